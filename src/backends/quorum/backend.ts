@@ -57,7 +57,7 @@ class Quorum implements Backend {
   readonly #precedence: Precedence;
   readonly #ballots = new Map<string, Ballot>();
   #introduced = false;
-  #swept = Number.NEGATIVE_INFINITY;
+  #sweptAt = Number.NEGATIVE_INFINITY;
 
   constructor(backends: readonly Backend[], { drift, guarded, maxTtl, clock }: ResolvedQuorumOptions) {
     const majority = majorityOf(backends.length);
@@ -84,7 +84,7 @@ class Quorum implements Backend {
 
   async attempt(claim: Claim): Promise<Attempt> {
     const known = this.#ballots.get(claim.id);
-    if (known) return this.#again(known, claim);
+    if (known) return this.#attemptAgain(known, claim);
     this.#sweep();
     const ballot = new Ballot(this.#context, claim);
     this.#ballots.set(claim.id, ballot);
@@ -99,17 +99,19 @@ class Quorum implements Backend {
   async #ask(ballot: Ballot, key: string): Promise<Attempt> {
     const pause = this.#backoff.pauseBefore(key);
     if (pause > 0) await new Promise<void>((resolve) => this.#context.clock.after(pause, resolve));
-    const first = !(await this.#precedence.yields(key));
+    await this.#precedence.refresh(key);
+    const first = !this.#precedence.yields(key);
     const sent = this.#context.clock.now();
     const answer = first ? await ballot.open() : ballot.pass();
     if (answer.granted) {
-      this.#backoff.granted(key, !ballot.unanimous);
-      this.#precedence.granted(key);
+      this.#backoff.noteGrant(key, !ballot.unanimous);
+      this.#precedence.noteGrant(key);
       return answer;
     }
-    this.#precedence.refused(key, first ? this.#context.clock.now() - sent : undefined);
-    const how = this.#precedence.isNext(key) ? 'next' : first ? 'drawing' : 'behind';
-    return { ...answer, retryAfter: this.#backoff.refused(key, how) };
+    this.#precedence.noteRefusal(key, first ? this.#context.clock.now() - sent : undefined);
+    this.#backoff.noteRefusal(key);
+    const how = this.#precedence.isNext(key) ? 'next' : first ? 'unknown' : 'behind';
+    return { ...answer, retryAfter: this.#backoff.pauseAfter(key, how) };
   }
 
   /** The first use finds out whether two nodes are one server. */
@@ -121,18 +123,18 @@ class Quorum implements Backend {
   /** Forgets the holds that have lapsed. Some are never released: a hold that must last (`minHold`) is left to lapse. */
   #sweep(): void {
     const now = this.#context.clock.now();
-    if (now < this.#swept + SWEEP) return;
-    this.#swept = now;
-    for (const [id, { claims }] of this.#ballots) if (claims.lapses <= now) this.#ballots.delete(id);
+    if (now < this.#sweptAt + SWEEP) return;
+    this.#sweptAt = now;
+    for (const [id, { claims }] of this.#ballots) if (claims.lapsesAt <= now) this.#ballots.delete(id);
   }
 
-  async #again(ballot: Ballot, claim: Claim): Promise<Attempt> {
+  async #attemptAgain(ballot: Ballot, claim: Claim): Promise<Attempt> {
     const { grant } = ballot;
     if (!grant) return ballot.outcomeFor(this.#context.clock.now());
     const [renewal] = await this.renew([{ ...claim, ttl: Math.max(claim.ttl, ballot.claims.claim.ttl) }]);
     if (typeof renewal === 'object') return { ...grant, validFor: renewal.validFor };
     if (renewal !== 'gone') throw new Error('too few nodes answered to say whether the hold is still there');
-    if (this.#ballots.get(claim.id) !== ballot) throw new Error('it was given back meanwhile');
+    if (this.#ballots.get(claim.id) !== ballot) throw new Error('it was released in the meantime');
     this.#ballots.delete(claim.id);
     void ballot.release();
     return this.attempt(claim);
@@ -142,19 +144,19 @@ class Quorum implements Backend {
     return renew(claims, this.#ballots, this.#context);
   }
 
-  /** `next` asks for itself: there is no step that all nodes take together. */
+  /** The next claim is not sent along: there is no step that all nodes take together. */
   async release({ id }: Handle): Promise<Release> {
     const ballot = this.#ballots.get(id);
     if (!ballot) return { freed: false };
     this.#ballots.delete(id);
     const { key } = ballot.claims.claim;
-    this.#precedence.releases(key);
+    this.#precedence.noteRelease(key);
     try {
       const freed = await ballot.release();
       if (freed === 'unknown') throw new Error('no node has said whether it was released');
       return { freed };
     } finally {
-      this.#backoff.released(key);
+      this.#backoff.noteRelease(key);
     }
   }
 

@@ -3,7 +3,7 @@ import { deadlineOf, sentLater } from '../../core/contract/terms.ts';
 import { Answers } from './answers.ts';
 import type { QuorumContext } from './context.ts';
 import { mayKeep, type NodeAnswer, REFUSED } from './node-answer.ts';
-import { NodeClaims, type Voting } from './node-claims.ts';
+import { NodeClaims, type VoteReceiver } from './node-claims.ts';
 import { refusalOf } from './refusal.ts';
 import { type ReleaseAnswer, tally, tallyRelease, worthOf } from './tally.ts';
 
@@ -20,7 +20,7 @@ const NEXT: Readonly<Record<State, Readonly<Partial<Record<Event, State>>>>> = {
 };
 
 /** One claim that all nodes vote on at once, and the outcome of the vote. */
-export class Ballot implements Voting {
+export class Ballot implements VoteReceiver {
   readonly claims: NodeClaims;
   grant: Grant | undefined;
   #state: State = 'new';
@@ -45,7 +45,7 @@ export class Ballot implements Voting {
     return this.claims.answers.every((answer) => answer !== REFUSED);
   }
 
-  /** Asks all nodes, unless the claim was released meanwhile. */
+  /** Asks all nodes, unless the claim was released before. */
   open(): Promise<Attempt> {
     if (this.#on('open')) {
       this.claims.askAll(proposalOf(this.claims.claim, this.#context.highest));
@@ -95,7 +95,7 @@ export class Ballot implements Voting {
       (all) => tallyRelease(all, this.#context.majority),
     );
     // The stack makes an error the most expensive step here, so it is created only if a caller may wait for it.
-    if (!this.grant) this.#fail(new Error('it was given back before it was answered'));
+    if (!this.grant) this.#fail(new Error('it was released before it was answered'));
     this.#on('release');
     this.claims.release((freed, i) =>
       answers.receive(i, freed === undefined ? 'unknown' : freed ? 'freed' : 'nothing'),
@@ -148,7 +148,7 @@ export class Ballot implements Voting {
   }
 
   #fail(error: unknown): void {
-    this.#outcome.promise.catch(() => {}); // whoever asked is told; a ballot that was released has nobody
+    this.#outcome.promise.catch(() => {}); // the caller of `open` gets the error; a released ballot may have no caller
     this.#outcome.reject(error);
   }
 }

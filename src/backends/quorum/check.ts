@@ -3,7 +3,7 @@ import type { Node } from './node.ts';
 
 /** The findings of each node, with the number of the node, and the findings about the quorum as a whole. */
 export async function findings(nodes: readonly Node[], within: number): Promise<Finding[]> {
-  const found = await Promise.all(nodes.map((node) => ofNode(node, within)));
+  const found = await Promise.all(nodes.map((node) => nodeFindings(node, within)));
   return [...(nodes.length % 2 === 0 ? [EVEN] : []), ...found.flat()];
 }
 
@@ -14,7 +14,7 @@ const EVEN: Finding = {
   advice: 'use three or five nodes',
 };
 
-async function ofNode(node: Node, within: number): Promise<Finding[]> {
+async function nodeFindings(node: Node, within: number): Promise<Finding[]> {
   try {
     return (await node.check(within)).map((finding) => ({ ...finding, message: `${node.title}: ${finding.message}` }));
   } catch (error) {

@@ -5,9 +5,9 @@ import { RecentKeys } from './recent-keys.ts';
 const MEMORY = 10_000;
 /** The pause between two attempts of a waiter, ms: at first, and after a long wait. Each pause varies at random by half. */
 const SOONEST = 4;
-const LATEST = 250;
+const LATEST = 500;
 /** The pause of a waiter, as a share of its wait so far. Only the next holder asks often; a waiter behind it only reads the note. */
-const PACE = { next: 0.025, behind: 0.05, drawing: 0.1 };
+const PACE = { next: 0.025, behind: 0.05, unknown: 0.1 };
 /** How long a process leaves a key to the others after a release, ms. It is no shorter than the first pauses of a waiter. */
 const YIELD = 6;
 
@@ -39,30 +39,35 @@ export class ContentionBackoff {
     return contention ? Math.max(0, contention.leftUntil - this.#clock.now()) : 0;
   }
 
-  /**
-   * @param how the place of this process among the waiters: next, behind the next holder, or not known
-   * @returns ms after which to ask again
-   */
-  refused(key: string, how: keyof typeof PACE = 'drawing'): number {
+  noteRefusal(key: string): void {
     const now = this.#clock.now();
     const known = this.#contentions.get(key);
     const since = known?.since !== undefined && now - known.rivalSeenAt < MEMORY ? known.since : now;
     this.#contentions.set(key, { rivalSeenAt: now, since, leftUntil: known?.leftUntil ?? 0 });
-    const pause = Math.min(LATEST, Math.max(SOONEST, (now - since) * PACE[how]));
+  }
+
+  /**
+   * How many ms to wait after a refusal.
+   * @param how the place of this process among the waiters: next, behind the next holder, or not known
+   */
+  pauseAfter(key: string, how: keyof typeof PACE): number {
+    const now = this.#clock.now();
+    const waited = now - (this.#contentions.get(key)?.since ?? now);
+    const pause = Math.min(LATEST, Math.max(SOONEST, waited * PACE[how]));
     return pause * (0.5 + this.#clock.random());
   }
 
   /** @param shared true if a rival had some of the votes */
-  granted(key: string, shared: boolean): void {
+  noteGrant(key: string, shared: boolean): void {
     const contention = this.#contentions.get(key);
-    if (shared && !contention) this.refused(key);
+    if (shared && !contention) this.noteRefusal(key);
     else if (contention) {
       contention.since = undefined;
       if (shared) contention.rivalSeenAt = this.#clock.now();
     }
   }
 
-  released(key: string): void {
+  noteRelease(key: string): void {
     const contention = this.#contentions.get(key);
     if (!contention) return;
     const now = this.#clock.now();

@@ -2,7 +2,7 @@ import type { Backend, Run } from '../../core/contract/backend.ts';
 import { invalid, isLockError } from '../../core/contract/errors.ts';
 
 /** The name that a backend gives to a run of its server; undefined if the backend gives none. */
-export type Named = string | Run | undefined;
+export type RunName = string | Run | undefined;
 
 /** The run of the server behind one node. */
 export class Identity {
@@ -19,9 +19,9 @@ export class Identity {
   readonly #title: string;
   readonly #all: Identity[];
   /** The name that the backend gave last. */
-  #told: Named;
+  #lastName: RunName;
   /** The time at which the run was recognised. */
-  #knownAt = 0;
+  #recognisedAt = 0;
 
   /** @param all the identities of the quorum; the new one is added to them */
   constructor(backend: Backend, title: string, all: Identity[]) {
@@ -32,19 +32,19 @@ export class Identity {
     all.push(this);
   }
 
-  ask(): Named | Promise<Named> {
+  ask(): RunName | Promise<RunName> {
     return this.nameless ? undefined : this.#backend.incarnation!();
   }
 
-  /** True if `told` is certainly the run that is known. */
-  isSame(told: Named | Promise<Named>): boolean {
-    return told === this.#told && !this.twin;
+  /** True if `name` is certainly the run that is known. */
+  isSame(name: RunName | Promise<RunName>): boolean {
+    return name === this.#lastName && !this.twin;
   }
 
-  /** A user without the right to ask gets no name, and so the node has no guard. */
-  async named(asked: Named | Promise<Named>): Promise<Named> {
+  /** Waits for the name. A user without the right to ask gets none, and then nothing guards against restarts of the node. */
+  async nameFrom(answer: RunName | Promise<RunName>): Promise<RunName> {
     try {
-      return await asked;
+      return await answer;
     } catch (error) {
       if (!isLockError(error)) throw error;
       this.nameless = true;
@@ -56,13 +56,13 @@ export class Identity {
    * @returns true if the run is not the one that was known
    * @throws LockError `LOCK_INVALID` when another node is the same server
    */
-  recognise(told: string | Run, now: number): boolean {
-    const run: Run = typeof told === 'string' ? { id: told } : told;
-    this.#told = told;
+  recognise(name: string | Run, now: number): boolean {
+    const run: Run = typeof name === 'string' ? { id: name } : name;
+    this.#lastName = name;
     const other = this.#all.find((each) => each !== this && each.run?.id === run.id);
     if (other) {
       if (!this.run) this.twin = other;
-      this.#told = undefined; // the next vote asks again: the two nodes may have parted by then
+      this.#lastName = undefined; // the next vote asks again: the two nodes may be different servers by then
       throw this.twin
         ? invalid(`${other.#title} and ${this.#title} of a quorum are the same server; give it independent ones`)
         : new Error(`is the same server as ${other.#title} for now`);
@@ -72,9 +72,9 @@ export class Identity {
     if (run.id === before?.id) return false;
     const began = run.age === undefined ? now : now - run.age;
     // A run that began while the earlier run still answered belongs to another server; the earlier server did not restart.
-    this.since = before && began < this.#knownAt ? now : began;
+    this.since = before && began < this.#recognisedAt ? now : began;
     this.run = run;
-    this.#knownAt = now;
+    this.#recognisedAt = now;
     this.restarted = before !== undefined;
     return true;
   }

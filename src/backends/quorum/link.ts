@@ -13,11 +13,11 @@ const SILENT = new Error('is silent');
  * and the nodes behind it, would have nothing to do.
  */
 export interface Receiver<Answer> {
-  answered(answer: Answer): void;
+  onAnswer(answer: Answer): void;
   /** The outcome is unknown, or must not count. */
-  failed(why: unknown): void;
+  onFailure(why: unknown): void;
   /** The answer came after the request had failed. */
-  late?(answer: Answer): void;
+  onLateAnswer?(answer: Answer): void;
 }
 
 /** The requests to one node, each with a time limit. A node is silent from the first missed limit until its next answer. */
@@ -43,30 +43,30 @@ export class Link {
 
   answer<T>(call: () => Promise<T>, within: number): Promise<T> {
     const now = this.clock.now();
-    return new Promise((answered, failed) => this.ask(call, within, now, { answered, failed }));
+    return new Promise((answered, failed) => this.ask(call, within, now, { onAnswer: answered, onFailure: failed }));
   }
 
   /** @param sent the time of the request, by the clock */
   ask<T>(call: () => Promise<T>, within: number, sent: number, receiver: Receiver<T>): void {
-    const expired = (): void => {
+    const expire = (): void => {
       this.#state = 'silent';
       this.#probeAt = this.clock.now() + PROBE;
-      receiver.failed(new Error(`no answer within ${Math.round(within)} ms`));
+      receiver.onFailure(new Error(`no answer within ${Math.round(within)} ms`));
     };
-    const asked = this.#timeouts.begin(within, expired, sent);
+    const asked = this.#timeouts.begin(within, expire, sent);
     promiseOf(call).then(
       (answer) => {
         this.#state = 'answers';
         try {
-          if (this.#timeouts.end(asked)) receiver.answered(answer);
-          else receiver.late?.(answer);
+          if (this.#timeouts.end(asked)) receiver.onAnswer(answer);
+          else receiver.onLateAnswer?.(answer);
         } catch (error) {
-          receiver.failed(error); // a backend from outside may give any answer
+          receiver.onFailure(error); // a backend from outside may give any answer
         }
       },
       (error) => {
         this.#state = 'answers';
-        if (this.#timeouts.end(asked)) receiver.failed(error);
+        if (this.#timeouts.end(asked)) receiver.onFailure(error);
       },
     );
   }

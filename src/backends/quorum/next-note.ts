@@ -2,7 +2,7 @@ import { mostOf } from '../../core/contract/extremes.ts';
 import type { Node } from './node.ts';
 
 /** The process that is next at a key, and how long it had waited when it wrote the note, ms. */
-export interface Named {
+export interface NextProcess {
   readonly id: string;
   readonly waited: number;
 }
@@ -10,9 +10,9 @@ export interface Named {
 /** The longest time a node may take to read or write a note, ms. */
 const WITHIN = 250;
 
-const nameOf = (key: string): string => `\u0001quorum/next/${key}`;
+const noteName = (key: string): string => `\u0001quorum/next/${key}`;
 
-/** The note at the nodes that says who is next at a key. Advice only: no vote depends on it, and it is over soon. */
+/** The note at the nodes that says which process is next at a key. It is only advice: no vote depends on it, and it soon expires. */
 export class NextNote {
   readonly #nodes: readonly Node[];
   readonly #majority: number;
@@ -22,24 +22,24 @@ export class NextNote {
     this.#majority = majority;
   }
 
-  /** Whom a majority of the nodes names: who reaches fewer could keep the others waiting, and never be served. */
-  read(key: string): Promise<Named | undefined> {
+  /** Gives the process that a majority of the nodes names. A process that reaches fewer nodes could make the others wait, and never win. */
+  read(key: string): Promise<NextProcess | undefined> {
     return new Promise((resolve) => {
-      const found: (Named | undefined)[] = [];
+      const found: (NextProcess | undefined)[] = [];
       const receive = (text: string | undefined): void => {
-        found.push(text === undefined ? undefined : parsed(text));
-        const named = namedBy(found, this.#nodes.length, this.#majority);
-        if (named !== 'open') resolve(named);
+        found.push(text === undefined ? undefined : parse(text));
+        const next = nextBy(found, this.#nodes.length, this.#majority);
+        if (next !== 'open') resolve(next);
       };
       for (const node of this.#nodes) {
-        const asked = node.notes((notes) => notes.read(nameOf(key)), WITHIN);
+        const asked = node.notes((notes) => notes.read(noteName(key)), WITHIN);
         asked.then(receive, () => receive(undefined));
       }
     });
   }
 
-  /** In the background. Without it whoever is next goes on by chance. */
-  write(key: string, { id, waited }: Named, ttl: number): void {
+  /** Writes the note in the background. If that fails, chance decides which process gets the key next. */
+  write(key: string, { id, waited }: NextProcess, ttl: number): void {
     this.#put(key, `${id} ${Math.round(waited)}`, ttl);
   }
 
@@ -48,22 +48,23 @@ export class NextNote {
   }
 
   #put(key: string, text: string | undefined, ttl: number): void {
-    for (const node of this.#nodes) node.notes((notes) => notes.write(nameOf(key), text, ttl), WITHIN).catch(() => {});
+    for (const node of this.#nodes)
+      node.notes((notes) => notes.write(noteName(key), text, ttl), WITHIN).catch(() => {});
   }
 }
 
 /** Parses a note. Returns undefined for a text of another version. */
-function parsed(text: string): Named | undefined {
+function parse(text: string): NextProcess | undefined {
   const [, id, waited] = /^(\S+) (\d+)$/.exec(text) ?? [];
   return id === undefined ? undefined : { id, waited: Number(waited) };
 }
 
 /** @param found the answers so far; undefined for a node that names no process */
-export function namedBy(
-  found: readonly (Named | undefined)[],
+export function nextBy(
+  found: readonly (NextProcess | undefined)[],
   nodes: number,
   majority: number,
-): Named | undefined | 'open' {
+): NextProcess | undefined | 'open' {
   let most = 0;
   for (const each of found) {
     const same = found.filter((other) => other && other.id === each?.id);

@@ -2,11 +2,11 @@ import type { Attempt, Claim, Grant } from '../../core/contract/backend.ts';
 import type { Receiver } from './link.ts';
 import type { Node } from './node.ts';
 import { LATE, type NodeAnswer, noOf, REFUSED } from './node-answer.ts';
-import { Unanswered } from './unanswered.ts';
+import { PendingRenewals } from './pending-renewals.ts';
 
 /**
- * `standing`: nothing takes it back. `leaving`: a release is on its way. `doubtful`: so it is, and a vote came meanwhile, which may
- * be younger than the release. `gone`: it was freed, and no vote for it can follow.
+ * `standing`: nothing takes it back. `leaving`: a release is on its way. `doubtful`: so it is, and a vote came in the meantime,
+ * which may be younger than the release. `gone`: it was freed, and no vote for it can follow.
  */
 type State = 'standing' | 'leaving' | 'doubtful' | 'gone';
 
@@ -22,7 +22,7 @@ const NEXT: Readonly<Record<State, Readonly<Record<Event, State>>>> = {
 };
 
 /** Receives whether a release freed a vote at this node; undefined if that is unknown. */
-export type Told = (freed: boolean | undefined, node: number) => void;
+export type OnRelease = (freed: boolean | undefined, node: number) => void;
 
 /** The claim at all nodes; each node has a part of it. */
 export interface ClaimOfAll {
@@ -45,7 +45,7 @@ export class NodeClaim implements Receiver<Attempt> {
   #state: State = 'standing';
   /** How often the node was asked. A second request raises the ticket; a release may free the first vote and be overtaken by the second. */
   #asked = 0;
-  #renewals: Unanswered | undefined;
+  #renewals: PendingRenewals | undefined;
   #sent = 0;
 
   constructor(whole: ClaimOfAll, node: Node, i: number, id: string, atLeast: bigint | undefined) {
@@ -63,8 +63,8 @@ export class NodeClaim implements Receiver<Attempt> {
     return { ...this.#claim, ttl: this.#whole.claim.ttl };
   }
 
-  get renewals(): Unanswered {
-    this.#renewals ??= new Unanswered();
+  get renewals(): PendingRenewals {
+    this.#renewals ??= new PendingRenewals();
     return this.#renewals;
   }
 
@@ -84,42 +84,43 @@ export class NodeClaim implements Receiver<Attempt> {
   }
 
   /** A grant counts only if the same run of the server gave it, and that run has not forgotten its earlier grants. */
-  answered(answer: Attempt): void {
+  onAnswer(answer: Attempt): void {
     if (!answer.granted) {
       this.#whole.receive(this, answer.late ? LATE : REFUSED);
       return;
     }
-    const known = this.#node.trust.known(this.#claim.ttl, this.#sent);
-    if (!known) this.#granted(answer);
+    const confirmation = this.#node.trust.confirmRun(this.#claim.ttl, this.#sent);
+    if (!confirmation) this.#receiveGrant(answer);
     else
-      known.then(
-        () => this.#granted(answer),
-        (why) => this.failed(why),
+      confirmation.then(
+        () => this.#receiveGrant(answer),
+        (why) => this.onFailure(why),
       );
   }
 
-  failed(why: unknown): void {
-    this.#node.failedWith(why);
+  onFailure(why: unknown): void {
+    this.#node.noteFailure(why);
     this.#whole.receive(this, noOf(why));
   }
 
-  #granted({ ticket, span = this.#claim.span, validFor, lost }: Grant): void {
+  #receiveGrant({ ticket, span = this.#claim.span, validFor, lost }: Grant): void {
+    this.#node.trust.review();
     const { doubt } = this.#node.trust; // another attempt may have learnt of the new run first
     const until = this.#sent + Math.min(validFor, this.#claim.ttl);
     this.#whole.receive(this, doubt ? noOf(doubt) : { kind: 'yes', ticket, span, until, lost });
   }
 
   /** The answer came after its time limit, and was counted as unknown. A vote that the ballot no longer needs is released. */
-  late({ granted }: Attempt): void {
+  onLateAnswer({ granted }: Attempt): void {
     if (granted && this.#whole.isOver(this)) this.release();
   }
 
   /** The vote came after the end of the ballot. It is released, unless a release on its way frees it as well. */
-  votedTooLate(): void {
+  releaseLateVote(): void {
     this.#on('voted');
   }
 
-  release(told?: Told): void {
+  release(told?: OnRelease): void {
     this.#state = 'leaving';
     const { claim, within } = this.#whole;
     this.#node.releases.begin(this.#claim, within, claim.ttl + within, (freed) => {

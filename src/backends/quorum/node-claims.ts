@@ -2,10 +2,10 @@ import { isExclusive } from '../../core/contract/admission.ts';
 import type { Claim } from '../../core/contract/backend.ts';
 import { nodeTimeoutOf, type QuorumContext } from './context.ts';
 import { lostOf, mayKeep, type NodeAnswer, OPEN, REFUSED, UNASKED } from './node-answer.ts';
-import { type ClaimOfAll, NodeClaim, type Told } from './node-claim.ts';
+import { type ClaimOfAll, NodeClaim, type OnRelease } from './node-claim.ts';
 
 /** The ballot that receives the answers. */
-export interface Voting {
+export interface VoteReceiver {
   /** True if the ballot needs no more votes. */
   readonly isOver: boolean;
   receiveVote(answer: NodeAnswer): void;
@@ -21,13 +21,13 @@ export class NodeClaims implements ClaimOfAll {
   /** The claim, with the lease of its latest renewal. */
   claim: Claim;
   /** The time at which the claim has lapsed on every node, even if it is never released. */
-  lapses = Number.POSITIVE_INFINITY;
+  lapsesAt = Number.POSITIVE_INFINITY;
   readonly #context: QuorumContext;
-  readonly #voting: Voting;
+  readonly #voting: VoteReceiver;
   readonly #claims: NodeClaim[] = [];
   readonly #answers: NodeAnswer[];
 
-  constructor(context: QuorumContext, claim: Claim, voting: Voting) {
+  constructor(context: QuorumContext, claim: Claim, voting: VoteReceiver) {
     this.#context = context;
     this.#voting = voting;
     this.claim = claim;
@@ -72,17 +72,17 @@ export class NodeClaims implements ClaimOfAll {
     }
   }
 
-  release(told?: Told): void {
+  release(told?: OnRelease): void {
     for (const [i, answer] of this.#answers.entries()) {
       lostOf(answer)?.removeEventListener('abort', this);
       if (mayKeep(answer)) this.#claims[i]!.release(told);
     }
   }
 
-  /** Notes that the nodes renewed the claim to this lease. */
-  lasts(claim: Claim, lapses: number): void {
+  /** Sets the lease to which the nodes renew the claim. */
+  setLease(claim: Claim, lapses: number): void {
     this.claim = claim;
-    this.lapses = lapses;
+    this.lapsesAt = lapses;
   }
 
   isOver(claim: NodeClaim): boolean {
@@ -91,7 +91,7 @@ export class NodeClaims implements ClaimOfAll {
 
   receive(claim: NodeClaim, answer: NodeAnswer): void {
     const tooLow = answer.kind === 'yes' && claim.atLeast !== undefined && answer.ticket < claim.atLeast;
-    if (tooLow && this.fenced && !this.#voting.isOver) this.#askAnew(claim);
+    if (tooLow && this.fenced && !this.#voting.isOver) this.#replaceVote(claim);
     else this.#accept(claim.node, answer);
   }
 
@@ -108,7 +108,7 @@ export class NodeClaims implements ClaimOfAll {
   }
 
   /** Some engines cannot raise a ticket. This releases the vote, and then asks the node for a new one. */
-  #askAnew(low: NodeClaim): void {
+  #replaceVote(low: NodeClaim): void {
     const claim = this.#newClaim(low.node, low.atLeast);
     low.release(() => {
       if (!this.#voting.isOver) claim.ask(this.#context.clock.now());
@@ -117,7 +117,7 @@ export class NodeClaims implements ClaimOfAll {
 
   #accept(i: number, answer: NodeAnswer): void {
     this.#store(i, answer);
-    if (answer.kind === 'yes' && this.#voting.isOver) this.#claims[i]!.votedTooLate();
+    if (answer.kind === 'yes' && this.#voting.isOver) this.#claims[i]!.releaseLateVote();
     this.#voting.receiveVote(answer);
   }
 

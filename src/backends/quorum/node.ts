@@ -17,12 +17,12 @@ import { StepLimit } from '../../core/engine/step-limit.ts';
 import { removeUser } from '../../core/engine/users.ts';
 import { Link, type Receiver } from './link.ts';
 import { Releases } from './releases.ts';
-import { Trust, type Trusts } from './trust.ts';
+import { isTwin, separateTwins, Trust, type Trusts } from './trust.ts';
 
 const UNGUARDED: Finding = {
   severity: 'info',
   code: 'restart-unseen',
-  message: 'nobody can see whether it started anew, so it counts at once when it did',
+  message: 'nobody can see whether it restarted, so it counts at once when it did',
   advice: 'let it keep its data over a restart, or keep it away for the longest lease after one',
 };
 
@@ -31,7 +31,7 @@ export interface NodeContext {
   readonly clock: Clock;
   readonly timeouts: CallTimeouts;
   readonly trusts: Trusts;
-  /** One numbers its grants itself. */
+  /** Set when a node cannot be part of a quorum, because it numbers its grants itself. */
   misuse?: LockError;
 }
 
@@ -55,42 +55,43 @@ export class Node {
 
   /** Returns the reason to skip the node now. If it is time to probe a silent node, takes the probe and returns undefined. */
   skipOrProbe(): Error | undefined {
+    this.trust.review();
     const { doubt } = this.trust;
     if (!doubt) return this.#link.skipOrProbe();
     return this.#context.trusts.all.some(isTwin) ? undefined : doubt; // with a twin, it is refused with the reason
   }
 
-  /** Finds out which run of which server it is. */
+  /** Finds out which server the node is, and since when it runs. */
   async introduce(within: number): Promise<void> {
     await this.#link.answer(() => this.trust.ask(), within);
   }
 
-  /** @param sent when, by the clock: now */
+  /** @param sent the time of the request, by the clock */
   attempt(claim: Claim, sent: number, vote: Receiver<Attempt>): void {
     const attempt = (): Promise<Attempt> => this.backend.attempt(claim);
-    this.#link.ask(() => this.#parted()?.then(attempt) ?? attempt(), claim.within, sent, vote);
+    this.#link.ask(() => this.#separateTwins()?.then(attempt) ?? attempt(), claim.within, sent, vote);
   }
 
-  /** Its vote would never count, and nobody would see it until another node is lost: then the quorum is misused. */
-  failedWith(why: unknown): void {
+  /** Remembers a failure that says that the node is of the wrong kind. Its vote would never count, and users would notice that only after another node is lost. */
+  noteFailure(why: unknown): void {
     if (isLockError(why, 'LOCK_UNSUPPORTED'))
       this.#context.misuse = invalid(`${this.title} cannot be one of a quorum: ${why.message}`);
   }
 
   renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
     return this.#link.answer(() => {
-      const noted = this.trust.remember(mostOf(claims.map(({ ttl }) => ttl)));
-      return noted ? noted.then(() => this.backend.renew(claims)) : this.backend.renew(claims);
+      const noting = this.trust.remember(mostOf(claims.map(({ ttl }) => ttl)));
+      return noting ? noting.then(() => this.backend.renew(claims)) : this.backend.renew(claims);
     }, within);
   }
 
-  /** Asks for a note where the node keeps notes and answers. */
+  /** Reads or writes notes, if the node keeps notes and answers. */
   async notes<T>(ask: (notes: Notes) => Promise<T>, within: number): Promise<T | undefined> {
     const { notes } = this.backend;
     return notes && !this.skipOrProbe() ? this.#link.answer(() => ask(notes), within) : undefined;
   }
 
-  /** @param within for each of its requests, as far as it tells of them */
+  /** @param within limits each request that the listing reports */
   async list(prefix: string, how: Listing, within: number): Promise<Standing[]> {
     const work = new StepLimit();
     const progress = (looked: number): void => {
@@ -105,7 +106,7 @@ export class Node {
     return this.#link.answer(() => this.backend.evict!(key, ticket), within);
   }
 
-  /** With a warning where it cannot be seen that it started anew. */
+  /** Gives the findings of the engine, and a warning if a restart of its server would go unseen. */
   async check(within: number): Promise<Finding[]> {
     const found = await this.#link.answer(async () => this.backend.check?.() ?? [], within);
     return this.#context.trusts.guarded && this.trust.identity.nameless ? [...found, UNGUARDED] : found;
@@ -116,12 +117,10 @@ export class Node {
     await removeUser(this.backend);
   }
 
-  /** Nothing is asked of a quorum that is misused, while it is. */
-  #parted(): Promise<unknown> | undefined {
+  /** Tells apart nodes that name the same server, before anything is asked of them. A misused quorum refuses every request. */
+  #separateTwins(): Promise<unknown> | undefined {
     const { misuse, trusts } = this.#context;
     if (misuse) return Promise.reject(misuse);
-    return trusts.all.some(isTwin) ? Promise.all(trusts.all.filter(isTwin).map((twin) => twin.askTwin())) : undefined;
+    return trusts.all.some(isTwin) ? separateTwins(trusts) : undefined;
   }
 }
-
-const isTwin = ({ identity }: Trust): boolean => identity.twin !== undefined;

@@ -2,11 +2,11 @@ import type { Backend, Handle } from '../../core/contract/backend.ts';
 import { Activity } from '../../core/engine/engine.ts';
 import type { Link } from './link.ts';
 
-/** Pauses between tries: the first, doubled up to the last. ms. */
+/** The pause after the first try, ms. Each later one is twice as long, up to the last. */
 const FIRST_PAUSE = 50;
 const LAST_PAUSE = 2_000;
 
-/** Releases at one node: again and again, until the node says so or what it may have given must have lapsed. */
+/** Releases claims at one node. It tries again until the node confirms the release, or the claim must have lapsed. */
 export class Releases {
   readonly #backend: Backend;
   readonly #link: Link;
@@ -19,16 +19,16 @@ export class Releases {
   }
 
   /**
-   * @param lapse ms after which it must have lapsed
-   * @param told hears of the first try: whether it freed something, undefined where nobody knows
+   * @param lapse ms after which the claim must have lapsed
+   * @param onOutcome receives the outcome of the first try: whether it freed the claim; undefined if that is unknown
    */
-  begin(handle: Handle, within: number, lapse: number, told: (freed: boolean | undefined) => void): void {
+  begin(handle: Handle, within: number, lapse: number, onOutcome: (freed: boolean | undefined) => void): void {
     const sent = this.#link.clock.now();
     this.#link.ask(() => this.#backend.release(handle), within, sent, {
-      answered: ({ freed }) => told(freed),
-      failed: () => {
-        told(undefined);
-        void this.#again(handle, within, sent + lapse);
+      onAnswer: ({ freed }) => onOutcome(freed),
+      onFailure: () => {
+        onOutcome(undefined);
+        void this.#retry(handle, within, sent + lapse);
       },
     });
   }
@@ -37,7 +37,7 @@ export class Releases {
     void this.#pauses.quiet(0);
   }
 
-  async #again(handle: Handle, within: number, until: number): Promise<void> {
+  async #retry(handle: Handle, within: number, until: number): Promise<void> {
     for (let pause = FIRST_PAUSE; this.#link.clock.now() < until; pause = Math.min(pause * 2, LAST_PAUSE)) {
       await this.#pauses.pause(pause, true);
       if (this.#pauses.over) return;

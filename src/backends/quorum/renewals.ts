@@ -7,15 +7,15 @@ import type { Node } from './node.ts';
 import { mayKeep } from './node-answer.ts';
 import { tallyRenewal } from './tally.ts';
 
-/** The renewal of one hold; without a ballot of one that is not known here. */
+/** The renewal of one hold. It has no ballot if this process does not know the hold. */
 interface HoldRenewal {
   readonly ballot: Ballot | undefined;
   readonly answers: Answers<Renewal | 'open', Renewal>;
 }
 
 /**
- * Renews holds, each node in one request. Every node that may have some of a hold is asked; where a majority confirms it, the
- * others are asked for their vote anew.
+ * Renews holds, each node in one request. Every node that may have some of a hold is asked; when a majority has confirmed it, the
+ * others are asked for their vote again.
  */
 export async function renew(
   claims: readonly Claim[],
@@ -26,7 +26,7 @@ export async function renew(
   const now = clock.now();
   const holds = claims.map((claim): HoldRenewal => {
     const ballot = ballots.get(claim.id);
-    ballot?.claims.lasts(claim, now + claim.ttl + 2 * within);
+    ballot?.claims.setLease(claim, now + claim.ttl + 2 * within);
     const open = nodes.map((_, i): Renewal | 'open' =>
       ballot?.grant && mayKeep(ballot.claims.answers[i]!) ? 'open' : 'gone',
     );
@@ -43,13 +43,13 @@ export async function renew(
 async function ask(node: Node, i: number, all: readonly HoldRenewal[], within: number): Promise<void> {
   const holds = all.filter(({ answers }) => answers.all[i] === 'open');
   if (holds.length === 0) return;
-  const asked = holds.map(({ ballot }) => ballot!.claims.at(i));
-  const claims = asked.map(({ current }) => current);
-  const sure = asked.map(({ renewals }, at) => renewals.sent(claims[at]!.ttl));
+  const parts = holds.map(({ ballot }) => ballot!.claims.at(i));
+  const claims = parts.map(({ current }) => current);
+  const sure = parts.map(({ renewals }, at) => renewals.begin(claims[at]!.ttl));
   const renewed = await node.renew(claims, within).catch(() => []);
   for (const [at, { answers }] of holds.entries()) {
     const answer = renewed[at] ?? 'unknown';
-    asked[at]!.renewals.settled(claims[at]!.ttl, answer !== 'unknown');
+    parts[at]!.renewals.end(claims[at]!.ttl, answer !== 'unknown');
     answers.receive(i, typeof answer === 'object' ? { validFor: Math.min(answer.validFor, sure[at]!) } : answer);
   }
 }

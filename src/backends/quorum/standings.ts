@@ -39,7 +39,7 @@ export function standings(
     const numbered = fenced && isExclusive(first);
     const tickets = votes.map((each) => each.ticket);
     const ticket = numbered ? mostCommon(tickets) : BigInt(`0x${tag}`);
-    const held = !numbered || agreed(tickets, majority);
+    const held = !numbered || isAgreed(tickets, majority);
     return [
       {
         standing: { ...first, held, label, position, ticket, remaining },
@@ -56,7 +56,7 @@ const LONGEST_SPAN = 1_024n;
  * True if a majority gave the same ticket, or all tickets are as close as those of one hold: a node that lost its vote and granted it
  * again shows the last ticket of the hold. Otherwise the ballot is still under way, and the claim may never become a hold.
  */
-function agreed(tickets: readonly bigint[], majority: number): boolean {
+function isAgreed(tickets: readonly bigint[], majority: number): boolean {
   const sorted = [...tickets].sort((a, b) => (a < b ? -1 : 1));
   const same = mostCommon(tickets);
   return sorted.at(-1)! - sorted[0]! < LONGEST_SPAN || tickets.filter((ticket) => ticket === same).length >= majority;

@@ -8,7 +8,7 @@ export type Vote =
   | { readonly kind: 'yes'; readonly ticket: bigint }
   | { readonly kind: 'no' };
 
-/** `raise`: so many nodes admit the claim, but under different numbers; those below `to` are asked to take it. */
+/** `raise`: a majority admits the claim, but under different numbers. The nodes with a lower number than `to` are asked to take `to`. */
 export type Verdict =
   | { readonly kind: 'open' | 'lost' }
   | { readonly kind: 'won'; readonly ticket: bigint }
@@ -17,14 +17,14 @@ export type Verdict =
 const OPEN: Verdict = { kind: 'open' };
 const LOST: Verdict = { kind: 'lost' };
 
-/** More than half of all nodes, silent ones included: any two majorities share a node. */
+/** More than half of all nodes, silent ones included, are a majority: any two majorities share a node. */
 export const majorityOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
 
 /**
  * Settles as soon as no answer that is still to come can change the outcome.
  *
  * A fenced claim wins when one and the same majority admits it and keeps one and the same number as its highest. That number
- * is the token. Whoever wins next shares a node with this majority, which gives it a higher number, and its token is at least
+ * is the token. The next winner shares a node with this majority, which gives it a higher number, and its token is at least
  * what each node of its own majority gave. To count admissions over one majority and stored numbers over another is not
  * enough: tokens then come out of order (`test/backends/quorum/tokens.test.ts` shows it).
  */
@@ -46,23 +46,23 @@ export function tally(votes: readonly Vote[], majority: number, fenced: boolean)
 }
 
 /**
- * What the votes for a claim come to: it is good while a majority keeps it, for as many tickets in a row as each of them gave.
+ * Says what the votes for a claim are worth: it is good while a majority keeps it, for as many tickets in a row as each of them gave.
  * @param ticket only votes under this number count, if one is given
  */
 export function worthOf(
-  said: readonly NodeAnswer[],
+  answers: readonly NodeAnswer[],
   majority: number,
   ticket: bigint | undefined,
 ): { readonly until: number; readonly span: number; readonly losable: boolean } {
-  const votes = said.filter((each) => each.kind === 'yes');
+  const votes = answers.filter((each) => each.kind === 'yes');
   const good = ticket === undefined ? votes : votes.filter((each) => each.ticket === ticket);
   const until = good.map((each) => each.until).sort((a, b) => b - a)[majority - 1]!;
   return { until, span: leastOf(good.map(({ span }) => span)), losable: good.some(({ lost }) => lost) };
 }
 
 /**
- * What the answers to a renewal come to; `undefined` while it is open. A hold is good for as long as a majority of its
- * nodes keeps it, and gone when no majority can any more.
+ * Counts the answers to a renewal; `undefined` while the result is open. A hold is good for as long as a majority of its
+ * nodes keeps it, and gone when no majority can keep it any more.
  */
 export function tallyRenewal(answers: readonly (Renewal | 'open')[], majority: number): Renewal | undefined {
   const good = answers.flatMap((answer) => (typeof answer === 'object' ? [answer.validFor] : []));
@@ -75,7 +75,7 @@ export function tallyRenewal(answers: readonly (Renewal | 'open')[], majority: n
 
 export type ReleaseAnswer = 'freed' | 'nothing' | 'unknown' | 'open';
 
-/** Whether a release freed a hold; `undefined` while it is open. A vote whose release is unknown lapses, or is freed in the background. */
+/** Says whether a release freed a hold; `undefined` while that is open. A vote whose release is unknown lapses, or is freed in the background. */
 export function tallyRelease(answers: readonly ReleaseAnswer[], majority: number): boolean | 'unknown' | undefined {
   const count = { freed: 0, nothing: 0, unknown: 0, open: 0 };
   for (const answer of answers) count[answer]++;

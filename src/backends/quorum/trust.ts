@@ -1,7 +1,7 @@
 import type { Backend } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { areNew, type NodeView, type QuorumBounds, restsUntil, seemNew } from './guard.ts';
-import { Identity, type Named } from './identity.ts';
+import { Identity, type RunName } from './identity.ts';
 import { Memory } from './memory.ts';
 
 /** The first pause before a node that does not count is read again, and the longest pause, ms. */
@@ -18,9 +18,9 @@ export interface Trusts extends QuorumBounds {
 }
 
 /**
- * `unseen`: its notes were not read since this run began. `resting`: they were, and its votes do not count, since it may have
- * forgotten others. `counting`: they do. Another run begins as `unseen`, or as `counting` where it cannot be told whether it
- * started anew.
+ * `unseen`: the notes of the node were not read since this run began. `resting`: they were read, and the votes of the node do not
+ * count, because it may have forgotten earlier ones. `counting`: its votes count. A new run begins as `unseen`, or as `counting` if
+ * nobody can tell whether the node restarted.
  */
 type State = 'unseen' | 'resting' | 'counting';
 
@@ -31,10 +31,10 @@ export class Trust {
   readonly #memory: Memory;
   #state: State = 'unseen';
   #view: NodeView | undefined;
-  #viewedAt = Number.NEGATIVE_INFINITY;
-  #looks = new Looks();
+  #readAt = Number.NEGATIVE_INFINITY;
+  #schedule = new ReadSchedule();
   /** The longest lease that an earlier run was asked to remember, ms. */
-  #forgotten = 0;
+  #longestForgotten = 0;
 
   constructor(backend: Backend, title: string, trusts: Trusts) {
     this.#trusts = trusts;
@@ -43,86 +43,86 @@ export class Trust {
     trusts.all.push(this);
   }
 
-  /** Why its votes do not count now. */
+  /** The reason why the votes of the node do not count now. */
   get doubt(): Error | undefined {
-    if (this.#state !== 'resting' || !this.#trusts.guarded) return undefined;
-    const now = this.#trusts.clock.now();
-    const rest = this.#restsUntil(now) - now;
-    if (rest <= 0) return void this.#countRestedNodes(now);
-    if (this.#looks.due(now)) void this.#lookAround(Number.POSITIVE_INFINITY);
-    return restsFor(rest, this.#mayBeNew);
+    const rest = this.#rest(this.#trusts.clock.now());
+    return rest > 0 ? restError(rest, this.#mayBeNew) : undefined;
   }
 
-  /**
-   * Looks whether it is still the server that another node is: a client may have been led to another server for a moment.
-   * @throws LockError `LOCK_INVALID` when it is
-   */
-  async askTwin(): Promise<void> {
-    const twin = this.#trusts.all.find(({ identity }) => identity === this.identity.twin);
-    await twin?.ask().catch(() => {}); // it may be the one that is where it does not belong
-    await this.ask();
+  /** Ends the rest of the node when it is over, and reads the notes of the nodes again from time to time until then. */
+  review(): void {
+    const now = this.#trusts.clock.now();
+    if (this.#state !== 'resting' || !this.#trusts.guarded) return;
+    if (this.#rest(now) <= 0) this.#countRestedNodes(now);
+    else if (this.#schedule.take(now)) void this.#readOthers(Number.POSITIVE_INFINITY);
+  }
+
+  /** How long the node still rests, ms. */
+  #rest(now: number): number {
+    return this.#state === 'resting' && this.#trusts.guarded ? this.#restsUntil(now) - now : 0;
   }
 
   /** Asks the node for the run of its server. */
   ask(): Promise<void> {
-    return this.#know(this.identity.ask(), 0);
+    return this.#learnRun(this.identity.ask(), 0);
   }
 
   /**
-   * Asked after a grant of `ttl`: where the run is still the one that was known, the grant is of that run too. Then, and when it
-   * remembers the lease, there is nothing to wait for.
+   * Call it after a grant of `ttl`. If the run is still the same, that run gave the grant. If it also remembers the lease, there is
+   * nothing to wait for.
+   * @throws Error, as a rejection, if the vote does not count
    */
-  known(ttl: number, now: number): void | Promise<void> {
-    const told = this.identity.ask();
-    if (this.identity.isSame(told) && ((this.#view && this.#memory.has(ttl, now)) || !this.#isRemembered)) return;
-    return this.#know(told, ttl);
+  confirmRun(ttl: number, now: number): void | Promise<void> {
+    const answer = this.identity.ask();
+    if (this.identity.isSame(answer) && ((this.#view && this.#memory.remembers(ttl, now)) || !needsNotes(this.#trusts)))
+      return;
+    return this.#learnRun(answer, ttl);
   }
 
   /** Has the node remember a lease before it renews a claim to that lease. */
   remember(ttl: number): void | Promise<void> {
     const { clock } = this.#trusts;
-    if (this.#isRemembered && !this.#memory.has(ttl, clock.now())) return this.#memory.note(ttl, clock.now());
+    if (needsNotes(this.#trusts) && !this.#memory.remembers(ttl, clock.now()))
+      return this.#memory.noteLease(ttl, clock.now());
   }
 
-  /** Notes protect against nodes that restart. If no node can show a restart, no process needs the notes. */
-  get #isRemembered(): boolean {
-    return this.#trusts.guarded && this.#trusts.identities.some(({ nameless }) => !nameless);
-  }
-
-  async #know(asked: Named | Promise<Named>, ttl: number): Promise<void> {
-    const told = await this.identity.named(asked);
+  async #learnRun(answer: RunName | Promise<RunName>, ttl: number): Promise<void> {
+    const name = await this.identity.nameFrom(answer);
     const now = this.#trusts.clock.now();
-    if (told !== undefined && this.identity.recognise(told, now)) this.#beginAnew();
-    if (!this.#isRemembered) return;
+    if (name !== undefined && this.identity.recognise(name, now)) this.#restart();
+    if (!needsNotes(this.#trusts)) return;
     if (!this.#view) {
-      await this.#look();
+      await this.#readNotes();
       // A node that hangs must not delay the others: until it answers, it counts as a node that remembers nothing.
       const moment = (done: () => void): unknown => this.#trusts.clock.after(LOOK / 2, done, true);
       if (this.#view && this.#restsUntil(now) > now)
-        await Promise.race([this.#lookAround(), new Promise<void>(moment)]);
+        await Promise.race([this.#readOthers(), new Promise<void>(moment)]);
     }
-    if (ttl === 0 || this.#memory.has(ttl, now)) return;
+    if (ttl === 0 || this.#memory.remembers(ttl, now)) return;
     // A lease is written down only after the run is marked, and so only where votes count: a process that finds a lease where no run is
     // marked cannot tell a new quorum from one that lost its data.
     if (this.#state === 'resting') {
       const rest = this.#restsUntil(now) - now;
-      if (rest > 0) throw restsFor(rest, this.#mayBeNew);
+      if (rest > 0) throw restError(rest, this.#mayBeNew);
       await this.#countRestedNodes(now).get(this);
       if (this.#state === 'resting') throw new Error('its vote does not count before one of a node that names its run');
-    } else if (!this.#view) throw new Error('started anew while it was asked');
-    await this.#memory.note(ttl, now);
+    } else if (!this.#view) throw new Error('restarted while it was asked');
+    await this.#memory.noteLease(ttl, now);
     void this.#memory.mark(this.identity.run, undefined).catch(() => {}); // that note has to last as long
   }
 
-  #beginAnew(): void {
+  #restart(): void {
     const { run, restarted } = this.identity;
     this.#state = run?.age === undefined && !restarted ? 'counting' : 'unseen';
     this.#view = undefined;
-    this.#looks = new Looks();
-    this.#forgotten = Math.max(this.#forgotten, this.#memory.forget());
+    this.#schedule = new ReadSchedule();
+    this.#longestForgotten = Math.max(this.#longestForgotten, this.#memory.forget());
   }
 
-  /** All at once: the mark of one would be taken for a sign that the others are not new. @returns when each says so */
+  /**
+   * Lets all nodes count whose rest is over, at once: the mark of one would be taken for a sign that the others are not new.
+   * @returns for each of these nodes, when it is marked
+   */
   #countRestedNodes(now: number): ReadonlyMap<Trust, Promise<void>> {
     const { all, identities, majority } = this.#trusts;
     const free = all.filter((each) => each.#state === 'resting' && each.#restsUntil(now) <= now);
@@ -149,32 +149,52 @@ export class Trust {
 
   /** The latest view of each node; undefined for a node that was not read since this run began. */
   #views(): (NodeView | undefined)[] {
-    const isOfNow = (each: Trust): boolean => each === this || each.#viewedAt >= this.identity.since;
+    const isOfNow = (each: Trust): boolean => each === this || each.#readAt >= this.identity.since;
     return this.#trusts.all.map((each) => (isOfNow(each) ? each.#view : undefined));
   }
 
   /** Reads the notes of all nodes that were not read since `since`. */
-  async #lookAround(since = this.identity.since): Promise<void> {
-    await Promise.all(this.#trusts.all.map((each) => each.#viewedAt < since && each.#look().catch(() => {})));
+  async #readOthers(since = this.identity.since): Promise<void> {
+    await Promise.all(this.#trusts.all.map((each) => each.#readAt < since && each.#readNotes().catch(() => {})));
   }
 
-  async #look(): Promise<void> {
+  async #readNotes(): Promise<void> {
     const [{ identity }, now] = [this, this.#trusts.clock.now()];
     if (!identity.run && !identity.nameless) return; // the node is read after it has named its run
     const run = identity.run ?? { id: '' };
-    let found = await this.#memory.look(run);
-    if (found.remembers && found.longest === 0 && this.#forgotten > 0) {
+    let found = await this.#memory.readNotes(run);
+    if (found.remembers && found.longest === 0 && this.#longestForgotten > 0) {
       // The node came back empty. If all other nodes were empty too, a later process would take it for new.
-      await this.#memory.note(this.#forgotten, now);
-      found = { ...found, longest: this.#forgotten };
+      await this.#memory.noteLease(this.#longestForgotten, now);
+      found = { ...found, longest: this.#longestForgotten };
     }
     if (run.id !== (identity.run?.id ?? '')) return;
     const marked = identity.run && this.#state !== 'counting' ? found.marked : run.id;
     this.#view = { run: run.id, since: identity.since, restarted: identity.restarted, ...found, marked };
     if (this.#state === 'unseen') this.#state = 'resting';
-    this.#viewedAt = now;
+    this.#readAt = now;
   }
 }
+
+/** True if a node was found to be the same server as another one. */
+export const isTwin = ({ identity }: Trust): boolean => identity.twin !== undefined;
+
+/**
+ * Asks each twin again whether it is still the same server as another node: a client may have reached the wrong server for a moment.
+ * @throws LockError `LOCK_INVALID` if it is
+ */
+export async function separateTwins({ all }: Trusts): Promise<void> {
+  const separate = async (trust: Trust): Promise<void> => {
+    const twin = all.find(({ identity }) => identity === trust.identity.twin);
+    await twin?.ask().catch(() => {}); // the twin may be the node that reached the wrong server
+    await trust.ask();
+  };
+  await Promise.all(all.filter(isTwin).map(separate));
+}
+
+/** Notes protect against nodes that restart. If no node can show a restart, no process needs the notes. */
+const needsNotes = ({ guarded, identities }: Trusts): boolean =>
+  guarded && identities.some(({ nameless }) => !nameless);
 
 /**
  * True if only nodes that name no run would vote, and they are no majority: their notes would only make the other nodes wait.
@@ -184,12 +204,12 @@ function areTooFew(votes: readonly Trust[], majority: number): boolean {
 }
 
 /** Decides when a node that does not count is read again. */
-class Looks {
+class ReadSchedule {
   #at = 0;
   #pause = SOON;
 
-  /** Claims the next time for a read: it returns true once per pause. */
-  due(now: number): boolean {
+  /** Takes the next time for a read, if it has come: it returns true once per pause. */
+  take(now: number): boolean {
     if (now < this.#at) return false;
     this.#at = now + this.#pause;
     this.#pause = Math.min(LOOK, this.#pause * 2);
@@ -197,9 +217,9 @@ class Looks {
   }
 }
 
-function restsFor(rest: number, mayBeNew: boolean): Error {
+function restError(rest: number, mayBeNew: boolean): Error {
   const why = mayBeNew
     ? 'is new, or has lost its data: which one is known when every node has answered once. Until then it does not count,'
-    : 'started anew: what it granted before may be forgotten, so it does not count';
+    : 'restarted: what it granted before may be forgotten, so it does not count';
   return new Error(`${why} for another ${Math.ceil(rest)} ms`);
 }

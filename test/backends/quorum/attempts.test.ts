@@ -36,7 +36,7 @@ test('a claim that is given back while the nodes say who they are is put to none
   await settled();
   resolve('a');
   await settled();
-  expect([outcome.error?.message, asked()]).toEqual(['it was given back before it was answered', [0, 0, 0]]);
+  expect([outcome.error?.message, asked()]).toEqual(['it was released before it was answered', [0, 0, 0]]);
 });
 
 test('an attempt again while the first is asked is good from when the nodes were asked', async () => {

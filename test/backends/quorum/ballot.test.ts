@@ -197,7 +197,7 @@ test('a claim that is given back while it is asked is not granted, whatever the 
   const outcome = await attempt(mine);
   const release = lock.release(mine);
   await settled();
-  expect(outcome.error?.message).toMatch('given back before it was answered');
+  expect(outcome.error?.message).toMatch('released before it was answered');
   await say(yes(5n), yes(5n), yes(5n));
   for (const { releases } of nodes) releases[0]!.answer({ freed: true });
   expect(await release).toEqual({ freed: true });

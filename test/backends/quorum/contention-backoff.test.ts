@@ -9,13 +9,19 @@ async function scene(chance = 0.5, began = 0) {
   return { clock, backoff: new ContentionBackoff(clock) };
 }
 
-test('who is refused asks again soon at first, less often the longer it waits, and at least four times a second', async () => {
+/** A refusal, and the pause after it. */
+function refuse(backoff: ContentionBackoff, key: string): number {
+  backoff.noteRefusal(key);
+  return backoff.pauseAfter(key, 'unknown');
+}
+
+test('who is refused asks again soon at first, less often the longer it waits, and at least twice a second', async () => {
   const { clock, backoff } = await scene(0.5, 6_000);
-  expect(backoff.refused('k')).toBe(4);
+  expect(refuse(backoff, 'k')).toBe(4);
   await clock.advance(1_000);
-  expect(backoff.refused('k')).toBe(100);
+  expect(refuse(backoff, 'k')).toBe(100);
   await clock.advance(4_000);
-  expect(backoff.refused('k')).toBe(250);
+  expect(refuse(backoff, 'k')).toBe(500);
 });
 
 test.each([
@@ -24,28 +30,28 @@ test.each([
   [0.75, 5],
 ])('chance parts rivals: with %f the first pause takes %f ms', async (chance, pause) => {
   const { backoff } = await scene(chance);
-  expect(backoff.refused('k')).toBe(pause);
+  expect(refuse(backoff, 'k')).toBe(pause);
 });
 
 test('who was refused ten seconds ago is one that asks for the first time', async () => {
   for (const [gap, pause] of [
-    [9_999, 250],
+    [9_999, 500],
     [10_000, 4],
   ] as const) {
     const { clock, backoff } = await scene();
-    backoff.refused('k');
+    backoff.noteRefusal('k');
     await clock.advance(gap);
-    expect(backoff.refused('k'), `after ${gap} ms`).toBe(pause);
+    expect(refuse(backoff, 'k'), `after ${gap} ms`).toBe(pause);
   }
 });
 
 test('a wait ends with the grant: the next one begins with short pauses', async () => {
   for (const shared of [true, false]) {
     const { clock, backoff } = await scene();
-    backoff.refused('k');
+    backoff.noteRefusal('k');
     await clock.advance(1_000);
-    backoff.granted('k', shared);
-    expect(backoff.refused('k'), `shared: ${shared}`).toBe(4);
+    backoff.noteGrant('k', shared);
+    expect(refuse(backoff, 'k'), `shared: ${shared}`).toBe(4);
   }
 });
 
@@ -55,13 +61,13 @@ test('a key that a rival wants is left to others for a moment when it is given b
     [0.5, 7.5],
   ] as const) {
     const { clock, backoff } = await scene(chance, 6_000);
-    backoff.refused('k');
+    backoff.noteRefusal('k');
     expect(backoff.pauseBefore('k'), 'while it waits').toBe(0);
-    backoff.granted('k', false);
+    backoff.noteGrant('k', false);
     await clock.advance(1_000);
-    backoff.released('k');
+    backoff.noteRelease('k');
     expect(backoff.pauseBefore('k')).toBe(courtesy);
-    backoff.refused('k'); // by the rival, who has it now
+    backoff.noteRefusal('k'); // by the rival, who has it now
     expect(backoff.pauseBefore('k'), 'still').toBe(courtesy);
     await clock.advance(5);
     expect(backoff.pauseBefore('k'), 'later').toBe(courtesy - 5);
@@ -73,17 +79,17 @@ test('a key that a rival wants is left to others for a moment when it is given b
 test('a key that nobody else wants is not left to others', async () => {
   const { backoff } = await scene();
   expect(backoff.pauseBefore('k'), 'at first').toBe(0);
-  backoff.granted('k', false);
-  backoff.released('k');
+  backoff.noteGrant('k', false);
+  backoff.noteRelease('k');
   expect(backoff.pauseBefore('k'), 'after a hold').toBe(0);
-  backoff.refused('k');
+  backoff.noteRefusal('k');
   expect(backoff.pauseBefore('k'), 'for who was refused').toBe(0);
 });
 
 test('a rival who had some of the votes wants the key', async () => {
   const { backoff } = await scene();
-  backoff.granted('k', true);
-  backoff.released('k');
+  backoff.noteGrant('k', true);
+  backoff.noteRelease('k');
   expect(backoff.pauseBefore('k')).toBe(7.5);
 });
 
@@ -93,10 +99,10 @@ test('a rival who was not met for ten seconds has gone', async () => {
     [10_000, 0],
   ] as const) {
     const { clock, backoff } = await scene();
-    backoff.refused('k');
-    backoff.granted('k', false);
+    backoff.noteRefusal('k');
+    backoff.noteGrant('k', false);
     await clock.advance(gap);
-    backoff.released('k');
+    backoff.noteRelease('k');
     expect(backoff.pauseBefore('k'), `after ${gap} ms`).toBe(courtesy);
   }
 });
@@ -104,21 +110,21 @@ test('a rival who was not met for ten seconds has gone', async () => {
 test('a rival is met again where it had some of the votes, and only there', async () => {
   for (const shared of [true, false]) {
     const { clock, backoff } = await scene();
-    backoff.refused('k');
+    backoff.noteRefusal('k');
     await clock.advance(6_000);
-    backoff.granted('k', shared);
+    backoff.noteGrant('k', shared);
     await clock.advance(6_000);
-    backoff.released('k');
+    backoff.noteRelease('k');
     expect(backoff.pauseBefore('k'), `shared: ${shared}`).toBe(shared ? 7.5 : 0);
   }
 });
 
 test('a thousand keys are remembered, those that were met last', async () => {
   const { clock, backoff } = await scene();
-  for (let i = 0; i < 1_000; i++) backoff.refused(`k${i}`);
+  for (let i = 0; i < 1_000; i++) backoff.noteRefusal(`k${i}`);
   await clock.advance(1_000);
-  expect(backoff.refused('k0'), 'the first of a thousand').toBe(100);
-  backoff.refused('another');
-  expect(backoff.refused('k1'), 'the one that was not met for longest').toBe(4);
-  expect(backoff.refused('k0'), 'the one that was met again').toBe(100);
+  expect(refuse(backoff, 'k0'), 'the first of a thousand').toBe(100);
+  backoff.noteRefusal('another');
+  expect(refuse(backoff, 'k1'), 'the one that was not met for longest').toBe(4);
+  expect(refuse(backoff, 'k0'), 'the one that was met again').toBe(100);
 });

@@ -25,10 +25,10 @@ test('one that names no run is not asked', () => {
 
 test('without the right to ask for its run it is one that names none; any other failure is one', async () => {
   const [it] = scene('a');
-  await expect(it.named(Promise.reject(new Error('connection lost')))).rejects.toThrow('connection lost');
+  await expect(it.nameFrom(Promise.reject(new Error('connection lost')))).rejects.toThrow('connection lost');
   expect(it.nameless).toBe(false);
-  expect(await it.named(Promise.resolve('a'))).toBe('a');
-  expect(await it.named(Promise.reject(new LockError('LOCK_UNSUPPORTED', 'no right')))).toBeUndefined();
+  expect(await it.nameFrom(Promise.resolve('a'))).toBe('a');
+  expect(await it.nameFrom(Promise.reject(new LockError('LOCK_UNSUPPORTED', 'no right')))).toBeUndefined();
   expect(it.nameless).toBe(true);
 });
 

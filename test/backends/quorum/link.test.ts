@@ -11,9 +11,9 @@ function scene() {
   const ask = (late = true) => {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     link.ask(() => promise, 100, clock.now(), {
-      answered: (answer) => void heard.push(`answered ${answer}`),
-      failed: (why) => void heard.push(`failed: ${(why as Error).message}`),
-      ...(late ? { late: (answer) => void heard.push(`late ${answer}`) } : {}),
+      onAnswer: (answer) => void heard.push(`answered ${answer}`),
+      onFailure: (why) => void heard.push(`failed: ${(why as Error).message}`),
+      ...(late ? { onLateAnswer: (answer) => void heard.push(`late ${answer}`) } : {}),
     });
     return { answer: resolve, fail: (why: string) => reject(new Error(why)) };
   };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
-import { classes, Memory } from '../../../src/backends/quorum/memory.ts';
+import { leaseClasses, Memory } from '../../../src/backends/quorum/memory.ts';
 import type { Notes } from '../../../src/core/contract/backend.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
 import { around } from '../../../src/testing/around.ts';
@@ -34,34 +34,34 @@ const broken = async (): Promise<never> => {
 };
 
 test('leases are remembered rounded up to one of few, the last of which is the longest there may be', () => {
-  expect(classes(500)).toEqual([500]);
-  expect(classes(1_000)).toEqual([1_000]);
-  expect(classes(5_000)).toEqual([1_000, 2_000, 3_000, 5_000]);
-  expect(classes(30_000)).toEqual([1_000, 2_000, 3_000, 5_000, 10_000, 20_000, 30_000]);
+  expect(leaseClasses(500)).toEqual([500]);
+  expect(leaseClasses(1_000)).toEqual([1_000]);
+  expect(leaseClasses(5_000)).toEqual([1_000, 2_000, 3_000, 5_000]);
+  expect(leaseClasses(30_000)).toEqual([1_000, 2_000, 3_000, 5_000, 10_000, 20_000, 30_000]);
 });
 
 test('a node remembers a lease and every shorter one, from when its note is written', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { it } = scene({ write: () => promise });
-  expect(it.has(1, 0), 'at first').toBe(false);
+  expect(it.remembers(1, 0), 'at first').toBe(false);
   let noted = false;
-  const noting = it.note(4_000, 0).then(() => {
+  const noting = it.noteLease(4_000, 0).then(() => {
     noted = true;
   });
   await new Promise(setImmediate);
-  expect([noted, it.has(4_000, 0)], 'while it is written').toEqual([false, false]);
+  expect([noted, it.remembers(4_000, 0)], 'while it is written').toEqual([false, false]);
   resolve();
   await noting;
   expect(
-    [5_000, 5_001].map((ttl) => it.has(ttl, 0)),
+    [5_000, 5_001].map((ttl) => it.remembers(ttl, 0)),
     'then',
   ).toEqual([true, false]);
 });
 
 test('a note of a lease is kept for a day longer than any lease', async () => {
   const { it, written } = scene();
-  await it.note(4_000, 0);
-  await it.note(2 * MAX, 0);
+  await it.noteLease(4_000, 0);
+  await it.noteLease(2 * MAX, 0);
   expect(written).toEqual([
     [`${LEASE}5000`, '1', DAY + MAX],
     [`${LEASE}${MAX}`, '1', DAY + MAX],
@@ -71,34 +71,34 @@ test('a note of a lease is kept for a day longer than any lease', async () => {
 test('a note that is in use is written again after a quarter of a day', async () => {
   const { it } = scene();
   const again = DAY / 4;
-  await it.note(10_000, 0);
-  expect([again - 1, again].map((now) => it.has(10_000, now))).toEqual([true, false]);
-  await it.note(1_000, again - 1);
-  expect(it.has(10_000, again - 1), 'a shorter one beside it').toBe(true);
-  expect(it.has(1_000, again), 'the longer one is as old as it was').toBe(false);
-  await it.note(10_000, again);
-  expect([2 * again - 1, 2 * again].map((now) => it.has(10_000, now))).toEqual([true, false]);
+  await it.noteLease(10_000, 0);
+  expect([again - 1, again].map((now) => it.remembers(10_000, now))).toEqual([true, false]);
+  await it.noteLease(1_000, again - 1);
+  expect(it.remembers(10_000, again - 1), 'a shorter one beside it').toBe(true);
+  expect(it.remembers(1_000, again), 'the longer one is as old as it was').toBe(false);
+  await it.noteLease(10_000, again);
+  expect([2 * again - 1, 2 * again].map((now) => it.remembers(10_000, now))).toEqual([true, false]);
 });
 
 test('of another run nothing is known, but which lease the last one was to remember', async () => {
   const { it } = scene();
   expect(it.forget(), 'of one that was not told anything').toBe(0);
-  await it.note(4_000, 0);
+  await it.noteLease(4_000, 0);
   expect(it.forget()).toBe(5_000);
-  expect(it.has(1, 0)).toBe(false);
+  expect(it.remembers(1, 0)).toBe(false);
   expect(it.forget(), 'it is asked once').toBe(0);
-  await it.note(1_000, 1_000);
-  expect(it.has(1_000, DAY / 4), 'its notes are as old as they are').toBe(true);
+  await it.noteLease(1_000, 1_000);
+  expect(it.remembers(1_000, DAY / 4), 'its notes are as old as they are').toBe(true);
 });
 
 test('it is looked for the longest lease, the run that counted, and the runs it was new with', async () => {
   const { it, kept } = scene();
   const nothing = { remembers: true, marked: undefined, born: [], kept: false, longest: 0 };
-  expect(await it.look({ id: 'a' })).toEqual(nothing);
+  expect(await it.readNotes({ id: 'a' })).toEqual(nothing);
   for (const lease of [1_000, 20_000, 3_000]) kept.set(`${LEASE}${lease}`, '1');
   kept.set(RUN, 'b');
   kept.set(BORN, 'b\nc');
-  expect(await it.look({ id: 'a', durable: true })).toEqual({
+  expect(await it.readNotes({ id: 'a', durable: true })).toEqual({
     ...{ remembers: true, marked: 'b', born: ['b', 'c'], kept: false, longest: 20_000 },
   });
 });
@@ -109,7 +109,7 @@ test('a look that falls between the writes of another process finds no lease wit
     [RUN, 'a'],
     [`${LEASE}10000`, '1'],
   ] as const;
-  for (let before = 0; before <= classes(MAX).length + 2; before++) {
+  for (let before = 0; before <= leaseClasses(MAX).length + 2; before++) {
     let reads = 0;
     const { it, kept } = scene({
       read: async (name) => {
@@ -117,7 +117,7 @@ test('a look that falls between the writes of another process finds no lease wit
         return kept.get(name);
       },
     });
-    const { longest, marked } = await it.look({ id: 'a' });
+    const { longest, marked } = await it.readNotes({ id: 'a' });
     expect(longest === 0 || marked === 'a', `written before read ${before}: ${longest} ms, of run ${marked}`).toBe(
       true,
     );
@@ -131,7 +131,7 @@ test.each([
 ])('the data is kept where %s', async (_, mark, durable, keeps) => {
   const { it, kept } = scene();
   kept.set(RUN, mark);
-  expect(await it.look({ id: 'a', durable })).toMatchObject({ marked: 'b', kept: keeps });
+  expect(await it.readNotes({ id: 'a', durable })).toMatchObject({ marked: 'b', kept: keeps });
 });
 
 test('a run is marked when its votes count, and whom it was new with before that', async () => {
@@ -171,23 +171,23 @@ const NOTHING = { remembers: false, marked: undefined, born: [], kept: false, lo
 
 test('a node that keeps no notes is asked for none', async () => {
   const it = without();
-  expect(it.has(MAX, 0)).toBe(true);
+  expect(it.remembers(MAX, 0)).toBe(true);
   await it.mark({ id: 'a' }, ['a']);
-  expect(await it.look({ id: 'a' })).toEqual(NOTHING);
+  expect(await it.readNotes({ id: 'a' })).toEqual(NOTHING);
 });
 
 test('where the right to keep notes is missing, the node is one that remembers nothing', async () => {
   const { it } = scene({ read: refused, write: refused });
-  await it.note(1_000, 0);
-  expect(it.has(1_000, 0), 'it is not asked for each lease').toBe(true);
-  expect(await it.look({ id: 'a' })).toEqual(NOTHING);
+  await it.noteLease(1_000, 0);
+  expect(it.remembers(1_000, 0), 'it is not asked for each lease').toBe(true);
+  expect(await it.readNotes({ id: 'a' })).toEqual(NOTHING);
   await it.mark({ id: 'a' }, ['a']);
 });
 
 test('a node that cannot be reached has not remembered anything', async () => {
   const { it } = scene({ read: broken, write: broken });
-  await expect(it.note(1_000, 0)).rejects.toThrow('connection lost');
-  expect(it.has(1_000, 0)).toBe(false);
-  await expect(it.look({ id: 'a' })).rejects.toThrow('connection lost');
+  await expect(it.noteLease(1_000, 0)).rejects.toThrow('connection lost');
+  expect(it.remembers(1_000, 0)).toBe(false);
+  await expect(it.readNotes({ id: 'a' })).rejects.toThrow('connection lost');
   await expect(it.mark({ id: 'a' }, undefined)).rejects.toThrow('connection lost');
 });

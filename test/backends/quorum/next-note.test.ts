@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { namedBy } from '../../../src/backends/quorum/next-note.ts';
+import { nextBy } from '../../../src/backends/quorum/next-note.ts';
 
 const a = (waited: number) => ({ id: 'a', waited });
 const b = { id: 'b', waited: 90 };
@@ -12,5 +12,5 @@ test.each([
   ['the rest may still name it', [a(20), undefined, undefined], 'open'],
   ['two are named, and none by a majority', [a(20), b, a(20), b, undefined], undefined],
 ] as const)('of five nodes, where %s', (_, found, named) => {
-  expect(namedBy(found, 5, 3)).toEqual(named);
+  expect(nextBy(found, 5, 3)).toEqual(named);
 });

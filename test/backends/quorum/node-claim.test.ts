@@ -19,8 +19,8 @@ function scene(trust: { known?: () => Promise<void>; doubt?: Error } = {}) {
       begin: (handle: Claim, within: number, lapse: number, told: Told) =>
         releases.push({ handle, within, lapse, told }),
     },
-    trust: { known: trust.known ?? (() => undefined), doubt: trust.doubt },
-    failedWith: (why: unknown) => failures.push(why),
+    trust: { confirmRun: trust.known ?? (() => undefined), doubt: trust.doubt, review() {} },
+    noteFailure: (why: unknown) => failures.push(why),
   };
   const heard: NodeAnswer[] = [];
   const whole = {
@@ -73,7 +73,7 @@ test.each<[string, Step[], number]>([
   for (const step of steps) {
     if (step === 'asked') it.ask(0);
     else if (step === 'released') it.release();
-    else if (step === 'voted') it.votedTooLate();
+    else if (step === 'voted') it.releaseLateVote();
     else releases[answered++]!.told({ freed: true, nothing: false, unknown: undefined }[step]);
   }
   expect(releases).toHaveLength(count);
@@ -113,16 +113,16 @@ test('a vote is good for its lease at most, counted from when the node was asked
   ] as const) {
     const { it, heard } = scene();
     it.ask(500);
-    it.answered(yes(8n, { validFor }));
-    it.answered(yes(8n, { validFor, span: 3 }));
+    it.onAnswer(yes(8n, { validFor }));
+    it.onAnswer(yes(8n, { validFor, span: 3 }));
     expect(heard).toEqual([1, 3].map((span) => ({ kind: 'yes', ticket: 8n, span, until, lost: undefined })));
   }
 });
 
 test('a node that refuses has nothing of it, late or not', () => {
   const { it, heard, releases } = scene();
-  it.answered(NO);
-  it.answered({ granted: false, late: true });
+  it.onAnswer(NO);
+  it.onAnswer({ granted: false, late: true });
   expect(heard).toEqual([REFUSED, LATE]);
   expect(heard).toEqual([
     { kind: 'no', why: 'refused', mayHold: false },
@@ -134,8 +134,8 @@ test('a node that refuses has nothing of it, late or not', () => {
 test('a node that fails may have some of it', () => {
   const { it, heard, failures } = scene();
   const why = new Error('connection lost');
-  it.failed(why);
-  it.failed('a text');
+  it.onFailure(why);
+  it.onFailure('a text');
   expect(failures).toEqual([why, 'a text']);
   expect(heard).toEqual([
     { kind: 'no', why, mayHold: true },
@@ -146,15 +146,15 @@ test('a node that fails may have some of it', () => {
 test('a vote of a node that is not to be trusted does not count', async () => {
   const doubt = new Error('started anew');
   const doubtful = scene({ doubt });
-  doubtful.it.answered(yes(1n));
+  doubtful.it.onAnswer(yes(1n));
   expect(doubtful.heard).toEqual([{ kind: 'no', why: doubt, mayHold: true }]);
   const late = scene({ known: () => Promise.resolve() });
-  late.it.answered(yes(1n));
+  late.it.onAnswer(yes(1n));
   expect(late.heard, 'before it is known').toEqual([]);
   await new Promise(setImmediate);
   expect(late.heard).toMatchObject([{ kind: 'yes' }]);
   const unknown = scene({ known: () => Promise.reject(doubt) });
-  unknown.it.answered(yes(1n));
+  unknown.it.onAnswer(yes(1n));
   await new Promise(setImmediate);
   expect(unknown.heard).toEqual([{ kind: 'no', why: doubt, mayHold: true }]);
   expect(unknown.failures).toEqual([doubt]);
@@ -163,11 +163,11 @@ test('a vote of a node that is not to be trusted does not count', async () => {
 test('a vote that comes after its node was given up goes back when nobody wants it', () => {
   const { it, whole, releases } = scene();
   it.ask(0);
-  it.late(yes(1n));
+  it.onLateAnswer(yes(1n));
   expect(releases, 'while it may be asked for once more').toHaveLength(0);
   whole.isOver = () => true;
-  it.late(NO);
+  it.onLateAnswer(NO);
   expect(releases, 'for a refusal').toHaveLength(0);
-  it.late(yes(1n));
+  it.onLateAnswer(yes(1n));
   expect(releases).toHaveLength(1);
 });

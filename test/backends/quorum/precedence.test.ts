@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import { manualClock } from '../../../src/testing/index.ts';
-import { claim } from './nodes.ts';
+import { claim, told } from './nodes.ts';
 
 /** Two processes over three nodes; one has the key, and the other has waited for so long, ms. */
 async function scene(waits: number) {
@@ -53,4 +53,44 @@ test.each([
   await during(here.release(held));
   await clock.advance(later);
   expect((await during(there.attempt(claim()))).granted, 'when it is free').toBe(true);
+});
+
+test('of processes that began to wait together one asks, and the others only read that it is next', async () => {
+  const clock = manualClock();
+  const nodes = [1, 2, 3].map(() => memory({ clock }));
+  const asked = [0, 0, 0, 0];
+  const counted = (process: number) =>
+    quorum(
+      nodes.map((node) =>
+        told(node, (vote) => {
+          asked[process]!++;
+          return vote;
+        }),
+      ),
+      { clock },
+    );
+  const held = quorum(nodes, { clock }).attempt(claim({ ttl: 120_000 }));
+  for (let i = 0; i < 500; i++) await clock.advance(1);
+  expect((await held).granted).toBe(true);
+  let over = false;
+  const wait = async (process: number): Promise<void> => {
+    const waiter = counted(process);
+    await new Promise<void>((resume) => clock.after(10 * process, resume));
+    while (!over) {
+      const answer = await waiter.attempt(claim());
+      const pause = answer.granted ? 1 : answer.retryAfter!;
+      await new Promise<void>((resume) => clock.after(pause, resume));
+    }
+  };
+  const waits = asked.map((_, process) => wait(process));
+  for (let i = 0; i < 20_000; i++) await clock.advance(1);
+  asked.fill(0);
+  for (let i = 0; i < 10_000; i++) await clock.advance(1);
+  expect(
+    asked.filter((count) => count > 0),
+    'votes that each process asked for',
+  ).toHaveLength(1);
+  over = true;
+  for (let i = 0; i < 2_000; i++) await clock.advance(1);
+  await Promise.all(waits);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Unanswered } from '../../../src/backends/quorum/unanswered.ts';
+import { PendingRenewals } from '../../../src/backends/quorum/pending-renewals.ts';
 import { SHARED } from '../../../src/core/contract/admission.ts';
 import { claim } from './nodes.ts';
 import { NO, outcomeOf, scripted, yes } from './scripted.ts';
@@ -93,25 +93,25 @@ test('nothing is asked for anew where no majority has confirmed the hold, or it 
 });
 
 test('a renewal is good for no longer than another that may still arrive', () => {
-  const renewals = new Unanswered();
-  expect([renewals.sent(900), renewals.sent(5_000), renewals.sent(300)]).toEqual([900, 900, 300]);
-  renewals.settled(900, true);
-  expect(renewals.sent(5_000), 'the shortest is on its way').toBe(300);
-  renewals.settled(300, true);
-  expect(renewals.sent(9_000), 'the others are').toBe(5_000);
-  renewals.settled(5_000, true);
-  renewals.settled(5_000, true);
-  renewals.settled(9_000, true);
-  expect(renewals.sent(60_000), 'all have arrived').toBe(60_000);
+  const renewals = new PendingRenewals();
+  expect([renewals.begin(900), renewals.begin(5_000), renewals.begin(300)]).toEqual([900, 900, 300]);
+  renewals.end(900, true);
+  expect(renewals.begin(5_000), 'the shortest is on its way').toBe(300);
+  renewals.end(300, true);
+  expect(renewals.begin(9_000), 'the others are').toBe(5_000);
+  renewals.end(5_000, true);
+  renewals.end(5_000, true);
+  renewals.end(9_000, true);
+  expect(renewals.begin(60_000), 'all have arrived').toBe(60_000);
 });
 
 test('a renewal that nobody hears of may arrive at any time', () => {
-  const renewals = new Unanswered();
+  const renewals = new PendingRenewals();
   for (const ttl of [900, 2_000]) {
-    renewals.sent(ttl);
-    renewals.settled(ttl, false);
+    renewals.begin(ttl);
+    renewals.end(ttl, false);
   }
-  expect(renewals.sent(60_000)).toBe(900);
+  expect(renewals.begin(60_000)).toBe(900);
 });
 
 test('a node whose renewal failed is good for its lease only, also when it confirms a longer one', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Trust } from '../../../src/backends/quorum/trust.ts';
+import { separateTwins, Trust } from '../../../src/backends/quorum/trust.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 import { outcomeOf } from './scripted.ts';
@@ -24,17 +24,24 @@ function scene(servers: readonly Server[], { guarded = true, at = 0 } = {}) {
     await clock.advance(at);
     await Promise.all(all.map((trust) => trust.ask()));
   };
-  const known = async (trust: Trust, ttl = 4_000): Promise<void> => trust.known(ttl, clock.now());
+  const known = async (trust: Trust, ttl = 4_000): Promise<void> => trust.confirmRun(ttl, clock.now());
   const rests = async (trust: Trust): Promise<string | undefined> =>
     /another .* ms/.exec(
       (
         await known(trust).then(
-          () => trust.doubt,
+          () => doubtOf(trust),
           (error: Error) => error,
         )
       )?.message ?? '',
     )?.[0];
-  return { clock, all, settled, introduced, known, rests, background };
+  const separate = (): Promise<void> => separateTwins(trusts);
+  return { clock, all, settled, introduced, known, rests, separate, background };
+}
+
+/** What a process that wants the vote of this node finds. */
+function doubtOf(trust: Trust): Error | undefined {
+  trust.review();
+  return trust.doubt;
 }
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -49,9 +56,9 @@ test.each([
   const { all, introduced, known, clock } = scene(nodes, { guarded });
   await introduced();
   await known(all[0]);
-  expect(all[0].known(4_000, clock.now()), 'nothing to wait for').toBeUndefined();
+  expect(all[0].confirmRun(4_000, clock.now()), 'nothing to wait for').toBeUndefined();
   expect(all[0].remember(4_000)).toBeUndefined();
-  expect(all[0].doubt).toBeUndefined();
+  expect(doubtOf(all[0])).toBeUndefined();
   expect(nodes.map(({ reads, written }) => [reads, written.length])).toEqual(nodes.map(() => [0, 0]));
 });
 
@@ -69,7 +76,7 @@ test('a node that counts is read once, and remembers each lease before its vote 
   await settled();
   expect(first).toEqual({ value: undefined });
   expect(server.written, 'its mark lasts as long as the lease').toEqual(['run a', 'lease 5000', 'run a']);
-  expect(all[0].known(4_000, clock.now()), 'nothing to wait for').toBeUndefined();
+  expect(all[0].confirmRun(4_000, clock.now()), 'nothing to wait for').toBeUndefined();
   await known(all[0], 20_000);
   await settled();
   expect([server.written.slice(3), server.reads]).toEqual([['lease 20000', 'run a'], 1]);
@@ -133,14 +140,14 @@ test('a node that rests is doubted as long, and marked by whoever asks then', as
   const server = new Server({ id: 'new', age: 2 }, counted('old'));
   const { all, introduced, clock, settled } = scene([server, ...others]);
   await introduced();
-  expect(all[0].doubt?.message).toMatch('another 10000 ms');
+  expect(doubtOf(all[0])?.message).toMatch('another 10000 ms');
   await clock.advance(9_999);
-  expect(all[0].doubt?.message).toMatch('another 1 ms');
+  expect(doubtOf(all[0])?.message).toMatch('another 1 ms');
   await clock.advance(0.5);
-  expect(all[0].doubt?.message).toMatch('another 1 ms');
+  expect(doubtOf(all[0])?.message).toMatch('another 1 ms');
   expect(server.written).toEqual([]);
   await clock.advance(0.5);
-  expect(all[0].doubt).toBeUndefined();
+  expect(doubtOf(all[0])).toBeUndefined();
   await settled();
   expect(server.written).toEqual(['run new']);
 });
@@ -152,7 +159,7 @@ test('while a node rests all are looked at again, soon at first and every half s
   const reads = () => servers.map((server) => server.reads);
   const before = reads();
   const more = async () => {
-    void all[0].doubt;
+    void doubtOf(all[0]);
     await settled();
     return reads().map((now, i) => now - before[i]!);
   };
@@ -179,7 +186,7 @@ test('a node that may be new says so while another has not been asked, and one t
   expect(await why(), 'when all have answered').toBe('undefined');
   const old = scene([new Server({ id: 'new', age: 2 }, counted('old')), ...three().slice(1)]);
   await old.introduced();
-  expect(old.all[0].doubt?.message).toMatch(/^started anew: what it granted before may be forgotten/);
+  expect(doubtOf(old.all[0])?.message).toMatch(/^restarted: what it granted before may be forgotten/);
 });
 
 test('a run that nobody can tell the age of counts at once, and bears witness', async () => {
@@ -187,7 +194,7 @@ test('a run that nobody can tell the age of counts at once, and bears witness', 
   const server = new Server({ id: 'new', age: 2 }, counted('old', 3_000));
   const { all, introduced, rests } = scene([server, ...ageless]);
   await introduced();
-  expect([all[1]!.doubt, await rests(all[1]!)]).toEqual([undefined, undefined]);
+  expect([doubtOf(all[1]!), await rests(all[1]!)]).toEqual([undefined, undefined]);
   expect(await rests(all[0]), 'as long as they remember').toBe('another 10000 ms');
 });
 
@@ -198,7 +205,7 @@ test('a node that names no run bears witness, and always counts', async () => {
   await introduced();
   expect(await rests(all[0])).toBe('another 10000 ms');
   await known(all[1]!);
-  expect(all[1]!.doubt).toBeUndefined();
+  expect(doubtOf(all[1]!)).toBeUndefined();
   expect(nameless[0]!.written).toEqual(['lease 5000']);
 });
 
@@ -353,20 +360,20 @@ test('what was read of a run that is over is not believed of the next', async ()
   await it.settled();
   resolve();
   await it.settled();
-  expect(first.error?.message).toBe('started anew while it was asked');
+  expect(first.error?.message).toBe('restarted while it was asked');
   expect(servers[0].written).toEqual([]);
 });
 
 test('a node that is the server of another asks that one first whether it is still there', async () => {
   const servers = ['a', 'b', 'b'].map((id) => new Server({ id, age: 1_000 })) as [Server, Server, Server];
-  const { all, settled } = scene(servers);
+  const { all, separate, settled } = scene(servers);
   for (const trust of all.slice(0, 2)) await trust.ask();
   await expect(all[2]!.ask()).rejects.toMatchObject({ code: 'LOCK_INVALID' });
-  await expect(all[2]!.askTwin(), 'as long as it is').rejects.toMatchObject({ code: 'LOCK_INVALID' });
+  await expect(separate(), 'as long as it is').rejects.toMatchObject({ code: 'LOCK_INVALID' });
   servers[1].run = { id: 'c', age: 1_000 };
   servers[1].naming = (run) => new Promise((resolve) => setTimeout(resolve, 5, run));
-  await all[2]!.askTwin();
+  await separate();
   expect(all.map(({ identity }) => identity.run?.id)).toEqual(['a', 'c', 'b']);
-  await all[0].askTwin();
+  await separate();
   await settled();
 });

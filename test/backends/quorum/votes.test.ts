@@ -68,7 +68,7 @@ test('a claim that is given back before the nodes are asked is never put to them
   const early = claim();
   const attempt = lock.attempt(early); // the nodes name themselves first
   expect(await lock.release(early)).toEqual({ freed: false });
-  await expect(attempt).rejects.toThrow('given back before it was answered');
+  await expect(attempt).rejects.toThrow('released before it was answered');
   expect(asked, 'nodes asked').toBe(0);
 });
 
@@ -209,7 +209,7 @@ test('a node that started anew does not count until the longest lease is over', 
     restart();
     const next = claim({ ttl: 1_000 });
     if (restartGuard) {
-      await expect(lock.attempt(next)).rejects.toThrow(/node 1 \(memory\): started anew/);
+      await expect(lock.attempt(next)).rejects.toThrow(/node 1 \(memory\): restarted/);
       expect(await holders(node)).toBe(0);
       await expect
         .poll(() => lock.attempt(claim({ ttl: 1_000 })).catch(() => ({ granted: false })), { timeout: 20_000 })
