@@ -62,6 +62,7 @@ async function scripts() {
     platform: 'node',
     transform: { target: 'es2023' }, // the oldest Node that is promised has no `using`
     plugins: [ownPlaces],
+    experimental: { attachDebugInfo: 'none' }, // else the place of each module stands in the code
     // Only the programs do something when they are loaded.
     treeshake: {
       moduleSideEffects: (id) =>
@@ -95,7 +96,7 @@ async function types() {
       input: input(folder, exported, '.d.ts'),
       external,
       plugins: [dts({ dtsInput: true })],
-      experimental: { attachDebugInfo: 'none' }, // else the place of each module stands in the types
+      experimental: { attachDebugInfo: 'none' }, // as in the scripts
     });
     await made.write({ dir: dist, format: 'esm', entryFileNames: '[name].ts', chunkFileNames: 'chunks/[name].ts' });
     await made.close();

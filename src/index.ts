@@ -1,19 +1,24 @@
 export { ALL_SEATS, admitted, isExclusive, type Seats } from './core/contract/admission.ts';
 export type {
+  Answerable,
   Attempt,
   Backend,
   Claim,
   Finding,
   Grant,
   Handle,
+  Leave,
+  Left,
   Listing,
   Notes,
   Refinements,
   Refusal,
   Release,
+  Remembered,
   Renewal,
   Standing,
   Traits,
+  Words,
 } from './core/contract/backend.ts';
 export { PLACE_TTL, placeTtlOf } from './core/contract/backend.ts';
 export { type Clock, systemClock } from './core/contract/clock.ts';
@@ -31,6 +36,9 @@ export type { TermWork } from './leading/office.ts';
 export type { LeaderOptions } from './leading/options.ts';
 export type { Term } from './leading/term.ts';
 export { createLocks, type Locks, type LocksDefaults, type WaitsOptions } from './locks.ts';
+export type { Memo } from './memo/memo.ts';
+export type { MemoOptions, Seal } from './memo/options.ts';
+export type { MemoResult, MemoRun, MemoState, MemoWait, MemoWork } from './memo/result.ts';
 export type { TicksMissedEvent } from './once/events.ts';
 export type { OnceOptions, Overlap } from './once/options.ts';
 export type { NotRun, OnceResult, TickWork } from './once/result.ts';

@@ -11,6 +11,8 @@ import { type ForceOptions, forceRelease } from './core/line/forced-release.ts';
 import { LockRuntime } from './core/line/runtime.ts';
 import { Leader } from './leading/leader.ts';
 import type { LeaderOptions } from './leading/options.ts';
+import { type Memo, Memos } from './memo/memo.ts';
+import type { MemoOptions } from './memo/options.ts';
 import { Ticks } from './once/once.ts';
 import type { OnceOptions } from './once/options.ts';
 import type { OnceResult, TickWork } from './once/result.ts';
@@ -50,7 +52,7 @@ export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Loc
   checkPlatform();
   checkNames(defaults, DEFAULTS, 'the defaults of createLocks()');
   const locks = new Locks(checkBackend(backend, 'createLocks()'), defaults);
-  addUser(backend); // only now: whoever got no Locks cannot close them
+  addUser(backend); // only now: a caller that got no Locks cannot close them
   return locks;
 }
 
@@ -71,9 +73,7 @@ export class Locks implements AsyncDisposable {
   static {
     runtimeOf = (locks, taker) => {
       if (typeof locks === 'object' && locks !== null && #runtime in locks) return locks.#runtime;
-      throw invalid(
-        `${taker} takes Locks, of createLocks() or connect() of this copy of holdfast, not ${shown(locks)}`,
-      );
+      throw notLocks(locks, taker);
     };
   }
 
@@ -81,6 +81,7 @@ export class Locks implements AsyncDisposable {
   readonly #defaults: LockOptions;
   readonly #options: LayeredOptions;
   readonly #ticks: Ticks;
+  readonly #memos: Memos;
 
   /** @internal Use `createLocks`. */
   constructor(backend: Backend, { clock = systemClock, busyPoll = false, ...defaults }: LocksDefaults) {
@@ -89,6 +90,7 @@ export class Locks implements AsyncDisposable {
     this.#defaults = defaults;
     this.#options = new LayeredOptions(backend.traits, defaults);
     this.#ticks = new Ticks(this.#runtime, defaults);
+    this.#memos = new Memos(this.#runtime, defaults);
     mutex(this.#runtime, 'defaults', this.#options); // checks the defaults now, and not at the first lock
   }
 
@@ -129,12 +131,7 @@ export class Locks implements AsyncDisposable {
    * @example await locks.all(['account:1', 'account:2']).run((lease) => pay(lease.tokens));
    */
   all(parts: readonly (string | Lock)[], options?: LockOptions): MultiLock {
-    if (!Array.isArray(parts)) throw invalid(`all() takes a list of keys and locks, not ${shown(parts)}`);
-    const locks = (parts as readonly (string | Lock)[]).map((part) => {
-      const lock = typeof part === 'string' ? this.mutex(part) : part;
-      if (!(lock instanceof LockObject)) throw invalid(`all() takes keys and locks, not ${shown(part)}`);
-      return lock as LockObject<AnyLease, LockOptions>;
-    });
+    const locks = partsOf(parts, (key) => this.mutex(key));
     return multiLock(this.#runtime, locks, this.#options, options);
   }
 
@@ -148,9 +145,8 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Runs `fn` for a tick of a schedule, unless another instance does or has. One of all instances that call this for the same
-   * name and tick runs it, if their clocks differ by at most `skew`. With `retry` it is one at a time, and nobody after a
-   * success.
+   * Runs `fn` for a tick of a schedule, unless another instance does or has. One of all that call this for the same name and tick
+   * runs it, if their clocks differ by at most `skew`. With `retry` it is one at a time, and nobody after a success.
    * @param tick when it is due: the time of the schedule, not of the call
    * @returns what happened here; rejects with what `fn` throws
    * @throws LockError `LOCK_UNAVAILABLE` if the engine did not answer while the tick was young; `LOCK_ABORTED`, `LOCK_LOST`,
@@ -162,6 +158,14 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
+   * A key that remembers: of all callers one runs, and everybody gets its result. Not on every engine: `LOCK_UNSUPPORTED`.
+   * @example const { value } = await locks.memo('report', { keep: '1d' }).run((run) => report(run.token));
+   */
+  memo<T = unknown>(key: string, options?: MemoOptions<T>): Memo<T> {
+    return this.#memos.memo(checkKey(key), options);
+  }
+
+  /**
    * Lists who holds and who waits, key by key in the order of their lines. It takes as long as the engine needs to read its
    * keys; each request has a time limit.
    * @param prefix only keys that begin with it; with `exact`, the key itself
@@ -170,9 +174,7 @@ export class Locks implements AsyncDisposable {
    */
   inspect(prefix = '', options: Listing = {}): AsyncIterable<Standing> {
     checkListable(this.#runtime.engine.backend, prefix);
-    checkNames(options, INSPECT_OPTIONS, 'the options of inspect');
-    const { exact = false, progress } = options;
-    return this.#runtime.engine.inspect(prefix, { exact: flag(exact, 'exact'), ...(progress && { progress }) });
+    return this.#runtime.engine.inspect(prefix, listingOf(options));
   }
 
   /**
@@ -216,4 +218,25 @@ export class Locks implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+const notLocks = (given: unknown, taker: string): LockError =>
+  invalid(`${taker} takes Locks, of createLocks() or connect() of this copy of holdfast, not ${shown(given)}`);
+
+function partsOf(
+  parts: readonly (string | Lock)[],
+  mutexOf: (key: string) => Lock,
+): LockObject<AnyLease, LockOptions>[] {
+  if (!Array.isArray(parts)) throw invalid(`all() takes a list of keys and locks, not ${shown(parts)}`);
+  return (parts as readonly (string | Lock)[]).map((part) => {
+    const lock = typeof part === 'string' ? mutexOf(part) : part;
+    if (!(lock instanceof LockObject)) throw invalid(`all() takes keys and locks, not ${shown(part)}`);
+    return lock as LockObject<AnyLease, LockOptions>;
+  });
+}
+
+function listingOf(options: Listing): Listing {
+  checkNames(options, INSPECT_OPTIONS, 'the options of inspect');
+  const { exact = false, progress } = options;
+  return { exact: flag(exact, 'exact'), ...(progress && { progress }) };
 }

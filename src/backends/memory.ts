@@ -1,10 +1,11 @@
-import type { Seats } from '../core/contract/admission.ts';
 import {
+  type Answerable,
   type Attempt,
   type Backend,
   type Claim,
   type Grant,
   type Handle,
+  type Leave,
   type Listing,
   LONGEST_PLACE_TTL,
   type Notes,
@@ -17,7 +18,10 @@ import {
 import { type Clock, systemClock } from '../core/contract/clock.ts';
 import { LONGEST } from '../core/contract/duration.ts';
 import { checkNames, namesOf } from '../core/contract/options.ts';
-import { ArrivalLine } from '../core/line/line.ts';
+import { keptNotes } from './shared/kept-notes.ts';
+import { KeptWords } from './shared/kept-words.ts';
+import { type Entry, grant, KeyLine, KeyLines, soonest } from './shared/key-lines.ts';
+import { LONGEST_WORDS } from './shared/record.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
@@ -28,6 +32,7 @@ const TRAITS: Traits = {
   lapses: true,
   keptBy: 'lease',
   placeTtl: LONGEST_PLACE_TTL,
+  leaves: { max: LONGEST_WORDS },
   ttl: { min: 1, max: LONGEST },
 };
 
@@ -35,32 +40,6 @@ const TRAITS: Traits = {
 export interface MemoryOptions {
   /** Time and randomness. Default: the machine's. */
   readonly clock?: Clock;
-}
-
-interface Entry {
-  readonly claim: Claim;
-  readonly seats: Seats;
-  ticket: bigint;
-  readonly joined: number;
-  held: boolean;
-  lapses: number;
-  wake?: (grant?: Grant) => void;
-}
-
-class KeyLine extends ArrivalLine<Entry> {
-  readonly byId = new Map<string, Entry>();
-  /** No claim lapses before this time. */
-  firstLapse = Number.POSITIVE_INFINITY;
-}
-
-/** Old lines looked at for each new line. So lapsed claims of keys that nobody asks for go faster than new ones come. */
-const SWEPT = 2;
-
-/** Not by `Math.min`, whose arguments must fit on the stack. */
-function soonest(entries: Iterable<Entry>): number {
-  let first = Number.POSITIVE_INFINITY;
-  for (const { lapses } of entries) if (lapses < first) first = lapses;
-  return first;
 }
 
 /**
@@ -76,37 +55,35 @@ export function memory(options: MemoryOptions = {}): Backend {
 class Memory implements Backend {
   readonly name = 'memory';
   readonly traits = TRAITS;
-  readonly #lines = new Map<string, KeyLine>();
-  #sweeping: Iterator<string> = this.#lines.keys();
-  readonly #notes = new Map<string, { readonly text: string; readonly lapses: number }>();
+  readonly #lines: KeyLines;
+  readonly notes: Notes;
+  readonly words: KeptWords;
   /** One counter for all keys. So it grows for each key, and unused keys leave nothing behind. */
   #tickets = 0n;
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#lines = new KeyLines(clock);
+    this.notes = keptNotes(clock);
+    this.words = new KeptWords(clock);
   }
 
-  readonly notes: Notes = {
-    read: async (name) => {
-      const note = this.#notes.get(name);
-      return note && this.#clock.now() < note.lapses ? note.text : undefined;
-    },
-    write: async (name, text, ttl) => {
-      const now = this.#clock.now();
-      for (const [old, { lapses }] of this.#notes) if (lapses <= now) this.#notes.delete(old);
-      if (text === undefined) this.#notes.delete(name);
-      else this.#notes.set(name, { text, lapses: now + ttl });
-    },
-  };
-
   attempt(claim: Claim): Promise<Attempt> {
-    return Promise.resolve(this.#attempt(claim));
+    return Promise.resolve(claim.answered ? this.#ask(claim, claim.answered) : this.#attempt(claim));
+  }
+
+  /** The attempt of a claim that words may answer. */
+  #ask(claim: Claim, answered: Answerable): Attempt {
+    const left = this.words.answer(claim.key, answered);
+    if (!left) return this.words.told(claim, answered, this.#attempt(claim));
+    this.#free(claim);
+    return { granted: false, left };
   }
 
   #attempt(claim: Claim): Attempt {
     const now = this.#clock.now();
-    const line = this.#line(claim.key, now) ?? new KeyLine();
+    const line = this.#lines.living(claim.key, now) ?? new KeyLine();
     const mine = line.byId.get(claim.id) ?? this.#join(line, claim, now);
     // A hold never lapses sooner: this attempt may have been sent before the last renewal.
     mine.lapses = mine.held ? Math.max(mine.lapses, now + claim.ttl) : now + placeTtlOf(claim);
@@ -118,7 +95,7 @@ class Memory implements Backend {
     const members = line.members;
     const ahead = members.indexOf(mine);
     const retryAfter = soonest(members.slice(0, ahead)) - now;
-    if (!claim.queue) this.#remove(line, mine);
+    if (!claim.queue) this.#lines.remove(line, mine);
     return { granted: false, ahead, retryAfter };
   }
 
@@ -128,8 +105,7 @@ class Memory implements Backend {
     this.#tickets += BigInt(claim.span);
     entry.held = line.join(entry);
     line.byId.set(claim.id, entry);
-    if (!this.#lines.has(claim.key)) this.#sweep(joined);
-    this.#lines.set(claim.key, line);
+    this.#lines.keep(claim.key, line, joined);
     return entry;
   }
 
@@ -144,7 +120,7 @@ class Memory implements Backend {
     const now = this.#clock.now();
     return Promise.resolve(
       claims.map((claim) => {
-        const line = this.#line(claim.key, now);
+        const line = this.#lines.living(claim.key, now);
         const mine = line?.byId.get(claim.id);
         if (!line || !mine?.held) return 'gone';
         mine.lapses = now + claim.ttl;
@@ -154,15 +130,25 @@ class Memory implements Backend {
     );
   }
 
-  release({ key, id }: Handle, next?: Claim): Promise<Release> {
-    const line = this.#line(key, this.#clock.now());
+  async release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
+    const outcome = this.#free(handle, leave);
+    return { ...outcome, next: next && (await this.attempt(next)) };
+  }
+
+  #free({ key, id }: Handle, leave?: Leave): Omit<Release, 'next'> {
+    const line = this.#lines.living(key, this.#clock.now());
     const mine = line?.byId.get(id);
-    if (line && mine) this.#remove(line, mine);
-    return Promise.resolve({ freed: mine !== undefined, next: next && this.#attempt(next) });
+    if (!line || !mine) return { freed: false, left: false };
+    const left = leave !== undefined && mine.held;
+    if (left) this.words.leave(key, mine.ticket, leave);
+    const others = left ? line.members : [];
+    this.#lines.remove(line, mine);
+    for (const { claim, wake } of others) if (claim.answered) wake?.();
+    return { freed: leave === undefined || left, left };
   }
 
   watch({ key, id }: Claim, wake: (grant?: Grant) => void): AsyncDisposable {
-    const mine = this.#lines.get(key)?.byId.get(id);
+    const mine = this.#lines.find(key)?.byId.get(id);
     if (mine) mine.wake = wake;
     return {
       [Symbol.asyncDispose]: async () => {
@@ -172,10 +158,10 @@ class Memory implements Backend {
   }
 
   async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
-    const keys = exact ? [prefix] : [...this.#lines.keys()].filter((name) => name.startsWith(prefix)).sort();
+    const keys = exact ? [prefix] : this.#lines.keys.filter((name) => name.startsWith(prefix)).sort();
     for (const key of keys) {
       const now = this.#clock.now();
-      for (const [position, entry] of (this.#line(key, now)?.members ?? []).entries()) {
+      for (const [position, entry] of (this.#lines.living(key, now)?.members ?? []).entries()) {
         const { ticket, held, joined, lapses } = entry;
         const { take, of, label } = entry.claim;
         yield { key, held, position, ticket, take, of, label, since: now - joined, remaining: lapses - now };
@@ -184,43 +170,11 @@ class Memory implements Backend {
   }
 
   evict(key: string, ticket: bigint): Promise<boolean> {
-    const line = this.#line(key, this.#clock.now());
+    const line = this.#lines.living(key, this.#clock.now());
     const found = line?.members.find((entry) => entry.ticket === ticket);
-    if (line && found) this.#remove(line, found);
+    if (line && found) this.#lines.remove(line, found);
     return Promise.resolve(found !== undefined);
   }
 
   async close(): Promise<void> {}
-
-  /** Looks at the next lines for claims that have lapsed, left by `minHold` or by callers that stopped. */
-  #sweep(now: number): void {
-    for (let looked = 0; looked < SWEPT; looked++) {
-      const { value: key, done } = this.#sweeping.next();
-      if (done) this.#sweeping = this.#lines.keys();
-      else this.#line(key, now);
-    }
-  }
-
-  /** The line without claims that have lapsed. */
-  #line(key: string, now: number): KeyLine | undefined {
-    const line = this.#lines.get(key);
-    if (!line || now < line.firstLapse) return line;
-    // From the back: a lapsed place must not be admitted when the hold ahead of it lapses.
-    for (const entry of line.members.reverse()) if (entry.lapses <= now) this.#remove(line, entry);
-    line.firstLapse = soonest(line.members);
-    return line;
-  }
-
-  /** Removes a claim from the line, and tells the claims that are admitted by that. */
-  #remove(line: KeyLine, entry: Entry): void {
-    line.byId.delete(entry.claim.id);
-    for (const next of line.leave(entry)) {
-      next.held = true;
-      next.lapses = this.#clock.now() + next.claim.ttl;
-      next.wake?.(grant(next));
-    }
-    if (line.idle) this.#lines.delete(entry.claim.key);
-  }
 }
-
-const grant = (entry: Entry): Grant => ({ granted: true, ticket: entry.ticket, validFor: entry.claim.ttl });

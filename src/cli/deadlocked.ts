@@ -7,7 +7,7 @@ import { span } from './terminal/table.ts';
 /** Names a deadlock, also in the next look. */
 export const nameOf = ({ claims }: Deadlock): string => claims.join(' ');
 
-const named = (key: string): string => visible(JSON.stringify(key));
+const quotedKey = (key: string): string => visible(JSON.stringify(key));
 
 /** Tells who holds what, who waits for what, and what to do. */
 export function words({ claims, cycle, victim }: Deadlock, waits: Waits): string[] {
@@ -30,12 +30,14 @@ function row(claim: WaitsClaim, round: readonly WaitsClaim[], i: number): string
   const whose = origin ? ` (${origin.process})` : '';
   const waits = since === undefined ? 'waits' : `has waited ${span(since)}`;
   const behind = ahead === 0 ? '' : `, behind ${ahead === 1 ? 'another' : `${ahead} others`}`;
-  return `  ${visible(label)}${whose} holds ${named(around.key)} and ${waits} for ${named(key)}, held by ${visible(next.label)}${behind}`;
+  return `  ${visible(label)}${whose} holds ${quotedKey(around.key)} and ${waits} for ${quotedKey(key)}, held by ${visible(next.label)}${behind}`;
 }
 
 function advice(round: readonly WaitsClaim[], victim: WaitsClaim | undefined): string[] {
   if (victim)
-    return [`  ${visible(victim.label)} waits with detect: true, so it gives up its wait for ${named(victim.key)}.`];
+    return [
+      `  ${visible(victim.label)} waits with detect: true, so it gives up its wait for ${quotedKey(victim.key)}.`,
+    ];
   const hold = round.find(({ held }) => held);
   const way = hold
     ? `, or run: holdfast release --force --ticket ${hold.ticket} --reason deadlock ${lastArgument(hold.key)}`

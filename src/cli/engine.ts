@@ -11,6 +11,9 @@ import { ownFolder } from './state-folder.ts';
 /** The option of every command that asks an engine. */
 export const URL_OPTION = { url: { type: 'string', short: 'u' } } as const;
 
+/** How long an engine is asked that does not answer, where no `--wait` says so: as long as a waiter outlives it. ms. */
+export const UNANSWERED = 10_000;
+
 /** The locks of that engine. */
 export const open = async ({ url }: EngineAddress, defaults?: LocksDefaults): Promise<Locks> => connect(url, defaults);
 
@@ -60,4 +63,4 @@ const SAID = {
 } as const satisfies Record<EngineAddress['from'], string>;
 
 /** For an answer that says *nothing*: it may be about another engine than the reader thinks of. */
-export const toldOf = ({ url, from }: EngineAddress): string => `${visible(redacted(url))} (${SAID[from]})`;
+export const sourceOf = ({ url, from }: EngineAddress): string => `${visible(redacted(url))} (${SAID[from]})`;

@@ -1,6 +1,8 @@
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isLockError } from '../core/contract/errors.ts';
 import { notIgnored } from './child/inherited.ts';
+import { ExitError } from './exit.ts';
 
 const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -30,6 +32,16 @@ export class Interruption implements Disposable {
   /** The exit code of a process that the signal ends; undefined without a signal. */
   get exitCode(): number | undefined {
     return this.#came && 128 + constants.signals[this.#came];
+  }
+
+  /**
+   * The exit code of an end that needs no message: that of the command, or that of the signal that ended the wait.
+   * @throws the error itself, if it is another
+   */
+  exitCodeAfter(error: unknown): number {
+    if (error instanceof ExitError) return error.exitCode;
+    if (isLockError(error, 'LOCK_ABORTED') && this.exitCode !== undefined) return this.exitCode;
+    throw error;
   }
 
   /** Signals are the command's own to handle while it runs (child/signals.ts). */

@@ -11,10 +11,10 @@ import { complain } from './terminal/screen.ts';
 async function main([name = 'help', ...args]: readonly string[]): Promise<number> {
   const known = COMMANDS.some((command) => command.name === name);
   try {
-    if (name === '--version' || name === '-V') return told(version());
-    if (['help', '--help', '-h'].includes(name)) return told(help(args[0]));
+    if (name === '--version' || name === '-V') return print(version());
+    if (['help', '--help', '-h'].includes(name)) return print(help(args[0]));
     const wanted = commandOf(name);
-    if (split(args)[0].some((arg) => arg === '--help' || arg === '-h')) return told(wanted.help);
+    if (split(args)[0].some((arg) => arg === '--help' || arg === '-h')) return print(wanted.help);
     return await wanted.run(args);
   } catch (error) {
     const code = exitCodeOf(error);
@@ -62,7 +62,7 @@ function commandOf(name: string): Command {
   throw new UsageError(`there is no command ${JSON.stringify(name)}${meant ? `; did you mean ${meant}?` : ''}`);
 }
 
-function told(text: string): number {
+function print(text: string): number {
   console.log(text);
   return EXIT.OK;
 }

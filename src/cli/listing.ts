@@ -2,7 +2,9 @@ import { styleText } from 'node:util';
 import { asOf, isExclusive } from '../core/contract/admission.ts';
 import { visible } from '../core/contract/visible.ts';
 import type { Locks, Standing } from '../index.ts';
-import { type EngineAddress, toldOf } from './engine.ts';
+import { runtimeOf } from '../locks.ts';
+import { type MemoSight, sightOf } from '../memo/state.ts';
+import { type EngineAddress, sourceOf } from './engine.ts';
 import { span, table } from './terminal/table.ts';
 
 /** The time that is left of a lease, unless it is renewed. */
@@ -31,13 +33,36 @@ export async function linesOf(standings: AsyncIterable<Standing>): Promise<KeyLi
 export const findLine = async (locks: Locks, key: string): Promise<KeyLine | undefined> =>
   (await linesOf(locks.inspect(key, { exact: true })))[0];
 
+/** What the engine remembers of a key, but no words. */
+export const findMemo = (locks: Locks, key: string, line: KeyLine | undefined): Promise<MemoSight | undefined> =>
+  sightOf(runtimeOf(locks, 'show').engine, key, line !== undefined && line.holders.length > 0);
+
+/** The state of a memo in words. */
+export function memoLine({ state, tries, token, since, remaining }: MemoSight): string {
+  const facts = [
+    token !== undefined && `token ${token}`,
+    since !== undefined && `left ${span(since)} ago`,
+    remaining !== undefined && `gone in ${span(remaining)}`,
+    tries > 0 && `begun ${tries === 1 ? 'once' : `${tries} times`} without a result`,
+  ];
+  return `memo: ${[state, ...facts.filter(Boolean)].join(', ')}`;
+}
+
+/** The state of a memo for JSON: one line, beside those of the holders and waiters. */
+export function memoRecord(key: string, { state: memo, tries, token, since, remaining }: MemoSight): string {
+  return JSON.stringify({ key, memo, tries, token: tokenText(token), since: ms(since), remaining: ms(remaining) });
+}
+
+const tokenText = (token: bigint | undefined): string | null => (token === undefined ? null : `${token}`);
+const ms = (time = Number.NaN): number | null => (Number.isFinite(time) ? Math.round(time) : null);
+
 /** All of a line, the holders first. */
 const all = ({ holders, waiters }: KeyLine): Standing[] => [...holders, ...waiters];
 
 /** Instead of a table without rows. */
 export function nobody(prefix: string, address: EngineAddress): string {
   const keys = prefix && ` whose key begins with ${visible(JSON.stringify(prefix))}`;
-  return `Nobody holds or waits for anything${keys} in ${toldOf(address)}.`;
+  return `Nobody holds or waits for anything${keys} in ${sourceOf(address)}.`;
 }
 
 /** A row per key. */
@@ -71,7 +96,6 @@ export const records = (lines: readonly KeyLine[]): string[] =>
 /** A standing for JSON: tickets are text, since they may be larger than a number can be; null stands for no end. */
 export function recordOf(standing: Standing): object {
   const { key, held, position, ticket, label, since, remaining } = standing;
-  const ms = (time = Number.NaN): number | null => (Number.isFinite(time) ? Math.round(time) : null);
   const told = { key, held, position, as: asOf(standing), ticket: `${ticket}`, label };
   return { ...told, since: ms(since), remaining: ms(remaining) };
 }

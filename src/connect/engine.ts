@@ -15,10 +15,10 @@ export interface EngineUrl {
   readonly denials?: readonly (string | RegExp)[];
   /** The parameters behind the `?`; `any` where the driver reads the URL itself, and refuses unknown parameters. */
   readonly params: readonly string[] | 'any';
-  open(address: Address): Promise<Opened>;
+  open(address: Address): Promise<OpenEngine>;
 }
 
-export interface Opened {
+export interface OpenEngine {
   readonly backend: Backend;
   /** Settles when the server has answered, or has not answered in time. */
   readonly reached: Promise<void>;
@@ -43,13 +43,13 @@ export function owning(backend: Backend, end: () => unknown): Backend {
  * @param end ends the connection of the backend
  * @param connected where connecting is a step of its own
  */
-export function opened(
+export function openEngine(
   address: Address,
   backend: Backend,
   end?: () => unknown,
   connected: Promise<unknown> = Promise.resolve(),
-): Opened {
-  const probe = () => bounded(backend.release({ key: 'connect', id: systemClock.id() }));
+): OpenEngine {
+  const probe = () => withConnectLimit(backend.release({ key: 'connect', id: systemClock.id() }));
   const reached = connected.then(probe).then(
     () => {},
     (error) => {
@@ -64,5 +64,5 @@ export function opened(
 export const CONNECT_WITHIN = 5_000;
 
 /** The result of `promise`, or an error after `within` ms: a stopped server accepts connections and never answers. */
-export const bounded = <T>(promise: Promise<T>, within: number = CONNECT_WITHIN): Promise<T> =>
+export const withConnectLimit = <T>(promise: Promise<T>, within: number = CONNECT_WITHIN): Promise<T> =>
   withLimit(promise, within, () => new Error(`no answer within ${within} ms`), systemClock);

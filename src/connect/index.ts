@@ -1,5 +1,5 @@
 import { createLocks, type Locks, type LocksDefaults, runtimeOf } from '../locks.ts';
-import { closed, openBackend } from './open.ts';
+import { closeQuietly, openBackend } from './open.ts';
 import { type ConnectOptions, patiently } from './patience.ts';
 import { type RenewalOptions, resolveRenewal, standInFor } from './renewal/options.ts';
 
@@ -30,17 +30,17 @@ export async function connect(
     try {
       return { backend, standIn: stall === undefined ? undefined : await standInFor(backend, url, stall) };
     } catch (error) {
-      await closed(backend);
+      await closeQuietly(backend);
       throw error;
     }
   };
-  const { backend, standIn } = await patiently(open, ({ backend }) => closed(backend), options);
+  const { backend, standIn } = await patiently(open, ({ backend }) => closeQuietly(backend), options);
   try {
     const locks = createLocks(backend, rest);
     runtimeOf(locks, 'connect()').watchdog.standIn = standIn;
     return locks;
   } catch (error) {
-    await closed(backend);
+    await closeQuietly(backend);
     throw error;
   }
 }

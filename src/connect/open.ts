@@ -1,8 +1,8 @@
 import type { Backend } from '../core/contract/backend.ts';
 import { invalid } from '../core/contract/errors.ts';
 import { didYouMean } from './did-you-mean.ts';
-import type { Opened } from './engine.ts';
-import { bounded } from './engine.ts';
+import type { OpenEngine } from './engine.ts';
+import { withConnectLimit } from './engine.ts';
 import { ENGINES } from './registry.ts';
 import { several } from './several.ts';
 import { type Address, parseAddress } from './url.ts';
@@ -19,15 +19,15 @@ export async function openBackend(url: string | readonly string[]): Promise<Back
     await reached;
     return backend;
   } catch (error) {
-    await closed(backend);
+    await closeQuietly(backend);
     throw error;
   }
 }
 
 /** Has a limit and hides errors: the caller throws the error from before. */
-export const closed = (backend: Backend): Promise<void> => bounded(backend.close()).catch(() => {});
+export const closeQuietly = (backend: Backend): Promise<void> => withConnectLimit(backend.close()).catch(() => {});
 
-async function open(url: string): Promise<Opened> {
+async function open(url: string): Promise<OpenEngine> {
   const address = parseAddress(url, (href) => didYouMean(href, engines));
   const engine = engines.find(({ schemes }) => schemes.includes(address.scheme));
   if (!engine) {

@@ -38,7 +38,7 @@ export async function patiently<T>(
   const { signal, onError } = options;
   const until = clock.now() + milliseconds(options.within ?? 0, 'within');
   for (let tries = 0; ; tries++) {
-    if (signal?.aborted) throw aborted(signal);
+    if (signal?.aborted) throw abortError(signal);
     try {
       const opening = open();
       return await (signal ? unlessAborted(opening, signal, close) : opening);
@@ -55,7 +55,7 @@ async function unlessAborted<T>(opening: Promise<T>, signal: AbortSignal, close:
   let abort = (): void => {};
   const ended = new Promise<never>((_, reject) => {
     abort = () => {
-      reject(aborted(signal));
+      reject(abortError(signal));
       opening.then(close).catch(() => {});
     };
     signal.addEventListener('abort', abort, { once: true });
@@ -67,7 +67,7 @@ async function unlessAborted<T>(opening: Promise<T>, signal: AbortSignal, close:
   }
 }
 
-const aborted = (signal: AbortSignal): LockError =>
+const abortError = (signal: AbortSignal): LockError =>
   new LockError('LOCK_ABORTED', 'connect() was ended by its signal', { cause: signal.reason });
 
 const denials = Object.values(ENGINES).flatMap((engine) => engine.denials ?? []);

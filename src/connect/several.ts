@@ -1,9 +1,9 @@
 import { LockError } from '../core/contract/errors.ts';
-import type { Opened } from './engine.ts';
-import { bounded } from './engine.ts';
+import type { OpenEngine } from './engine.ts';
+import { withConnectLimit } from './engine.ts';
 
 /** Several engines as one: a quorum. It is reached when a majority of them is. */
-export async function several(opening: readonly Promise<Opened>[]): Promise<Opened> {
+export async function several(opening: readonly Promise<OpenEngine>[]): Promise<OpenEngine> {
   const results = await Promise.allSettled(opening);
   const nodes = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   try {
@@ -13,13 +13,13 @@ export async function several(opening: readonly Promise<Opened>[]): Promise<Open
     reached.catch(() => {}); // the caller waits for it
     return { backend: quorum(nodes.map(({ backend }) => backend)), reached };
   } catch (error) {
-    await Promise.allSettled(nodes.map(({ backend }) => bounded(backend.close())));
+    await Promise.allSettled(nodes.map(({ backend }) => withConnectLimit(backend.close())));
     throw error;
   }
 }
 
 /** Settles as soon as a majority is reached, or cannot be. */
-function majorityReached(nodes: readonly Opened[]): Promise<void> {
+function majorityReached(nodes: readonly OpenEngine[]): Promise<void> {
   const needed = Math.floor(nodes.length / 2) + 1;
   return new Promise((resolve, reject) => {
     let reached = 0;

@@ -29,11 +29,11 @@ export function parseAddress(href: string, suggestion: (href: unknown) => string
     );
   const [, scheme, credentials, authority, path, query] = match;
   const colon = credentials?.indexOf(':') ?? -1;
-  const decoded = (text: string | undefined): string | undefined => (text ? decode(text) : undefined);
+  const decodeIfGiven = (text: string | undefined): string | undefined => (text ? decode(text) : undefined);
   return {
     scheme: scheme!.toLowerCase(),
-    user: decoded(colon < 0 ? credentials : credentials?.slice(0, colon)),
-    password: colon < 0 ? undefined : decoded(credentials?.slice(colon + 1)),
+    user: decodeIfGiven(colon < 0 ? credentials : credentials?.slice(0, colon)),
+    password: colon < 0 ? undefined : decodeIfGiven(credentials?.slice(colon + 1)),
     hosts: (authority ?? '').split(',').filter(Boolean).map(hostOf),
     path: decode(scheme?.toLowerCase() === 'file' ? fileOf(href.trim()) : (path ?? '')),
     params: new URLSearchParams(query ?? ''),
@@ -90,7 +90,7 @@ export function unreachable(address: Address, error: unknown): LockError {
 }
 
 /** The given ones of these parameters. */
-export const picked = <N extends string>({ params }: Address, ...names: readonly N[]): Partial<Record<N, string>> =>
+export const pick = <N extends string>({ params }: Address, ...names: readonly N[]): Partial<Record<N, string>> =>
   Object.fromEntries(names.flatMap((name) => (params.has(name) ? [[name, params.get(name)]] : []))) as Partial<
     Record<N, string>
   >;

@@ -21,7 +21,7 @@ export interface NodeCronContext {
 }
 
 /** A run that `node-cron` begins here. */
-interface Begun {
+interface CronRun {
   readonly complete: () => void;
   /** The tick is given up. */
   readonly over: Promise<unknown>;
@@ -42,7 +42,7 @@ const KEY = /^(.+):(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)$/su;
 export function nodeCronCoordinator(locks: Locks, options: OnceOptions = {}): NodeCronCoordinator {
   if (typeof locks?.once !== 'function') throw invalid(`nodeCronCoordinator() needs Locks, not ${shown(locks)}`);
   checkNames(options, ONCE_OPTIONS, 'the options of nodeCronCoordinator()');
-  const begun = new Map<string, Begun>();
+  const begun = new Map<string, CronRun>();
   return {
     async shouldRun(key, ttlMs) {
       const [, name, due] = KEY.exec(key) ?? [];

@@ -9,13 +9,13 @@ import type { Plan } from './options.ts';
 import { fromName, fromTemplate, type KeyOf } from './template.ts';
 
 type Method = (...args: never[]) => unknown;
-type Taking = Lock<AnyLease, PermitOptions>;
+type AnyLock = Lock<AnyLease, PermitOptions>;
 
 /** Wraps a method: it runs with the lock held, or not at all. */
 export function locking<M extends Method>(method: M, given: Plan, name: string): M {
-  const plan = { ...given, lock: grouped(given, name) };
-  const keyOf = keyFor(plan, method, name);
-  async function called(this: unknown, ...args: unknown[]): Promise<unknown> {
+  const plan = { ...given, lock: withGroup(given, name) };
+  const keyOf = keyFor(plan.key, method, name);
+  async function run(this: unknown, ...args: unknown[]): Promise<unknown> {
     const lock = lockOf(plan, locksOf(this, plan.locks, name), keyOf(args));
     for (let tries = 0; ; tries++) {
       const visit = new MethodRun(() => Reflect.apply(method, this, args));
@@ -31,23 +31,29 @@ export function locking<M extends Method>(method: M, given: Plan, name: string):
       }
     }
   }
-  Object.defineProperties(called, { name: { value: method.name }, length: { value: method.length } });
-  return called as Method as M;
+  return inPlaceOf(method, run);
 }
 
-function keyFor({ key }: Plan, method: Method, name: string): KeyOf {
+/** @internal Gives a function the name and the length of the method that it takes the place of. */
+export function inPlaceOf<M extends Method>(method: M, run: (...args: unknown[]) => Promise<unknown>): M {
+  Object.defineProperties(run, { name: { value: method.name }, length: { value: method.length } });
+  return run as Method as M;
+}
+
+/** @internal Makes the keys of the calls of a method. */
+export function keyFor(key: Plan['key'], method: Method, name: string): KeyOf {
   if (key === undefined) return fromName(name);
   if (typeof key === 'string') return fromTemplate(key, method, name);
   return (args) => key(...args);
 }
 
 /** Calls with different keys do the same work, so they share what adaptive leases learn, by template or name. */
-function grouped({ key, lock }: Plan, name: string): LockOptions {
+function withGroup({ key, lock }: Plan, name: string): LockOptions {
   const group = typeof key === 'string' ? key : name;
   return lock.adaptive ? { ...lock, adaptive: { group, ...lock.adaptive } } : lock;
 }
 
-function lockOf({ kind, permits, lock }: Plan, locks: Locks, key: string): Taking {
+function lockOf({ kind, permits, lock }: Plan, locks: Locks, key: string): AnyLock {
   if (kind === 'semaphore') return locks.semaphore(key, { permits, ...lock });
   return kind === 'mutex' ? locks.mutex(key, lock) : locks.rwLock(key, lock)[kind];
 }
@@ -61,7 +67,7 @@ class MethodRun {
     this.#work = work;
   }
 
-  through(lock: Taking, { kind, units, onLoss }: Plan): Promise<unknown> {
+  through(lock: AnyLock, { kind, units, onLoss }: Plan): Promise<unknown> {
     const options = kind === 'semaphore' ? { units } : undefined;
     const lost = Promise.withResolvers<never>();
     const running = lock.run(async (lease) => {

@@ -82,8 +82,7 @@ const NAMES = allOf(OWN, LOCK_OPTIONS);
 export function planOf(options: LockedOptions & KeyOption): Plan {
   checkNames(options, NAMES, 'the options of @Locked and locked()');
   const { key, kind, permits, units, retries = 0, onBusy = 'throw', onLoss = 'signal', locks, ...lock } = options;
-  if (key !== undefined && typeof key !== 'string' && typeof key !== 'function')
-    throw invalid(`key is ${shown(key)}; it must be a template such as 'order:{0}', or a function of the arguments`);
+  checkKeyOption(key);
   if (permits === undefined && units !== undefined) throw invalid('units are of a semaphore: give permits too');
   if (permits !== undefined && kind !== undefined) throw invalid('permits make it a semaphore: leave kind out');
   const busy = typeof onBusy === 'function' ? onBusy : oneOf(onBusy, ['throw', 'skip'], 'onBusy', ' or a function');
@@ -101,6 +100,12 @@ export function planOf(options: LockedOptions & KeyOption): Plan {
     locks,
     lock: impatient ? { ...lock, wait: lock.wait ?? 0 } : lock,
   };
+}
+
+/** @throws LockError `LOCK_INVALID` */
+export function checkKeyOption(key: unknown): void {
+  if (key === undefined || typeof key === 'string' || typeof key === 'function') return;
+  throw invalid(`key is ${shown(key)}; it must be a template such as 'order:{0}', or a function of the arguments`);
 }
 
 function oneOf<T extends string>(value: unknown, choices: readonly T[], name: string, more = ''): T {

@@ -17,7 +17,7 @@ export interface DecoratedMethod {
 export function placeOf([first, second, third]: readonly unknown[], decorator: string): DecoratedMethod {
   if (isContext(second)) {
     const name = String(second.name);
-    if (second.kind !== 'method' || !isMethod(first)) throw misplaced(decorator, name);
+    if (second.kind !== 'method' || !isMethod(first)) throw misplacedError(decorator, name);
     const put = (wrapped: Method): Method => {
       copyMetadata(first, wrapped);
       return wrapped;
@@ -26,7 +26,8 @@ export function placeOf([first, second, third]: readonly unknown[], decorator: s
   }
   const descriptor = third as TypedPropertyDescriptor<Method> | undefined;
   const method = descriptor?.value;
-  if (!isMethod(method)) throw misplaced(decorator, String(second ?? (first as { name?: unknown } | undefined)?.name));
+  if (!isMethod(method))
+    throw misplacedError(decorator, String(second ?? (first as { name?: unknown } | undefined)?.name));
   return {
     name: String(second),
     method,
@@ -45,7 +46,7 @@ const isContext = (value: unknown): value is { kind: string; name: string | symb
 export const isMethod = (value: unknown): value is Method =>
   typeof value === 'function' && !Object.prototype.toString.call(value).includes('Generator');
 
-const misplaced = (decorator: string, name: string): LockError =>
+const misplacedError = (decorator: string, name: string): LockError =>
   invalid(
     `${decorator} is on ${name}, but it goes on a method that returns a promise, not on a class, field, accessor, parameter or generator`,
   );

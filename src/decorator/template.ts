@@ -34,12 +34,12 @@ function hole(path: string, method: Method, name: string): KeyOf {
   const [, first, rest] = PATH.exec(path) ?? [];
   if (first === undefined)
     throw invalid(`{${path}} in the template of ${name} is no argument; write {0}, {0.id} or {order.id}`);
-  const index = /^\d/.test(first) ? numbered(Number(first), method, name) : named(first, method, name);
+  const index = /^\d/.test(first) ? byNumber(Number(first), method, name) : byName(first, method, name);
   const properties = rest!.split('.').slice(1);
   return (args) => textOf(properties.reduce(read, args[index]), path, name);
 }
 
-function numbered(index: number, method: Method, name: string): number {
+function byNumber(index: number, method: Method, name: string): number {
   const { names, open } = parametersOf(method);
   if (index < names.length || open) return index;
   throw invalid(
@@ -47,7 +47,7 @@ function numbered(index: number, method: Method, name: string): number {
   );
 }
 
-function named(parameter: string, method: Method, name: string): number {
+function byName(parameter: string, method: Method, name: string): number {
   const index = parametersOf(method).names.indexOf(parameter);
   if (index >= 0) return index;
   throw invalid(

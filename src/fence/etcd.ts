@@ -1,10 +1,10 @@
 import type { EtcdOptions } from '../backends/etcd/options.ts';
 import { open } from '../backends/etcd/options.ts';
 import type { Client } from '../backends/etcd/wire/client.ts';
-import { get, type Op, put, unchanged } from '../backends/etcd/wire/ops.ts';
+import { get, ifUnchanged, type Op, put } from '../backends/etcd/wire/ops.ts';
 import { invalid, isLockError, LockError, shown } from '../core/contract/errors.ts';
 import { checkKey } from '../core/contract/key.ts';
-import { checkToken, type Fence, fenced } from './fence.ts';
+import { checkToken, type Fence, fencedError } from './fence.ts';
 
 /** A key of yours, and its new value. */
 export interface EtcdPut {
@@ -84,10 +84,10 @@ class Guard implements EtcdFence {
   /** A try fails only if the mark has grown meanwhile. So there are no more tries than newer marks, until one is above ours. */
   async #raise(token: bigint, puts: readonly Op[]): Promise<void> {
     for (let last = this.#last; ; last = this.#last) {
-      if (token < last.newest) throw fenced(this.#resource, token, last.newest);
+      if (token < last.newest) throw fencedError(this.#resource, token, last.newest);
       const raises = token > last.newest || last.modRevision === 0n;
       const answer = await this.#client.txn({
-        compare: [unchanged(this.#mark, last.modRevision)],
+        compare: [ifUnchanged(this.#mark, last.modRevision)],
         success: raises ? [put(this.#mark, Buffer.from(String(token))), ...puts] : puts,
         failure: [get(this.#mark)],
       });

@@ -22,7 +22,7 @@ export function checkToken(token: unknown): bigint {
   throw invalid(`a fencing token is ${shown(token)}; give lease.token, a bigint`);
 }
 
-export function fenced(resource: string, token: bigint, newest?: bigint): LockError {
+export function fencedError(resource: string, token: bigint, newest?: bigint): LockError {
   const seen = newest === undefined ? 'a newer one was seen' : `${newest} was seen`;
   return new LockError(
     'LOCK_FENCED',

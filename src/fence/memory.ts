@@ -1,4 +1,4 @@
-import { checkToken, fenced } from './fence.ts';
+import { checkToken, fencedError } from './fence.ts';
 
 /** A guard for something in this process. Its calls are synchronous, so check and write are one step. */
 export class MemoryFence {
@@ -17,7 +17,7 @@ export class MemoryFence {
    * await locks.mutex('counter').run(async (lease) => fence.claim(lease.token)); // before the first read
    */
   claim(token: bigint): void {
-    if (checkToken(token) < this.#newest) throw fenced(this.#resource, token, this.#newest);
+    if (checkToken(token) < this.#newest) throw fencedError(this.#resource, token, this.#newest);
     this.#newest = token;
   }
 

@@ -1,7 +1,7 @@
 import { portOf, type RedisClient } from '../backends/redis/client.ts';
 import { checkKey, checkPrefix } from '../core/contract/key.ts';
 import { checkNames, namesOf } from '../core/contract/options.ts';
-import { checkToken, type Fence, fenced } from './fence.ts';
+import { checkToken, type Fence, fencedError } from './fence.ts';
 
 /** Options of `redisFence`. */
 export interface RedisFenceOptions {
@@ -64,7 +64,7 @@ export function redisFence(client: RedisClient, resource: string, options: Redis
       return await port.eval(CLAIM + script, [...keys, mark], [...args, String(checkToken(token))]);
     } catch (error) {
       const newest = /FENCED (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
-      throw newest === undefined ? error : fenced(resource, token, BigInt(newest));
+      throw newest === undefined ? error : fencedError(resource, token, BigInt(newest));
     }
   }
 

@@ -2,9 +2,9 @@ import { invalid } from '../core/contract/errors.ts';
 import { checkKey } from '../core/contract/key.ts';
 import { checkNames, namesOf } from '../core/contract/options.ts';
 import { type DialectName, dialectOf } from '../transaction/dialect.ts';
-import { changedBy, made, type Query, rowsOf, Text } from '../transaction/query.ts';
+import { changedRows, type Query, rowsOf, Text, waitUntilMade } from '../transaction/query.ts';
 import { checkClosed, checkCommitted, OWN_TRANSACTION } from './committed.ts';
-import { checkToken, type Fence, fenced } from './fence.ts';
+import { checkToken, type Fence, fencedError } from './fence.ts';
 
 /** Options of `sqlFence`. */
 export interface SqlFenceOptions {
@@ -59,7 +59,7 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
   const [first, second] = [dialect.mark(1), dialect.mark(2)];
   if (checkKey(resource).includes('\0')) throw invalid('the resource of a SQL fence must not contain NUL', resource);
 
-  async function raised(token: bigint, run: Query): Promise<boolean> {
+  async function raise(token: bigint, run: Query): Promise<boolean> {
     const newest = String(checkToken(token));
     if (name === 'postgres') {
       const alone = run === query;
@@ -68,7 +68,7 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
       const returning = alone ? ` RETURNING ${OWN_TRANSACTION.returning}` : '';
       const insert = `INSERT INTO ${quoted} (resource, newest) ${values} ON CONFLICT (resource) ${update}${returning}`;
       const result = await run(insert, [resource, newest] as never[]);
-      if (!alone) return changedBy(result) > 0;
+      if (!alone) return changedRows(result) > 0;
       const raised = rowsOf(result).length > 0;
       if (raised) await checkCommitted(result, run, `the claim of ${quoted}`);
       return raised;
@@ -87,10 +87,10 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
 
   return {
     async claim(token, run = query) {
-      if (!(await raised(token, run))) throw fenced(resource, token);
+      if (!(await raise(token, run))) throw fencedError(resource, token);
     },
     async setup() {
-      await made(query(`CREATE TABLE IF NOT EXISTS ${quoted} (${TABLES[name]})`, []));
+      await waitUntilMade(query(`CREATE TABLE IF NOT EXISTS ${quoted} (${TABLES[name]})`, []));
     },
   };
 }

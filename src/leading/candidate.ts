@@ -8,12 +8,12 @@ import { Frame } from '../core/line/frame.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { type Mutex, mutex } from '../primitives/lock.ts';
 import { type LeaderEvent, tell } from './events.ts';
-import { lead, type Settled, type TermWork } from './office.ts';
+import { lead, type SettledTerm, type TermWork } from './office.ts';
 import type { LeaderPlan } from './options.ts';
 import type { HeldTerm } from './term.ts';
 
 /** A term that has ended: its function has settled, and the lease is released or lost. */
-interface Past extends Settled {
+interface Past extends SettledTerm {
   /** From the election to the end, ms. */
   readonly lasted: number;
 }

@@ -123,8 +123,8 @@ export class Leader {
       ask: () => news.arm().then(() => this.current()),
       pause: () => news.pause(),
       end: news.end,
-      failed: (error) => void tell('observationFailed', () => this.#candidate.event({ error })),
-      left: () => signal?.aborted === true || engine.activity.over,
+      onFailure: (error) => void tell('observationFailed', () => this.#candidate.event({ error })),
+      hasLeft: () => signal?.aborted === true || engine.activity.over,
     });
   }
 

@@ -34,7 +34,7 @@ export class News {
     if (backend.changed && !this.#watch && !this.#signal?.aborted) {
       this.#told = new AbortController();
       const arming = inNoContext(() => this.#watchFor(this.#told));
-      await this.#engine.bounded(() => arming, CALL_TIMEOUT, 'watch', this.#key).catch(() => {});
+      await this.#engine.limit(() => arming, CALL_TIMEOUT, 'watch', this.#key).catch(() => {});
     }
     this.#asked = clock.now();
   }

@@ -32,8 +32,8 @@ export interface Watching {
   pause(): Promise<void>;
   /** The observer has left. */
   end(): void;
-  failed(error: unknown): undefined;
-  readonly left: () => boolean;
+  onFailure(error: unknown): undefined;
+  readonly hasLeft: () => boolean;
 }
 
 /**
@@ -41,18 +41,18 @@ export interface Watching {
  * newest leader always arrives, and one that came and went in between does not.
  */
 export async function* changes(watching: Watching): AsyncGenerator<Incumbent | null, void, void> {
-  const { ask, pause, end, failed, left } = watching;
+  const { ask, pause, end, onFailure, hasLeft } = watching;
   let known: bigint | null | undefined;
   try {
-    while (!left()) {
+    while (!hasLeft()) {
       // If the engine does not answer for a while, the observation goes on.
-      const now = await ask().catch(failed);
+      const now = await ask().catch(onFailure);
       const token = now === undefined ? known : (now?.token ?? null);
-      if (!left() && token !== known) {
+      if (!hasLeft() && token !== known) {
         known = token;
         yield now!;
       }
-      if (!left()) await pause();
+      if (!hasLeft()) await pause();
     }
   } finally {
     end();

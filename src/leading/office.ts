@@ -6,7 +6,7 @@ import { HeldTerm, type Term } from './term.ts';
 export type TermWork = (term: Term) => Promise<unknown> | unknown;
 
 /** A term whose function has settled. */
-export interface Settled {
+export interface SettledTerm {
   readonly term: HeldTerm;
   /** Whether the function failed by itself, and not because the term ended. */
   readonly failed: boolean;
@@ -28,22 +28,22 @@ export interface Office {
  * Leads one term: runs the function until it settles, and tells it if the term ends earlier. It always waits for the function:
  * an early release would let the next leader in beside it.
  */
-export async function lead(lease: Lease, work: TermWork, office: Office): Promise<Settled> {
+export async function lead(lease: Lease, work: TermWork, office: Office): Promise<SettledTerm> {
   const { stop, clock, settle } = office;
   const term = new HeldTerm(office.name, lease);
   let cancel: (() => void) | undefined;
-  const lost = (): void => term.end('lost', lease.signal.reason);
-  const stopped = (): void => term.end('stopped', stop?.reason);
-  const ended = (): void => {
+  const onLoss = (): void => term.end('lost', lease.signal.reason);
+  const onStop = (): void => term.end('stopped', stop?.reason);
+  const onEnd = (): void => {
     cancel = clock.after(settle, () => office.overdue(term), true);
   };
-  term.signal.addEventListener('abort', ended, { once: true });
-  lease.signal.addEventListener('abort', lost, { once: true });
-  stop?.addEventListener('abort', stopped, { once: true });
+  term.signal.addEventListener('abort', onEnd, { once: true });
+  lease.signal.addEventListener('abort', onLoss, { once: true });
+  stop?.addEventListener('abort', onStop, { once: true });
   try {
     office.began(term);
-    if (lease.signal.aborted) lost();
-    if (stop?.aborted) stopped();
+    if (lease.signal.aborted) onLoss();
+    if (stop?.aborted) onStop();
     if (term.why === undefined) await work(term);
     return { term, failed: false };
   } catch (error) {
@@ -51,8 +51,8 @@ export async function lead(lease: Lease, work: TermWork, office: Office): Promis
     return { term, failed: term.why === undefined, error };
   } finally {
     cancel?.();
-    term.signal.removeEventListener('abort', ended);
-    lease.signal.removeEventListener('abort', lost);
-    stop?.removeEventListener('abort', stopped);
+    term.signal.removeEventListener('abort', onEnd);
+    lease.signal.removeEventListener('abort', onLoss);
+    stop?.removeEventListener('abort', onStop);
   }
 }

@@ -68,8 +68,8 @@ export class LocksHealthIndicator {
     const start = performance.now();
     const trouble = await this.#probe(timeout);
     const responseTime = Math.round(performance.now() - start);
-    const leading = this.#named('leading');
-    const overdue = this.#named('overdue');
+    const leading = this.#namesOf('leading');
+    const overdue = this.#namesOf('overdue');
     const message =
       trouble ??
       (overdue.length > 0 ? `what led ${overdue.join(', ')} has not settled, though its term is over` : undefined);
@@ -96,7 +96,7 @@ export class LocksHealthIndicator {
     }
   }
 
-  #named(standing: Candidate['standing']): string[] {
+  #namesOf(standing: Candidate['standing']): string[] {
     return this.#candidates().flatMap((candidate) => (candidate.standing === standing ? [candidate.name] : []));
   }
 }

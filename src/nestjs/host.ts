@@ -9,7 +9,7 @@ import { around } from './hooks.ts';
 import { type Candidacy, candidacyOf } from './leading.ts';
 import { bindObjects, isAlone, isObject, wrappersOf } from './objects.ts';
 import type { LocksModulePlan } from './options.ts';
-import { scheduledOf } from './scheduled.ts';
+import { scheduleOf } from './scheduled.ts';
 import { Work } from './work.ts';
 
 type Owner = Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
@@ -86,7 +86,7 @@ export class LocksHost implements Application {
   async #lookAt(owner: Owner, method: string, alone: boolean): Promise<void> {
     const work: unknown = owner[method]; // a field may hide the method
     const candidacy = typeof work === 'function' ? candidacyOf(work as () => unknown) : undefined;
-    const scheduled = typeof work === 'function' ? scheduledOf(work as () => unknown) : undefined;
+    const scheduled = typeof work === 'function' ? scheduleOf(work as () => unknown) : undefined;
     if (!candidacy && !scheduled) return;
     const title = `${owner.constructor.name}.${method}`;
     if (!alone)

@@ -79,7 +79,7 @@ export class LocksModule {
   static forRoot(options: LocksModuleOptions & Visibility): DynamicModule {
     const { isGlobal, ...others } = options ?? {};
     modulePlan(others); // reports errors now, where they were written
-    return assembled(isGlobal, [], [{ provide: OPTIONS, useValue: others }]);
+    return assemble(isGlobal, [], [{ provide: OPTIONS, useValue: others }]);
   }
 
   /**
@@ -93,7 +93,7 @@ export class LocksModule {
    */
   static forRootAsync(options: LocksModuleAsyncOptions): DynamicModule {
     checkGiven(options, ASYNC, 'the options of LocksModule.forRootAsync()');
-    return assembled(options.isGlobal, options.imports ?? [], optionsOf(options));
+    return assemble(options.isGlobal, options.imports ?? [], optionsOf(options));
   }
 }
 Module({})(LocksModule);
@@ -119,7 +119,7 @@ function optionsOf({ inject = [], useFactory, useClass, useExisting }: LocksModu
   return useClass ? [{ provide: useClass, useClass }, made] : [made];
 }
 
-function assembled(
+function assemble(
   isGlobal = true,
   imports: NonNullable<ModuleMetadata['imports']>,
   options: Provider[],

@@ -27,5 +27,5 @@ export const noteScheduled = (method: () => unknown, scheduled: Scheduled): void
   SetMetadata(SCHEDULED, scheduled)(method);
 };
 
-export const scheduledOf = (method: () => unknown): Scheduled | undefined =>
+export const scheduleOf = (method: () => unknown): Scheduled | undefined =>
   reflector.get<Scheduled | undefined>(SCHEDULED, method);

@@ -11,7 +11,7 @@ import type { OncePlan } from './options.ts';
 import { isRecorded, type TickRecord } from './record.ts';
 import type { NotRun, OnceResult, TickWork } from './result.ts';
 import { type Guard, HeldRun } from './run.ts';
-import { ageAt, keepFrom, leftOf, matters } from './window.ts';
+import { ageAt, keepFrom, matters, timeLeft } from './window.ts';
 
 /** What one instance does for one tick, which is young. */
 export class TickAttempt {
@@ -42,10 +42,10 @@ export class TickAttempt {
     const { window, keys } = this.#plan;
     const lease = await this.#take(tries);
     if (!lease) return this.#notRun('taken', keys.run);
-    const guards: Guard[] = [{ lease, needed: () => matters(window, this.#now) }];
+    const guards: Guard[] = [{ lease, isNeeded: () => matters(window, this.#now) }];
     let leftOut = false;
     try {
-      const reason = await this.#refused(guards, tries);
+      const reason = await this.#waitOrGiveUp(guards, tries);
       leftOut = reason === 'overlap';
       if (reason === undefined) return await this.#run(fn, guards);
       if (leftOut && this.#record) await isRecorded(this.#record, this.#runtime.engine, lease.signal);
@@ -62,13 +62,13 @@ export class TickAttempt {
    * Why the tick is not run, though this instance holds the key of the run. Undefined: it is run, and all other needed keys are
    * held.
    */
-  async #refused(guards: Guard[], tries: number): Promise<NotRun | undefined> {
+  async #waitOrGiveUp(guards: Guard[], tries: number): Promise<NotRun | undefined> {
     const { window, retry, overlap, keys } = this.#plan;
-    if (await this.#record?.found()) return retry ? 'done' : 'taken';
+    if (await this.#record?.exists()) return retry ? 'done' : 'taken';
     if (overlap !== 'allow') {
       const lease = await this.#obtain(this.#mutex(keys.running), this.#waitFor(this.#patience, tries));
       if (!lease) return 'overlap';
-      guards.push({ lease, needed: () => true });
+      guards.push({ lease, isNeeded: () => true });
     }
     if (!retry && this.#record) await this.#commit(this.#record, guards[0]!.lease);
     return ageAt(window, this.#now) === 'late' ? 'late' : undefined;
@@ -137,7 +137,7 @@ export class TickAttempt {
 
   /** How long the tick is still young, ms. */
   get #left(): number {
-    return leftOf(this.#plan.window, this.#now);
+    return timeLeft(this.#plan.window, this.#now);
   }
 
   get #now(): number {

@@ -2,7 +2,7 @@ import { backOff } from '../core/claims/pause.ts';
 import { isLockError } from '../core/contract/errors.ts';
 import type { Engine } from '../core/engine/engine.ts';
 import type { OncePlan } from './options.ts';
-import { leftOf } from './window.ts';
+import { timeLeft } from './window.ts';
 
 /** Pauses before the next question to an engine that did not answer. ms. */
 const PAUSE = { pause: 100, jitter: 0.5, bound: 2_000 };
@@ -23,7 +23,7 @@ export async function insist<T>(
       return await ask(tries);
     } catch (error) {
       const passes = isLockError(error, 'LOCK_UNAVAILABLE') || isLockError(error, 'LOCK_LOST');
-      if (!passes || leftOf(window, engine.clock.epoch()) === 0 || !mayAgain()) throw error;
+      if (!passes || timeLeft(window, engine.clock.epoch()) === 0 || !mayAgain()) throw error;
     }
     await engine.activity.pause(backOff(PAUSE, tries, engine.clock.random()), false, signal);
   }

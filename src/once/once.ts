@@ -31,12 +31,12 @@ export class Ticks {
     const now = this.#runtime.engine.clock.epoch();
     const reason = ageAt(plan.window, now);
     if (reason === 'young') {
-      this.#punctuality.met(name);
+      this.#punctuality.noteMet(name);
       return new TickAttempt(this.#runtime, name, plan, record).use(fn);
     }
     const by = Math.abs(now - plan.window.due);
     // No schedule is off by more than a year: such a tick only has the options checked.
-    const ticks = by <= LONGEST ? this.#punctuality.missed(name, plan.window.due) : undefined;
+    const ticks = by <= LONGEST ? this.#punctuality.noteMissed(name, plan.window.due) : undefined;
     if (ticks !== undefined) this.#tellMissed(name, plan, ticks, reason, by);
     return { ran: false, reason };
   }

@@ -3,7 +3,7 @@ const MOST = 1_000;
 /** One tick may be missed by accident; a schedule misses them all. */
 const ENOUGH = 2;
 
-interface Missed {
+interface MissedTicks {
   readonly due: number;
   readonly ticks: number;
 }
@@ -11,9 +11,9 @@ interface Missed {
 /** Finds names of which every tick was late or early so far. */
 export class Punctuality {
   /** Undefined: there is nothing to tell, since a tick was young, or it was told. */
-  readonly #names = new Map<string, Missed | undefined>();
+  readonly #names = new Map<string, MissedTicks | undefined>();
 
-  met(name: string): void {
+  noteMet(name: string): void {
     this.#keep(name, undefined);
   }
 
@@ -21,7 +21,7 @@ export class Punctuality {
    * @param due of a tick that was missed
    * @returns how many ticks of the name were missed, if it is time to tell that, once for each name
    */
-  missed(name: string, due: number): number | undefined {
+  noteMissed(name: string, due: number): number | undefined {
     const before = this.#names.get(name);
     if (this.#names.has(name) && (!before || before.due === due)) return undefined;
     const ticks = (before?.ticks ?? 0) + 1;
@@ -29,7 +29,7 @@ export class Punctuality {
     return ticks < ENOUGH ? undefined : ticks;
   }
 
-  #keep(name: string, what: Missed | undefined): void {
+  #keep(name: string, what: MissedTicks | undefined): void {
     if (this.#names.size < MOST || this.#names.has(name)) this.#names.set(name, what);
   }
 }

@@ -13,7 +13,7 @@ import { keepFrom } from './window.ts';
 /** Remembers that a tick was run, until it is late for every instance. Only the holder of the run's key asks. */
 export interface TickRecord {
   /** @throws LockError `LOCK_UNAVAILABLE` */
-  found(): Promise<boolean>;
+  exists(): Promise<boolean>;
   /**
    * Whether it is kept, by this instance or by another; false: not yet, try again.
    * @throws LockError `LOCK_UNAVAILABLE` if nobody knows
@@ -45,7 +45,7 @@ export class HeldRecord implements TickRecord {
     this.#id = runtime.engine.clock.id();
   }
 
-  async found(): Promise<boolean> {
+  async exists(): Promise<boolean> {
     const lease = await this.#looks.read.tryAcquire();
     await lease?.release();
     return lease === null;
@@ -67,13 +67,13 @@ export class HeldRecord implements TickRecord {
       lingers: true,
       label,
     };
-    const answer = await asked(this.#engine, keys.done, () => this.#engine.attempt(claim));
+    const answer = await orUnavailable(this.#engine, keys.done, () => this.#engine.attempt(claim));
     return answer.granted || this.#isByAnother();
   }
 
   /** On a quorum, votes that are still under way refuse a look, too. A listing tells holds from votes. */
   async #isByAnother(): Promise<boolean> {
-    if (!this.#engine.backend.inspect) return this.found();
+    if (!this.#engine.backend.inspect) return this.exists();
     return (await incumbentOf(this.#engine.inspect(this.#plan.keys.done, { exact: true }))) !== null;
   }
 }
@@ -90,23 +90,23 @@ export class NotedRecord implements TickRecord {
     this.#plan = plan;
   }
 
-  async found(): Promise<boolean> {
-    return (await this.#asked(() => this.#notes.read(this.#plan.keys.done))) !== undefined;
+  async exists(): Promise<boolean> {
+    return (await this.#askEngine(() => this.#notes.read(this.#plan.keys.done))) !== undefined;
   }
 
   async write(): Promise<boolean> {
     const ttl = keepFrom(this.#plan.window, this.#engine.clock.epoch());
-    if (ttl > 0) await this.#asked(() => this.#notes.write(this.#plan.keys.done, this.#plan.label, ttl));
+    if (ttl > 0) await this.#askEngine(() => this.#notes.write(this.#plan.keys.done, this.#plan.label, ttl));
     return true;
   }
 
-  #asked<T>(ask: () => Promise<T>): Promise<T> {
+  #askEngine<T>(ask: () => Promise<T>): Promise<T> {
     const { done } = this.#plan.keys;
-    return asked(this.#engine, done, () => this.#engine.bounded(ask, CALL_TIMEOUT, 'a note'));
+    return orUnavailable(this.#engine, done, () => this.#engine.limit(ask, CALL_TIMEOUT, 'a note'));
   }
 }
 
-async function asked<T>(engine: Engine, key: string, ask: () => Promise<T>): Promise<T> {
+async function orUnavailable<T>(engine: Engine, key: string, ask: () => Promise<T>): Promise<T> {
   engine.activity.begin();
   try {
     return await ask();

@@ -37,7 +37,7 @@ export interface TickRun {
 /** @internal A lease that keeps others out of a run while `needed` says so. */
 export interface Guard {
   readonly lease: Lease;
-  needed(): boolean;
+  isNeeded(): boolean;
 }
 
 /** @internal */
@@ -54,7 +54,7 @@ export class HeldRun implements TickRun {
     this.tick = new Date(due);
     this.token = token;
     this.#guards = guards;
-    for (const { lease, needed } of guards) this.#endBy(lease.signal, needed);
+    for (const { lease, isNeeded } of guards) this.#endBy(lease.signal, isNeeded);
     if (stop) this.#endBy(stop, () => true);
   }
 
@@ -63,15 +63,17 @@ export class HeldRun implements TickRun {
   }
 
   get held(): boolean {
-    return this.#guards.every(({ lease, needed }) => lease.held || !needed());
+    return this.#guards.every(({ lease, isNeeded }) => lease.held || !isNeeded());
   }
 
   get remaining(): number {
-    return leastOf(this.#guards.map(({ lease, needed }) => (needed() ? lease.remaining : Number.POSITIVE_INFINITY)));
+    return leastOf(
+      this.#guards.map(({ lease, isNeeded }) => (isNeeded() ? lease.remaining : Number.POSITIVE_INFINITY)),
+    );
   }
 
   assertHeld(): void {
-    for (const { lease, needed } of this.#guards) if (needed()) lease.assertHeld();
+    for (const { lease, isNeeded } of this.#guards) if (isNeeded()) lease.assertHeld();
   }
 
   toJSON(): object {

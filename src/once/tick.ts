@@ -10,19 +10,19 @@ const LAST = Date.UTC(10_000, 0, 1) - 1;
 
 /** @throws LockError `LOCK_INVALID` for a value that is no time, or that instances could read differently */
 export function millisecondsOf(tick: unknown, name?: string): number {
-  const ms = tick instanceof Date ? tick.getTime() : typeof tick === 'string' ? parsed(tick) : tick;
+  const ms = tick instanceof Date ? tick.getTime() : typeof tick === 'string' ? parseTime(tick) : tick;
   if (Number.isInteger(ms) && (ms as number) >= 0 && (ms as number) <= LAST) return ms as number;
   throw invalid(
-    `a tick must be a Date, whole ms since 1970, or text such as "2026-05-04T03:00:00Z", with a zone, not ${given(tick)}`,
+    `a tick must be a Date, whole ms since 1970, or text such as "2026-05-04T03:00:00Z", with a zone, not ${shownTick(tick)}`,
     name,
   );
 }
 
-const given = (tick: unknown): string =>
+const shownTick = (tick: unknown): string =>
   tick instanceof Date ? (Number.isNaN(tick.getTime()) ? 'an invalid Date' : tick.toISOString()) : shown(tick);
 
 /** `Date.parse` reads the 31st of February as the third of March. */
-function parsed(text: string): number {
+function parseTime(text: string): number {
   const [, year, month, day] = FORM.exec(text) ?? [];
   if (!day || new Date(`${year}-${month}-01`).getUTCMonth() !== Number(month) - 1) return Number.NaN;
   const last = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();

@@ -22,7 +22,7 @@ export const windowOf = (due: number, within: number, skew: number): Window => (
 });
 
 /** How long the tick is still young, ms. */
-export const leftOf = ({ last }: Window, now: number): number => Math.max(0, last - now);
+export const timeLeft = ({ last }: Window, now: number): number => Math.max(0, last - now);
 
 /** Whether the tick may still be young for another instance. */
 export const matters = ({ end }: Window, now: number): boolean => now <= end;

@@ -28,14 +28,14 @@ export class Kinds {
   }
 
   of(key: string): string {
-    const kind = this.#asked(key);
+    const kind = this.#askForKind(key);
     if (this.#known.has(kind)) return kind;
     if (this.#known.size >= this.#most) return OTHER;
     this.#known.add(kind);
     return kind;
   }
 
-  #asked(key: string): string {
+  #askForKind(key: string): string {
     try {
       const kind: unknown = this.#kindOf(key);
       if (typeof kind === 'string' && kind !== '' && kind.length <= LONGEST_KIND) return kind;

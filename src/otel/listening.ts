@@ -11,6 +11,7 @@ export const OUTCOMES = {
   acquired: 'acquired',
   handedOver: 'handed_over',
   reentered: 'reentered',
+  answered: 'answered',
   refused: 'refused',
   timedOut: 'timed_out',
   aborted: 'aborted',
@@ -37,7 +38,7 @@ export function listen(locks: number, all: readonly Listeners[], failed: (error:
   const names = new Set(all.flatMap((listeners) => Object.keys(listeners) as LockChannel[]));
   const ends = [...names].map((name) => {
     const listening = all.flatMap(({ [name]: listener }) => listener ?? []);
-    const heard = (message: unknown): void => {
+    const receive = (message: unknown): void => {
       const event = message as LockEvent;
       if (event.locks !== locks) return;
       for (const listener of listening) {
@@ -49,8 +50,8 @@ export function listen(locks: number, all: readonly Listeners[], failed: (error:
       }
     };
     const channel = channels[name];
-    channel.subscribe(heard);
-    return () => channel.unsubscribe(heard);
+    channel.subscribe(receive);
+    return () => channel.unsubscribe(receive);
   });
   return () => {
     for (const end of ends) end();

@@ -41,10 +41,10 @@ export class LockMetrics {
     this.#instruments = instrumentsOf(meter);
     this.listeners = {
       waiting: (event) => this.#waits(event),
-      ...forEachEnd((event, end) => this.#ended(event, end)),
+      ...forEachEnd((event, end) => this.#countEnd(event, end)),
       released: (event) => this.#over(event, 'released'),
-      lost: (event) => this.#lost(event),
-      renewed: (event) => this.#renewed(event),
+      lost: (event) => this.#countLoss(event),
+      renewed: (event) => this.#countRenewal(event),
       renewalFailed: (event) => this.#instruments.renewalFailures.add(1, this.#of(event).attributes),
     };
     const { waiting, held } = this.#instruments;
@@ -77,7 +77,7 @@ export class LockMetrics {
     this.#waiting.set(event.request, series);
   }
 
-  #ended(event: LockEvent, end: End): void {
+  #countEnd(event: LockEvent, end: End): void {
     const { request, duration = 0, error } = event;
     const series = this.#waiting.get(request) ?? this.#of(event);
     if (this.#waiting.delete(request)) series.waiting--;
@@ -90,7 +90,7 @@ export class LockMetrics {
     this.#with(series, series.waits, OUTCOMES[end], type, wait, requests).add(duration / 1_000);
   }
 
-  #lost(event: LockEvent): void {
+  #countLoss(event: LockEvent): void {
     this.#instruments.lost.add(1, this.#of(event).attributes);
     this.#over(event, 'lost');
   }
@@ -104,7 +104,7 @@ export class LockMetrics {
     this.#with(series, series.holds, outcome, undefined, this.#instruments.hold).add(duration / 1_000);
   }
 
-  #renewed(event: LockEvent): void {
+  #countRenewal(event: LockEvent): void {
     const { margin = Number.POSITIVE_INFINITY } = event;
     if (Number.isFinite(margin)) this.#of(event).margins.add(margin / 1_000);
   }

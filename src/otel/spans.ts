@@ -18,7 +18,7 @@ import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './l
 const LASTING = 50;
 
 /** The spans of one request. */
-interface Traced {
+interface RequestSpans {
   readonly kind: string;
   readonly attributes: Attributes;
   /**
@@ -46,7 +46,7 @@ export interface SpanPlan {
 }
 
 /** What is known of a request when its spans begin. */
-type Asked = Pick<LockEvent, 'request' | 'key' | 'type' | 'backend'>;
+type RequestFacts = Pick<LockEvent, 'request' | 'key' | 'type' | 'backend'>;
 
 /** Traces the locks of one `Locks`. */
 export class LockSpans {
@@ -54,7 +54,7 @@ export class LockSpans {
   readonly #tracer: Tracer;
   readonly #plan: SpanPlan;
   /** Spans by the number of the request; undefined if the span is not recorded. */
-  readonly #open = new Map<number, Traced | undefined>();
+  readonly #open = new Map<number, RequestSpans | undefined>();
   /** The exclusive holders in this process, for which the engine need not be asked. */
   readonly #local = new Map<string, { readonly request: number; readonly holder: Holder }>();
 
@@ -63,7 +63,7 @@ export class LockSpans {
     this.#plan = plan;
     this.listeners = {
       waiting: (event) => this.#waits(event),
-      ...forEachEnd((event, end) => this.#ended(event, end)),
+      ...forEachEnd((event, end) => this.#end(event, end)),
       released: (event) => this.#over(event, 'released'),
       lost: (event) => this.#over(event, 'lost'),
     };
@@ -73,7 +73,7 @@ export class LockSpans {
   readonly begin = (request: { event(): LockEvent }): string | undefined => {
     try {
       if (!this.#isTraced()) return undefined;
-      const traced = this.#begun(request.event());
+      const traced = this.#begin(request.event());
       return traced && traceparentOf(traced.lock.spanContext());
     } catch (error) {
       this.#plan.failed(error); // the request goes on in any case
@@ -88,7 +88,7 @@ export class LockSpans {
     this.#local.clear();
   }
 
-  #begun({ request, key, type, backend }: Asked): Traced | undefined {
+  #begin({ request, key, type, backend }: RequestFacts): RequestSpans | undefined {
     if (this.#open.has(request)) return this.#open.get(request);
     const kind = this.#plan.kinds.of(key);
     const attributes: Attributes = { 'lock.backend': backend, 'lock.kind': kind, 'lock.type': type };
@@ -105,19 +105,19 @@ export class LockSpans {
     return caller ? (caller.traceFlags & TraceFlags.SAMPLED) !== 0 : !this.#plan.inTracesOnly;
   }
 
-  #within({ lock, kind, attributes }: Traced, name: string): Span {
+  #within({ lock, kind, attributes }: RequestSpans, name: string): Span {
     return this.#tracer.startSpan(`${name} ${kind}`, { attributes }, trace.setSpan(context.active(), lock));
   }
 
   #waits(event: LockEvent): void {
-    const traced = this.#isTraced() ? this.#begun(event) : undefined;
+    const traced = this.#isTraced() ? this.#begin(event) : undefined;
     if (!traced) return;
     traced.wait = this.#within(traced, 'lock.wait');
     const lookUp = (): void => void this.#lookUp(event.key, traced).catch(this.#plan.failed);
     traced.cancel = systemClock.after(LASTING, lookUp, true);
   }
 
-  async #lookUp(key: string, { wait }: Traced): Promise<void> {
+  async #lookUp(key: string, { wait }: RequestSpans): Promise<void> {
     const local = this.#local.get(key);
     const holders = local ? [local.holder] : await this.#plan.holders.of(key);
     if (!wait?.isRecording() || holders.length === 0) return;
@@ -130,7 +130,7 @@ export class LockSpans {
       if (span) wait.addLink?.({ context: span, attributes: { 'lock.holder': label } });
   }
 
-  #ended(event: LockEvent, end: End): void {
+  #end(event: LockEvent, end: End): void {
     const traced = this.#open.get(event.request);
     if (!traced) {
       this.#open.delete(event.request);
@@ -149,7 +149,7 @@ export class LockSpans {
     }
   }
 
-  #holds({ request, key, label, token }: LockEvent, traced: Traced): void {
+  #holds({ request, key, label, token }: LockEvent, traced: RequestSpans): void {
     if (traced.wait) traced.hold = this.#within(traced, 'lock.hold');
     else traced.hold = traced.lock.updateName(`lock.hold ${traced.kind}`);
     if (token === undefined) return;
@@ -168,7 +168,7 @@ export class LockSpans {
     this.#close(traced);
   }
 
-  #close({ cancel, wait, hold, lock }: Traced): void {
+  #close({ cancel, wait, hold, lock }: RequestSpans): void {
     cancel?.();
     wait?.end();
     hold?.end();

@@ -11,10 +11,10 @@ import { Frame } from '../core/line/frame.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { takeSeats } from '../core/line/take-seats.ts';
 
-/** Something that is held by one, or by a few, at a time. */
+/** A lock on a key: one caller holds it at a time, or a few do. */
 export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = LockOptions> {
   /**
-   * Waits its turn.
+   * Waits for its turn, and takes the lock.
    * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`, `LOCK_DEADLOCK`, `LOCK_INVALID`
    * @example
    * await using lease = await locks.mutex('order:42').acquire({ wait: '2s' });
@@ -22,7 +22,7 @@ export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = Loc
    */
   acquire(options?: O): Promise<L>;
   /**
-   * Never waits: null when it cannot be had now. Throws as `acquire` does, but never `LOCK_TIMEOUT`.
+   * Takes the lock if it is free, and never waits. It gives null if the lock is taken, and throws as `acquire` does, but never `LOCK_TIMEOUT`.
    * @example
    * const lease = await locks.mutex('report').tryAcquire();
    * if (lease === null) console.log('somebody is at it');
@@ -30,7 +30,7 @@ export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = Loc
    */
   tryAcquire(options?: Omit<O, 'wait'>): Promise<L | null>;
   /**
-   * Runs `fn` with the lock held and gives fn's own result or error, which a failing release never hides.
+   * Takes the lock, runs `fn` and releases the lock. It gives fn's own result or error, also if the release fails.
    * @example
    * await locks.mutex('order:42').run(async (lease) => {
    *   await writeOrder(lease.token);
@@ -39,27 +39,27 @@ export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = Loc
   run<T>(fn: (lease: L) => Promise<T> | T, options?: O): Promise<T>;
 }
 
-/** @internal What a lock locks: seats of one key, or several of these. */
+/** @internal A target is what a lock locks: seats of one key, or several of these. */
 export interface Target<L, O> {
   /** The key, or the keys, for people. */
   readonly name: string;
-  /** What it is made of, where that is more than one lock. */
+  /** The targets of its parts, if it is made of several locks. */
   readonly parts?: readonly Target<AnyLease, LockOptions>[];
-  /** The options of a call without those of this kind of lock only. */
+  /** Gives the options that every lock has, without those of this kind of lock only. */
   lockOptions(options: O): LockOptions;
-  /** @returns undefined when `wait` is 0 and it cannot be had now. A loop of refusals is slowed, see `RefusalThrottle` */
+  /** Takes the seats. @returns undefined if `wait` is 0 and they are taken. A loop of refusals is slowed, see `RefusalThrottle` */
   take(terms: Terms, options: O | undefined): Promise<L | undefined>;
   /** Runs `fn` where the lock can be re-entered. */
   inside<T>(lease: L, fn: (lease: L) => Promise<T> | T): Promise<T>;
 }
 
-/** @internal Every lock object: options are checked when it is made, and again for what a call adds. */
+/** @internal Every lock is such an object. It checks the options when it is made, and again those that a call gives. */
 export class LockObject<L extends AnyLease, O extends LockOptions> implements Lock<L, O> {
   readonly #runtime: LockRuntime;
   readonly target: Target<L, O>;
   readonly #options: LayeredOptions;
 
-  /** @param given the options of this lock; what they leave out is as in `defaults` */
+  /** @param given the options of this lock; `defaults` has those that are left out */
   constructor(runtime: LockRuntime, target: Target<L, O>, defaults: LayeredOptions, given?: LockOptions) {
     this.#runtime = runtime;
     this.target = target;
@@ -68,12 +68,12 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     if (terms.adaptive || terms.detect) this.#refuseUnsupported(terms);
   }
 
-  // Not async, as most of what is called for each lock: an async function more costs more than it does.
+  // It is not async, because one more async function costs more than all that it does itself.
   acquire(options?: O): Promise<L> {
     try {
       const terms = options === undefined ? this.#options.terms : this.#termsOf(options);
       const lease = this.target.take(terms, options);
-      return terms.wait > 0 ? (lease as Promise<L>) : lease.then((lease) => lease ?? this.#taken());
+      return terms.wait > 0 ? (lease as Promise<L>) : lease.then((lease) => lease ?? this.#throwTaken());
     } catch (error) {
       return this.#runtime.refusals.refuse(error);
     }
@@ -90,7 +90,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   }
 
   async run<T>(fn: (lease: L) => Promise<T> | T, options?: O): Promise<T> {
-    // Here: to find it out with the lock in hand would make everybody wait for nothing.
+    // It is checked before the lock is taken: later, everybody would wait for nothing.
     if (typeof fn !== 'function') throw invalid(`run() needs a function, not ${shown(fn)}`, this.target.name);
     const lease = await this.acquire(options);
     try {
@@ -100,12 +100,12 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     }
   }
 
-  /** Whether the same `Locks` made it: its terms are those of one engine. */
+  /** Tells whether the same `Locks` made it, so that its terms fit the engine. */
   isOf(runtime: LockRuntime): boolean {
     return this.#runtime === runtime;
   }
 
-  #taken(): never {
+  #throwTaken(): never {
     const { name: backend } = this.#runtime.engine.backend;
     const { name } = this.target;
     throw new LockError('LOCK_TIMEOUT', `${quoted(name)} on ${backend} is taken, and wait is 0`, {
@@ -128,7 +128,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   }
 }
 
-/** @internal Seats of one key. */
+/** @internal Makes a target of seats of one key. */
 export const oneKey = <L extends AnyLease>(
   runtime: LockRuntime,
   key: string,
@@ -140,7 +140,7 @@ export const oneKey = <L extends AnyLease>(
   inside: (lease, fn) => new Frame(runtime, heldLease(lease)).run(fn, lease),
 });
 
-/** One holder at a time. Re-enters inside `run`. */
+/** A mutex has one holder at a time. It re-enters inside `run`. */
 export type Mutex = Lock<Lease>;
 
 /** @internal */

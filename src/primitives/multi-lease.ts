@@ -2,9 +2,9 @@ import type { Duration } from '../core/contract/duration.ts';
 import { leastOf } from '../core/contract/extremes.ts';
 import type { AnyLease, LeaseRecord } from '../core/holds/lease.ts';
 
-/** Several leases as one: lost when any part is. */
+/** Several leases as one. It is lost when any part is lost. */
 export class MultiLease implements AnyLease {
-  /** @internal In the order they were taken. */
+  /** @internal The leases, in the order in which they were taken. */
   readonly parts: readonly AnyLease[];
   /** The fencing token of each key that is held exclusively. */
   readonly tokens: ReadonlyMap<string, bigint>;
@@ -28,12 +28,12 @@ export class MultiLease implements AnyLease {
     return this.parts.map(({ key }) => key).join(', ');
   }
 
-  /** Whether all parts are held, by the clock, now. */
+  /** Whether all parts are still held, by the clock. */
   get held(): boolean {
     return this.parts.every(({ held }) => held);
   }
 
-  /** ms until the first deadline of a part, unless renewed; 0 when one is not held. */
+  /** The time until the first deadline of a part, unless it is renewed, ms; 0 if a part is not held. */
   get remaining(): number {
     return leastOf(this.parts.map(({ remaining }) => remaining));
   }
@@ -43,21 +43,21 @@ export class MultiLease implements AnyLease {
     for (const part of this.parts) part.assertHeld();
   }
 
-  /** Each part, at once. Some may be longer when it throws. */
+  /** Extends all parts at once. If it throws, some of them may have been extended. */
   async extend(ttl: Duration): Promise<void> {
     await Promise.all(this.parts.map((part) => part.extend(ttl)));
   }
 
-  /** For logs: tokens as text, by key. */
+  /** Gives what belongs into a log, with the token of each key as text. */
   toJSON(): LeaseRecord & { readonly tokens: Readonly<Record<string, string>> } {
     const { key, held, remaining } = this;
     const tokens = Object.fromEntries([...this.tokens].map(([of, token]) => [of, `${token}`]));
     return { key, held, remaining, tokens };
   }
 
-  /** Whether this call freed all of them. */
+  /** Releases all parts. @returns whether this call freed all of them */
   async release(): Promise<boolean> {
-    // At once: with an engine that does not answer, many take no longer than one.
+    // All at once: if the engine does not answer, many parts take no longer than one.
     const freed = await Promise.all(this.parts.map((part) => part.release()));
     return freed.every(Boolean);
   }
@@ -67,7 +67,7 @@ export class MultiLease implements AnyLease {
   }
 }
 
-/** Not `AbortSignal.any`: Node.js keeps what that returns for ever once somebody listens to it (nodejs/node#54614). */
+/** It does not use `AbortSignal.any`: Node.js never frees a signal that it made once it has a listener (nodejs/node#54614). */
 function firstOf(signals: readonly AbortSignal[]): AbortSignal {
   const controller = new AbortController();
   for (const signal of signals) {

@@ -1,4 +1,4 @@
-import { LockError } from '../core/contract/errors.ts';
+import { invalid, quoted } from '../core/contract/errors.ts';
 import { nextNumber } from '../core/contract/events.ts';
 import type { LayeredOptions } from '../core/contract/option-table.ts';
 import type { LockOptions } from '../core/contract/options.ts';
@@ -10,12 +10,13 @@ import { type Lock, LockObject, type Target } from './lock.ts';
 import { MultiLease } from './multi-lease.ts';
 import { WaitAbort } from './wait-abort.ts';
 
-/** Several locks as one: all or none. */
+/** Several locks as one: a caller gets all of them or none. */
 export type MultiLock = Lock<MultiLease>;
 
 /**
- * Several locks, all or none: taken one after the other in the order of their names, which every process shares, so that no
- * two callers wait for each other; under one deadline; those already had are renewed meanwhile, and given back together.
+ * Makes one lock of several: a caller gets all or none. It takes them one after the other in the order of their names, which is the
+ * same in every process, so that no two callers wait for each other. All share one deadline. Those that it has are renewed while it
+ * waits for the rest, and all are released together.
  * @internal
  */
 export function multiLock(
@@ -25,20 +26,16 @@ export function multiLock(
   given?: LockOptions,
 ): MultiLock {
   const foreign = parts.find((part) => !part.isOf(runtime));
-  if (foreign)
-    throw new LockError(
-      'LOCK_INVALID',
-      `all() was given a lock of ${JSON.stringify(foreign.target.name)} that other Locks made; give it keys, or locks of its own Locks`,
-      { key: foreign.target.name },
-    );
-  // Of locks that are several themselves, the parts: as a whole they would stand out of the order.
+  if (foreign) {
+    const { name } = foreign.target;
+    const why = `all() was given a lock of ${quoted(name)} that other Locks made; give it keys, or locks of its own Locks`;
+    throw invalid(why, name);
+  }
+  // A lock that has parts is replaced by them: as a whole it would break the order.
   const sorted = parts.flatMap(({ target }) => target.parts ?? [target]).sort((a, b) => (a.name < b.name ? -1 : 1));
   const twin = sorted.find((part, i) => part.name === sorted[i + 1]?.name);
-  if (twin)
-    throw new LockError('LOCK_INVALID', `all() was given the key ${JSON.stringify(twin.name)} twice`, {
-      key: twin.name,
-    });
-  if (sorted.length === 0) throw new LockError('LOCK_INVALID', 'all() was given no keys');
+  if (twin) throw invalid(`all() was given the key ${quoted(twin.name)} twice`, twin.name);
+  if (sorted.length === 0) throw invalid('all() was given no keys');
   const { clock } = runtime.engine;
 
   async function take(terms: Terms): Promise<MultiLease | undefined> {
@@ -59,7 +56,7 @@ export function multiLock(
         const held = heldLease(lease);
         leases.push(held);
         abort.onLossOf(held);
-        for (const had of leases) had.assertHeld(); // one may be lost while the rest is waited for
+        for (const each of leases) each.assertHeld(); // one may be lost during the wait for the rest
       }
       if (leases.length === sorted.length) return new MultiLease(leases);
     } catch (error) {
@@ -84,5 +81,5 @@ export function multiLock(
   return new LockObject(runtime, target, defaults, given);
 }
 
-/** At once, as a release. */
+/** Gives all leases back at once. */
 const undo = (leases: readonly HeldLease[]): Promise<unknown> => Promise.all(leases.map((lease) => lease.undo()));

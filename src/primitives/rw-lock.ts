@@ -1,28 +1,23 @@
 import { SHARED, WRITER } from '../core/contract/admission.ts';
-import { LockError } from '../core/contract/errors.ts';
+import { unsupported } from '../core/contract/capability.ts';
 import type { LayeredOptions } from '../core/contract/option-table.ts';
 import type { LockOptions } from '../core/contract/options.ts';
 import type { Lease, SharedLease } from '../core/holds/lease.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { type Lock, LockObject, oneKey } from './lock.ts';
 
-/** Many readers or one writer, in order of arrival, so that neither starves. `read` inside `write` re-enters. */
+/** Many readers or one writer hold it, in order of arrival, so that neither starves. `read` inside `write` re-enters. */
 export interface RwLock {
-  /** Held beside other readers. */
+  /** The lock that several readers hold together. */
   readonly read: Lock<SharedLease>;
-  /** Held alone. */
+  /** The lock that one writer holds alone. */
   readonly write: Lock<Lease>;
 }
 
 /** @internal */
 export function rwLock(runtime: LockRuntime, key: string, defaults: LayeredOptions, given?: LockOptions): RwLock {
-  const { name: backend, traits } = runtime.engine.backend;
-  if (traits.seats === 'exclusive') {
-    throw new LockError('LOCK_UNSUPPORTED', `${backend} cannot share a key among readers; use mutex()`, {
-      key,
-      backend,
-    });
-  }
+  const { backend } = runtime.engine;
+  if (backend.traits.seats === 'exclusive') throw unsupported(backend, 'share a key among readers; use mutex()', key);
   return {
     read: new LockObject(runtime, oneKey<SharedLease>(runtime, key, SHARED), defaults, given),
     write: new LockObject(runtime, oneKey<Lease>(runtime, key, WRITER), defaults, given),

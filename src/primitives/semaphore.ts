@@ -1,5 +1,5 @@
 import { ALL_SEATS } from '../core/contract/admission.ts';
-import { LockError } from '../core/contract/errors.ts';
+import { unsupported } from '../core/contract/capability.ts';
 import type { LayeredOptions } from '../core/contract/option-table.ts';
 import { type LockOptions, whole } from '../core/contract/options.ts';
 import type { SharedLease } from '../core/holds/lease.ts';
@@ -8,7 +8,7 @@ import { type Lock, LockObject, oneKey, type Target } from './lock.ts';
 
 /** Options of a lock, and how many permits there are. */
 export interface SemaphoreOptions extends LockOptions {
-  /** How many permits there are: 1 to 2³¹ − 2. Where callers differ, the smallest number counts. */
+  /** How many permits there are: 1 to 2³¹ − 2. If callers differ, the smallest number counts. */
   readonly permits: number;
 }
 
@@ -18,7 +18,7 @@ export interface PermitOptions extends LockOptions {
   readonly units?: number | undefined;
 }
 
-/** So many permits, each held with a lease. Never re-enters. */
+/** A semaphore has a fixed number of permits, each held with a lease. It never re-enters. */
 export type Semaphore = Lock<SharedLease, PermitOptions>;
 
 /** @internal */
@@ -28,18 +28,18 @@ export function semaphore(
   given: SemaphoreOptions,
   defaults: LayeredOptions,
 ): Semaphore {
-  const { name: backend, traits } = runtime.engine.backend;
-  if (traits.seats !== 'counted') {
-    const why = `${backend} cannot count permits; use mutex(), or an engine that has permits, such as Redis, SQL tables, etcd or a file`;
-    throw new LockError('LOCK_UNSUPPORTED', why, { key, backend });
+  const { backend } = runtime.engine;
+  if (backend.traits.seats !== 'counted') {
+    const what = 'count permits; use mutex(), or an engine that has permits, such as Redis, SQL tables, etcd or a file';
+    throw unsupported(backend, what, key);
   }
-  const { permits, ...options } = given ?? {}; // refused for its permits
+  const { permits, ...options } = given ?? {}; // a call without options is refused for the missing `permits`
   const of = whole(permits, 'permits', 1, ALL_SEATS - 1);
   const permit = oneKey<SharedLease>(runtime, key, { take: 1, of });
   const target: Target<SharedLease, PermitOptions> = {
     name: key,
     lockOptions(given) {
-      if (typeof given !== 'object' || given === null) return given; // refused with the others
+      if (typeof given !== 'object' || given === null) return given; // the check of all options refuses it
       const { units: _, ...rest } = given;
       return rest;
     },

@@ -1,9 +1,9 @@
 import type { LockError } from '../core/contract/errors.ts';
 import type { HeldLease } from '../core/holds/held-lease.ts';
 
-/** Ends the wait for one lock while the caller has others already: when one of those is lost, or by the signal of the caller. */
+/** Ends the wait for one lock of a caller that already has others, when it loses one of them or its signal aborts. */
 export class WaitAbort implements Disposable {
-  /** The loss that ended it. */
+  /** The loss that ended the wait. */
   loss: LockError | undefined;
   readonly #controller = new AbortController();
   readonly #unlisten: (() => void)[] = [];
@@ -20,7 +20,7 @@ export class WaitAbort implements Disposable {
     return this.#controller.signal;
   }
 
-  /** From now on the loss of this lease ends the wait. */
+  /** Makes the loss of this lease end the wait, from now on. */
   onLossOf({ hold }: HeldLease): void {
     const lost = (loss: LockError): void => {
       this.loss ??= loss;

@@ -1,6 +1,6 @@
-import { balanced, type Cell, RESERVE } from './cell.ts';
+import { type Cell, isBalanced, RESERVE } from './cell.ts';
 import { errorOf } from './errors.ts';
-import { type Cells, type Look, total, transits, unmoved } from './look.ts';
+import { type Cells, isUnmoved, type Look, total, transits } from './look.ts';
 import type { Levels } from './order.ts';
 import type { Reply } from './step.ts';
 
@@ -22,7 +22,7 @@ const TRIES = 20;
 export async function auditOf(cells: Cells, count: number): Promise<Audit> {
   for (let tries = 0; tries < TRIES; tries++) {
     const tallies = await tallyAll(cells, count);
-    if (tallies && unmoved(tallies.look, await cells.look(count))) return auditFrom(tallies.look, tallies.agree);
+    if (tallies && isUnmoved(tallies.look, await cells.look(count))) return auditFrom(tallies.look, tallies.agree);
   }
   throw errorOf('STOCK_BUSY', cells.name, ': units keep moving; audit it when it is quieter');
 }
@@ -37,7 +37,7 @@ async function tallyAll(cells: Cells, count: number): Promise<{ look: Look; agre
     if (!tally) return undefined;
     const { cell, reserved, sold } = tally;
     look.set(i, cell);
-    agree &&= cell.reserved === reserved && cell.sold === sold && balanced(cell);
+    agree &&= cell.reserved === reserved && cell.sold === sold && isBalanced(cell);
   }
   return { look, agree };
 }

@@ -69,7 +69,7 @@ export class CellDraft {
     return true;
   }
 
-  told({ units, buyer, until }: Entry, is: Reply['is']): Reply {
+  replyOf({ units, buyer, until }: Entry, is: Reply['is']): Reply {
     return { is, units, buyer, until, now: this.now };
   }
 }

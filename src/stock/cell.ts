@@ -59,5 +59,5 @@ export const EMPTY: Cell = {
 export const RESERVE = -1;
 
 /** Whether a cell's own books are right. This holds at every moment, also while units move between other cells. */
-export const balanced = ({ put, in: moved, out, free, reserved, sold }: Cell): boolean =>
+export const isBalanced = ({ put, in: moved, out, free, reserved, sold }: Cell): boolean =>
   put + moved - out === free + reserved + sold && free >= 0 && reserved >= 0;

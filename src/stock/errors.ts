@@ -107,7 +107,7 @@ export function refusal({ is }: Reply, product: string): Error {
   return errorOf(code, product, `: ${why}`);
 }
 
-export function soldOut(product: string, left: number, units: number, final: boolean): StockError {
+export function soldOutError(product: string, left: number, units: number, final: boolean): StockError {
   const what = left === 0 ? ' is sold out' : ` has ${left} left, and ${units} were asked for`;
   const hope = final ? '' : '; reserved units may come back, or it may be restocked';
   return errorOf('STOCK_SOLD_OUT', product, `${what}${hope}`, final);

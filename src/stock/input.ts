@@ -24,7 +24,7 @@ export function checkName(value: unknown, what: string): string {
 }
 
 /** What the checks of locks refuse, as an error of stock. */
-function refused<T>(check: () => T): T {
+function asStockError<T>(check: () => T): T {
   try {
     return check();
   } catch (error) {
@@ -33,7 +33,7 @@ function refused<T>(check: () => T): T {
 }
 
 export function checkCount(value: unknown, what: string, min: number, max: number): number {
-  return refused(() => whole(value, what, min, max));
+  return asStockError(() => whole(value, what, min, max));
 }
 
 export function checkShare(value: unknown, what: string): void {
@@ -42,7 +42,7 @@ export function checkShare(value: unknown, what: string): void {
 }
 
 export function checkDuration(value: Duration, what: string): number {
-  return refused(() => Math.ceil(milliseconds(value, what, { min: 1, max: LONGEST })));
+  return asStockError(() => Math.ceil(milliseconds(value, what, { min: 1, max: LONGEST })));
 }
 
 /** So that a misspelt option, or one that is null by mistake, is not silently without effect. */

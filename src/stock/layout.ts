@@ -56,7 +56,7 @@ export class LayoutCache {
     let begun: Layout | undefined;
     for (let tries = 0; tries < TRIES; tries++) {
       const layout = await store.layout(product);
-      const why = this.#goneWith(layout);
+      const why = this.#whyGone(layout);
       if (why || !layout) {
         if (begun) await this.#cells.clear(begun.cells); // we may have made cells again that a removal had cleared
         throw errorOf('STOCK_UNKNOWN', name, why);
@@ -89,7 +89,7 @@ export class LayoutCache {
   }
 
   /** Why this is not the product that is meant here; '' where it is. */
-  #goneWith(layout: Layout | undefined): string {
+  #whyGone(layout: Layout | undefined): string {
     if (layout?.removed) return ' is being removed: remove() it again if that broke off';
     if (layout && !this.#cells.bind(layout.identity)) return ' was removed, and made anew since: open() it again';
     return layout ? '' : ` is not on ${this.#cells.store.name}: create() it first`;

@@ -34,7 +34,7 @@ export const levelsOf = (look: Look): Levels => ({
 });
 
 /** Whether no unit moved or came back between two looks: then the first shows how all cells were at one moment between them. */
-export const unmoved = (first: Look, second: Look): boolean =>
+export const isUnmoved = (first: Look, second: Look): boolean =>
   first.size === second.size && [...first].every(([i, { generation }]) => second.get(i)?.generation === generation);
 
 /** Where units for `home` should come from: itself, the reserve, or the segment that has most. Undefined when all are empty. */

@@ -19,7 +19,7 @@ import {
   ttlOf,
 } from './order.ts';
 import { type Rebalancing, rebalance } from './rebalancer.ts';
-import { restocked } from './restock.ts';
+import { restock } from './restock.ts';
 import { sellUnderLock } from './sale.ts';
 import { Seller } from './seller.ts';
 import type { StockStore } from './store.ts';
@@ -109,7 +109,7 @@ export class Product {
     const { request = systemClock.id() } = options;
     const id = `p:${checkName(request, 'request')}`;
     checkCount(units, 'units', 1, MAX_UNITS);
-    return restocked(this.#cells, this.#layout, id, units);
+    return restock(this.#cells, this.#layout, id, units);
   }
 
   /**

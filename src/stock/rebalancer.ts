@@ -25,7 +25,7 @@ export interface Rebalancing {
   readonly signal?: AbortSignal;
 }
 
-export interface Wanted {
+export interface WantedMove {
   readonly from: number;
   readonly to: number;
   readonly units: number;
@@ -35,13 +35,13 @@ export interface Wanted {
  * What to move next: out of segments that are no longer used, and from the reserve to the segments that run low, the emptiest first.
  * @param size how many segments are used
  */
-export function plan(look: Look, size: number, low: number, batch: number): Wanted[] {
+export function plan(look: Look, size: number, low: number, batch: number): WantedMove[] {
   const cells = [...look].filter(([i]) => i !== RESERVE);
   const drained = cells
     .filter(([i, { free }]) => i >= size && free > 0)
     .map(([from, { free }]) => ({ from, to: RESERVE, units: free }));
   let left = look.get(RESERVE)!.free;
-  const filled: Wanted[] = [];
+  const filled: WantedMove[] = [];
   const poor = cells.filter(([i, { free }]) => i < size && free < low).sort(([, a], [, b]) => a.free - b.free);
   for (const [to] of poor) {
     const units = Math.min(batch, left);
@@ -52,7 +52,7 @@ export function plan(look: Look, size: number, low: number, batch: number): Want
 }
 
 /** How many segments are worth keeping: each has `low` units, or what is left. */
-export function merged(look: Look, size: number, low: number): number {
+export function segmentsWorthKeeping(look: Look, size: number, low: number): number {
   let free = 0;
   for (const cell of look.values()) free += cell.free;
   const needed = Math.max(1, Math.ceil(free / low));
@@ -120,7 +120,7 @@ function tenure(
       // One after the other: many moves out of one cell at once would delay the sellers.
       const wanted = plan(look, size, low, batch);
       for (const { from, to, units } of wanted) if (lease.held) await cells.move(from, to, units);
-      const fewer = merge ? merged(look, size, low) : size;
+      const fewer = merge ? segmentsWorthKeeping(look, size, low) : size;
       if (fewer < size) await resize(fewer);
       else if (wanted.length === 0 && closed && look.get(RESERVE)!.free === 0) return true;
       if (wanted.length === 0) await sleep(every, undefined, { signal: stop }).catch(() => {});

@@ -1,5 +1,5 @@
 /** Spreads 32 bits: the finalizer of MurmurHash3, Austin Appleby, 2011. */
-function mixed(bits: number): number {
+function mix(bits: number): number {
   let mix = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   mix = Math.imul(mix ^ (mix >>> 13), 0xc2b2ae35);
   return (mix ^ (mix >>> 16)) >>> 0;
@@ -26,7 +26,7 @@ export function homeOf(name: string, size: number): number {
   for (let next = 0; next < size; ) {
     home = next;
     seed = (seed + STEP) | 0;
-    next = Math.floor(((home + 1) * 2 ** 32) / (mixed(seed) + 1));
+    next = Math.floor(((home + 1) * 2 ** 32) / (mix(seed) + 1));
   }
   return home;
 }

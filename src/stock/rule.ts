@@ -53,7 +53,7 @@ const ANSWERS: { readonly [Op in Exclude<Step['op'], 'open' | 'look' | 'tally'>]
     const known = draft.entry(id);
     if (known) {
       const same = known.units === units && known.buyer === buyer && (ttl > 0 || known.status !== 'reserved');
-      return same ? draft.told(known, known.status) : { is: 'reused' };
+      return same ? draft.replyOf(known, known.status) : { is: 'reused' };
     }
     const bought = already + draft.boughtBy(buyer);
     if (limit > 0 && bought + units > limit) return { is: 'limit', bought };
@@ -62,20 +62,20 @@ const ANSWERS: { readonly [Op in Exclude<Step['op'], 'open' | 'look' | 'tally'>]
     const entry = draft.write({ id, buyer, units, status, until: ttl > 0 ? draft.now + ttl : 0 });
     draft.count(buyer, units);
     draft.change({ free: cell.free - units, [status]: cell[status] + units });
-    return draft.told(entry, 'done');
+    return draft.replyOf(entry, 'done');
   },
   settle(draft, cell, { id, to, token }) {
     if (!draft.fence(token)) return { is: 'fenced' };
     const entry = draft.entry(id);
     if (!entry || entry.status === 'put') return { is: 'unknown' };
-    if (entry.status !== 'reserved') return draft.told(entry, entry.status);
-    if (to === 'cancelled') return draft.told(draft.giveBack(entry, 'cancelled'), 'done');
+    if (entry.status !== 'reserved') return draft.replyOf(entry, entry.status);
+    if (to === 'cancelled') return draft.replyOf(draft.giveBack(entry, 'cancelled'), 'done');
     draft.change({ reserved: cell.reserved - entry.units, sold: cell.sold + entry.units });
-    return draft.told(draft.write({ ...entry, status: 'sold', until: 0 }), 'done');
+    return draft.replyOf(draft.write({ ...entry, status: 'sold', until: 0 }), 'done');
   },
   find(draft, _, { id, buyer }) {
     const entry = draft.entry(id);
-    return { ...(entry ? draft.told(entry, entry.status) : { is: 'unknown' }), bought: draft.boughtBy(buyer) };
+    return { ...(entry ? draft.replyOf(entry, entry.status) : { is: 'unknown' }), bought: draft.boughtBy(buyer) };
   },
   send(draft, cell, { to, units: wanted }) {
     if (cell.moves[to]) return { is: 'busy', ...cell.moves[to] };

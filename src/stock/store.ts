@@ -59,7 +59,7 @@ export interface StockStore {
 export function withTimeout(store: StockStore, within: number): StockStore {
   const timeouts = new CallTimeouts(systemClock);
   const { name, servers } = store;
-  const limited = <T>(what: string, product: string, call: () => Promise<T>): Promise<T> =>
+  const withinLimit = <T>(what: string, product: string, call: () => Promise<T>): Promise<T> =>
     timeouts.bound(promiseOf(call), within, () => {
       const message = `${name} did not answer within ${within} ms, asked to ${what} ${JSON.stringify(productName(product))}; it may have been done. Ask again, a sale with the same buyer and request`;
       return new LockError('LOCK_UNAVAILABLE', message, { backend: name });
@@ -67,11 +67,11 @@ export function withTimeout(store: StockStore, within: number): StockStore {
   return {
     name,
     servers,
-    layout: (product) => limited('read the layout of', product, () => store.layout(product)),
+    layout: (product) => withinLimit('read the layout of', product, () => store.layout(product)),
     relayout: (product, was, layout) =>
-      limited('change the layout of', product, () => store.relayout(product, was, layout)),
-    step: (address, cell, steps) => limited('change the stock of', address, () => store.step(address, cell, steps)),
-    clear: (address, cell) => limited('remove', address, () => store.clear(address, cell)),
+      withinLimit('change the layout of', product, () => store.relayout(product, was, layout)),
+    step: (address, cell, steps) => withinLimit('change the stock of', address, () => store.step(address, cell, steps)),
+    clear: (address, cell) => withinLimit('remove', address, () => store.clear(address, cell)),
   };
 }
 

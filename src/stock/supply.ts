@@ -1,8 +1,8 @@
 import { systemClock } from '../core/contract/clock.ts';
 import { RESERVE } from './cell.ts';
-import { soldOut } from './errors.ts';
+import { soldOutError } from './errors.ts';
 import type { LayoutCache } from './layout.ts';
-import { type Cells, sourceFor, total, transits, unmoved } from './look.ts';
+import { type Cells, isUnmoved, sourceFor, total, transits } from './look.ts';
 import type { Reply, Take } from './step.ts';
 import { MOST } from './step-batcher.ts';
 
@@ -40,7 +40,7 @@ export class Supply {
   /** Why an order cannot be served, if that is known here: something that was true at a moment after the order came. */
   refusal(units: number, came: number): Error | undefined {
     const { at, left, final } = this.#lastShortage;
-    return units > left && at >= came ? soldOut(this.#cells.name, left, units, final) : undefined;
+    return units > left && at >= came ? soldOutError(this.#cells.name, left, units, final) : undefined;
   }
 
   /**
@@ -49,7 +49,7 @@ export class Supply {
    */
   async finalRefusal(units: number): Promise<Error> {
     await this.#layout.reread();
-    return soldOut(this.#cells.name, this.#lastShortage.left, units, true);
+    return soldOutError(this.#cells.name, this.#lastShortage.left, units, true);
   }
 
   /** So many units will never be left again. */
@@ -107,7 +107,7 @@ export class Supply {
         return left;
       }
       const again = await this.#cells.look(cells);
-      if (!unmoved(look, again) || again.get(home)!.epoch !== epoch) return left;
+      if (!isUnmoved(look, again) || again.get(home)!.epoch !== epoch) return left;
       const final = closed && total(again, 'reserved') === 0;
       // At one moment there was no more than this. The sum of the second look may be too small: units may have come back to cells that
       // it had passed, while others bought from cells ahead of it.

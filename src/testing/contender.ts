@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Attempt, Backend, Claim, Grant, Refusal, Release, Renewal } from '../core/contract/backend.ts';
+import type { Attempt, Backend, Claim, Grant, Leave, Refusal, Release, Renewal } from '../core/contract/backend.ts';
 import type { Clock } from '../core/contract/clock.ts';
 import { isLockError } from '../core/contract/errors.ts';
 
@@ -77,6 +77,11 @@ export class Contender {
 
   release(next?: Claim): Promise<Release> {
     return this.client.release({ key: this.claim.key, id: this.claim.id }, next);
+  }
+
+  /** Releases with words. */
+  leavesWords(leave: Leave): Promise<Release> {
+    return this.client.release({ key: this.claim.key, id: this.claim.id }, undefined, leave);
   }
 
   async renew(ttl: number = this.claim.ttl): Promise<Renewal> {

@@ -19,6 +19,7 @@ export const MET = {
   evict: (backend) => backend.evict !== undefined,
   changed: (backend) => backend.changed !== undefined,
   notes: (backend) => backend.notes !== undefined,
+  leaves: ({ traits, words }) => traits.leaves !== undefined && words !== undefined,
   apart: (_, subject) => subject.apart !== undefined,
   'faults.die': (_, subject) => subject.faults?.die !== undefined,
   'faults.stall': (_, subject) => subject.faults?.stall !== undefined,

@@ -13,7 +13,9 @@ import { order } from './laws/order.ts';
 import { release } from './laws/release.ts';
 import { renewal } from './laws/renewal.ts';
 import { tickets } from './laws/tickets.ts';
+import { tries } from './laws/tries.ts';
 import { watch } from './laws/watch.ts';
+import { words } from './laws/words.ts';
 import type { Subject } from './subject.ts';
 
 const LAWS: readonly Law[] = [
@@ -29,6 +31,8 @@ const LAWS: readonly Law[] = [
   ...changes,
   ...names,
   ...notes,
+  ...words,
+  ...tries,
   ...histories,
   ...doubt,
 ];

@@ -47,3 +47,39 @@ function longestGap(inOrder: readonly Served[], from: number, to: number): numbe
   }
   return Math.max(longest, to - last);
 }
+
+/** The holds of one client that no other client had the key between. */
+export type Turn = Served;
+
+/**
+ * The turns of all clients, in order.
+ * @example turnsOf([{ client: 0, begin: 0, end: 1 }, { client: 0, begin: 1, end: 2 }]).length === 1;
+ */
+export function turnsOf(served: readonly Served[]): Turn[] {
+  const turns: Turn[] = [];
+  for (const hold of served.toSorted((a, b) => a.begin - b.begin)) {
+    const last = turns.at(-1);
+    if (last?.client === hold.client) turns[turns.length - 1] = { ...last, end: hold.end };
+    else turns.push(hold);
+  }
+  return turns;
+}
+
+/**
+ * The most turns that others had while a client waited.
+ * @example mostTurns([{ client: 0, begin: 0, end: 1 }, { client: 1, begin: 1, end: 2 }], 3).turns === 2;
+ */
+export function mostTurns(
+  turns: readonly Turn[],
+  clients: number,
+): { readonly client: number; readonly turns: number } {
+  let most = { client: 0, turns: 0 };
+  for (let client = 0; client < clients; client++) {
+    let others = 0;
+    for (const turn of turns) {
+      others = turn.client === client ? 0 : others + 1;
+      if (others > most.turns) most = { client, turns: others };
+    }
+  }
+  return most;
+}

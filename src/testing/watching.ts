@@ -45,6 +45,11 @@ export class Watching implements AsyncDisposable {
     }
   }
 
+  /** Waits for any wake-up. */
+  async isWoken(): Promise<void> {
+    await this.#wake();
+  }
+
   async #wake(): Promise<Grant | undefined> {
     if (this.silent) {
       const heard = new Promise<void>((resolve) => {

@@ -14,7 +14,7 @@ export function judge(history: History, conditions: Conditions): Judgement {
   const waits = handOvers(history, conditions);
   const violations = [...byKey(history.operations.values())].flatMap(([key, operations]) => {
     const holds = operations.filter((operation): operation is OperationWithHold => operation.hold !== undefined);
-    const lost = conditions.standIn ? lostToBlocks(key, holds, history) : [];
+    const lost = conditions.standIn ? lossesToBlocks(key, holds, history) : [];
     return [...exclusion(key, holds), ...tokens(key, holds), ...register(key, holds), ...lost];
   });
   const crashes = history.crashes.map(({ at, by, how }): Violation => {
@@ -28,7 +28,7 @@ export function judge(history: History, conditions: Conditions): Judgement {
 }
 
 /** A thread renews what a blocked loop cannot. Beside another fault a loss proves nothing. */
-function lostToBlocks(key: string, holds: readonly OperationWithHold[], history: History): Violation[] {
+function lossesToBlocks(key: string, holds: readonly OperationWithHold[], history: History): Violation[] {
   return holds.flatMap(({ op, by, renewed, hold }): Violation[] => {
     const { from, lost } = hold;
     if (!renewed || lost === undefined) return [];

@@ -1,5 +1,5 @@
 /** A promise that was broken. */
-export type Broken =
+export type BrokenPromise =
   /** Two holders at once; more permits than there are; a reader beside a writer. */
   | 'exclusion'
   /** A token was no higher than that of an earlier holder. */
@@ -18,7 +18,7 @@ export type Broken =
   | 'crash';
 
 export interface Violation {
-  readonly broken: Broken;
+  readonly broken: BrokenPromise;
   readonly key?: string;
   /** ms since the start. */
   readonly at: number;

@@ -22,6 +22,13 @@ export interface Dialect {
   /** The nth placeholder, from 1. */
   readonly mark: (n: number) => string;
   readonly limit: WaitLimit;
+  /** How a row is made once. */
+  readonly keep: {
+    /** Ends an INSERT that gives a row unless one is there; empty: the server refuses a second row, and the transaction goes on. */
+    readonly unlessThere: string;
+    /** Ends a SELECT: it gives what was committed last, also where the transaction reads from an older snapshot. */
+    readonly latest: string;
+  };
   /** Meanings of errors, by SQLSTATE or error number. */
   readonly errors: Readonly<Record<string, LockErrorCode>>;
 }
@@ -42,6 +49,9 @@ const LONGEST = 2 ** 31 - 1;
 const LONGEST_STATEMENT = 31_536_000;
 const whole = (ms: number): number => Math.min(Math.max(1, Math.ceil(ms)), LONGEST);
 
+/** INSERT IGNORE would take other errors for a row that is there. */
+const KEEP_OF_MYSQL: Dialect['keep'] = { unlessThere: '', latest: ' LOCK IN SHARE MODE' };
+
 const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   postgres: {
     quote: '"',
@@ -60,6 +70,7 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
         },
       },
     },
+    keep: { unlessThere: ' ON CONFLICT DO NOTHING RETURNING 1 AS made', latest: '' },
     // The caller's own limit may end a statement, too. Only lockRow can tell which limit it was (CANCELLED).
     errors: { '55P03': 'LOCK_TIMEOUT', '40P01': 'LOCK_DEADLOCK' },
   },
@@ -74,6 +85,7 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
         restore: (was) => `SET SESSION innodb_lock_wait_timeout = ${was}`,
       },
     },
+    keep: KEEP_OF_MYSQL,
     errors: ERRORS_OF_MYSQL,
   },
   mariadb: {
@@ -83,6 +95,7 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
       select: (select, ms) =>
         `SET STATEMENT max_statement_time = ${Math.min(whole(ms) / 1_000, LONGEST_STATEMENT)} FOR ${select} WAIT ${seconds(ms)}`,
     },
+    keep: KEEP_OF_MYSQL,
     errors: ERRORS_OF_MYSQL,
   },
 };

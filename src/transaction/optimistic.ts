@@ -4,7 +4,7 @@ import { invalid, isLockError, LockError, shown } from '../core/contract/errors.
 import { checkGiven, checkNames, namesOf, whole } from '../core/contract/options.ts';
 import { sleep } from '../core/contract/promises.ts';
 import { type DialectName, dialectOf } from './dialect.ts';
-import { changedBy, checkQuery, codesOf, columnsOf, mapped, type Query, type Row, Text } from './query.ts';
+import { changedRows, checkQuery, codesOf, columnsOf, type Query, type Row, Text, translateError } from './query.ts';
 
 /** The row was changed after it was read. */
 export const STALE: unique symbol = Symbol('stale');
@@ -66,10 +66,10 @@ export async function changeRow<V extends number | bigint>(
   const counted = `${text.name(column)} = ${text.name(column)} + 1`;
   const sql = `UPDATE ${text.name(table)} SET ${[...changes, counted].join(', ')}${text.where({ ...where, [column]: version })}`;
   try {
-    const changed = changedBy(await query(sql, text.params));
+    const changed = changedRows(await query(sql, text.params));
     return changed === 0 ? STALE : (next(version) as V);
   } catch (error) {
-    throw mapped(error, dialect, backend, `changing a row of ${table}`);
+    throw translateError(error, dialect, backend, `changing a row of ${table}`);
   }
 }
 

@@ -3,7 +3,7 @@ import { type Duration, milliseconds } from '../core/contract/duration.ts';
 import { invalid } from '../core/contract/errors.ts';
 import { checkGiven, namesOf, whole } from '../core/contract/options.ts';
 import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
-import { checkQuery, codesOf, columnsOf, mapped, type Query, type Row, recordsOf, Text } from './query.ts';
+import { checkQuery, codesOf, columnsOf, type Query, type Row, recordsOf, Text, translateError } from './query.ts';
 
 interface Rows {
   readonly dialect: DialectName;
@@ -57,16 +57,16 @@ export async function lockRow(query: Query, options: LockRowOptions): Promise<Ro
   if (columnsOf(where, 'where').length === 0) throw invalid('where names no column: it would lock the whole table');
   const limit = wait === undefined ? undefined : milliseconds(wait, 'wait');
   const text = new Text(dialect);
-  const select = `${selected(text, options)}${text.where(where)} FOR UPDATE`;
+  const select = `${selectStatement(text, options)}${text.where(where)} FOR UPDATE`;
   try {
     const run = async (sql: string): Promise<Row[]> => recordsOf(await query(sql, text.params));
     const plain = limit === undefined || limit === 0;
     const rows = await (plain
       ? run(limit === 0 ? `${select} NOWAIT` : select)
-      : limited(dialect, query, limit, select, run));
+      : withLockLimit(dialect, query, limit, select, run));
     return rows[0];
   } catch (error) {
-    throw mapped(error, dialect, backend, `locking a row of ${options.table}`);
+    throw translateError(error, dialect, backend, `locking a row of ${options.table}`);
   }
 }
 
@@ -87,15 +87,15 @@ export async function lockFree(query: Query, options: LockFreeOptions): Promise<
   whole(limit, 'limit', 1, 10_000);
   const text = new Text(dialect);
   const order = orderBy.length > 0 ? ` ORDER BY ${orderBy.map((name) => text.name(name)).join(', ')}` : '';
-  const sql = `${selected(text, options)}${text.where(where)}${order} LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
+  const sql = `${selectStatement(text, options)}${text.where(where)}${order} LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
   try {
     return recordsOf(await query(sql, text.params));
   } catch (error) {
-    throw mapped(error, dialect, backend, `locking rows of ${options.table}`);
+    throw translateError(error, dialect, backend, `locking rows of ${options.table}`);
   }
 }
 
-function selected(text: Text, { table, columns }: Rows): string {
+function selectStatement(text: Text, { table, columns }: Rows): string {
   return `SELECT ${columns?.map((name) => text.name(name)).join(', ') ?? '*'} FROM ${text.name(table)}`;
 }
 
@@ -103,7 +103,7 @@ function selected(text: Text, { table, columns }: Rows): string {
 const CANCELLED = '57014';
 
 /** Restores the server's own limit afterwards, if it had to be changed. */
-async function limited(
+async function withLockLimit(
   { limit: { select, setting } }: Dialect,
   query: Query,
   ms: number,

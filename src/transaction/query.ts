@@ -34,7 +34,7 @@ export function recordsOf(result: unknown): Row[] {
 const COUNTS = ['rowCount', 'affectedRows', 'count', 'numAffectedRows', 'affected'] as const;
 
 /** How many rows were changed. @throws LockError `LOCK_INVALID` if the result does not say */
-export function changedBy(result: unknown): number {
+export function changedRows(result: unknown): number {
   const changed = countOf(result);
   if (changed === undefined) {
     throw invalid('query did not say how many rows were changed: let it return what the driver returns');
@@ -131,14 +131,14 @@ export function codesOf(error: unknown): string[] {
 }
 
 /** Resolves if the table or index exists afterwards, also if another process made it. */
-export async function made(creation: Promise<unknown>): Promise<void> {
+export async function waitUntilMade(creation: Promise<unknown>): Promise<void> {
   await creation.catch((error: unknown) => {
     if (!codesOf(error).some((code) => THERE.includes(code))) throw error;
   });
 }
 
 /** Turns the server's lock errors into ours. Other errors stay as they are. */
-export function mapped(error: unknown, dialect: Dialect, backend: DialectName, what: string): unknown {
+export function translateError(error: unknown, dialect: Dialect, backend: DialectName, what: string): unknown {
   if (isLockError(error)) return error;
   const ours = codesOf(error)
     .map((code) => dialect.errors[code])

@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
 export async function assets(): Promise<ReadonlyMap<string, Asset>> {
   const folder = new URL('./page/', import.meta.url);
   const built = existsSync(new URL('page.js', folder));
-  const made: Readonly<Record<string, Uint8Array>> = built ? {} : await bundled();
+  const made: Readonly<Record<string, Uint8Array>> = built ? {} : await bundle();
   return new Map(
     Object.entries(TYPES).map(([name, type]) => {
       const body = made[name] ?? readFileSync(new URL(name, folder));
@@ -27,7 +27,7 @@ export async function assets(): Promise<ReadonlyMap<string, Asset>> {
 }
 
 /** Only in the sources: the package has neither the script nor what the script needs. */
-async function bundled(): Promise<Readonly<Record<string, Uint8Array>>> {
+async function bundle(): Promise<Readonly<Record<string, Uint8Array>>> {
   const script = new URL('../../scripts/build-page.mjs', import.meta.url).href;
   const { bundle } = (await import(script)) as { bundle(): Promise<Record<string, Uint8Array>> };
   return bundle();

@@ -1,5 +1,6 @@
 import type { Finding } from '../core/contract/finding.ts';
 import type { Standing } from '../core/contract/traits.ts';
+import type { MemoSight } from '../memo/state.ts';
 import { changesBetween } from './changes.ts';
 import { type KeyLine, lineFrom, updateLine } from './claim.ts';
 import { Deadlocks } from './deadlocks.ts';
@@ -15,6 +16,8 @@ export class Board {
   readonly deadlocks = new Deadlocks();
   looks: Looks = { state: 'never' };
   findings: readonly Finding[] | undefined;
+  /** What the engine remembers of the open keys, and when that was seen. */
+  memos: ReadonlyMap<string, { readonly sight: MemoSight; readonly at: number }> = new Map();
   readonly #lines = new Map<string, KeyLine>();
   readonly #evicted = new Set<string>();
   readonly #limit: number;
@@ -88,7 +91,7 @@ export class Board {
   }
 
   /** This page evicts the holder of this key with this ticket. */
-  evicted(key: string, ticket: bigint): void {
+  noteEviction(key: string, ticket: bigint): void {
     this.#evicted.add(`${ticket} ${key}`);
     if (this.#evicted.size > 100) this.#evicted.delete(this.#evicted.values().next().value!);
   }

@@ -1,4 +1,6 @@
 import { listOf } from '../core/contract/promises.ts';
+import { runtimeOf } from '../locks.ts';
+import { type MemoSight, sightOf } from '../memo/state.ts';
 import type { Surroundings } from './listing.ts';
 import { busyFor, Cost, Stopwatch } from './pace.ts';
 
@@ -13,17 +15,26 @@ export class CloseUp {
 
   /** @returns the pause until the next look, ms */
   async once(goesOn: () => boolean): Promise<number> {
-    const { access, board, focus, now, pace, changed } = this.#around;
+    const { access, board, focus, now, pace, onChange: changed } = this.#around;
     const watch = new Stopwatch();
     // The listing reports failures, since it asks the same engine.
     if (board.looks.state !== 'seen' || !access.opened) return pace.least;
     try {
       const locks = await access.locks();
+      const { engine } = runtimeOf(locks, 'the page');
+      const memos = new Map<string, { sight: MemoSight; at: number }>();
       for (const key of focus()) {
         const standings = await listOf(locks.inspect(key, { exact: true }));
         if (!goesOn()) return 0;
         board.see(key, standings, now());
+        const sight = await sightOf(
+          engine,
+          key,
+          standings.some(({ held }) => held),
+        );
+        if (sight) memos.set(key, { sight, at: now() });
       }
+      board.memos = memos;
       watch.lap();
       board.deadlocks.look(board.lines());
     } catch {

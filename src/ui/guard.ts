@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /** The parts of a request that decide whether it gets an answer. */
-export interface Asked {
+export interface RequestHead {
   readonly method: string;
   /** The path and the query of the request. */
   readonly url: string;
@@ -19,7 +19,7 @@ export type Verdict =
  */
 const OURS = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;
 
-const refused = (why: 'host' | 'token' | 'site' | 'method'): Verdict => ({
+const refusal = (why: 'host' | 'token' | 'site' | 'method'): Verdict => ({
   allowed: false,
   status: why === 'method' ? 405 : 403,
   why,
@@ -29,13 +29,13 @@ const refused = (why: 'host' | 'token' | 'site' | 'method'): Verdict => ({
  * Whether a request comes from our own page, or from a user who has its address. Other pages of the same browser reach this
  * port, too. But they do not know the token, their requests name their own origin, and their host name is not one of ours.
  */
-export function judge(asked: Asked, token: string): Verdict {
+export function judge(asked: RequestHead, token: string): Verdict {
   const host = one(asked.headers.host);
-  if (!OURS.test(host)) return refused('host');
-  if (!METHODS.has(asked.method)) return refused('method');
+  if (!OURS.test(host)) return refusal('host');
+  if (!METHODS.has(asked.method)) return refusal('method');
   const [path = '', query = ''] = asked.url.split('?', 2);
   const [, first = '', ...rest] = path.split('/');
-  if (!same(first, token)) return refused('token');
+  if (!same(first, token)) return refusal('token');
   const own = `http://${host}`.toLowerCase();
   return judgeSite(asked, rest.join('/'), query, (origin) => origin === own);
 }
@@ -45,8 +45,8 @@ export function judge(asked: Asked, token: string): Verdict {
  * the browser says which page asks. A proxy may have ended TLS, so the scheme of the origin says nothing.
  * @param url what is left of the address below the place of the page, with its first slash
  */
-export function judgeMounted(asked: Asked): Verdict {
-  if (!METHODS.has(asked.method)) return refused('method');
+export function judgeMounted(asked: RequestHead): Verdict {
+  if (!METHODS.has(asked.method)) return refusal('method');
   const [path = '', query = ''] = asked.url.split('?', 2);
   const host = one(asked.headers.host).toLowerCase();
   const own = (origin: string): boolean =>
@@ -58,7 +58,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST']);
 
 /** What both have in common: other sites may only link to the page, and what changes something says where it comes from. */
 function judgeSite(
-  { method, headers }: Asked,
+  { method, headers }: RequestHead,
   path: string,
   query: string,
   isOwn: (origin: string) => boolean,
@@ -66,12 +66,12 @@ function judgeSite(
   const reads = method !== 'POST';
   const origin = one(headers.origin).toLowerCase();
   const own = origin !== '' && isOwn(origin);
-  if (origin !== '' && !own) return refused('site');
+  if (origin !== '' && !own) return refusal('site');
   const site = one(headers['sec-fetch-site']);
   // A link to the page may be anywhere. Only the page itself may ask for the rest.
   const opens = reads && one(headers['sec-fetch-dest']) === 'document' && path === '';
-  if (site !== '' && site !== 'same-origin' && site !== 'none' && !opens) return refused('site');
-  if (!reads && (!own || !/^application\/json\b/.test(one(headers['content-type'])))) return refused('site');
+  if (site !== '' && site !== 'same-origin' && site !== 'none' && !opens) return refusal('site');
+  if (!reads && (!own || !/^application\/json\b/.test(one(headers['content-type'])))) return refusal('site');
   return { allowed: true, path, query: new URLSearchParams(query) };
 }
 

@@ -34,7 +34,7 @@ export interface UiHandler {
 const OPTIONS = namesOf<UiHandlerOptions>({ readOnly: true, released: true, path: true, prefix: true });
 
 /** What Express and Nest add to a request. */
-interface Mounted {
+interface MountedRequest {
   readonly baseUrl?: unknown;
   readonly originalUrl?: unknown;
 }
@@ -66,7 +66,7 @@ export function uiHandler(locks: Locks, options: UiHandlerOptions = {}): UiHandl
   });
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-    const { baseUrl, originalUrl } = request as Mounted;
+    const { baseUrl, originalUrl } = request as MountedRequest;
     const mount = typeof baseUrl === 'string' && baseUrl !== '' ? baseUrl : path;
     const url = below(mount, typeof originalUrl === 'string' ? originalUrl : (request.url ?? ''));
     if (url === undefined)

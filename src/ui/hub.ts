@@ -20,7 +20,7 @@ interface Page {
 export class Hub {
   readonly #pages = new Set<Page>();
   readonly #show: (query: Query) => Snapshot;
-  readonly #counted: (pages: number) => void;
+  readonly #onCount: (pages: number) => void;
   #timer: NodeJS.Timeout | undefined;
   #sent = 0;
   #due = Number.POSITIVE_INFINITY;
@@ -29,7 +29,7 @@ export class Hub {
   /** @param counted called when the number of pages changes */
   constructor(show: (query: Query) => Snapshot, counted: (pages: number) => void) {
     this.#show = show;
-    this.#counted = counted;
+    this.#onCount = counted;
   }
 
   get full(): boolean {
@@ -51,15 +51,15 @@ export class Hub {
     this.#pages.add(page);
     to.on('close', () => {
       this.#pages.delete(page);
-      this.#counted(this.#pages.size);
+      this.#onCount(this.#pages.size);
     });
-    this.#counted(this.#pages.size);
+    this.#onCount(this.#pages.size);
     this.#send(page);
     this.#later(HEARTBEAT);
   }
 
   /** Called when a look found something. */
-  changed(): void {
+  onChange(): void {
     this.#later(this.#between - (performance.now() - this.#sent));
   }
 

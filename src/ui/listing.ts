@@ -18,7 +18,7 @@ export interface Surroundings {
   readonly pace: Pace;
   readonly now: () => number;
   /** Called when a look found something. */
-  readonly changed: () => void;
+  readonly onChange: () => void;
   /** Keys that get a look of their own, more often. */
   readonly focus: () => ReadonlySet<string>;
 }
@@ -39,12 +39,12 @@ export class ListingLoop {
 
   /** @returns the pause until the next look, ms */
   async once(goesOn: () => boolean): Promise<number> {
-    const { board, now, changed } = this.#around;
+    const { board, now, onChange } = this.#around;
     board.looks = { ...board.looks, next: undefined };
-    changed();
+    onChange();
     this.pause = await this.#pauseAfterLook(goesOn);
     board.looks = { ...board.looks, next: now() + this.pause, looked: undefined };
-    changed();
+    onChange();
     return this.pause;
   }
 
@@ -74,7 +74,7 @@ export class ListingLoop {
   }
 
   async #list(locks: Locks, goesOn: () => boolean): Promise<void> {
-    const { board, prefix, now, changed, focus } = this.#around;
+    const { board, prefix, now, onChange, focus } = this.#around;
     const began = now();
     const watch = new Stopwatch();
     board.begin();
@@ -84,7 +84,7 @@ export class ListingLoop {
     const progress = (looked: number): void => {
       watch.lap();
       board.looks = { ...board.looks, looked };
-      changed();
+      onChange();
     };
     const take = (): void => {
       if (key === undefined) return;

@@ -50,7 +50,7 @@ export class LivePage {
     );
     const around: Surroundings = {
       ...{ access, board: this.#board, prefix, pace, now },
-      changed: () => this.#hub.changed(),
+      onChange: () => this.#hub.onChange(),
       focus: () => new Set([...this.#hub.focus(), ...this.#board.deadlocks.keys]),
     };
     this.#listing = new ListingLoop(around);
@@ -107,7 +107,7 @@ export class LivePage {
     if (!released) return tell(403, { error: readOnly });
     const order = orderOf(body);
     if (typeof order === 'string') return tell(400, { error: order });
-    this.#board.evicted(order.key, BigInt(order.ticket)); // before the eviction: a look may be under way
+    this.#board.noteEviction(order.key, BigInt(order.ticket)); // before the eviction: a look may be under way
     const answer = await release(await access.locks(), order);
     if ('evicted' in answer && answer.evicted) released(order, request);
     for (const loop of this.#loops) loop.hurry();

@@ -17,7 +17,7 @@ export function orderOf(body: string): ReleaseOrder | string {
   const { key, ticket, reason } = order ?? {};
   if (typeof key !== 'string' || key === '') return 'the key is missing';
   if (typeof ticket !== 'string' || !/^\d{1,40}$/.test(ticket)) return 'the ticket of the holder is missing';
-  if (typeof reason !== 'string' || reason.trim() === '') return 'a reason is needed, for whoever reads the log';
+  if (typeof reason !== 'string' || reason.trim() === '') return 'a reason is needed: it will be in the log';
   return { key, ticket, reason: reason.trim().slice(0, LONGEST_REASON).toWellFormed() };
 }
 

@@ -22,12 +22,12 @@ export function whoOf(claim: ListedClaim, holds: boolean, now: number): Who {
   };
 }
 
-const waitedFrom = ({ waiters: [first] }: KeyLine): number | undefined => first && (first.joined ?? first.firstSeen);
-const heldFrom = ({ holders: [first] }: KeyLine): number | undefined => first && beganAt(first);
+const waitStart = ({ waiters: [first] }: KeyLine): number | undefined => first && (first.joined ?? first.firstSeen);
+const holdStart = ({ holders: [first] }: KeyLine): number | undefined => first && beganAt(first);
 
 export function rowOf(line: KeyLine, now: number): Row {
   const [first] = line.holders;
-  const from = waitedFrom(line);
+  const from = waitStart(line);
   return {
     key: line.key,
     holder: first ? whoOf(first, true, now) : null,
@@ -49,10 +49,10 @@ const holderLabel = ({ holders: [first] }: KeyLine): string => first?.label ?? '
 
 /** What stands first in each order: the longest waits, the longest holds, the least time left, the most waiters. */
 const ORDERS: Readonly<Record<Sort, (a: KeyLine, b: KeyLine) => number>> = {
-  trouble: (a, b) => byNumber(waitedFrom)(a, b) || byNumber(heldFrom)(a, b),
+  trouble: (a, b) => byNumber(waitStart)(a, b) || byNumber(holdStart)(a, b),
   key: byKey,
   holder: (a, b) => (holderLabel(a) < holderLabel(b) ? -1 : holderLabel(a) > holderLabel(b) ? 1 : 0),
-  held: byNumber(heldFrom),
+  held: byNumber(holdStart),
   left: byNumber(({ holders: [first] }) => first?.lapses),
   waiting: (a, b) => b.waiters.length - a.waiters.length,
 };
@@ -102,9 +102,9 @@ export function totalsOf(lines: Iterable<KeyLine>, beyond: number, now: number):
     holders += line.holders.length;
     waiting += line.waiters.length;
     if (line.waiters.length > 0) contested++;
-    const waits = waitedFrom(line);
+    const waits = waitStart(line);
     if (waits !== undefined && waits < (longestWait?.from ?? NEVER)) longestWait = { key: line.key, from: waits };
-    const holds = heldFrom(line);
+    const holds = holdStart(line);
     if (holds !== undefined && holds < (longestHold?.from ?? NEVER)) longestHold = { key: line.key, from: holds };
   }
   const told = (one: { key: string; from: number } | undefined) => (one ? { key: one.key, for: now - one.from } : null);
@@ -124,7 +124,7 @@ export function groupsOf(lines: Iterable<KeyLine>, prefix: string, now: number):
     if (group.keys === 0) groups.set(name, group);
     group.keys++;
     group.waiting += line.waiters.length;
-    group.from = Math.min(group.from, waitedFrom(line) ?? NEVER);
+    group.from = Math.min(group.from, waitStart(line) ?? NEVER);
   }
   return [...groups]
     .sort(([a, x], [b, y]) => y.waiting - x.waiting || y.keys - x.keys || (a < b ? -1 : 1))

@@ -5,7 +5,7 @@ import { beganAt } from './changes.ts';
 import { graphOf } from './graph.ts';
 import type { Query } from './query.ts';
 import { groupsOf, rowOf, select, totalsOf, whoOf } from './rows.ts';
-import type { Detail, Event, Lane, Snapshot } from './wire.ts';
+import type { Detail, Event, Lane, Memo, Snapshot } from './wire.ts';
 
 /** How many holders, and waiters, of one key are shown. */
 const LINE = 200;
@@ -69,6 +69,21 @@ function detailOf(board: Board, key: string, now: number): Detail {
     waiters: waiters.slice(0, LINE).map((claim) => whoOf(claim, false, now)),
     holding: holders.length,
     waiting: waiters.length,
+    memo: memoOf(board, key, now),
+  };
+}
+
+function memoOf(board: Board, key: string, now: number): Memo | null {
+  const seen = board.memos.get(key);
+  if (!seen) return null;
+  const { state, tries, token, since, remaining } = seen.sight;
+  const passed = now - seen.at;
+  return {
+    state,
+    tries,
+    token: token === undefined ? null : `${token}`,
+    since: since === undefined ? null : since + passed,
+    left: remaining === undefined ? null : remaining - passed,
   };
 }
 

@@ -1,6 +1,7 @@
 /** What the server sends to the page: JSON, complete each time. Times are ms before the moment of sending; tickets are text. */
 import type { As } from '../core/contract/admission.ts';
 import type { Finding } from '../core/contract/finding.ts';
+import type { KeyState } from '../core/contract/left.ts';
 import type { Looks } from './looks.ts';
 
 /** One that holds or waits. */
@@ -57,6 +58,18 @@ export interface Detail {
   /** The number of all of them: a long line is cut. */
   readonly holding: number;
   readonly waiting: number;
+  /** What is remembered of the key, but no words; null if nothing is. */
+  readonly memo: Memo | null;
+}
+
+/** The state of a memo. */
+export interface Memo {
+  readonly state: KeyState;
+  readonly tries: number;
+  readonly token: string | null;
+  /** The time since its result was left, and until what is left is gone. */
+  readonly since: number | null;
+  readonly left: number | null;
 }
 
 /** What happened lately. */

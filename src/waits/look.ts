@@ -42,7 +42,7 @@ export async function standingsOf(runtime: LockRuntime, keys: readonly string[])
 const LONGEST = LONGEST_PLACE_TTL / 3 + BETWEEN;
 
 /** Looks at some deadlocks again until each is confirmed, or over. */
-export async function confirmed(
+export async function confirm(
   runtime: LockRuntime,
   lines: Lines,
   deadlocks: readonly Deadlock[],

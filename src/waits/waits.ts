@@ -4,7 +4,7 @@ import type { LockRuntime } from '../core/line/runtime.ts';
 import type { WaitsClaim } from './claims.ts';
 import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 import { edgesAmong, type WaitsEdge } from './edges.ts';
-import { confirmed, lookAtAll } from './look.ts';
+import { confirm, lookAtAll } from './look.ts';
 
 /** The claims that wait and what they wait for, as plain data. JSON shows the tickets as text. */
 export interface Waits {
@@ -22,6 +22,6 @@ export async function waitsOf(runtime: LockRuntime, prefix: string, listing: Lis
   return {
     claims: [...lines.claims.values()].map(printable),
     edges: edgesAmong(lines, new Set(lines.claims.keys())),
-    deadlocks: await confirmed(runtime, lines, deadlocksIn(lines)),
+    deadlocks: await confirm(runtime, lines, deadlocksIn(lines)),
   };
 }

@@ -7,20 +7,21 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   primitives: ['core'],
   backends: ['core'],
   fence: ['core', 'transaction', 'backends'],
-  transaction: ['core'],
+  transaction: ['core', 'memo'],
   testing: ['core', 'locks'],
   leading: ['core', 'primitives'],
-  once: ['core', 'primitives', 'leading'],
+  memo: ['core', 'leading'],
+  once: ['core', 'primitives', 'leading', 'memo'],
   waits: ['core'],
-  locks: ['core', 'primitives', 'leading', 'once', 'waits'],
-  index: ['core', 'primitives', 'leading', 'once', 'waits', 'locks'],
+  locks: ['core', 'primitives', 'leading', 'memo', 'once', 'waits'],
+  index: ['core', 'primitives', 'leading', 'memo', 'once', 'waits', 'locks'],
   decorator: ['core', 'primitives', 'locks', 'index'],
   // Like fence, it speaks to the caller's own Redis client or SQL connection, by the ports that are there for that.
   stock: ['core', 'primitives', 'locks', 'transaction', 'backends'],
   connect: ['core', 'primitives', 'locks', 'index', 'backends'],
   torture: ['core', 'primitives', 'locks', 'index', 'connect', 'testing'],
-  ui: ['core', 'locks', 'waits'],
-  cli: ['core', 'primitives', 'locks', 'index', 'connect', 'torture', 'ui'],
+  ui: ['core', 'memo', 'locks', 'waits'],
+  cli: ['core', 'primitives', 'memo', 'locks', 'index', 'connect', 'torture', 'ui'],
   cron: ['core', 'once', 'locks'],
   otel: ['core', 'once', 'locks'],
   nestjs: ['core', 'leading', 'once', 'locks', 'index', 'decorator', 'connect', 'cron'],
@@ -38,7 +39,7 @@ const COMPOSED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** They get time, timers and randomness from a `Clock`… */
-const CLOCKED = ['core', 'primitives', 'leading', 'once', 'waits', 'backends'];
+const CLOCKED = ['core', 'primitives', 'leading', 'memo', 'once', 'waits', 'backends'];
 /** …which is this file. The machine is the engine of the file backend, so its clock is asked there. */
 const CLOCKS = ['src/core/contract/clock.ts', 'src/backends/file/machine.ts'];
 const TIMERS = ['setTimeout', 'setInterval', 'setImmediate'];

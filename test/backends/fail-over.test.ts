@@ -9,7 +9,7 @@ import { type Pair, startMysqlPair, startPostgresPair } from '../kit/fail-over.t
 import { MYSQL_KINDS } from '../kit/mysql-kinds.ts';
 import type { Part } from '../kit/selection.ts';
 import { describeOn } from '../kit/suite.ts';
-import { bounded, until } from '../kit/wait.ts';
+import { settleWithin, until } from '../kit/wait.ts';
 
 const TTL = 4_000;
 /** ms after which nobody goes on with what the old primary told: a lease without a renewal is over, and every session was looked at. */
@@ -159,7 +159,7 @@ for (const { title, parts, start, pool, table, sessions } of SITES) {
         const { lease, next } = all[kind];
         expect(lease.signal.reason, 'why the hold is lost').toBeUndefined();
         await lease.release();
-        await (await bounded('the next holder', next)).release();
+        await (await settleWithin('the next holder', next)).release();
       });
 
       test(`whoever waits on the new primary is told at once: ${kind}`, async () => {
@@ -191,7 +191,7 @@ for (const { title, parts, start, pool, table, sessions } of SITES) {
     test('a hold of a session of the old primary is told as lost, and the next holder has it on the new one', async () => {
       const { lease, next } = all.sessions;
       await until('the loss is told', () => lease.signal.aborted);
-      await (await bounded('the next holder', next, 15_000)).release();
+      await (await settleWithin('the next holder', next, 15_000)).release();
     }, 30_000);
   });
 }

@@ -37,8 +37,14 @@ const refusal = (make: () => unknown): string => {
   return 'taken';
 };
 
-/** As that of the package mariadb: it takes no callback, and what it lends would never be given back. */
-const poolOfMariadb = { getConnection: () => Promise.resolve({}), execute: () => {}, query: () => {}, end: () => {} };
+/** As that of mariadb/callback: its connections take callbacks at another place than those of mysql2. */
+const poolWithCallbacks = { closed: false, totalConnections: () => 0, getConnection: (_done: () => void) => {} };
+
+/** As that of pg.native, which needs a library of the system to be loaded. */
+class ClientOfLibpq {
+  isConnected(): void {}
+}
+const poolOfLibpq = new pg.Pool({ Client: ClientOfLibpq as never });
 
 /** A misspelt prefix must not be the default one. */
 const MISSPELT = { prefx: 'shop' } as object;
@@ -66,6 +72,8 @@ test.each([
   ['postgres, a URL', () => postgres('postgres://127.0.0.1' as never), 'new pg.Pool'],
   ['postgres, one client', () => postgres(new pg.Client()), 'new pg.Pool'],
   ['postgresAdvisory, nothing', () => postgresAdvisory(undefined as never), 'new pg.Pool'],
+  ['postgres, a pool of pg.native', () => postgres(poolOfLibpq), 'new pg.Pool(…) of pg itself'],
+  ['postgresAdvisory, a pool of pg.native', () => postgresAdvisory(poolOfLibpq), 'NODE_PG_FORCE_NATIVE'],
   ['mysql, a URL', () => mysql('mysql://127.0.0.1' as never), 'createPool'],
   ['mysqlNamed, nothing', () => mysqlNamed(undefined as never), 'createPool'],
   // @ts-expect-error: and so the compiler says
@@ -73,8 +81,8 @@ test.each([
   // @ts-expect-error: and so the compiler says
   ['mysql, some pools of a cluster', () => mysql(mysql2.createPoolCluster().of('*')), 'createPool'],
   ['mysql, a cluster by promises', () => mysql(mysql2Promise.createPoolCluster().of('*') as never), 'createPool'],
-  // @ts-expect-error: and so the compiler says. Its callbacks would never be called
-  ['mysql, a pool of the mariadb driver', () => mysql(poolOfMariadb), 'createPool'],
+  // @ts-expect-error: and so the compiler says
+  ['mysql, a pool of mariadb/callback', () => mysql(poolWithCallbacks), 'mariadb with promises'],
   ['mongodb, a client', () => mongodb(mongo as never), "client.db('app')"],
 ])('%s: what is no client of its kind is refused, and it is said what would be one', (_, make, wanted) => {
   expect(refusal(make)).toContain(wanted);

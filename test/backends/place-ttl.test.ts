@@ -4,7 +4,7 @@ import { memory } from '../../src/backends/memory.ts';
 import { openBackend } from '../../src/connect/open.ts';
 import { ALL_SEATS } from '../../src/core/contract/admission.ts';
 import { type Backend, type Claim, PLACE_TTL } from '../../src/core/contract/backend.ts';
-import { chosen, whyNot } from '../kit/selection.ts';
+import { chosenEngines, whyNot } from '../kit/selection.ts';
 import { until } from '../kit/wait.ts';
 import { SITES, type Site } from '../leading/sites.ts';
 
@@ -29,7 +29,9 @@ async function lined(backend: Backend, key: string) {
 }
 
 const ENGINES = ['memory', 'file', 'postgres', 'etcd'] as const;
-const able = ENGINES.filter((each) => each === 'memory' || whyNot(each, chosen(process.env.BACKENDS)) === undefined);
+const able = ENGINES.filter(
+  (each) => each === 'memory' || whyNot(each, chosenEngines(process.env.BACKENDS)) === undefined,
+);
 
 // All at once: they mostly wait.
 describe.concurrent('a place that asks for a longer life', () => {

@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands/index.ts';
+import { inWords } from '../../src/core/contract/duration.ts';
+import { DEFAULT_TTL, sharedWith } from '../../src/core/contract/option-table.ts';
 import { find } from '../kit/programs.ts';
 import { Desk, hasTerminal, MAIN, Shell } from './shell.ts';
 
@@ -21,6 +23,18 @@ test('help lists every command, and each teaches by example and tells of every o
     for (const option of Object.keys(options)) expect(help).toContain(`--${option}`);
     for (const line of help.split('\n')) expect(line.length).toBeLessThanOrEqual(120);
   }
+});
+
+test('run has a flag for each option of a lock that the table gives it, and the default lease is told', () => {
+  const { options, help } = COMMANDS.find(({ name }) => name === 'run')!;
+  for (const name of Object.keys(sharedWith('run'))) {
+    const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    expect(options).toHaveProperty([flag], { type: 'string' });
+    expect(help).toMatch(new RegExp(`^  --${flag} <time> +[a-z]`, 'm'));
+  }
+  for (const { name, help } of COMMANDS)
+    if (['run', 'lead', 'once'].includes(name))
+      expect(help, name).toContain(`(default ${inWords(DEFAULT_TTL).replace(' ', '')})`);
 });
 
 test.each([

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../kit/folder.ts';
 import { find } from '../kit/programs.ts';
-import { bounded, until } from '../kit/wait.ts';
+import { settleWithin, until } from '../kit/wait.ts';
 
 export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -44,7 +44,7 @@ export class Shell implements AsyncDisposable {
   }
 
   end(within?: number): Promise<Outcome> {
-    return bounded(`the command ends; it printed ${this.stdout}${this.stderr}`, this.ended, within);
+    return settleWithin(`the command ends; it printed ${this.stdout}${this.stderr}`, this.ended, within);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { droppedFrom, gateScript } from '../../src/cli/child/gate.ts';
+import { gateScript, removedVariables } from '../../src/cli/child/gate.ts';
 import { Desk, hasTerminal, MAIN, Shell } from './shell.ts';
 
 /** `unshare` needs rights that not everybody has: in a mount namespace of its own a shell can be missing. */
@@ -77,7 +77,7 @@ describe.runIf(canHide)('on a machine', () => {
 });
 
 test('the values of such variables are on no command line while a command waits for its turn', () => {
-  const dropped = droppedFrom({ 'a.b': 'secret', plain: 'x', '2': 'y' });
+  const dropped = removedVariables({ 'a.b': 'secret', plain: 'x', '2': 'y' });
   expect(Object.values(dropped).sort()).toEqual(['2=y', 'a.b=secret']);
   const script = gateScript(3, { ignored: [], openFiles: undefined, descriptors: [] }, Object.keys(dropped));
   expect(script).not.toContain('secret');

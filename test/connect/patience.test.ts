@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { patiently } from '../../src/connect/patience.ts';
 import { LockError } from '../../src/index.ts';
 import { manualClock } from '../../src/testing/index.ts';
-import { bounded } from '../kit/wait.ts';
+import { settleWithin } from '../kit/wait.ts';
 
 const away = (): Promise<string> => Promise.reject(new LockError('LOCK_UNAVAILABLE', 'nobody listens there'));
 
@@ -14,7 +14,7 @@ test('a signal ends the pause between two tries at once, and no timer is left', 
   opening.catch(() => {});
   await met.promise;
   stop.abort('enough');
-  await expect(bounded('connect() ends', opening, 1_000)).rejects.toMatchObject({
+  await expect(settleWithin('connect() ends', opening, 1_000)).rejects.toMatchObject({
     code: 'LOCK_ABORTED',
     cause: 'enough',
   });
@@ -33,7 +33,7 @@ test('a signal ends a try that hangs, and what is opened after that is closed', 
   );
   opening.catch(() => {});
   stop.abort();
-  await expect(bounded('connect() ends', opening, 1_000)).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
+  await expect(settleWithin('connect() ends', opening, 1_000)).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
   late.resolve('opened late');
   await expect.poll(() => closed).toEqual(['opened late']);
 });

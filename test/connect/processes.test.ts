@@ -5,7 +5,7 @@ import { startWorker, type WorkerProcess } from '../kit/processes.ts';
 import { startRedisNodes } from '../kit/redis.ts';
 import type { Part } from '../kit/selection.ts';
 import { describeOn } from '../kit/suite.ts';
-import { bounded } from '../kit/wait.ts';
+import { settleWithin } from '../kit/wait.ts';
 import type { Opened } from './engines.ts';
 import type { HolderCalls } from './holder.worker.ts';
 
@@ -37,7 +37,7 @@ for (const [name, engine, open] of ENGINES) {
       const waiting = next.call('hold', 'killed', 30_000);
       await dying.kill();
       const killed = performance.now();
-      expect(await bounded('the next one holds', waiting, TTL + SOON)).toBeGreaterThan(token);
+      expect(await settleWithin('the next one holds', waiting, TTL + SOON)).toBeGreaterThan(token);
       // It had been renewed a third of the lease ago at most.
       expect(performance.now() - killed, 'ms until the next one held').toBeGreaterThan(TTL / 2);
     });
@@ -47,9 +47,9 @@ for (const [name, engine, open] of ENGINES) {
       await using next = await start();
       const token = await stopped.call('hold', 'stopped', TTL);
       stopped.pause();
-      expect(await bounded('the next one holds', next.call('hold', 'stopped', 30_000), TTL + SOON)).toBeGreaterThan(
-        token,
-      );
+      expect(
+        await settleWithin('the next one holds', next.call('hold', 'stopped', 30_000), TTL + SOON),
+      ).toBeGreaterThan(token);
       stopped.resume();
       expect(await stopped.call('held', 'stopped')).toBe(false);
       expect(await stopped.call('release', 'stopped')).toBe(false);

@@ -216,7 +216,10 @@ test('what cannot be is refused when the lock is made', () => {
   expect(() => locks.mutex('k', { adaptive: { cap: '1h', goup: '' } as never })).toThrow(/"goup" is not one of/);
   const without = Object.assign(memory(), { notes: undefined, name: 'plain' });
   expect(() => createLocks(without).mutex('k', { adaptive: { cap: '1h' } })).toThrow(
-    expect.objectContaining({ code: 'LOCK_UNSUPPORTED', message: expect.stringMatching(/plain keeps no notes/) }),
+    expect.objectContaining({
+      code: 'LOCK_UNSUPPORTED',
+      message: expect.stringMatching(/"plain" cannot adapt its leases, since it keeps no notes/),
+    }),
   );
   const engine = memory();
   const bySession = Object.assign(engine, { traits: { ...engine.traits, lapses: false }, name: 'session' });

@@ -7,7 +7,7 @@ import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { describeConformance } from '../kit/suite.ts';
-import { bounded, until } from '../kit/wait.ts';
+import { settleWithin, until } from '../kit/wait.ts';
 import { heard } from './heard.ts';
 
 const shared = memory();
@@ -50,11 +50,11 @@ function setup() {
 describe('awaitRelease: false', () => {
   test('run and a block with await using end before the release is answered; release() still waits', async () => {
     const { locks, held, letAll } = setup();
-    await bounded(
+    await settleWithin(
       'run',
       locks.mutex('a').run(() => {}, { awaitRelease: false }),
     );
-    await bounded(
+    await settleWithin(
       'all()',
       locks.all(['x', 'y'], { awaitRelease: false }).run(() => {}),
     );
@@ -121,7 +121,7 @@ describe('awaitRelease: false', () => {
   test('256 may be under way, and the next one is waited for', async () => {
     const { locks, held, letAll } = setup();
     const cycle = (key: string) => locks.mutex(key).run(() => {}, { awaitRelease: false });
-    for (let i = 0; i < 256; i++) await bounded(`run ${i}`, cycle(`${i}`));
+    for (let i = 0; i < 256; i++) await settleWithin(`run ${i}`, cycle(`${i}`));
     let over = false;
     const last = cycle('last').then(() => {
       over = true;
@@ -130,7 +130,7 @@ describe('awaitRelease: false', () => {
     expect(over).toBe(false);
     letAll();
     await last;
-    await bounded('a later run', cycle('later'));
+    await settleWithin('a later run', cycle('later'));
     await until('that is on its way', () => held.length === 1);
     letAll();
     await locks.close();
@@ -147,7 +147,7 @@ describe('awaitRelease: false', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(closed).toBe(false);
     letAll();
-    await bounded('close', close);
+    await settleWithin('close', close);
   });
 
   test('a release that is not answered is told by an event, and tried again', async () => {
@@ -236,7 +236,7 @@ describe('handOff: { linger }', () => {
     });
     await lease.release();
     await waiting;
-    const next = await bounded('the next one', others.mutex('a').acquire(), 900);
+    const next = await settleWithin('the next one', others.mutex('a').acquire(), 900);
     await next.release();
     await locks.close();
     await others.close();
@@ -247,6 +247,6 @@ describe('handOff: { linger }', () => {
     const locks = open({ linger: '1s', within: '10s', max: 3 });
     for (let i = 0; i < 8; i++) await locks.mutex('a').run(() => {});
     expect(calls.filter((call) => call === 'attempt').length).toBeGreaterThanOrEqual(2);
-    await bounded('close', locks.close(), 900);
+    await settleWithin('close', locks.close(), 900);
   });
 });

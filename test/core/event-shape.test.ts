@@ -5,11 +5,12 @@ import { ALL_SEATS } from '../../src/core/contract/admission.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
+import { until } from '../kit/wait.ts';
 import { heard } from './heard.ts';
 
 const NAMES = [
-  ...['waiting', 'acquired', 'handed-over', 'reentered', 'refused', 'timed-out', 'aborted', 'failed'],
-  ...['renewed', 'renewal-failed', 'lost', 'released', 'release-failed', 'forced'],
+  ...['waiting', 'acquired', 'handed-over', 'reentered', 'answered', 'refused', 'timed-out', 'aborted', 'failed'],
+  ...['renewed', 'renewal-failed', 'lost', 'released', 'left', 'release-failed', 'forced'],
 ];
 
 /** All that comes on the channels by the names that the documents give them. */
@@ -59,6 +60,20 @@ test('each event comes on the channel of its name', async () => {
   const once = createLocks(tearing, { clock });
   await once.mutex('torn').run(() => {});
   await lock.run(async () => (await lock.acquire()).release());
+  const { promise: result, resolve: end } = Promise.withResolvers<number>();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const work = (): Promise<number> => {
+    begin();
+    return result;
+  };
+  const runs = locks.memo<number>('memo').run(work);
+  await begun;
+  const answered = others.memo<number>('memo').run(work);
+  await until('the second caller waits', () =>
+    events.seen.some(({ event }) => event.key === 'memo' && event.locks === others.number),
+  );
+  end(1);
+  await Promise.all([runs, answered]);
   const first = await lock.acquire();
   const second = lock.acquire();
   await first.release();

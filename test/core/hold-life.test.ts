@@ -25,7 +25,7 @@ test('a loss is told to all who listen by then, once, and to those who come late
   const unlisten = life.onLoss(() => told.push('gone'));
   life.onLoss(() => told.push('last'));
   unlisten();
-  const tell = life.lostBy(loss);
+  const tell = life.endByLoss(loss);
   expect(life.loss).toBe(loss);
   expect(told, 'before it is told').toEqual([]);
   tell();

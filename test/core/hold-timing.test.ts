@@ -46,7 +46,7 @@ describe('a hold is good', () => {
       options: { maxHold: 10_000 },
     });
     expect(timing.deadline).toBe(2_968);
-    timing.renewed(1_000, Number.POSITIVE_INFINITY, 1_100);
+    timing.noteRenewal(1_000, Number.POSITIVE_INFINITY, 1_100);
     expect(timing.deadline).toBe(3_968);
   });
 
@@ -54,7 +54,7 @@ describe('a hold is good', () => {
     const timing = timingOf({ lateUntil: 1, validFor: 3_000 });
     expect([timing.lateUntil, timing.certain]).toEqual([1, false]);
     timing.ttl = 60_000;
-    timing.renewed(1_000, 60_000, 1_000);
+    timing.noteRenewal(1_000, 60_000, 1_000);
     expect(timing.confirmation).toEqual({ sent: 1_000, validFor: 3_000 });
     const sure = timingOf();
     expect([sure.lateUntil, sure.certain]).toEqual([0, true]);
@@ -85,9 +85,9 @@ describe('it is renewed', () => {
   test('by a session until the end of its lease, and no longer', () => {
     const timing = timingOf({ options: { renew: false }, session: true, validFor: 1_000 });
     expect(timing.renews(0)).toBe(true);
-    timing.renewed(900, 1_500, 950);
+    timing.noteRenewal(900, 1_500, 950);
     expect([timing.deadline, timing.renews(950)]).toEqual([2_383, true]);
-    timing.renewed(2_000, 1_500, 2_000);
+    timing.noteRenewal(2_000, 1_500, 2_000);
     expect([timing.deadline, timing.renews(2_000), timing.renewAt]).toEqual([2_968, false, Number.POSITIVE_INFINITY]);
   });
 
@@ -100,7 +100,7 @@ describe('it is renewed', () => {
     const timing = timingOf();
     timing.renewalFailed(3_000, new Error('broken'), 500);
     const { deadline } = timing;
-    timing.renewed(1_000, 1_500, 1_100);
+    timing.noteRenewal(1_000, 1_500, 1_100);
     expect(timing).toMatchObject({
       deadline, // an answer that is good for less does not shorten what was promised
       sent: 1_000,
@@ -131,7 +131,7 @@ describe('its holder is told', () => {
   test('no longer before the deadline when the lease was made longer', () => {
     const timing = timingOf();
     timing.ttl = 30_000;
-    timing.renewed(1_000, 30_000, 1_000);
+    timing.noteRenewal(1_000, 30_000, 1_000);
     expect(timing.noticeAt).toBe(timing.deadline - 300);
   });
 });
@@ -145,11 +145,11 @@ test('the key stays taken for the rest of minHold, from the grant', () => {
 describe('an extension', () => {
   test('of a hold that is not renewed moves the end of its lease, and never forward', () => {
     const timing = timingOf({ options: { renew: false } });
-    expect(timing.extended(5_000, 1_000)).toBe(true);
-    timing.renewed(1_000, 5_000, 1_000);
+    expect(timing.noteExtension(5_000, 1_000)).toBe(true);
+    timing.noteRenewal(1_000, 5_000, 1_000);
     expect(timing.deadline).toBe(5_948);
-    expect(timing.extended(1_000, 1_000)).toBe(true);
-    timing.renewed(2_000, 5_000, 2_000);
+    expect(timing.noteExtension(1_000, 1_000)).toBe(true);
+    timing.noteRenewal(2_000, 5_000, 2_000);
     expect(timing.deadline).toBe(5_948);
   });
 
@@ -158,11 +158,11 @@ describe('an extension', () => {
     [3_050, false],
   ])('to %i ms is certain where nothing that was not answered may set less, delay included: %j', (ttl, certain) => {
     const timing = timingOf({ lateUntil: 9_000, options: { renew: false, delay: 100 }, validFor: 3_100 });
-    expect(timing.extended(ttl, 1_000)).toBe(certain);
+    expect(timing.noteExtension(ttl, 1_000)).toBe(certain);
   });
 
   test('of a hold that is renewed is in doubt for as long as that renewal takes, and no failure', () => {
-    expect(timingOf({ lateUntil: 9_000 }).extended(60_000, 1_000)).toBe(true);
+    expect(timingOf({ lateUntil: 9_000 }).noteExtension(60_000, 1_000)).toBe(true);
   });
 });
 

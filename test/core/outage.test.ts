@@ -109,8 +109,8 @@ test.each<[string, () => Error]>([
 
 test('no waiter is ended by the first request of an outage, since its process may have stood still', () => {
   const outage = new Outage(0);
-  outage.asked(5);
-  outage.failed(new Error('no route'));
+  outage.noteRequest(5);
+  outage.noteFailure(new Error('no route'));
   expect(outage.exceeds(0, 5, 20_000), 'the first one').toBe(false);
   expect(outage.exceeds(0, 6, 10_005), 'within ten seconds').toBe(false);
   expect(outage.exceeds(0, 6, 10_006)).toBe(true);
@@ -121,18 +121,18 @@ test('what went wrong last is known until something is answered', () => {
   expect(outage.by(10), 'nothing was answered so far').toBeInstanceOf(Error);
   expect(outage.by(9), 'it was not asked yet').toBeUndefined();
   const wrong = new Error('no route');
-  outage.failed(wrong);
+  outage.noteFailure(wrong);
   expect([outage.last, outage.by(9)]).toEqual([wrong, wrong]);
-  outage.answered(20);
+  outage.noteAnswer(20);
   expect([outage.last, outage.limit(0)]).toEqual([undefined, Number.POSITIVE_INFINITY]);
 });
 
 test('who waits has ten seconds from the last answer, or from when it came', () => {
   const outage = new Outage(0);
-  outage.failed(new Error('no route'));
+  outage.noteFailure(new Error('no route'));
   expect(outage.limit(300), 'nothing was asked before').toBe(10_300);
-  outage.asked(5);
-  outage.answered(1_000);
-  outage.failed(new Error('no route'));
+  outage.noteRequest(5);
+  outage.noteAnswer(1_000);
+  outage.noteFailure(new Error('no route'));
   expect([outage.limit(300), outage.limit(2_000)]).toEqual([11_000, 12_000]);
 });

@@ -34,14 +34,14 @@ function addToy(tree: string): void {
   writeFileSync(
     join(tree, 'src/connect/engines/toy.ts'),
     `import { memory } from '../../backends/toy.ts';
-import { type EngineUrl, opened } from '../engine.ts';
+import { type EngineUrl, openEngine } from '../engine.ts';
 
 export const toyUrl: EngineUrl = {
   schemes: ['toybox'],
   example: 'toybox://h1',
   ports: { 4711: 'toybox' },
   params: ['prefix'],
-  open: async (address) => opened(address, memory()),
+  open: async (address) => openEngine(address, memory()),
 };
 `,
   );

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { notes, schema } from '../../src/backends/file/sql.generated.ts';
+import { notes, schema, words } from '../../src/backends/file/sql.generated.ts';
 import { prepare } from '../../src/backends/file/statements.ts';
 import { FileTransaction } from '../../src/backends/file/transaction.ts';
 import { memory } from '../../src/backends/memory.ts';
@@ -20,7 +20,7 @@ const BOOT = 'explored';
 export function fileServer(clock: Clock): Backend {
   const db = new DatabaseSync(':memory:');
   db.exec(schema);
-  db.exec(notes);
+  db.exec(notes + words);
   db.prepare('INSERT INTO ledger VALUES (1, ?, ?, 0)').run(FORMAT, BOOT);
   const sql = prepare(db);
   const context = {

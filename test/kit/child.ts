@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { atExit } from './cleanup.ts';
 import type { Account } from './folder.ts';
 import { find } from './programs.ts';
-import { bounded } from './wait.ts';
+import { settleWithin } from './wait.ts';
 
 export interface ChildPlan {
   readonly command: string;
@@ -74,7 +74,9 @@ export class Child {
     this.signal(name);
     // A stopped process takes other signals only when it goes on.
     if (name !== 'SIGKILL') this.signal('SIGCONT');
-    await bounded(`process ${this.pid} ends after ${name}`, this.exited, within).catch(() => this.signal('SIGKILL'));
-    await bounded(`process ${this.pid} ends after SIGKILL`, this.exited);
+    await settleWithin(`process ${this.pid} ends after ${name}`, this.exited, within).catch(() =>
+      this.signal('SIGKILL'),
+    );
+    await settleWithin(`process ${this.pid} ends after SIGKILL`, this.exited);
   }
 }

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import { startMoto } from './moto.ts';
 import { exchange, freePort, HOST } from './net.ts';
 import { Server } from './server.ts';
 
@@ -28,13 +29,24 @@ export async function startDynamo(): Promise<Server> {
     ],
     ready: async () => (await exchange(port, 'GET / HTTP/1.0\r\n\r\n')).includes('healthy'),
   });
+  await withTable(port);
+  return server;
+}
+
+/** moto, another emulator, with a table for locks. */
+export async function startDynamoOfMoto(): Promise<Server> {
+  const server = await startMoto('dynamodb', TABLE);
+  await withTable(server.port);
+  return server;
+}
+
+async function withTable(port: number): Promise<void> {
   const client = new DynamoDB({ ...access, endpoint: `http://${HOST}:${port}` });
   try {
     await client.createTable(tableOf('S'));
   } finally {
     client.destroy();
   }
-  return server;
 }
 
 export const tableOf = (type: 'S' | 'N', TableName = TABLE) => ({

@@ -46,7 +46,6 @@ export const ENGINES = {
     absent: {
       '.github/workflows/ci.yml': 'Debian has no package of it',
       'test/torture/owner/owned.ts': 'Debian has no package of it',
-      'test/matrix/servers.ts': 'Debian has no package of it',
       'bench/arenas.ts': 'Debian has no package of it',
     },
   },
@@ -54,7 +53,6 @@ export const ENGINES = {
   zookeeper: { title: 'ZooKeeper', needs: ['zookeeper'] },
   nats: {
     title: 'NATS',
-    register: true,
     needs: ['nats'],
     absent: {
       'test/torture/owner/owned.ts':

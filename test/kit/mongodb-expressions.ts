@@ -32,6 +32,7 @@ const PLAIN: Record<string, (...args: Value[]) => Value> = {
   $max: (...args) => spread(args).sort(order).at(-1) ?? null,
   $min: (...args) => spread(args).sort(order)[0] ?? null,
   $add: (a, b) => (a == null || b == null ? null : plus(a, b)),
+  $subtract: (a, b) => (a == null || b == null ? null : number(a) - number(b)),
   $multiply: (a, b) => number(a) * number(b),
   $divide: (a, b) => (a == null ? null : number(a) / number(b)),
   $toLong: (value) => (value == null ? null : Math.trunc(number(value))),

@@ -4,8 +4,11 @@ import { exchange, freePort, HOST } from './net.ts';
 import { program } from './programs.ts';
 import { Server } from './server.ts';
 
-/** One server with JetStream, which flushes every write to disk before it says yes. */
-export async function startNats(): Promise<Server> {
+/**
+ * One server with JetStream, which flushes every write to disk before it says yes.
+ * @param more lines of its configuration
+ */
+export async function startNats(...more: string[]): Promise<Server> {
   const port = await freePort();
   const monitor = await freePort();
   return Server.start({
@@ -18,6 +21,7 @@ export async function startNats(): Promise<Server> {
         `listen: "${HOST}:${port}"`,
         `http: "${HOST}:${monitor}"`,
         `jetstream { store_dir: "${data}", sync_interval: always }`,
+        ...more,
       ];
       writeFileSync(join(folder, 'nats.conf'), lines.join('\n'));
     },

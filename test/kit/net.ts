@@ -1,4 +1,4 @@
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
 import { connect, createServer } from 'node:net';
 
 export const HOST = '127.0.0.1';
@@ -11,11 +11,14 @@ const FIRST = 10_000;
 const PORTS = 22_000;
 let next = (process.pid * 40) % PORTS;
 
-/** `count` ports on loopback that no process listens on, and that no other process is given while this one lives. */
+/** The sockets that keep ports for this process: see `reserve`. */
+const kept = new Map<number, Socket>();
+
+/** `count` ports on loopback that no process listens on, and that no other process is given until `giveBack` or this one ends. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   for (let tried = 0; ports.length < count; tried++) {
-    if (tried > 2_000) throw new Error(`no ${count} free ports on ${HOST} between ${FIRST} and ${FIRST + PORTS}`);
+    if (tried > PORTS) throw new Error(`no ${count} free ports on ${HOST} between ${FIRST} and ${FIRST + PORTS}`);
     const port = FIRST + next;
     next = (next + 1) % PORTS;
     if (await take(port)) ports.push(port);
@@ -25,6 +28,12 @@ export async function freePorts(count: number): Promise<number[]> {
 
 export async function freePort(): Promise<number> {
   return (await freePorts(1))[0]!;
+}
+
+/** Lets other processes have the port. A suite opens thousands of proxies: without this, one process runs into another's ports. */
+export function giveBack(port: number): void {
+  kept.get(port)?.close();
+  kept.delete(port);
 }
 
 /** Whether this process has the port now, until it ends: no process listens on it, and none was given it. */
@@ -51,6 +60,7 @@ function reserve(port: number): Promise<boolean> {
     });
     socket.bind({ port, address: HOST, exclusive: true }, () => {
       socket.unref();
+      kept.set(port, socket);
       resolve(true);
     });
   });

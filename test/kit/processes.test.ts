@@ -22,17 +22,19 @@ test('an error keeps its name and its code on the way', async () => {
 test('events come in order, each once', async () => {
   await using worker = await start();
   await worker.call('tick', 3);
-  expect([await worker.heard('tick'), await worker.heard('tick'), await worker.heard('tick')]).toEqual([0, 1, 2]);
-  await expect(worker.heard('tick', 20)).rejects.toThrow("tells 'tick': not within 20 ms");
+  expect([await worker.nextEvent('tick'), await worker.nextEvent('tick'), await worker.nextEvent('tick')]).toEqual([
+    0, 1, 2,
+  ]);
+  await expect(worker.nextEvent('tick', 20)).rejects.toThrow("tells 'tick': not within 20 ms");
   await worker.call('tick', 1);
-  expect(await worker.heard('tick')).toBe(0);
+  expect(await worker.nextEvent('tick')).toBe(0);
 });
 
 test('does nothing while paused, and goes on afterwards', async () => {
   await using worker = await start();
   worker.pause();
   const answer = worker.call('double', 1n);
-  const first = await Promise.race([answer, worker.heard('nothing', 50).catch(() => 'silence')]);
+  const first = await Promise.race([answer, worker.nextEvent('nothing', 50).catch(() => 'silence')]);
   expect(first).toBe('silence');
   worker.resume();
   expect(await answer).toBe(2n);

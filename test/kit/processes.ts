@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Child } from './child.ts';
 import { type Folder, temporaryFolder } from './folder.ts';
-import { bounded } from './wait.ts';
+import { settleWithin } from './wait.ts';
 import type { Answer, Calls, FromWorker, ToWorker } from './worker.ts';
 
 /** A worker's side of a call: what it resolves with, or throws. */
@@ -21,7 +21,7 @@ export interface WorkerOptions {
 export async function startWorker<C extends Calls>(file: URL, options: WorkerOptions = {}): Promise<WorkerProcess<C>> {
   const worker = new WorkerProcess<C>(file, options);
   try {
-    await worker.heard('ready');
+    await worker.nextEvent('ready');
     return worker;
   } catch (error) {
     await worker.kill();
@@ -85,7 +85,7 @@ export class WorkerProcess<C extends Calls> implements AsyncDisposable {
   }
 
   /** The next event of this name that was not taken yet, as the worker told it with `tell`. */
-  async heard(event: string, within?: number): Promise<unknown> {
+  async nextEvent(event: string, within?: number): Promise<unknown> {
     let look = (): void => {};
     const next = new Promise<unknown>((resolve, reject) => {
       look = () => {
@@ -99,7 +99,7 @@ export class WorkerProcess<C extends Calls> implements AsyncDisposable {
     this.#listeners.add(look);
     look();
     try {
-      return await bounded(`worker ${this.pid} tells '${event}'`, next, within);
+      return await settleWithin(`worker ${this.pid} tells '${event}'`, next, within);
     } finally {
       // One that gave up must not take what comes later.
       this.#listeners.delete(look);

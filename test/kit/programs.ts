@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { cached } from './server-cache.ts';
+import { cachedProgram } from './server-cache.ts';
 
 /** What parts of the suite stand on: commands or files, and the Debian packages that bring them. */
 export const NEEDS = {
@@ -46,7 +46,7 @@ export const NEEDS = {
 } as const satisfies Record<string, Parts>;
 
 /** As its registry names it. */
-interface Published {
+interface PublishedFile {
   readonly name: string;
   readonly version: string;
   readonly extras?: string;
@@ -56,7 +56,7 @@ export interface Parts {
   readonly programs: readonly string[];
   readonly packages: readonly string[];
   /** A program of PyPI, which a virtual environment of its own in the cache of servers has. */
-  readonly pypi?: Published;
+  readonly pypi?: PublishedFile;
   /** Where no package of Debian brings them: such a part is not asked for on CI. */
   readonly advice?: string;
 }
@@ -78,7 +78,7 @@ function folders(): string[] {
 export function find(program: string): string | undefined {
   if (program === 'mysqld') return mysqld();
   const published = Object.values<Parts>(NEEDS).find(({ programs, pypi }) => pypi && programs.includes(program))?.pypi;
-  if (published) return cached(published.name, program);
+  if (published) return cachedProgram(published.name, program);
   const candidates = program.startsWith('/') ? [program] : folders().map((folder) => join(folder, program));
   return candidates.find((path) => isThere(path, program.startsWith('/') ? constants.R_OK : constants.X_OK));
 }
@@ -97,7 +97,9 @@ const kinds = new Map<string, boolean>();
 /** The one that MYSQLD names and no other; else that of the PATH, else one that was fetched. MariaDB has a command of that name, too. */
 function mysqld(): string | undefined {
   const given = process.env.MYSQLD;
-  const all = given ? [given] : [...folders().map((folder) => join(folder, 'mysqld')), cached('mysql', 'mysqld')];
+  const all = given
+    ? [given]
+    : [...folders().map((folder) => join(folder, 'mysqld')), cachedProgram('mysql', 'mysqld')];
   return all.find((path) => {
     if (!path || !isThere(path, constants.X_OK)) return false;
     if (!kinds.has(path))

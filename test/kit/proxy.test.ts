@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { HOST } from './net.ts';
+import { HOST, take } from './net.ts';
 import { type FaultProxy, startProxy } from './proxy.ts';
-import { bounded, until } from './wait.ts';
+import { settleWithin, until } from './wait.ts';
 
 /** A server that answers every line with itself and remembers what it got. */
 async function startEcho(): Promise<{ port: number; heard(): string } & AsyncDisposable> {
@@ -76,7 +76,7 @@ test('passes the end of a stream on', async () => {
   using client = new Client(proxy.port);
   await client.say('bye');
   client.socket.end();
-  await bounded('both ends close', client.closed);
+  await settleWithin('both ends close', client.closed);
   await until('the link is forgotten', () => proxy.open === 0);
 });
 
@@ -160,7 +160,7 @@ test('cuts before a request reaches the server, also when it comes in pieces', a
   const cut = proxy.cutBefore('SECRET');
   await client.say('one SEC');
   client.socket.write('RET two');
-  await bounded('the cut', cut);
+  await settleWithin('the cut', cut);
   expect(await client.closed).toMatchObject({ code: 'ECONNRESET' });
   expect(echo.heard()).toBe('one SEC');
 });
@@ -170,7 +170,7 @@ test('cuts after a request was executed and before its reply arrives, once', asy
   await client.say('one');
   const cut = proxy.cutAfter('two');
   client.socket.write('two');
-  await bounded('the cut', cut);
+  await settleWithin('the cut', cut);
   expect(await client.closed).toMatchObject({ code: 'ECONNRESET' });
   expect(echo.heard()).toBe('onetwo');
   expect(client.received).toBe('one');
@@ -185,7 +185,7 @@ test('a trap does not see what was sent before it was set', async () => {
   const cut = proxy.cutAfter('two');
   await client.say('three');
   client.socket.write('two');
-  await bounded('the cut', cut);
+  await settleWithin('the cut', cut);
 });
 
 test('resets a client whose server is not there', async () => {
@@ -193,4 +193,10 @@ test('resets a client whose server is not there', async () => {
   using client = new Client(proxy.port);
   expect(await client.closed).toMatchObject({ code: 'ECONNRESET' });
   echo = await startEcho();
+});
+
+test('gives its port back when it ends, so that a suite of thousands does not use all of them up', async () => {
+  const ended = await startProxy(echo.port);
+  await ended[Symbol.asyncDispose]();
+  expect(await take(ended.port), `port ${ended.port} is free again`).toBe(true);
 });

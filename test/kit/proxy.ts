@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server as Listener } from 'node:net';
 import { type Direction, Link, type Mode, type Trap, type Weather } from './link.ts';
-import { freePort, HOST } from './net.ts';
+import { freePort, giveBack, HOST } from './net.ts';
 
 /** Listens on a port of its own, for `target`, a port on loopback. */
 export async function startProxy(target: number): Promise<FaultProxy> {
@@ -95,6 +95,7 @@ export class FaultProxy implements AsyncDisposable {
     this.refuse();
     this.cut();
     await closed;
+    giveBack(this.port);
   }
 
   #trap(match: string | Uint8Array, forward: boolean): Promise<void> {

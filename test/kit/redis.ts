@@ -26,7 +26,7 @@ interface Door {
 }
 
 /** At its own port it goes on without TLS, for the kit. */
-const secured = (port: number, { ca, cert, key }: Certificate): RedisSettings => ({
+const tlsSettings = (port: number, { ca, cert, key }: Certificate): RedisSettings => ({
   ...{ 'tls-port': `${port}`, 'tls-cert-file': cert, 'tls-key-file': key, 'tls-ca-cert-file': ca },
   ...{ 'tls-auth-clients': 'no', 'tls-replication': 'yes' },
 });
@@ -34,7 +34,7 @@ const secured = (port: number, { ca, cert, key }: Certificate): RedisSettings =>
 async function doorsOf(ports: readonly number[], certificate: Certificate | undefined): Promise<Door[]> {
   if (!certificate) return ports.map((port) => ({ port, scheme: 'redis', settings: {} }));
   const open = await freePorts(ports.length);
-  return open.map((port) => ({ port, scheme: 'rediss', settings: secured(port, certificate) }));
+  return open.map((port) => ({ port, scheme: 'rediss', settings: tlsSettings(port, certificate) }));
 }
 
 function plan(port: number, settings: RedisSettings, door?: Door): ServerPlan {

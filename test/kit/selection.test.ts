@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { ENGINES } from './engines.ts';
 import { missing, NEEDS } from './programs.ts';
-import { chosen, wanted, whyNot } from './selection.ts';
+import { chosenEngines, neededServers, whyNot } from './selection.ts';
 
 test('BACKENDS chooses engines; without it all are meant', () => {
-  expect(chosen('redis, etcd')).toEqual(['redis', 'etcd']);
-  expect(chosen('mariadb')).toEqual(['mysql']);
-  expect(chosen('')).toEqual(Object.keys(ENGINES));
-  expect(() => chosen('redis,rediss')).toThrow('no engine rediss; there are memory, file');
+  expect(chosenEngines('redis, etcd')).toEqual(['redis', 'etcd']);
+  expect(chosenEngines('mariadb')).toEqual(['mysql']);
+  expect(chosenEngines('')).toEqual(Object.keys(ENGINES));
+  expect(() => chosenEngines('redis,rediss')).toThrow('no engine rediss; there are memory, file');
 });
 
 test('a narrowed run installs the servers of its engines only', () => {
-  expect(wanted('redis,redlock,memory')).toEqual(['redis']);
-  expect(wanted(undefined)).toEqual(Object.keys(NEEDS));
+  expect(neededServers('redis,redlock,memory')).toEqual(['redis']);
+  expect(neededServers(undefined)).toEqual(Object.keys(NEEDS));
 });
 
 test('a suite is left out for an engine that was not chosen, never for a part that is no engine', () => {

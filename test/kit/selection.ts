@@ -9,7 +9,7 @@ const isEngine = (part: string): part is Engine => Object.hasOwn(ENGINES, part);
 const isNeed = (part: string): part is Need => Object.hasOwn(NEEDS, part);
 
 /** The engines chosen by a list such as `redis,etcd`; all of them when it is empty. */
-export function chosen(list: string | undefined): readonly Engine[] {
+export function chosenEngines(list: string | undefined): readonly Engine[] {
   const names = (list ?? '').split(',').map((name) => name.trim().replace(/^mariadb$/, 'mysql'));
   const given = names.filter(Boolean);
   const unknown = given.filter((name) => !isEngine(name));
@@ -20,8 +20,8 @@ export function chosen(list: string | undefined): readonly Engine[] {
 }
 
 /** What has to be here for a list of engines: their servers; for all of them, also what no engine needs. */
-export function wanted(list: string | undefined): readonly Need[] {
-  const engines = chosen(list);
+export function neededServers(list: string | undefined): readonly Need[] {
+  const engines = chosenEngines(list);
   if (engines.length === Object.keys(ENGINES).length) return Object.keys(NEEDS) as Need[];
   return [...new Set(engines.flatMap((engine) => ENGINES[engine].needs))];
 }

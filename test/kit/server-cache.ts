@@ -9,7 +9,7 @@ const usual = (): string => (process.getuid?.() === 0 ? '/var/cache' : join(home
 export const serverCache = (): string => process.env.HOLDFAST_SERVERS || join(usual(), 'holdfast', 'servers');
 
 /** The program of the newest version that was fetched. */
-export function cached(server: string, program: string): string | undefined {
+export function cachedProgram(server: string, program: string): string | undefined {
   const folder = serverCache();
   const versions = (existsSync(folder) ? readdirSync(folder) : []).filter((name) =>
     new RegExp(`^${server}-\\d[^-]*$`).test(name),

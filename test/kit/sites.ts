@@ -33,14 +33,14 @@ export interface SitePlan {
   readonly refuses?: true;
 }
 
-interface Started extends AsyncDisposable {
+interface StartedSite extends AsyncDisposable {
   readonly url: string;
   readonly port?: number;
   readonly servers?: readonly { readonly port: number }[];
 }
 
 const server =
-  (start: () => Promise<Started>, query: (ttl: number) => string = () => '') =>
+  (start: () => Promise<StartedSite>, query: (ttl: number) => string = () => '') =>
   async (ttl = 2_000): Promise<Site> => {
     const started = await start();
     const ports = started.servers?.map(({ port }) => port) ?? (started.port === undefined ? [] : [started.port]);

@@ -54,7 +54,7 @@ const SERVERS: Readonly<Partial<Record<Part, Told>>> = {
   zookeeper: {
     start: () => startZookeeper(),
     async now(server) {
-      const nothing = { connected() {}, expired() {}, doubtful() {} };
+      const nothing = { onConnection() {}, onExpiry() {}, doubtful() {} };
       const session = new Session([server], { timeout: 10_000, tls: undefined, auth: undefined }, systemClock, nothing);
       const connection = await session.connection(20_000);
       const { stat } = await connection.request(createPersistentSequential(`/${systemClock.id()}`, Buffer.of(), OPEN));

@@ -20,7 +20,7 @@ export async function until(what: string, probe: () => boolean | Promise<boolean
 }
 
 /** `promise`, or an error after `within` ms. */
-export async function bounded<T>(what: string, promise: Promise<T>, within = PATIENCE): Promise<T> {
+export async function settleWithin<T>(what: string, promise: Promise<T>, within = PATIENCE): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`${what}: not within ${within} ms`)), within);

@@ -9,6 +9,7 @@ export interface KnownBug {
 /** A check that finds it. `planted`: the defect stands in this repository, on purpose, and a test fails if the check misses it. */
 export type Found =
   | { readonly by: 'planted in the core' | 'planted in the quorum' | 'planted in a backend'; readonly bug: string }
+  | { readonly by: 'planted in memos'; readonly bug: string }
   | { readonly by: 'planted under torture'; readonly bug: string }
   | { readonly by: 'twin of a model'; readonly model: string; readonly twin: string }
   /** A scene that has the fault, with the name of the test. An ellipsis stands for what differs. */
@@ -17,6 +18,7 @@ export type Found =
 export const inCore = (bug: string): Found => ({ by: 'planted in the core', bug });
 export const inQuorum = (bug: string): Found => ({ by: 'planted in the quorum', bug });
 export const inBackend = (bug: string): Found => ({ by: 'planted in a backend', bug });
+export const inMemos = (bug: string): Found => ({ by: 'planted in memos', bug });
 export const underTorture = (bug: string): Found => ({ by: 'planted under torture', bug });
 export const twin = (model: string, name: string): Found => ({ by: 'twin of a model', model, twin: name });
 export const scene = (file: string, test: string): Found => ({ by: 'scene', file, test });

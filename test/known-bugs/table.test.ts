@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { MEMO_MUTANTS } from '../simulation/memo/mutants.ts';
 import * as simulated from '../simulation/mutants.ts';
 import { MUTANTS as BACKENDS } from '../testing/mutants.ts';
 import { FOUND } from '../torture/found.ts';
@@ -23,6 +24,8 @@ function isThere(found: Found): boolean {
       return has(simulated.QUORUM_MUTANTS, found.bug);
     case 'planted in a backend':
       return has(BACKENDS, found.bug);
+    case 'planted in memos':
+      return has(MEMO_MUTANTS, found.bug);
     case 'planted under torture':
       return Object.hasOwn(FOUND, found.bug);
     case 'twin of a model':

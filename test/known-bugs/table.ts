@@ -1,4 +1,5 @@
 import type { Found, KnownBug } from './bug.ts';
+import { OF_MEMOS } from './of-memos.ts';
 import { OF_NODE } from './of-node.ts';
 import { OF_OURS } from './of-ours.ts';
 import { OF_REDISSON } from './of-redisson.ts';
@@ -8,6 +9,7 @@ export const KNOWN_BUGS: Readonly<Record<string, readonly KnownBug[]>> = {
   Redisson: OF_REDISSON,
   'Libraries for Node': OF_NODE,
   'Locks over databases and coordinators': OF_SERVERS,
+  'Results that are shared, by hand': OF_MEMOS,
   Ours: OF_OURS,
 };
 
@@ -22,6 +24,8 @@ export function where(found: Found): string {
       return `planted: \`${found.twin}\` in \`models/${found.model}.pml\` (\`test/models.test.ts\`)`;
     case 'planted in a backend':
       return `planted: a backend that *${found.bug}* (the conformance suite, \`test/testing/mutants.test.ts\`)`;
+    case 'planted in memos':
+      return `planted: a memo that *${found.bug}* (its simulation, \`test/simulation/memo/mutants.test.ts\`)`;
     case 'planted under torture':
       return `planted: an engine that *${found.bug}* (\`test/torture/broken.test.ts\`)`;
     default:

@@ -57,7 +57,7 @@ export const TWINS: readonly Twin[] = [
     name: 'NO_LAPSE',
     edits: [
       {
-        file: 'backends/memory.ts',
+        file: 'backends/shared/key-lines.ts',
         sound: 'if (!line || now < line.firstLapse) return line;',
         broken: 'return line;',
       },

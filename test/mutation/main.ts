@@ -2,11 +2,12 @@
  * `npm run mutants [-- --for 30m] [--lane sources] [--only src/core/claims/pause.ts] [--again] [--files] [--survivors] [--json]
  * [--tests test/core/pause.test.ts] [--sample 200] [--seed 1]`: every place
  * of the sources changed, one at a time, and the tests that come by it. It goes on where it was ended: a verdict holds as long as the
- * declaration around its mutant is the same.
+ * declaration around its mutant is the same but for its names and comments.
  */
 import { parseArgs } from 'node:util';
 import { durationOf } from '../prove/duration.ts';
 import { EQUIVALENT } from './equivalent.ts';
+import { identityIn } from './identity.ts';
 import type { Lane } from './lane.ts';
 import type { Mutant } from './mutant.ts';
 import { Results } from './results.ts';
@@ -42,6 +43,7 @@ const say = (text: string): void => void (values.json || process.stdout.write(te
 const wanted = ({ file }: Mutant): boolean => !values.only || values.only.some((part) => file.includes(part));
 const sampled = (mutants: readonly Mutant[]): readonly Mutant[] =>
   values.sample ? sample(mutants, Number(values.sample), values.seed) : mutants;
+const reasons = new Set(Object.keys(EQUIVALENT).map(identityIn));
 const known = new Set<string>();
 const table: Row[] = [];
 /** Of each sample. */
@@ -77,20 +79,21 @@ for (const name of ['sources', ...Object.keys(ENGINES)]) {
   const shown = sampled(lane.mutants.filter(wanted));
   const left = shown.filter(({ id }) => {
     const verdict = results.get(id)?.verdict;
-    return !EQUIVALENT[id] && (!verdict || (values.again && verdict !== 'killed'));
+    return !reasons.has(identityIn(id)) && (!verdict || (values.again && verdict !== 'killed'));
   });
   if (left.length > 0 && performance.now() < end) await run(lane, left, results);
-  for (const { id } of lane.mutants) known.add(id);
+  for (const { id } of lane.mutants) known.add(identityIn(id));
   const own = rows(shown, results, values.files ? 'file' : 'folder');
   table.push(...own);
   if (values.sample) lines.push(sampledLine(name, own, lane.mutants.filter(wanted).length));
   if (values.survivors)
     for (const { id, line } of shown) {
       const verdict = results.get(id)?.verdict;
-      if (!EQUIVALENT[id] && verdict && verdict !== 'killed') say(`\n${verdict}: line ${line}, ${id}`);
+      if (!reasons.has(identityIn(id)) && verdict && verdict !== 'killed') say(`\n${verdict}: line ${line}, ${id}`);
     }
 }
 if (values.json) for (const row of table) console.log(JSON.stringify(row));
 else console.log(['', printed(table), ...lines].join('\n'));
 if (!values.lane)
-  for (const id of Object.keys(EQUIVALENT)) if (!known.has(id)) say(`a reason for what is no mutant now: ${id}\n`);
+  for (const id of Object.keys(EQUIVALENT))
+    if (!known.has(identityIn(id))) say(`a reason for what is no mutant now: ${id}\n`);

@@ -17,7 +17,8 @@ export type Order =
 export type Report =
   /** A sign of life, every second. */
   | { readonly alive: true }
-  | { readonly tests: readonly string[]; readonly atLoad: readonly number[] }
+  /** `unloadable`: files of tests that need more than there is here. */
+  | { readonly tests: readonly string[]; readonly atLoad: readonly number[]; readonly unloadable: readonly string[] }
   | {
       readonly covered: number;
       readonly ms: number;

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { identityOf } from './identity.ts';
 
 /** One change of one place of the sources, that some test should notice. */
 export interface Mutant {
-  /** The same as long as the declaration around the place is the same, wherever in the file that is. */
+  /** The file, the declaration, `identityOf`, and the change in words. */
   readonly id: string;
   readonly file: string;
   /** From 1. */
@@ -36,24 +36,26 @@ const short = (text: string): string => {
 };
 
 /** In what two texts differ, in whole words. */
-function difference(from: string, to: string): { readonly at: number; readonly from: string; readonly to: string } {
+function difference(from: string, to: string): { readonly from: string; readonly to: string } {
   let at = 0;
   while (at < from.length && from[at] === to[at]) at++;
   while (at > 0 && WORD.test(from[at - 1]!)) at--;
   let same = 0;
   while (same < Math.min(from.length, to.length) - at && from.at(-1 - same) === to.at(-1 - same)) same++;
   while (same > 0 && WORD.test(from.at(-same)!)) same--;
-  return { at, from: short(from.slice(at, from.length - same)), to: short(to.slice(at, to.length - same)) };
+  return { from: short(from.slice(at, from.length - same)), to: short(to.slice(at, to.length - same)) };
 }
 
 /** @param whole the text of the file */
 export function mutantOf(whole: string, { file, name, start, text }: Declaration, change: Change): Mutant {
-  const hash = createHash('sha1').update(text).digest('hex').slice(0, 7);
   const from = whole.slice(change.start, change.end);
   const line = whole.slice(0, change.start).split('\n').length;
   const within = change.start - start;
   const same = change.kind === 'guard' || change.kind === 'skip';
-  const other = same ? { at: 0, from: short(from), to: change.kind } : difference(from, change.to);
-  const id = `${file}#${name} ${hash}@${within + other.at}+${from.length}: ${other.from} => ${other.to}`;
+  const other = same ? { from: short(from), to: change.kind } : difference(from, change.to);
+  // A body that ends where it begins is another mutant than one that is left out.
+  const instead = change.kind === 'guard' ? '' : change.kind === 'skip' ? '{ }' : change.to;
+  const identity = identityOf(file, text, text.slice(0, within) + instead + text.slice(within + from.length));
+  const id = `${file}#${name} ${identity}: ${other.from} => ${other.to}`;
   return { id, file, line, from, ...change };
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../kit/folder.ts';
+import { identityIn } from './identity.ts';
 import type { Mutant } from './mutant.ts';
 import { type Result, Results } from './results.ts';
 import { sample } from './sample.ts';
@@ -11,7 +12,7 @@ import { atLeast, rate, rows, sampledLine } from './table.ts';
 import { mutantsOf } from './typescript.ts';
 
 /** `< => <=` of each mutant, without the file, the declaration and the hash. */
-const changes = (mutants: readonly Mutant[]): string[] => mutants.map(({ id }) => id.replace(/^.*?\+\d+: /, ''));
+const changes = (mutants: readonly Mutant[]): string[] => mutants.map(({ id }) => id.replace(/^\S+ .{6}: /, ''));
 const of = (text: string): string[] => changes(mutantsOf('a.ts', text));
 
 describe('the mutants of TypeScript', () => {
@@ -50,6 +51,23 @@ describe('the mutants of TypeScript', () => {
     expect(new Set(ids(mine)).size).toBe(ids(mine).length);
     expect(ids(`const g = 5;\n${mine}`)).toEqual(ids(mine));
     expect(ids(mine.replace('a < 1', 'a < 2'))).not.toContainEqual(ids(mine)[0]);
+  });
+
+  test('its verdict goes with it to another file, under another name, with another comment and layout', () => {
+    const verdicts = (text: string, file = 'a.ts') => mutantsOf(file, text).map(({ id }) => identityIn(id));
+    const mine = "function f(a: Box) { return a.at(-1) === 'x' && !/b/.test(a.title); }";
+    const same =
+      "/** Says so. */\nfunction g(\n  one: Crate, // a crate\n) { return one.at(-1) === 'x' && !/b/.test(one.label); }";
+    expect(verdicts(same, 'room/b.ts')).toEqual(verdicts(mine));
+    for (const [from, to] of [
+      ['.at(-1)', '.at(-2)'],
+      ["'x'", "'y'"],
+      ['/b/', '/c/'],
+      ['&&', '||'],
+      ['.at(', '.indexOf('],
+      ['!/', '/'],
+    ])
+      expect(verdicts(mine.replace(from!, to!)), to).not.toContainEqual(verdicts(mine)[0]);
   });
 
   test('all of them together are still the program, as long as none does its work', () => {
@@ -95,15 +113,16 @@ test('says which mutants are killed, survive, are come by nowhere or never end, 
   timeout: 90_000,
 }, async () => {
   const folder = 'test/mutation/fixtures';
-  const lane = new SourcesLane(true, { sources: `${folder}/sample.ts`, tests: `${folder}/sample.laws.ts` });
-  expect(await lane.prepare(1)).toEqual([]);
+  const tests = `${folder}/sample.laws.ts,${folder}/timers.laws.ts`;
+  const lane = new SourcesLane(true, { sources: `${folder}/sample.ts`, tests });
+  expect(await lane.prepare(1), 'left out by name').toEqual([`${folder}/timers.laws.ts (it cannot be loaded here)`]);
   const results = new Map<string, Result>();
   for (const mutant of lane.mutants) results.set(mutant.id, (await lane.judge(mutant, 0))!);
   await lane.end();
   const verdicts = (name: string) =>
     [...results.values()]
       .filter(({ id }) => id.includes(`#${name} `))
-      .map(({ id, verdict, how }) => [id.replace(/^.*?\+\d+: /, ''), how === 'time' ? how : verdict]);
+      .map(({ id, verdict, how }) => [id.replace(/^\S+ .{6}: /, ''), how === 'time' ? how : verdict]);
   expect(Object.fromEntries(verdicts('isAdult'))).toMatchObject({ '>= => >': 'killed' });
   expect(verdicts('FULL_AGE')).toEqual([
     ['18 => 0', 'killed'],
@@ -127,17 +146,18 @@ test('verdicts are kept from run to run, as long as their mutants are there', ()
   using folder = temporaryFolder();
   const path = join(folder.path, 'verdicts.jsonl');
   const verdicts = {
-    'a.ts#f 1@2+1: 0 => 1': 'killed',
-    'a.ts#f 1@9+1: < => >': 'survived',
-    'b.ts#g 2@1+1: 0 => 1': 'unreached',
+    'a.ts#f a-----: 0 => 1': 'killed',
+    'a.ts#f b-----: < => >': 'survived',
+    'b.ts#g c-----: 0 => 1': 'unreached',
   } as const;
   const ids = Object.keys(verdicts);
   const first = new Results(path);
   for (const [id, verdict] of Object.entries(verdicts)) first.add({ id, verdict });
-  first.save(new Set([...ids, 'b.ts#g 2@7+1: 0 => 1']));
+  first.save(new Set([...ids, 'b.ts#g d-----: 0 => 1']));
   const second = new Results(path);
   expect(Object.fromEntries(ids.map((id) => [id, second.get(id)?.verdict]))).toEqual(verdicts);
-  expect(second.get('b.ts#g 2@7+1: 0 => 1')).toBeUndefined();
+  expect(second.get('b.ts#g d-----: 0 => 1')).toBeUndefined();
+  expect(second.get('room/c.ts#h a-----: 0 => 1')?.verdict, 'of the same declaration elsewhere').toBe('killed');
   second.add({ id: ids[1]!, verdict: 'killed' });
   second.save(new Set([ids[1]!]));
   const third = new Results(path);

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { identityIn } from './identity.ts';
 
 /** What came of a mutant. `unreached`: no test comes by its place. */
 export interface Result {
@@ -10,7 +10,7 @@ export interface Result {
   readonly how?: string;
 }
 
-/** What is kept of a file's mutants: those that live by their ids, and of those that are killed a short digest of each id. */
+/** What is kept of a file's mutants: the ids of those that live, and the identities of those that are killed. */
 interface Line {
   readonly file: string;
   readonly killed?: string;
@@ -18,46 +18,36 @@ interface Line {
   readonly unreached?: readonly string[];
 }
 
-const DIGEST = 6;
-const digest = (id: string): string => createHash('sha1').update(id).digest('base64url').slice(0, DIGEST);
 const fileOf = (id: string): string => id.slice(0, id.indexOf('#'));
 
-/** Verdicts in a file, a line for each source, in the order of their names; so two runs in two branches merge. */
+/**
+ * Verdicts in a file, a line for each source, in the order of their names; so two runs in two branches merge. A verdict is of a
+ * declaration, wherever that stands now.
+ */
 export class Results {
   readonly #path: string;
-  /** The digests of a file. */
-  readonly #killed = new Map<string, Set<string>>();
-  readonly #alive = new Map<string, 'survived' | 'unreached'>();
+  /** By identity. */
+  readonly #verdicts = new Map<string, Result['verdict']>();
 
   constructor(path: string) {
     this.#path = path;
     if (!existsSync(path)) return;
     for (const text of readFileSync(path, 'utf8').split('\n')) {
       if (text === '') continue;
-      const { file, killed = '', survived = [], unreached = [] } = JSON.parse(text) as Line;
-      this.#killed.set(file, new Set(killed.match(/.{6}/g)));
-      for (const id of survived) this.#alive.set(`${file}#${id}`, 'survived');
-      for (const id of unreached) this.#alive.set(`${file}#${id}`, 'unreached');
+      const { killed = '', survived = [], unreached = [] } = JSON.parse(text) as Line;
+      for (const identity of killed.match(/.{6}/g) ?? []) this.#verdicts.set(identity, 'killed');
+      for (const id of survived) this.#verdicts.set(identityIn(id), 'survived');
+      for (const id of unreached) this.#verdicts.set(identityIn(id), 'unreached');
     }
   }
 
   get(id: string): Pick<Result, 'verdict'> | undefined {
-    const alive = this.#alive.get(id);
-    if (alive) return { verdict: alive };
-    return this.#killed.get(fileOf(id))?.has(digest(id)) ? { verdict: 'killed' } : undefined;
+    const verdict = this.#verdicts.get(identityIn(id));
+    return verdict && { verdict };
   }
 
   add({ id, verdict }: Pick<Result, 'id' | 'verdict'>): void {
-    const file = fileOf(id);
-    const killed = this.#killed.get(file) ?? new Set();
-    this.#killed.set(file, killed);
-    if (verdict === 'killed') {
-      this.#alive.delete(id);
-      killed.add(digest(id));
-    } else {
-      killed.delete(digest(id));
-      this.#alive.set(id, verdict);
-    }
+    this.#verdicts.set(identityIn(id), verdict);
   }
 
   /** Only what is still a mutant. */
@@ -68,7 +58,7 @@ export class Results {
         const own = having(verdict).map((id) => id.slice(file.length + 1));
         return own.length > 0 ? { [verdict]: own.toSorted() } : {};
       };
-      const killed = having('killed').map(digest).toSorted().join('');
+      const killed = having('killed').map(identityIn).toSorted().join('');
       const line = { file, ...(killed && { killed }), ...alive('survived'), ...alive('unreached') };
       return Object.keys(line).length > 1 ? [line] : [];
     });

@@ -15,7 +15,7 @@ async function load(script: number | undefined): Promise<readonly Named[]> {
   const query = withMutant(script === undefined ? undefined : mutants[script]);
   const tests: Named[] = [];
   for (const file of testFiles())
-    for (const each of await take(file, () => import(`${root}${file}${query}`)))
+    for (const each of (await take(file, () => import(`${root}${file}${query}`))) ?? [])
       if (!NEEDLESS.test(each.name)) tests.push({ ...each, file });
   return tests;
 }
@@ -59,4 +59,4 @@ process.on('message', (order: Extract<Order, { together: unknown }>) => {
     send(report);
   });
 });
-send({ tests: (await load(undefined)).map(({ file, name }) => `${file}: ${name}`), atLoad: [] });
+send({ tests: (await load(undefined)).map(({ file, name }) => `${file}: ${name}`), atLoad: [], unloadable: [] });

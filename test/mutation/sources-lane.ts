@@ -54,9 +54,10 @@ export class SourcesLane implements Lane {
     this.#atLoad = new Set(first.atLoad);
     const isFit = (each: Reach): boolean => !each.failed && cost(each) <= TOO_LONG;
     this.#fit = reaches.flatMap((each, test) => (isFit(each) ? [{ test, ms: each.ms, cpu: each.cpu }] : []));
-    return reaches.flatMap((each, test) =>
+    const unfit = reaches.flatMap((each, test) =>
       isFit(each) ? [] : [`${first.tests[test]} (${each.failed ?? `${Math.round(cost(each))} ms`})`],
     );
+    return [...first.unloadable.map((file) => `${file} (it cannot be loaded here)`), ...unfit];
   }
 
   #quickest(fits: (test: number) => boolean): readonly Told[] {

@@ -1,4 +1,5 @@
 import { EQUIVALENT } from './equivalent.ts';
+import { identityIn } from './identity.ts';
 import type { Mutant } from './mutant.ts';
 import type { Result } from './results.ts';
 
@@ -46,9 +47,12 @@ export function rows(
   by: 'folder' | 'file',
   equivalent = EQUIVALENT,
 ): Row[] {
+  const reasons = new Set(Object.keys(equivalent).map(identityIn));
   const groups = Map.groupBy(mutants, ({ file }) => (by === 'file' ? file : file.replace(/\/[^/]*$/, '')));
   return [...groups].map(([of, own]) => {
-    const counted = own.map(({ id }) => (equivalent[id] ? 'equivalent' : (results.get(id)?.verdict ?? 'unrun')));
+    const counted = own.map(({ id }) =>
+      reasons.has(identityIn(id)) ? 'equivalent' : (results.get(id)?.verdict ?? 'unrun'),
+    );
     const count = (...verdicts: string[]): number => counted.filter((verdict) => verdicts.includes(verdict)).length;
     return {
       ...{ of, mutants: own.length, killed: count('killed'), survived: count('survived', 'unreached') },

@@ -65,7 +65,5 @@ export function mutantsOf(file: string, whole: string): Mutant[] {
     }
   };
   for (const it of body as unknown as Node[]) visit(it, undefined, false);
-  return [
-    ...new Map(found.map((mutant) => [`${mutant.start} ${mutant.end} ${mutant.kind} ${mutant.to}`, mutant])).values(),
-  ];
+  return [...new Map(found.map((mutant) => [mutant.id, mutant])).values()];
 }

@@ -18,9 +18,12 @@ const { take } = await import('./suite.ts');
 const { attempt, cpuNow, end } = await import('./running.ts');
 
 const tests: (Taken & { readonly file: string })[] = [];
-for (const file of testFiles())
-  for (const each of await take(file, () => import(`${root}${file}`)))
-    if (!NEEDLESS.test(each.name)) tests.push({ ...each, file });
+const unloadable: string[] = [];
+for (const file of testFiles()) {
+  const all = await take(file, () => import(`${root}${file}`));
+  if (!all) unloadable.push(file);
+  for (const each of all ?? []) if (!NEEDLESS.test(each.name)) tests.push({ ...each, file });
+}
 const numbersIn = (reached: Uint8Array): number[] =>
   Array.from(reached.keys()).filter((number) => reached[number] === 1);
 const atLoad = numbersIn(active.reached);
@@ -80,4 +83,4 @@ process.on('message', (order: Exclude<Order, { together: unknown }>) => {
     send(report);
   });
 });
-send({ tests: tests.map(({ file, name }) => `${file}: ${name}`), atLoad });
+send({ tests: tests.map(({ file, name }) => `${file}: ${name}`), atLoad, unloadable });

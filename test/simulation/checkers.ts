@@ -1,17 +1,9 @@
 import { admitted } from '../../src/core/contract/admission.ts';
+import { all, type Of, residue, time } from './events.ts';
 import type { Event, History } from './history.ts';
 
 /** Finds what must not be in a history: a line for each. */
 export type Checker = (history: History) => string[];
-
-/** The events of some kinds; one member of the union may stand for two of them. */
-type Of<W extends Event['what']> = Event & { what: W };
-
-function all<W extends Event['what']>({ events }: History, ...what: W[]): Of<W>[] {
-  return events.filter((event): event is Of<W> => (what as string[]).includes(event.what));
-}
-
-const time = (at: number): string => `${at.toFixed(1)} ms`;
 
 /** Whoever believes to hold a key at one moment fits the rule, in some order: the sums do not depend on it. */
 const exclusion: Checker = (history) =>
@@ -57,7 +49,7 @@ const tokens: Checker = (history) => {
 
 /** Nobody gets a key that `minHold` of another's hold keeps taken, given back or not. */
 const minHold: Checker = (history) => {
-  const keepers = new Map<string, Of<'given'>>();
+  const keepers = new Map<string, Of<Event, 'given'>>();
   return all(history, 'given', 'evicted').flatMap((event) => {
     const { at, key } = event;
     if (event.what === 'evicted') keepers.delete(key);
@@ -150,12 +142,6 @@ const contexts: Checker = (history) =>
   all(history, 'called').flatMap(({ at, as, of, in: by }) =>
     by === undefined || by === of ? [] : [`${time(at)}: ${as} of ${of ?? 'nobody'} in the context of ${by}`],
   );
-
-/** In the end nothing is left, neither on the engine nor in a process. */
-const residue: Checker = (history) =>
-  all(history, 'left')
-    .filter(({ claims, timers, watches }) => claims + timers + watches > 0)
-    .map(({ claims, timers, watches }) => `left: ${claims} claims, ${timers} timers, ${watches} watches`);
 
 export const CHECKERS = {
   exclusion,

@@ -5,10 +5,12 @@ import type {
   Claim,
   Grant,
   Handle,
+  Leave,
   Notes,
   Release,
   Standing,
   Traits,
+  Words,
 } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import type { Process } from './process.ts';
@@ -40,7 +42,7 @@ export class Engine {
   onAdmitted: (id: string) => void = () => {};
   onFreed: (id: string) => void = () => {};
   onEvicted: (key: string, ticket: bigint) => void = () => {};
-  readonly #listeners = new Map<string, (grant: Grant) => void>();
+  readonly #listeners = new Map<string, Wake>();
 
   constructor(machine: Process, serve: Serve = (clock) => memory({ clock })) {
     this.machine = machine;
@@ -48,28 +50,29 @@ export class Engine {
     this.backend = serve(machine.clock);
   }
 
-  async attempt(claim: Claim, notAfter: number, admitted: (grant: Grant) => void): Promise<Timed<Attempt>> {
+  /** @param told hears of a grant; without one, of words that answer the claim */
+  async attempt(claim: Claim, notAfter: number, told: (grant?: Grant) => void): Promise<Timed<Attempt>> {
     const time = this.clock.now();
     if (time > notAfter) return { time, answer: { granted: false, late: true } };
     const answer = await this.backend.attempt(claim);
     if (!answer.granted && claim.queue) {
       this.backend.watch!(claim, (grant) => {
-        this.onAdmitted(claim.id);
-        admitted(grant!);
-        this.#listeners.get(claim.id)?.(grant!);
+        if (grant) this.onAdmitted(claim.id);
+        told(grant);
+        this.#listeners.get(claim.id)?.(grant);
       });
     }
     return { time, answer };
   }
 
-  async release(handle: Handle): Promise<boolean> {
+  release(handle: Handle, leave?: Leave): Promise<Release> {
     this.onFreed(handle.id);
     this.#listeners.delete(handle.id);
-    return (await this.backend.release(handle)).freed;
+    return this.backend.release(handle, undefined, leave);
   }
 
   /** For engines that are asked to watch, one claim at a time. */
-  async listen(id: string, listener: (grant: Grant) => void): Promise<void> {
+  async listen(id: string, listener: Wake): Promise<void> {
     this.#listeners.set(id, listener);
   }
 
@@ -93,6 +96,7 @@ export class Client implements Backend {
   readonly watch: Backend['watch'];
   onCall: () => void = () => {};
   readonly notes: Notes;
+  readonly words: Words;
   readonly #engine: Engine;
   readonly #network: Wire;
   readonly #process: Process;
@@ -106,10 +110,14 @@ export class Client implements Backend {
     this.#engine = engine;
     this.#network = network;
     this.#process = process;
-    const { notes } = engine.backend;
+    const { notes, words } = engine.backend;
     this.notes = {
       read: (name) => this.#call(() => notes!.read(name)),
       write: (name, text, ttl) => this.#call(() => notes!.write(name, text, ttl)),
+    };
+    this.words = {
+      look: (key) => this.#call(() => words!.look(key)),
+      forget: (key) => this.#call(() => words!.forget(key)),
     };
     this.watch = { mailbox: this.#mailbox, watch: this.#watch, never: undefined }[traits.wakes];
   }
@@ -127,13 +135,14 @@ export class Client implements Backend {
     return this.#call(() => this.#engine.backend.renew(claims));
   }
 
-  async release(handle: Handle, next?: Claim): Promise<Release> {
+  async release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
     const notAfter = next && this.#notAfter(next);
-    const { freed, tried } = await this.#call(async () => {
-      const freed = await this.#engine.release(handle);
-      return { freed, tried: next && (await this.#engine.attempt(next, notAfter!, this.#mail(next))) };
+    const { answer, tried } = await this.#call(async () => {
+      const { freed, left } = await this.#engine.release(handle, leave);
+      const answer = { freed, ...(leave && { left }) };
+      return { answer, tried: next && (await this.#engine.attempt(next, notAfter!, this.#mail(next))) };
     });
-    return tried ? { freed, next: this.#learn(tried) } : { freed };
+    return tried ? { ...answer, next: this.#learn(tried) } : answer;
   }
 
   async *inspect(prefix: string): AsyncIterable<Standing> {
@@ -164,7 +173,7 @@ export class Client implements Backend {
     return answer;
   }
 
-  readonly #mail = (claim: Claim) => (grant: Grant) => {
+  readonly #mail = (claim: Claim) => (grant?: Grant) => {
     if (this.traits.wakes === 'mailbox') this.#tell(claim, grant);
   };
 

@@ -60,7 +60,7 @@ export const QUORUM_MUTANTS: readonly Mutant[] = [
     sound: 'return ballot.outcomeFor(this.#context.clock.now());',
     broken: 'return ballot.open();',
     foundBy: 'votes',
-    from: 1500,
+    from: 9000,
   },
 ];
 
@@ -204,7 +204,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'waits for what the last holders left as long as it takes',
     file: 'core/holds/adaptive-history.ts',
-    sound: "this.#engine.bounded(ask, Math.min(within, NOTE_TIMEOUT), 'a note')",
+    sound: "this.#engine.limit(ask, Math.min(within, NOTE_TIMEOUT), 'a note')",
     broken: 'ask()',
     foundBy: 'endings',
   },
@@ -219,7 +219,7 @@ export const MUTANTS: readonly Mutant[] = [
     bug: 'goes on with several of which one was lost meanwhile',
     file: 'primitives/multi-lock.ts',
     sound:
-      'abort.onLossOf(held);\n        for (const had of leases) had.assertHeld(); // one may be lost while the rest is waited for',
+      'abort.onLossOf(held);\n        for (const each of leases) each.assertHeld(); // one may be lost during the wait for the rest',
     broken: '',
     foundBy: 'tokens',
   },

@@ -17,6 +17,7 @@ const EVENTS = [
   'holdfast:acquired',
   'holdfast:handed-over',
   'holdfast:reentered',
+  'holdfast:answered',
   'holdfast:refused',
   'holdfast:timed-out',
   'holdfast:aborted',

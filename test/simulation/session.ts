@@ -17,7 +17,7 @@ export class Session {
     this.#engine = engine;
     const { watch } = client;
     this.backend = around(client, {
-      traits: { ...client.traits, lapses: false, keptBy: 'session' },
+      traits: { ...client.traits, lapses: false, keptBy: 'session', leaves: undefined },
       attempt: async (claim) => word(claim, await client.attempt(this.#kept(claim))),
       renew: async (claims) => {
         const answers = await client.renew(claims.map(this.#kept));

@@ -12,10 +12,10 @@ import { Caller, LONGEST_TTL, type Manners } from './workload.ts';
 import { World } from './world.ts';
 
 /** The bound of how wrong a clock's rate is, either way: two of them stay within the hundredth that a deadline allows for. */
-const DRIFT = 0.004_9;
+export const DRIFT = 0.004_9;
 /** True ms of trouble, and for everything to end after it. */
-const TROUBLE = 6_000;
-const HEALED = 120_000;
+export const TROUBLE = 6_000;
+export const HEALED = 120_000;
 /** After the end: whatever was unknown is undone or has lapsed. */
 const SETTLED = LONGEST_TTL + 20_000;
 
@@ -95,7 +95,7 @@ function sceneOf(choice: Choice, nodes: number): Scene {
   };
 }
 
-function weatherOf({ calm, wakesLost }: Scene, choice: Choice): Weather {
+export function weatherOf({ calm, wakesLost }: Pick<Scene, 'calm' | 'wakesLost'>, choice: Choice): Weather {
   const loseWake = wakesLost ? 0.5 : 0;
   if (calm) return { ...CALM, loseWake };
   const loss = choice.pick([0, 0.01, 0.08]);
@@ -121,8 +121,20 @@ interface Side {
   readonly locks: Locks;
 }
 
+/** What trouble tells, and what it wants to know. */
+interface Chronicle {
+  holds(process: Process): boolean;
+  add(event: { what: 'fault'; kind: string } | { what: 'crashed'; by: string }): void;
+}
+
 /** Pauses, cuts and crashes at any time; and closing, which is no trouble of others. */
-function trouble(world: World, choice: Choice, network: Network, recorder: Recorder, sides: readonly Side[]): void {
+export function trouble(
+  world: World,
+  choice: Choice,
+  network: Network,
+  recorder: Chronicle,
+  sides: readonly Side[],
+): void {
   for (let faults = choice.whole(0, 6); faults > 0; faults--) {
     const { process, crashed, locks } = choice.pick(sides);
     const ms = choice.pick([50, 400, 1_000, 2_500, 7_000]) * choice.between(0.5, 1.5);

@@ -97,9 +97,9 @@ function mailing(engine: Backend, line: Line, clock: Clock): Backend {
       await line.reach();
       return engine.renew(claims);
     },
-    async release(handle, next) {
+    async release(handle, next, leave) {
       await line.reach();
-      const answer = engine.release(handle, next);
+      const answer = engine.release(handle, next, leave);
       if (next) listen(next);
       return answer;
     },

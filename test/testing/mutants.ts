@@ -3,6 +3,7 @@ import { memory } from '../../src/backends/memory.ts';
 import { ALL_SEATS, EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import type { Backend, Claim, Grant, Handle, Standing } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
+import { LONGEST } from '../../src/core/contract/duration.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock, type Subject } from '../../src/testing/index.ts';
 
@@ -41,7 +42,7 @@ const storesKeys =
     return {
       attempt: (claim) => sound.attempt(stored(claim)),
       renew: (claims) => sound.renew(claims.map(stored)),
-      release: (handle, next) => sound.release(stored(handle), next && stored(next)),
+      release: (handle, next, leave) => sound.release(stored(handle), next && stored(next), leave),
     };
   };
 
@@ -488,8 +489,98 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    bug: 'serves the newest first, and the oldest never while others ask',
+    foundBy: 'nobody starves among 4 clients that ask without pause',
+    plant: (sound) => {
+      const waiting: string[] = [];
+      const forget = (id: string): void => {
+        if (waiting.includes(id)) waiting.splice(waiting.indexOf(id), 1);
+      };
+      return {
+        async attempt(claim) {
+          if (!waiting.includes(claim.id)) waiting.push(claim.id);
+          if (waiting.at(-1) !== claim.id) return { granted: false };
+          const answer = await sound.attempt({ ...claim, queue: false });
+          if (answer.granted) forget(claim.id);
+          return answer;
+        },
+        release(handle, next, leave) {
+          forget(handle.id);
+          return sound.release(handle, next, leave);
+        },
+      };
+    },
+  },
+  {
     bug: 'cannot be closed while its engine is silent',
     foundBy: 'an engine that says nothing keeps nobody waiting for long, whatever it was asked, nor does closing',
     plant: () => ({ close: () => new Promise(() => {}) }),
   },
+  {
+    bug: 'leaves the words of whoever asks',
+    foundBy: 'only a hold leaves words: no stranger, no waiter, no former holder',
+    plant: (sound) => ({
+      async release(handle, next, leave) {
+        const released = await sound.release(handle, next, leave);
+        if (!leave || released.left) return released;
+        await sound.attempt(claimOf(handle));
+        return sound.release(handle, next, leave);
+      },
+    }),
+  },
+  {
+    bug: 'forgets words when a later hold ends without any',
+    foundBy: 'a plain release and an eviction leave the words as they were',
+    plant: (sound) => ({
+      async release(handle, next, leave) {
+        const released = await sound.release(handle, next, leave);
+        if (!leave && released.freed) await sound.words!.forget(handle.key);
+        return released;
+      },
+    }),
+  },
+  {
+    bug: 'answers with words that are too old',
+    foundBy: 'words older than a claim asks for do not answer it, and stay for others',
+    plant: attemptsAs(({ answered }) => (answered ? { answered: { ...answered, age: LONGEST } } : {})),
+  },
+  {
+    bug: 'counts an attempt again as another try',
+    foundBy: 'tries count the holds that left no words, each once, until words are left',
+    plant: (sound) => {
+      let asked = 0;
+      return {
+        async attempt(claim) {
+          const answer = await sound.attempt(claim);
+          return answer.granted && answer.tries !== undefined ? { ...answer, tries: ++asked } : answer;
+        },
+      };
+    },
+  },
+  {
+    bug: 'keeps the place of a claim that it answers',
+    foundBy: 'one release with words answers every waiter, and leaves no place of any',
+    plant: (sound) => ({
+      async attempt(claim) {
+        const answer = await sound.attempt(claim);
+        if (!answer.granted && answer.left) await sound.attempt({ ...claim, answered: undefined });
+        return answer;
+      },
+    }),
+  },
+  {
+    bug: 'tells nobody of words',
+    foundBy: 'a release with words wakes the waiters',
+    plant: () => ({ watch: () => ({ [Symbol.asyncDispose]: async () => {} }) }),
+  },
 ];
+
+const claimOf = (handle: Handle): Claim => ({
+  ...handle,
+  ...EXCLUSIVE,
+  ttl: 1_000,
+  queue: false,
+  span: 1,
+  within: 1_000,
+  label: '',
+});

@@ -12,7 +12,7 @@ import { Sequelize } from 'sequelize';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sqlFence } from '../../src/fence/index.ts';
-import { changeRow, lockRow, type Query, retryStale, STALE } from '../../src/transaction/index.ts';
+import { changeRow, keepIn, lockRow, type Query, retryStale, STALE } from '../../src/transaction/index.ts';
 import { MYSQL_KINDS } from '../kit/mysql-kinds.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import type { Server } from '../kit/server.ts';
@@ -99,7 +99,7 @@ for (const { dialect, engine, parts, start } of SITES) {
     });
 
     for (const [name, library] of Object.entries(LIBRARIES)) {
-      test(`${name}: rows are locked and read, changes are counted, and refusals are understood`, async () => {
+      test(`${name}: rows are locked and read, changes are counted, results are kept, and refusals are understood`, async () => {
         await using stack = new AsyncDisposableStack();
         const within = await library(engine)(server.url, guide, stack);
         const table = `orders_${Object.keys(LIBRARIES).indexOf(name)}`;
@@ -133,6 +133,17 @@ for (const { dialect, engine, parts, start } of SITES) {
           );
         expect(await Promise.all([cross(1, 2), cross(2, 1)]), 'a deadlock is tried again').toEqual([true, true]);
         expect(tries).toBeGreaterThan(2);
+
+        const key = engine === 'postgres' ? 'key text' : '`key` varbinary(512)';
+        await within((query) =>
+          query(`CREATE TABLE ${table}_r (${key} PRIMARY KEY, mark varchar(64), value text)`, []),
+        );
+        const kept = (value: number) =>
+          within((query) => keepIn(query, { dialect, table: `${table}_r`, key: 'x' }, () => value));
+        expect([await kept(1), await kept(2)], 'a result is kept').toEqual([
+          { value: 1, ran: true },
+          { value: 1, ran: false },
+        ]);
 
         if (name === 'TypeORM, without the structured result' && engine === 'postgres') return; // it hides the count of an INSERT
         const setup = await within(async (query) => sqlFence(query, 'x', { dialect, table: `${table}_f` }).setup());

@@ -1,104 +1,12 @@
-import { createPool, type Pool, type PoolConnection } from 'mysql2/promise';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/contract/clock.ts';
 import type { Duration } from '../../src/index.ts';
-import {
-  changeRow,
-  type DialectName,
-  lockFree,
-  lockRow,
-  type Query,
-  type Row,
-  retryStale,
-  STALE,
-} from '../../src/transaction/index.ts';
-import { startMariadb } from '../kit/mariadb.ts';
-import { startMysql } from '../kit/mysql.ts';
-import { startPostgres } from '../kit/postgres.ts';
-import type { Part } from '../kit/selection.ts';
+import { changeRow, lockFree, lockRow, type Query, type Row, retryStale, STALE } from '../../src/transaction/index.ts';
 import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
-import { bounded } from '../kit/wait.ts';
-
-/** A pool of a driver, as a caller would use it. */
-interface Database {
-  query: Query;
-  /** `fn` in a transaction of its own: committed if it returns, rolled back if it throws. */
-  within<T>(fn: (query: Query) => Promise<T>, isolation?: string): Promise<T>;
-  end(): Promise<void>;
-}
-
-function ofPostgres(url: string): Database {
-  const pool = new pg.Pool({ connectionString: url });
-  return {
-    query: (sql, params) => pool.query(sql, [...params]),
-    async within(fn, isolation) {
-      const client = await pool.connect();
-      try {
-        await client.query(isolation ? `BEGIN ISOLATION LEVEL ${isolation}` : 'BEGIN');
-        const result = await fn((sql, params) => client.query(sql, [...params]));
-        await client.query('COMMIT');
-        return result;
-      } catch (error) {
-        await client.query('ROLLBACK');
-        throw error;
-      } finally {
-        client.release();
-      }
-    },
-    end: () => pool.end(),
-  };
-}
-
-/** `execute` sends values beside the text, `query` inside it: callers use either. */
-function ofMysql(how: 'execute' | 'query') {
-  return (url: string): Database => {
-    const pool = createPool(url);
-    const send = (client: Pool | PoolConnection, sql: string, params: readonly unknown[]): Promise<unknown> =>
-      how === 'query' ? client.query(sql, params as unknown[]) : client.execute(sql, params as string[]);
-    return {
-      query: (sql, params) => send(pool, sql, params),
-      async within(fn, isolation) {
-        const connection = await pool.getConnection();
-        try {
-          if (isolation) await connection.query(`SET TRANSACTION ISOLATION LEVEL ${isolation}`);
-          await connection.beginTransaction();
-          const result = await fn((sql, params) => send(connection, sql, params));
-          await connection.commit();
-          return result;
-        } catch (error) {
-          await connection.rollback();
-          throw error;
-        } finally {
-          connection.release();
-        }
-      },
-      end: () => pool.end(),
-    };
-  };
-}
-
-interface Ground {
-  readonly title: string;
-  readonly parts: readonly Part[];
-  readonly dialect: DialectName;
-  readonly start: () => Promise<Server>;
-  readonly open: (url: string) => Database;
-}
-
-const GROUNDS: readonly Ground[] = [
-  { title: 'PostgreSQL', parts: ['postgres'], dialect: 'postgres', start: startPostgres, open: ofPostgres },
-  { title: 'MariaDB', parts: ['mysql', 'mariadb'], dialect: 'mariadb', start: startMariadb, open: ofMysql('execute') },
-  { title: 'MySQL', parts: ['mysql', 'mysqld'], dialect: 'mysql', start: startMysql, open: ofMysql('execute') },
-  {
-    title: 'MariaDB in the words of MySQL',
-    parts: ['mysql', 'mariadb'],
-    dialect: 'mysql',
-    start: startMariadb,
-    open: ofMysql('query'),
-  },
-];
+import { settleWithin } from '../kit/wait.ts';
+import { type Database, GROUNDS } from './grounds.ts';
 
 for (const { title, parts, dialect, start, open } of GROUNDS) {
   describeOn(parts, `locks in the caller's transaction, ${title}`, () => {
@@ -342,7 +250,7 @@ describe('retryStale', () => {
     };
     const clock: Clock = { ...systemClock, random: () => 0.9 };
     const tried = retryStale(stale, { pause: 60_000, signal: controller.signal, clock });
-    await expect(bounded('the end', tried, 2_000)).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
+    await expect(settleWithin('the end', tried, 2_000)).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
   });
 
   test("throws what is not staleness at once, and stops for the caller's signal", async () => {

@@ -1,37 +1,7 @@
 import type { Backend } from '../../core/contract/backend.ts';
 import { invalid, LockError, reasonOf } from '../../core/contract/errors.ts';
 import { type RegisterEntry, type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
-
-/** What holdfast uses of `DynamoDBDocument` of `@aws-sdk/lib-dynamodb`. It does not import the SDK. */
-export interface DynamoLike {
-  get(input: DynamoKey & { ConsistentRead: true }, options?: DynamoSignal): Promise<{ Item?: Item | undefined }>;
-  put(
-    input: {
-      TableName: string;
-      Item: Item;
-      ConditionExpression: string;
-      ExpressionAttributeValues?: Item;
-      ExpressionAttributeNames: Record<string, string>;
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD';
-    },
-    options?: DynamoSignal,
-  ): Promise<unknown>;
-  delete(input: DynamoKey): Promise<unknown>;
-  scan(input: { TableName: string; ProjectionExpression: 'id'; ExclusiveStartKey?: Item | undefined }): Promise<{
-    Items?: readonly Item[] | undefined;
-    LastEvaluatedKey?: Item | undefined;
-  }>;
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: the driver's own type of an item
-type Item = Record<string, any>;
-interface DynamoKey {
-  TableName: string;
-  Key: { id: string };
-}
-interface DynamoSignal {
-  abortSignal: AbortSignal;
-}
+import type { DynamoLike, Item } from './client.ts';
 
 /**
  * Locks in a table of DynamoDB whose partition key is the string `id`, without a sort key. The client stays yours.
@@ -54,7 +24,7 @@ const storeOf = (client: DynamoLike, TableName: string): RegisterStore => ({
   tellsConflicts: true,
   async read(id, abortSignal) {
     const key = { TableName, Key: { id }, ConsistentRead: true } as const;
-    return entryOf((await client.get(key, { abortSignal }).catch(refused(TableName))).Item) ?? {};
+    return entryOf((await client.get(key, { abortSignal }).catch(definiteRefusal(TableName))).Item) ?? {};
   },
   async write(id, text, ifVersion, abortSignal) {
     const version = crypto.randomUUID();
@@ -74,20 +44,20 @@ const storeOf = (client: DynamoLike, TableName: string): RegisterStore => ({
     } catch (error) {
       const { name, Item } = error as { name?: string; Item?: Item };
       if (name === 'ConditionalCheckFailedException') return entryOf(Item) ?? false;
-      return refused(TableName)(error);
+      return definiteRefusal(TableName)(error);
     }
   },
   async *list(prefix) {
     for (let ExclusiveStartKey: Item | undefined; ; ) {
       const input = { TableName, ProjectionExpression: 'id', ExclusiveStartKey } as const;
-      const { Items = [], LastEvaluatedKey } = await client.scan(input).catch(refused(TableName));
+      const { Items = [], LastEvaluatedKey } = await client.scan(input).catch(definiteRefusal(TableName));
       for (const { id } of Items) if (String(id).startsWith(prefix)) yield id;
       ExclusiveStartKey = LastEvaluatedKey;
       if (ExclusiveStartKey === undefined) return;
     }
   },
   async remove(id) {
-    await client.delete({ TableName, Key: { id } }).catch(refused(TableName));
+    await client.delete({ TableName, Key: { id } }).catch(definiteRefusal(TableName));
   },
 });
 
@@ -101,10 +71,11 @@ const ADVICE: Readonly<Record<string, string>> = {
   ResourceNotFoundException: 'make it first, with the string id as its partition key and no sort key',
   ValidationException: 'its partition key must be the string id, and it must have no sort key',
   AccessDeniedException: 'dynamodb:GetItem and dynamodb:PutItem are needed; DeleteItem and Scan for notes and listings',
+  UnrecognizedClientException: 'the access key of the client is not known there',
 };
 
 /** A `LockError` where the table did nothing for sure. */
-const refused =
+const definiteRefusal =
   (table: string) =>
   (cause: unknown): never => {
     const name = (cause as { name?: string }).name ?? '';

@@ -1,1 +1,2 @@
-export { type DynamoLike, dynamodb } from './backend.ts';
+export { dynamodb } from './backend.ts';
+export type { DynamoLike } from './client.ts';

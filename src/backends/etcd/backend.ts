@@ -5,6 +5,7 @@ import {
   type Finding,
   type Grant,
   type Handle,
+  type Leave,
   type Listing,
   LONGEST_PLACE_TTL,
   type Release,
@@ -15,6 +16,7 @@ import {
 import { LockError } from '../../core/contract/errors.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
 import { KeyedSerializer } from '../../core/contract/keyed-serializer.ts';
+import { LONGEST_WORDS } from '../shared/record.ts';
 import { check } from './check.ts';
 import { Contenders } from './contenders.ts';
 import { inspect } from './inspect.ts';
@@ -22,6 +24,8 @@ import { lineNow, linePrefix } from './line.ts';
 import { type EtcdConnection, type EtcdOptions, open } from './options.ts';
 import { renew } from './renewals.ts';
 import { remove, stillStands } from './wire/ops.ts';
+import { EtcdWords } from './words.ts';
+import { listenForWords } from './words-watch.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
@@ -33,6 +37,7 @@ const TRAITS: Traits = {
   // Each hold has its own lease. A lease is used again only when the key under it is surely deleted.
   keptBy: 'lease',
   placeTtl: LONGEST_PLACE_TTL,
+  leaves: { max: LONGEST_WORDS },
   // In whole seconds. The server raises what is below one and a half of its election timeouts.
   ttl: { min: 1_000, max: 9_000_000_000_000 },
 };
@@ -52,6 +57,7 @@ export const etcd = (options: EtcdOptions): Backend => new Etcd(open(options));
 export class Etcd implements Backend {
   readonly name = 'etcd';
   readonly traits = TRAITS;
+  readonly words: EtcdWords;
   readonly #etcd: EtcdConnection;
   readonly #contenders: Contenders;
   readonly #attempts = new KeyedSerializer();
@@ -61,6 +67,7 @@ export class Etcd implements Backend {
   constructor(opened: EtcdConnection) {
     this.#etcd = opened;
     this.#contenders = new Contenders(opened);
+    this.words = new EtcdWords(opened, this.#contenders);
   }
 
   async attempt(claim: Claim): Promise<Attempt> {
@@ -72,7 +79,10 @@ export class Etcd implements Backend {
     try {
       const sent = this.#etcd.clock.now();
       const ms = Math.min(this.#etcd.timeout, claim.within);
-      return await this.#attempts.take(claim.id, () => this.#contenders.attempt(claim, sent, ms));
+      return await this.#attempts.take(claim.id, () => {
+        const attempt = (): Promise<Attempt> => this.#contenders.attempt(claim, sent, ms);
+        return claim.answered ? this.words.ask(claim, claim.answered, sent, attempt) : attempt();
+      });
     } catch (error) {
       // A definite refusal must leave nothing behind, also if it came after the first step.
       if (error instanceof LockError) await this.release(claim).catch(() => undefined);
@@ -107,12 +117,28 @@ export class Etcd implements Backend {
     return renew(this.#etcd.client, moves, holds, sent, ms);
   }
 
-  release(handle: Handle, next?: Claim): Promise<Release> {
-    return this.#contenders.release(handle, next, this.#etcd.timeout);
+  async release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
+    if (!leave && !next?.answered) return this.#contenders.release(handle, next, this.#etcd.timeout);
+    const released = leave
+      ? await this.words.leave(handle, leave)
+      : await this.#contenders.release(handle, undefined, this.#etcd.timeout);
+    return next ? { ...released, next: await this.attempt(next) } : released;
   }
 
-  watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
-    return this.#contenders.waiters.watch(claim, this.#contenders.known.get(claim.id), wake);
+  async watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
+    const { waiters, watches, known } = this.#contenders;
+    const end = claim.answered && (await listenForWords(this.#etcd, watches, claim.key, wake));
+    const waiting = await waiters.watch(claim, known.get(claim.id), wake).catch((error: unknown) => {
+      end?.();
+      throw error;
+    });
+    if (!end) return waiting;
+    return {
+      [Symbol.asyncDispose]: () => {
+        end();
+        return waiting[Symbol.asyncDispose]() as Promise<void>;
+      },
+    };
   }
 
   inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
@@ -120,7 +146,7 @@ export class Etcd implements Backend {
   }
 
   changed(key: string, tell: () => void): Promise<AsyncDisposable> {
-    return this.#contenders.watches.changed(linePrefix(this.#etcd.prefix, key), tell);
+    return this.#contenders.watches.onNextChange(linePrefix(this.#etcd.prefix, key), tell);
   }
 
   async evict(key: string, ticket: bigint): Promise<boolean> {

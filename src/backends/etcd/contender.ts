@@ -36,6 +36,19 @@ export interface Contender {
   ticket?: bigint;
   /** When the youngest answered attempt was sent. The deadline of a grant counts from then. */
   sent: number;
+  /** Before anything was sent of it, by the clock. */
+  readonly began: number;
+  /** What the words of its key were last seen at. */
+  looked?: { readonly revision: bigint; readonly at: number };
+  /** The lease for the words that it leaves, while an answer to the release is missing. */
+  wordsLease?: WordsLease;
+}
+
+/** A lease for words, which nobody keeps alive. */
+export interface WordsLease {
+  readonly id: bigint;
+  /** It was granted in this term of a leader, or later. */
+  readonly term: bigint;
 }
 
 /** The state that a line gives to its contender at `index`. */

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/contract/clock.ts';
 import { type Contender, indexOf, isSettled, isUnderLeaseOf, secondsOf, stillRefused } from './contender.ts';
 import { KnownContenders } from './known-contenders.ts';
 import { Leases } from './leases.ts';
-import { claimKey, type Line, lineNow, readFrom, written } from './line.ts';
+import { claimKey, claimText, type Line, lineNow, readFrom } from './line.ts';
 import { Moves } from './moves.ts';
 import type { EtcdConnection } from './options.ts';
 import { Waiters } from './waiters.ts';
@@ -13,7 +13,7 @@ import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 import type { TxnResponse } from './wire/messages.ts';
 import { list, look, nobodyJoinedAfter, type Op, remove, stand, type Transaction } from './wire/ops.ts';
-import type { Received } from './wire/protobuf.ts';
+import type { IncomingMessage } from './wire/protobuf.ts';
 
 /** The seconds of the lease that a place is put under. */
 const placeSecondsOf = ({ placeTtl = PLACE_TTL }: Claim): number => secondsOf(placeTtl);
@@ -39,7 +39,7 @@ export class Contenders {
   }
 
   async attempt(claim: Claim, sent: number, ms: number): Promise<Attempt> {
-    await this.known.bury(claim.id, ms);
+    await this.known.discard(claim.id, ms);
     const line = await this.#lookAgain(claim, sent, ms);
     if (line === 'refused') return { granted: false };
     if (line) return this.#settle(claim, this.known.get(claim.id)!, line, sent, ms);
@@ -54,7 +54,7 @@ export class Contenders {
       // etcd cannot refuse a message because it is late. But it refuses a message that names a revoked lease, and it deletes the keys
       // under that lease. So once the lease is revoked, this attempt has no effect, whenever it arrives.
       me.state = { is: 'over' };
-      await this.known.bury(claim.id).catch(() => Promise.reject(error));
+      await this.known.discard(claim.id).catch(() => Promise.reject(error));
       return this.#isLate(claim);
     }
   }
@@ -136,7 +136,7 @@ export class Contenders {
     return this.#leases.use(me.lease, ms, (lease) => {
       if (me.state.is === 'over') throw new Error('given up meanwhile'); // its key is removed: nothing may follow
       me.lease = lease;
-      const join = (claim: Claim): Op => stand(me.name, written(claim), lease.id);
+      const join = (claim: Claim): Op => stand(me.name, claimText(claim), lease.id);
       return this.#client.txn(request(join), ms);
     });
   }
@@ -168,4 +168,4 @@ export class Contenders {
   }
 }
 
-type Txn = Received<typeof TxnResponse>;
+type Txn = IncomingMessage<typeof TxnResponse>;

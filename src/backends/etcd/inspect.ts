@@ -3,13 +3,16 @@ import type { Standing } from '../../core/contract/backend.ts';
 import { type ClaimEntry, entryOf } from './line.ts';
 import { type Client, TIME_TO_LIVE } from './wire/client.ts';
 import { endOf } from './wire/ops.ts';
+import { wordsRange } from './words-names.ts';
 
 const PAGE = 1_000n;
 
 /** All claims on keys that begin with `start` (`exact`: on that key), line by line, as of one revision. */
 export async function* inspect(client: Client, prefix: string, start: string, exact: boolean): AsyncIterable<Standing> {
   let line: ClaimEntry[] = [];
-  for await (const place of places(client, `${prefix}/${encodeURIComponent(start)}${exact ? '/' : ''}`)) {
+  const first = Buffer.from(`${prefix}/${encodeURIComponent(start)}${exact ? '/' : ''}`);
+  const spans = start === '' && !exact ? aroundWords(prefix, first) : [[first, endOf(first)] as const];
+  for await (const place of places(client, spans)) {
     if (line.length > 0 && keyOf(line[0]!) !== keyOf(place)) {
       yield* standings(client, line);
       line = [];
@@ -19,16 +22,29 @@ export async function* inspect(client: Client, prefix: string, start: string, ex
   yield* standings(client, line);
 }
 
+type Span = readonly [from: Buffer, to: Buffer];
+
+/** All names of a prefix but those of words, which may be long and are not listed. */
+function aroundWords(prefix: string, first: Buffer): Span[] {
+  const [from, to] = wordsRange(prefix);
+  return [
+    [first, from],
+    [to, endOf(first)],
+  ];
+}
+
 /** In the order of the names, so that the places of one key follow each other. */
-async function* places(client: Client, start: string): AsyncIterable<ClaimEntry> {
-  const first = Buffer.from(start);
-  let key = first;
-  for (let revision = 0n, more = true; more; ) {
-    const page = await client.range({ key, rangeEnd: endOf(first), limit: PAGE, revision });
-    yield* page.kvs.map(entryOf).filter((place) => keyOf(place) !== undefined);
-    revision ||= page.header!.revision;
-    more = page.more;
-    if (more) key = Buffer.concat([page.kvs.at(-1)!.key, Buffer.from([0])]);
+async function* places(client: Client, spans: readonly Span[]): AsyncIterable<ClaimEntry> {
+  let revision = 0n;
+  for (const [from, rangeEnd] of spans) {
+    let key = from;
+    for (let more = true; more; ) {
+      const page = await client.range({ key, rangeEnd, limit: PAGE, revision });
+      yield* page.kvs.map(entryOf).filter((place) => keyOf(place) !== undefined);
+      revision ||= page.header!.revision;
+      more = page.more;
+      if (more) key = Buffer.concat([page.kvs.at(-1)!.key, Buffer.from([0])]);
+    }
   }
 }
 

@@ -49,9 +49,10 @@ export class KnownContenders {
       return known;
     }
     const line = this.linePrefix(claim.key);
+    const began = this.#clock.now();
     const lease = await this.#lease(claim, ms);
     const name = claimKey(line, claim.id);
-    const me: Contender = { line, name, state: { is: 'joining' }, lease, key: 'settled', sent: 0 };
+    const me: Contender = { line, name, state: { is: 'joining' }, lease, key: 'settled', sent: 0, began };
     this.#all.set(claim.id, me);
     return me;
   }
@@ -68,7 +69,7 @@ export class KnownContenders {
   }
 
   /** A message of a claim that is over may still come. So nothing is done for the claim until the lease in that message has ended. */
-  async bury(id: string, ms?: number): Promise<void> {
+  async discard(id: string, ms?: number): Promise<void> {
     const me = this.#all.get(id);
     if (me?.state.is !== 'over') return;
     await this.#leases.end(me.lease, ms);

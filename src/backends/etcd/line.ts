@@ -4,7 +4,7 @@ import { LockError } from '../../core/contract/errors.ts';
 import type { Client } from './wire/client.ts';
 import type { KeyValue, RangeResponse, TxnResponse } from './wire/messages.ts';
 import { listing } from './wire/ops.ts';
-import type { Received } from './wire/protobuf.ts';
+import type { IncomingMessage } from './wire/protobuf.ts';
 
 /** One key in etcd under the prefix of a lock. These keys, in the order of their create revisions, are the line of the lock. */
 export interface ClaimEntry extends Seats {
@@ -32,10 +32,10 @@ export const linePrefix = (prefix: string, key: string): Buffer => Buffer.from(`
 export const claimKey = (line: Buffer, id: string): Buffer =>
   Buffer.concat([line, Buffer.from(hash('sha256', id, 'hex').slice(0, 32))]);
 
-export const written = ({ take, of, label }: Seats & { readonly label: string }): Buffer =>
+export const claimText = ({ take, of, label }: Seats & { readonly label: string }): Buffer =>
   Buffer.from(FORM + JSON.stringify({ take, of, label }));
 
-const read = (revision: bigint, { kvs }: Received<typeof RangeResponse>): Line => ({
+const read = (revision: bigint, { kvs }: IncomingMessage<typeof RangeResponse>): Line => ({
   revision,
   places: kvs.map(entryOf),
 });
@@ -46,14 +46,14 @@ export async function lineNow(client: Client, line: Buffer, ms?: number): Promis
 }
 
 /** The line as a transaction saw it, from the answer to one of its operations. */
-export const readFrom = (answer: Received<typeof TxnResponse>, index: number): Line =>
+export const readFrom = (answer: IncomingMessage<typeof TxnResponse>, index: number): Line =>
   read(answer.header!.revision, answer.responses[index]!.range!);
 
 /**
  * The place of another program is exclusive, as in etcd's own locks, where the lowest create revision is the owner.
  * @throws LockError `LOCK_UNAVAILABLE` for a value in a form of a newer version of holdfast
  */
-export function entryOf({ key, createRevision, value, lease }: Received<typeof KeyValue>): ClaimEntry {
+export function entryOf({ key, createRevision, value, lease }: IncomingMessage<typeof KeyValue>): ClaimEntry {
   const text = value.toString();
   const seats = { take: ALL_SEATS, of: ALL_SEATS, label: '' };
   if (text.startsWith(FORM)) Object.assign(seats, JSON.parse(text.slice(FORM.length)));

@@ -6,7 +6,7 @@ import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 import type { KeyValue } from './wire/messages.ts';
 import { get } from './wire/ops.ts';
-import type { Received } from './wire/protobuf.ts';
+import type { IncomingMessage } from './wire/protobuf.ts';
 
 /**
  * Renews the holds of one transaction: all their leases at once, then one look at all their keys. Only the look proves a hold: a key
@@ -50,7 +50,7 @@ async function lookAt(
   client: Client,
   looks: readonly Contender[],
   ms: number,
-): Promise<(Received<typeof KeyValue> | undefined)[]> {
+): Promise<(IncomingMessage<typeof KeyValue> | undefined)[]> {
   try {
     const { responses } = await client.txn({ success: looks.map(({ name }) => get(name)) }, ms);
     return responses.map(({ range }) => range!.kvs[0]);

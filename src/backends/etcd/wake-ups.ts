@@ -2,9 +2,9 @@ import type { Client } from './wire/client.ts';
 import type { Stream } from './wire/grpc.ts';
 import { NO_PUTS, WatchRequest, WatchResponse } from './wire/messages.ts';
 import { endOf, listing } from './wire/ops.ts';
-import { decode, encode, type Received } from './wire/protobuf.ts';
+import { decode, encode, type IncomingMessage } from './wire/protobuf.ts';
 
-interface Wanted {
+interface WatchedLine {
   readonly key: Buffer;
   readonly rangeEnd?: Buffer;
   /** Also tell of writes, not only of deletions. */
@@ -28,7 +28,7 @@ export class Watches {
    * Resolves as soon as the request is on its way, with the function that ends the watch. The request names the first revision that
    * is news, so the server tells of that one however late it reads the request. `fired` may be called first.
    */
-  async watch({ key, rangeEnd, puts, from }: Wanted, fired: () => void): Promise<() => void> {
+  async watch({ key, rangeEnd, puts, from }: WatchedLine, fired: () => void): Promise<() => void> {
     this.#stream ??= this.#open();
     const stream = await this.#stream;
     const watchId = ++this.#last;
@@ -41,7 +41,7 @@ export class Watches {
   }
 
   /** Tells once of the next change of a line, or when the watch can no longer be trusted. */
-  async changed(line: Buffer, tell: () => void): Promise<AsyncDisposable> {
+  async onNextChange(line: Buffer, tell: () => void): Promise<AsyncDisposable> {
     const { header } = await this.#client.range({ ...listing(line), keysOnly: true, limit: 1n });
     const wanted = { key: line, rangeEnd: endOf(line), puts: true, from: header!.revision + 1n };
     const end = await this.watch(wanted, tell);
@@ -55,13 +55,16 @@ export class Watches {
   #open(): Promise<Stream> {
     const opened: Promise<Stream> = this.#client.watchStream({
       message: (message) => this.#receive(opened, decode(WatchResponse, message)),
-      end: () => this.#ended(opened),
+      end: () => this.#endStream(opened),
     });
-    opened.catch(() => this.#ended(opened));
+    opened.catch(() => this.#endStream(opened));
     return opened;
   }
 
-  #receive(stream: Promise<Stream>, { watchId, created, canceled, events }: Received<typeof WatchResponse>): void {
+  #receive(
+    stream: Promise<Stream>,
+    { watchId, created, canceled, events }: IncomingMessage<typeof WatchResponse>,
+  ): void {
     if (!canceled && events.length === 0) return;
     const fired = this.#watchers.get(watchId);
     this.#watchers.delete(watchId);
@@ -71,13 +74,13 @@ export class Watches {
       // The watch never began, so this does not answer our own cancel. The server refused the token that this stream began with: the
       // next stream gets a new token.
       this.#client.forgetToken();
-      this.#ended(stream);
+      this.#endStream(stream);
       void stream.then(({ close }) => close());
     }
   }
 
   /** Changes may have gone unseen meanwhile, so every watcher is told to look. */
-  #ended(stream: Promise<Stream>): void {
+  #endStream(stream: Promise<Stream>): void {
     if (this.#stream !== stream) return;
     this.#stream = undefined;
     const watchers = [...this.#watchers.values()];

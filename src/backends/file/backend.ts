@@ -5,6 +5,7 @@ import {
   type Finding,
   type Grant,
   type Handle,
+  type Leave,
   type Listing,
   LONGEST_PLACE_TTL,
   type Notes,
@@ -12,14 +13,17 @@ import {
   type Renewal,
   type Standing,
   type Traits,
+  type Words,
 } from '../../core/contract/backend.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
+import { LONGEST_WORDS } from '../shared/record.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import { findings } from './check.ts';
 import { LocksFile } from './locks-file.ts';
 import { machineBoot, machineTime } from './machine.ts';
 import { type FileOptions, type ResolvedFileOptions, resolveFileOptions } from './options.ts';
 import type { Message } from './own-bell.ts';
+import { checkSqlite } from './sqlite.ts';
 import type { Durability } from './store.ts';
 import type { BellEvents } from './wake-ups.ts';
 
@@ -39,17 +43,20 @@ const traits = (durability: Durability): Traits => ({
   keptBy: 'lease',
   renewedFrom: 'anywhere',
   placeTtl: LONGEST_PLACE_TTL,
+  leaves: { max: LONGEST_WORDS },
   ttl: { min: 10, max: LONGEST },
 });
 
 /**
  * Locks between the processes of one machine, without a server. SQLite keeps the claims, unix sockets wake the waiters. A holder that
  * is killed is replaced within milliseconds; a holder that is stopped, when its lease lapses.
- * @throws LockError `LOCK_INVALID`. The file is opened by the first call that needs it.
+ * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where the runtime has no SQLite. The file is opened by the first call that needs it.
  * @example const locks = createLocks(file({ path: '/var/lib/shop/locks.db' }));
  */
 export function file(options: FileOptions): Backend {
-  return new FileBackend(resolveFileOptions(options));
+  const resolved = resolveFileOptions(options);
+  checkSqlite();
+  return new FileBackend(resolved);
 }
 
 class FileBackend implements Backend, BellEvents {
@@ -71,7 +78,7 @@ class FileBackend implements Backend, BellEvents {
     const sweeps = ++this.#attempts % SWEEP === 0;
     return this.#file.transact((turn) => {
       if (sweeps) turn.sweep();
-      return turn.attempt(claim, sent);
+      return claim.answered ? turn.ask(claim, claim.answered, sent) : turn.attempt(claim, sent);
     }, claim.within);
   }
 
@@ -86,9 +93,9 @@ class FileBackend implements Backend, BellEvents {
     return renewals;
   }
 
-  release(handle: Handle, next?: Claim): Promise<Release> {
+  release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
     const sent = machineTime();
-    return this.#file.transact((turn) => turn.release(handle, next, sent));
+    return this.#file.transact((turn) => turn.release(handle, next, sent, leave));
   }
 
   watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable {
@@ -113,20 +120,25 @@ class FileBackend implements Backend, BellEvents {
     write: (name, text, ttl) => this.#file.transact((turn) => turn.keep(name, text, ttl)),
   };
 
+  readonly words: Words = {
+    look: (key) => this.#file.transact((turn) => turn.words(key).look()),
+    forget: (key) => this.#file.transact((turn) => turn.words(key).forget()),
+  };
+
   close(): Promise<void> {
     return this.#file.close();
   }
 
-  heard({ id, ticket }: Message): void {
+  onMessage({ id, ticket }: Message): void {
     const waiter = this.#waiting.get(id);
     waiter?.wake({ granted: true, ticket: BigInt(ticket), validFor: waiter.claim.ttl });
   }
 
-  died(bell: string): Promise<void> {
-    return this.#file.finish((turn) => turn.bury(bell));
+  onDeath(bell: string): Promise<void> {
+    return this.#file.finish((turn) => turn.removeDead(bell));
   }
 
-  async disconnected(): Promise<void> {
+  async onDisconnect(): Promise<void> {
     const waiting = [...this.#waiting.values()];
     const grants = await this.#file.transact((turn) => waiting.map(({ claim }) => turn.grant(claim)));
     for (const [i, grant] of grants.entries()) if (grant) waiting[i]!.wake(grant);

@@ -95,7 +95,7 @@ export class LocksFile {
       return work(turn, opened);
     });
     for (const { bell, id, ticket } of turn.called) {
-      if (bell === bells.name) this.#events.heard({ id, ticket });
+      if (bell === bells.name) this.#events.onMessage({ id, ticket });
       else bells.ring(bell, { id, ticket });
     }
     for (const bell of turn.ahead) bells.watch(bell);
@@ -122,7 +122,7 @@ export class LocksFile {
   async #start(): Promise<void> {
     const { path, durability, clock } = this.#options;
     const store = await Store.open(path, durability);
-    const own = await OwnBell.open(store.path, clock, (message) => this.#events.heard(message));
+    const own = await OwnBell.open(store.path, clock, (message) => this.#events.onMessage(message));
     const bells = new Bells(own, clock, this.#events);
     this.#opened = { store, bells };
     void bells.tidy();

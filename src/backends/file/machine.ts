@@ -1,7 +1,7 @@
 import { readFileSync, statfsSync } from 'node:fs';
 
 /** The text of a file of the system; '' if there is none. */
-function said(path: string): string {
+function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -11,7 +11,7 @@ function said(path: string): string {
 
 /** The shift of the monotonic clock in the time namespace of this process (Linux only), ms. */
 function shift(): number {
-  const [, seconds, nanoseconds] = /^monotonic\s+(\S+)\s+(\S+)/m.exec(said('/proc/self/timens_offsets')) ?? [];
+  const [, seconds, nanoseconds] = /^monotonic\s+(\S+)\s+(\S+)/m.exec(textOf('/proc/self/timens_offsets')) ?? [];
   return Number(seconds ?? 0) * 1_000 + Number(nanoseconds ?? 0) / 1e6;
 }
 const SHIFT = shift();
@@ -26,7 +26,7 @@ export function machineTime(): number {
 }
 
 /** The name of this start of the machine; '' where the system gives none. Then a reboot shows by times in the future. */
-export const machineBoot = (): string => said('/proc/sys/kernel/random/boot_id').trim();
+export const machineBoot = (): string => textOf('/proc/sys/kernel/random/boot_id').trim();
 
 /** The magic numbers of network file systems in Linux's statfs(2). */
 const NETWORK: Readonly<Record<number, string>> = {
@@ -53,7 +53,7 @@ export function networkOf(directory: string): string | undefined {
  */
 export function isMounted(path: string): boolean {
   const point = path.replace(/[ \t\n\\]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
-  return said('/proc/self/mountinfo')
+  return textOf('/proc/self/mountinfo')
     .split('\n')
     .some((mount) => mount.split(' ')[4] === point);
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { unavailable } from './errors.ts';
 import { machineTime } from './machine.ts';
-import { notes, schema } from './sql.generated.ts';
+import { notes, schema, words } from './sql.generated.ts';
 
 /** 'hold' in the header of the file: https://sqlite.org/pragma.html#pragma_application_id */
 const APPLICATION = 0x686f6c64;
@@ -39,6 +39,7 @@ export function settle(db: DatabaseSync, path: string, own: string, dead: Readon
       db.prepare('INSERT INTO ledger VALUES (1, ?, ?, 0)').run(FORMAT, own);
     }
     db.exec(notes);
+    db.exec(words);
     const { format, boot } = db.prepare('SELECT format, boot FROM ledger').get() as { format: number; boot: string };
     if (format !== FORMAT) {
       throw unavailable(path, `its format is ${format}, this release knows ${FORMAT}; use the newest everywhere`);
@@ -59,7 +60,7 @@ export function settle(db: DatabaseSync, path: string, own: string, dead: Readon
       return String(unasked.bell);
     }
     if (boot !== own || ahead) {
-      db.exec('DELETE FROM claim; DELETE FROM note');
+      db.exec('DELETE FROM claim; DELETE FROM note; DELETE FROM word');
       db.prepare('UPDATE ledger SET boot = ?, last = last + ?').run(own, LEAP);
     }
     db.exec('COMMIT');

@@ -46,3 +46,12 @@ CREATE TABLE claim (
 
 -- A claim is found as the head of its line or here: a claim on an empty line, the common case, costs no second tree.
 CREATE UNIQUE INDEX claim_id ON claim (id) WHERE first = 0;`;
+
+export const words: string = `-- What memos keep, and how often they were begun. Made when it is not there, also in files of before it was known.
+CREATE TABLE IF NOT EXISTS word (
+  name   BLOB PRIMARY KEY, -- prefix, '/', key of the memo
+  record BLOB NOT NULL,    -- see shared/record.ts; its times are ms of the machine's monotonic clock
+  lapses REAL NOT NULL     -- nothing of it counts from then on
+) STRICT;
+
+CREATE INDEX IF NOT EXISTS word_lapses ON word (lapses);`;

@@ -58,6 +58,11 @@ const SQL = {
   noteDown: 'INSERT INTO note VALUES (?, ?, ?)',
   /** A note by its name, and all notes that are over. */
   forget: 'DELETE FROM note WHERE name = ? OR lapses <= ?',
+  word: 'SELECT record FROM word WHERE name = ? AND lapses > ?',
+  keepWord: 'INSERT OR REPLACE INTO word VALUES (?, ?, ?)',
+  forgetWord: 'DELETE FROM word WHERE name = ?',
+  /** More than one that is written: so those that are over go faster than new ones come. */
+  overWords: 'DELETE FROM word WHERE rowid IN (SELECT rowid FROM word WHERE lapses <= ? LIMIT 2)',
   /** The label as bytes: Node 22.13 and Deno 2.9 read a text only up to its first NUL. */
   range: 'SELECT *, CAST(label AS BLOB) AS words FROM claim WHERE key >= ? AND key < ? ORDER BY key, ticket',
 } as const;

@@ -11,11 +11,12 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { faultOf, isBusy, unavailable } from './errors.ts';
 import { isMounted, machineBoot, machineTime, networkOf } from './machine.ts';
 import { FORMAT, identify, settle, undo } from './schema.ts';
 import { answers } from './sockets.ts';
+import { openDatabase } from './sqlite.ts';
 import { prepare, type Statements } from './statements.ts';
 
 /** `process`: a grant outlives every process. `power`: it also outlives a power cut; each step waits for the disk. */
@@ -71,7 +72,7 @@ export class Store {
       throw unavailable(path, 'it is mounted without what SQLite keeps beside it: mount its directory instead');
     }
     // Its busy_timeout is 0. A wait inside SQLite would stop the event loop for as long as another process is stopped.
-    this.#db = new DatabaseSync(this.path);
+    this.#db = openDatabase(this.path);
     try {
       identify(this.#db, this.path);
       this.#db.exec(`PRAGMA page_size = ${PAGE}; PRAGMA journal_mode = WAL;

@@ -1,6 +1,18 @@
-import type { Attempt, Claim, Grant, Handle, Release, Renewal, Standing } from '../../core/contract/backend.ts';
+import type {
+  Answerable,
+  Attempt,
+  Claim,
+  Grant,
+  Handle,
+  Leave,
+  Release,
+  Renewal,
+  Standing,
+} from '../../core/contract/backend.ts';
+import { answerIn, countedIn, leavingIn } from '../shared/record.ts';
 import { Line } from './line.ts';
 import type { Row, Statements } from './statements.ts';
+import { KeyWords } from './words.ts';
 
 export interface TransactionContext {
   readonly prefix: string;
@@ -50,6 +62,21 @@ export class FileTransaction {
     return { granted: false, retryAfter };
   }
 
+  /** The attempt of a claim that words may answer: then it leaves its place, or its hold. */
+  ask(claim: Claim, answered: Answerable, sent: number): Attempt {
+    if (this.#now - sent > claim.within) return { granted: false, late: true };
+    const words = this.words(claim.key);
+    const record = words.read();
+    const left = answerIn(record, answered, this.#now);
+    if (left) {
+      this.release(claim, undefined, sent);
+      return { granted: false, left };
+    }
+    const { attempt, changed } = countedIn(record, claim, answered, this.attempt(claim, sent), this.#now);
+    if (changed) words.write(changed);
+    return attempt;
+  }
+
   /** The line ahead only gets shorter, so all who are in the way are seen now. */
   #sees(key: Uint8Array, ticket: number): void {
     this.ahead = this.#sql.bellsAhead.all(key, ticket).map(({ bell }) => String(bell));
@@ -63,11 +90,13 @@ export class FileTransaction {
     return { validFor: claim.ttl };
   }
 
-  release(handle: Handle, next: Claim | undefined, sent: number): Release {
+  release(handle: Handle, next: Claim | undefined, sent: number, leave?: Leave): Release {
     const line = this.#line(this.#key(handle.key));
     const mine = line.find(handle.id);
+    const left = leave !== undefined && mine?.held === 1;
+    if (left) this.words(handle.key).write(leavingIn(BigInt(mine.ticket), leave, this.#now));
     if (mine) line.remove(mine);
-    return { freed: mine !== undefined, next: next && this.attempt(next, sent) };
+    return { freed: mine !== undefined, next: next && this.attempt(next, sent), ...(leave && { left }) };
   }
 
   note(name: string): string | undefined {
@@ -94,7 +123,7 @@ export class FileTransaction {
   }
 
   /** Removes some claims of a dead process; true when none is left. */
-  bury(bell: string): boolean {
+  removeDead(bell: string): boolean {
     const rows = this.#sql.mortal.all(bell) as unknown as Row[];
     for (const { key, ticket } of rows) {
       const line = this.#line(key);
@@ -127,6 +156,11 @@ export class FileTransaction {
       };
       return last;
     });
+  }
+
+  /** What is left under a key. */
+  words(key: string): KeyWords {
+    return new KeyWords(this.#sql, this.#key(key), this.#now);
   }
 
   #key(key: string): Uint8Array {

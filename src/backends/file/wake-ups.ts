@@ -15,11 +15,11 @@ const LAST_PAUSE = 1_000;
 
 export interface BellEvents {
   /** A claim of this process was admitted. */
-  heard(message: Message): void;
+  onMessage(message: Message): void;
   /** A process has ended, perhaps after it admitted a claim and before it told about that. */
-  disconnected(): Promise<void>;
+  onDisconnect(): Promise<void>;
   /** No process listens, or will ever listen, under this name. */
-  died(bell: string): Promise<void>;
+  onDeath(bell: string): Promise<void>;
 }
 
 /**
@@ -96,7 +96,7 @@ export class Bells {
       (trouble) => {
         this.#links.delete(bell);
         if (this.#closed) return;
-        if (connected) this.#events.disconnected().catch(() => {}); // core also asks by its own timer
+        if (connected) this.#events.onDisconnect().catch(() => {}); // core also asks by its own timer
         if (provesDeath(trouble, bell)) this.#removeDead(bell);
         else if (connected && tries < TRIES) this.#link(bell, tries + 1);
       },
@@ -118,7 +118,7 @@ export class Bells {
    */
   #removeDead(bell: string, pause = FIRST_PAUSE): void {
     if (this.#closed) return;
-    this.#events.died(bell).then(
+    this.#events.onDeath(bell).then(
       () => removeSocket(this.#path(bell)),
       () => {
         const again = (): void => {

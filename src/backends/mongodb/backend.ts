@@ -5,6 +5,7 @@ import {
   type Finding,
   type Grant,
   type Handle,
+  type Leave,
   type Listing,
   LONGEST_PLACE_TTL,
   type Release,
@@ -15,6 +16,7 @@ import {
 import type { Clock } from '../../core/contract/clock.ts';
 import { invalid } from '../../core/contract/errors.ts';
 import { Bell } from '../../core/engine/listener.ts';
+import { LONGEST_WORDS } from '../shared/record.ts';
 import { check } from './check.ts';
 import type { LineDocument, MongoCollection, MongoDb } from './driver.ts';
 import { standings } from './inspect.ts';
@@ -23,6 +25,7 @@ import { type MongoOptions, resolveMongoOptions } from './options.ts';
 import { attempting, FORM, idOf, leaving, renewing } from './pipeline.ts';
 import { answerTo } from './verdict.ts';
 import { Changes } from './wake-ups.ts';
+import { MongoWords, newsOfWords } from './words.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
@@ -34,6 +37,7 @@ const TRAITS: Traits = {
   keptBy: 'lease',
   renewedFrom: 'anywhere',
   placeTtl: LONGEST_PLACE_TTL,
+  leaves: { max: LONGEST_WORDS },
   ttl: { min: 1, max: 365 * 86_400_000 },
 };
 
@@ -60,6 +64,7 @@ export function mongodb(db: MongoDb, options: MongoOptions = {}): Backend {
 class Mongo implements Backend {
   readonly name = 'mongodb';
   readonly traits = TRAITS;
+  readonly words: MongoWords;
   readonly #db: MongoDb;
   readonly #collection: MongoCollection;
   readonly #lines: Lines;
@@ -70,6 +75,7 @@ class Mongo implements Backend {
     this.#db = db;
     this.#collection = db.collection(collection, SURE);
     this.#lines = new Lines(db, this.#collection, clock);
+    this.words = new MongoWords(this.#collection, this.#lines);
     this.#changes = new Changes(this.#collection, clock);
     this.#clock = clock;
   }
@@ -77,6 +83,7 @@ class Mongo implements Backend {
   async attempt(claim: Claim): Promise<Attempt> {
     const { key, within } = claim;
     this.#lines.index();
+    if (claim.answered) return this.words.ask(claim, claim.answered);
     const notAfter = this.#lines.notAfter(within);
     const document = await this.#lines.change(key, attempting(claim, notAfter), within, true);
     return answerTo(claim, document!, notAfter);
@@ -103,7 +110,11 @@ class Mongo implements Backend {
     return notAfter && document.now > notAfter ? undefined : { validFor: claim.ttl };
   }
 
-  async release({ key, id }: Handle, next?: Claim): Promise<Release> {
+  async release({ key, id }: Handle, next?: Claim, leave?: Leave): Promise<Release> {
+    if (leave || next?.answered) {
+      const released = leave ? await this.words.leave({ key, id }, leave) : await this.release({ key, id });
+      return next ? { ...released, next: await this.attempt(next) } : released;
+    }
     if (!next) return { freed: (await this.#lines.change(key, leaving({ id })))?.freed ?? false };
     const notAfter = this.#lines.notAfter(next.within);
     const document = (await this.#lines.change(key, leaving({ id }, next, notAfter), next.within, true))!;
@@ -111,13 +122,15 @@ class Mongo implements Backend {
   }
 
   async watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
-    const heard = (document?: LineDocument): void => {
+    const hasNews = claim.answered ? newsOfWords() : () => false;
+    const onChange = (document?: LineDocument): void => {
       const place = document?.line?.find(({ id }) => id === claim.id);
       // Silent while the claim still waits. If it seems to hold, the next attempt tells, since the hold may be at its end.
-      if (document && place && document.v === FORM && !answerTo(claim, document).granted) return;
+      const isNews = document !== undefined && hasNews(document);
+      if (document && place && document.v === FORM && !isNews && !answerTo(claim, document).granted) return;
       wake();
     };
-    const stop = await this.#changes.listen({ id: idOf(claim.key), heard });
+    const stop = await this.#changes.listen({ id: idOf(claim.key), onChange });
     return { [Symbol.asyncDispose]: async () => stop() };
   }
 
@@ -135,7 +148,7 @@ class Mongo implements Backend {
 
   async close(): Promise<void> {
     const limit = new Bell(this.#clock);
-    void Promise.all([this.#lines.settled(), this.#changes.close()]).then(limit.ring);
+    void Promise.all([this.#lines.ready(), this.#changes.close()]).then(limit.ring);
     await limit.sleep(LAST_WORD);
   }
 }

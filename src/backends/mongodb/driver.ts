@@ -34,6 +34,26 @@ export interface LineDocument {
   readonly freed?: boolean;
   /** The server's time at the last change. */
   readonly now: Date;
+  readonly words?: WordsDocument | null;
+  readonly tries?: TriesDocument | null;
+}
+
+/** The words under a key. */
+export interface WordsDocument {
+  readonly text: string;
+  readonly ticket: Long;
+  /** Their age begins here. */
+  readonly at: Date;
+  readonly until: Date;
+}
+
+/** The holds that left no words. */
+export interface TriesDocument {
+  readonly count: number;
+  /** The ticket of the last of them. */
+  readonly begun: Long;
+  readonly mark: string;
+  readonly counts: Date;
 }
 
 export interface PlaceDocument {

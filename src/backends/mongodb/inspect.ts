@@ -9,6 +9,7 @@ export async function* standings(collection: MongoCollection, prefix: string, ex
   const from = idOf(prefix);
   const lines = collection.aggregate([
     { $match: { _id: exact ? { $eq: from } : { $gte: from } } },
+    { $project: { words: 0, tries: 0 } },
     { $sort: { _id: 1 } },
     { $set: { now: '$$NOW' } },
   ]);

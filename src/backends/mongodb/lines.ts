@@ -44,7 +44,7 @@ export class Lines {
   }
 
   /** Resolves when the index is made, or could not be made. */
-  async settled(): Promise<void> {
+  async ready(): Promise<void> {
     await this.#indexed;
   }
 

@@ -8,6 +8,7 @@
  *   freed whether a departure found its claim
  *   now   the time, as above
  *   idle  when the document is of no more use: for the TTL index
+ *   words, tries  what was left under the key, and the holds that left nothing (words-pipeline.ts), until they are over
  */
 import { type Claim, placeTtlOf } from '../../core/contract/backend.ts';
 
@@ -22,25 +23,29 @@ export const keyOf = (id: string): string => id.slice(1);
 export const attempting = (claim: Claim, notAfter?: Date): Stage[] => [
   ...OPEN,
   join(claim, notAfter),
-  refresh(claim, kept),
+  refresh(claim, latestLapse),
   CLOSE,
 ];
 
 /** After `notAfter` a renewal changes nothing. */
-export const renewing = (claim: Claim, notAfter?: Date): Stage[] => [...OPEN, refresh(claim, renewed, notAfter), CLOSE];
+export const renewing = (claim: Claim, notAfter?: Date): Stage[] => [
+  ...OPEN,
+  refresh(claim, newLapse, notAfter),
+  CLOSE,
+];
 
 /** A departure, by id, or by ticket if it is forced. The next claim of the process joins in the same step. */
 export const leaving = (who: Leaver, next?: Claim, notAfter?: Date): Stage[] => [
   ...OPEN,
   leave(who),
-  ...(next ? [join(next, notAfter), refresh(next, kept)] : []),
+  ...(next ? [join(next, notAfter), refresh(next, latestLapse)] : []),
   CLOSE,
 ];
 
 export type Leaver = { readonly id: string } | { readonly ticket: bigint };
 
 /** Removes the claims that have lapsed. */
-const OPEN: readonly Stage[] = [
+export const OPEN: readonly Stage[] = [
   { $set: { was: '$$ROOT', now: { $max: ['$$NOW', '$now'] } } },
   { $set: { line: { $filter: { input: { $ifNull: ['$line', []] }, cond: { $gt: ['$$this.lapses', '$now'] } } } } },
 ];
@@ -51,7 +56,8 @@ function leave(who: Leaver): Stage {
   return { $set: { freed: { $in: [value, `$line.${field}`] }, line: others } };
 }
 
-function join(claim: Claim, notAfter: Date | undefined): Stage {
+/** @param given further conditions */
+export function join(claim: Claim, notAfter: Date | undefined, given: readonly object[] = []): Stage {
   const { id, take, of, span, queue, atLeast, label } = claim;
   // With the time in µs, tickets also grow after a document was removed or lost.
   const time = { $multiply: [{ $toLong: '$now' }, 1_000] };
@@ -59,6 +65,7 @@ function join(claim: Claim, notAfter: Date | undefined): Stage {
   const joins = {
     $and: [
       { $not: [{ $in: [id, '$line.id'] }] },
+      ...given,
       ...inTime(notAfter),
       ...(queue ? [] : [{ $lte: [{ $add: [{ $sum: '$line.take' }, take] }, { $min: [{ $min: '$line.of' }, of] }] }]),
     ],
@@ -72,14 +79,14 @@ function join(claim: Claim, notAfter: Date | undefined): Stage {
   };
 }
 
-const inTime = (notAfter: Date | undefined): object[] => (notAfter ? [{ $lte: ['$now', notAfter] }] : []);
+export const inTime = (notAfter: Date | undefined): object[] => (notAfter ? [{ $lte: ['$now', notAfter] }] : []);
 
 /** A renewal sets the lapse. A repeated attempt may be an old message, so it never makes a claim lapse sooner. */
-const renewed = (lapses: object): object => lapses;
-const kept = (lapses: object): object => ({ $max: ['$$this.lapses', lapses] });
+const newLapse = (lapses: object): object => lapses;
+export const latestLapse = (lapses: object): object => ({ $max: ['$$this.lapses', lapses] });
 
 /** Sets the claim to lapse after its ttl if it is admitted, after a shorter time while it waits. */
-function refresh(claim: Claim, as: typeof kept, notAfter?: Date): Stage {
+export function refresh(claim: Claim, as: typeof latestLapse, notAfter?: Date): Stage {
   const left = { $cond: [ADMITTED, claim.ttl, placeTtlOf(claim)] };
   const alive = { $mergeObjects: ['$$this', { lapses: as({ $add: ['$now', left] }) }] };
   const mine = { $and: [{ $eq: ['$$this.id', claim.id] }, ...inTime(notAfter)] };
@@ -87,14 +94,14 @@ function refresh(claim: Claim, as: typeof kept, notAfter?: Date): Stage {
 }
 
 /** The rule, for `$$this` place: all seats taken up to this place, with its own, fit the smallest room named among them. */
-const ADMITTED = {
+export const ADMITTED = {
   $let: {
     vars: { upTo: { $filter: { input: '$line', as: 'other', cond: { $lte: ['$$other.ticket', '$$this.ticket'] } } } },
     in: { $lte: [{ $sum: '$$upTo.take' }, { $min: '$$upTo.of' }] },
   },
 };
 
-const CLOSE: Stage = {
+export const CLOSE: Stage = {
   $replaceWith: {
     $cond: [
       { $eq: [{ $ifNull: ['$was.v', FORM] }, FORM] },
@@ -105,9 +112,17 @@ const CLOSE: Stage = {
         last: '$last',
         freed: '$freed',
         now: '$now',
+        words: { $cond: [{ $gt: ['$words.until', '$now'] }, '$words', '$$REMOVE'] },
+        tries: { $cond: [{ $gt: ['$tries.counts', '$now'] }, '$tries', '$$REMOVE'] },
         // Not before the time is later than its tickets, since the tickets of the next document begin with the time.
         idle: {
-          $max: ['$now', { $max: '$line.lapses' }, { $toDate: { $toLong: { $divide: ['$last', 1_000] } } }],
+          $max: [
+            '$now',
+            { $max: '$line.lapses' },
+            { $toDate: { $toLong: { $divide: ['$last', 1_000] } } },
+            '$words.until',
+            '$tries.counts',
+          ],
         },
       },
       '$was',

@@ -3,7 +3,7 @@ import type { MongoDb } from './driver.ts';
 import { codeOf } from './errors.ts';
 
 /** What a server with MongoDB's protocol says of itself. */
-interface Said {
+interface HelloReply {
   readonly buildInfo: Record<string, unknown>;
   readonly hello: Record<string, unknown>;
 }
@@ -12,7 +12,7 @@ interface Said {
 const TELLS_NOTHING: ReadonlySet<unknown> = new Set([13, 18, 59]);
 
 /** The name of another product, if the answers show one; undefined for MongoDB, and for a product that shows no trace. */
-export function lookalike({ buildInfo, hello }: Said): string | undefined {
+export function lookalike({ buildInfo, hello }: HelloReply): string | undefined {
   // https://docs.ferretdb.io/
   if (Object.keys(buildInfo).some((name) => /^ferretdb/i.test(name))) return 'FerretDB';
   const versions = [buildInfo, hello].flatMap(({ internal }) => Object.keys((internal as object | undefined) ?? {}));

@@ -5,10 +5,13 @@ import { codeOf, NO_CHANGE_STREAMS } from './errors.ts';
 /** How often waiters ask if there are no change streams, and how soon a broken stream is opened again. ms. */
 const POLL = 250;
 
+/** Who waits asks for the words by an attempt, so they are not sent to every process that listens. */
+const WITHOUT_TEXT = [{ $project: { 'fullDocument.words.text': 0 } }];
+
 export interface ChangeListener {
   readonly id: string;
   /** The document after a change; undefined when it is not known, and the waiter must ask. */
-  heard(document?: LineDocument): void;
+  onChange(document?: LineDocument): void;
 }
 
 /** One change stream for all waiters of this process, open while anybody waits. */
@@ -48,7 +51,7 @@ export class Changes {
       this.#later();
       return;
     }
-    const stream = this.#collection.watch([], { fullDocument: 'updateLookup' });
+    const stream = this.#collection.watch(WITHOUT_TEXT, { fullDocument: 'updateLookup' });
     this.#stream = stream;
     this.#opened = new Promise((resolve) => {
       // The first token comes with the answer that opens the stream. Changes are heard from then on.
@@ -59,19 +62,19 @@ export class Changes {
     stream.on('change', (change) => this.#tell(change as Change));
     stream.on('error', (error) => {
       if (NO_CHANGE_STREAMS.has(codeOf(error))) this.#unsupported = true;
-      this.#broken(stream);
+      this.#onBreak(stream);
     });
     // The driver tells of the close before its cause. A second close in between would hide the cause.
-    stream.on('close', () => this.#clock.after(1, () => this.#broken(stream), true));
+    stream.on('close', () => this.#clock.after(1, () => this.#onBreak(stream), true));
   }
 
   #tell({ documentKey, fullDocument }: Change): void {
     for (const listener of [...this.#listeners]) {
-      if (documentKey?._id === listener.id) listener.heard(fullDocument ?? undefined);
+      if (documentKey?._id === listener.id) listener.onChange(fullDocument ?? undefined);
     }
   }
 
-  #broken(stream: MongoStream): void {
+  #onBreak(stream: MongoStream): void {
     if (this.#stream !== stream) return;
     this.#stream = undefined;
     stream.close().catch(() => undefined);
@@ -83,7 +86,7 @@ export class Changes {
     this.#again = this.#clock.after(POLL, () => {
       this.#again = undefined;
       this.#open();
-      for (const listener of [...this.#listeners]) listener.heard();
+      for (const listener of [...this.#listeners]) listener.onChange();
     });
   }
 

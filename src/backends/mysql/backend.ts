@@ -5,17 +5,21 @@ import type {
   Finding,
   Grant,
   Handle,
+  Leave,
   Listing,
   Notes,
   Release,
   Renewal,
   Standing,
   Traits,
+  Words,
 } from '../../core/contract/backend.ts';
 import { systemClock } from '../../core/contract/clock.ts';
 import { LONGEST, milliseconds } from '../../core/contract/duration.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
+import { LONGEST_WORDS } from '../shared/record.ts';
 import { findings } from './check.ts';
+import { Inquiries } from './inquiries.ts';
 import { standings } from './inspect.ts';
 import { Lines } from './lines.ts';
 import { notesOf } from './notes.ts';
@@ -29,6 +33,7 @@ import { liveLine } from './stored-line.ts';
 import { Sweeper } from './sweeper.ts';
 import { Table } from './table.ts';
 import { ServerBell } from './wake-ups.ts';
+import { StoredWords } from './words.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
@@ -39,6 +44,7 @@ const TRAITS: Traits = {
   lapses: true,
   keptBy: 'lease',
   renewedFrom: 'anywhere',
+  leaves: { max: LONGEST_WORDS },
   ttl: { min: 10, max: LONGEST },
 };
 
@@ -75,11 +81,13 @@ class Mysql implements MysqlBackend {
   readonly name = 'mysql';
   readonly traits = TRAITS;
   readonly notes: Notes;
+  readonly words: Words;
   readonly #pool: MysqlPool;
   readonly #lines: Lines;
   readonly #renewals: Renewals;
   readonly #table: Table;
   readonly #places: Places;
+  readonly #inquiries: Inquiries;
   readonly #poller: Poller;
   readonly #sweeper: Sweeper;
   readonly #bell: ServerBell | undefined;
@@ -101,13 +109,18 @@ class Mysql implements MysqlBackend {
         this.#poller.hurry();
         this.#bell?.ring(key);
       },
+      waitsBehind: (id, ticket) => this.#poller.waitsBehind(id, ticket),
     });
+    const words = new StoredWords(this.#table, (key) => this.#lines.lockNameOf(key));
+    this.words = words;
+    this.#inquiries = new Inquiries(this.#places, words);
     this.#sweeper = new Sweeper(this.#table, clock, options);
   }
 
   async setup(): Promise<void> {
     await this.#table.ready();
     await this.#table.make(sql.notes);
+    await this.#table.make(sql.words);
   }
 
   sweep(): Promise<number> {
@@ -115,11 +128,15 @@ class Mysql implements MysqlBackend {
   }
 
   attempt(claim: Claim): Promise<Attempt> {
-    return this.#places.attempt(claim);
+    return claim.answered ? this.#inquiries.attempt(claim, claim.answered) : this.#places.attempt(claim);
   }
 
-  release(handle: Handle, next?: Claim): Promise<Release> {
-    return this.#places.release(handle, next);
+  async release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
+    if (leave) {
+      const { freed, left } = await this.#inquiries.leave(handle, leave);
+      return next ? { freed, left, next: await this.attempt(next) } : { freed, left };
+    }
+    return next?.answered ? this.#inquiries.release(handle, next, next.answered) : this.#places.release(handle, next);
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {

@@ -1,9 +1,9 @@
 import type { Finding } from '../../core/contract/backend.ts';
 import { isLockError } from '../../core/contract/errors.ts';
 import { findingsOf } from '../shared/danger.ts';
+import type { Row } from './connection.ts';
 import { DANGERS, type Settings } from './dangers.ts';
 import { NoWrites } from './no-writes.ts';
-import type { Row } from './pool.ts';
 import { shapeFindings } from './schema.ts';
 import * as sql from './sql.generated.ts';
 import { nameList } from './statements.ts';

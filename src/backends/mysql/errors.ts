@@ -25,13 +25,18 @@ const DEFINITE: Readonly<Record<number, string>> = {
 const numberOf = (error: unknown): number | undefined => (error as { errno?: number } | undefined)?.errno;
 
 export const isPassing = (error: unknown): boolean => PASSING.has(numberOf(error) ?? 0);
+/** ER_TABLEACCESS_DENIED_ERROR. */
+export const isNoRight = (error: unknown): boolean => numberOf(error) === 1142;
 export const isNoTable = (error: unknown): boolean => numberOf(error) === 1146;
 
 /** A definite refusal as a `LockError`; anything else as it is, since its outcome is unknown. */
-export function mapped(error: unknown, backend: string): unknown {
+export function translateError(error: unknown, backend: string): unknown {
   const advice = DEFINITE[numberOf(error) ?? 0];
-  return advice === undefined ? error : refused(backend, (error as Error).message, advice, error);
+  if (advice === undefined) return error;
+  // The message of the package `mariadb` has the statement in it, too.
+  const { message, sqlMessage } = error as { message: string; sqlMessage?: string | null };
+  return refusal(backend, sqlMessage ?? message, advice, error);
 }
 
-export const refused = (backend: string, what: string, advice: string, cause?: unknown): LockError =>
+export const refusal = (backend: string, what: string, advice: string, cause?: unknown): LockError =>
   new LockError('LOCK_UNAVAILABLE', `${backend} refused: ${what}. What to do: ${advice}`, { backend, cause });

@@ -1,4 +1,4 @@
-import type { Header, Row } from './pool.ts';
+import type { Header, Row } from './connection.ts';
 
 /**
  * The application gave a connection back with something left open on it. The end of that also commits or undoes what we did there.
@@ -35,7 +35,7 @@ const REFUSED: Readonly<Record<number, keyof typeof ADVICE>> = {
 const [IN_TRANSACTION, AUTOCOMMIT] = [1, 2];
 
 /** The error of the server; a `LeftOpen`, where it refused a statement for what was left open. */
-export function refusedFor(error: unknown): unknown {
+export function leftOpenError(error: unknown): unknown {
   const what = REFUSED[(error as { errno?: number } | undefined)?.errno ?? 0];
   return what ? new LeftOpen(what, error) : error;
 }

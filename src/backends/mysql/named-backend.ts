@@ -14,7 +14,7 @@ import { LONGEST } from '../../core/contract/duration.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import { findings } from './check.ts';
-import { mapped } from './errors.ts';
+import { translateError } from './errors.ts';
 import type { LockName, NamedSession } from './named-session.ts';
 import { NamedSessions } from './named-sessions.ts';
 import { checkNamed, type MysqlNamedOptions } from './options.ts';
@@ -47,10 +47,10 @@ const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
  */
 export function mysqlNamed(pool: MysqlPool, options: MysqlNamedOptions = {}): Backend {
   checkNamed(options);
-  return new Named(pool, options);
+  return new NamedLocks(pool, options);
 }
 
-class Named implements Backend {
+class NamedLocks implements Backend {
   readonly name = 'mysql-named';
   readonly traits = TRAITS;
   readonly #table: Table;
@@ -82,7 +82,7 @@ class Named implements Backend {
       return { granted: false };
     } catch (error) {
       this.#sessions.forget(claim.id, session);
-      throw mapped(error, this.#table.backend);
+      throw translateError(error, this.#table.backend);
     }
   }
 

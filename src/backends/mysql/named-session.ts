@@ -1,7 +1,8 @@
 import type { Grant } from '../../core/contract/backend.ts';
-import { type Connection, destroy, type Header, type Row, type Value } from './pool.ts';
+import type { Connection, Header, Row, Value } from './connection.ts';
+import { destroy } from './pool.ts';
 import * as sql from './sql.generated.ts';
-import { spelled, type Values } from './statements.ts';
+import { asText, type Values } from './statements.ts';
 import type { Table } from './table.ts';
 
 /** Names a lock, and the row of its tickets. */
@@ -24,7 +25,7 @@ export class NamedSession {
   readonly #over = new AbortController();
   readonly #onLoss = (): void => this.#end();
   readonly #killOwner = (session: string): Promise<unknown> =>
-    this.#table.server.kill(spelled(sql.killOwner, { session }, this.#lock));
+    this.#table.server.kill(asText(sql.killOwner, { session }, this.#lock));
   #connection: Connection | undefined;
   #grant: Grant | undefined;
   #ended = false;
@@ -59,7 +60,7 @@ export class NamedSession {
     const [row] = (await this.#run(sql.getLock, { wait: `${seconds}`, notAfter })) as Row[];
     this.#table.learn(row!.now);
     const got = row!.got === null ? undefined : Number(row!.got);
-    if (got === undefined) throw this.#failed('GET_LOCK was interrupted');
+    if (got === undefined) throw this.#failure('GET_LOCK was interrupted');
     if (got !== 1) return got < 0 ? 'late' : undefined;
     const ticket = (await this.#ticket(atLeast)) ?? (await this.#firstTicket(atLeast));
     if (this.#ended) throw new Error('the connection has ended');
@@ -130,11 +131,11 @@ export class NamedSession {
   async #firstTicket(atLeast: bigint): Promise<bigint> {
     await this.#run(sql.create);
     const ticket = await this.#ticket(atLeast);
-    if (ticket === undefined) throw this.#failed('the row of the tickets vanished');
+    if (ticket === undefined) throw this.#failure('the row of the tickets vanished');
     return ticket;
   }
 
-  #failed(message: string): Error {
+  #failure(message: string): Error {
     this.#end();
     return new Error(message);
   }

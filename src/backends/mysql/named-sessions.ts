@@ -4,7 +4,7 @@ import { LockError } from '../../core/contract/errors.ts';
 import { onceFor } from '../../core/contract/promises.ts';
 import { repeat } from '../shared/repeat.ts';
 import { settingsOf } from './check.ts';
-import { mapped } from './errors.ts';
+import { translateError } from './errors.ts';
 import { type LockName, NamedSession } from './named-session.ts';
 import type { Table } from './table.ts';
 
@@ -47,7 +47,7 @@ export class NamedSessions {
       return session;
     } catch (error) {
       this.forget(id, session);
-      throw mapped(error, this.#table.backend);
+      throw translateError(error, this.#table.backend);
     }
   }
 

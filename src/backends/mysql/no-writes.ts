@@ -1,4 +1,4 @@
-import type { Row } from './pool.ts';
+import type { Row } from './connection.ts';
 
 /** ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE, ER_SERVER_OFFLINE_MODE. */
 const REFUSED = new Set([1290, 1836, 3032]);

@@ -1,5 +1,4 @@
 import type { Notes } from '../../core/contract/backend.ts';
-import { isNoTable } from './errors.ts';
 import { noteForget, noteKeep, noteRead, noteSweep, notes } from './sql.generated.ts';
 import { MICRO } from './stored-line.ts';
 import type { Table } from './table.ts';
@@ -11,23 +10,14 @@ const SWEEP = 64;
 export function notesOf(table: Table, lockNameOf: (name: string) => Buffer): Notes {
   let written = 0;
 
-  async function made<T>(ask: () => Promise<T>): Promise<T> {
-    await table.ready();
-    return ask().catch(async (error: Error) => {
-      if (!isNoTable(error.cause)) throw error;
-      await table.make(notes);
-      return ask();
-    });
-  }
-
   return {
     async read(name) {
-      const [row] = await made(() => table.read(noteRead, { name: lockNameOf(name) }));
+      const [row] = await table.orMake(notes, () => table.read(noteRead, { name: lockNameOf(name) }));
       return row!.text === null ? undefined : String(row!.text);
     },
     async write(name, text, ttl) {
       const values = { name: lockNameOf(name), ttl: `${Math.ceil(ttl * MICRO)}` };
-      await made(() =>
+      await table.orMake(notes, () =>
         text === undefined ? table.write(noteForget, values) : table.write(noteKeep, { ...values, text }),
       );
       if (++written % SWEEP === 0) await table.write(noteSweep);

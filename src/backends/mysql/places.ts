@@ -3,7 +3,7 @@ import { type AttemptState, Attempts } from './attempts.ts';
 import type { Lines } from './lines.ts';
 import * as sql from './sql.generated.ts';
 import type { Values } from './statements.ts';
-import { liveLine, mark, partsOf } from './stored-line.ts';
+import { type LiveLine, liveLine, mark, partsOf } from './stored-line.ts';
 import type { Table } from './table.ts';
 import { fits, grantOf, refusal } from './verdict.ts';
 
@@ -19,6 +19,8 @@ export interface WakeUps {
   address(): string;
   /** A claim has left a line in which others stand. */
   tellOthers(key: string): void;
+  /** A claim that words may answer waits, and a claim with this ticket is the first in the line. */
+  waitsBehind(id: string, ticket: bigint): void;
 }
 
 /** Joins lines, finds where a claim stands in them, and leaves. */
@@ -55,6 +57,17 @@ export class Places {
       return this.#ask(next, state, notAfter);
     });
     return { freed, next: attempt };
+  }
+
+  /** Gives up an exclusive hold by a statement of the caller. @param leave says whether it did, given the ticket */
+  async leaveBy({ key, id }: Handle, leave: (ticket: bigint) => Promise<boolean>): Promise<boolean> {
+    await this.#table.ready();
+    this.#attempts.leave(id);
+    const stored = (await this.#lines.read([key])).get(key);
+    const [first] = stored ? liveLine(stored.text, stored.now).places : [];
+    if (first?.id !== id || !(await leave(first.ticket))) return false;
+    this.#wakeUps.tellOthers(key);
+    return true;
   }
 
   async evict(key: string, ticket: bigint): Promise<boolean> {
@@ -95,17 +108,23 @@ export class Places {
       const mine = line.places[position];
       if (mine) {
         touched ||= (await this.#lines.touch([claim], notAfter, '1')) === 1;
-        if (touched) return position < line.held ? grantOf(mine.ticket, claim) : refusal(line, position, now);
+        if (touched)
+          return position < line.held ? grantOf(mine.ticket, claim) : this.#refuse(claim, line, position, now);
         continue;
       }
       if (state.left) throw new Error('it was given up meanwhile');
       const free = fits(line.places, claim);
       const ticket = free || claim.queue ? await this.#join(claim, line.text, notAfter) : 0n;
       if (free ? ticket : ticket !== undefined)
-        return free ? grantOf(ticket!, claim) : refusal(line, line.places.length, now);
+        return free ? grantOf(ticket!, claim) : this.#refuse(claim, line, line.places.length, now);
       touched = ticket === 0n;
     }
     throw new Error(`the line was changed, or too long to join, each of ${TRIES} times it was looked at`);
+  }
+
+  #refuse(claim: Claim, line: LiveLine, ahead: number, now: number): Attempt {
+    if (claim.answered) this.#wakeUps.waitsBehind(claim.id, line.places[0]!.ticket);
+    return refusal(line, ahead, now);
   }
 
   /** @returns the ticket, if the line was as expected; 0, if it was another one and the claim joined it; undefined, if nothing was done */

@@ -8,12 +8,18 @@ import { grantOf } from './verdict.ts';
 
 /** The farther back in a line, the longer the pause: up to this many times as long. */
 const FARTHEST = 8;
+/** While a claim does not move up, the pause becomes this share of the time for which it has stood there, up to so many ms. */
+const STILL = { share: 0.05, longest: 250 };
 /** The random part of each pause, so that processes that began together do not stay together. */
 const JITTER = 0.25;
 
 /** Looks at the lines of all claims that wait in this process, by one query, again and again while there are any. */
 export class Poller {
   readonly #waiting = new WaitingClaims();
+  /** The ticket of the first in the line of each claim that words may answer. When another one is first, words may be there. */
+  readonly #firsts = new Map<string, bigint>();
+  /** How far each claim was from its turn at the last look, and since when. */
+  readonly #stands = new Map<string, { readonly ahead: number; readonly since: number }>();
   readonly #clock: Clock;
   readonly #pause: number;
   readonly #look: (keys: readonly string[]) => Promise<Map<string, Line>>;
@@ -30,9 +36,14 @@ export class Poller {
   }
 
   watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable {
-    const watch = this.#waiting.watch(claim, wake, () => this.#rest());
-    if (!this.#cancel && !this.#looking) this.#schedule(1);
+    const watch = this.#waiting.watch(claim, wake, () => this.#forget(claim.id));
+    if (!this.#cancel && !this.#looking) this.#schedule(this.#pause);
     return watch;
+  }
+
+  /** A claim that words may answer waits, and a claim with this ticket is the first in its line. */
+  waitsBehind(id: string, ticket: bigint): void {
+    if (this.#waiting.has(id)) this.#firsts.set(id, ticket);
   }
 
   /** Something has changed: looks at once. */
@@ -43,10 +54,15 @@ export class Poller {
 
   close(): void {
     this.#waiting.clear();
+    this.#firsts.clear();
+    this.#stands.clear();
     this.#stop();
   }
 
-  #rest(): void {
+  #forget(id: string): void {
+    this.#waiting.delete(id);
+    this.#firsts.delete(id);
+    this.#stands.delete(id);
     if (this.#waiting.size === 0) this.#stop();
   }
 
@@ -55,32 +71,31 @@ export class Poller {
     this.#cancel = undefined;
   }
 
-  #schedule(ahead: number): void {
-    const pause = this.#pause * Math.min(Math.max(ahead, 1), FARTHEST);
+  #schedule(pause: number): void {
     this.#cancel = this.#clock.after(pause * (1 - JITTER * this.#clock.random()), () => void this.#round(), true);
   }
 
   async #round(): Promise<void> {
     this.#stop();
     this.#looking = true;
-    let nearest = FARTHEST;
+    let pause = this.#pause * FARTHEST;
     try {
       do {
         this.#again = false;
         const keys = new Set([...this.#waiting.values()].map(({ claim }) => claim.key));
         const lines = await this.#look([...keys]);
-        nearest = this.#tell(lines);
+        pause = this.#tell(lines);
       } while (this.#again && this.#waiting.size > 0);
     } catch {
       // Each waiter also asks by itself, and says what is wrong. This goes on looking.
     }
     this.#looking = false;
-    if (this.#waiting.size > 0) this.#schedule(nearest);
+    if (this.#waiting.size > 0) this.#schedule(pause);
   }
 
-  /** Wakes the claims that are admitted, or have lapsed claims ahead to clear. @returns how far the nearest other claim is from its turn */
+  /** Wakes the claims that are admitted, or have lapsed claims ahead to clear. @returns the pause before the next look, ms */
   #tell(lines: ReadonlyMap<string, Line>): number {
-    let nearest = FARTHEST;
+    let pause = this.#pause * FARTHEST;
     const parsed = new Map([...lines].map(([key, { text }]) => [key, parse(text)]));
     for (const { claim, wake } of [...this.#waiting.values()]) {
       const places = parsed.get(claim.key) ?? [];
@@ -89,14 +104,33 @@ export class Poller {
       const holds = admitted(places);
       const { text, now } = lines.get(claim.key)!;
       if (position < holds && places[position]!.until > now) {
-        this.#waiting.delete(claim.id);
-        this.#rest();
+        this.#forget(claim.id);
         wake(grantOf(places[position]!.ticket, claim));
       } else {
-        if (liveLine(text, now).lapsed) wake();
-        nearest = Math.min(nearest, position - holds + 1);
+        if (this.#mayBeAnswered(claim, places[0]!.ticket) || liveLine(text, now).lapsed) wake();
+        pause = Math.min(pause, this.#pauseOf(claim, position - holds + 1));
       }
     }
-    return nearest;
+    return pause;
+  }
+
+  /** @param ahead how far the claim is from its turn */
+  #pauseOf({ id, answered }: Claim, ahead: number): number {
+    const now = this.#clock.now();
+    let stand = this.#stands.get(id);
+    if (stand?.ahead !== ahead) {
+      stand = { ahead, since: now };
+      this.#stands.set(id, stand);
+    }
+    const still = Math.min((now - stand.since) * STILL.share, STILL.longest);
+    return Math.max(this.#pause * Math.min(answered ? 1 : Math.max(ahead, 1), FARTHEST), still);
+  }
+
+  /** @param first the ticket of the first in its line */
+  #mayBeAnswered({ id, answered }: Claim, first: bigint): boolean {
+    if (!answered) return false;
+    const before = this.#firsts.get(id) ?? first;
+    this.#firsts.set(id, first);
+    return before !== first;
   }
 }

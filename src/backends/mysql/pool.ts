@@ -1,50 +1,19 @@
 import { invalid } from '../../core/contract/errors.ts';
+import { type CallbackPool, type Connection, type PoolState, type QueryOptions, ROWS } from './connection.ts';
+import { isMariadbPool, likeMysql2, type MariadbPool } from './mariadb.ts';
 
-/** mysql2's pool: the one with callbacks, or the one with promises, which contains the other. */
-export type MysqlPool = CallbackPool | { readonly pool: CallbackPool };
-
-// biome-ignore lint/suspicious/noExplicitAny: mysql2's own types of rows and values; those used are below
-type Done = (error: any, result: any) => void;
-
-/** What holdfast uses of it. */
-export interface CallbackPool {
-  /** Pools of other drivers do not have it, nor does a cluster of pools, which would lock now on one server and now on another. */
-  promise(): unknown;
-  getConnection(done: (error: Error | null, connection: Connection) => void): void;
-}
-
-/** What holdfast uses of one of its connections. */
-export interface Connection {
-  readonly threadId: number | null;
-  execute(statement: Said, done: Done): unknown;
-  query(statement: Said, done: Done): unknown;
-  release(): void;
-  destroy(): void;
-  readonly stream?: { destroy(): unknown };
-  on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown;
-  removeListener(event: 'error' | 'end', listener: (error?: unknown) => void): unknown;
-}
-
-/** What a statement that changes rows answers. */
-export interface Header {
-  readonly affectedRows: number;
-  /** Text where it is too large for a number. */
-  readonly insertId: number | string;
-  readonly serverStatus?: number;
-}
-
-export type Row = Readonly<Record<string, unknown>>;
-export type Value = string | Buffer;
-
-/** The form of our rows. The pool may be set to another one. */
-const ROWS = { rowsAsArray: false, nestTables: false, typeCast: true } as const;
-type Said = typeof ROWS & { sql: string; values?: Value[] };
+/** mysql2's pool: the one with callbacks, or the one with promises, which contains the other. Or that of the package `mariadb`. */
+export type MysqlPool = CallbackPool | { readonly pool: CallbackPool } | MariadbPool;
 
 /**
  * Sends a statement, prepared by `execute`. It uses callbacks: mysql2's promises make an error, with its stack, for each call.
  * @returns rows, or a header
  */
-export const ask = (connection: Connection, how: 'execute' | 'query', statement: Omit<Said, keyof typeof ROWS>) =>
+export const ask = (
+  connection: Connection,
+  how: 'execute' | 'query',
+  statement: Omit<QueryOptions, keyof typeof ROWS>,
+) =>
   new Promise<unknown>((resolve, reject) => {
     connection[how]({ ...statement, ...ROWS }, (error, result) => (error ? reject(error) : resolve(result)));
   });
@@ -59,25 +28,17 @@ export function destroy(connection: Connection): void {
 export function coreOf(pool: MysqlPool): CallbackPool {
   const core = (pool as { readonly pool?: CallbackPool } | undefined)?.pool ?? (pool as CallbackPool | undefined);
   if (typeof core?.getConnection === 'function' && typeof core.promise === 'function') return core;
+  if (isMariadbPool(pool)) return likeMysql2(pool);
   throw invalid(
-    'mysql() and mysqlNamed() need a pool of mysql2: createPool(…), not a connection, a cluster of pools, a pool of another driver or a URL',
+    'mysql() and mysqlNamed() need a pool of mysql2, or one of mariadb with promises: createPool(…), not a connection, a cluster of pools, a pool of another driver or a URL',
   );
 }
 
 /** A connection of the pool, as soon as one is free. */
-export function borrowed(pool: CallbackPool): Promise<Connection> {
+export function borrow(pool: CallbackPool): Promise<Connection> {
   return new Promise((resolve, reject) => {
     pool.getConnection((error, connection) => (error ? reject(error) : resolve(connection)));
   });
-}
-
-/** What mysql2's pool knows, though its types do not say so. */
-interface PoolState {
-  readonly _closed?: boolean;
-  readonly _allConnections?: { readonly length: number };
-  readonly _freeConnections?: { readonly length: number };
-  readonly _connectionQueue?: { readonly length: number };
-  readonly config?: { readonly connectionLimit?: number; readonly connectionConfig?: object };
 }
 
 /** How many connections it has; 0 where it does not tell. */

@@ -31,8 +31,8 @@ export class Renewals {
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
-    await this.#lines.table.known();
-    return (await this.#overOwn(claims)) ?? renewed(this.#lines, claims);
+    await this.#lines.table.identify();
+    return (await this.#overOwn(claims)) ?? renewAll(this.#lines, claims);
   }
 
   close(): void {
@@ -46,7 +46,7 @@ export class Renewals {
     if (!this.#own || this.#clock.now() < this.#notBefore) return undefined;
     try {
       const late = () => new Error(`no answer within ${PATIENCE} ms`);
-      return await this.#timeouts.bound(renewed(this.#own, claims), PATIENCE, late);
+      return await this.#timeouts.bound(renewAll(this.#own, claims), PATIENCE, late);
     } catch (error) {
       if (isLockError(error)) throw error;
       this.#notBefore = this.#clock.now() + AGAIN;
@@ -55,19 +55,19 @@ export class Renewals {
   }
 }
 
-async function renewed(lines: Lines, claims: readonly Claim[]): Promise<Renewal[]> {
+async function renewAll(lines: Lines, claims: readonly Claim[]): Promise<Renewal[]> {
   const gone = new Set<Claim>();
   for (const portion of [...rounds(claims)].flatMap((round) => [...portions(round)]))
-    for (const claim of await untouched(lines, portion)) gone.add(claim);
+    for (const claim of await notAlive(lines, portion)) gone.add(claim);
   return claims.map((claim) => (gone.has(claim) ? 'gone' : { validFor: claim.ttl }));
 }
 
 /** Those that are not alive. By writes alone: after a fail-over, a read may still come to the server that was the primary. */
-async function untouched(lines: Lines, claims: readonly Claim[]): Promise<readonly Claim[]> {
+async function notAlive(lines: Lines, claims: readonly Claim[]): Promise<readonly Claim[]> {
   if ((await lines.touch(claims, FOREVER, '0')) === claims.length) return [];
   if (claims.length === 1) return claims;
   const half = claims.length >> 1;
-  return [...(await untouched(lines, claims.slice(0, half))), ...(await untouched(lines, claims.slice(half)))];
+  return [...(await notAlive(lines, claims.slice(0, half))), ...(await notAlive(lines, claims.slice(half)))];
 }
 
 /** The claims in groups in which no key is there twice, each group in the order of the keys' bytes. */

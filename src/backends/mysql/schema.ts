@@ -1,8 +1,8 @@
 import type { Finding } from '../../core/contract/backend.ts';
 import { shown } from '../../core/contract/errors.ts';
-import { isNoTable, refused } from './errors.ts';
+import type { Row } from './connection.ts';
+import { isNoTable, refusal } from './errors.ts';
 import { LeftOpen } from './left-open.ts';
-import type { Row } from './pool.ts';
 import { found, greet, setup, shape } from './sql.generated.ts';
 import type { Values } from './statements.ts';
 
@@ -28,12 +28,12 @@ export async function open(table: NewTable): Promise<void> {
   const row = await ownRow(table).catch((error) => {
     // This is the first session of the pool that we see. Most likely all are like it, so another try would not help.
     if (!(error instanceof LeftOpen) || error.what !== 'autocommit off') throw error;
-    throw refused(table.backend, 'a session of the pool does not commit by itself', 'leave autocommit on', error);
+    throw refusal(table.backend, 'a session of the pool does not commit by itself', 'leave autocommit on', error);
   });
   const format = String(row?.format);
   if (format === FORMAT) return;
   const advice = 'let all processes use the same version of holdfast, or give this one a table of its own';
-  throw refused(table.backend, `the table ${table.name} has the format ${shown(format)}, not ${FORMAT}`, advice);
+  throw refusal(table.backend, `the table ${table.name} has the format ${shown(format)}, not ${FORMAT}`, advice);
 }
 
 /** The row of the table that is for itself; made where there is none. */

@@ -270,3 +270,72 @@ export const turn: string = `-- Whose turn it is to sweep: one row is changed fo
 -- :interval (µs)
 UPDATE {table} SET used = {latest}
 WHERE name = '' AND (used <= {earliest} - CAST(:interval AS SIGNED) OR used > {latest} + 1000000)`;
+
+export const wordsBegin: string = `-- Notes that a hold has begun, unless a later one has, or has left words. The ticket comes last: what is before it compares the old one.
+-- :name, :ticket, :mark, :counts (µs from now)
+-- Result: insertId: the tries, this one included.
+INSERT INTO {words} (name, tries, begun, mark, counts, ticket, since, lapses, ends, text)
+VALUES (
+  :name, LAST_INSERT_ID(1), CAST(:ticket AS UNSIGNED), :mark, {latest} + CAST(:counts AS SIGNED), 0, 0, 0,
+  {latest} + CAST(:counts AS SIGNED), ''
+)
+ON DUPLICATE KEY UPDATE
+  tries = LAST_INSERT_ID(IF(GREATEST(begun, ticket) >= CAST(:ticket AS UNSIGNED), tries, IF(counts > {earliest}, tries, 0) + 1)),
+  mark = IF(GREATEST(begun, ticket) >= CAST(:ticket AS UNSIGNED), mark, VALUES(mark)),
+  counts = IF(GREATEST(begun, ticket) >= CAST(:ticket AS UNSIGNED), counts, VALUES(counts)),
+  ends = IF(GREATEST(begun, ticket) >= CAST(:ticket AS UNSIGNED), ends, GREATEST(VALUES(counts), lapses)),
+  begun = GREATEST(begun, VALUES(begun))`;
+
+export const wordsForget: string = `-- :name
+DELETE FROM {words} WHERE name = :name AND GREATEST(counts, lapses) > {earliest}`;
+
+export const wordsLeave: string = `-- Gives up an exclusive hold that has not lapsed, and leaves words in the same step, which end the tries. It is the first in its line.
+-- The ticket is given, for the server does not say which of two tables it changes first.
+-- :name, :mark (\`@id \`), :ticket (of the hold), :text, :ttl (µs), :fresh (µs for which the words have no age yet)
+-- Result: no row changed: it does not hold, or the row of the words is missing.
+UPDATE {table} AS kept JOIN {words} AS said ON said.name = kept.name
+SET kept.line = SUBSTRING(kept.line, LOCATE(';', kept.line) + 1), kept.used = {latest},
+    said.tries = 0, said.begun = 0, said.mark = '-', said.counts = 0,
+    said.ticket = CAST(:ticket AS UNSIGNED), said.since = {earliest} + CAST(:fresh AS SIGNED), said.lapses = {latest} + CAST(:ttl AS SIGNED),
+    said.ends = {latest} + CAST(:ttl AS SIGNED), said.text = :text
+WHERE kept.name = :name
+  AND INSTR(kept.line, :mark) = 1
+  AND SUBSTRING(kept.line, LENGTH(:mark) + 1, 16) > CAST({earliest} AS CHAR)`;
+
+export const wordsLook: string = `-- :name, :mark (\`@id \` of the claim that asks)
+-- One row: what is under the key, NULL where nothing is; whether the claim stands in the line; the server's time; and whether the
+-- server takes no writes, for one that was the primary does not know what was left since.
+SELECT said.tries, said.begun, said.mark, said.counts, said.ticket, said.since, said.lapses, said.text,
+  COALESCE(INSTR(kept.line, :mark), 0) > 0 AS stands, {earliest} AS now, {closed} AS closed, {open} AS open
+FROM (SELECT 1) AS one
+LEFT JOIN {words} AS said ON said.name = :name
+LEFT JOIN {table} AS kept ON kept.name = :name`;
+
+export const wordsRow: string = `-- The row of a key under which nothing was left so far. No sweep takes it for the minute in which it is filled.
+-- :name
+INSERT IGNORE INTO {words} (name, tries, begun, mark, counts, ticket, since, lapses, ends, text)
+VALUES (:name, 0, 0, '-', 0, 0, 0, 0, {latest} + 60000000, '')`;
+
+export const wordsSweep: string = `-- Some of those of which nothing counts any more. By the start of the statement: an index is of no use to a SYSDATE.
+DELETE FROM {words} WHERE ends <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) LIMIT 256`;
+
+export const words: string = `-- What holds left under their keys, and how often holds have begun since. Made with the first memo: see notes.sql. Times as in setup.sql.
+--
+-- tries, begun, mark, counts  holds begun since words were left last, of claims that count; the ticket and the mark of the last of
+--                             these, and until when all this counts
+-- ticket, since, lapses       of the words: the ticket of the hold that left them (0: none were left), from when on they have an age, when they are over
+-- ends                        from when on nothing of the row counts
+CREATE TABLE IF NOT EXISTS {words} (
+  name VARBINARY(600) NOT NULL,
+  tries INT UNSIGNED NOT NULL,
+  begun BIGINT UNSIGNED NOT NULL,
+  mark VARBINARY(64) NOT NULL,
+  counts BIGINT NOT NULL,
+  ticket BIGINT UNSIGNED NOT NULL,
+  since BIGINT NOT NULL,
+  lapses BIGINT NOT NULL,
+  ends BIGINT NOT NULL,
+  text MEDIUMBLOB NOT NULL,
+  PRIMARY KEY (name),
+  KEY ends (ends)
+) ENGINE = InnoDB`;

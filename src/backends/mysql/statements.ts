@@ -1,4 +1,4 @@
-import type { Value } from './pool.ts';
+import type { Value } from './connection.ts';
 import { closed, earliest, hash, latest, open, room } from './sql.generated.ts';
 
 export type Values = Readonly<Record<string, Value>>;
@@ -40,7 +40,7 @@ export function statement(text: string, parts: Readonly<Record<string, string>>)
 }
 
 /** A file as one text, with its values in it, as bytes in hexadecimal: for what takes no parameters. */
-export function spelled(text: string, parts: Readonly<Record<string, string>>, values: Values): string {
+export function asText(text: string, parts: Readonly<Record<string, string>>, values: Values): string {
   const bound = statement(text, parts).bind(values, []);
   let next = 0;
   return bound.sql.replaceAll('?', () => `X'${Buffer.from(bound.values[next++]!).toString('hex')}'`);
@@ -63,13 +63,13 @@ export function* portions<T>(all: readonly T[], size: number = LARGEST): Generat
  * The last member fills it up to a power of two. Each length is a prepared statement of its own, which every connection keeps, so
  * there should be few lengths.
  */
-function padded<T>(members: readonly T[]): T[] {
+function pad<T>(members: readonly T[]): T[] {
   const length = 2 ** Math.ceil(Math.log2(members.length));
   return [...members, ...Array<T>(length - members.length).fill(members.at(-1)!)];
 }
 
 export function nameList(names: readonly Buffer[]): List {
-  const values = padded(names);
+  const values = pad(names);
   return { text: values.map(() => '?').join(', '), values };
 }
 
@@ -77,6 +77,6 @@ const CLAIM = 'SELECT CAST(? AS BINARY) AS name, CAST(? AS BINARY) AS mark, CAST
 
 /** @param claims name, mark and ttl of each */
 export function claimsOf(claims: readonly (readonly [Buffer, string, string])[]): List {
-  const values = padded(claims);
+  const values = pad(claims);
   return { text: values.map(() => CLAIM).join(' UNION ALL '), values: values.flat() };
 }

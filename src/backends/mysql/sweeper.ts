@@ -1,11 +1,12 @@
 import type { Cancel, Clock } from '../../core/contract/clock.ts';
 import { milliseconds } from '../../core/contract/duration.ts';
 import { repeat } from '../shared/repeat.ts';
-import type { Row } from './pool.ts';
+import type { Row } from './connection.ts';
 import * as sql from './sql.generated.ts';
 import { nameList, portions } from './statements.ts';
 import { liveLine, MICRO } from './stored-line.ts';
 import type { Table } from './table.ts';
+import { sweepWords } from './words.ts';
 
 const TEN_MINUTES = 600_000;
 const FIVE_MINUTES = 300_000;
@@ -32,8 +33,15 @@ export class Sweeper {
     if (interval > 0) this.#stop = repeat(clock, pause, () => this.#turn(interval));
   }
 
-  /** Where claims in a line have lapsed, it clears them, and leaves the row for a later sweep. @returns how many rows it removed */
+  /** Removes idle keys, and words that are over. @returns how many keys */
   async sweep(): Promise<number> {
+    const swept = await this.#sweepLines();
+    if (!this.#closed) await sweepWords(this.#table);
+    return swept;
+  }
+
+  /** Where claims in a line have lapsed, it clears them, and leaves the row for a later sweep. @returns how many rows it removed */
+  async #sweepLines(): Promise<number> {
     await this.#table.ready();
     let swept = 0;
     for (let after: Buffer = Buffer.alloc(0); !this.#closed; ) {

@@ -2,8 +2,9 @@ import type { Clock } from '../../core/contract/clock.ts';
 import { invalid, shown } from '../../core/contract/errors.ts';
 import { onceFor } from '../../core/contract/promises.ts';
 import { ServerClock } from '../shared/server-clock.ts';
-import { mapped } from './errors.ts';
-import type { Header, MysqlPool, Row } from './pool.ts';
+import type { Header, Row } from './connection.ts';
+import { isNoTable, translateError } from './errors.ts';
+import type { MysqlPool } from './pool.ts';
 import { open } from './schema.ts';
 import { Server } from './server.ts';
 import { type Bound, type List, type Statement, statement, type Values } from './statements.ts';
@@ -26,7 +27,7 @@ export class Table {
 
   /** @throws LockError `LOCK_INVALID` for a bad name */
   constructor(pool: MysqlPool, name: string, clock: Clock, backend: string) {
-    this.name = quoted(name);
+    this.name = quoteTable(name);
     this.backend = backend;
     this.#clock = clock;
     this.server = new Server(pool, clock);
@@ -54,7 +55,7 @@ export class Table {
    * As `ready`, but never again. This is enough for what needs no time of the server. To look again, it might have to wait for a
    * connection.
    */
-  known(): Promise<void> {
+  identify(): Promise<void> {
     return this.#open();
   }
 
@@ -63,7 +64,12 @@ export class Table {
     const members = list?.text ?? '';
     let found = this.#statements.get(text)?.get(members);
     if (!found) {
-      found = statement(text, { table: this.name, notes: `${this.name.slice(0, -1)}_notes\``, list: members });
+      found = statement(text, {
+        table: this.name,
+        notes: this.#beside('notes'),
+        words: this.#beside('words'),
+        list: members,
+      });
       this.#statements.set(text, (this.#statements.get(text) ?? new Map()).set(members, found));
     }
     return found.bind(values, list?.values ?? []);
@@ -92,22 +98,37 @@ export class Table {
 
   /** Makes a table. That commits what is open on its session, so nothing may be open. */
   async make(text: string): Promise<void> {
-    await this.#mapped(this.server.runAlone(this.bind(text)));
+    await this.#translateErrors(this.server.runAlone(this.bind(text)));
+  }
+
+  /** Asks about a table that its first use makes. @param made the file that makes it */
+  async orMake<T>(made: string, ask: () => Promise<T>): Promise<T> {
+    await this.ready();
+    return ask().catch(async (error: Error) => {
+      if (!isNoTable(error.cause)) throw error;
+      await this.make(made);
+      return ask();
+    });
+  }
+
+  /** The name of a table beside this one, quoted. */
+  #beside(what: 'notes' | 'words'): string {
+    return `${this.name.slice(0, -1)}_${what}\``;
   }
 
   #run(text: string, values?: Values, list?: List): Promise<unknown> {
-    return this.#mapped(this.server.run(this.bind(text, values, list)));
+    return this.#translateErrors(this.server.run(this.bind(text, values, list)));
   }
 
-  #mapped<T>(answer: Promise<T>): Promise<T> {
+  #translateErrors<T>(answer: Promise<T>): Promise<T> {
     return answer.catch((error) => {
-      throw mapped(error, this.backend);
+      throw translateError(error, this.backend);
     });
   }
 }
 
-/** `table` or `database.table`. A name has 64 characters at most, and that of the table of notes has 6 more than this one. */
-function quoted(name: string): string {
+/** `table` or `database.table`. A name has 64 characters at most, and those of the tables beside this one have 6 more. */
+function quoteTable(name: string): string {
   if (!/^(\w{1,64}\.)?\w{1,58}$/.test(name)) {
     const form = 'letters, digits and _, 58 at most, and may have its database before a dot';
     throw invalid(`table is ${shown(name)}; it must be ${form}`);

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/contract/clock.ts';
+import type { Connection, Row } from './connection.ts';
 import { checkWrites } from './no-writes.ts';
-import { type Connection, destroy, type Row } from './pool.ts';
+import { destroy } from './pool.ts';
 import type { Server } from './server.ts';
 import { closed, open } from './sql.generated.ts';
 import { bare } from './statements.ts';

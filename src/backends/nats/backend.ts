@@ -2,25 +2,9 @@ import type { Backend, Finding } from '../../core/contract/backend.ts';
 import { invalid } from '../../core/contract/errors.ts';
 import { checkNames, namesOf } from '../../core/contract/options.ts';
 import { type RegisterEntry, type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
-import { type Danger, findingsOf } from '../shared/danger.ts';
-
-/** What holdfast uses of a bucket, as `Kvm` of `@nats-io/kv` opens it, or `js.views.kv()` of `nats`. It imports neither. */
-export interface NatsKv {
-  get(key: string): Promise<NatsEntry | null>;
-  create(key: string, data: Uint8Array): Promise<number>;
-  update(key: string, data: Uint8Array, revision: number): Promise<number>;
-  delete(key: string): Promise<void>;
-  watch(options: { key: string }): Promise<AsyncIterable<NatsEntry> & { stop(): void }>;
-  keys(): Promise<AsyncIterable<string>>;
-  status(): Promise<{ readonly replicas: number; readonly storage: string }>;
-}
-
-/** What holdfast uses of an entry of a bucket. */
-export interface NatsEntry {
-  readonly value: Uint8Array;
-  readonly revision: number;
-  readonly operation: 'PUT' | 'DEL' | 'PURGE';
-}
+import { findingsOf } from '../shared/danger.ts';
+import type { NatsEntry, NatsKv } from './client.ts';
+import { DANGERS, type Facts } from './dangers.ts';
 
 /** Options of `nats`. */
 export interface NatsOptions extends RegisterOptions {
@@ -85,39 +69,7 @@ const storeOf = (bucket: NatsKv, synced: boolean): RegisterStore => ({
 const entryOf = (entry: NatsEntry | null): RegisterEntry | undefined =>
   entry?.operation === 'PUT' ? { text: decoder.decode(entry.value), version: String(entry.revision) } : undefined;
 
-interface Facts {
-  readonly replicas: number;
-  readonly storage: string;
-  readonly synced: boolean;
-}
-
 const statusOf = async (bucket: NatsKv): Promise<Omit<Facts, 'synced'>> => {
   const { replicas, storage } = await bucket.status();
   return { replicas, storage };
 };
-
-const DANGERS: readonly Danger<Facts>[] = [
-  {
-    severity: 'danger',
-    code: 'one-replica',
-    when: ({ replicas }) => replicas < 3,
-    message: ({ replicas }) =>
-      `the bucket has R${replicas}: with a lost server or disk the locks are lost, and others get them`,
-    advice: 'give it three replicas: nats stream edit KV_<bucket> --replicas 3',
-  },
-  {
-    severity: 'danger',
-    code: 'memory-storage',
-    when: ({ storage }) => storage === 'memory',
-    message: 'the bucket is in memory: what a server acknowledged is gone when it starts anew',
-    advice: 'make it with storage: file',
-  },
-  {
-    severity: 'danger',
-    code: 'sync-interval',
-    when: ({ synced }) => !synced,
-    message:
-      'JetStream flushes to disk every two minutes unless sync_interval is always: a power failure takes back what was acknowledged, and two may hold',
-    advice: 'set jetstream { sync_interval: always } on every server, then pass synced: true',
-  },
-];

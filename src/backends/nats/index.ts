@@ -1,1 +1,2 @@
-export { type NatsEntry, type NatsKv, type NatsOptions, nats } from './backend.ts';
+export { type NatsOptions, nats } from './backend.ts';
+export type { NatsEntry, NatsKv } from './client.ts';

@@ -16,7 +16,7 @@ import { isLockError } from '../../core/contract/errors.ts';
 import { type AdvisoryHold, AdvisoryHolds } from './advisory-holds.ts';
 import { openAdvisory } from './advisory-session.ts';
 import { AdvisorySessions } from './advisory-sessions.ts';
-import { type AdvisoryStatements, advisoryStatements, granted, leastOf } from './advisory-statements.ts';
+import { type AdvisoryStatements, advisoryStatements, grantOf, leastOf } from './advisory-statements.ts';
 import { AdvisoryWaits, type Wake } from './advisory-waits.ts';
 import { findings } from './check.ts';
 import { checkSessions } from './clients.ts';
@@ -109,7 +109,7 @@ class Advisory implements AdvisoryBackend {
       const values = [lock, leastOf(claim), this.#server.serverClock.in(within) ?? null];
       const [row] = await on.session.query(this.#texts(hold.shared).attempt, values);
       this.#server.serverClock.learn(Number(row!.server_time));
-      if (row!.ticket) return granted(row!, on);
+      if (row!.ticket) return grantOf(row!, on);
       this.#holds.forget(lock, id);
       return isTrue(row!.late) ? { granted: false, late: true } : { granted: false };
     } catch (error) {

@@ -21,7 +21,7 @@ export function advisoryStatements(named: (script: string) => string): AdvisoryS
 export const leastOf = ({ atLeast }: Claim): string | null => (atLeast === undefined ? null : String(atLeast));
 
 /** What a row with a token grants. The grant lasts as long as the session. */
-export const granted = (row: Row, { session }: AdvisorySession): Grant => ({
+export const grantOf = (row: Row, { session }: AdvisorySession): Grant => ({
   granted: true,
   ticket: BigInt(String(row.ticket)),
   validFor: Number.POSITIVE_INFINITY,

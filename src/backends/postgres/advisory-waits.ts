@@ -3,7 +3,7 @@ import type { Claim, Grant } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import type { AdvisoryHolds } from './advisory-holds.ts';
 import type { AdvisorySessions } from './advisory-sessions.ts';
-import { type AdvisoryStatements, granted, leastOf } from './advisory-statements.ts';
+import { type AdvisoryStatements, grantOf, leastOf } from './advisory-statements.ts';
 import { AdvisoryWait } from './advisory-wait.ts';
 import type { Row } from './pool.ts';
 
@@ -44,10 +44,10 @@ export class AdvisoryWaits {
   /** Starts to wait on the server, if the claim is watched and a session is left for it. */
   async begin(lock: string, claim: Claim): Promise<void> {
     const { id } = claim;
-    const wanted = () => this.#watchers.has(id) && !this.#waits.has(id);
-    const on = wanted() && (await this.#sessions.toWait());
+    const isWanted = () => this.#watchers.has(id) && !this.#waits.has(id);
+    const on = isWanted() && (await this.#sessions.toWait());
     if (!on) return;
-    if (!wanted()) {
+    if (!isWanted()) {
       on.waiting = false;
       return;
     }
@@ -55,7 +55,7 @@ export class AdvisoryWaits {
     const statement: [string, unknown[]] = [this.#texts(shared).wait, [lock, leastOf(claim)]];
     const settle = (row: Row | undefined) => {
       this.#waits.delete(id);
-      const grant = row && granted(row, on);
+      const grant = row && grantOf(row, on);
       if (grant) this.#holds.keep(lock, id, { shared, on, asked: Promise.resolve(grant) });
       this.#watchers.get(id)?.(grant);
     };

@@ -1,9 +1,11 @@
 import {
+  type Answerable,
   type Attempt,
   type Backend,
   type Claim,
   type Finding,
   type Handle,
+  type Leave,
   type Listing,
   LONGEST_PLACE_TTL,
   type Notes,
@@ -11,12 +13,14 @@ import {
   type Renewal,
   type Standing,
   type Traits,
+  type Words,
 } from '../../core/contract/backend.ts';
 import { systemClock } from '../../core/contract/clock.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
 import { onceFor } from '../../core/contract/promises.ts';
+import { LONGEST_WORDS } from '../shared/record.ts';
 import { tableFindings } from './check.ts';
-import { opened, type PostgresClient } from './clients.ts';
+import { type PostgresClient, poolOf } from './clients.ts';
 import { standings } from './inspect.ts';
 import { notesOf } from './notes.ts';
 import { checkTable, naming, type PostgresOptions } from './options.ts';
@@ -24,9 +28,10 @@ import { busyPool, dialLike, dialOf, isEnded, isTrue, type PgPool } from './pool
 import { Renewals } from './renewals.ts';
 import { open, setup } from './schema.ts';
 import { Server } from './server.ts';
-import { fieldsOf, take, valuesOf } from './statements.ts';
+import { fieldsOf, SERVER_TIME, take, valuesOf } from './statements.ts';
 import { IDLE, Sweeper } from './sweeper.ts';
 import { Mailbox } from './wake-ups.ts';
+import { attemptOf, inquiryOf, leaveOf, wordsOf } from './words.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
@@ -38,6 +43,7 @@ const TRAITS: Traits = {
   keptBy: 'lease',
   renewedFrom: 'anywhere',
   placeTtl: LONGEST_PLACE_TTL,
+  leaves: { max: LONGEST_WORDS },
   ttl: { min: 10, max: LONGEST },
 };
 
@@ -75,6 +81,7 @@ class Postgres implements PostgresBackend {
   readonly traits: Traits;
   readonly watch: Backend['watch'];
   readonly notes: Notes;
+  readonly words: Words;
   readonly #pool: PgPool;
   readonly #server: Server;
   readonly #mailbox: Mailbox | undefined;
@@ -85,7 +92,7 @@ class Postgres implements PostgresBackend {
 
   constructor(client: PostgresClient, options: PostgresOptions) {
     const { setup = 'auto', connect, clock = systemClock, pooler, ownConnection = false } = options;
-    const { pool, listen } = opened(client, clock);
+    const { pool, listen } = poolOf(client, clock);
     const create = setup === 'auto';
     const server = new Server(pool, naming(options), clock, this.name);
     const dial = connect === false ? undefined : (connect ?? dialLike(pool) ?? (listen && { listen }));
@@ -93,6 +100,7 @@ class Postgres implements PostgresBackend {
     this.#pool = pool;
     this.#server = server;
     this.notes = notesOf(server, () => this.#open());
+    this.words = wordsOf(server, () => this.#open());
     this.#sweeper = new Sweeper(server);
     this.#renewals = new Renewals(server, ownConnection ? dialOf(pool, connect) : undefined);
     this.#mailbox = mailbox;
@@ -107,15 +115,21 @@ class Postgres implements PostgresBackend {
   async attempt(claim: Claim): Promise<Attempt> {
     const sent = this.#server.clock.now();
     await this.#open();
+    if (claim.answered) return (await this.#ask(claim, claim.answered, sent)).attempt;
     const answer = await take(this.#server, 'attempt', this.#values(claim, sent), claim.key);
     return this.#outcome(fieldsOf(answer), claim);
   }
 
-  async release(handle: Handle, next?: Claim): Promise<Release> {
+  async release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
     const sent = this.#server.clock.now();
     await this.#open();
+    if (leave) return this.#leave(handle, leave, next);
     const gone = [Buffer.from(handle.key), handle.id];
     if (!next) return { freed: isTrue(await take(this.#server, 'release', gone, handle.key)) };
+    if (next.answered) {
+      const { freed, attempt } = await this.#ask(next, next.answered, sent, gone);
+      return { freed, next: attempt };
+    }
     const answer = await take(this.#server, 'exchange', [...gone, ...this.#values(next, sent)], handle.key);
     const [freed, ...outcome] = fieldsOf(answer);
     return { freed: freed === 't', next: this.#outcome(outcome, next) };
@@ -168,12 +182,29 @@ class Postgres implements PostgresBackend {
     return valuesOf(claim, this.#server.serverClock.in(claim.within, sent) ?? null, this.#mailbox?.channel ?? null);
   }
 
+  /** An attempt of a claim that words may answer. @param gone key and id of the claim that is given up in the same step */
+  async #ask(
+    claim: Claim,
+    answered: Answerable,
+    sent: number,
+    gone: readonly unknown[] = [null, null],
+  ): Promise<{ freed: boolean; attempt: Attempt }> {
+    const values = [...gone, ...this.#values(claim, sent), ...inquiryOf(answered)];
+    const [freed, ...outcome] = fieldsOf(await take(this.#server, 'ask', values, claim.key));
+    return { freed: freed === 't', attempt: this.#outcome(outcome, claim) };
+  }
+
+  async #leave(handle: Handle, leave: Leave, next?: Claim): Promise<Release> {
+    const answer = await take(this.#server, 'leave', leaveOf(handle, leave), handle.key);
+    const [freed, left] = fieldsOf(answer).map((field) => field === 't');
+    return next ? { freed: freed!, left, next: await this.attempt(next) } : { freed: freed!, left };
+  }
+
   /** @param outcome what the script of an attempt gives, in its order */
-  #outcome([state, ticket, ahead, retryAfter, time]: string[], claim: Claim): Attempt {
-    this.#server.serverClock.learn(Number(time));
-    if (state === 'held') return { granted: true, ticket: BigInt(ticket!), validFor: claim.ttl };
-    if (state === 'late') return { granted: false, late: true };
-    if (claim.queue) void this.#mailbox?.open();
-    return { granted: false, ahead: Number(ahead), retryAfter: Number(retryAfter) };
+  #outcome(outcome: string[], claim: Claim): Attempt {
+    this.#server.serverClock.learn(Number(outcome[SERVER_TIME]));
+    const attempt = attemptOf(outcome, claim);
+    if (claim.queue && !attempt.granted && attempt.ahead !== undefined) void this.#mailbox?.open();
+    return attempt;
   }
 }

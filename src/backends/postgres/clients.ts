@@ -42,7 +42,7 @@ export type Listen = (
 ) => Promise<() => unknown>;
 
 /** A client as a pool of `pg`. */
-export interface Opened {
+export interface OpenPool {
   readonly pool: PgPool;
   /** Its own way to listen; that of a pool of `pg` is a connection more. */
   readonly listen?: Listen;
@@ -51,7 +51,7 @@ export interface Opened {
 type Ask = (query: PgQuery, values: never[]) => PromiseLike<unknown>;
 
 /** @throws LockError `LOCK_INVALID` when it is none of them */
-export function opened(client: PostgresClient, clock: Clock): Opened {
+export function poolOf(client: PostgresClient, clock: Clock): OpenPool {
   if (isSql(client)) return overSql(client, clock);
   if (isPglite(client)) return overPglite(client, clock);
   return { pool: checkPool(client as PgPool) };
@@ -90,7 +90,7 @@ function poolOver(clock: Clock, ask: Ask, ended: () => boolean): PgPool {
   } as PgPool;
 }
 
-function overSql(sql: SqlFunction, clock: Clock): Opened {
+function overSql(sql: SqlFunction, clock: Clock): OpenPool {
   const { adapter = 'postgres', transform } = sql.options;
   if (adapter !== 'postgres') throw invalid(`postgres() needs Bun.SQL with the adapter postgres, not ${adapter}`);
   const isRenamed = typeof transform?.column?.from === 'function';
@@ -128,7 +128,7 @@ const withOurNames = (row: Row): Row =>
     ]),
   );
 
-function overPglite(db: Pglite, clock: Clock): Opened {
+function overPglite(db: Pglite, clock: Clock): OpenPool {
   const ask: Ask = async ({ text }, values) => (await db.query(text, values)).rows;
   return {
     pool: poolOver(clock, ask, () => db.closed),

@@ -66,13 +66,13 @@ const PREFIX = /^[A-Za-z0-9_.:-]{1,40}$/;
 const SCHEMA = /^[A-Za-z0-9_.:-]{1,63}$/;
 
 /** Fills the names of tables and functions into a script. */
-export type Named = (script: string) => string;
+export type FillNames = (script: string) => string;
 
 /**
  * None of the characters allowed can end a quoted identifier, a literal or a function body, so no name changes what a script does.
  * @throws LockError `LOCK_INVALID`.
  */
-export function naming({ prefix = 'holdfast', schema = 'public' }: Naming): Named {
+export function naming({ prefix = 'holdfast', schema = 'public' }: Naming): FillNames {
   checkPrefix(prefix, PREFIX);
   checkPrefix(schema, SCHEMA);
   return (script) =>

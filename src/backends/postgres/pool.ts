@@ -40,6 +40,11 @@ export interface PgPool {
 /** @throws LockError `LOCK_INVALID` when it is no pool. A single client is none: our statements would run in its transaction. */
 export function checkPool(pool: PgPool): PgPool {
   const { query, on } = Object(pool) as Partial<PgPool>;
+  if (isNative(pool)) {
+    throw invalid(
+      'postgres() and postgresAdvisory() refuse the pool of pg.native, which sends bytes as text and has no query_timeout: use new pg.Pool(…) of pg itself, without NODE_PG_FORCE_NATIVE',
+    );
+  }
   if (typeof query === 'function' && typeof on === 'function' && !('processID' in pool)) return pool;
   throw invalid(
     'postgres() and postgresAdvisory() need a pool: new pg.Pool(…), not a client and not a URL; postgres() takes the sql of postgres.js, PGlite or Bun.SQL, too',
@@ -57,6 +62,12 @@ interface PoolParts {
   readonly idleCount?: number;
   readonly waitingCount?: number;
   readonly ending?: boolean;
+}
+
+/** Whether its clients are those of libpq (`pg-native`). The client in JavaScript has the second of these, and not the first. */
+function isNative(pool: PgPool): boolean {
+  const made: object = Object((Object(pool) as PoolParts).Client?.prototype);
+  return 'isConnected' in made && !('getStartupConf' in made);
 }
 
 /** Whether its owner has closed it. */

@@ -47,15 +47,15 @@ export class Renewals {
     if (!this.#dial || this.#closed || clock.now() < this.#notBefore) return undefined;
     this.#session ??= Session.open(this.#dial, clock).then(
       (session) => {
-        session.ended.addEventListener('abort', () => this.#gone(0), { once: true });
+        session.ended.addEventListener('abort', () => this.#postpone(0), { once: true });
         return session;
       },
-      () => this.#gone(AGAIN),
+      () => this.#postpone(AGAIN),
     );
     return this.#session;
   }
 
-  #gone(pause: number): undefined {
+  #postpone(pause: number): undefined {
     this.#notBefore = this.#server.clock.now() + pause;
     this.#session = undefined;
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Finding } from '../../core/contract/backend.ts';
-import type { Named } from './options.ts';
+import type { FillNames } from './options.ts';
 import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';
 
@@ -9,21 +9,21 @@ import * as sql from './sql.generated.ts';
  * the database, never the other way. Programs of both work side by side, so what a program calls keeps its name, its arguments
  * and its meaning; a newer revision may only add to it.
  */
-export const REVISION = 3;
+export const REVISION = 4;
 /** The oldest revision that this program can work with. */
 export const NEEDED = 2;
 
 /** The scripts of all functions. */
 export const FUNCTIONS: readonly string[] = [
   ...[sql.spot, sql.admit, sql.settle, sql.attempt, sql.release, sql.renew, sql.sweep],
-  ...[sql.commit, sql.commitNote],
+  ...[sql.ask, sql.leave, sql.commit, sql.commitNote, sql.commitWords],
 ];
 const NAMES = [...FUNCTIONS.join('\n').matchAll(/CREATE OR REPLACE (?:FUNCTION|PROCEDURE) \{(\w+)\}/g)].map(
   ([, name]) => name!,
 );
 
 /** Marks each function of a script with the revision. */
-export const marked = (script: string): string =>
+export const markFunctions = (script: string): string =>
   script
     .replaceAll('{prelude}', sql.prelude)
     .replaceAll('AS $holdfast$\n', () => `AS $holdfast$\n-- holdfast revision ${REVISION}\n`);
@@ -34,8 +34,8 @@ export const aboutFunctions = (statement: string): string =>
     .replaceAll('{installed}', sql.installed)
     .replaceAll('{functions}', NAMES.map((name) => `'{=${name}}'`).join(', '));
 
-const digestsOf = (named: Named): Map<string, string> => {
-  const found = named(marked(FUNCTIONS.join('\n'))).matchAll(
+const digestsOf = (named: FillNames): Map<string, string> => {
+  const found = named(markFunctions(FUNCTIONS.join('\n'))).matchAll(
     /(?:FUNCTION|PROCEDURE) "[^"]+"\."([^"]+)"\([^$]*\$holdfast\$(.*?)\$holdfast\$/gs,
   );
   return new Map([...found].map(([, name, body]) => [createHash('md5').update(body!).digest('hex'), name!]));

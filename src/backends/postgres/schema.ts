@@ -1,6 +1,6 @@
 import { isMissing, unavailable } from './errors.ts';
 import { checkNaming, type Naming, naming } from './options.ts';
-import { aboutFunctions, FUNCTIONS, marked, NEEDED, REVISION } from './revision.ts';
+import { aboutFunctions, FUNCTIONS, markFunctions, NEEDED, REVISION } from './revision.ts';
 import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';
 
@@ -18,7 +18,7 @@ export function setupScript(names: Naming = {}): string {
   return naming(names)(SETUP);
 }
 
-const PARTS = [sql.tables, sql.upgrade, sql.notes, ...FUNCTIONS];
+const PARTS = [sql.tables, sql.upgrade, sql.notes, sql.words, ...FUNCTIONS];
 
 const STATE = aboutFunctions(sql.state);
 
@@ -30,7 +30,7 @@ IF coalesce((
 ${sql.installed}), 0) > ${REVISION} THEN
   RETURN;
 END IF;
-${PARTS.map((part) => `EXECUTE $part$\n${marked(part)}\n$part$;`).join('\n')}
+${PARTS.map((part) => `EXECUTE $part$\n${markFunctions(part)}\n$part$;`).join('\n')}
 END
 $setup$;`);
 

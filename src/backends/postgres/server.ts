@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../core/contract/clock.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import { isConflict, isForeign, isReadOnly, isUnprepared, refusal, unavailable } from './errors.ts';
-import type { Named } from './options.ts';
+import type { FillNames } from './options.ts';
 import { idleOf, type PgPool, type PgQuery, patienceOf, type Row } from './pool.ts';
 
 /** How often a statement is sent again after a conflict. In each conflict another statement succeeds, so a few times suffice. */
@@ -19,13 +19,13 @@ export class Server {
   readonly backend: string;
   readonly clock: Clock;
   readonly serverClock: ServerClock;
-  readonly named: Named;
+  readonly named: FillNames;
   readonly #pool: PgPool;
   readonly #patience: number;
   readonly #prepared = new Map<string, Pick<PgQuery, 'name' | 'text'>>();
   #prepare = true;
 
-  constructor(pool: PgPool, named: Named, clock: Clock, backend: string) {
+  constructor(pool: PgPool, named: FillNames, clock: Clock, backend: string) {
     this.backend = backend;
     this.clock = clock;
     this.serverClock = new ServerClock(clock);

@@ -97,6 +97,99 @@ export const advisoryWait: string = `-- Waits for a session lock, as long as it 
 --   {wait} is pg_advisory_lock or pg_advisory_lock_shared
 SELECT {token}($2::bigint)::text AS ticket FROM {wait}($1::bigint)`;
 
+export const ask: string = `-- The words under a key.
+--   age  how old they may be, ms; null: as old as they are
+-- Gives no row, or one: the ticket of the hold that left them, for how many ms they are there and will be, and behind an x
+-- the words in hex.
+CREATE OR REPLACE FUNCTION {answer}(a_key bytea, a_age float8) RETURNS TABLE (ticket bigint, age float8, valid float8, said text)
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off
+AS $holdfast$
+DECLARE
+  moment timestamptz := clock_timestamp();
+BEGIN
+  -- This writes nothing, so a server that was the primary would answer, too. It does not know what was left since.
+  IF current_setting('transaction_read_only') = 'on' THEN
+    RAISE read_only_sql_transaction USING MESSAGE = 'holdfast: this server is read-only, and may not know the newest words';
+  END IF;
+  RETURN QUERY
+    SELECT newest.ticket, past.ms, date_part('epoch', newest.until - moment) * 1000, 'x' || encode(newest.text, 'hex')
+    FROM (SELECT * FROM {words} w WHERE w.key = a_key ORDER BY w.era DESC LIMIT 1) AS newest,
+      LATERAL (SELECT greatest(0, date_part('epoch', moment - newest.since) * 1000) AS ms) AS past
+    WHERE newest.until > moment AND past.ms <= coalesce(a_age, 'infinity');
+END
+$holdfast$;
+
+-- One attempt of a claim that words may answer. The first 12 are as for {attempt}.
+--   age     how old the words may be, ms; null: as old as they are
+--   mark    what others see of it while it holds
+--   counts  for so long after its ttl it counts among the tries of its key, ms; 0: it does not
+-- Gives what {attempt} gives, or the state 'left', with \`ticket\` of the hold that left the words; and beside it
+--   tries             of a hold that counts: the holds begun since words were left last
+--   mark              of the last hold that counts, in hex, where this claim is refused
+--   age, valid, said  of the words
+CREATE OR REPLACE FUNCTION {ask}(
+  a_key bytea, a_id text, a_take int, a_room int, a_ttl float8, a_span int, a_label bytea,
+  a_queue boolean, a_until float8, a_least bigint, a_channel text, a_grace float8,
+  a_age float8, a_mark text, a_counts float8,
+  OUT state text, OUT ticket bigint, OUT ahead int, OUT retry_after float8, OUT server_time float8,
+  OUT tries int, OUT mark text, OUT age float8, OUT valid float8, OUT said text
+) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off
+AS $holdfast$
+DECLARE
+  there record;
+  last record;
+BEGIN
+  SELECT * INTO there FROM {answer}(a_key, a_age);
+  IF NOT FOUND THEN
+    SELECT * INTO state, ticket, ahead, retry_after, server_time FROM {attempt}(
+      a_key, a_id, a_take, a_room, a_ttl, a_span, a_label, a_queue, a_until, a_least, a_channel, a_grace);
+    IF state = 'late' THEN
+      RETURN;
+    END IF;
+    -- A hold that ended meanwhile may have left words. A grant has locked the key's row by now, so none come after this look.
+    SELECT * INTO there FROM {answer}(a_key, a_age);
+  END IF;
+  IF FOUND THEN
+    SELECT 'left', there.ticket, there.age, there.valid, there.said INTO state, ticket, age, valid, said;
+    server_time := date_part('epoch', clock_timestamp()) * 1000;
+    -- Most of those that are answered have no place, and lock nothing.
+    PERFORM {release}(a_key, a_id)
+      WHERE EXISTS (SELECT FROM {line} l WHERE l.id = a_id AND l.key || '' = a_key)
+         OR EXISTS (SELECT FROM {keys} k WHERE k.key = a_key AND k.id = a_id);
+    RETURN;
+  END IF;
+
+  SELECT w.tries, w.begun, w.mark, w.counts > clock_timestamp() AS good INTO last
+    FROM {words} w WHERE w.key = a_key ORDER BY w.era DESC LIMIT 1;
+  IF state = 'waits' THEN
+    mark := encode(convert_to(CASE WHEN last.good THEN last.mark ELSE '-' END, 'UTF8'), 'hex');
+  ELSIF a_counts > 0 THEN
+    tries := last.tries;
+    IF last.begun IS DISTINCT FROM ticket THEN
+      tries := CASE WHEN last.good THEN last.tries + 1 ELSE 1 END;
+      PERFORM {begin}(a_key, tries, ticket, a_mark, a_ttl + a_counts);
+    END IF;
+  END IF;
+END
+$holdfast$;
+
+-- Notes that a hold has begun. The caller has locked the key's row.
+CREATE OR REPLACE FUNCTION {begin}(a_key bytea, a_tries int, a_ticket bigint, a_mark text, ms float8) RETURNS void
+LANGUAGE plpgsql AS $holdfast$
+BEGIN
+  UPDATE {words} w
+    SET tries = a_tries, begun = a_ticket, mark = a_mark, counts = clock_timestamp() + ms * interval '1 ms',
+        steps = w.steps + 1, era = (w.steps + 1) / 64
+    WHERE w.key = a_key AND w.era >= (SELECT newest.era FROM {words} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1);
+  IF NOT FOUND THEN
+    INSERT INTO {words} (key, tries, begun, mark, counts)
+      VALUES (a_key, a_tries, a_ticket, a_mark, clock_timestamp() + ms * interval '1 ms');
+  END IF;
+END
+$holdfast$;`;
+
 export const attempt: string = `-- One attempt to hold a key: takes the hold, or takes or keeps a place in line, or leaves nothing behind.
 --   key, id, take, room, ttl (ms), span, label   of the claim
 --   queue    keep a place when refused
@@ -254,6 +347,68 @@ BEGIN
 END
 $holdfast$;`;
 
+export const commitWords: string = `-- What programs call about words, each in a transaction of its own: see commit.sql.
+
+-- An attempt of a claim that words may answer; before it, where there is a \`gone\`, that claim is given up in the same step.
+CREATE OR REPLACE PROCEDURE {commit_ask}(
+  gone_key bytea, gone text,
+  a_key bytea, a_id text, a_take int, a_room int, a_ttl float8, a_span int, a_label bytea,
+  a_queue boolean, a_until float8, a_least bigint, a_channel text, a_grace float8,
+  a_age float8, a_mark text, a_counts float8,
+  quiet boolean, INOUT answer text
+) LANGUAGE plpgsql AS $holdfast$
+DECLARE
+  freed boolean;
+BEGIN
+{prelude}
+  PERFORM set_config('holdfast.quiet', 'on', true) WHERE quiet;
+  IF gone IS NOT NULL THEN
+    freed := {release}(gone_key, gone);
+  END IF;
+  SELECT (freed, asked.*)::text INTO answer FROM {ask}(
+    a_key, a_id, a_take, a_room, a_ttl, a_span, a_label, a_queue, a_until, a_least, a_channel, a_grace, a_age, a_mark, a_counts
+  ) AS asked;
+  COMMIT;
+END
+$holdfast$;
+
+CREATE OR REPLACE PROCEDURE {commit_leave}(a_key bytea, a_id text, a_text bytea, ms float8, fresh float8, quiet boolean, INOUT answer text)
+LANGUAGE plpgsql AS $holdfast$
+BEGIN
+{prelude}
+  PERFORM set_config('holdfast.quiet', 'on', true) WHERE quiet;
+  answer := {leave}(a_key, a_id, a_text, ms, fresh)::text;
+  COMMIT;
+END
+$holdfast$;
+
+-- Gives \`ticket,age,valid,words\`, each empty where no words are there, and behind it \`tries,mark\`. Words and mark in hex.
+CREATE OR REPLACE PROCEDURE {commit_look}(a_key bytea, INOUT answer text)
+LANGUAGE plpgsql AS $holdfast$
+BEGIN
+{prelude}
+  SELECT (found.*, coalesce(begun.tries, 0), encode(convert_to(coalesce(begun.mark, '-'), 'UTF8'), 'hex'))::text INTO answer
+    FROM (SELECT) AS one
+      LEFT JOIN {answer}(a_key, NULL) AS found ON true
+      LEFT JOIN LATERAL (SELECT * FROM {words} w WHERE w.key = a_key ORDER BY w.era DESC LIMIT 1) AS begun
+        ON begun.counts > clock_timestamp();
+  COMMIT;
+END
+$holdfast$;
+
+-- Gives 1 if words or tries were there.
+CREATE OR REPLACE PROCEDURE {commit_forget}(a_key bytea, INOUT answer text)
+LANGUAGE plpgsql AS $holdfast$
+BEGIN
+{prelude}
+  WITH gone AS (
+    DELETE FROM {words} WHERE key = a_key RETURNING greatest(counts, until) > clock_timestamp() AS good
+  )
+  SELECT coalesce(bool_or(good), false)::int INTO answer FROM gone;
+  COMMIT;
+END
+$holdfast$;`;
+
 export const commit: string = `-- What programs call: each does its work in a transaction of its own, and has committed it when it answers. In a transaction that
 -- somebody has left open on the connection the server refuses the COMMIT (2D000), and the work is undone: nobody is told of a
 -- grant that a rollback could still take away.
@@ -382,6 +537,48 @@ ORDER BY standing.key, standing.ticket`;
 export const installed: string = `-- Revisions of the functions that are there: of those without a mark, 1. Null: none is there.
 SELECT min(coalesce(substring(prosrc FROM '-- holdfast revision ([0-9]+)')::int, 1)) FROM pg_proc
   WHERE pronamespace = to_regnamespace('{schema}') AND '"' || proname || '"' IN ({functions})`;
+
+export const leave: string = `-- Gives up a claim as {release} does. If it is a hold that has not lapsed, it leaves words in the same step: they end the tries, and
+-- each process that waits in the line is told that there are some, but not which.
+--   key, id  of the claim
+--   ms       how long the words stay
+--   fresh    for so long they have no age yet, ms
+-- Gives \`freed\`, as {release} does, and whether the words were left.
+CREATE OR REPLACE FUNCTION {leave}(a_key bytea, a_id text, a_text bytea, ms float8, fresh float8, OUT freed boolean, OUT kept boolean)
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off
+AS $holdfast$
+DECLARE
+  spot {keys} := {spot}(a_key, false);
+  moment timestamptz := clock_timestamp();
+  mine bigint;
+BEGIN
+  IF spot.id = a_id THEN
+    mine := CASE WHEN spot.lapses > moment THEN spot.ticket END;
+  ELSE
+    SELECT l.ticket INTO mine FROM {line} l WHERE l.id = a_id AND l.key || '' = a_key AND l.held AND l.lapses > moment;
+  END IF;
+  kept := mine IS NOT NULL;
+  IF kept THEN
+    UPDATE {words} w
+      SET tries = 0, begun = NULL, mark = NULL, counts = '-infinity',
+          ticket = mine, since = moment + fresh * interval '1 ms', until = moment + ms * interval '1 ms', text = a_text,
+          steps = w.steps + 1, era = (w.steps + 1) / 64
+      WHERE w.key = a_key AND w.era >= (SELECT newest.era FROM {words} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1);
+    IF NOT FOUND THEN
+      INSERT INTO {words} (key, ticket, since, until, text) VALUES (
+        a_key, mine, moment + fresh * interval '1 ms', moment + ms * interval '1 ms', a_text);
+    END IF;
+    -- The key in hex, which no other message looks like: a program that does not know it ignores it.
+    IF spot.waits > 0 AND current_setting('holdfast.quiet', true) IS DISTINCT FROM 'on' THEN
+      PERFORM pg_notify(waiting.channel, encode(a_key, 'hex')) FROM (
+        SELECT DISTINCT l.channel FROM {line} l WHERE l.key = a_key AND l.ticket >= spot.first AND NOT l.held AND l.channel IS NOT NULL
+      ) AS waiting;
+    END IF;
+  END IF;
+  freed := {release}(a_key, a_id);
+END
+$holdfast$;`;
 
 export const noteRead: string = `-- $1 name. Gives its text, if there is one whose time is not over. The lock is for a server that was the primary: it does not know
 -- what was written since, and refuses to lock.
@@ -596,8 +793,8 @@ SELECT format, ({installed}) AS revision,
        (extract(epoch FROM clock_timestamp()) * 1000)::text AS server_time
 FROM {meta}`;
 
-export const sweep: string = `-- Removes what nobody asks about any more, from 64 pages of the table of keys: lapsed claims, and keys that are not in use. What one
--- call does is bounded by the pages, also where they are full of rows that are dead but cannot be removed yet.
+export const sweep: string = `-- Removes what nobody asks about any more, from 64 pages of the table of keys and as many of the table of words: lapsed claims, keys
+-- that are not in use, and words that are over. What one call does is bounded by the pages, also where they are full of rows that are dead but cannot be removed yet.
 --   every   ms that must have passed since the last sweep of any process, for a sweep to begin
 --   idle    ms that a key must have been out of use
 --   page    where to go on; 0 begins
@@ -608,7 +805,7 @@ SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force
 AS $holdfast$
 DECLARE
   moment timestamptz := clock_timestamp();
-  pages bigint := pg_relation_size('{keys}') / current_setting('block_size')::int;
+  pages bigint := greatest(pg_relation_size('{keys}'), pg_relation_size('{words}')) / current_setting('block_size')::int;
   low tid := format('(%s,0)', page);
   high tid;
   spot {keys};
@@ -650,6 +847,15 @@ BEGIN
   )
   DELETE FROM {keys} k USING unused WHERE k.key = unused.key AND k.era = unused.era;
   GET DIAGNOSTICS removed = ROW_COUNT;
+  -- A role that was given its rights before there were words goes on without.
+  IF has_table_privilege('{words}', 'DELETE') THEN
+    WITH over AS (
+      SELECT key, era FROM {words} w
+        WHERE w.ctid >= low AND w.ctid < high AND w.counts <= moment AND w.until <= moment
+        FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM {words} w USING over WHERE w.key = over.key AND w.era = over.era;
+  END IF;
 END
 $holdfast$;
 
@@ -734,3 +940,21 @@ BEGIN
   DROP INDEX IF EXISTS {line_waiting};
 END
 $upgrade$;`;
+
+export const words: string = `-- What holds left under their keys, and how often holds have begun since: a row for a key of which a claim said so, or none. Apart from
+-- the keys, so that words of any length cost a lock nothing. Written under the lock of the key's row, but for \`forget\` and the sweep,
+-- which remove. The newest era first, as in tables.sql.
+CREATE TABLE IF NOT EXISTS {words} (
+  key    bytea NOT NULL,
+  tries  int NOT NULL DEFAULT 0,      -- holds begun since words were left last, of claims that count
+  begun  bigint,                      -- the ticket of the last of these
+  mark   text,                        -- and its mark
+  counts timestamptz NOT NULL DEFAULT '-infinity', -- until when these three count
+  ticket bigint,                      -- of the hold that left the words; null: none were left
+  since  timestamptz,                 -- from when on they have an age: when it left them, or later
+  until  timestamptz NOT NULL DEFAULT '-infinity', -- when they are over
+  text   bytea,                       -- bytes, for a text of PostgreSQL cannot hold every character
+  steps  bigint NOT NULL DEFAULT 0,   -- how often the row was written
+  era    bigint NOT NULL DEFAULT 0,   -- steps / 64
+  PRIMARY KEY (key, era)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);`;

@@ -4,13 +4,15 @@ import type { Row } from './pool.ts';
 import type { Server } from './server.ts';
 
 /** The parameters of a claim, from this one on. */
-const claimFrom = (first: number): string => Array.from({ length: 12 }, (_, n) => `$${first + n}`).join();
+const claimFrom = (first: number, length = 12): string => Array.from({ length }, (_, n) => `$${first + n}`).join();
 
 /** Every step that writes is a procedure, which has committed when it answers. Beside each, its name in errors. */
 const STEPS = {
   attempt: [`{commit_attempt}(${claimFrom(1)}`, 'an attempt'],
   release: ['{commit_release}($1, $2', 'a release'],
   exchange: [`{commit_exchange}($1, $2, ${claimFrom(3)}`, 'a release'],
+  ask: [`{commit_ask}($1, $2, ${claimFrom(3, 15)}`, 'an attempt'],
+  leave: ['{commit_leave}($1, $2, $3, $4, $5', 'a release'],
   evict: ['{commit_evict}($1, $2', 'a forced release'],
   sweep: ['{commit_sweep}($1, $2, $3', 'a sweep'],
 } as const;
@@ -39,6 +41,9 @@ export const answerOf = ({ answer }: Row): string => String(answer);
 
 /** The fields of a row that came as text; none of ours needs quotes. */
 export const fieldsOf = (row: string): string[] => row.slice(1, -1).split(',');
+
+/** Where in the fields of an attempt the server's time is. */
+export const SERVER_TIME = 4;
 
 /** The values of a claim, in the order of the scripts. @param until server's time after which the claim must not count */
 export const valuesOf = (

@@ -5,6 +5,7 @@ import type {
   Finding,
   Grant,
   Handle,
+  Leave,
   Listing,
   Notes,
   Release,
@@ -14,6 +15,7 @@ import type {
 } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
+import { LONGEST_WORDS } from '../shared/record.ts';
 import { portOf, type RedisClient } from './client.ts';
 import { type Asker, CommandBatcher } from './command-batcher.ts';
 import { isReply, meaning } from './errors.ts';
@@ -30,6 +32,7 @@ import { ATTEMPT, EVICT, PASS, RELEASE, type Script } from './scripts.generated.
 import { type Request, Server, Shards } from './shards.ts';
 import { WakeUps } from './wake-ups.ts';
 import { attemptArgs, isFailure, readAttempt, readFreed, releaseArgs } from './wire.ts';
+import { RedisWords } from './words.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
@@ -40,6 +43,7 @@ const TRAITS: Traits = {
   lapses: true,
   keptBy: 'lease',
   renewedFrom: 'anywhere',
+  leaves: { max: LONGEST_WORDS },
   ttl: { min: 10, max: LONGEST },
 };
 
@@ -74,16 +78,23 @@ const asker = (servers: Shards | ReplicatedServers, script: Script): Asker<Reque
     }),
 });
 
-/** The claim that tries out the rights of the user. */
-const trialClaim = (id: string): Claim => ({
-  ...{ key: `check:${id}`, id, take: 1, of: 1 },
-  ...{ ttl: 1_000, queue: false, span: 1, within: 1_000, label: '' },
-});
+/** Tries out the rights of the user. */
+async function tryOut(backend: Backend, wakeUps: WakeUps, id: string): Promise<void> {
+  const claim: Claim = {
+    ...{ key: `check:${id}`, id, take: 1, of: 1 },
+    ...{ ttl: 1_000, queue: false, span: 1, within: 1_000, label: '' },
+  };
+  await backend.attempt(claim);
+  await backend.release(claim);
+  await wakeUps.listen(claim.key);
+}
 
 class Redis implements Backend {
   readonly name = 'redis';
-  readonly traits = TRAITS;
+  readonly traits: Traits;
   readonly notes: Notes;
+  /** Undefined where replicas acknowledge a grant: nobody would wait for them to have the words. */
+  readonly words: RedisWords | undefined;
   /** Undefined where there is no single server to name. */
   readonly incarnation?: Backend['incarnation'];
   readonly #port: Port;
@@ -115,19 +126,24 @@ class Redis implements Backend {
     this.#listings = async () => new (await import('./inspect.ts')).Listings(port, server, shards, prefix);
     this.#remaining = new RemainingWork(shards, remember);
     this.#wakeUps = new WakeUps(prefix, port, shards, clock);
+    this.words = replicated ? undefined : new RedisWords(server, shards, remember);
+    this.traits = replicated ? { ...TRAITS, leaves: undefined } : TRAITS;
     this.#incarnation = new Incarnation(port, server);
-    if (port.connected) this.incarnation = () => this.#incarnation.ask();
+    if (port.onConnection) this.incarnation = () => this.#incarnation.ask();
   }
 
   async attempt(claim: Claim): Promise<Attempt> {
     const { key, within } = claim;
     const sent = this.#clock.now();
     try {
-      if (!this.#shards.clockOf(key).known) await this.#shards.learnTime(claim);
+      if (!this.#shards.clockOf(key).known) await this.#shards.learnTime(key);
       const request = { key, args: this.#attemptArgs(claim, sent) };
       // The line may be too long for one script. The loop ends with `within`: a caller that gave up then has released the claim.
       while (this.#clock.now() < sent + within) {
-        const { attempt, time } = readAttempt(await this.#attemptBatcher.ask(request), claim);
+        const { attempt, time } =
+          claim.answered && this.words
+            ? await this.words.ask(claim, claim.answered, request.args)
+            : readAttempt(await this.#attemptBatcher.ask(request), claim);
         this.#shards.clockOf(key).learn(time, sent); // of the server that has the key now: the key may have moved meanwhile
         if (attempt) return attempt;
       }
@@ -138,11 +154,15 @@ class Redis implements Backend {
     }
   }
 
-  async release({ key, id }: Handle, next?: Claim): Promise<Release> {
+  async release({ key, id }: Handle, next?: Claim, leave?: Leave): Promise<Release> {
     try {
       const args = releaseArgs(id, this.#remember);
+      if (leave && this.words) {
+        const { left, reply } = await this.words.leave(key, args, leave);
+        return { ...this.#releaseOf(key, reply), left };
+      }
       // If replicas must acknowledge a grant, the next claim asks by itself.
-      if (!next || this.#replicated) return this.#freed(key, await this.#releaseBatcher.ask({ key, args }));
+      if (!next || this.#replicated) return this.#releaseOf(key, await this.#releaseBatcher.ask({ key, args }));
       return await this.#pass(args, next);
     } catch (error) {
       throw meaning(error, 'release', key);
@@ -153,10 +173,10 @@ class Redis implements Backend {
   async #pass(release: readonly string[], next: Claim): Promise<Release> {
     const { key } = next;
     const sent = this.#clock.now();
-    if (!this.#shards.clockOf(key).known) await this.#shards.learnTime(next);
+    if (!this.#shards.clockOf(key).known) await this.#shards.learnTime(key);
     const request = { key, args: [...release, ...this.#attemptArgs(next, sent)] };
     const [released, reply] = (await this.#shards.askOne(PASS, request)) as unknown[];
-    const freed = this.#freed(key, released);
+    const freed = this.#releaseOf(key, released);
     if (isFailure(reply)) return freed;
     const { attempt, time } = readAttempt(reply, next);
     this.#shards.clockOf(key).learn(time, sent);
@@ -189,25 +209,20 @@ class Redis implements Backend {
           throw meaning(error, 'evict', key);
         }),
       );
-      if (!reply.startsWith('h')) return this.#freed(key, reply).freed;
+      if (!reply.startsWith('h')) return this.#releaseOf(key, reply).freed;
       place = reply;
     }
   }
 
   async check(): Promise<Finding[]> {
     const { findings, ordinaryMessages } = await import('./check.ts'); // few programs ask
-    const claim = trialClaim(this.#clock.id());
-    const trial = async (): Promise<void> => {
-      await this.attempt(claim);
-      await this.release(claim);
-      await this.#wakeUps.listen(claim.key);
-    };
+    const trial = (): Promise<void> => tryOut(this, this.#wakeUps, this.#clock.id());
     const found = await findings(this.#port.nodes(), trial, this.#replicated?.count ?? 0, this.#clock);
     const why = this.#wakeUps.whyOrdinary;
     return why === undefined ? found : [...found, ordinaryMessages(why)];
   }
 
-  #freed(key: string, reply: unknown): { freed: boolean } {
+  #releaseOf(key: string, reply: unknown): { freed: boolean } {
     const { freed, more } = readFreed(reply);
     if (more) this.#remaining.finish(key);
     return { freed };

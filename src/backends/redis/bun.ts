@@ -1,7 +1,7 @@
 import { raw } from './node-redis.ts';
 import { noReplicas, type Port } from './port.ts';
 
-/** What holdfast uses of `RedisClient` of Bun, which also is `Bun.redis`. */
+/** The part that holdfast uses of `RedisClient` of Bun, which also is `Bun.redis`. */
 export interface BunRedisLike {
   onclose: ((error: Error) => void) | null;
   send(command: string, args: string[]): Promise<unknown>;

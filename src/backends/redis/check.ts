@@ -2,9 +2,9 @@ import type { Finding } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { clocksApart, type Reading, readingOf } from './clocks.ts';
 import type { Node } from './port.ts';
-import { fieldsOf, unsupported } from './server-kind.ts';
+import { fieldsOf, whyUnsupported } from './server-kind.ts';
 
-/** What a server says of itself: the fields of INFO, and the settings CONFIG GET gave, where it is allowed. */
+/** The facts that a server tells about itself: the fields of INFO, and the settings of CONFIG GET if the user may ask for them. */
 export interface ServerFacts {
   readonly info: ReadonlyMap<string, string>;
   readonly config: ReadonlyMap<string, string>;
@@ -35,10 +35,10 @@ const TOO_FEW_REPLICAS = 'too-few-replicas';
 
 type Judgement = (facts: ServerFacts) => Finding | false;
 
-/** What endangers locks, one law each. */
+/** The dangers to locks, each with the fact that shows it. */
 const JUDGEMENTS: readonly Judgement[] = [
   ({ info }) => {
-    const server = unsupported(info);
+    const server = whyUnsupported(info);
     return (
       server !== undefined && {
         severity: 'danger',
@@ -151,7 +151,7 @@ const JUDGEMENTS: readonly Judgement[] = [
   },
 ];
 
-/** What a server says to whom it knows or lets too little; in a script without a code. */
+/** The replies of a server that does not know a command, or does not let the user call it; inside a script they have no code. */
 const OF_RIGHTS = /NOPERM|NOAUTH|WRONGPASS|The user executing the script can't|ACL failure in script|unknown command/i;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -170,7 +170,7 @@ export async function findings(
   const found: Finding[] = [];
   const refusal = await trial().catch((error: unknown) => error ?? 'refused');
   for (const node of nodes) {
-    for (const finding of await judged(node, acknowledge)) {
+    for (const finding of await judgeNode(node, acknowledge)) {
       if (!found.some(({ code }) => code === finding.code)) found.push(finding);
     }
   }
@@ -191,7 +191,7 @@ export async function findings(
   ];
 }
 
-/** That hand-overs in a Cluster are told by ordinary messages, and why. */
+/** The finding that hand-overs in a Cluster use ordinary messages, with the reason. */
 export const ordinaryMessages = (why: string): Finding => ({
   severity: 'info',
   code: 'ordinary-messages',
@@ -200,7 +200,7 @@ export const ordinaryMessages = (why: string): Finding => ({
     'use Redis 7 or newer or Valkey, a client library that can listen to sharded messages, and grant the user +ssubscribe and +spublish',
 });
 
-async function judged(node: Node, acknowledge: number): Promise<Finding[]> {
+async function judgeNode(node: Node, acknowledge: number): Promise<Finding[]> {
   try {
     const facts = await factsOf(node, acknowledge);
     return JUDGEMENTS.map((judge) => judge(facts)).filter((finding) => finding !== false);

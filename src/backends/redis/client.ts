@@ -36,7 +36,7 @@ const KINDS: readonly { readonly can: readonly string[]; over(client: never): Po
   { can: ['customCommand', 'invokeScript', 'close'], over: overGlide },
 ];
 
-/** What no port can be made of, and why. */
+/** Clients of which no port can be made, each with the reason. */
 const UNFIT: readonly { readonly can: readonly string[]; readonly why: string }[] = [
   {
     can: ['execute', 'sendCommand', 'connect'],

@@ -3,13 +3,13 @@ import type { Clock } from '../../core/contract/clock.ts';
 import { leastOf, mostOf } from '../../core/contract/extremes.ts';
 import type { Node } from './port.ts';
 
-/** By how much a server's clock is ahead of ours, ms: between these. */
+/** A server's clock is ahead of ours by a time between these, ms. */
 export interface Reading {
   readonly least: number;
   readonly most: number;
 }
 
-/** Less than this is nothing to a lease. ms. */
+/** A smaller difference does no harm to a lease. ms. */
 const NOTHING = 100;
 
 export async function readingOf(node: Node, clock: Clock): Promise<Reading> {
@@ -19,7 +19,7 @@ export async function readingOf(node: Node, clock: Clock): Promise<Reading> {
   return { least: time - clock.now(), most: time - sent };
 }
 
-/** Of the primaries of a Cluster: a slot that moves takes its leases and tokens to another clock. */
+/** Finds primaries of a Cluster with different clocks: a slot that moves takes its leases and tokens to another clock. */
 export function clocksApart(readings: readonly Reading[]): Finding | undefined {
   if (readings.length < 2) return undefined;
   const apart = mostOf(readings.map(({ least }) => least)) - leastOf(readings.map(({ most }) => most));

@@ -1,18 +1,18 @@
 /** Commands to keep under way at once: the server works on one while the client reads and writes the others. */
 const LANES = 3;
 
-/** What is under way on one connection, whoever sends it. */
+/** The traffic on one connection, of all its senders. */
 export interface Traffic {
   readonly commands: number;
 }
 
-/** How a question is answered by itself, and how many are in one command, which is traffic at once. Rejects, and never throws. */
+/** Answers one question in a command of its own, or several in one command, which counts as traffic at once. Rejects, and never throws. */
 export interface Asker<Question, Answer> {
   one(question: Question): Promise<Answer>;
   many(questions: Question[]): Promise<Answer[]>;
 }
 
-interface Asked<Question, Answer> {
+interface PendingQuestion<Question, Answer> {
   readonly question: Question;
   resolve(answer: Answer): void;
   reject(error: unknown): void;
@@ -24,13 +24,13 @@ interface Asked<Question, Answer> {
  * is under way, or one thing and there was no company of late, not even for that: a lone caller pays for nobody to share with.
  */
 export class CommandBatcher<Question, Answer> {
-  #asked: Asked<Question, Answer>[] = [];
+  #pending: PendingQuestion<Question, Answer>[] = [];
   /** Several were asked in the last turn that was waited for. */
   #company = false;
   readonly #most: number;
   readonly #traffic: Traffic;
   readonly #asker: Asker<Question, Answer>;
-  readonly #groupOf: ((asked: Asked<Question, Answer>) => number) | undefined;
+  readonly #groupOf: ((asked: PendingQuestion<Question, Answer>) => number) | undefined;
 
   /**
    * @param most requests in one command
@@ -49,23 +49,24 @@ export class CommandBatcher<Question, Answer> {
   }
 
   ask(question: Question): Promise<Answer> {
-    if (this.#asked.length === 0 && this.#traffic.commands <= (this.#company ? 0 : 1)) return this.#asker.one(question);
+    if (this.#pending.length === 0 && this.#traffic.commands <= (this.#company ? 0 : 1))
+      return this.#asker.one(question);
     return new Promise((resolve, reject) => {
-      this.#asked.push({ question, resolve, reject });
+      this.#pending.push({ question, resolve, reject });
       // Runs when everything that the last reply set off has run.
-      if (this.#asked.length === 1) process.nextTick(this.#flush);
+      if (this.#pending.length === 1) process.nextTick(this.#flush);
     });
   }
 
   readonly #flush = (): void => {
-    const asked = this.#asked;
-    this.#asked = [];
+    const asked = this.#pending;
+    this.#pending = [];
     this.#company = asked.length > 1;
     const share = shareOf(asked.length, this.#traffic.commands, this.#most);
     for (const part of parts(asked, share, this.#groupOf)) this.#command(part);
   };
 
-  #command(part: Asked<Question, Answer>[]): void {
+  #command(part: PendingQuestion<Question, Answer>[]): void {
     if (part.length === 1) {
       const { question, resolve, reject } = part[0]!;
       this.#asker.one(question).then(resolve, reject);

@@ -1,7 +1,7 @@
 import { systemClock } from '../../core/contract/clock.ts';
 import { isReply } from './errors.ts';
 
-/** Between two times that a connection is left, ms: nobody may have taken the place of the primary yet. */
+/** The time between two times that a connection is left, ms: there may be no new primary yet. */
 const PAUSE = 1_000;
 
 interface Leaving {
@@ -23,6 +23,6 @@ export function leavingDemoted(client: Leaving): (error: unknown) => void {
     const now = systemClock.now();
     if (now < next) return;
     next = now + PAUSE;
-    client.sendCommand(['QUIT']).catch(() => {}); // whoever asks next learns of the end
+    client.sendCommand(['QUIT']).catch(() => {}); // the next request finds out about the end
   };
 }

@@ -1,6 +1,6 @@
 import { isLockError, LockError } from '../../core/contract/errors.ts';
 
-/** Refusals that asking again does not change, by the code the server begins them with; and what to do. */
+/** Refusals that a repeated request does not change, by the code with which the server begins them, and what to do. */
 const ADVICE: Readonly<Record<string, string>> = {
   NOAUTH: 'give the client a user and password',
   WRONGPASS: 'give the client the right user and password',
@@ -16,7 +16,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 /** Inside a script the code may stand behind a position: before 7, `ERR Error running script …user_script:3: -OOM …`. */
 const CODED =
   /^(?:ERR )?(?:.*?user_script: ?\d+: )?-?(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|HOLDFAST|OOM|REPLICAS|CLOSED)\b/;
-/** What some versions say without a code. */
+/** The words of some versions that give no code. */
 const UNCODED: Readonly<Record<string, RegExp>> = {
   NOPERM: /The user executing the script can't|ACL failure in script/,
   UNKNOWN: /unknown (?:redis )?command|not allowed from script|syntax error/i,
@@ -27,18 +27,18 @@ function codeOf(message: string): string | undefined {
 }
 
 /**
- * What a failed command means: a LockError where it surely had no effect and never will; anything else (a broken connection,
+ * Says what a failed command means: a LockError if it surely had no effect and never will; anything else (a broken connection,
  * a limit passed, READONLY, MISCONF, NOREPLICAS, LOADING, MASTERDOWN, CLUSTERDOWN, TRYAGAIN, BUSY…) may pass, and stays an
  * unknown outcome.
  */
 export function meaning(error: unknown, act: string, key?: string): unknown {
   if (isLockError(error)) return error;
-  const cause = stripped(error);
+  const cause = withoutSecrets(error);
   const code = codeOf(cause.message);
   if (!code) return cause;
   return new LockError(
     'LOCK_UNAVAILABLE',
-    `redis refused to ${asked(act, key)}: ${cause.message}. What to do: ${ADVICE[code]}`,
+    `redis refused to ${actWords(act, key)}: ${cause.message}. What to do: ${ADVICE[code]}`,
     {
       key,
       backend: 'redis',
@@ -51,7 +51,7 @@ export function meaning(error: unknown, act: string, key?: string): unknown {
  * ioredis hangs the command with its arguments on the error, and a server says what a command that it does not know began with:
  * the ids are among them, which are secrets.
  */
-function stripped(error: unknown): Error {
+function withoutSecrets(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   const { command: _, ...rest } = error as Error & { command?: unknown };
   const message = error.message.replace(/, with args beginning with: .*/s, '');
@@ -66,6 +66,6 @@ export const isReply = (error: unknown, code: string): boolean =>
   error instanceof Error && error.message.startsWith(code);
 
 /** The client was closed by its owner. */
-export const ended = (): Error => new Error('CLOSED the client is closed');
+export const closedError = (): Error => new Error('CLOSED the client is closed');
 
-const asked = (act: string, key?: string): string => (key === undefined ? act : `${act} ${JSON.stringify(key)}`);
+const actWords = (act: string, key?: string): string => (key === undefined ? act : `${act} ${JSON.stringify(key)}`);

@@ -1,7 +1,7 @@
 import { raw } from './node-redis.ts';
 import { noReplicas, type Port } from './port.ts';
 
-/** What holdfast uses of `GlideClient` of `@valkey/valkey-glide` (2). */
+/** The part of `GlideClient` of `@valkey/valkey-glide` (2) that holdfast uses. */
 export interface GlideLike {
   readonly isClosed?: boolean;
   customCommand(args: string[]): Promise<unknown>;

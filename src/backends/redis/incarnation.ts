@@ -9,31 +9,31 @@ interface Connecting {
   off(event: 'connect', listener: () => void): unknown;
 }
 
-interface Listened {
+interface ClientListener {
   readonly callbacks: Set<() => void>;
   readonly tell: () => void;
 }
 
 /** The listener of each client. If each backend added one of its own, Node would warn of a leak when many backends share a client. */
-const listened = new WeakMap<Connecting, Listened>();
+const listeners = new WeakMap<Connecting, ClientListener>();
 
 export function connections(client: Connecting, again: () => void): () => void {
-  const { callbacks, tell } = listened.get(client) ?? listen(client);
+  const { callbacks, tell } = listeners.get(client) ?? listen(client);
   callbacks.add(again);
   return () => {
     if (!callbacks.delete(again) || callbacks.size > 0) return;
     client.off('connect', tell);
-    listened.delete(client);
+    listeners.delete(client);
   };
 }
 
-function listen(client: Connecting): Listened {
+function listen(client: Connecting): ClientListener {
   const callbacks = new Set<() => void>();
   const tell = (): void => {
     for (const again of [...callbacks]) again();
   };
   client.on('connect', tell);
-  listened.set(client, { callbacks, tell });
+  listeners.set(client, { callbacks, tell });
   return { callbacks, tell };
 }
 
@@ -59,7 +59,7 @@ export class Incarnation {
   }
 
   async #ask(): Promise<Run> {
-    this.#unlisten ??= this.#port.connected?.(() => {
+    this.#unlisten ??= this.#port.onConnection?.(() => {
       this.#connection++;
       this.#run = undefined;
     });
@@ -79,7 +79,7 @@ export class Incarnation {
     try {
       const reply = await this.#server.command('ask for its settings', 'CONFIG', [], 'GET', '*append*');
       const has = Object.entries(SYNCED).every(([name, value]) => settings(reply).get(name) === value);
-      // While the file is written anew, or written for the first time, not all of the data may be in it.
+      // While the file is rewritten, or written for the first time, not all of the data may be in it.
       return has && !/^aof_rewrite_(in_progress|scheduled):1\b/m.test(await this.#info('persistence'));
     } catch (error) {
       if (isLockError(error)) return false;

@@ -1,6 +1,6 @@
 import type { Listing, Standing } from '../../core/contract/backend.ts';
 import { parts } from './command-batcher.ts';
-import { ended, meaning } from './errors.ts';
+import { closedError, meaning } from './errors.ts';
 import { lockOf, nameOf, patternOf } from './keys.ts';
 import { layouts } from './layout.ts';
 import type { Node, Port } from './port.ts';
@@ -12,11 +12,11 @@ import { inOrder, isFailure, readStanding } from './wire.ts';
 const KEYS_PER_SCAN = '1000';
 /** One script looks at so many keys. It takes far less than a millisecond if nobody holds them, and about two if each is held. */
 const KEYS_PER_SCRIPT = 500;
-/** So many lines are asked for at once. */
+/** The number of lines that are asked for at once. */
 const LINES_AT_ONCE = 50;
 
 /** A key that is not free. Either one claim is alone there, or the key has a line, which has to be read. */
-interface Found {
+interface TakenKey {
   readonly name: string;
   readonly alone?: Standing;
 }
@@ -36,7 +36,7 @@ export class Listings {
   }
 
   async *inspect(start: string, { exact = false, progress }: Listing = {}): AsyncIterable<Standing> {
-    if (this.#port.ended) throw meaning(ended(), 'inspect'); // of a Cluster it would know no node
+    if (this.#port.ended) throw meaning(closedError(), 'inspect'); // of a Cluster it would know no node
     if (exact) {
       yield* await this.#lineOf(start, progress);
       return;
@@ -65,11 +65,11 @@ export class Listings {
   }
 
   /** Finds those of the keys that are not free, by one script. */
-  async #findTogether(names: readonly string[]): Promise<Found[]> {
+  async #findTogether(names: readonly string[]): Promise<TakenKey[]> {
     if (names.length === 0) return [];
     const locks = names.map((name) => lockOf(this.#prefix, name));
     const reply = (await this.#translateErrors(undefined, () => this.#server.run(LIST, locks, []))) as unknown[];
-    const found: Found[] = [];
+    const found: TakenKey[] = [];
     for (let i = 1; i < reply.length; i += 2) {
       const name = names[Number(reply[i])]!;
       const row = String(reply[i + 1]);
@@ -82,7 +82,7 @@ export class Listings {
   }
 
   /** Does the same in a Cluster, where no script may name keys of several slots: by commands that travel together. */
-  async #findOneByOne(names: readonly string[]): Promise<Found[]> {
+  async #findOneByOne(names: readonly string[]): Promise<TakenKey[]> {
     const values = await Promise.all(
       names.map((name) => this.#server.command('inspect', 'GET', [lockOf(this.#prefix, name)])),
     );

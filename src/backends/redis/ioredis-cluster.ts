@@ -1,12 +1,12 @@
-import { connectionOver, type IoredisLike, listenOver, listenShardedOver } from './ioredis.ts';
+import { connectionOver, type IoredisLike, listenOver } from './ioredis.ts';
 import { SLOTS, slotOf } from './keys.ts';
 import type { Port } from './port.ts';
 
-/** What holdfast uses of a Cluster of ioredis. */
+/** The part of a Cluster of ioredis that holdfast uses. */
 export interface IoredisClusterLike {
   readonly status: string;
   readonly options?: { readonly keyPrefix?: string | undefined };
-  /** Of each slot the servers that have it, the primary first, as `host:port`. */
+  /** The servers of each slot, the primary first, as `host:port`. */
   readonly slots: readonly (readonly string[] | undefined)[];
   nodes(role: 'master'): IoredisLike[];
   evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
@@ -24,7 +24,7 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
   };
   return {
     get ended() {
-      // Of one that its owner closed, 'close' follows 'end' (6.0), and what is sent then is kept for ever.
+      // If its owner closed it, 'close' follows 'end' (6.0), and a command that is sent then waits for ever.
       const closed = client.status === 'close' && (client as { manuallyClosing?: unknown }).manuallyClosing === true;
       return closed || client.status === 'end';
     },
@@ -34,7 +34,7 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
     evalSha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
     eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
     command: (name, keys, ...args) => client.call(name, ...keys, ...args),
-    // By what they have: it forgets a node as soon as its connection is lost.
+    // They are found by their slots: the client forgets a node as soon as its connection is lost.
     nodes: () => {
       const names = new Set(Array.from({ length: SLOTS }, (_, slot) => client.slots[slot]?.[0]));
       return [...names].map((name) => ({ command: async (act, ...args) => nodeNamed(name).call(act, ...args) }));
@@ -51,7 +51,7 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
     },
     ...(typeof client.ssubscribe === 'function' && {
       listenAt: (slot, channel, heard, lost) =>
-        listenShardedOver(nodeNamed(client.slots[slot]?.[0]), channel, heard, lost),
+        listenOver(nodeNamed(client.slots[slot]?.[0]), channel, heard, lost, true),
     }),
   };
 }

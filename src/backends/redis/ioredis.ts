@@ -3,7 +3,7 @@ import { isReply } from './errors.ts';
 import { connections } from './incarnation.ts';
 import type { Listening, OwnConnection, Port } from './port.ts';
 
-/** What holdfast uses of an ioredis client, also of one that finds its server by sentinels. */
+/** The part that holdfast uses of an ioredis client, also of one that finds its server by sentinels. */
 export interface IoredisLike {
   readonly status: string;
   readonly options?: {
@@ -78,50 +78,33 @@ export function overIoredis(client: IoredisLike): Port {
     evalSha: (sha1, keys, args) => inDatabase(() => evalSha.call(client, sha1, keys.length, ...keys, ...args)),
     eval: (text, keys, args) => inDatabase(() => evaluate.call(client, text, keys.length, ...keys, ...args)),
     command: (name, keys, ...args) => inDatabase(() => call(name, ...keys, ...args)),
-    connected: (again) => connections(client, again),
+    onConnection: (again) => connections(client, again),
     nodes: () => [{ command: (name, ...args) => inDatabase(() => call(name, ...args)) }],
     ownConnection: (_, over, lost) => connectionOver(client, over, lost),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
 }
 
+/** @param sharded whether the channel belongs to a slot: then `lost` is called, too, when the slot moves */
 export function listenOver(
   client: IoredisLike,
   channel: string,
   heard: (message: string) => void,
   lost: () => void,
+  sharded = false,
 ): Listening {
   const listener = client.duplicate(OURS);
   listener.on('end', lost);
-  listener.on('message', (_channel, message) => heard(String(message)));
+  if (sharded) {
+    listener.on('moved', lost); // the server ended the subscription, because the slot is another server's now
+    listener.on('error', lost); // before ioredis 6 that end is a reply to nothing, for which it emits an error
+  }
+  listener.on(sharded ? 'smessage' : 'message', (_channel, message) => heard(String(message)));
   const hangUp = hanging(listener);
-  return {
-    ready: listener.connect().then(async () => {
-      await listener.subscribe(channel);
-    }),
-    hangUp,
+  const subscribe = async (): Promise<void> => {
+    await (sharded ? listener.ssubscribe?.(channel) : listener.subscribe(channel));
   };
-}
-
-/** Like `listenOver`, for a sharded channel. */
-export function listenShardedOver(
-  client: IoredisLike,
-  channel: string,
-  heard: (message: string) => void,
-  lost: () => void,
-): Listening {
-  const listener = client.duplicate(OURS);
-  listener.on('end', lost);
-  listener.on('moved', lost); // the server ended the subscription, because the slot is another server's now
-  listener.on('error', lost); // before ioredis 6 that end is a reply to nothing, which is told as an error
-  listener.on('smessage', (_channel, message) => heard(String(message)));
-  const hangUp = hanging(listener);
-  return {
-    ready: listener.connect().then(async () => {
-      await listener.ssubscribe?.(channel);
-    }),
-    hangUp,
-  };
+  return { ready: listener.connect().then(subscribe), hangUp };
 }
 
 /** @param keyPrefix of a Cluster, whose nodes have none of their own */
@@ -136,7 +119,7 @@ export async function connectionOver(
   own.on('end', lost);
   over.addEventListener('abort', hanging(own));
   await own.connect();
-  if (db > 0) await selected(db, (database) => own.call('select', `${database}`));
+  if (db > 0) await selectDatabase(db, (database) => own.call('select', `${database}`));
   return {
     evalSha: (sha1, keys, args) => own.evalsha(sha1, keys.length, ...keys, ...args),
     eval: (text, keys, args) => own.eval(text, keys.length, ...keys, ...args),
@@ -144,7 +127,7 @@ export async function connectionOver(
   };
 }
 
-/** How one of ours is hung up, whatever it is at. */
+/** Ends a connection of ours in each of its states. */
 function hanging(own: IoredisOwn): () => void {
   own.on('error', () => {}); // its end follows, and what is sent on it fails
   let over = false;
@@ -159,18 +142,18 @@ function hanging(own: IoredisOwn): () => void {
 /** Calls on a connection, each in the database that its client names or not at all. */
 type InDatabase = <T>(call: () => Promise<T>) => Promise<T>;
 
-/** What an ioredis client knows of the database of its connection: what it asked for, not what came of it. */
+/** The facts that an ioredis client has about the database of its connection: what it asked for, not the outcome. */
 interface Selecting {
   readonly options?: { readonly db?: number | undefined } | undefined;
-  /** Another one for each connection. */
+  /** Each connection has another one. */
   readonly stream?: unknown;
   readonly status?: string;
   readonly condition?: { readonly select?: number } | null;
-  /** Between a reconnection and its end: of the connection before. */
+  /** The condition of the earlier connection, while the client connects again. */
   readonly prevCondition?: { readonly select?: number } | null;
 }
 
-/** By `select()`, else by the options. */
+/** The database that `select()` chose last, or else that of the options. */
 const databaseOf = (client: object): number => {
   const { prevCondition, condition, options } = client as Selecting;
   return (prevCondition ?? condition)?.select ?? options?.db ?? 0;
@@ -190,7 +173,7 @@ function ioredisDatabase(client: object, select: (database: number) => Promise<u
   };
   const ask = async (): Promise<void> => {
     const database = databaseOf(client);
-    await selected(database, select);
+    await selectDatabase(database, select);
     sure = { stream: (client as Selecting).stream, database };
   };
   const makeSure = (): Promise<void> => {
@@ -216,7 +199,7 @@ function ioredisDatabase(client: object, select: (database: number) => Promise<u
 }
 
 /** @throws LockError `LOCK_UNAVAILABLE` if the server refuses the database */
-async function selected(database: number, select: (database: number) => Promise<unknown>): Promise<void> {
+async function selectDatabase(database: number, select: (database: number) => Promise<unknown>): Promise<void> {
   try {
     await select(database);
   } catch (error) {

@@ -7,12 +7,15 @@ const encode = (name: string): string => (/[%{}]/.test(name) ? name.replace(/[%{
 export const lockOf = (prefix: string, name: string): string => `${prefix}:{${encode(name)}}`;
 
 /**
- * What a command names for these locks. The scripts know the other two keys of a lock by its own, which saves naming them; a Cluster
+ * The keys that a command names for these locks. The scripts know the other two keys of a lock by its own, which saves naming them; a Cluster
  * has to be told. While it moves a slot, key by key, it refuses a command whose keys are not all there (TRYAGAIN), and only
  * that keeps a script from a lock without its line, which is one that nobody holds.
  */
 export const keysOf = (locks: readonly string[], cluster: boolean): readonly string[] =>
   cluster ? [...locks, ...locks.flatMap((lock) => [`${lock}:line`, `${lock}:claims`])] : locks;
+
+/** Gives the key of the words under a lock. The scripts for words know it by the lock's own. */
+export const wordsOf = (lock: string): string => `${lock}:left`;
 
 /** Gives the key of a note. A lock of the same name has other keys. */
 export const noteOf = (prefix: string, name: string): string => `${lockOf(prefix, name)}:note`;

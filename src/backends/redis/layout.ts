@@ -3,7 +3,7 @@
  * (`$sole.ticket`, see scripts/build-lua.mjs), and TypeScript writes by the same declaration.
  */
 export interface Layout {
-  /** What every text of the kind begins with, in the field `kind`. */
+  /** The beginning of every text of the kind, in the field `kind`. */
   readonly kind?: string;
   readonly fixed: Readonly<Record<string, number>>;
   /** Each by what it matches; the last may hold blanks. */
@@ -41,7 +41,7 @@ const kind = (
 export const layouts = {
   /** Nobody holds the lock. */
   free: kind('free', {}),
-  /** One claim alone, whatever seats it takes: its record. `seen` is its last sign of life. */
+  /** The record of a claim that is alone, with any number of seats. `seen` is its last sign of life. */
   sole: kind('sole', { seen: MICROS }, CLAIM),
   /**
    * Several: seats of all holders, the smallest room a holder named, how many holders named it, and the ms at which the three keys
@@ -55,7 +55,7 @@ export const layouts = {
   claim: { fixed: {}, words: CLAIM },
   /** The beginning of a claim, by which a renewal finds it. */
   hold: { fixed: {}, words: ASKED_FOR },
-  /** What is asked of a claim: its ticket may not be below `atLeast` (dashes: any will do); `queue` is 1 or 0. */
+  /** The demands on a claim: its ticket may not be below `atLeast` (dashes: any will do); `queue` is 1 or 0. */
   asked: { fixed: { notAfter: MICROS, atLeast: MICROS, queue: 1, span: 4 }, words: CLAIM },
 } as const satisfies Record<string, Layout>;
 

@@ -1,22 +1,22 @@
 import type { Cancel, Clock } from '../../core/contract/clock.ts';
 import type { Listening, Port } from './port.ts';
 
-/** Longest time a connection may take to be subscribed. ms. */
+/** The longest time that a connection may take to subscribe, ms. */
 const PATIENCE = 5_000;
-/** Pauses between failed tries: the first, doubled up to the last. ms. */
+/** The pause after the first failed try, ms. Each later one is twice as long, up to the last. */
 const FIRST_PAUSE = 50;
 const LAST_PAUSE = 2_000;
 
-/** What a mailbox needs of its surroundings. */
-export interface Site {
+/** What a mailbox needs of the engine around it. */
+export interface MailboxNeeds {
   /** A name for the channel; where names have to fit a server, another one at each call. */
   channel(): string;
   /** Opens one more connection, which listens to that channel. */
   listen(channel: string, heard: (message: string) => void, lost: () => void): Listening;
   /** Calls back at each new connection of the client, where that can lead to another server. */
-  connected?: Port['connected'];
+  onConnection?: Port['onConnection'];
   /** Whether a claim waits for what this mailbox hears. */
-  wanted(): boolean;
+  isWanted(): boolean;
   /** Gives every claim that waits here a turn to ask. */
   wakeAll(): void;
   deliver(message: string): void;
@@ -27,7 +27,7 @@ export interface Site {
  * whenever it is lost. After that everyone is woken once, since what was told meanwhile went unheard.
  */
 export class Mailbox {
-  readonly #site: Site;
+  readonly #needs: MailboxNeeds;
   readonly #clock: Clock;
   #channel: string;
   #listening: Listening | undefined;
@@ -36,15 +36,15 @@ export class Mailbox {
   #giveUp: ((reason: Error) => void) | undefined;
   #pause = FIRST_PAUSE;
   #cancelPause: Cancel | undefined;
-  /** Of the try after the pause, where somebody asks for it meanwhile. */
+  /** The try after the pause, if somebody asks for it in the meantime. */
   #next: PromiseWithResolvers<void> | undefined;
   #unlisten: (() => void) | undefined;
   #closed = false;
 
-  constructor(site: Site, clock: Clock) {
-    this.#site = site;
+  constructor(needs: MailboxNeeds, clock: Clock) {
+    this.#needs = needs;
     this.#clock = clock;
-    this.#channel = site.channel();
+    this.#channel = needs.channel();
   }
 
   get channel(): string {
@@ -81,10 +81,10 @@ export class Mailbox {
   }
 
   async #try(): Promise<void> {
-    const attempt = this.#site.listen(
+    const attempt = this.#needs.listen(
       this.#channel,
-      (message) => this.#site.deliver(message),
-      () => this.#lost(attempt),
+      (message) => this.#needs.deliver(message),
+      () => this.#onLoss(attempt),
     );
     this.#listening = attempt;
     let cancel: Cancel = () => {};
@@ -105,11 +105,11 @@ export class Mailbox {
     this.#open = true;
     this.#pause = FIRST_PAUSE;
     // The client may have been led to another server by a name or an address that moved; this connection would stay behind.
-    this.#unlisten ??= this.#site.connected?.(() => this.#listening && this.#lost(this.#listening));
-    this.#site.wakeAll();
+    this.#unlisten ??= this.#needs.onConnection?.(() => this.#listening && this.#onLoss(this.#listening));
+    this.#needs.wakeAll();
   }
 
-  #lost(listening: Listening): void {
+  #onLoss(listening: Listening): void {
     if (this.#listening !== listening) return;
     this.#listening = undefined;
     if (!this.#open) {
@@ -124,7 +124,7 @@ export class Mailbox {
 
   #retryLater(): void {
     if (this.#closed) return;
-    this.#channel = this.#site.channel();
+    this.#channel = this.#needs.channel();
     const pause = this.#pause * (0.5 + this.#clock.random() / 2);
     this.#pause = Math.min(this.#pause * 2, LAST_PAUSE);
     this.#cancelPause = this.#clock.after(
@@ -133,7 +133,7 @@ export class Mailbox {
         this.#cancelPause = undefined;
         const next = this.#next;
         this.#next = undefined;
-        if (next || this.#site.wanted()) this.listen().then(next?.resolve, next?.reject ?? (() => {}));
+        if (next || this.#needs.isWanted()) this.listen().then(next?.resolve, next?.reject ?? (() => {}));
       },
       true,
     );

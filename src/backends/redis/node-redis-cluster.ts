@@ -1,19 +1,12 @@
 import { slotOf } from './keys.ts';
-import {
-  connectionOver,
-  type KeyPrefix,
-  listenOver,
-  listenShardedOver,
-  type NodeRedisLike,
-  raw,
-} from './node-redis.ts';
+import { connectionOver, type KeyPrefix, listenOver, type NodeRedisLike, raw } from './node-redis.ts';
 import type { Listening, Port } from './port.ts';
 
 interface Member {
   readonly address: string;
 }
 
-/** What holdfast uses of a cluster client of node-redis. */
+/** The part of a cluster client of node-redis that holdfast uses. */
 export interface NodeRedisClusterLike {
   readonly isOpen: boolean;
   readonly _keyPrefix?: KeyPrefix | undefined;
@@ -62,7 +55,7 @@ export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
       listenAt: (slot, channel, heard, lost) => {
         const node = client.slots[slot]?.master;
         return later(node ? open(node) : Promise.reject(new Error('the client knows no node for this key')), (found) =>
-          listenShardedOver(found, channel, heard, lost),
+          listenOver(found, channel, heard, lost, true),
         );
       },
     }),

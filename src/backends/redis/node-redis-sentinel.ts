@@ -2,7 +2,7 @@ import { LockError } from '../../core/contract/errors.ts';
 import { type KeyPrefix, raw } from './node-redis.ts';
 import type { Listening, Port } from './port.ts';
 
-/** What holdfast uses of a sentinel client of node-redis. */
+/** The part of a sentinel client of node-redis that holdfast uses. */
 export interface NodeRedisSentinelLike {
   readonly isOpen: boolean;
   readonly _keyPrefix?: KeyPrefix | undefined;

@@ -2,7 +2,7 @@ import { leavingDemoted } from './demoted.ts';
 import { connections } from './incarnation.ts';
 import type { Listening, OwnConnection, Port } from './port.ts';
 
-/** What holdfast uses of a node-redis client. */
+/** The part of a node-redis client that holdfast uses. */
 export interface NodeRedisLike {
   readonly isOpen: boolean;
   readonly options?: { readonly socket?: object | undefined } | undefined;
@@ -28,7 +28,7 @@ interface NodeRedisOwn {
 export type KeyPrefix = string | Buffer;
 
 /**
- * Scripts and commands as this library's raw ones, which go past the client's key prefix (6.3): it is put before the keys here.
+ * Sends scripts and commands as raw ones of this library. These bypass the client's key prefix (6.3), so it is put before the keys here.
  * @param send gets the first key, by which a Cluster finds the node
  */
 export function raw(
@@ -36,10 +36,10 @@ export function raw(
   send: (firstKey: string | undefined, args: string[]) => Promise<unknown>,
 ): Pick<Port, 'keyPrefix' | 'evalSha' | 'eval' | 'command'> {
   const prefix = String(keyPrefix ?? '');
-  const keyed = (keys: readonly string[]): readonly string[] =>
+  const withPrefix = (keys: readonly string[]): readonly string[] =>
     prefix === '' ? keys : keys.map((key) => `${prefix}${key}`);
   const run = (name: string, script: string, names: readonly string[], args: readonly string[]): Promise<unknown> => {
-    const keys = keyed(names);
+    const keys = withPrefix(names);
     return send(keys[0], [name, script, `${keys.length}`, ...keys, ...args]);
   };
   return {
@@ -47,7 +47,7 @@ export function raw(
     evalSha: (sha1, keys, args) => run('EVALSHA', sha1, keys, args),
     eval: (text, keys, args) => run('EVAL', text, keys, args),
     command: (name, names, ...args) => {
-      const keys = keyed(names);
+      const keys = withPrefix(names);
       return send(keys[0], [name, ...keys, ...args]);
     },
   };
@@ -88,40 +88,32 @@ export function overNodeRedis(client: NodeRedisLike): Port {
     },
     cluster: false,
     nodeOf: () => '',
-    connected: (again) => connections(client, again),
+    onConnection: (again) => connections(client, again),
     nodes: () => [{ command: (...args) => send(args) }],
     ownConnection: (_, over, lost) => connectionOver(client, over, lost, client._keyPrefix),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
 }
 
+/** @param sharded whether the channel belongs to a slot: then `lost` is called, too, when the slot moves */
 export function listenOver(
   client: NodeRedisLike,
   channel: string,
   heard: (message: string) => void,
   lost: () => void,
+  sharded = false,
 ): Listening {
   // It has nothing to say or to hear for long, and would be ended for that again and again.
   const listener = duplicate(client, lost, { socketTimeout: undefined });
-  const hangUp = hanging(listener);
-  return { ready: listener.connect().then(() => listener.subscribe(channel, heard)), hangUp };
-}
-
-/** Like `listenOver`, for a sharded channel. */
-export function listenShardedOver(
-  client: NodeRedisLike,
-  channel: string,
-  heard: (message: string) => void,
-  lost: () => void,
-): Listening {
-  const listener = duplicate(client, lost, { socketTimeout: undefined });
   // The server ended the subscription, because the slot is another server's now.
-  listener.on('sharded-channel-moved', lost);
+  if (sharded) listener.on('sharded-channel-moved', lost);
   const hangUp = hanging(listener);
-  return { ready: listener.connect().then(() => listener.sSubscribe?.(channel, heard)), hangUp };
+  const subscribe = async (): Promise<void> =>
+    sharded ? listener.sSubscribe?.(channel, heard) : listener.subscribe(channel, heard);
+  return { ready: listener.connect().then(subscribe), hangUp };
 }
 
-/** How one of ours is hung up, whatever it is at. */
+/** Ends a connection of ours in each of its states. */
 function hanging(own: NodeRedisOwn): () => void {
   own.on('error', () => {}); // its end follows, and what is sent on it fails
   let over = false;

@@ -2,7 +2,7 @@ import type { Notes } from '../../core/contract/backend.ts';
 import { noteOf } from './keys.ts';
 import type { Server } from './shards.ts';
 
-/** Notes as keys of their own, which expire. */
+/** Keeps each note in a key of its own, which expires. */
 export const notesOf = (server: Server, prefix: string): Notes => ({
   read: async (name) => {
     const text = await server.command('read a note', 'GET', [noteOf(prefix, name)]);

@@ -12,13 +12,13 @@ const KNOWN_REPLICAS = namesOf<NonNullable<RedisOptions['replicas']>>({ acknowle
 
 /** Options of `redis`. */
 export interface RedisOptions {
-  /** What all keys and channels begin with; default `holdfast`. */
+  /** The beginning of all keys and channels; default `holdfast`. */
   readonly prefix?: string;
   /** Wait for replicas: a grant is shown, and a renewal counts, only when they have it. By default nobody waits for them. */
   readonly replicas?: {
-    /** How many must have it: 1 to 100. */
+    /** The number of replicas that must have it: 1 to 100. */
     readonly acknowledge: number;
-    /** How long they have for it: 1 ms to 1 s; default 50 ms. */
+    /** The time that they have for it: 1 ms to 1 s; default 50 ms. */
     readonly within?: Duration;
   };
   /**
@@ -30,7 +30,7 @@ export interface RedisOptions {
   readonly clock?: Clock;
 }
 
-/** What is asked for, defaults and units resolved: ms. */
+/** The options after the checks, with all defaults, in ms. */
 export interface ResolvedRedisOptions {
   readonly prefix: string;
   readonly clock: Clock;

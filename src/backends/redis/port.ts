@@ -1,15 +1,15 @@
 import { LockError } from '../../core/contract/errors.ts';
 
-/** A client library as this backend needs it. */
+/** The part of a client library that this backend needs. */
 export interface Port {
   /**
-   * One more connection like the client's, to the server that has a slot. It is never mended, and ends with the signal; `lost`
-   * is called when it ends by itself.
+   * Opens one more connection like the client's, to the server that has a slot. It is never mended, and ends with the signal; `lost`
+   * is called when it ends without that.
    */
-  ownConnection(slot: number, over: AbortSignal, lost: () => void): Promise<OwnConnection>;
-  /** The client was ended by its owner: whatever is sent now is not sent at all. */
+  ownConnection(slot: number, over: AbortSignal, onLoss: () => void): Promise<OwnConnection>;
+  /** Whether the owner has ended the client: then it sends nothing any more. */
   readonly ended: boolean;
-  /** What the client is told to put before every key it sends, but not before what it gets. */
+  /** The prefix that the client puts before every key that it sends. It does not add or remove it in answers. */
   readonly keyPrefix: string;
   /** A Redis Cluster: the keys of one command must share a slot, and a server cannot tell that a message reached nobody. */
   readonly cluster: boolean;
@@ -19,31 +19,31 @@ export interface Port {
   evalSha(sha1: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Runs a script and makes it known to the server that ran it. */
   eval(text: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
-  /** A command whose keys stand before its other arguments; several keys share a slot. */
+  /** Sends a command whose keys come before its other arguments. Several keys share a slot. */
   command(name: string, keys: readonly string[], ...args: string[]): Promise<unknown>;
-  /** Each primary. */
+  /** Gives each primary. */
   nodes(): readonly Node[];
   /**
-   * Of one server: calls back at each new connection, before anything is answered on it, until the function that is returned
-   * is called.
+   * Calls back at each new connection to the one server, before anything is answered on it. The function that it returns
+   * ends that.
    */
-  connected?(again: () => void): () => void;
+  onConnection?(again: () => void): () => void;
   /**
-   * One more connection like the client's, subscribed to one channel. It is never mended: `lost` is called once when it
+   * Opens one more connection like the client's, which subscribes to one channel. It is never mended: `lost` is called once when it
    * ends, and a new one is a new call.
    */
-  listen(channel: string, heard: (message: string) => void, lost: () => void): Listening;
+  listen(channel: string, onMessage: (message: string) => void, lost: () => void): Listening;
   /**
-   * The same for a sharded channel, over a connection to the server that has its slot: only that server and its replicas pass on
+   * Does the same for a sharded channel, over a connection to the server that has its slot: only that server and its replicas pass on
    * what is told there. `lost` is called, too, when the slot moves. Undefined where the library cannot do it.
    */
   listenAt?(slot: number, channel: string, heard: (message: string) => void, lost: () => void): Listening;
 }
 
-/** A connection of its own to one server: commands keep their order on it, and after its end all fail. */
+/** A connection of our own to one server. Commands keep their order on it, and after its end all fail. */
 export type OwnConnection = Pick<Port, 'evalSha' | 'eval' | 'command'>;
 
-/** One server, for what is asked of a server and not of a key. */
+/** One server. It takes commands that are about the server and not about a key. */
 export interface Node {
   command(name: string, ...args: string[]): Promise<unknown>;
 }
@@ -53,7 +53,7 @@ export interface Listening {
   hangUp(): void;
 }
 
-/** Why a client whose connections mend themselves, or which has none to itself, cannot wait for replicas. */
+/** The error for a client that cannot wait for replicas: its connections mend themselves, or it has none to itself. */
 export const noReplicas = (client: string): LockError =>
   new LockError(
     'LOCK_INVALID',

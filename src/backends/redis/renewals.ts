@@ -17,7 +17,7 @@ const patienceOf = (claims: readonly Claim[]): number =>
   ) / 4;
 
 /**
- * Renews holds, those that one server has together.
+ * Renews holds. Those that one server has are renewed together.
  * @param servers whom to ask: the shards, or what waits for their replicas too
  */
 export async function renewals(

@@ -1,19 +1,19 @@
 import type { Clock } from '../../core/contract/clock.ts';
 import { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 import type { Traffic } from './command-batcher.ts';
-import { ended, isReply } from './errors.ts';
+import { closedError, isReply } from './errors.ts';
 import type { OwnConnection, Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 import { type Request, repliesTo, type Shards } from './shards.ts';
 
 export interface Acknowledgement {
-  /** Replicas that must have a grant before it is shown. */
+  /** The number of replicas that must have a grant before it counts. */
   readonly count: number;
-  /** ms they have for it. */
+  /** The time that they have for it, ms. */
   readonly within: number;
 }
 
-/** A connection that says nothing for so long after its replicas should have answered is given up. ms. */
+/** The time that a connection has to answer after its replicas should have, ms. After it the connection is given up. */
 const SILENCE = 1_500;
 
 interface ReplicaConnection {
@@ -22,9 +22,9 @@ interface ReplicaConnection {
 }
 
 /**
- * Asks on connections set aside for it, one per server, and waits there for replicas: WAIT counts only what its own
- * connection wrote, and holds up whatever comes behind it there. A connection is never mended: on a new connection WAIT would
- * know nothing of the writes before, and be content.
+ * Asks on connections of its own, one per server, and waits there for replicas: WAIT counts only what its own connection wrote, and
+ * holds up all commands behind it there. A connection is never mended: on a new connection WAIT would know nothing of the earlier
+ * writes, and report success.
  */
 export class ReplicatedServers implements Traffic {
   commands = 0;
@@ -48,11 +48,11 @@ export class ReplicatedServers implements Traffic {
   }
 
   /**
-   * The answers; instead of each that something is held, an error, when too few replicas have it. Rejects when a server or
-   * its connection did not do its part.
+   * Gives the answers. If too few replicas have a hold, an error stands in the place of its answer. It rejects when a server or its
+   * connection fails.
    */
   async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
-    if (this.#port.ended) throw ended(); // a connection goes on, and what is taken over it could not be released
+    if (this.#port.ended) throw closedError(); // the connection still works, but a hold that is taken over it could not be released
     const slot = this.#shards.slotOf(requests[0]!.key);
     const node = this.#port.nodeOf(slot);
     let connection = this.#connections.get(node);
@@ -69,7 +69,7 @@ export class ReplicatedServers implements Traffic {
       if (isReply(error, 'NOPERM')) throw error; // the refusal is about a key, not about the connection
       this.#forget(node, connection);
       connection.end.abort();
-      // The client learns from its own commands only where a slot was moved to, and who holds may send none.
+      // The client learns only from its own commands where a slot has moved to, and a process that only holds sends none.
       if (isReply(error, 'MOVED')) this.#shards.find(requests[0]!).catch(() => {});
       throw error;
     } finally {
@@ -122,7 +122,7 @@ export class ReplicatedServers implements Traffic {
 
 const TOO_FEW = 'REPLICAS';
 
-/** Of lua/attempt.lua a ticket or, below zero, the time; of lua/renew.lua a 1. Not a refusal, lateness (-1), nor an error. */
+/** Whether a reply says that something is held: a ticket or, below zero, the time (lua/attempt.lua), or a 1 (lua/renew.lua). A refusal, lateness (-1) and an error are something else. */
 const isHeld = (reply: unknown): boolean => /^(?:-\d)?[1-9]/.test(String(reply));
 
 /** Tells whether the server granted the hold but too few replicas have it, so that the caller must give it back. */

@@ -232,17 +232,19 @@ local function line_rule()
     line.soonest = nil
     no_seats(line)
   end
+  local function send(address, mail)
+    redis.set_repl(redis.REPL_NONE)
+    local heard = redis.pcall(address:find(':mail:3:', 1, true) and 'SPUBLISH' or 'PUBLISH', address, mail)
+    redis.set_repl(redis.REPL_ALL)
+    return heard
+  end
   local function tell(id, record, lapse, channel)
     if channel == '-' then return true end
     local doubt, address = channel:match('^(%??)(.*)$')
     local good = math.floor((lapse - record:sub(23, 38)) / 1000)
     local mail = record:sub(1, 16) .. ' ' .. id .. ' ' .. good
-    local sharded = address:find(':mail:3:', 1, true)
-    if sharded or address:find(':mail:2:', 1, true) then mail = mail .. ' ' .. record:sub(18, 21) end
-    redis.set_repl(redis.REPL_NONE)
-    local heard = redis.pcall(sharded and 'SPUBLISH' or 'PUBLISH', address, mail)
-    redis.set_repl(redis.REPL_ALL)
-    return heard ~= 0 or doubt == '?'
+    if address:find(':mail:[23]:') then mail = mail .. ' ' .. record:sub(18, 21) end
+    return send(address, mail) ~= 0 or doubt == '?'
   end
   local function admit(line, me)
     while not line.more do
@@ -286,6 +288,7 @@ local function line_rule()
   end
   rule_of_line = {
     open = open, free = free, take_seats = take_seats, leave = leave, settle = settle, save = save, withdraw = withdraw,
+    send = send,
   }
   return rule_of_line
 end`;
@@ -387,9 +390,64 @@ local function take(lock, value, asked, keep)
   return set_sole(lock, ticket, span, asked:sub(42), keep)
 end`;
 
+const words = `local function words_of(lock)
+  local value = redis.pcall('GET', lock .. ':left')
+  if not value then return nil end
+  if value.err then error(value.err, 0) end
+  local tries, begun, mark, counts, ticket, since, ends, text = value:match('^1 (%d+) (%d+) (%S+) (%d+) (%d+) (%d+) (%d+) (.*)$')
+  if not tries then error(UNREADABLE, 0) end
+  return {
+    tries = tonumber(tries), begun = begun, mark = mark, counts = tonumber(counts),
+    ticket = ticket, since = tonumber(since), ends = tonumber(ends), text = text,
+  }
+end
+local function keep_words(lock, words)
+  local head = ('1 %d %s %s %.0f %s %.0f %.0f '):format(words.tries, words.begun, words.mark, words.counts, words.ticket, words.since, words.ends)
+  local vanishes = math.ceil(math.max(words.counts, words.ends) / 1000)
+  redis.call('SET', lock .. ':left', head .. words.text, 'PXAT', ('%.0f'):format(vanishes))
+end`;
+
+export const ASK: Script = {
+  name: 'ask',
+  sha1: '299a713cf31377f5bf612255559830f221a83262',
+  text: `${lock}
+local now = clock()
+local time = tonumber(now)
+${take}
+${free}
+${line}
+${contended}
+${attempt}
+${release}
+${words}
+local function ask(key, asked, keep)
+  local oldest, mark, counts = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
+  local known = words_of(key)
+  if known and known.ends > time and time - known.since <= oldest then
+    release(key, ARGV[3])
+    return { '=', now, known.ticket, ('%.0f'):format(known.since), ('%.0f'):format(known.ends), known.text }
+  end
+  local reply = attempt(key, asked, keep)
+  local counted = known and known.counts > time
+  local ticket = reply:match('^(%d+) ')
+  if not ticket or ticket == '0' then return { reply, '', counted and known.mark or '-' } end
+  if counts == 0 then return { reply, '', '-' } end
+  local tries = counted and known.tries or 0
+  if not known or known.begun ~= ticket then
+    tries = tries + 1
+    known = known or { ticket = '0', since = 0, ends = 0, text = '' }
+    known.tries, known.begun, known.mark, known.counts = tries, ticket, mark, time + counts
+    keep_words(key, known)
+  end
+  return { reply, tostring(tries), mark }
+end
+local reply = safely(ask, KEYS[1], ARGV[1], ARGV[2])
+return type(reply) == 'table' and reply or { reply }`,
+};
+
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: '701498f992de96245247074864da08a91f24b286',
+  sha1: 'a778425c3503bfc793e284d1228bfe49b91d35fb',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -410,7 +468,7 @@ return replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: '3b3a654ee0fb30df1c9f0e19a659d7bf0905211b',
+  sha1: 'aac2d18a089dd0c21f21f6bf0f5c725d53b156f7',
   text: `${lock}
 ${free}
 ${line}
@@ -465,6 +523,49 @@ end
 return replies`,
 };
 
+export const LEAVE: Script = {
+  name: 'leave',
+  sha1: '54665d2a5bc35f562aad5f71c6ee6ddbbc87194a',
+  text: `${lock}
+${free}
+${line}
+${release}
+${words}
+local now = clock()
+local time = tonumber(now)
+local TOLD = 50
+local function ticket_of(key, value, kind, id)
+  if kind == '1 free' then return nil end
+  if kind == '1 sole' then
+    local sole, ttl = value:match('^(%S+) %d+ %d+ (%d+)', 47)
+    return sole == id and value:sub(30, 45) + ttl * 1000 > time and value:sub(8, 23) or nil
+  end
+  local score = redis.call('ZSCORE', key .. ':line', id)
+  local record = score and redis.call('HGET', key .. ':claims', id)
+  return record and -score > time and record:sub(1, 16) or nil
+end
+local function tell_all(key)
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', key .. ':line', '(0', '+inf', 'LIMIT', 0, TOLD)) do
+    local record = redis.call('HGET', key .. ':claims', id)
+    local channel = record and record:match('^%S+ %d+ %d+ %d+ (%S+)', 40)
+    if channel and channel ~= '-' then line_rule().send(channel:match('^%??(.*)$'), 'ask ' .. id) end
+  end
+end
+local function leave(key, asked)
+  local value = redis.pcall('GET', key)
+  local kind = kind_of(value)
+  local ticket = ticket_of(key, value, kind, asked:match('^%S+'))
+  if not ticket then return release(key, asked) and 0 end
+  local ends = time + ARGV[3]
+  local since = ARGV[4] == '1' and ends or time
+  keep_words(key, { tries = 0, begun = '0', mark = '-', counts = 0, ticket = ticket, since = since, ends = ends, text = ARGV[2] })
+  local freed = release(key, asked)
+  if kind == '1 line' then tell_all(key) end
+  return freed + 4
+end
+return safely(leave, KEYS[1], ARGV[1])`,
+};
+
 export const LIST: Script = {
   name: 'list',
   sha1: '201bcc11df0933c2b6042509c6fd434c7a46fce0',
@@ -491,7 +592,7 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: '2cd157778a593ce2021e434d09299f5933468ab4',
+  sha1: '64d4464e1f940d14860c2d1d1ba2d0e9d3a06b36',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -509,7 +610,7 @@ return type(reply) == 'table' and reply or { freed, reply }`,
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: 'c6784044e8359d82b847bfc1b803b8b9d939b02d',
+  sha1: '588929b01a5d7a4a5c7f59ccb598d725aa5c98a3',
   text: `${lock}
 ${free}
 ${line}
@@ -525,7 +626,7 @@ return replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: 'da6f7ad12694754a242415827614198a27194a59',
+  sha1: '080683b242b6c8a3ac62d214162c730d8dff1cca',
   text: `${lock}
 ${free}
 ${line}

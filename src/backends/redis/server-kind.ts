@@ -7,7 +7,7 @@ const UNSUPPORTED: Readonly<Record<string, string>> = { dragonfly_version: 'Drag
  * The name of a server that speaks the protocol, but on which our scripts do not lock: Dragonfly refuses a script the keys that
  * it was not told of, and runs another Lua. Undefined for Redis, Valkey, and what does not say.
  */
-export function unsupported(info: ReadonlyMap<string, string>): string | undefined {
+export function whyUnsupported(info: ReadonlyMap<string, string>): string | undefined {
   const field = Object.keys(UNSUPPORTED).find((name) => info.has(name));
   return field && `${UNSUPPORTED[field]} ${info.get(field)}`;
 }
@@ -23,7 +23,7 @@ export const fieldsOf = (info: string): Map<string, string> =>
 
 /** @throws LockError `LOCK_UNSUPPORTED` */
 export function refuseUnsupported(info: string): void {
-  const server = unsupported(fieldsOf(info));
+  const server = whyUnsupported(fieldsOf(info));
   if (!server) return;
   throw new LockError(
     'LOCK_UNSUPPORTED',

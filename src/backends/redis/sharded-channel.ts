@@ -3,12 +3,12 @@ import { withLimit } from '../../core/contract/promises.ts';
 import { slotOf } from './keys.ts';
 import type { Listening, Port } from './port.ts';
 
-/** ms in which a server has to deliver what was told on the channel just now. */
+/** The time in which a server has to deliver a message on the channel, ms. */
 const PROOF_WITHIN = 2_000;
 const PROBE = 'probe';
-/** What `tell` of lua/include/line.lua does. The server says how many listeners it has. */
+/** Does the same as `tell` of lua/include/line.lua. The server answers with the number of its listeners. */
 const TELL = "return redis.call('SPUBLISH', ARGV[1], ARGV[2])";
-/** What a server says that does not know the command, or does not let this user. */
+/** The replies of a server that does not know the command, or does not let this user call it. */
 const REFUSED =
   /NOPERM|no permissions|unknown command|Unknown Redis command|ACL failure in script|can't run this command/i;
 

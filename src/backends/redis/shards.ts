@@ -3,14 +3,14 @@ import type { Clock } from '../../core/contract/clock.ts';
 import { isLockError } from '../../core/contract/errors.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import type { Traffic } from './command-batcher.ts';
-import { ended, isReply, meaning } from './errors.ts';
-import { keysOf, lockOf, slotOf } from './keys.ts';
+import { closedError, isReply, meaning } from './errors.ts';
+import { keysOf, lockOf, slotOf, wordsOf } from './keys.ts';
 import type { Port } from './port.ts';
 import { ATTEMPT, type Script } from './scripts.generated.ts';
 import { refuseUnsupported } from './server-kind.ts';
 import { attemptArgs, MICRO, readAttempt } from './wire.ts';
 
-/** The server as the backend sees it. */
+/** The server, or the servers of a Cluster, as one. */
 export class Server implements Traffic {
   commands = 0;
   readonly #port: Port;
@@ -21,24 +21,24 @@ export class Server implements Traffic {
 
   /** Runs a script by its hash; where the server does not know it (restart, fail-over, SCRIPT FLUSH), by its text. */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    if (this.#port.ended) return Promise.reject(ended());
+    if (this.#port.ended) return Promise.reject(closedError());
     this.commands++;
-    return this.#port.evalSha(script.sha1, keys, args).then(this.#answered, (error) => {
+    return this.#port.evalSha(script.sha1, keys, args).then(this.#countAnswer, (error) => {
       this.commands--;
       if (!isReply(error, 'NOSCRIPT')) throw error;
       return this.#port.eval(script.text, keys, args);
     });
   }
 
-  readonly #answered = (reply: unknown): unknown => {
+  readonly #countAnswer = (reply: unknown): unknown => {
     this.commands--;
     return reply;
   };
 
-  /** A command whose keys stand before its other arguments. */
+  /** Sends a command whose keys come before its other arguments. */
   async command(act: string, name: string, keys: readonly string[], ...args: string[]): Promise<unknown> {
     try {
-      if (this.#port.ended) throw ended();
+      if (this.#port.ended) throw closedError();
       return await this.#port.command(name, keys, ...args);
     } catch (error) {
       throw meaning(error, act);
@@ -55,6 +55,9 @@ export interface Request {
 /** A script that answers many requests gives the reply to a single one without a list around it. */
 export const repliesTo = (requests: readonly Request[], reply: unknown): unknown[] =>
   requests.length === 1 ? [reply] : (reply as unknown[]);
+
+/** A claim that nobody makes. */
+const NOBODY = { id: '-', take: 1, of: 1, span: 1, ttl: 1_000, queue: false, within: 1_000, label: '' };
 
 /** Sends requests to the server that has their key, and knows the clock of that server. */
 export class Shards {
@@ -98,11 +101,11 @@ export class Shards {
   }
 
   /** Sends an attempt that is already too late, unless the server's time is known: it changes nothing, and its refusal tells that time. */
-  async learnTime(claim: Claim): Promise<void> {
+  async learnTime(key: string): Promise<void> {
     await this.refuseUnsupported();
     const sent = this.#clock.now();
-    const reply = await this.askOne(ATTEMPT, { key: claim.key, args: attemptArgs(claim, '-', 0, 0) });
-    this.clockOf(claim.key).learn(readAttempt(reply, claim).time, sent);
+    const reply = await this.askOne(ATTEMPT, { key, args: attemptArgs({ ...NOBODY, key }, '-', 0, 0) });
+    this.clockOf(key).learn(readAttempt(reply, NOBODY).time, sent);
   }
 
   /**
@@ -145,6 +148,13 @@ export class Shards {
   /** Runs a script for one request, and gives its reply. */
   askOne(script: Script, { key, args }: Request): Promise<unknown> {
     return this.#server.run(script, keysOf([this.keyOf(key)], this.#port.cluster), args);
+  }
+
+  /** Runs a script that is about the words of a key, too. */
+  askOfWords(script: Script, { key, args }: Request): Promise<unknown> {
+    const lock = this.keyOf(key);
+    const { cluster } = this.#port;
+    return this.#server.run(script, [...keysOf([lock], cluster), ...(cluster ? [wordsOf(lock)] : [])], args);
   }
 
   /** Makes the client find out which server has this key now. */

@@ -2,10 +2,10 @@ import type { Claim, Grant } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import { slotOf } from './keys.ts';
-import { Mailbox, type Site } from './mailbox.ts';
+import { Mailbox, type MailboxNeeds } from './mailbox.ts';
 import type { Listening, Port } from './port.ts';
 import type { Shards } from './shards.ts';
-import { readMail } from './wire.ts';
+import { readAsk, readMail } from './wire.ts';
 
 type Wake = (grant?: Grant) => void;
 
@@ -14,7 +14,7 @@ const ANYWHERE = '';
 /** Names that are tried until one lies in a slot of the wanted server. */
 const NAMES = 20_000;
 /**
- * Where the grants of this process arrive. One channel on one connection serves all keys of one server. An ordinary message in a
+ * The mailboxes in which the grants of this process arrive. One channel on one connection serves all keys of one server. An ordinary message in a
  * Cluster goes over its bus to every node, so each hand-over would cost as many messages as there are nodes. There the process
  * has a sharded channel at each primary on whose keys it waits, and only that primary and its replicas pass on what is told.
  * Sharded messages: https://redis.io/docs/latest/develop/pubsub/#sharded-pubsub
@@ -25,7 +25,7 @@ export class WakeUps {
   readonly #shards: Shards;
   readonly #clock: Clock;
   readonly #waiting = new WaitingClaims();
-  /** By server, each with the last key that was asked for there. */
+  /** The mailboxes by server, each with the last key that was asked for there. */
   readonly #mailboxes = new Map<string, { readonly mailbox: Mailbox; key: string }>();
   #ordinary: string | undefined;
 
@@ -37,7 +37,7 @@ export class WakeUps {
     if (port.cluster && !port.listenAt) this.#ordinary = 'this version of the client library cannot listen to them';
   }
 
-  /** Why ordinary messages are used in a Cluster. Undefined where sharded ones are, and where there is one server. */
+  /** The reason why ordinary messages are used in a Cluster; undefined if sharded ones are, or if there is one server. */
   get whyOrdinary(): string | undefined {
     return this.#ordinary;
   }
@@ -82,28 +82,28 @@ export class WakeUps {
     const place = this.#placeOf(key);
     let there = this.#mailboxes.get(place);
     if (!there) {
-      const sharded = this.#port.cluster && this.#ordinary === undefined;
-      there = { mailbox: new Mailbox(sharded ? this.#shard(place) : this.#everywhere(), this.#clock), key };
+      const needs = place === ANYWHERE ? this.#everywhere() : this.#shard(place);
+      there = { mailbox: new Mailbox(needs, this.#clock), key };
       this.#mailboxes.set(place, there);
     }
     there.key = key;
     return there.mailbox;
   }
 
-  #everywhere(): Site {
+  #everywhere(): MailboxNeeds {
     // The number tells the scripts of every version what mail is read here: see `tell` in lua/include/line.lua.
     const name = `${this.#prefix}:mail:2:${this.#clock.id()}`;
     return {
       channel: () => name,
       listen: (channel, heard, lost) => this.#port.listen(channel, heard, lost),
-      connected: this.#port.connected,
-      wanted: () => this.#waiting.size > 0,
+      onConnection: this.#port.onConnection,
+      isWanted: () => this.#waiting.size > 0,
       wakeAll: () => this.#waiting.wakeAll(),
       deliver: (message) => this.#deliver(message),
     };
   }
 
-  #shard(place: string): Site {
+  #shard(place: string): MailboxNeeds {
     const name = `${this.#prefix}:mail:3:${this.#clock.id()}`;
     const here = (claim: { readonly key: string }): boolean => this.#placeOf(claim.key) === place;
     let tried = 0;
@@ -117,7 +117,7 @@ export class WakeUps {
         return name;
       },
       listen: (channel, heard, lost) => this.#listenToShard(place, channel, heard, lost),
-      wanted: () => [...this.#waiting.values()].some(({ claim }) => here(claim)),
+      isWanted: () => [...this.#waiting.values()].some(({ claim }) => here(claim)),
       wakeAll: () => {
         for (const { claim, wake } of [...this.#waiting.values()]) if (here(claim)) wake();
       },
@@ -158,6 +158,8 @@ export class WakeUps {
   }
 
   #deliver(message: string): void {
+    const asker = readAsk(message);
+    if (asker) this.#waiting.get(asker)?.wake();
     const mail = readMail(message);
     const waiter = mail && this.#waiting.get(mail.id);
     if (waiter) waiter.wake({ granted: true, ticket: mail.ticket, span: mail.span, validFor: mail.validFor });

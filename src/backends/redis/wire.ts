@@ -83,11 +83,14 @@ export function readRenewal(reply: unknown, ttl: number): Renewal | undefined {
 export interface Mail {
   readonly id: string;
   readonly ticket: bigint;
-  /** Tickets in a row; one, where an older version told it. */
+  /** The number of tickets in a row; one, if an older version told it. */
   readonly span: number;
-  /** ms from the last answered attempt. */
+  /** The time since the last answered attempt, ms. */
   readonly validFor: number;
 }
+
+/** Gives the id of a claim that has to ask, because words were left: see lua/leave.lua. */
+export const readAsk = (message: string): string | undefined => /^ask (\S+)$/.exec(message)?.[1];
 
 /** See `tell` in lua/include/line.lua. */
 export function readMail(message: string): Mail | undefined {

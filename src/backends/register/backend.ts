@@ -19,10 +19,10 @@ import { keyOf } from './document.ts';
 import { standings } from './inspect.ts';
 import { KeyLine } from './key-line.ts';
 import type { OpenLine } from './line.ts';
-import { nameOf } from './names.ts';
+import { headOf, nameOf } from './names.ts';
 import { RegisterNotes } from './notes.ts';
 import { checkStore, type RegisterOptions, resolveRegisterOptions } from './options.ts';
-import { findingOf, proof, refuse } from './proof.ts';
+import { proof, refuse } from './proof.ts';
 import { KeyWatch } from './wake-ups.ts';
 
 /** Keys whose lines are remembered while no step of theirs is under way. */
@@ -37,7 +37,12 @@ const KEPT = 10_000;
 export function register(store: RegisterStore, options: RegisterOptions = {}): Backend {
   checkStore(store);
   const { prefix, clock } = resolveRegisterOptions(options, 'register');
-  return new Register(new Calls(store, prefix, clock, async (calls) => refuse(store.name, await proof(calls))));
+  let found: Finding | undefined;
+  const prove = async (calls: Calls): Promise<void> => {
+    found ??= await proof(calls); // a store that failed once is not asked until it has luck
+    refuse(store.name, found);
+  };
+  return new Register(new Calls(store, prefix, clock, prove));
 }
 
 class Register implements Backend {
@@ -108,9 +113,8 @@ class Register implements Backend {
   }
 
   async check(): Promise<Finding[]> {
-    const { store } = this.#calls;
-    const [lie, others] = await Promise.all([proof(this.#calls), store.check?.()]);
-    return [...(lie ? [findingOf(store.name, lie)] : []), ...(others ?? [])];
+    const [found, others = []] = await Promise.all([proof(this.#calls, true), this.#calls.store.check?.()]);
+    return found ? [found, ...others] : others;
   }
 
   async close(): Promise<void> {
@@ -145,10 +149,12 @@ class Register implements Backend {
     return watch.add(claim, () => wake());
   }
 
-  #inspect(prefix: string, listing: Listing): AsyncIterable<Standing> {
-    const names = (head: string): AsyncIterable<string> => this.#calls.store.list!(head);
-    const listed = { folder: this.#folder, names, standings: (name: string) => this.#standings(name) };
-    return standings(listed, prefix, listing);
+  async *#inspect(prefix: string, { exact = false, progress }: Listing): AsyncIterable<Standing> {
+    if (exact) return yield* (await this.#standings(this.#folder + nameOf(prefix))).filter(({ key }) => key === prefix);
+    const names = this.#calls.store.list!(this.#folder + headOf(prefix));
+    const read = async (name: string): Promise<Standing[]> =>
+      (await this.#standings(name)).filter(({ key }) => key.startsWith(prefix));
+    yield* standings(names, read, progress);
   }
 
   async #standings(name: string): Promise<Standing[]> {

@@ -5,6 +5,9 @@ import type { RegisterEntry, RegisterStore, Written } from '../../core/contract/
 /** Longest time for one request, ms: less than the core has patience for, so that a step that follows can still be taken. */
 const LIMIT = 4_000;
 
+/** Whether the store took a write. */
+export const took = (written: Written): boolean => written === true || typeof written === 'string';
+
 /** The store with a limit around every request. */
 export class Calls {
   readonly store: RegisterStore;
@@ -24,11 +27,11 @@ export class Calls {
   }
 
   read(key: string): Promise<RegisterEntry | undefined> {
-    return this.bounded((signal) => this.store.read(key, signal), 'a read');
+    return this.limit((signal) => this.store.read(key, signal), 'a read');
   }
 
   write(key: string, text: string, ifVersion: string | undefined): Promise<Written> {
-    return this.bounded((signal) => this.store.write(key, text, ifVersion, signal), 'a write');
+    return this.limit((signal) => this.store.write(key, text, ifVersion, signal), 'a write');
   }
 
   /** Short, random, and of one write alone. */
@@ -36,7 +39,7 @@ export class Calls {
     return this.clock.id().slice(0, 16);
   }
 
-  async bounded<T>(act: (signal: AbortSignal) => Promise<T>, what: string): Promise<T> {
+  async limit<T>(act: (signal: AbortSignal) => Promise<T>, what: string): Promise<T> {
     const end = new AbortController();
     const late = (): Error => new Error(`${this.store.name} did not answer ${what} within ${LIMIT} ms`);
     try {

@@ -32,24 +32,21 @@ export interface Line {
 }
 
 /** A few words for all processes. */
-export interface Words {
+export interface Note {
   readonly text: string | null;
   readonly life: number;
   readonly at?: number;
 }
 
-interface Head {
+interface StoredLine {
   readonly holdfast: number;
   /** As the caller gave it. */
   readonly key: string;
   /** No other write has this word, so no two texts are alike: some stores make the version of the text. */
   readonly write: string;
-}
-
-interface Stored extends Head {
   readonly last?: string;
   readonly line?: readonly (Omit<Place, 'ticket'> & { readonly ticket: string })[];
-  readonly note?: Words;
+  readonly note?: Note;
 }
 
 const big = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}` : value);
@@ -57,48 +54,44 @@ const big = (_: string, value: unknown): unknown => (typeof value === 'bigint' ?
 export const lineText = (key: string, { last, places }: Line, write: string): string =>
   JSON.stringify({ holdfast: FORM, key, write, last, line: places }, big);
 
-export const noteText = (key: string, note: Words, write: string): string =>
+export const noteText = (key: string, note: Note, write: string): string =>
   JSON.stringify({ holdfast: FORM, key, write, note });
 
 /** @throws LockError when it is not a line that this version wrote */
 export function lineOf(text: string, key: string, store: string): Line {
-  const { last, line } = storedOf(text, key, store);
-  if (last === undefined || !line) throw foreign(key, store);
+  const { last, line } = storedLineOf(text, key, store);
+  if (last === undefined || !line) return refuse(key, store);
   return { last: BigInt(last), places: line.map((place) => ({ ...place, ticket: BigInt(place.ticket) })) };
 }
 
 /** @throws LockError when it is not a note that this version wrote */
-export function noteOf(text: string, key: string, store: string): Words {
-  return storedOf(text, key, store).note ?? refuse(key, store);
+export function noteOf(text: string, key: string, store: string): Note {
+  return storedLineOf(text, key, store).note ?? refuse(key, store);
 }
 
 /** The key of a stored text, if it is ours. */
 export const keyOf = (text: string): string | undefined => {
-  const { holdfast, key } = parsed(text) ?? {};
+  const { holdfast, key } = parse(text) ?? {};
   return holdfast === undefined ? undefined : key;
 };
 
-function storedOf(text: string, key: string, store: string): Stored {
-  const stored = parsed(text);
-  if (stored?.key !== key || typeof stored.holdfast !== 'number') throw foreign(key, store);
+function storedLineOf(text: string, key: string, store: string): StoredLine {
+  const stored = parse(text);
+  if (stored?.key !== key || typeof stored.holdfast !== 'number') return refuse(key, store);
   if (stored.holdfast === FORM) return stored;
   const message = `a newer version of holdfast wrote this key in ${store}, in form ${stored.holdfast}, which this version cannot read; upgrade this one`;
   throw new LockError('LOCK_UNAVAILABLE', message, { key, backend: store });
 }
 
-function parsed(text: string): Stored | undefined {
+function parse(text: string): StoredLine | undefined {
   try {
-    return (JSON.parse(text) as Stored | null) ?? undefined;
+    return (JSON.parse(text) as StoredLine | null) ?? undefined;
   } catch {
     return undefined;
   }
 }
 
-function foreign(key: string, store: string): LockError {
-  const message = `in ${store}, something that holdfast did not write is where the lock of ${quoted(key)} belongs. It was left as it is: give the locks another prefix`;
-  return new LockError('LOCK_INVALID', message, { key, backend: store });
-}
-
 function refuse(key: string, store: string): never {
-  throw foreign(key, store);
+  const message = `in ${store}, something that holdfast did not write is where ${quoted(key)} belongs. It was left as it is: give the locks another prefix`;
+  throw new LockError('LOCK_INVALID', message, { key, backend: store });
 }

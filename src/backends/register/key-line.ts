@@ -8,16 +8,14 @@ import { OpenLine } from './line.ts';
 import { byStore, type Sight, Sightings } from './sightings.ts';
 
 /** One change of a line, or a question about it. */
-interface Step {
+interface Step extends PromiseWithResolvers<unknown> {
   readonly apply: (line: OpenLine) => unknown;
   /** It is written in any case, if an earlier write may still be under way: that one finds another version then. */
   readonly settles: boolean;
-  readonly done: (answer: unknown) => void;
-  readonly failed: (error: unknown) => void;
 }
 
 /** The line of a key, as it was when it was last read or written here. */
-interface Known {
+interface LineState {
   readonly line: Line;
   readonly text: string | undefined;
   readonly version: string | undefined;
@@ -39,7 +37,7 @@ export class KeyLine {
   readonly #name: string;
   readonly #calls: Calls;
   readonly #sightings = new Sightings();
-  #known: Known | undefined;
+  #known: LineState | undefined;
   /** A write was not answered: it may still come. */
   #doubt = false;
   #new = true;
@@ -57,15 +55,15 @@ export class KeyLine {
   }
 
   take<T>(apply: (line: OpenLine) => T, settles = false): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      this.#pending.push({ apply, settles, done: (answer) => resolve(answer as T), failed: reject });
-      if (!this.#running) void this.#run();
-    });
+    const step: Step = { apply, settles, ...Promise.withResolvers() };
+    this.#pending.push(step);
+    if (!this.#running) void this.#run();
+    return step.promise as Promise<T>;
   }
 
   /** What a watch has brought. */
   learn(entry: RegisterEntry): OpenLine {
-    const known = this.#knownOf(entry, this.#calls.clock.now());
+    const known = this.#stateOf(entry, this.#calls.clock.now());
     if (!this.#running && !this.#calls.store.tellsTime) this.#known = known;
     return new OpenLine(known.line, known.sight());
   }
@@ -77,10 +75,10 @@ export class KeyLine {
       const steps: Step[] = [];
       try {
         const answers = await this.#commit(steps);
-        for (const [at, { done }] of steps.entries()) done(answers[at]);
+        for (const [at, { resolve }] of steps.entries()) resolve(answers[at]);
       } catch (error) {
         this.#known = undefined;
-        for (const { failed } of steps) failed(error);
+        for (const { reject } of steps) reject(error);
       }
     }
     this.#running = false;
@@ -95,7 +93,7 @@ export class KeyLine {
       if (!this.#known) {
         // A guess costs nothing there: either nothing is under the key, or the refusal tells what is.
         const guess = this.#new && this.#calls.store.tellsConflicts === true;
-        this.#known = guess ? this.#knownOf(undefined, 0) : await this.#read();
+        this.#known = guess ? this.#stateOf(undefined, 0) : await this.#read();
         fresh = !guess;
         this.#new = false;
       }
@@ -113,9 +111,9 @@ export class KeyLine {
     throw new Error(`others changed the line ${MOST_CONFLICTS} times in a row before a change could be written`);
   }
 
-  async #read(): Promise<Known> {
+  async #read(): Promise<LineState> {
     const sent = this.#calls.clock.now();
-    return this.#knownOf(await this.#calls.read(this.#name), sent);
+    return this.#stateOf(await this.#calls.read(this.#name), sent);
   }
 
   /**
@@ -128,14 +126,14 @@ export class KeyLine {
     const text = lineText(this.#key, open, this.#calls.mark());
     this.#known = undefined;
     const sent = clock.now();
-    const written = await this.#sent(text, version);
+    const written = await this.#send(text, version);
     const found = typeof written === 'object' && conflicts === 0 ? written : undefined;
     // A client that sends again by itself may meet its own first try.
     if (written === false || (typeof written === 'object' && written.text !== text)) {
       // Rivals part: by up to as long as this took, and more with each conflict. What is read before a pause would be old after it.
       const pause = Math.min(LONGEST_PAUSE, (clock.now() - sent) * conflicts) * clock.random();
       if (pause > 0) await sleep(clock, pause);
-      if (found && !store.tellsTime) this.#known = this.#knownOf(found, 0);
+      if (found && !store.tellsTime) this.#known = this.#stateOf(found, 0);
       else this.#known = await this.#read();
       if (this.#known.text !== text) return false;
     }
@@ -149,7 +147,7 @@ export class KeyLine {
     return true;
   }
 
-  async #sent(text: string, version: string | undefined): Promise<Written> {
+  async #send(text: string, version: string | undefined): Promise<Written> {
     const before = this.#doubt;
     this.#doubt = true;
     try {
@@ -162,7 +160,7 @@ export class KeyLine {
     }
   }
 
-  #knownOf(entry: RegisterEntry | undefined, sent: number): Known {
+  #stateOf(entry: RegisterEntry | undefined, sent: number): LineState {
     const { clock, store } = this.#calls;
     const { text, version, now } = entry ?? {};
     // Where a store has forgotten the last ticket, the clock on the wall is very likely ahead of it.

@@ -1,12 +1,13 @@
 import { backOff } from '../../core/claims/pause.ts';
 import type { Notes } from '../../core/contract/backend.ts';
 import { sleep } from '../../core/contract/promises.ts';
-import type { Calls } from './calls.ts';
+import { type Calls, took } from './calls.ts';
 import { noteOf, noteText } from './document.ts';
 import { nameOf } from './names.ts';
 import { byStore, Sightings } from './sightings.ts';
 
-const RIVALRY = { pause: 2, jitter: 1, bound: 250 };
+/** How rivals part. */
+export const RIVALRY = { pause: 2, jitter: 1, bound: 250 };
 const MOST_CONFLICTS = 64;
 /** How many notes are watched for their end, where the store has no clock. */
 const WATCHED = 1_000;
@@ -37,16 +38,17 @@ export class RegisterNotes implements Notes {
 
   async write(name: string, text: string | undefined, ttl: number): Promise<void> {
     const { clock, store } = this.#calls;
-    if (text === undefined && store.remove) return store.remove(this.#nameOf(name));
     for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
       const sent = clock.now();
       const { text: before, version, now } = (await this.#calls.read(this.#nameOf(name))) ?? {};
       if (before !== undefined) noteOf(before, name, store.name);
+      if (text === undefined && before === undefined) return;
+      if (text === undefined && store.remove) return store.remove(this.#nameOf(name));
       await this.#calls.proved();
       const at = now === undefined ? undefined : now + clock.now() - sent;
       const words = { text: text ?? null, life: ttl, ...(at !== undefined && { at }) };
       const written = await this.#calls.write(this.#nameOf(name), noteText(name, words, this.#calls.mark()), version);
-      if (typeof written === 'string' || written === true) return;
+      if (took(written)) return;
       await sleep(clock, backOff(RIVALRY, conflicts, clock.random()));
     }
     throw new Error(`others wrote the note ${MOST_CONFLICTS} times in a row`);

@@ -3,60 +3,80 @@ import type { Finding } from '../../core/contract/backend.ts';
 import { LockError } from '../../core/contract/errors.ts';
 import { sleep } from '../../core/contract/promises.ts';
 import type { Written } from '../../core/contract/register-store.ts';
-import type { Calls } from './calls.ts';
-import { keyOf, noteText } from './document.ts';
-
-/** What a store did that makes it useless for locks. */
-export type Lie = 'over a version that was gone' | 'over something that was there';
+import { type Calls, took } from './calls.ts';
+import { noteOf, noteText } from './document.ts';
+import { RIVALRY } from './notes.ts';
 
 /** Others may prove at the same time. That a write is refused because of them proves something, too. */
 const MOST_TRIES = 6;
-const PAUSE = { pause: 5, jitter: 1, bound: 200 };
-
-const took = (written: Written): boolean => written === true || typeof written === 'string';
+/** New objects that are made at the same time, and the writes that want to make each. */
+const RACES = 8;
+const RIVALS = 3;
+/** What the object of the proof says once the races were run. */
+const RACED = 'of compare and set, with races';
 
 /**
- * Writes twice with one version, and once only if nothing is there, over an object that is kept for that: four requests, and two more the
- * first time. Some stores ignore the conditions of a write, and say that all went well.
+ * Some stores ignore the conditions of a write, and say that all went well; others check them apart from the write. So two writes with one
+ * version are sent at the same time, and then one that wants nothing to be there, over an object that is kept for that: four requests, and two
+ * more the first time. A store of which there are imitations has to pass races, too: once for all processes, as the object says then.
+ * @param always run the races, also if the object says that they were run
  */
-export async function proof(calls: Calls): Promise<Lie | undefined> {
-  const { clock, prefix } = calls;
+export async function proof(calls: Calls, always = false): Promise<Finding | undefined> {
+  const where = await wrong(calls, always);
+  if (!where) return undefined;
+  return {
+    severity: 'danger',
+    code: 'no-compare-and-set',
+    message: `${calls.store.name} let a write go ${where}, so two processes would both hold; no lock is taken here`,
+    advice: 'use a store that keeps the conditions of a write, or a version of it that does',
+  };
+}
+
+const writing =
+  (calls: Calls, name: string, text = 'of compare and set') =>
+  (ifVersion?: string): Promise<Written> =>
+    calls.write(name, noteText('proof', { text, life: 0 }, calls.mark()), ifVersion);
+
+/** @returns what a write went over that had to be refused */
+async function wrong(calls: Calls, always: boolean): Promise<string | undefined> {
+  const { clock, prefix, store } = calls;
   const name = `${prefix}/proof`;
-  const write = (ifVersion: string | undefined): Promise<Written> =>
-    calls.write(name, noteText('proof', { text: 'of compare and set', life: 0 }, calls.mark()), ifVersion);
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const { text, version } = (await calls.read(name)) ?? {};
     if (text === undefined) {
-      await write(undefined);
+      await writing(calls, name)();
       continue;
     }
-    if (keyOf(text) !== 'proof') throw foreign(calls, name);
-    if (took(await write(version))) {
-      if (took(await write(version))) return 'over a version that was gone';
-      return took(await write(undefined)) ? 'over something that was there' : undefined;
+    const said = noteOf(text, 'proof', store.name).text ?? undefined;
+    const write = writing(calls, name, said);
+    const taken = (await Promise.all([write(version), write(version)])).filter(took);
+    if (taken.length === 2) return 'over a version that was gone';
+    if (taken.length === 1) {
+      if (took(await write())) return 'over something that was there';
+      if (!store.imitated || (said === RACED && !always)) return undefined;
+      if (await races(calls)) return 'over one that was under way';
+      if (typeof taken[0] === 'string') await writing(calls, name, RACED)(taken[0]);
+      return undefined;
     }
-    await sleep(clock, backOff(PAUSE, tries, clock.random()));
+    await sleep(clock, backOff(RIVALRY, tries, clock.random()));
   }
   return undefined;
 }
 
-const foreign = ({ store: { name: backend } }: Calls, name: string): LockError =>
-  new LockError('LOCK_INVALID', `in ${backend}, ${name} is something that holdfast did not write; choose a prefix`, {
-    backend,
-  });
-
-const ADVICE =
-  'two processes would both hold; use a store that keeps the conditions of a write, or a version of it that does';
-
-/** @throws LockError `LOCK_UNSUPPORTED` */
-export function refuse(backend: string, lie: Lie | undefined): void {
-  if (!lie) return;
-  throw new LockError('LOCK_UNSUPPORTED', `${backend} let a write go ${lie}: ${ADVICE}`, { backend });
+/** @returns whether two writes both made one object */
+async function races(calls: Calls): Promise<boolean> {
+  const race = async (name: string): Promise<boolean> => {
+    const write = writing(calls, name);
+    const taken = (await Promise.all(Array.from({ length: RIVALS }, () => write()))).filter(took).length;
+    await calls.store.remove?.(name).catch(() => {}); // without the right to remove it stays
+    return taken > 1;
+  };
+  const all = Array.from({ length: RACES }, () => race(`${calls.prefix}/proofs/${calls.mark()}`));
+  return (await Promise.all(all)).includes(true);
 }
 
-export const findingOf = (backend: string, lie: Lie): Finding => ({
-  severity: 'danger',
-  code: 'no-compare-and-set',
-  message: `${backend} let a write go ${lie}, so two processes would both hold; no lock is taken here`,
-  advice: 'use a store that keeps the conditions of a write, or a version of it that does',
-});
+/** @throws LockError `LOCK_UNSUPPORTED` for a store that does not keep to versions */
+export function refuse(backend: string, found: Finding | undefined): void {
+  if (!found) return;
+  throw new LockError('LOCK_UNSUPPORTED', `${found.message}; ${found.advice}`, { backend });
+}

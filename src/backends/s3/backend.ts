@@ -1,32 +1,7 @@
 import type { Backend } from '../../core/contract/backend.ts';
 import { invalid, LockError, reasonOf } from '../../core/contract/errors.ts';
 import { type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
-
-/** What holdfast uses of `S3` of `@aws-sdk/client-s3`, 3.705 or later. It does not import the SDK. */
-export interface S3Like {
-  getObject(
-    input: S3Key,
-    options?: S3Signal,
-  ): Promise<{ Body?: { transformToString(): Promise<string> } | undefined; ETag?: string | undefined }>;
-  putObject(
-    input: S3Key & { Body: string; ContentType: string; IfMatch?: string; IfNoneMatch?: string },
-    options?: S3Signal,
-  ): Promise<{ ETag?: string | undefined }>;
-  deleteObject(input: S3Key): Promise<unknown>;
-  listObjectsV2(input: { Bucket: string; Prefix: string; ContinuationToken?: string | undefined }): Promise<{
-    Contents?: readonly { Key?: string | undefined }[] | undefined;
-    NextContinuationToken?: string | undefined;
-  }>;
-}
-
-interface S3Key {
-  Bucket: string;
-  Key: string;
-}
-
-interface S3Signal {
-  abortSignal: AbortSignal;
-}
+import type { S3Like } from './client.ts';
 
 /**
  * Locks in a bucket of S3, or of a store with its protocol that keeps the conditions of a write. The client stays yours.
@@ -44,6 +19,7 @@ export function s3(client: S3Like, bucket: string, options: RegisterOptions = {}
 const storeOf = (client: S3Like, Bucket: string): RegisterStore => ({
   name: 's3',
   minTtl: 1_000,
+  imitated: true,
   spin: { pause: 100, bound: 5_000 },
   async read(Key, abortSignal) {
     const found = await client.getObject({ Bucket, Key }, { abortSignal }).catch(unless(404, Bucket));

@@ -1,6 +1,6 @@
 import type { Finding } from '../../core/contract/backend.ts';
 
-/** Something that endangers locks, as data: by which facts it is recognised, and what is said then. */
+/** Something that endangers locks, as data: the facts that show it, and the words for it. */
 export interface Danger<Facts> extends Omit<Finding, 'message'> {
   readonly when: (facts: Facts) => boolean;
   readonly message: string | ((facts: Facts) => string);

@@ -1,6 +1,6 @@
 import { ALL_SEATS, admitted, isExclusive, type Seats } from '../../core/contract/admission.ts';
 
-/** A claim that watches an admitted permit looks at the line by itself after this time, if the line has changed. ms. */
+/** After this time a claim that watches an admitted permit reads the line again, if the line has changed. ms. */
 export const UNTOLD = 10_000;
 
 /** `relay`: the next claim in the line waits for news of this admission. */
@@ -19,7 +19,7 @@ export interface Refused<M> {
 }
 
 /**
- * What a line means for its claim at `at`, for an engine whose waiters watch each other. As few claims as possible watch one thing:
+ * Decides what a line means for its claim at `at`, for an engine whose waiters watch each other. As few claims as possible watch one thing:
  *
  * - An exclusive claim needs everybody ahead to leave. It watches its predecessor, which leaves last.
  * - A reader needs every exclusive claim ahead to leave. It watches the nearest one.

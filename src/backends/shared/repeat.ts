@@ -1,9 +1,9 @@
 import type { Cancel, Clock } from '../../core/contract/clock.ts';
 
 /**
- * Does `act` again and again, each time after a pause, and keeps no process alive for it. A failure ends nothing: the next time may go well.
- * @param pause ms until the next time
- * @returns ends it
+ * Calls `act` again and again, each time after a pause. It keeps no process alive, and a failure does not end it.
+ * @param pause gives the time until the next call, ms
+ * @returns a function that ends it
  */
 export function repeat(clock: Clock, pause: () => number, act: () => unknown): Cancel {
   let cancel: Cancel | undefined;

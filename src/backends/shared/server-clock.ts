@@ -3,7 +3,7 @@ import type { Clock } from '../../core/contract/clock.ts';
 /**
  * A server's clock as its answers tell it, so that the server can refuse what comes too late. An answer says what the clock showed
  * between sending and receiving, so it is ahead of ours by `time - received` to `time - sent` (Cristian 1989). The lower bound is kept: a
- * limit made of it is too early by a round trip at worst, never too late.
+ * limit computed from it is too early by a round trip at worst, never too late.
  */
 export class ServerClock {
   readonly #clock: Clock;
@@ -16,15 +16,15 @@ export class ServerClock {
   }
 
   /**
-   * From an answer that just came.
-   * @param time ms since 1970 there
-   * @param sent when it was asked for, by our clock; where that is not known, only the newest answer counts
+   * Learns from an answer that just came.
+   * @param time the server's time, ms since 1970
+   * @param sent the time of the request, by our clock; if it is not known, only the newest answer counts
    */
   learn(time: number, sent?: number): void {
     const received = this.#clock.now();
     const least = time - received;
     const most = time - (sent ?? received);
-    // Beyond the upper bound: one of the clocks was set, or drifted.
+    // Beyond the upper bound, one of the clocks was set, or has drifted.
     if (this.#ahead === undefined || least > this.#ahead || most < this.#ahead) this.#ahead = least;
     this.#learned = received;
   }

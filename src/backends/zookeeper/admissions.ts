@@ -1,8 +1,8 @@
 import type { Attempt, Claim, Grant, Renewal } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { LockError } from '../../core/contract/errors.ts';
-import { explained } from './errors.ts';
-import { judged, stillRefused, watched } from './lines.ts';
+import { translateError } from './errors.ts';
+import { stillRefused, verdictFrom, watchObstacle } from './lines.ts';
 import { read } from './nodes.ts';
 import type { OwnNode } from './own-node.ts';
 import { labelOf, type Places } from './places.ts';
@@ -26,7 +26,7 @@ export class Admissions {
     try {
       return await this.#stand(connection, claim, began);
     } catch (error) {
-      if (explained(error, 'queue') instanceof LockError) {
+      if (translateError(error, 'queue') instanceof LockError) {
         this.#places.giveUp(claim);
         await this.#places.leave(connection, claim).catch(() => {}); // if this fails, the next connection removes the node
       }
@@ -46,7 +46,7 @@ export class Admissions {
     const place = this.#places.get(claim.id, connection.session);
     if (!place) throw new ConnectionLost('there is no place in line');
     const now = (): number => this.#clock.now();
-    const admitted = await watched(connection, this.#places.parent(claim.key), place, tell, now);
+    const admitted = await watchObstacle(connection, this.#places.parent(claim.key), place, tell, now);
     return admitted && this.#grant(connection, claim, place, admitted.relay);
   }
 
@@ -58,10 +58,11 @@ export class Admissions {
       return { granted: false };
     }
     const { place, listing } = await this.#places.stand(connection, claim);
+    place.made ??= began;
     place.asked = began;
     // ZooKeeper cannot refuse a late request. So a place that came too late is given up.
     const late = this.#clock.now() - began > claim.within;
-    const verdict = judged(place, listing, this.#clock.now());
+    const verdict = verdictFrom(place, listing, this.#clock.now());
     if (verdict.admitted && !late) return this.#grant(connection, claim, place, verdict.relay);
     if (late || !claim.queue) {
       this.#places.giveUp(claim);

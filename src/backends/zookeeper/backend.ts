@@ -5,6 +5,7 @@ import {
   type Finding,
   type Grant,
   type Handle,
+  type Leave,
   type Listing,
   LONGEST_PLACE_TTL,
   type Notes,
@@ -16,18 +17,22 @@ import {
 import { LONGEST } from '../../core/contract/duration.ts';
 import { LockError } from '../../core/contract/errors.ts';
 import { KeyedSerializer } from '../../core/contract/keyed-serializer.ts';
+import { LONGEST_WORDS } from '../shared/record.ts';
 import { Admissions } from './admissions.ts';
 import { check } from './check.ts';
-import { explained } from './errors.ts';
-import { census, evicted, lineAt } from './inspect.ts';
+import { translateError } from './errors.ts';
+import { census, evictClaim, lineAt } from './inspect.ts';
+import type { Ask } from './nodes.ts';
 import { ZookeeperNotes } from './notes.ts';
 import { type Settings, settingsOf, type ZookeeperOptions } from './options.ts';
 import { Places } from './places.ts';
-import { LineWatch, watchChildren } from './wake-ups.ts';
+import { armed, LineWatch, watchChildren } from './wake-ups.ts';
 import type { Connection } from './wire/connection.ts';
 import { sync } from './wire/operations.ts';
 import { Session } from './wire/session.ts';
 import type { Watcher } from './wire/watches.ts';
+import { ZookeeperWords } from './words.ts';
+import { WordsNodes } from './words-nodes.ts';
 
 /** How long a call without a limit of its own waits for a connection. ms. */
 const PATIENCE = 5_000;
@@ -46,6 +51,7 @@ class Zookeeper implements Backend {
   readonly name = 'zookeeper';
   readonly traits: Traits;
   readonly notes: Notes;
+  readonly words: ZookeeperWords;
   readonly #settings: Settings;
   readonly #session: Session;
   readonly #places: Places;
@@ -57,10 +63,12 @@ class Zookeeper implements Backend {
     this.#settings = settings;
     this.#places = new Places(root, acl);
     this.#admissions = new Admissions(this.#places, clock);
-    this.notes = new ZookeeperNotes(root, acl, (what, ask) => this.#asked(what, PATIENCE, ask));
+    const ask: Ask = (what, act) => this.#translateErrors(what, PATIENCE, act);
+    this.notes = new ZookeeperNotes(root, acl, ask);
+    this.words = new ZookeeperWords(new WordsNodes(root, acl), this.#places, clock, ask);
     this.#session = new Session(servers, { timeout, tls, auth }, clock, {
-      connected: (connection) => this.#clear(connection),
-      expired: (session) => this.#places.expired(session),
+      onConnection: (connection) => this.#clear(connection),
+      onExpiry: (session) => this.#places.expired(session),
       doubtful: (session) => this.#places.doubtful(session),
     });
     this.traits = {
@@ -73,6 +81,7 @@ class Zookeeper implements Backend {
       keptBy: 'session',
       outlives: timeout,
       placeTtl: LONGEST_PLACE_TTL,
+      leaves: { max: LONGEST_WORDS },
       // The servers only know the session, so all locks of a dead process are freed together.
       ttl: { min: timeout, max: LONGEST },
     };
@@ -85,9 +94,10 @@ class Zookeeper implements Backend {
     }
     return this.#turns.take(claim.id, () => {
       this.#places.begin(claim);
-      return this.#asked(`queue for ${JSON.stringify(claim.key)}`, claim.within, (connection, began) =>
-        this.#admissions.attempt(connection, claim, began),
-      );
+      return this.#translateErrors(`queue for ${JSON.stringify(claim.key)}`, claim.within, (connection, began) => {
+        const attempt = (): Promise<Attempt> => this.#admissions.attempt(connection, claim, began);
+        return claim.answered ? this.words.ask(connection, claim, claim.answered, began, attempt) : attempt();
+      });
     });
   }
 
@@ -100,11 +110,21 @@ class Zookeeper implements Backend {
     return Promise.all(claims.map((claim) => renewed(claim).catch((): Renewal => 'unknown')));
   }
 
-  release(handle: Handle): Promise<Release> {
+  async release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
+    const released = await this.#release(handle, leave);
+    return next && leave ? { ...released, next: await this.attempt(next) } : released;
+  }
+
+  #release(handle: Handle, leave?: Leave): Promise<Release> {
     return this.#turns.take(handle.id, () => {
+      if (leave) {
+        return this.#translateErrors(`keep words under ${JSON.stringify(handle.key)}`, PATIENCE, (connection) =>
+          this.words.leave(connection, handle, leave),
+        );
+      }
       if (this.#places.endUnsent(handle)) return Promise.resolve({ freed: false });
       this.#places.giveUp(handle);
-      return this.#asked(`leave ${JSON.stringify(handle.key)}`, PATIENCE, async (connection) => ({
+      return this.#translateErrors(`leave ${JSON.stringify(handle.key)}`, PATIENCE, async (connection) => ({
         freed: await this.#places.leave(connection, handle),
       }));
     });
@@ -116,7 +136,7 @@ class Zookeeper implements Backend {
       const leave = (): Promise<unknown> => this.#places.leave(connection, handle);
       this.#turns.take(handle.id, leave).catch((error) => {
         // After a definite refusal the node is not ours to remove. After another error the next connection tries again.
-        if (explained(error, 'leave') instanceof LockError) this.#places.forgive(handle.id);
+        if (translateError(error, 'leave') instanceof LockError) this.#places.forgive(handle.id);
       });
     }
   }
@@ -128,8 +148,7 @@ class Zookeeper implements Backend {
       return !grant;
     };
     const watch = new LineWatch(look, wake, this.#settings.clock);
-    await watch.arm();
-    return watch;
+    return armed(claim.answered ? [watch, this.words.listen(claim, wake)] : [watch]);
   }
 
   async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<Standing> {
@@ -138,24 +157,24 @@ class Zookeeper implements Backend {
       if (exact) yield* lineAt(connection, prefix, this.#places.parent(prefix));
       else yield* census(connection, this.#settings.root, prefix, progress);
     } catch (error) {
-      throw explained(error, 'list the locks');
+      throw translateError(error, 'list the locks');
     }
   }
 
   changed(key: string, tell: () => void): Promise<AsyncDisposable> {
-    return this.#asked(`watch ${JSON.stringify(key)}`, PATIENCE, (connection) =>
+    return this.#translateErrors(`watch ${JSON.stringify(key)}`, PATIENCE, (connection) =>
       watchChildren(connection, this.#places.parent(key), tell),
     );
   }
 
   evict(key: string, ticket: bigint): Promise<boolean> {
-    return this.#asked(`evict from ${JSON.stringify(key)}`, PATIENCE, (connection) =>
-      evicted(connection, this.#places.parent(key), ticket),
+    return this.#translateErrors(`evict from ${JSON.stringify(key)}`, PATIENCE, (connection) =>
+      evictClaim(connection, this.#places.parent(key), ticket),
     );
   }
 
   check(): Promise<Finding[]> {
-    return this.#asked('be examined', PATIENCE, (connection) =>
+    return this.#translateErrors('be examined', PATIENCE, (connection) =>
       check(connection, this.#session.timeout, this.#settings),
     );
   }
@@ -164,7 +183,7 @@ class Zookeeper implements Backend {
     return this.#session.close();
   }
 
-  async #asked<T>(
+  async #translateErrors<T>(
     what: string,
     within: number,
     ask: (connection: Connection, began: number) => Promise<T>,
@@ -173,7 +192,7 @@ class Zookeeper implements Backend {
     try {
       return await ask(await this.#session.connection(within), began);
     } catch (error) {
-      throw explained(error, what);
+      throw translateError(error, what);
     }
   }
 }

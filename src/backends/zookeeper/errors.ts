@@ -13,7 +13,7 @@ const FOR_GOOD: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** A definite refusal becomes a `LockError`. Any other error, whose outcome is unknown, stays as it is. */
-export function explained(error: unknown, what: string): unknown {
+export function translateError(error: unknown, what: string): unknown {
   const reason = error instanceof KeeperError ? FOR_GOOD.get(error.code) : undefined;
   if (reason === undefined) return error;
   const message = `ZooKeeper would not ${what}: ${reason}`;

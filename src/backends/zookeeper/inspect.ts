@@ -1,7 +1,7 @@
 import { admitted } from '../../core/contract/admission.ts';
 import type { Listing, Standing } from '../../core/contract/backend.ts';
 import { decodeKey, type Member, sortedLine } from './names.ts';
-import { caughtUp, list, listNow, read, removed } from './nodes.ts';
+import { caughtUp, list, listNow, read, removeNode } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
 
 /** Nodes read at once: enough to keep the connection busy, too few to delay the process's own requests. */
@@ -47,11 +47,11 @@ async function* standings(connection: Connection, key: string, parent: string): 
 }
 
 /** Removes the claim with this ticket. Tickets grow along the line, so the search ends early. */
-export async function evicted(connection: Connection, parent: string, ticket: bigint): Promise<boolean> {
+export async function evictClaim(connection: Connection, parent: string, ticket: bigint): Promise<boolean> {
   for (const { name } of sortedLine((await listNow(connection, parent)).names)) {
     const path = `${parent}/${name}`;
     const node = await read(connection, path);
-    if (node && node.stat.czxid >= ticket) return node.stat.czxid === ticket && removed(connection, path);
+    if (node && node.stat.czxid >= ticket) return node.stat.czxid === ticket && removeNode(connection, path);
   }
   return false;
 }

@@ -8,7 +8,7 @@ import { sync } from './wire/operations.ts';
 import type { Watcher } from './wire/watches.ts';
 
 /** What a listing of its line means for a place. The place remembers a refusal. */
-export function judged(place: OwnNode, { names, asOf }: Children, now: number): Admitted | Refused<Member> {
+export function verdictFrom(place: OwnNode, { names, asOf }: Children, now: number): Admitted | Refused<Member> {
   const line = sortedLine(names);
   const at = line.findIndex(({ name }) => name === place.name);
   if (at < 0) throw new ConnectionLost('the node is not in its own line');
@@ -45,7 +45,7 @@ export async function stillRefused(
 }
 
 /** Sets the one watch that a refused place needs now. Gives the admission, if the place is admitted after all. */
-export async function watched(
+export async function watchObstacle(
   connection: Connection,
   parent: string,
   place: OwnNode,
@@ -54,11 +54,11 @@ export async function watched(
 ): Promise<Admitted | undefined> {
   const watcher = guarding(connection, place, tell);
   for (let written: string | undefined; ; ) {
-    const verdict = place.refusal?.verdict ?? judged(place, await list(connection, parent), now());
+    const verdict = place.refusal?.verdict ?? verdictFrom(place, await list(connection, parent), now());
     if (verdict.admitted) return verdict;
     const { behind, relayed } = verdict;
     if (!behind) {
-      const found = judged(place, await list(connection, parent, watcher), now());
+      const found = verdictFrom(place, await list(connection, parent, watcher), now());
       if (found.admitted) return found;
       if (!found.behind) return undefined;
       continue;
@@ -75,10 +75,10 @@ function guarding(connection: Connection, place: OwnNode, tell: Watcher): Watche
   const isOver = (): boolean => tell.isOver?.() === true;
   const guard: Guard = { connection, isOver };
   place.guard = guard;
-  const told = (): void => {
+  const tellOnce = (): void => {
     if (place.guard === guard) place.guard = undefined;
     place.refusal = undefined;
     tell();
   };
-  return Object.assign(told, { isOver });
+  return Object.assign(tellOnce, { isOver });
 }

@@ -4,6 +4,9 @@ import { createContainer, exists, getChildren, getData, type Operation, type Rea
 import type { Acl, Stat } from './wire/records.ts';
 import type { Watcher } from './wire/watches.ts';
 
+/** Asks over a connection that is there, and translates what it throws. @param what for messages: what is asked */
+export type Ask = <T>(what: string, ask: (connection: Connection) => Promise<T>) => Promise<T>;
+
 /** How often in a row a container may vanish between its creation and its use. */
 export const TRIES = 10;
 
@@ -64,7 +67,7 @@ export const read = (connection: Connection, path: string, watcher?: Watcher): P
   orElse(connection, getData(path), undefined, watcher);
 
 /** @returns whether it was there */
-export const removed = async (connection: Connection, path: string): Promise<boolean> =>
+export const removeNode = async (connection: Connection, path: string): Promise<boolean> =>
   (await orElse(connection, remove(path), false)) !== false;
 
 /** Makes the node and its parents where they are missing. The server removes them when they were empty for a while. */

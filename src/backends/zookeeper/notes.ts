@@ -1,6 +1,6 @@
 import type { Notes } from '../../core/contract/backend.ts';
 import { encodeKey } from './names.ts';
-import { ensureContainer, list, read, removed, TRIES } from './nodes.ts';
+import { type Ask, ensureContainer, list, read, removeNode, TRIES } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
 import { createPersistentSequential, setData } from './wire/operations.ts';
@@ -31,8 +31,6 @@ interface Listing {
   /** The leader's time, ms since 1970. */
   readonly now: number;
 }
-
-type Ask = <T>(what: string, ask: (connection: Connection) => Promise<T>) => Promise<T>;
 
 /** Notes in persistent nodes. Each write removes notes that are over. */
 export class ZookeeperNotes implements Notes {
@@ -66,7 +64,7 @@ export class ZookeeperNotes implements Notes {
       if (text !== undefined) await this.#make(connection, own, text, ttl);
       const listing = await this.#look(connection);
       const forgotten = text === undefined ? own : undefined;
-      await Promise.all(removable(listing, own, forgotten).map(({ path }) => removed(connection, path)));
+      await Promise.all(removable(listing, own, forgotten).map(({ path }) => removeNode(connection, path)));
     });
   }
 

@@ -10,6 +10,8 @@ export interface OwnNode {
   readonly ticket: bigint;
   /** Made with the first grant: only a hold can be lost. */
   lost?: AbortController;
+  /** A time before its creation was sent, by the clock. Set by the first answered attempt. */
+  made?: number;
   /** When the last answered attempt began. */
   asked: number;
   /** Whether the next in line was told of this admission. */

@@ -1,10 +1,10 @@
 import type { Claim, Handle } from '../../core/contract/backend.ts';
 import { encodeKey, isOf, nodeName } from './names.ts';
-import { type Children, ensureContainer, list, listNow, read, removed, TRIES } from './nodes.ts';
+import { type Children, ensureContainer, list, listNow, read, removeNode, TRIES } from './nodes.ts';
 import type { OwnNode } from './own-node.ts';
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
-import { type Created, createEphemeralSequential } from './wire/operations.ts';
+import { type CreatedNode, createEphemeralSequential } from './wire/operations.ts';
 import type { Acl } from './wire/records.ts';
 
 /** Characters. A claim's label is not longer (`Claim.label`); this protects the server. */
@@ -97,7 +97,7 @@ export class Places {
     }
   }
 
-  #keep({ id }: Handle, { session }: Connection, { path, stat }: Created): OwnNode {
+  #keep({ id }: Handle, { session }: Connection, { path, stat }: CreatedNode): OwnNode {
     const name = path.slice(path.lastIndexOf('/') + 1);
     const place = { session, path, name, ticket: stat.czxid, asked: 0 };
     this.#doubts.delete(id);
@@ -114,8 +114,9 @@ export class Places {
     let adopted: OwnNode | undefined;
     for (const path of await this.#find(connection, claim)) {
       const node = await read(connection, path);
-      if (node?.stat.ephemeralOwner === connection.session) adopted = this.#keep(claim, connection, { path, ...node });
-      else if (node) await removed(connection, path);
+      if (node?.stat.ephemeralOwner === connection.session)
+        adopted = Object.assign(this.#keep(claim, connection, { path, ...node }), { made: Number.NEGATIVE_INFINITY });
+      else if (node) await removeNode(connection, path);
     }
     return adopted;
   }
@@ -138,7 +139,7 @@ export class Places {
   async leave(connection: Connection, handle: Handle): Promise<boolean> {
     const path = this.#leaving.get(handle.id)?.path;
     const paths = path === undefined ? await this.#find(connection, handle) : [path];
-    const ends = await Promise.all(paths.map((each) => removed(connection, each)));
+    const ends = await Promise.all(paths.map((each) => removeNode(connection, each)));
     this.forgive(handle.id);
     return ends.includes(true);
   }

@@ -49,6 +49,16 @@ export class LineWatch implements AsyncDisposable {
   }
 }
 
+/** Sets the first watch of each, and ends them together. */
+export async function armed(watches: readonly LineWatch[]): Promise<AsyncDisposable> {
+  await Promise.all(watches.map((watch) => watch.arm()));
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(watches.map((watch) => watch[Symbol.asyncDispose]()));
+    },
+  };
+}
+
 /** Tells once when a node under `parent` is made or removed, or when the connection ends. */
 export async function watchChildren(
   connection: Connection,
@@ -56,12 +66,12 @@ export async function watchChildren(
   tell: () => void,
 ): Promise<AsyncDisposable> {
   let over = false;
-  const told = (): void => {
+  const tellOnce = (): void => {
     if (over) return;
     over = true;
     tell();
   };
-  const watcher = Object.assign(told, { isOver: () => over });
+  const watcher = Object.assign(tellOnce, { isOver: () => over });
   const { asOf } = await list(connection, parent, watcher);
   // A missing node has no children to watch. If it was made since, its children can be watched after all.
   if (asOf === 0n && (await stat(connection, parent, watcher))) await list(connection, parent, watcher);

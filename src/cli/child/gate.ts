@@ -1,4 +1,4 @@
-import type { Inherited } from './inherited.ts';
+import type { InheritedState } from './inherited.ts';
 
 /** Two free descriptors of one digit, since some shells accept no others. Undefined if the caller has handed over too many. */
 export function freeDescriptors(taken: readonly number[]): readonly [number, number] | undefined {
@@ -11,7 +11,11 @@ export function freeDescriptors(taken: readonly number[]): readonly [number, num
  * process that started it dies first, the script ends, and the command never begins. Node and libuv have reset ignored signals
  * and the number of open files, so the script restores both.
  */
-export const gateScript = (pipe: number, { ignored, openFiles }: Inherited, dropped: readonly string[] = []): string =>
+export const gateScript = (
+  pipe: number,
+  { ignored, openFiles }: InheritedState,
+  dropped: readonly string[] = [],
+): string =>
   [
     `echo "$$" >&${pipe}; read -r go <&${pipe} || exit 125`,
     ...ignored.map((name) => `trap '' ${name.slice('SIG'.length)}`),
@@ -26,7 +30,7 @@ const NAME = /^[A-Za-z_]\w*$/;
  * What a shell that is not bash would leave out of the environment, as variables that it accepts: each has a name and a value of the
  * others in it. On a command line everybody could read the values for as long as the command waits.
  */
-export const droppedFrom = (env: NodeJS.ProcessEnv): Record<string, string> =>
+export const removedVariables = (env: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
     Object.entries(env)
       .filter(([name, value]) => name !== '' && value !== undefined && !NAME.test(name))

@@ -19,7 +19,7 @@ export class ProcessGroup {
   /** @returns whether any process got the signal */
   signal(name: NodeJS.Signals | 0): boolean {
     // Windows has no groups.
-    return (process.platform !== 'win32' && sent(-this.pid, name)) || sent(this.pid, name);
+    return (process.platform !== 'win32' && send(-this.pid, name)) || send(this.pid, name);
   }
 
   /** Whether a process of the group still runs. */
@@ -28,7 +28,7 @@ export class ProcessGroup {
   }
 
   /** Resolves when the group is gone, or `stop` is aborted. */
-  async ended(stop: AbortSignal): Promise<void> {
+  async waitForEnd(stop: AbortSignal): Promise<void> {
     for (let pause = FIRST_LOOK; this.runs && !stop.aborted; pause = Math.min(pause * 2, LAST_LOOK))
       await sleep(pause, undefined, { signal: stop }).catch(() => {});
   }
@@ -43,7 +43,7 @@ export class ProcessGroup {
   }
 }
 
-function sent(pid: number, name: NodeJS.Signals | 0): boolean {
+function send(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name);
   } catch {

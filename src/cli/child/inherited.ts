@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 
 /** What a process inherits, and Node changes at its start. */
-export interface Inherited {
+export interface InheritedState {
   /** The ignored signals, except those that Node has no name for. */
   readonly ignored: readonly NodeJS.Signals[];
   /** The limit of open files, as `ulimit -S -n` prints it; undefined if nobody knows. */
@@ -14,7 +14,7 @@ const NAME = 'HOLDFAST_INHERITED';
 const FORM = /^([0-9a-f]{16}) (\d+|unlimited) ([\d,]*)$/;
 
 /** What the launcher (`src/cli/holdfast`) found. Nothing if Node was started without it. */
-export function inheritedFrom(text: string | undefined): Inherited {
+export function parseInherited(text: string | undefined): InheritedState {
   const [, mask, openFiles, descriptors] = FORM.exec(text ?? '') ?? [];
   const ignored = BigInt(`0x${mask ?? '0'}`); // proc(5): bit n − 1 is signal n
   return {
@@ -35,7 +35,7 @@ for (const line of (process.env[LEFT_OUT] ?? '').split('\n').filter(Boolean)) {
 }
 
 /** Read once and then deleted, so that the commands that we start do not read it, too. */
-export const inherited: Inherited = inheritedFrom(process.env[NAME]);
+export const inherited: InheritedState = parseInherited(process.env[NAME]);
 delete process.env[NAME];
 delete process.env[LEFT_OUT];
 

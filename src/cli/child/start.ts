@@ -6,11 +6,11 @@ import { UsageError } from '../exit.ts';
 import { complain } from '../terminal/screen.ts';
 import { notExecutable, notFound, type Shell, shellOn } from './find.ts';
 import { terminalUse } from './foreground.ts';
-import { droppedFrom, freeDescriptors, gateScript } from './gate.ts';
+import { freeDescriptors, gateScript, removedVariables } from './gate.ts';
 import { ProcessGroup } from './group.ts';
 import { inherited } from './inherited.ts';
 
-export interface Started {
+export interface StartedCommand {
   readonly group: ProcessGroup;
   /** The exit code of the command; 128 + n if signal n ended it. */
   readonly exited: Promise<number>;
@@ -18,15 +18,18 @@ export interface Started {
   go(): void;
 }
 
-/** Makes a process group for a command, so that we can end all of it. The command waits there for `go`. */
-export async function start(words: readonly string[], given: NodeJS.ProcessEnv): Promise<Started> {
-  if (process.platform === 'win32') return atOnce(words, given);
+/**
+ * Makes a process group for a command, so that we can end all of it. The command waits there for `go`.
+ * @param out the descriptor of its standard output
+ */
+export async function start(words: readonly string[], given: NodeJS.ProcessEnv, out = 1): Promise<StartedCommand> {
+  if (process.platform === 'win32') return atOnce(words, given, out);
   const shell = shellOn(given.PATH);
   const free = freeDescriptors(inherited.descriptors);
   if (!free) throw new UsageError('two of the file descriptors 3 to 9 must be free; close some');
   const [pipe, errors] = free;
   const use = terminalUse();
-  const dropped = shell[0].endsWith('bash') ? {} : droppedFrom(given);
+  const dropped = shell[0].endsWith('bash') ? {} : removedVariables(given);
   const env = { ...given, ...dropped };
   const gate = gateScript(pipe, inherited, Object.keys(dropped));
   const child =
@@ -34,7 +37,7 @@ export async function start(words: readonly string[], given: NodeJS.ProcessEnv):
       ? run(
           [...shell, '-m', '-c', lending(shell, pipe, errors), shell[0], gate, ...words],
           { env },
-          [0, 1, 'ignore'],
+          [0, out, 'ignore'],
           pipe,
           errors,
         )
@@ -42,11 +45,11 @@ export async function start(words: readonly string[], given: NodeJS.ProcessEnv):
         run(
           [...shell, '-c', gate, 'sh', ...words],
           { env, detached: true },
-          [use === 'none' ? 'ignore' : 0, 1, 2],
+          [use === 'none' ? 'ignore' : 0, out, 2],
           pipe,
         );
   const exited = exitOf(child);
-  await spawned(child, shell[0]);
+  await waitForStart(child, shell[0]);
   const line = child.stdio[pipe] as Duplex;
   line.on('error', () => {}); // the process may be gone; its exit code says why
   const [pid] = await Promise.race([once(line, 'data'), exited.then(() => [child.pid])]);
@@ -82,15 +85,19 @@ function run(
 }
 
 /** On Windows there are no process groups, and no shell that everybody has. */
-async function atOnce([file, ...args]: readonly string[], env: NodeJS.ProcessEnv): Promise<Started> {
+async function atOnce(
+  [file, ...args]: readonly string[],
+  env: NodeJS.ProcessEnv,
+  out: number,
+): Promise<StartedCommand> {
   complain(`Windows has no process groups: if the lock is lost, ${file} is ended, but not what it has started`);
-  const child = spawn(file!, args, { stdio: 'inherit', env });
+  const child = spawn(file!, args, { stdio: ['inherit', out, 'inherit'], env });
   const exited = exitOf(child);
-  await spawned(child, file!);
+  await waitForStart(child, file!);
   return { group: new ProcessGroup(child.pid!), exited, go() {} };
 }
 
-async function spawned(child: ChildProcess, file: string): Promise<void> {
+async function waitForStart(child: ChildProcess, file: string): Promise<void> {
   try {
     await once(child, 'spawn');
   } catch (error) {

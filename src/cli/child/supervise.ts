@@ -16,7 +16,8 @@ const STILL_RUNS =
  * Runs a command while the lease is held. If the lease is lost, it ends the command, and all that the command started, before
  * anyone else can have the lock.
  * @param own variables of the command, beside those of this process
- * @param leaveRunning release the lock when the command has ended, though something that it started still runs
+ * @param ways `leaveRunning`: release the lock when the command has ended, though something that it started still runs. `out`: the
+ * descriptor of its standard output; default that of this process
  * @returns the command's exit code; never 0 if the lease was lost
  */
 export async function supervise(
@@ -24,10 +25,10 @@ export async function supervise(
   words: readonly string[],
   own: NodeJS.ProcessEnv,
   { grace, spare }: Timing,
-  leaveRunning = false,
+  { leaveRunning = false, out = 1 }: { readonly leaveRunning?: boolean | undefined; readonly out?: number } = {},
 ): Promise<number> {
   using signals = new Signals(); // before the command: no signal may end us and leave the command behind
-  const { group, exited, go } = await start(words, { ...process.env, ...own });
+  const { group, exited, go } = await start(words, { ...process.env, ...own }, out);
   const dismiss = await guard(group.pid);
   signals.passTo(group);
   go();
@@ -48,7 +49,7 @@ export async function supervise(
 /** Resolves when all that the command left running in its group has ended. */
 async function remaining(group: ProcessGroup, lost: AbortSignal): Promise<void> {
   const told = setTimeout(() => complain(STILL_RUNS), TOLD);
-  await group.ended(lost);
+  await group.waitForEnd(lost);
   clearTimeout(told);
 }
 

@@ -1,5 +1,6 @@
 import type { Duration } from '../../core/contract/duration.ts';
 import { inWords, milliseconds } from '../../core/contract/duration.ts';
+import { DEFAULT_TTL } from '../../core/contract/option-table.ts';
 import { UsageError } from '../exit.ts';
 
 /** When to ask a command to end, and when to kill it, so that it ends before the lease. All in ms. */
@@ -19,8 +20,8 @@ const SPARE_PART = 1 / 40;
 const GRACE = 5_000;
 
 /** @throws UsageError for a grace that leaves no time to renew; LockError `LOCK_INVALID` */
-export function timing(ttlText: string, graceText: string | undefined): Timing {
-  const ttl = milliseconds(time(ttlText, '--ttl'), '--ttl');
+export function timing(ttlText: string | undefined, graceText: string | undefined): Timing {
+  const ttl = ttlText === undefined ? DEFAULT_TTL : milliseconds(time(ttlText, '--ttl'), '--ttl');
   const grace =
     graceText === undefined
       ? Math.min(GRACE, Math.floor(ttl / 3))

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { visible } from '../../core/contract/visible.ts';
 import type { Finding } from '../../index.ts';
 import { command } from '../command.ts';
-import { addressOf, open, toldOf, URL_OPTION } from '../engine.ts';
+import { addressOf, open, sourceOf, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
 
 const COLOUR = { danger: 'red', warning: 'yellow', info: 'blue' } as const;
@@ -25,11 +25,12 @@ Exit code: 0 no danger was found; 1 there is a danger; 69 the engine is not avai
     const address = addressOf(values.url);
     await using locks = await open(address);
     const findings = await locks.check();
-    for (const finding of findings) console.log(values.json ? JSON.stringify(finding) : told(finding));
-    if (findings.length === 0 && !values.json) console.log(`Found nothing that endangers locks in ${toldOf(address)}.`);
+    for (const finding of findings) console.log(values.json ? JSON.stringify(finding) : lineFor(finding));
+    if (findings.length === 0 && !values.json)
+      console.log(`Found nothing that endangers locks in ${sourceOf(address)}.`);
     return findings.some(({ severity }) => severity === 'danger') ? EXIT.NO : EXIT.OK;
   },
 });
 
-const told = ({ severity, code, message, advice }: Finding): string =>
+const lineFor = ({ severity, code, message, advice }: Finding): string =>
   `${styleText(COLOUR[severity], severity)} ${code}: ${visible(message)}\n  ${visible(advice)}`;

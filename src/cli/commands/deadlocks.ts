@@ -2,7 +2,7 @@ import { milliseconds } from '../../core/contract/duration.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { nameOf, recorded, words } from '../deadlocked.ts';
-import { addressOf, open, toldOf, URL_OPTION } from '../engine.ts';
+import { addressOf, open, sourceOf, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { withProgress } from '../terminal/screen.ts';
@@ -32,7 +32,7 @@ Exit code: 0 no deadlock; 1 a deadlock, with --watch at any time; 69 the engine 
     const address = addressOf(values.url);
     await using locks = await open(address);
     using interruption = new Interruption();
-    if (values.watch && !values.json) console.error(`Looking for deadlocks in ${toldOf(address)}.`);
+    if (values.watch && !values.json) console.error(`Looking for deadlocks in ${sourceOf(address)}.`);
     let known = new Set<string>();
     let code: number = EXIT.OK;
     do {
@@ -48,7 +48,7 @@ Exit code: 0 no deadlock; 1 a deadlock, with --watch at any time; 69 the engine 
       known = new Set(waits.deadlocks.map(nameOf));
       if (values.watch) await interruption.pause(every);
     } while (values.watch && !interruption.signal.aborted);
-    if (code === EXIT.OK && !values.json && !values.watch) console.log(`Found no deadlock in ${toldOf(address)}.`);
+    if (code === EXIT.OK && !values.json && !values.watch) console.log(`Found no deadlock in ${sourceOf(address)}.`);
     return code;
   },
 });

@@ -5,6 +5,7 @@ import { deadlocks } from './deadlocks.ts';
 import { demo } from './demo.ts';
 import { lead } from './lead.ts';
 import { ls } from './ls.ts';
+import { memo } from './memo.ts';
 import { once } from './once.ts';
 import { release } from './release.ts';
 import { run } from './run.ts';
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   run,
   lead,
   once,
+  memo,
   ls,
   show,
   who,

@@ -47,7 +47,7 @@ export const lead = command({
   },
   help: HELP,
   async run({ values, positionals: [name], rest }) {
-    const plan = timing(values.ttl ?? '30s', values.grace);
+    const plan = timing(values.ttl, values.grace);
     const oneTerm = values['one-term'] === true;
     checkCommand(rest[0]!);
     using interruption = new Interruption();

@@ -1,5 +1,4 @@
 import { inWords, LONGEST, milliseconds } from '../../core/contract/duration.ts';
-import { isLockError } from '../../core/contract/errors.ts';
 import type { OnceOptions, OnceResult, TickRun } from '../../index.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
@@ -59,7 +58,7 @@ export const once = command({
   async run({ values, positionals: [name], rest }) {
     const now = Date.now();
     if (values.tick === undefined) throw new UsageError('--tick is missing');
-    const plan = timing(values.ttl ?? '30s', values.grace);
+    const plan = timing(values.ttl, values.grace);
     const skew = milliseconds(time(values.skew ?? '1s', '--skew'), '--skew');
     const tick = tickAt(values.tick, skew, now);
     checkCommand(rest[0]!);
@@ -89,17 +88,15 @@ export const once = command({
     };
     try {
       const result = await locks.once(name!, tick, (run) => interruption.during(() => work(run)), options);
-      return told(name!, dueAt(tick), result);
+      return report(name!, dueAt(tick), result);
     } catch (error) {
-      if (error instanceof ExitError) return error.exitCode;
-      if (isLockError(error, 'LOCK_ABORTED') && interruption.exitCode !== undefined) return interruption.exitCode;
-      throw error;
+      return interruption.exitCodeAfter(error);
     }
   },
 });
 
 /** What became of the tick that was due then. */
-function told(name: string, due: number, result: OnceResult<void>): number {
+function report(name: string, due: number, result: OnceResult<void>): number {
   if (result.ran && result.recorded) return EXIT.OK;
   const tick = `the tick ${new Date(due).toISOString()} of ${JSON.stringify(name)}`;
   if (result.ran) {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { Locks, Standing } from '../../index.ts';
 import { command } from '../command.ts';
-import { addressOf, open, toldOf, URL_OPTION } from '../engine.ts';
+import { addressOf, open, sourceOf, URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { details, findLine } from '../listing.ts';
 
@@ -41,13 +41,13 @@ Exit code: 0 a holder was evicted; 1 none was; 69 the engine is not available; 6
     const address = addressOf(url);
     await using locks = await open(address);
     const wanted = ticket === undefined ? undefined : BigInt(ticket);
-    const hit = yes ? [wanted] : await agreed(locks, key!, wanted);
+    const hit = yes ? [wanted] : await askToRelease(locks, key!, wanted);
     if (!hit) return EXIT.NO;
     let evicted = 0;
     for (const each of hit) evicted += await locks.forceRelease(key!, { reason, ticket: each });
     console.log(
       evicted === 0
-        ? `Nobody held it in ${toldOf(address)}.`
+        ? `Nobody held it in ${sourceOf(address)}.`
         : `Evicted ${evicted === 1 ? 'one holder' : `${evicted} holders`}.`,
     );
     return evicted === 0 ? EXIT.NO : EXIT.OK;
@@ -55,7 +55,7 @@ Exit code: 0 a holder was evicted; 1 none was; 69 the engine is not available; 6
 });
 
 /** Shows the holders and asks. It evicts only these: the user did not agree to evict a later holder. */
-async function agreed(locks: Locks, key: string, ticket: bigint | undefined): Promise<bigint[] | undefined> {
+async function askToRelease(locks: Locks, key: string, ticket: bigint | undefined): Promise<bigint[] | undefined> {
   if (!process.stdin.isTTY) throw new UsageError('release asks first, and there is no terminal to ask on; add --yes');
   const hit = (standing: Standing): boolean => ticket === undefined || standing.ticket === ticket;
   const line = await findLine(locks, key);

@@ -3,16 +3,14 @@ import type { AnyLease } from '../../core/holds/lease.ts';
 import type { LockOptions, Locks, LocksDefaults } from '../../index.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
-import { time, timeIfGiven, timing } from '../child/timing.ts';
+import { timing } from '../child/timing.ts';
 import { command } from '../command.ts';
-import { addressOf, openWithin, URL_OPTION } from '../engine.ts';
+import { addressOf, openWithin, UNANSWERED, URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
+import { LOCK_FLAG_LINES, LOCK_FLAGS, lockOptionsOf } from '../lock-flags.ts';
 import { complain } from '../terminal/screen.ts';
 import { Trouble } from '../trouble.ts';
-
-/** How long an engine is asked that does not answer, where no `--wait` says so: as long as a waiter outlives it. ms. */
-const UNANSWERED = 10_000;
 
 const HELP = `Run a command while holding a lock. Others that ask for the same key wait.
 
@@ -24,11 +22,7 @@ const HELP = `Run a command while holding a lock. Others that ask for the same k
   holdfast run crawl --permits 3 -- ./crawl.sh          at most three at a time
 
   -u, --url <url>     the engine (default $HOLDFAST_URL, else a local file)
-  --wait <time>       how long to wait for the lock, and for an engine that is away; 0 tries once (default: no limit
-                      for the lock, 10s for the engine)
-  --ttl <time>        how long the lock outlives this process (default 30s); it is renewed while the command runs
-  --min-hold <time>   hold the key at least this long, even if the command ends earlier
-  --delay <time>      keep the key taken this long after a lease that was not renewed, at most 1m (default 0)
+${LOCK_FLAG_LINES}
   --shared            share the lock with other readers
   --permits <n>       take one of n permits
   --grace <time>      time between SIGTERM and SIGKILL when the lock is lost (default 5s, at most two thirds of the ttl)
@@ -51,10 +45,7 @@ export const run = command({
   takes: ['<key>', '--', '<command>…'],
   options: {
     ...URL_OPTION,
-    wait: { type: 'string' },
-    ttl: { type: 'string' },
-    'min-hold': { type: 'string' },
-    delay: { type: 'string' },
+    ...LOCK_FLAGS,
     shared: { type: 'boolean' },
     permits: { type: 'string' },
     grace: { type: 'string' },
@@ -65,17 +56,17 @@ export const run = command({
     if (values.shared && values.permits !== undefined) throw new UsageError('use --shared or --permits, not both');
     if (values.permits !== undefined && !/^\d+$/.test(values.permits))
       throw new UsageError(`--permits is ${JSON.stringify(values.permits)}, not a number`);
-    const plan = timing(values.ttl ?? '30s', values.grace);
+    const plan = timing(values.ttl, values.grace);
     checkCommand(rest[0]!);
-    const wait = values.wait === undefined ? undefined : milliseconds(time(values.wait, '--wait'), '--wait');
+    const own = lockOptionsOf(values);
+    const wait = own.wait === undefined ? undefined : milliseconds(own.wait, '--wait');
     using interruption = new Interruption();
     using trouble = new Trouble();
     const began = performance.now();
     const defaults: LocksDefaults = {
+      ...own,
       ttl: plan.ttl,
       notice: plan.notice,
-      minHold: timeIfGiven(values['min-hold'], '--min-hold'),
-      delay: timeIfGiven(values.delay, '--delay'),
       handOff: false, // there is one command in this process
       label: labelOf(rest[0]!),
     };
@@ -87,14 +78,14 @@ export const run = command({
       if (interruption.exitCode === undefined) throw error;
     });
     if (!lease || interruption.exitCode !== undefined) return interruption.exitCode!;
-    const own = { HOLDFAST_KEY: key, HOLDFAST_TOKEN: lease.token?.toString() };
+    const env = { HOLDFAST_KEY: key, HOLDFAST_TOKEN: lease.token?.toString() };
     let code: number;
     let freed = true;
     try {
-      code = await supervise(lease, rest, own, plan, values['leave-running']);
+      code = await supervise(lease, rest, env, plan, { leaveRunning: values['leave-running'] });
     } finally {
       // A lost lease is released in the background: the engine may not even answer.
-      if (!lease.signal.aborted) freed = await released(lease);
+      if (!lease.signal.aborted) freed = await releaseAfterMinHold(lease);
     }
     if (freed || lease.signal.aborted || code !== EXIT.OK) return code;
     // `holdfast run … && deploy` must not deploy: somebody else may have had the lock before the command ended.
@@ -109,7 +100,7 @@ export const run = command({
  * Waits for the end of `--min-hold` if only a live process can keep the key. A signal ends that wait and frees the key.
  * @returns whether the lock was ours until now
  */
-async function released(lease: AnyLease): Promise<boolean> {
+async function releaseAfterMinHold(lease: AnyLease): Promise<boolean> {
   using interruption = new Interruption();
   return await Promise.race([lease.release(), interruption.ended.then(() => true)]);
 }

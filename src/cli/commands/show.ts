@@ -1,8 +1,8 @@
 import { visible } from '../../core/contract/visible.ts';
 import { command } from '../command.ts';
-import { addressOf, open, toldOf, URL_OPTION } from '../engine.ts';
+import { addressOf, open, sourceOf, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
-import { details, findLine, records } from '../listing.ts';
+import { details, findLine, findMemo, memoLine, memoRecord, records } from '../listing.ts';
 
 export const show = command({
   name: 'show',
@@ -18,14 +18,16 @@ export const show = command({
   --json           a line of JSON for each holder and waiter; tickets are text, times are ms
 
 TICKET is the fencing token with which the hold began. AS is exclusive for mutexes and writers, shared for readers, and
-for example 1 of 3 for permits.`,
+for example 1 of 3 for permits. Of a memo a last line says its state, but not what it keeps.`,
   async run({ values, positionals: [key] }) {
     const address = addressOf(values.url);
     await using locks = await open(address);
     const line = await findLine(locks, key!);
+    const memo = await findMemo(locks, key!, line);
     if (line) console.log((values.json ? records([line]) : details(line)).join('\n'));
-    else if (!values.json)
-      console.error(`Nobody holds or waits for ${visible(JSON.stringify(key))} in ${toldOf(address)}.`);
+    if (memo) console.log(values.json ? memoRecord(key!, memo) : memoLine(memo));
+    else if (!line && !values.json)
+      console.error(`Nobody holds or waits for ${visible(JSON.stringify(key))} in ${sourceOf(address)}.`);
     return EXIT.OK;
   },
 });

@@ -9,7 +9,7 @@ import type { PageServer } from '../../ui/server.ts';
 import type { ReleaseOrder } from '../../ui/wire.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
-import { addressOf, open, toldOf, URL_OPTION } from '../engine.ts';
+import { addressOf, open, sourceOf, URL_OPTION } from '../engine.ts';
 import { EXIT, ExitError, messageOf, whole } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/screen.ts';
@@ -70,7 +70,7 @@ Exit code: 0 after ^C; 69 the port is taken, or the engine's driver is not insta
     try {
       const at = await listening(page, port);
       await firstAnswer(page);
-      console.log(`The page is at ${at}\nIt shows ${toldOf(address)}. ^C ends it.`);
+      console.log(`The page is at ${at}\nIt shows ${sourceOf(address)}. ^C ends it.`);
       await interruption.ended;
     } finally {
       await Promise.race([page.close().catch(() => {}), sleep(FAREWELL)]);

@@ -2,7 +2,7 @@ import { visible } from '../../core/contract/visible.ts';
 import type { Incumbent } from '../../index.ts';
 import { timeIfGiven } from '../child/timing.ts';
 import { command } from '../command.ts';
-import { addressOf, open, toldOf, URL_OPTION } from '../engine.ts';
+import { addressOf, open, sourceOf, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { Trouble } from '../trouble.ts';
@@ -39,10 +39,10 @@ Exit code: 0 somebody leads; 1 nobody leads; 69 the engine is not available. Wit
     if (!values.follow) {
       const incumbent = await leader.current();
       if (incumbent || values.json) tell(incumbent);
-      else console.error(`Nobody leads ${visible(JSON.stringify(name))} in ${toldOf(address)}.`);
+      else console.error(`Nobody leads ${visible(JSON.stringify(name))} in ${sourceOf(address)}.`);
       return incumbent ? EXIT.OK : EXIT.NO;
     }
-    if (!values.json) console.error(`Looking at ${visible(JSON.stringify(name))} in ${toldOf(address)}.`);
+    if (!values.json) console.error(`Looking at ${visible(JSON.stringify(name))} in ${sourceOf(address)}.`);
     using ended = new Interruption();
     using trouble = new Trouble('holdfast:observation-failed');
     const every = timeIfGiven(values.every, '--every');

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { bounded } from '../../connect/engine.ts';
+import { withConnectLimit } from '../../connect/engine.ts';
 import { Orders } from './orders.ts';
 import { judge, percentile, type Verdict } from './verdict.ts';
 import type { FromWorker, Task, ToWorker } from './worker.ts';
@@ -94,7 +94,7 @@ class Worker {
   async #ask(message: ToWorker): Promise<FromWorker> {
     const answered = once(this.#child, 'message');
     this.#child.send(message);
-    const [answer] = await bounded(Promise.race([answered, this.#died]), PATIENCE);
+    const [answer] = await withConnectLimit(Promise.race([answered, this.#died]), PATIENCE);
     return answer as FromWorker;
   }
 }

@@ -1,6 +1,6 @@
 import { driver } from '../driver.ts';
-import { type EngineUrl, opened } from '../engine.ts';
-import { awsOptions, named, prefixOf } from './s3.ts';
+import { type EngineUrl, openEngine } from '../engine.ts';
+import { awsOptions, nameIn, prefixOf } from './s3.ts';
 
 export const dynamodbUrl: EngineUrl = {
   schemes: ['dynamodb'],
@@ -11,7 +11,7 @@ export const dynamodbUrl: EngineUrl = {
     const { DynamoDBDocument } = await driver('@aws-sdk/lib-dynamodb');
     const { dynamodb } = await import('../../backends/dynamodb/index.ts');
     const client = new DynamoDB(awsOptions(address));
-    const backend = dynamodb(DynamoDBDocument.from(client), named(address, 'table'), prefixOf(address));
-    return opened(address, backend, () => client.destroy());
+    const backend = dynamodb(DynamoDBDocument.from(client), nameIn(address, 'table'), prefixOf(address));
+    return openEngine(address, backend, () => client.destroy());
   },
 };

@@ -1,7 +1,7 @@
 import { invalid } from '../../core/contract/errors.ts';
-import { type EngineUrl, opened } from '../engine.ts';
+import { type EngineUrl, openEngine } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
-import { endpoints, picked } from '../url.ts';
+import { endpoints, pick } from '../url.ts';
 
 /** Without a driver: the backend speaks etcd's protocol over Node's own HTTP/2. */
 export const etcdUrl: EngineUrl = {
@@ -18,8 +18,8 @@ export const etcdUrl: EngineUrl = {
       user,
       password,
       tls: tlsOf(address),
-      ...picked(address, 'prefix'),
+      ...pick(address, 'prefix'),
     });
-    return opened(address, backend);
+    return openEngine(address, backend);
   },
 };

@@ -1,7 +1,7 @@
 import type { Durability } from '../../backends/file/index.ts';
 import { invalid } from '../../core/contract/errors.ts';
-import { type EngineUrl, opened } from '../engine.ts';
-import { picked } from '../url.ts';
+import { type EngineUrl, openEngine } from '../engine.ts';
+import { pick } from '../url.ts';
 
 export const fileUrl: EngineUrl = {
   schemes: ['file'],
@@ -15,6 +15,6 @@ export const fileUrl: EngineUrl = {
     if (path === '') throw invalid('file: needs a path, as in file:./locks.db');
     const { file } = await import('../../backends/file/index.ts');
     const durability = (params.get('durability') ?? undefined) as Durability | undefined;
-    return opened(address, file({ path, durability, ...picked(address, 'prefix') }));
+    return openEngine(address, file({ path, durability, ...pick(address, 'prefix') }));
   },
 };

@@ -1,9 +1,9 @@
 import { memory } from '../../backends/memory.ts';
-import { type EngineUrl, opened } from '../engine.ts';
+import { type EngineUrl, openEngine } from '../engine.ts';
 
 export const memoryUrl: EngineUrl = {
   schemes: ['memory'],
   example: 'memory:',
   params: [],
-  open: async (address) => opened(address, memory()),
+  open: async (address) => openEngine(address, memory()),
 };

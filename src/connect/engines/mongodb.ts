@@ -1,8 +1,8 @@
 import type { MongoClient } from 'mongodb';
 import { invalid } from '../../core/contract/errors.ts';
 import { driver } from '../driver.ts';
-import { CONNECT_WITHIN, type EngineUrl, opened } from '../engine.ts';
-import { type Address, picked, safe } from '../url.ts';
+import { CONNECT_WITHIN, type EngineUrl, openEngine } from '../engine.ts';
+import { type Address, pick, safe } from '../url.ts';
 
 export const mongodbUrl: EngineUrl = {
   schemes: ['mongodb', 'mongodb+srv'],
@@ -12,15 +12,15 @@ export const mongodbUrl: EngineUrl = {
   async open(address) {
     const { MongoClient } = await driver('mongodb');
     const { mongodb } = await import('../../backends/mongodb/index.ts');
-    const client = made(address, MongoClient);
+    const client = newClient(address, MongoClient);
     client.on('error', () => {}); // the calls that fail tell
-    const backend = mongodb(client.db(address.path || 'holdfast'), picked(address, 'prefix'));
-    return opened(address, backend, () => client.close());
+    const backend = mongodb(client.db(address.path || 'holdfast'), pick(address, 'prefix'));
+    return openEngine(address, backend, () => client.close());
   },
 };
 
 /** The driver reads the URL itself, and throws if it is not good. */
-function made(address: Address, Client: typeof MongoClient): MongoClient {
+function newClient(address: Address, Client: typeof MongoClient): MongoClient {
   try {
     return new Client(withoutPrefix(address.href), {
       serverSelectionTimeoutMS: CONNECT_WITHIN,

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { invalid } from '../../core/contract/errors.ts';
 import { driver } from '../driver.ts';
-import { CONNECT_WITHIN, type EngineUrl, opened } from '../engine.ts';
+import { CONNECT_WITHIN, type EngineUrl, openEngine } from '../engine.ts';
 import { TLS_PARAMS, type Tls, tlsOf } from '../tls.ts';
-import { type Address, picked, single } from '../url.ts';
+import { type Address, pick, single } from '../url.ts';
 
 export const mysqlUrl: EngineUrl = {
   schemes: ['mysql', 'mariadb'],
@@ -20,12 +20,12 @@ export const mysqlUrl: EngineUrl = {
       user,
       password,
       database: path || undefined,
-      ssl: identified(address),
+      ssl: strictTls(address),
       connectTimeout: CONNECT_WITHIN,
       connectionLimit: 4,
     });
-    const backend = mysql(pool, picked(address, 'prefix', 'table'));
-    return opened(address, backend, () => pool.end());
+    const backend = mysql(pool, pick(address, 'prefix', 'table'));
+    return openEngine(address, backend, () => pool.end());
   },
 };
 
@@ -33,7 +33,7 @@ export const mysqlUrl: EngineUrl = {
  * By default mysql2 accepts a certificate of any name from a known authority. For an address it would ask for the certificate of
  * `localhost`.
  */
-function identified(address: Address): (Tls & { verifyIdentity: true }) | undefined {
+function strictTls(address: Address): (Tls & { verifyIdentity: true }) | undefined {
   const tls = tlsOf(address);
   if (!tls) return undefined;
   const { host } = single(address, 3306);

@@ -1,11 +1,14 @@
 import { invalid, shown } from '../../core/contract/errors.ts';
 import { driver } from '../driver.ts';
-import { CONNECT_WITHIN, type EngineUrl, opened } from '../engine.ts';
+import { CONNECT_WITHIN, type EngineUrl, openEngine } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
-import { type Address, endpoints, picked, unreachable } from '../url.ts';
+import { type Address, endpoints, pick, unreachable } from '../url.ts';
 
 /** The bucket where the address names none. */
 const BUCKET = 'holdfast';
+
+/** The client's own pause is two seconds: a lease that is shorter would be lost with each connection that is cut. ms */
+const RECONNECT = { reconnectTimeWait: 100, reconnectJitter: 50, reconnectJitterTLS: 50 };
 
 export const natsUrl: EngineUrl = {
   schemes: ['nats'],
@@ -14,7 +17,7 @@ export const natsUrl: EngineUrl = {
   denials: [/^authorization violation/i],
   params: ['prefix', 'replicas', 'synced', ...TLS_PARAMS],
   async open(address) {
-    const [replicas, synced] = [replicasOf(address), syncedOf(address)];
+    const [replicas, synced] = [replicasOf(address), syncOption(address)];
     const [{ connect }, { Kvm }] = [await driver('@nats-io/transport-node'), await driver('@nats-io/kv')];
     const { nats } = await import('../../backends/nats/index.ts');
     const { user, password: pass, path } = address;
@@ -24,13 +27,14 @@ export const natsUrl: EngineUrl = {
         servers: endpoints(address, 4222),
         timeout: CONNECT_WITHIN,
         maxReconnectAttempts: -1,
+        ...RECONNECT,
         ...(user !== undefined && { user, pass: pass ?? '' }),
         ...(tls && { tls: texts(tls) }),
       });
       const end = (): Promise<void> => connection.close();
       try {
         const bucket = await new Kvm(connection).create(path || BUCKET, replicas);
-        return opened(address, nats(bucket, { ...synced, ...picked(address, 'prefix') }), end);
+        return openEngine(address, nats(bucket, { ...synced, ...pick(address, 'prefix') }), end);
       } catch (error) {
         await end();
         throw error;
@@ -52,7 +56,7 @@ function replicasOf({ params }: Address): { replicas?: number } {
   return { replicas: Number(given) };
 }
 
-function syncedOf({ params }: Address): { synced?: boolean } {
+function syncOption({ params }: Address): { synced?: boolean } {
   const given = params.get('synced');
   if (given !== null && given !== 'true' && given !== 'false') throw invalid('synced must be true or false');
   return given === null ? {} : { synced: given === 'true' };

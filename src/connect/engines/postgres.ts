@@ -1,8 +1,8 @@
 import { invalid } from '../../core/contract/errors.ts';
 import { driver } from '../driver.ts';
-import { CONNECT_WITHIN, type EngineUrl, opened } from '../engine.ts';
+import { CONNECT_WITHIN, type EngineUrl, openEngine } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
-import { type Address, picked, single } from '../url.ts';
+import { type Address, pick, single } from '../url.ts';
 
 export const postgresUrl: EngineUrl = {
   schemes: ['postgres', 'postgresql'],
@@ -19,18 +19,18 @@ export const postgresUrl: EngineUrl = {
       user,
       password,
       database: path || undefined,
-      ssl: tlsOf(address, encrypted(address)),
+      ssl: tlsOf(address, isEncrypted(address)),
       connectionTimeoutMillis: CONNECT_WITHIN,
       max: 4,
     });
     pool.on('error', () => {}); // the calls that fail tell
-    const backend = postgres(pool, picked(address, 'prefix', 'schema'));
-    return opened(address, backend, () => pool.end());
+    const backend = postgres(pool, pick(address, 'prefix', 'schema'));
+    return openEngine(address, backend, () => pool.end());
   },
 };
 
 /** Those values of libpq's `sslmode` that are safe: the others would accept any certificate, or no TLS at all. */
-function encrypted({ params }: Address): boolean {
+function isEncrypted({ params }: Address): boolean {
   const mode = params.get('sslmode') ?? 'disable';
   if (!['disable', 'require', 'verify-full'].includes(mode))
     throw invalid('sslmode must be disable, require or verify-full; certificates are always verified');

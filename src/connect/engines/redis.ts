@@ -1,9 +1,9 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { invalid } from '../../core/contract/errors.ts';
 import { driver } from '../driver.ts';
-import { bounded, CONNECT_WITHIN, type EngineUrl, opened } from '../engine.ts';
+import { CONNECT_WITHIN, type EngineUrl, openEngine, withConnectLimit } from '../engine.ts';
 import { distrust, TLS_PARAMS, tlsOf } from '../tls.ts';
-import { type Address, picked, single } from '../url.ts';
+import { type Address, pick, single } from '../url.ts';
 
 type Driver = Pick<typeof import('ioredis'), 'Cluster' | 'Redis'>;
 
@@ -77,16 +77,18 @@ export const redisUrl: EngineUrl = {
     const ioredis = await driver('ioredis');
     const { redis } = await import('../../backends/redis/index.ts');
     const client = CLIENTS[address.scheme]!(ioredis, address);
-    const backend = redis(client, picked(address, 'prefix')); // before connecting: if this throws, nobody would end a connection
+    const backend = redis(client, pick(address, 'prefix')); // before connecting: if this throws, nobody would end a connection
     let why: unknown;
     client.on('error', (error: Error & { lastNodeError?: unknown }) => {
       why = error.lastNodeError ?? error; // of a cluster, the error of a node. Later the calls that fail tell
     });
     // With sentinels the client may give up for good, if one of them names the new primary while another one is asked.
+    // A quorum is open when most of its servers have answered, so it may be closed before this client has connected.
+    let closed = false;
     const again = (): void => {
-      client.connect().catch(() => {}); // its 'error' tells
+      if (!closed) client.connect().catch(() => {}); // its 'error' tells
     };
-    const connected = bounded(client.connect()).then(
+    const connected = withConnectLimit(client.connect()).then(
       () => {
         client.on('end', again);
       },
@@ -94,11 +96,11 @@ export const redisUrl: EngineUrl = {
         throw (await untold(address)) ?? why ?? error;
       },
     );
-    return opened(
+    return openEngine(
       address,
       backend,
       () => {
-        client.off('end', again);
+        closed = true;
         client.disconnect();
       },
       connected,

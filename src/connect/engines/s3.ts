@@ -1,6 +1,6 @@
 import { invalid } from '../../core/contract/errors.ts';
 import { driver } from '../driver.ts';
-import { type EngineUrl, opened } from '../engine.ts';
+import { type EngineUrl, openEngine } from '../engine.ts';
 import type { Address } from '../url.ts';
 
 export const s3Url: EngineUrl = {
@@ -11,7 +11,7 @@ export const s3Url: EngineUrl = {
     const { S3 } = await driver('@aws-sdk/client-s3');
     const { s3 } = await import('../../backends/s3/index.ts');
     const client = new S3({ ...awsOptions(address), forcePathStyle: address.params.has('endpoint') });
-    return opened(address, s3(client, named(address, 'bucket'), prefixOf(address)), () => client.destroy());
+    return openEngine(address, s3(client, nameIn(address, 'bucket'), prefixOf(address)), () => client.destroy());
   },
 };
 
@@ -26,7 +26,7 @@ export function awsOptions({ user, password, params }: Address): object {
 }
 
 /** @throws LockError `LOCK_INVALID` */
-export function named({ scheme, hosts }: Address, what: string): string {
+export function nameIn({ scheme, hosts }: Address, what: string): string {
   const [first, ...others] = hosts;
   if (first && others.length === 0 && first.port === undefined) return first.host;
   throw invalid(`${scheme}: names one ${what}, as in ${scheme}://my-${what}?region=eu-central-1`);

@@ -1,5 +1,5 @@
 import type { Duration } from '../../core/contract/duration.ts';
-import { type EngineUrl, opened } from '../engine.ts';
+import { type EngineUrl, openEngine } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
 import { endpoints } from '../url.ts';
 
@@ -22,6 +22,6 @@ export const zookeeperUrl: EngineUrl = {
       // As in other clients of ZooKeeper, all nodes are under the path.
       prefix: [path, params.get('prefix') ?? 'holdfast'].filter(Boolean).join('/'),
     });
-    return opened(address, backend);
+    return openEngine(address, backend);
   },
 };

@@ -12,14 +12,14 @@ interface Place {
 /** Gives each hold a place in shared memory, and takes it back. */
 export class CoverTable {
   readonly #conversion: Conversion;
-  readonly #grown: (segment: Segment) => void;
+  readonly #onGrowth: (segment: Segment) => void;
   readonly #free: Place[] = [];
   #generation = 0;
 
   /** @param grown hears of each new segment before anything stands in it */
   constructor(conversion: Conversion, grown: (segment: Segment) => void) {
     this.#conversion = conversion;
-    this.#grown = grown;
+    this.#onGrowth = grown;
   }
 
   take(handle: Handle, schedule: Schedule): Cover {
@@ -60,7 +60,7 @@ export class CoverTable {
 
   #grow(): void {
     const segment = new Segment();
-    this.#grown(segment);
+    this.#onGrowth(segment);
     for (let slot = SLOTS - 1; slot >= 0; slot--) this.#free.push({ segment, slot });
   }
 }
@@ -84,7 +84,7 @@ class Covering implements Cover {
   get confirmed(): number | undefined {
     if (this.#ended) return undefined;
     const { segment, slot } = this.#place;
-    const moment = segment.confirmed(slot, this.#generation);
+    const moment = segment.lastConfirmed(slot, this.#generation);
     return moment === undefined ? undefined : this.#table.timeOf(moment);
   }
 

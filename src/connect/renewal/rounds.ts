@@ -5,7 +5,7 @@ import { promiseOf } from '../../core/contract/context.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
 import { withLimit } from '../../core/contract/promises.ts';
 import { between, type Moment, type SharedTime } from './shared-time.ts';
-import { type Control, type Covered, type Segment, SLOTS } from './table.ts';
+import { type Control, type CoveredHold, type Segment, SLOTS } from './table.ts';
 
 /** The main thread renews each interval; this one takes over when it is so many intervals late. */
 const LATE = 1.25;
@@ -28,7 +28,7 @@ interface Due {
 }
 
 /** What this thread knows of a slot, as far as its generation is still this one. */
-interface Known {
+interface SlotState {
   readonly generation: number;
   /** The moment before which it is not asked again. */
   notBefore: Moment;
@@ -43,7 +43,7 @@ export class Rounds {
   readonly #control: Control;
   readonly #time: SharedTime;
   readonly #stall: number;
-  readonly #segments: { readonly segment: Segment; readonly known: (Known | undefined)[] }[] = [];
+  readonly #segments: { readonly segment: Segment; readonly known: (SlotState | undefined)[] }[] = [];
   #beats: number;
   #movedAt: Moment;
 
@@ -107,10 +107,10 @@ export class Rounds {
       late,
       systemClock,
     ).catch((): Renewal[] => []);
-    for (const [i, due] of batch.entries()) this.#answered(due, sent, answers[i]);
+    for (const [i, due] of batch.entries()) this.#receive(due, sent, answers[i]);
   }
 
-  #answered({ segment, slot, generation, interval, claim }: Due, sent: Moment, answer: Renewal | undefined): void {
+  #receive({ segment, slot, generation, interval, claim }: Due, sent: Moment, answer: Renewal | undefined): void {
     const entry = this.#segments.find((each) => each.segment === segment)!.known[slot];
     if (entry?.generation !== generation) return;
     if (typeof answer === 'object') {
@@ -129,7 +129,7 @@ export class Rounds {
   }
 }
 
-const claimOf = ({ key, id, ttl }: Covered): Claim => ({
+const claimOf = ({ key, id, ttl }: CoveredHold): Claim => ({
   ...{ key, id, ttl, ...EXCLUSIVE },
   ...{ queue: false, span: 1, within: Math.min(PATIENCE, ttl / 3), label: '' },
 });

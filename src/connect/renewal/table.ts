@@ -23,7 +23,7 @@ const COLUMNS = [
 type Columns = Readonly<Record<(typeof COLUMNS)[number], Int32Array>>;
 
 /** What the worker needs to renew one hold. */
-export interface Covered {
+export interface CoveredHold {
   readonly key: string;
   readonly id: string;
   /** ms */
@@ -87,7 +87,7 @@ export class Segment {
   }
 
   /** When the last renewal was sent that the engine confirmed. */
-  confirmed(slot: number, generation: number): Moment | undefined {
+  lastConfirmed(slot: number, generation: number): Moment | undefined {
     const { confirmed, confirmedAt } = this.#columns;
     return Atomics.load(confirmed, slot) === generation ? Atomics.load(confirmedAt, slot) : undefined;
   }
@@ -117,7 +117,7 @@ export class Segment {
    * Says that a renewal is about to be sent. Undefined where the hold has ended meanwhile. The lease is read after that is said: the
    * main thread changes it before it looks whether a renewal to the old one is on its way.
    */
-  ask(slot: number, generation: number): Covered | undefined {
+  ask(slot: number, generation: number): CoveredHold | undefined {
     const { asking, ttl, length } = this.#columns;
     Atomics.store(asking, slot, generation);
     const at = slot * (ID + KEY);

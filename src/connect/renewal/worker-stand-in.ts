@@ -94,18 +94,18 @@ export class WorkerStandIn implements StandIn {
         if ('ready' in message) resolve();
         else reject(errorOf(message.failed));
       });
-      worker.on('error', (error) => reject(unstarted(error)));
+      worker.on('error', (error) => reject(startError(error)));
       worker.on('exit', () => {
-        reject(unstarted(new Error('it ended')));
-        this.#exited(worker);
+        reject(startError(new Error('it ended')));
+        this.#onExit(worker);
       });
     });
-    await withLimit(started, START, () => unstarted(new Error(`not within ${START} ms`)), systemClock);
+    await withLimit(started, START, () => startError(new Error(`not within ${START} ms`)), systemClock);
     worker.unref();
   }
 
   /** Meanwhile the main thread renews, as it always does while it can run. */
-  #exited(worker: Worker): void {
+  #onExit(worker: Worker): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
     if (this.#ended) return;
@@ -121,11 +121,11 @@ const causeOf = ({ code, message, cause }: Failure): Error =>
 
 function errorOf(failure: Failure): LockError {
   const { code, message, cause } = failure;
-  if (!/^LOCK_/.test(`${code}`)) return unstarted(causeOf(failure));
+  if (!/^LOCK_/.test(`${code}`)) return startError(causeOf(failure));
   return new LockError(code as LockErrorCode, message, cause && { cause: causeOf(cause) });
 }
 
-function unstarted(cause: Error): LockError {
+function startError(cause: Error): LockError {
   if (isLockError(cause)) return cause;
   const message = `the thread for renewal: 'worker' could not be started: ${cause.message}. It is the file ${FILE}: where a bundler made the program, keep holdfast out of the bundle`;
   return new LockError('LOCK_UNSUPPORTED', message, { cause });

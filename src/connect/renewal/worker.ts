@@ -1,6 +1,6 @@
 /** The thread that renews holds while the main thread cannot run. It has a connection of its own. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { closed, openBackend } from '../open.ts';
+import { closeQuietly, openBackend } from '../open.ts';
 import { type FromWorker, failureOf, type Task, type ToWorker } from './messages.ts';
 import { Rounds } from './rounds.ts';
 import { SharedTime } from './shared-time.ts';
@@ -25,7 +25,7 @@ async function work(): Promise<void> {
     else {
       clearTimeout(timer);
       port.close();
-      void closed(backend).then(() => process.exit());
+      void closeQuietly(backend).then(() => process.exit());
     }
   });
   look();

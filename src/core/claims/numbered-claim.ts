@@ -6,18 +6,18 @@ import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 
 /** A claim, and what its label says of it. */
 export interface NumberedClaim extends Claim {
-  /** Its number in this process. */
+  /** The number of the claim in this process. */
   readonly number: number;
   readonly inside: readonly Enclosing[];
   readonly detects?: number | undefined;
 }
 
-/** What a caller asks for: seats of a key, on its terms. */
+/** The wish of a caller: seats of a key, on its terms. */
 export interface SeatRequest {
   readonly key: string;
   readonly seats: Seats;
   readonly terms: Terms;
-  /** What the label says beside the number of the claim; undefined if that is nothing. */
+  /** The words of the label beside the number of the claim; undefined if there are none. */
   readonly circumstances: Circumstances | undefined;
 }
 
@@ -48,6 +48,7 @@ export function claimFor(
     placeTtl,
     span: isExclusive(seats) ? terms.handOff.max + 1 : 1,
     within: Math.min(CALL_TIMEOUT, Math.max(leaseLength(terms) / 2, 100)),
+    answered: terms.inquiry?.answerable(clock.now()),
     lingers: terms.minHold > 0 || terms.delay > 0,
     label: labelFor(terms.label, name.word(id), number, circumstances),
     number,
@@ -57,7 +58,7 @@ export function claimFor(
 }
 
 /**
- * ms in which a place in line needs a sign of life: three times before it may lapse. It is also the safety net beside every watch: a
+ * The time within which a place in line needs a sign of life, ms: a third of the time after which it may lapse. It is also the safety net beside every watch: a
  * waiter asks at least this often.
  */
 export const signOfLife = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number => placeTtlOf(claim) / 3;

@@ -2,12 +2,12 @@ import type { Attempt, Claim, Refusal, Traits } from '../contract/backend.ts';
 import type { Terms } from '../contract/terms.ts';
 import { signOfLife } from './numbered-claim.ts';
 
-/** Random part of the pause beside a watch, so that waiters do not ask in step. ms. */
+/** The random part of the pause beside a watch, ms. It keeps waiters from asking in step. */
 const JITTER = 5;
 
 type Waiting = Pick<Claim, 'ttl' | 'queue' | 'placeTtl'>;
 
-/** How long a claim sleeps before it asks again: after a refusal beside its watch, or where nobody wakes it or answers. */
+/** Decides how long a claim sleeps before it asks again, with or without a watch. */
 export function pauseAfter(
   attempt: Attempt | undefined,
   wakes: Traits['wakes'],
@@ -20,17 +20,17 @@ export function pauseAfter(
   return polledPause(claim, spin, tries, random, attempt);
 }
 
-/** So much later than the one ahead of it a waiter looks after a lapse, ms: what the first one finds wakes the others. */
+/** The time by which a waiter looks later after a lapse than the one ahead of it, ms. If the first one is admitted, that wakes the others. */
 const STAGGER = 5;
 
-/** To the earliest lapse ahead, in turn and not the whole line at once; or until its place needs a sign of life. */
+/** Pauses to the earliest lapse ahead, so that waiters look one after the other; or until the place needs a sign of life. */
 function watchedPause(claim: Waiting, { ahead = 1, retryAfter }: Refusal, random: number): number {
   const net = signOfLife(claim);
   const turn = (retryAfter ?? net) + Math.max(0, ahead - 1) * STAGGER;
   return Math.max(1, Math.min(net, turn)) + random * JITTER;
 }
 
-/** Never so long that its place in line would lapse, nor past the moment from which the engine says it is worth asking. */
+/** Pauses at most until the place in line needs a sign of life, or until the engine says that it is worth asking. */
 function polledPause(
   claim: Waiting,
   spin: Terms['spin'],
@@ -42,7 +42,7 @@ function polledPause(
   return Math.min(backOff(spin, tries, random), worthIt, claim.queue ? signOfLife(claim) : Number.POSITIVE_INFINITY);
 }
 
-/** Doubled with each try, part of it random, so that rivals part. */
+/** Gives a pause that doubles with each try. A part of it is random, so that rivals do not ask in step. */
 export function backOff({ pause, bound, jitter }: Terms['spin'], tries: number, random: number): number {
   return Math.min(pause * 2 ** Math.min(tries, 16), bound) * (1 - jitter * random);
 }

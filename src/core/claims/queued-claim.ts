@@ -4,18 +4,18 @@ import { engineTtl } from '../contract/terms.ts';
 import { pauseAfter } from './pause.ts';
 import { type LocalGrant, type PiggybackedAttempt, SentClaim } from './sent-claim.ts';
 
-/** What a claim needs of the request that it stands in line for. */
+/** The part of a request that its claim needs. */
 export interface Requester {
-  /** When its caller began to wait. */
+  /** The time at which its caller began to wait. */
   readonly began: number;
-  /** Its claim in the engine's line. */
+  /** The claim of the request in the engine's line. */
   queued: unknown;
   /** The number of that claim in this process. */
   number: number | undefined;
 }
 
 /**
- * What an answer means. `held`: the process has the hold. `over`: too little is left of the grant. `late`: the engine knows the time
+ * The meaning of an answer. `held`: the process has the hold. `over`: too little is left of the grant. `late`: the engine knows the time
  * by now, so ask at once. `refused`: wait. `unknown`: no answer came, so ask again.
  */
 type Verdict = 'held' | 'over' | 'late' | 'refused' | 'unknown';
@@ -34,7 +34,7 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
   /** The request that gets what comes of the claim. Without one the claim leaves the line. */
   request: R | undefined;
 
-  /** From now on the claim is for this request. */
+  /** Gives the claim to this request, from now on. */
   assign(request: R): void {
     this.request = request;
     request.queued = this;
@@ -72,6 +72,10 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
         if (wakes === 'mailbox' && this.claim.queue) this.listener.arm(this.claim);
         if (this.listener.mail) this.checkMail(this.listener.mail);
         if (!this.listener.mail) attempt ??= await this.ask(this.#began);
+        if (attempt && this.terms.inquiry?.hears(attempt, this.sent)) {
+          if (!attempt.granted) this.forgetSent();
+          return undefined;
+        }
         if (this.listener.mail) this.checkMail(this.listener.mail);
         const grant = this.grantOf(attempt);
         switch (verdictOn(attempt, grant, grant !== undefined && this.lasts(grant))) {
@@ -117,7 +121,7 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
     if (!this.patient) throw new Error(`the hold, of ${engineTtl(this.terms)} ms, was over before its answer came`);
   }
 
-  /** In trouble the last attempt is sent when the time is over, and not later: only then it ends within the limit of a call. */
+  /** If the engine is in trouble, the last attempt is sent no later than at the end of the time, so that it ends within the limit of a call. */
   #pauseAfter(attempt: Attempt | undefined, tries: number): number {
     const { backend, clock } = this.engine;
     const { queue, placeTtl } = this.claim;

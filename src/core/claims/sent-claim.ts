@@ -19,7 +19,7 @@ export class Outage {
   readonly #opened: number;
   /** The last error since the last answer. Before the first answer: that there was none. */
   #last: unknown = UNANSWERED;
-  /** When the last answered request was sent, or else the very first one. */
+  /** The time at which the last answered request was sent, or else the first one. */
   #since: number | undefined;
 
   constructor(now: number) {
@@ -30,16 +30,16 @@ export class Outage {
     return this.#last;
   }
 
-  asked(sent: number): void {
+  noteRequest(sent: number): void {
     this.#since ??= sent;
   }
 
-  answered(sent: number): void {
+  noteAnswer(sent: number): void {
     this.#since = sent;
     this.#last = undefined;
   }
 
-  failed(error: unknown): void {
+  noteFailure(error: unknown): void {
     this.#last = error;
   }
 
@@ -48,7 +48,7 @@ export class Outage {
     return this.#last === UNANSWERED && this.#opened > moment ? undefined : this.#last;
   }
 
-  /** Until when a caller that began at `began` waits; Infinity while nothing is wrong. */
+  /** The time until which a caller that began at `began` waits; Infinity while nothing is wrong. */
   limit(began: number): number {
     return this.#last === undefined ? Number.POSITIVE_INFINITY : Math.max(this.#since ?? began, began) + TROUBLE;
   }
@@ -61,7 +61,7 @@ export class Outage {
 
 /** So many attempts in a row may be refused as too late before the claim fails. */
 const MOST_LATE = 3;
-/** By how much an engine may be wrong about when a request was sent, ms. */
+/** An engine may be wrong about the time of a request by so many ms. */
 const LATENESS = 50;
 
 /** A grant as this process counts on it: for `validFor` ms from before its request was sent. */
@@ -69,19 +69,19 @@ export interface LocalGrant {
   readonly ticket: bigint;
   /** As in `Grant`. */
   readonly span?: number | undefined;
-  /** When the request was sent that this grant counts from. */
+  /** The time of the request from which this grant counts. */
   readonly sent: number;
   readonly validFor: number;
   readonly lost?: AbortSignal;
-  /** Until when an unanswered attempt of this claim may still arrive. It would set the lease that it asked for. */
+  /** The time until which an unanswered attempt of this claim may still arrive. It would set the lease that it asked for. */
   readonly lateUntil?: number;
-  /** Its claim was refused first: others want the key, too. */
+  /** Whether its claim was refused first: then others want the key, too. */
   readonly contended?: boolean;
 }
 
 /** A claim that is sent together with the release of another claim. */
 export interface PiggybackedAttempt {
-  /** When the release was sent. */
+  /** The time at which the release was sent. */
   readonly sent: number;
   /** The answer for the claim. Undefined: the engine did not take it along. */
   readonly attempt: Promise<Attempt | undefined>;
@@ -99,7 +99,7 @@ export class SentClaim {
   /** What `#sent` was before the attempt that is under way. */
   #earlier: number | undefined;
   #lateInARow = 0;
-  /** Until when an unanswered attempt of this claim may arrive. */
+  /** The time until which an unanswered attempt of this claim may arrive. */
   #lateUntil = 0;
 
   constructor(engine: Engine, claim: NumberedClaim, terms: Terms, outage = new Outage(engine.clock.now())) {
@@ -110,6 +110,11 @@ export class SentClaim {
     this.listener = new Listener(engine.backend, engine.clock);
   }
 
+  /** The time at which the attempt was sent that was answered last; 0 before there was any. */
+  protected get sent(): number {
+    return this.#sent ?? 0;
+  }
+
   /** Whether the caller waits, and so asks again after a refusal. */
   get patient(): boolean {
     return this.terms.wait > 0;
@@ -118,11 +123,11 @@ export class SentClaim {
   /** @returns undefined when the claim has to be asked again: it was not taken along, came too late, or got no answer */
   protected async answerOf({ sent, attempt }: PiggybackedAttempt): Promise<Attempt | undefined> {
     this.#sent = sent; // it was sent, whether or not an answer ever comes
-    this.outage.asked(sent);
+    this.outage.noteRequest(sent);
     try {
       const answer = await attempt;
       if (!answer || (!answer.granted && answer.late)) return undefined;
-      this.outage.answered(sent);
+      this.outage.noteAnswer(sent);
       return answer;
     } catch {
       this.#noAnswer(sent);
@@ -140,11 +145,13 @@ export class SentClaim {
     const sent = this.engine.clock.now();
     this.#earlier = this.#sent;
     this.#sent ??= sent;
-    this.outage.asked(sent);
+    this.outage.noteRequest(sent);
+    const { inquiry } = this.terms;
+    if (inquiry) this.claim = { ...this.claim, answered: inquiry.answerable(sent) };
     try {
       return this.#accept(await this.engine.attempt(this.claim), sent);
     } catch (error) {
-      this.#failed(error, sent, began);
+      this.#handleFailure(error, sent, began);
       return undefined;
     }
   }
@@ -156,7 +163,7 @@ export class SentClaim {
     }
     const { clock } = this.engine;
     this.#lateInARow = 0;
-    this.outage.answered(sent);
+    this.outage.noteAnswer(sent);
     // The engine may have admitted the id and let it lapse before we heard of it, so that this is another place in its name. Mail for
     // the first place may still be on its way: it must not pass for a grant of the second.
     if (!attempt.granted && deadlineOf(this.#sent!, placeTtlOf(this.claim)) <= clock.now())
@@ -166,8 +173,8 @@ export class SentClaim {
   }
 
   /** @throws error when it is not worth asking again */
-  #failed(error: unknown, sent: number, began: number): void {
-    this.outage.failed(error);
+  #handleFailure(error: unknown, sent: number, began: number): void {
+    this.outage.noteFailure(error);
     if (!isLockError(error)) this.#noAnswer(sent);
     if (this.listener.mail) return;
     if (isLockError(error)) this.#sent = this.#earlier; // surely without effect: nothing of it has to be withdrawn
@@ -178,7 +185,7 @@ export class SentClaim {
     this.#lateUntil = sent + this.claim.within * 1.01 + LATENESS;
   }
 
-  /** Distrusts a grant that came by itself and of which too little is left, since this process stood still: an attempt sets it anew. */
+  /** Distrusts a grant that came by itself and of which too little is left, since this process stood still: an attempt renews it. */
   protected checkMail({ validFor }: Grant): void {
     const ttl = engineTtl(this.terms);
     if (this.claim.ttl === ttl || this.#sent === undefined) return;
@@ -215,7 +222,7 @@ export class SentClaim {
     if (this.#sent !== undefined) withdraw(this.engine, this.claim, this.#lateUntil);
   }
 
-  /** Goes on as another claim: an id that is given back is never used again. */
+  /** Goes on as another claim, because an id that was released is never used again. */
   protected startAnew(): void {
     this.listener.disarm();
     this.withdraw();

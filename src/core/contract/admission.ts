@@ -1,18 +1,18 @@
 /**
- * The one rule. Everyone who wants a key stands in one line, in the order of their tickets, and
+ * The one rule. All claims to a key stand in one line, in the order of their tickets, and
  *
  *   a claim is admitted when all seats taken up to and including it fit the smallest room named among them.
  *
- * Safe: whoever is admitted last has counted all the others, in a room no larger than anyone's. Fair: whoever is admitted
- * has nobody refused ahead of them, so the admitted are always a prefix of the line. Sound when kinds are mixed on one key.
- * And nothing has to be stored to know who holds: it follows from order and seats, so no crash can leave it wrong.
+ * It is safe: the claim that is admitted last has counted all others, in a room that is no larger than theirs. It is fair: no refused
+ * claim is ahead of an admitted one, so the admitted claims are always the head of the line. It stays sound when kinds are mixed on one
+ * key. And nobody has to store which claims hold the key: that follows from order and seats, so no crash can leave it wrong.
  */
 export interface Seats {
-  /** Seats this claim takes. */
+  /** The seats that this claim takes. */
   readonly take: number;
-  /** Seats there are, in the eyes of this claim. */
+  /** The number of seats that this claim says there are. */
   readonly of: number;
-  /** Of a lock that has readers too. The rule never asks; it is for engines whose layout has another name for these. */
+  /** Set for a lock that has readers, too. The rule ignores it; some engines store such claims under another name. */
   readonly readWrite?: true;
 }
 
@@ -29,7 +29,7 @@ export const SHARED: Seats = { take: 1, of: ALL_SEATS };
  */
 export const isExclusive = (seats: Seats): boolean => seats.take === seats.of;
 
-/** A claim in words: `exclusive` for mutexes and writers, `shared` for readers, and so many permits of how many. */
+/** A claim in words: `exclusive` for mutexes and writers, `shared` for readers, `2 of 5` for permits. */
 export type As = 'exclusive' | 'shared' | `${number} of ${number}`;
 
 export function asOf(seats: Seats): As {
@@ -38,7 +38,7 @@ export function asOf(seats: Seats): As {
 }
 
 /**
- * How many claims, counted from the head of the line, are admitted.
+ * Counts the claims that are admitted, from the head of the line.
  * @example
  * const reader = { take: 1, of: ALL_SEATS };
  * const writer = { take: ALL_SEATS, of: ALL_SEATS };
@@ -55,13 +55,13 @@ export function admitted(line: Iterable<Seats>): number {
   return count;
 }
 
-/** Rooms kept for when they are named again: a Map that is filled and emptied again and again costs more. */
+/** The number of rooms that are kept though no claim names them: filling and emptying a Map again and again costs more. */
 const FEW = 4;
 
 /** The rule with a memory: the seats of an admitted prefix, so that a long line costs the same per step as a short one. */
 export class Tally {
   #taken = 0;
-  /** How many name it. */
+  /** How many claims name each room. */
   readonly #rooms = new Map<number, number>();
   #room = Number.POSITIVE_INFINITY;
 

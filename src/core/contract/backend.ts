@@ -5,13 +5,15 @@
  * - Same id, same ticket, while it lives. An id once released is never attempted again.
  * - A thrown `LockError` is definite: refused for good, without effect. Any other throw means the outcome is unknown; core
  *   settles it by `release`, or by attempting again with the same id.
- * - `renew` sets the hold to lapse `ttl` from now. It never revives: gone stays gone. Nothing else makes a hold lapse sooner: an
- *   attempt again, which may be an old message, leaves it what was confirmed.
+ * - `renew` sets the hold to lapse `ttl` from now. It never revives: gone stays gone. Nothing else makes a hold lapse sooner: a
+ *   repeated attempt may be an old message, so it does not shorten what was confirmed.
  * - Only durations cross the contract, and only the engine's clock compares times.
  * - A hold lapses `ttl` after its last attempt or renewal, or later. A place in line may lapse `placeTtlOf(claim)` after its last
  *   attempt; core attempts at least three times in that.
  * - Without `queue` nothing is left behind by a refusal. `lost` never fires for a hold that is still good.
- * - Whatever removes a claim (release, lapse, eviction) admits whomever the rule (`admission.ts`) now admits.
+ * - Each step that removes a claim (release, lapse, eviction) admits the claims that the rule (`admission.ts`) now admits.
+ * - Words are left only by a hold, in the step that frees it. They answer each claim of the key that asks for them, until they are over
+ *   or a later hold leaves others; nothing else removes them but `forget`. They appear in nothing but such answers.
  * - Wakes may be spurious and are never needed: beside every watch stands a timer of core's. A wake that brings a grant
  *   brings the same grant an attempt would have brought.
  */
@@ -19,9 +21,11 @@
 import type { Seats } from './admission.ts';
 import type { LockError } from './errors.ts';
 import type { Finding } from './finding.ts';
+import type { Answerable, Leave, Left, Words } from './left.ts';
 import { type Listing, LONGEST_PLACE_TTL, type Notes, PLACE_TTL, type Standing, type Traits } from './traits.ts';
 
 export type { Finding } from './finding.ts';
+export type { Answerable, Leave, Left, LeftState, Remembered, Words } from './left.ts';
 export type { Listing, Notes, Standing, Traits } from './traits.ts';
 export { LONGEST_PLACE_TTL, PLACE_TTL };
 
@@ -36,11 +40,14 @@ export interface Backend extends Refinements {
   readonly traits: Traits;
   /** Takes the hold or, if `queue`, takes or keeps a place. Repeating it is harmless and a sign of life. */
   attempt(claim: Claim): Promise<Attempt>;
-  /** An answer per claim, in order, so that one dead node does not make every hold unknown. */
+  /** Gives an answer per claim, in order, so that one dead node does not make every hold unknown. */
   renew(claims: readonly Claim[]): Promise<Renewal[]>;
-  /** Gives up the hold or the place; in the same step, where the engine can, the process's next waiter takes its place. */
-  release(handle: Handle, next?: Claim): Promise<Release>;
-  /** Ends what is ours (connections, timers). The client given to us stays open. */
+  /**
+   * Gives up the hold or the place; in the same step, where the engine can, the process's next waiter takes its place. A hold leaves the
+   * words of `leave` in that step, where the engine has `words`; where it is gone, nothing is left.
+   */
+  release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release>;
+  /** Ends the connections and timers of the backend. The client that it was given stays open. */
   close(): Promise<void>;
 }
 
@@ -48,17 +55,19 @@ export interface Backend extends Refinements {
 export interface Refinements {
   // For callers.
   /**
-   * A waiter hears of its turn at once, and does not have to ask again and again. From when this is there no admission of the claim goes
-   * unheard. At once, not by a promise, where arming is free now.
+   * A waiter is woken when it is its turn, and does not have to ask again and again. From the moment at which it returns or resolves, no
+   * admission of the claim is missed. It returns a promise only if it has to ask the server.
    */
   watch?(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable | Promise<AsyncDisposable>;
   /**
-   * An observer of leaders, who has no claim, hears of a new one at once. It tells once: when somebody has come to the line of a key or
-   * left it, or when it can no longer tell. From when this is there no such change goes untold.
+   * An observer of leaders, which has no claim, finds out about a new leader at once. It calls `tell` once: when a claim has joined or left
+   * the line of a key, or when it can no longer tell. From the moment at which it returns or resolves, no such change is missed.
    */
   changed?(key: string, tell: () => void): AsyncDisposable | Promise<AsyncDisposable>;
   /** Adaptive leases: the engine keeps a few words for all processes. */
   readonly notes?: Notes;
+  /** Memos: a hold leaves words under its key that answer all who wait, and who come later. `traits.leaves` says how long they may be. */
+  readonly words?: Words;
 
   // For operators.
   /**
@@ -66,7 +75,7 @@ export interface Refinements {
    * takes for all of them.
    */
   inspect?(prefix: string, listing?: Listing): AsyncIterable<Standing>;
-  /** Locks can be released by force: the claim with this ticket, whoever holds it. */
+  /** Locks can be released by force. It removes the claim with this ticket, of any process. */
   evict?(key: string, ticket: bigint): Promise<boolean>;
   /** `holdfast check` says what endangers locks on this server. */
   check?(): Promise<Finding[]>;
@@ -82,23 +91,23 @@ export interface Refinements {
   incarnation?(): string | Run | Promise<string | Run>;
 }
 
-/** What a claim is known by to the engine. */
+/** The name under which the engine knows a claim. */
 export interface Handle {
   /** The key of the lock: 1 to 512 bytes. */
   readonly key: string;
-  /** At least 128 random bits, made anew for every request. It names the place in line and the hold alike; who knows it may release. */
+  /** At least 128 random bits, new for every request. It names the place in line and later the hold. A process that knows it may release. */
   readonly id: string;
 }
 
 /** One request to hold one key. */
 export interface Claim extends Handle, Seats {
-  /** ms without a sign of life after which the hold lapses. */
+  /** The hold lapses after so many ms without a sign of life. */
   readonly ttl: number;
-  /** Keep a place in line when refused, or leave nothing behind. */
+  /** Whether a refused claim keeps a place in line; if not, it leaves nothing behind. */
   readonly queue: boolean;
-  /** How many tickets in a row to reserve for hand-offs inside the process: 1 to 1,024. */
+  /** The number of tickets in a row to reserve for hand-overs inside the process: 1 to 1,024. */
   readonly span: number;
-  /** ms from sending after which the engine must refuse this attempt, so that a late message makes no ghost. */
+  /** The engine must refuse this attempt so many ms after it was sent, so that a late message takes no hold that nobody knows of. */
   readonly within: number;
   /**
    * The ticket may not be lower than this (a quorum's proposal). An attempt again raises the ticket of a claim that is still
@@ -108,10 +117,12 @@ export interface Claim extends Handle, Seats {
   /** The hold must last its ttl even where the engine would free it when it notices that its process is dead (`minHold`). */
   readonly lingers?: boolean;
   /**
-   * ms without a sign of life after which its place in line may lapse, if not `PLACE_TTL`. Asked only of an engine whose traits
+   * Its place in line may lapse after so many ms without a sign of life, if that is not `PLACE_TTL`. It is asked only of an engine whose traits
    * allow it: a waiter with much patience costs it less.
    */
   readonly placeTtl?: number;
+  /** Words left under the key are as good as the lock. It is asked only of an engine whose traits have `leaves`, of an exclusive claim. */
+  readonly answered?: Answerable;
   /**
    * Words for people, and behind them whose the claim is (`origin.ts`). `inspect` gives it back as it is: well-formed text of up to
    * 896 bytes.
@@ -120,7 +131,7 @@ export interface Claim extends Handle, Seats {
 }
 
 /**
- * ms without an attempt after which the place of a claim may lapse.
+ * The place of a claim may lapse after so many ms without an attempt.
  * @example placeTtlOf({ ttl: 30_000 }) === PLACE_TTL; // a place dies sooner than a hold
  */
 export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL }: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
@@ -128,42 +139,50 @@ export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL }: Pick<Claim, 'ttl' | 'p
 
 /** The yes of an engine. */
 export interface Grant {
-  /** Tells it from a `Refusal`. */
+  /** It tells a grant from a refusal. */
   readonly granted: true;
-  /** Grows with every exclusive grant of the key: the fencing token. */
+  /** The fencing token: it grows with every exclusive grant of the key. */
   readonly ticket: bigint;
-  /** Tickets in a row from this one on that are this hold's, where they are fewer than were asked for. */
+  /** The number of tickets in a row that this hold has, from this one on, if they are fewer than were asked for. */
   readonly span?: number;
-  /** ms from the *sending* of the attempt that the hold is good for; Infinity where a session carries it. */
+  /** The hold is good for so many ms from the *sending* of the attempt; Infinity if a session carries it. */
   readonly validFor: number;
-  /** Aborted as soon as the backend knows that the hold is gone. */
+  /** For a claim that counts: the number of holds that began since words were last left, this one included. */
+  readonly tries?: number;
+  /** It aborts as soon as the backend knows that the hold is gone. */
   readonly lost?: AbortSignal;
 }
 /**
  * `retryAfter`: ms until the earliest lapse ahead, or until it is worth asking again where nobody is woken. `late`: came after
- * `within`; the engine's time is known now, ask again.
+ * `within`; the engine's time is known now, ask again. `left`: the claim is answered by these words, and nothing of it stands any more.
+ * `mark`: that of the last hold that counts, told only to a claim that may be answered.
  */
 export type Refusal = {
   readonly granted: false;
   readonly ahead?: number;
   readonly retryAfter?: number;
   readonly late?: true;
+  readonly left?: Left;
+  readonly mark?: string;
 };
-/** What an attempt came to; an answer that never came is an error instead. */
+/** The answer to an attempt. If no answer comes, that is an error instead. */
 export type Attempt = Grant | Refusal;
 /**
- * What a renewal came to: the ms for which the hold lasts from when it was asked, or why it does not. `kept`: why the engine
+ * The answer to a renewal: the hold lasts for so many ms from the request, or the reason why it does not. `kept`: why the engine
  * refused to set that ttl; the lease that it had before goes on.
  */
 export type Renewal = { readonly validFor: number; readonly kept?: LockError } | 'gone' | 'unknown';
-/** `freed`: there was a hold or a place. `next`: what became of the next claim, where the engine took both in one step. */
-export type Release = { readonly freed: boolean; readonly next?: Attempt };
+/**
+ * `freed`: there was a hold or a place. `next`: what became of the next claim, where the engine took both in one step. `left`: words were
+ * left, too.
+ */
+export type Release = { readonly freed: boolean; readonly next?: Attempt; readonly left?: boolean };
 
 /** One run of a server. */
 export interface Run {
   readonly id: string;
-  /** ms that it had lasted, at least, when it was first told. Undefined: nobody who comes later can see that it started anew. */
+  /** The run had lasted at least so many ms when it was first told. Undefined means that a process that comes later cannot see a restart. */
   readonly age?: number;
-  /** What it acknowledges outlives it, a power failure too. */
+  /** Whether what it acknowledges survives its end, also a power failure. */
   readonly durable?: boolean;
 }

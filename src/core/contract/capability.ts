@@ -11,12 +11,9 @@ export function checkListable(backend: Backend, prefix: string): void {
 export function checkWaitersListed({ name: backend, inspect, traits }: Backend, instead: string, key?: string): void {
   if (inspect && traits.fair) return;
   const why = inspect ? 'keeps no line, so it cannot list who waits' : 'cannot list who holds and who waits';
-  throw new LockError('LOCK_UNSUPPORTED', `${quoted(backend)} ${why}; ${instead}`, {
-    backend,
-    ...(key !== undefined && { key }),
-  });
+  throw new LockError('LOCK_UNSUPPORTED', `${quoted(backend)} ${why}; ${instead}`, { backend, key });
 }
 
 /** The error for something that this engine cannot do. */
-export const unsupported = ({ name }: Backend, what: string): LockError =>
-  new LockError('LOCK_UNSUPPORTED', `${quoted(name)} cannot ${what}`, { backend: name });
+export const unsupported = ({ name: backend }: Backend, what: string, key?: string): LockError =>
+  new LockError('LOCK_UNSUPPORTED', `${quoted(backend)} cannot ${what}`, { backend, key });

@@ -11,7 +11,7 @@ export type Cancel = () => void;
  * Time, timers and randomness, as everything in holdfast gets them: given, so that the whole of it can run from a seed.
  */
 export interface Clock {
-  /** Monotonic ms. Compared with itself only. */
+  /** A monotonic time, ms. It is compared only with itself. */
   now(): number;
   /**
    * As `now`, after looking at a second clock that also counts while the machine is suspended (the first one stands still
@@ -19,7 +19,7 @@ export interface Clock {
    * from then on.
    */
   resync(): number;
-  /** What the clock on the wall says: ms since 1970. It may jump, and another machine's differs. Default: this machine's. */
+  /** Gives the wall-clock time, ms since 1970. It may jump, and that of another machine differs. Default: this machine's. */
   epoch?(): number;
   /** As `resync`, where a cheap look says that the machine may have been suspended since the last one. A hint: it may miss that. */
   lookAgain?(): void;
@@ -27,9 +27,9 @@ export interface Clock {
   after(ms: number, fn: () => void, background?: boolean): Cancel;
   /** Calls `fn` when the event loop has looked for what came in, without sleeping until something does. Without it nobody polls. */
   turn?(fn: () => void): void;
-  /** At least 0, below 1. */
+  /** Gives a random number of at least 0 and below 1. */
   random(): number;
-  /** 128 random bits as text of 32 hexadecimal digits. */
+  /** Gives 128 random bits as text of 32 hexadecimal digits. */
   id(): string;
 }
 
@@ -46,7 +46,7 @@ function inParts(ms: number, fn: () => void, background: boolean): Cancel {
   );
   return () => cancel();
 }
-/** Less than this between the two clocks is measurement, not sleep. ms */
+/** A smaller difference between the two clocks is measurement, not sleep. ms */
 const SLEEP = 250;
 
 /** Two digits a byte, of which an id takes 32: many at once, since each visit to the generator costs more than an id. */
@@ -85,14 +85,14 @@ let asleep = 0;
 let behind = 1_000;
 const awakeSince = up() - performance.now();
 
-/** For how long the machine is up, ms. */
+/** Gives the time since the start of the machine, ms. */
 function up(): number {
   const seconds = uptime();
   if (!Number.isInteger(seconds)) behind = 0;
   return seconds * 1_000;
 }
 
-/** How far the clock on the wall was ahead when both clocks were looked at last. */
+/** The difference between the two clocks when they were last compared. */
 let wall = Date.now() - performance.now();
 
 /** The machine's clock, its timers and its randomness: what is used unless another clock is given. */

@@ -3,9 +3,9 @@ import { AsyncResource } from 'node:async_hooks';
 const MANUAL = { requireManualDestroy: true } as const;
 
 /**
- * The async context of whoever makes one: what `AsyncLocalStorage` gives there. Timers, sockets and event listeners run in the
- * context of whoever armed, opened or triggered them. Where callers share these, one would run in the context of another: it
- * would read the other's request and re-enter the other's locks.
+ * The async context of the caller that makes one: what `AsyncLocalStorage` gives there. Timers, sockets and event listeners run in the
+ * context of the caller that armed, opened or triggered them. If callers share these, one of them would run in the context of another:
+ * it would read the other's request and re-enter the other's locks.
  */
 export class Context {
   readonly #resource = new AsyncResource('holdfast', MANUAL);
@@ -15,10 +15,10 @@ export class Context {
   }
 }
 
-/** Made when the module is loaded, where no caller is: nobody's. A snapshot of `AsyncLocalStorage` would take ten times as long. */
+/** The context of nobody: it is made when the module is loaded. A snapshot of `AsyncLocalStorage` would take ten times as long. */
 const nobody = new AsyncResource('holdfast', MANUAL);
 
-/** Calls `fn` in no caller's context: for what callers share. */
+/** Calls `fn` in the context of no caller. It is for what callers share. */
 export function inNoContext<A extends unknown[], T>(fn: (...args: A) => T, ...args: A): T {
   return nobody.runInAsyncScope(fn, undefined, ...args);
 }

@@ -16,7 +16,7 @@ export interface Bounds {
   readonly max: number;
 }
 
-/** Longest duration taken anywhere: a year. Longer is a mistake of units more often than a wish. */
+/** The longest duration that is accepted: a year. A longer one is usually a mistake of units. */
 export const LONGEST = 365 * 86_400_000;
 
 /**
@@ -44,7 +44,7 @@ const SAID = [
 ] as const;
 
 /**
- * ms as people say it, in the longest unit that it is a whole number of.
+ * Writes a time for people, in the longest unit of which it is a whole number.
  * @example inWords(60_000) === '1 min'
  */
 export function inWords(ms: number): string {

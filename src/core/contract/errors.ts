@@ -1,4 +1,4 @@
-/** Why a `LockError` was thrown: stable, for programs to compare. */
+/** The reason for a `LockError`. It is stable, so that programs can compare it. */
 export type LockErrorCode =
   /** The wait ended while others had the lock. */
   | 'LOCK_TIMEOUT'
@@ -14,7 +14,15 @@ export type LockErrorCode =
   | 'LOCK_DEADLOCK'
   /** A guard has seen a newer token. */
   | 'LOCK_FENCED'
-  /** The engine could not be asked; whatever it may have done is cleaned up. */
+  /** The memo under this key has the result of another request. */
+  | 'LOCK_MISMATCH'
+  /** The memo was begun too often without a result. */
+  | 'LOCK_POISONED'
+  /** The memo failed, and its error is kept. */
+  | 'LOCK_FAILED'
+  /** The memo has a result that is too long to be kept. */
+  | 'LOCK_TOO_LARGE'
+  /** The engine could not be asked. If it did something all the same, that is cleaned up. */
   | 'LOCK_UNAVAILABLE'
   /** This engine cannot do that, or its driver is not installed. */
   | 'LOCK_UNSUPPORTED'
@@ -27,7 +35,7 @@ export interface LockErrorDetails {
   readonly cause?: unknown;
 }
 
-/** Seen by every copy of the package, where `instanceof` sees only its own. */
+/** Every copy of the package sees this mark; `instanceof` sees only the errors of its own copy. */
 const BRAND = Symbol.for('holdfast.LockError');
 
 /**
@@ -39,9 +47,9 @@ const BRAND = Symbol.for('holdfast.LockError');
  * });
  */
 export class LockError extends Error {
-  /** Of every error of this class. */
+  /** The name of the class, for logs. */
   override readonly name = 'LockError';
-  /** Why, for programs to compare. */
+  /** The reason, for programs to compare. */
   readonly code: LockErrorCode;
   // Declared only: what is not known is not there, in the types as in what is printed.
   /** The key that it is about, if it is about one. */
@@ -82,7 +90,7 @@ export function isLockError(error: unknown, code?: LockErrorCode): error is Lock
 
 export const invalid = (message: string, key?: string): LockError => new LockError('LOCK_INVALID', message, { key });
 
-/** How a value is shown in a message: short, quoted, never a whole object. */
+/** Writes a value for a message: short, quoted, never a whole object. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
   if (typeof value === 'bigint') return `${value}n`;

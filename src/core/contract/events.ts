@@ -1,57 +1,62 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
 import { ofAllCopies } from './all-copies.ts';
 import { Context, inNoContext } from './context.ts';
+import type { LeftState } from './left.ts';
 import { printable } from './printable.ts';
 
-/** Of what every event tells. A new field, channel or `type` keeps it; what a listener could trip over raises it. */
+/** The version of the events. A new field, channel or `type` keeps it; a change that breaks a listener raises it. */
 export const EVENT_VERSION = 1;
 
-/** Which lock was asked for. A part of `all()` is told as what it is. */
+/** The kind of lock. A part of `all()` has its own kind. */
 export type LockType = 'mutex' | 'reader' | 'writer' | 'semaphore';
 
-/** What every event of a lock tells. Never an owner id. */
+/** The facts in every event of a lock. It never has an owner id. */
 export interface LockEvent {
-  /** 1: raised by whatever a listener could trip over. */
+  /** The version of the events: 1. A change that breaks a listener raises it. */
   readonly version: typeof EVENT_VERSION;
   /** The `number` of the `Locks` that it is about. */
   readonly locks: number;
   /** The request, and the hold that came of it: a number of its own in this process, from 1 on. */
   readonly request: number;
-  /** Of a part of `all()`: a number that its parts share, and no request has. */
+  /** The number that all parts of one `all()` share. No request has it. */
   readonly all?: number;
   /** The name of the engine. */
   readonly backend: string;
   /** The key of the lock. */
   readonly key: string;
-  /** Which kind of lock was asked for. */
+  /** The kind of lock that was asked for. */
   readonly type: LockType;
-  /** Who asks, for people: the `label` of the options. */
+  /** The `label` of the options, for people. */
   readonly label: string;
-  /** Seats that are taken; of a semaphore the `units`. */
+  /** The seats that it takes; the `units` of a semaphore. */
   readonly take: number;
-  /** Seats that there are; of a semaphore the `permits`. */
+  /** The seats that there are; the `permits` of a semaphore. */
   readonly of: number;
-  /** Of exclusive holds. */
+  /** The fencing token of an exclusive hold. */
   readonly token?: bigint;
-  /** How a request ended: ms since it was made. `released`, `lost`: ms held. */
+  /** At the end of a request: the time since it was made, ms. With `released` and `lost`: the time for which it was held, ms. */
   readonly duration?: number;
-  /** `renewed`, `renewalFailed`: ms that were left of the lease, by what was known before. Infinity where it has no end. */
+  /** With `renewed` and `renewalFailed`: the time that was left of the lease before, ms; Infinity if it has no end. */
   readonly margin?: number;
-  /** `lost`, `renewalFailed`, `releaseFailed`, `detectionFailed`, `timedOut`, `aborted`, `failed`: why. */
+  /** With `answered` and `left`: what the words say. The words themselves are never in an event. */
+  readonly state?: LeftState;
+  /** `lost`, `renewalFailed`, `releaseFailed`, `detectionFailed`, `timedOut`, `aborted`, `failed`: the reason. */
   readonly error?: unknown;
 }
 
 /**
  * Channels of `node:diagnostics_channel`, named `holdfast:waiting` and so on. They cost nothing while nobody listens.
- * An event is published in the async context of the caller whose lock it is about, whoever or whatever brought it about; of a
- * lock that was asked for before anybody listened, in no caller's.
+ * An event is published in the async context of the caller whose lock it is about, also if another caller or a timer caused it. If the lock was asked for
+ * before there was a listener, it is published in the context of no caller.
  * A request is `waiting` when it could not be granted at once, and ends in one of these. `acquired`: the engine granted.
- * `handedOver`: a hold passed on inside the process. `reentered`: the caller holds it already. `refused`: it did not want to wait.
+ * `handedOver`: a hold passed on inside the process. `reentered`: the caller holds it already. `answered`: a kept result
+ * settled a memo. `refused`: it did not want to wait.
  * `timedOut`, `aborted`. `failed`: any other error.
  * A hold that was acquired or handed over is `renewed`, or not (`renewalFailed`: it is tried again until the deadline), and ends in
- * `released`, in `lost`, or in both: what is told as lost before its deadline may still be released.
+ * `released`, in `lost`, or in both: a hold that was lost before its deadline may still be released.
+ * `left`: the release of a memo left its result or its error, and the engine has confirmed that.
  * `releaseFailed`: the engine did not answer a release, which is tried again in the background; it ends in `released`, too.
- * `detectionFailed`: a look for deadlocks failed, and is tried again; of each wait with `detect` that it was for.
+ * `detectionFailed`: a search for deadlocks failed, and is tried again. Each wait with `detect` gets this event.
  * `forced`: somebody evicted holders by `forceRelease`; it tells what `ForcedEvent` says.
  */
 export const channels = {
@@ -59,6 +64,7 @@ export const channels = {
   acquired: channel('holdfast:acquired'),
   handedOver: channel('holdfast:handed-over'),
   reentered: channel('holdfast:reentered'),
+  answered: channel('holdfast:answered'),
   refused: channel('holdfast:refused'),
   timedOut: channel('holdfast:timed-out'),
   aborted: channel('holdfast:aborted'),
@@ -67,14 +73,15 @@ export const channels = {
   renewalFailed: channel('holdfast:renewal-failed'),
   lost: channel('holdfast:lost'),
   released: channel('holdfast:released'),
+  left: channel('holdfast:left'),
   releaseFailed: channel('holdfast:release-failed'),
   detectionFailed: channel('holdfast:detection-failed'),
   forced: channel('holdfast:forced'),
 } satisfies Record<string, Channel>;
 
-/** What `forced` tells. */
+/** The facts in a `forced` event. */
 export interface ForcedEvent {
-  /** 1: raised by whatever a listener could trip over. */
+  /** The version of the events: 1. A change that breaks a listener raises it. */
   readonly version: typeof EVENT_VERSION;
   /** The `number` of the `Locks` that were told to. */
   readonly locks: number;
@@ -82,9 +89,9 @@ export interface ForcedEvent {
   readonly backend: string;
   /** The key whose holders were evicted. */
   readonly key: string;
-  /** What `forceRelease` was given. */
+  /** The reason that `forceRelease` was given. */
   readonly reason: string;
-  /** How many holders were evicted, from 0. */
+  /** The number of holders that were evicted, from 0. */
   readonly evicted: number;
 }
 
@@ -92,13 +99,13 @@ const all: readonly Channel[] = Object.values(channels);
 
 type Counters = { locks: number; requests: number };
 
-/** Of all copies: their events come on the same channels. */
+/** All copies of the package share these numbers: their events come on the same channels. */
 const counters = ofAllCopies<Counters>('counters', () => ({ locks: 0, requests: 0 }));
 
-/** From 1 on, each once in this process. */
+/** Gives the numbers from 1 on, each once in this process. */
 export const nextNumber = (of: keyof Counters): number => ++counters[of];
 
-/** The context that events of a lock asked for here are to be published in; nobody pays for it while nobody listens. */
+/** The context in which the events of a lock are published that is asked for here. It costs nothing while nobody listens. */
 export function eventContext(): Context | undefined {
   for (const each of all) if (each.hasSubscribers) return new Context();
   return undefined;
@@ -106,7 +113,7 @@ export function eventContext(): Context | undefined {
 
 /**
  * `make` runs only when somebody listens. A listener's error is Node's to report; it never reaches the lock.
- * @param context in which it is published; undefined: in no caller's
+ * @param context the context in which it is published; undefined means that of no caller
  */
 export function emit(
   name: keyof typeof channels,

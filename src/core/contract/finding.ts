@@ -2,10 +2,10 @@
 export interface Finding {
   /** `danger`: locks may fail to exclude. `warning`: they may under faults. `info`: good to know. */
   readonly severity: 'info' | 'warning' | 'danger';
-  /** Stable, for machines: `eviction-policy`, `no-persistence`… */
+  /** A stable name, for programs: `eviction-policy`, `no-persistence`… */
   readonly code: string;
-  /** What is so, in a sentence. */
+  /** The fact, in a sentence. */
   readonly message: string;
-  /** What to do about it. */
+  /** The advice: what to do about it. */
   readonly advice: string;
 }

@@ -1,6 +1,6 @@
 import { invalid, shown } from './errors.ts';
 
-/** Longest key, in bytes of UTF-8. Every engine takes this much, encoded as it needs. */
+/** The longest key, in bytes of UTF-8. Every engine takes this much, encoded as it needs. */
 export const MAX_KEY_BYTES = 512;
 
 /**

@@ -21,14 +21,15 @@ import type { Traits } from './traits.ts';
 const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0, linger: 0 };
 const HAND_OFF: Terms['handOff'] = { max: 64, within: 10, linger: 0 };
 const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
-const DEFAULT_TTL = 30_000;
+/** The usual lease, ms, within the bounds of the engine. */
+export const DEFAULT_TTL = 30_000;
 export const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
 
 const ADAPTIVE_NAMES = namesOf<Adaptive>({ group: true, cap: true });
 const HAND_OFF_NAMES = namesOf<HandOff>({ max: true, within: true, linger: true });
 const SPIN_NAMES = namesOf<Spin>({ pause: true, jitter: true, bound: true });
 
-/** What the checks of an option may need beside the options. */
+/** The facts that the checks of an option may need beside the options. */
 interface Setting {
   readonly traits: Traits;
   /** The bounds of the lease, ms. */
@@ -37,13 +38,13 @@ interface Setting {
   readonly ttl: number;
 }
 
-/** Who takes some of the options of a lock among its own. */
-type Taker = 'leader' | 'once';
+/** A feature that takes some of the options of a lock among its own. `run` is a command of the command line. */
+type Taker = 'leader' | 'once' | 'run';
 
 interface Option<N extends keyof LockOptions> {
   /** Checks what was given, and fills in the default. */
   readonly resolve: (given: LockOptions, setting: Setting) => Terms[N];
-  /** What an engine can see of it. If it sees the same of two requests, one may take over what was meant for the other. */
+  /** Gives what an engine can see of it. If an engine sees no difference between two requests, one may take over the claim or hold of the other. */
   readonly seen: ((terms: Terms) => unknown) | undefined;
   readonly takers?: readonly Taker[];
 }
@@ -57,8 +58,9 @@ export const OPTIONS = {
     resolve: ({ wait }) =>
       wait === undefined || wait === Number.POSITIVE_INFINITY ? Number.POSITIVE_INFINITY : milliseconds(wait, 'wait'),
     seen: ({ wait }) => wait > 0,
+    takers: ['run'],
   },
-  ttl: { resolve: (_, { ttl }) => ttl, seen: leaseLength, takers: ['leader', 'once'] },
+  ttl: { resolve: (_, { ttl }) => ttl, seen: leaseLength, takers: ['leader', 'once', 'run'] },
   renew: { resolve: renews, seen: NOTHING },
   maxHold: {
     resolve: ({ maxHold }) =>
@@ -68,8 +70,9 @@ export const OPTIONS = {
   minHold: {
     resolve: ({ minHold = 0 }, { bounds }) => milliseconds(minHold, 'minHold', { min: 0, max: bounds.max }),
     seen: ({ minHold }) => minHold > 0,
+    takers: ['run'],
   },
-  delay: { resolve: (_, { delay }) => delay, seen: ({ delay }) => delay, takers: ['leader'] },
+  delay: { resolve: (_, { delay }) => delay, seen: ({ delay }) => delay, takers: ['leader', 'run'] },
   notice: {
     resolve: ({ notice }, { ttl }) =>
       milliseconds(notice ?? Math.floor(ttl / 10), 'notice', { min: 0, max: Math.floor((ttl * 2) / 3) }),
@@ -120,7 +123,7 @@ export type SharedOption<T extends Taker> = {
     : never;
 }[Name];
 
-/** For `namesOf`: the options of a lock that `taker` takes, too. */
+/** Gives the names of the options of a lock that `taker` takes, too, for `namesOf`. */
 export const sharedWith = <T extends Taker>(taker: T): Record<SharedOption<T>, true> => {
   const names = ROWS.flatMap(([name, { takers }]) => (takers?.includes(taker) ? [[name, true] as const] : []));
   return Object.fromEntries(names) as Record<SharedOption<T>, true>;
@@ -132,8 +135,8 @@ const SEEN = ROWS.flatMap(([, { seen }]) => seen ?? []);
 export const sameForEngine = (some: Terms, others: Terms): boolean => SEEN.every((seen) => seen(some) === seen(others));
 
 /**
- * For a request that is its caller's alone. A hold that passes from hand to hand would keep the label of whoever had it first, so that
- * others would name the wrong one; and it must not be entered again from inside.
+ * The options of a request that is its caller's alone. A hold that passes from hand to hand keeps the label of its first holder, so that
+ * others would name the wrong one; and nobody may enter it again from inside.
  */
 export const UNSHARED_HOLD = { handOff: false, reentrant: false } as const satisfies LockOptions;
 
@@ -150,11 +153,11 @@ export class LayeredOptions {
     this.terms = resolve(traits, given);
   }
 
-  /** As the constructor throws. */
+  /** Adds a nearer layer. It throws as the constructor does. */
   with(nearer: LockOptions | undefined): LayeredOptions {
     if (nearer === undefined) return this;
     checkNames(nearer, LOCK_OPTIONS, 'lock options');
-    return new LayeredOptions(this.#traits, { ...this.#given, ...defined(nearer) });
+    return new LayeredOptions(this.#traits, { ...this.#given, ...withoutUndefined(nearer) });
   }
 }
 
@@ -168,7 +171,7 @@ function resolve(traits: Traits, given: LockOptions): Terms {
   return terms as Record<Name, unknown> as unknown as Terms;
 }
 
-const defined = (layer: LockOptions): LockOptions =>
+const withoutUndefined = (layer: LockOptions): LockOptions =>
   Object.fromEntries(Object.entries(layer).filter(([, value]) => value !== undefined));
 
 function renews({ renew, adaptive }: LockOptions): boolean {

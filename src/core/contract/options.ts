@@ -2,9 +2,9 @@ import type { Backend } from './backend.ts';
 import type { Duration } from './duration.ts';
 import { invalid, shown } from './errors.ts';
 
-/** How to take a lock. Given per call, per lock, or for all as `createLocks(backend, defaults)`; the nearest wins. Undefined is not given; null is refused. */
+/** Options of a lock. They are given per call, per lock, or for all as `createLocks(backend, defaults)`; the nearest wins. Undefined is not given; null is refused. */
 export interface LockOptions {
-  /** How long to wait for the lock; 0 is one attempt. Default: no limit. */
+  /** The time to wait for the lock; 0 is one attempt. Default: no limit. */
   readonly wait?: Duration | undefined;
   /** Lease: how long the hold lives without a renewal. Default 30 s; bounds are the engine's, and 3 ms. */
   readonly ttl?: Duration | undefined;
@@ -15,15 +15,15 @@ export interface LockOptions {
   /** The key stays taken at least this long after the grant, even if released earlier. Default 0. */
   readonly minHold?: Duration | undefined;
   /**
-   * After a hold that lapsed, and was not released, the key stays taken for so long: for what cannot check a token. 0 to 60 s, and
-   * no more than the engine's longest lease less `ttl`. Default 0.
+   * How long the key stays taken after a hold that lapsed instead of being released. It is for resources that cannot check a token. 0 to
+   * 60 s, and no more than the engine's longest lease less `ttl`. Default 0.
    */
   readonly delay?: Duration | undefined;
   /** How long before the deadline the loss signal fires. Default a tenth of `ttl`; less than two thirds of it. */
   readonly notice?: Duration | undefined;
-  /** Without renewal: lengthen the next lease when the work of the last holders came close to theirs. */
+  /** Makes the next lease longer if the work of the last holders took nearly all of theirs. It is for leases without renewal. */
   readonly adaptive?: Adaptive | undefined;
-  /** How to ask again where an engine wakes nobody. */
+  /** The pauses between two attempts, if the engine wakes no waiter. */
   readonly spin?: Spin | undefined;
   /**
    * Whether `run` and the end of a block with `await using` wait until the engine has answered the release. Default true. False: it is sent
@@ -32,7 +32,7 @@ export interface LockOptions {
   readonly awaitRelease?: boolean | undefined;
   /** Ends the wait. */
   readonly signal?: AbortSignal | undefined;
-  /** For people: who this is, in listings. Default `host:pid`. At most 128 characters. */
+  /** The name of the caller in listings, for people. Default `host:pid`. At most 128 characters. */
   readonly label?: string | undefined;
   /** How long an exclusive hold may pass from hand to hand inside this process. Default at most 64 times and 10 ms. */
   readonly handOff?: false | HandOff | undefined;
@@ -43,17 +43,17 @@ export interface LockOptions {
    */
   readonly reentrant?: boolean | undefined;
   /**
-   * Look whether the wait is part of a deadlock, from 1 s on, if it is inside of another hold; the last one of those in it that asked to be told
-   * gives up, with `LOCK_DEADLOCK`. Default false. Not where waiters cannot be listed.
+   * Searches for a deadlock after 1 s, if the caller waits inside another hold. Of the waits in a deadlock that have this option, the last
+   * one gives up, with `LOCK_DEADLOCK`. Default false. Not where waiters cannot be listed.
    */
   readonly detect?: boolean | undefined;
 }
 
 /** How long an exclusive hold may pass from hand to hand inside the process before others get their turn. */
 export interface HandOff {
-  /** Times a hold may pass on before it goes back to the engine: 1 to 1,023. Default 64. */
+  /** The number of times that a hold may pass on before it goes back to the engine: 1 to 1,023. Default 64. */
   readonly max?: number;
-  /** Time after its grant in which it may pass on. Default 10 ms. */
+  /** The time after its grant in which it may pass on. Default 10 ms. */
   readonly within?: Duration;
   /**
    * For how long a hold that nobody here waits for is kept for the next caller of this process after its release, within `within`. Other
@@ -62,9 +62,9 @@ export interface HandOff {
   readonly linger?: Duration;
 }
 
-/** Leases without renewal that learn how long the work takes. */
+/** Options of leases without renewal that learn how long the work takes. */
 export interface Adaptive {
-  /** Whose durations are learnt together: 1 to 512 bytes. Default the key; in `@Locked` its template. */
+  /** The name under which durations are learnt together: 1 to 512 bytes. Default the key; in `@Locked` its template. */
   readonly group?: string;
   /** The longest lease that may come of it, at least `ttl`. */
   readonly cap: Duration;
@@ -72,9 +72,9 @@ export interface Adaptive {
 
 /** The pauses between attempts. */
 export interface Spin {
-  /** First pause between two attempts; it doubles with each. Default 10 ms. */
+  /** The first pause between two attempts; it doubles with each. Default 10 ms. */
   readonly pause?: Duration;
-  /** Part of each pause that is random, 0 to 1. Default 0.5. */
+  /** The random part of each pause, 0 to 1. Default 0.5. */
   readonly jitter?: number;
   /**
    * Longest pause. Default 1 s. Where the engine wakes waiters, how often one asks beside that, from 2 s on, if the engine allows
@@ -115,7 +115,7 @@ export function checkNames(given: unknown, names: OptionNames, what: string): vo
   }
 }
 
-/** As `checkNames`, of options without which there is nothing to begin with. */
+/** Checks names as `checkNames` does, and refuses missing options. */
 export function checkGiven(given: unknown, names: OptionNames, what: string): void {
   if (given === undefined) throw invalid(`${what} are missing; there are ${[...names].join(', ')}`);
   checkNames(given, names, what);

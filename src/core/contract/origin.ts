@@ -7,19 +7,19 @@ import type { Clock } from './clock.ts';
  *
  *   <label>~<process>.<claim>[,<claim>[=<key>]]…[+][;d<ms since 1970>][;t<traceparent>]
  *
- * The numbers are base 36, the keys percent-encoded. It holds no `~` but the first, whatever the label and the keys are, so the last
- * `~` of a label begins it. What older versions and other programs wrote has none, and stays a label.
+ * The numbers are base 36, the keys percent-encoded. It has no `~` but the first, so the last `~` of a
+ * label begins it, also if the words for people or the keys have others. What older versions and other programs wrote has none, and stays a label.
  */
 export interface Origin {
-  /** Random word of 8 characters: one for all claims of a process. No secret: an id is something else. */
+  /** A random word of 8 characters, the same for all claims of a process. It is no secret; an id is. */
   readonly process: string;
-  /** Number of the claim in its process. A hold that passes from hand to hand there keeps it. */
+  /** The number of the claim in its process. A hold that passes from hand to hand there keeps it. */
   readonly claim: number;
   /** The holds of the same process that it was asked for inside of, the innermost first; at most 16. */
   readonly inside: readonly Enclosing[];
   /** Whether the caller had more holds than these. */
   readonly cut: boolean;
-  /** When it began to wait, ms since 1970 by its machine; only of one that asked to be told of a deadlock (`detect`). */
+  /** The time at which it began to wait, ms since 1970 by its machine; only if it searches for deadlocks (`detect`). */
   readonly detects?: number;
   /** The span that it belongs to, as W3C Trace Context writes it: 55 characters. */
   readonly traceparent?: string;
@@ -100,7 +100,7 @@ function enclosingIn(text: string): Enclosing {
   return { claim: Number.parseInt(claim, 36), ...(key !== undefined && { key: decodeURIComponent(key) }) };
 }
 
-/** What tells the claims of this process from those of all others: a word, and numbers. */
+/** Gives the claims of this process a word and numbers, which tell them from all others. */
 export class ProcessName {
   #word: string | undefined;
   #last = 0;

@@ -1,4 +1,4 @@
-/** As a lease prints itself: a token or ticket as text, since JSON has no such numbers. */
+/** Prints tokens and tickets as text, as a lease does, because JSON has no such numbers. */
 const asText = {
   toJSON(this: object): object {
     const shown = Object.entries(this).map(([name, value]) => [name, typeof value === 'bigint' ? `${value}` : value]);
@@ -6,5 +6,5 @@ const asText = {
   },
 };
 
-/** Plain data with a `bigint`, which `JSON.stringify` takes all the same. */
+/** Makes plain data with a `bigint` that `JSON.stringify` accepts. */
 export const printable = <T extends object>(data: T): T => Object.assign(Object.create(asText) as object, data);

@@ -20,7 +20,7 @@ export function onceFor<T>(act: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** All items, in their order. */
+/** Collects all items, in their order. */
 export async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);

@@ -60,6 +60,8 @@ export interface RegisterStore {
   readonly minTtl?: number;
   /** The pauses of a waiter, ms, where each question costs money. Default: those of every engine. */
   readonly spin?: Traits['spin'];
+  /** Other programs speak its protocol, and some check a condition apart from the write: so the proof has races, too. Default false. */
+  readonly imitated?: boolean;
   /** A write that is refused says what is there: then the first step for a key is a write, and no read. Default false. */
   readonly tellsConflicts?: boolean;
   /** It has a clock that all clients see alike, and every read says what that shows: then lapses go by it. Default false. */

@@ -1,7 +1,7 @@
 import { visible } from './visible.ts';
 
 /**
- * A word for a POSIX shell, which takes it as it is, whatever is in it: in single quotes nothing has a meaning. Characters that must
+ * Makes a word that a POSIX shell takes as it is: in single quotes no character has a meaning. Characters that must
  * not be shown (`visible`) are made by `printf`, of octal bytes; newlines at the very end, which a shell drops there, stand apart.
  */
 export function shellWord(text: string): string {

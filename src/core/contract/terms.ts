@@ -1,17 +1,34 @@
+import type { Answerable, Attempt } from './backend.ts';
 import { type Duration, milliseconds } from './duration.ts';
 import { LockError, shown } from './errors.ts';
+import type { LeftState } from './left.ts';
 import type { Enclosing } from './origin.ts';
 import type { Traits } from './traits.ts';
 
 /** A hold that a request is made inside of, as the request sees it. */
 export interface EnclosingHold {
-  /** How many claims wait now and name this hold as one that they are inside of. */
+  /** The number of waiting claims whose callers have this hold. */
   waitsInside: number;
   /**
-   * How the label of a claim inside names this hold. It does so also for a claim of other `Locks`: on another server a look finds no claim
+   * The name of this hold in the label of a claim that is waited for inside it. It is there also for a claim of other `Locks`: on another server a look finds no claim
    * of this number under the key.
    */
   readonly enclosing: Enclosing;
+}
+
+/** A request that words may settle. */
+export interface Inquiry {
+  /** What its claim asks of words in one attempt. @param sent when the attempt is sent */
+  answerable(sent: number): Answerable;
+  /** What the words say that have settled it. */
+  readonly settled: LeftState | undefined;
+  /**
+   * Receives each answer of the engine.
+   * @param sent when the attempt was sent
+   * @returns true when the request needs no hold any more
+   * @throws LockError what its caller is refused with
+   */
+  hears(attempt: Attempt, sent: number): boolean;
 }
 
 /** The terms of a request: the options after the checks. Every duration is in ms, and every default is filled in. */
@@ -31,10 +48,12 @@ export interface Terms {
   readonly handOff: { readonly max: number; readonly within: number; readonly linger: number };
   readonly reentrant: boolean;
   readonly detect: boolean;
-  /** Of a part of `all()`: the number that the events of all its parts share. */
+  /** The number that the events of all parts of one `all()` share. */
   readonly all?: number;
   /** The holds that the same caller has already and gives back together with this one: the earlier parts of `all()`. */
   readonly beside?: readonly EnclosingHold[];
+  /** Words left under the key may settle the request. */
+  readonly inquiry?: Inquiry;
 }
 
 /** The terms with the time that is left of the wait. It is never 0, since a request with 0 does not wait at all. */
@@ -51,9 +70,9 @@ export const engineTtl = (terms: Pick<Terms, 'ttl' | 'minHold' | 'delay'>): numb
 export const usableTime = (validFor: number, { delay }: Pick<Terms, 'delay'>): number =>
   delay > 0 ? Math.max(1, validFor - delay) : validFor;
 
-/** The rest goes to clocks that run at different rates. */
+/** The part of a lease that is left for the holder; the rest allows for clocks that run at different rates. */
 const PART = 0.99;
-/** ms for the rounding of both clocks. */
+/** Allows for the rounding of both clocks, ms. */
 const ROUNDING = 2;
 
 /**
@@ -62,10 +81,13 @@ const ROUNDING = 2;
  */
 export const deadlineOf = (sent: number, validFor: number): number => sent + validFor * PART - ROUNDING;
 
-/** What `validFor` has to be, if the request was sent `later` ms later, for the deadline to stay the same. */
+/** How much of a time that passed here has passed for sure by the clock of another machine, ms. */
+export const passedFor = (ms: number): number => Math.max(0, ms * PART - ROUNDING);
+
+/** Gives the `validFor` with which the deadline stays the same for a request that was sent `later` ms later. */
 export const sentLater = (validFor: number, later: number): number => validFor - later / PART;
 
-/** Of a shorter lease `deadlineOf` would leave nothing. ms. */
+/** The shortest lease, ms: `deadlineOf` would leave nothing of a shorter one. */
 const SHORTEST_LEASE = 3;
 
 /** The bounds of a lease, ms. @param delay for which the key stays taken after it */

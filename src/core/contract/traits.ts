@@ -1,10 +1,10 @@
 import type { Origin } from './origin.ts';
 
-/** What differs between engines, as data: asked by the core and the primitives, never guessed from a name. */
+/** The differences between engines, as data. The core and the primitives ask for them, and never guess from a name. */
 export interface Traits {
   /** `exclusive`: mutex only. `shared`: readers too. `counted`: permits too. */
   readonly seats: 'exclusive' | 'shared' | 'counted';
-  /** Keeps a line: first come, first served over all processes. Where not, core asks again and again. */
+  /** Whether the engine keeps a line: first come, first served across all processes. If not, the core asks again and again. */
   readonly fair: boolean;
   /**
    * A client that asks without pause may keep others out for long: the engine keeps no line, and nothing makes clients take turns.
@@ -29,7 +29,7 @@ export interface Traits {
    * session, a connection or a lease that the claims of a client share, so it ends by a release, or with that.
    */
   readonly keptBy: 'lease' | 'session';
-  /** For how long a session stays, at least, after the last sign of life of its process, ms. Undefined: it ends with the connection. */
+  /** A session stays at least so many ms after the last sign of life of its process. Undefined means that it ends with the connection. */
   readonly outlives?: number;
   /** The longest that a claim may ask for its place to live without a sign of life (`Claim.placeTtl`), ms. Default: no longer than all do. */
   readonly placeTtl?: number;
@@ -37,41 +37,43 @@ export interface Traits {
   readonly renewedFrom?: 'anywhere';
   /** The pauses of a waiter that does not say `spin`, ms, where a question costs money. Default: those of `spin`. */
   readonly spin?: { readonly pause: number; readonly bound: number };
-  /** Bounds of a lease, ms. None below 3 ms is asked for. */
+  /** The longest words that can be left under a key, in bytes. Undefined means that none can. */
+  readonly leaves?: { readonly max: number };
+  /** The bounds of a lease, ms. The core asks for none below 3 ms. */
   readonly ttl: { readonly min: number; readonly max: number };
 }
 
 /** `Traits.placeTtl` where nothing but the wish to notice a dead waiter speaks against longer. ms. */
 export const LONGEST_PLACE_TTL = 60_000;
 
-/** ms after which a place in line may lapse without an attempt, unless its claim asks for longer. */
+/** A place in line may lapse after so many ms without an attempt, unless its claim asks for longer. */
 export const PLACE_TTL = 6_000;
 
-/** One claim as `inspect` shows it. Never its id: whoever knows that may release. */
+/** One claim as `inspect` shows it. It never has the id: a process that knows the id may release the claim. */
 export interface Standing {
   /** The key of the line that it stands in. */
   readonly key: string;
-  /** Admitted by the rule: a holder. Else a waiter. */
+  /** Whether the rule admits it, so that it holds; otherwise it waits. */
   readonly held: boolean;
   /** 0 is the head of the line. */
   readonly position: number;
   /** The ticket; of an exclusive holder, the fencing token its hold began with. */
   readonly ticket: bigint;
-  /** Seats that it takes: `of` them, if it is exclusive; 1, a reader; else permits. */
+  /** The seats that it takes: all of them if it is exclusive, 1 for a reader, or its permits. */
   readonly take: number;
-  /** Seats that there are: 2³¹ − 1, or the permits of a semaphore. */
+  /** The seats that there are: 2³¹ − 1, or the permits of a semaphore. */
   readonly of: number;
-  /** As it was when it joined the line: what has passed from hand to hand inside a process since then keeps it. */
+  /** The label with which it joined the line. A hold that has passed from hand to hand inside a process since then keeps it. */
   readonly label: string;
-  /** Whose it is, and which holds it is waited for inside of. Undefined where an older version or another program claimed. */
+  /** The process and the holds that it comes from. Undefined if an older version or another program made it. */
   readonly origin?: Origin;
-  /** ms since it joined the line; undefined where the engine does not keep it. */
+  /** The time since it joined the line, ms; undefined if the engine does not keep it. */
   readonly since?: number;
-  /** ms until it lapses unless renewed, `delay` included; Infinity where a session carries it. */
+  /** The time until it lapses unless renewed, `delay` included, ms; Infinity if a session carries it. */
   readonly remaining: number;
 }
 
-/** What is listed by `inspect`, and whom it tells that it goes on. */
+/** Options of a listing. */
 export interface Listing {
   /** Not the keys that begin with the prefix, but the key of that very name: it is asked for directly. */
   readonly exact?: boolean;
@@ -81,8 +83,8 @@ export interface Listing {
 
 /** Words kept beside the locks, under names of their own. Advice: they may be gone any time, and the last write stays. */
 export interface Notes {
-  /** Undefined when there is none, or no longer. */
+  /** Reads a note; undefined if there is none, or no longer. */
   read(name: string): Promise<string | undefined>;
-  /** Kept for `ttl` ms. Undefined forgets. */
+  /** Keeps a note for `ttl` ms. Undefined forgets it. */
   write(name: string, text: string | undefined, ttl: number): Promise<void>;
 }

@@ -1,14 +1,14 @@
 import type { Clock } from '../contract/clock.ts';
 
 /**
- * Longest that one call is polled for, ms. What polling saves is a sleep and the waking from it, tens of µs; where an answer
+ * The longest time for which one call is polled, ms. What polling saves is a sleep and the waking from it, tens of µs; where an answer
  * takes much longer than that, there is nothing to win.
  */
 export const POLL_LIMIT = 0.25;
 /** Most calls in a row that are not polled for, so that an engine far away costs next to nothing. */
 const MOST_SPARED = 1_024;
 
-/** How many calls to spare after this one: the longer polling was in vain, the rarer it is tried. */
+/** The number of calls to skip after this one: the longer polling was in vain, the rarer it is tried. */
 export const spareAfter = (spared: number, caught: boolean): number =>
   caught ? 0 : Math.min(MOST_SPARED, spared * 2 || 1);
 
@@ -23,7 +23,7 @@ export class BusyPoll {
   readonly #clock: Clock;
   #until = 0;
   #polling = false;
-  /** A turn was asked for that has not come yet. */
+  /** Whether a turn was asked for that has not come yet. */
   #turning = false;
   #turns = 0;
   #spared = 0;
@@ -46,13 +46,13 @@ export class BusyPoll {
     if (!this.#turning) this.#next();
   }
 
-  /** Another call is under way, too. */
+  /** Counts one more call that is under way. */
   stop(): void {
     this.#polling = false;
   }
 
   /** The call was answered. If that was before the loop turned, polling was as vain as for an answer that took too long. */
-  answered(): void {
+  noteAnswer(): void {
     if (this.#polling) this.#learn(this.#turns > 0);
   }
 

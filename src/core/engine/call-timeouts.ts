@@ -16,7 +16,7 @@ export class Agenda<T extends { slot: number }> {
   readonly #ring: (late: number) => void;
   readonly #items: T[] = [];
   #due = Number.POSITIVE_INFINITY;
-  /** When the timer is to fire. */
+  /** The time at which the timer fires. */
   #fires = Number.POSITIVE_INFINITY;
   #cancel: Cancel | undefined;
 
@@ -95,9 +95,9 @@ const STALL = 20;
 /** A call that is under way, or was. */
 export interface Call {
   readonly due: number;
-  /** Its slot among the calls under way. */
+  /** The slot of the call among those under way. */
   slot: number;
-  readonly expired: () => void;
+  readonly onExpiry: () => void;
 }
 
 /**
@@ -120,7 +120,7 @@ export class CallTimeouts {
 
   /** Begins the limit of a call that was sent at `now`. After `ms` it calls `expired`, unless the call has ended. */
   begin(ms: number, expired: () => void, now = this.#clock.now()): Call {
-    const call: Call = { due: now + ms, slot: -1, expired };
+    const call: Call = { due: now + ms, slot: -1, onExpiry: expired };
     this.#calls.add(call, call.due);
     if (call.slot === 0) this.#busyPoll?.begin(now);
     else this.#busyPoll?.stop();
@@ -130,7 +130,7 @@ export class CallTimeouts {
   /** The call was answered, or given up. @returns whether it was still under way */
   end(call: Call): boolean {
     if (!this.#calls.remove(call)) return false;
-    this.#busyPoll?.answered();
+    this.#busyPoll?.noteAnswer();
     if (this.#ending) this.#settle();
     return true;
   }
@@ -152,7 +152,7 @@ export class CallTimeouts {
     });
   }
 
-  /** From now on no timer stays when no call is under way. The calls under way keep their limits. */
+  /** Lets no timer stay, from now on, when no call is under way. The calls under way keep their limits. */
   endTimers(): void {
     this.#ending = true;
     this.#settle();
@@ -183,6 +183,6 @@ export class CallTimeouts {
   }
 
   #expire(call: Call): void {
-    if (this.end(call)) call.expired();
+    if (this.end(call)) call.onExpiry();
   }
 }

@@ -4,8 +4,10 @@ import type {
   Claim,
   Finding,
   Handle,
+  Leave,
   Listing,
   Release,
+  Remembered,
   Renewal,
   Standing,
 } from '../contract/backend.ts';
@@ -41,7 +43,7 @@ export class Activity {
     return this.#over;
   }
 
-  /** Work begins that may have to be cleaned up when it ends. */
+  /** Begins work that may have to be cleaned up when it ends. */
   begin(): void {
     this.#underWay++;
   }
@@ -71,9 +73,9 @@ export class Activity {
   }
 }
 
-/** Longest time an engine may take over one call; after it the outcome is unknown. ms. */
+/** The longest time that an engine may take for one call, ms. After it the outcome is unknown. */
 export const CALL_TIMEOUT = 5_000;
-/** Longest time that a backend may take to close, ms: it may have requests under way that have limits of their own. */
+/** The longest time that a backend may take to close, ms: it may have requests under way that have limits of their own. */
 const CLOSING = 15_000;
 
 /** A backend with a limit around every call. */
@@ -94,24 +96,34 @@ export class Engine {
   }
 
   attempt(claim: Claim): Promise<Attempt> {
-    return this.bounded(() => this.backend.attempt(claim), claim.within, 'take', claim.key);
+    return this.limit(() => this.backend.attempt(claim), claim.within, 'take', claim.key);
   }
 
-  /** An answer per claim, whatever the backend gave. No answer is `unknown`. */
+  /** Gives an answer per claim, also if the backend gave fewer. A missing answer is `unknown`. */
   async renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
-    const answers = await this.bounded(() => this.backend.renew(claims), within, `renew ${claims.length} holds`);
+    const answers = await this.limit(() => this.backend.renew(claims), within, `renew ${claims.length} holds`);
     return claims.map((_, i) => renewalOf(answers?.[i]));
   }
 
-  release(handle: Handle, next?: Claim): Promise<Release> {
+  release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
     const within = next?.within ?? CALL_TIMEOUT;
-    return this.bounded(() => this.backend.release(handle, next), within, 'release', handle.key);
+    return this.limit(() => this.backend.release(handle, next, leave), within, 'release', handle.key);
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
   evict(key: string, ticket: bigint): Promise<boolean> {
     const unknown = 'Nobody knows whether a holder was evicted: look, and try again';
     return this.#ask(key, () => this.backend.evict!(key, ticket), unknown);
+  }
+
+  /** @throws LockError `LOCK_UNAVAILABLE` */
+  look(key: string): Promise<Remembered> {
+    return this.#ask(key, () => this.backend.words!.look(key), 'Try again');
+  }
+
+  /** @throws LockError `LOCK_UNAVAILABLE` */
+  forget(key: string): Promise<boolean> {
+    return this.#ask(key, () => this.backend.words!.forget(key), 'Nobody knows whether it was forgotten: try again');
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
@@ -161,7 +173,7 @@ export class Engine {
   /** Makes a call that is about no key. */
   async #askEngine<T>(call: () => Promise<T>, within: number, done: string, what: string): Promise<T> {
     try {
-      return await this.bounded(call, within, what);
+      return await this.limit(call, within, what);
     } catch (cause) {
       if (isLockError(cause)) throw cause;
       const { name } = this.backend;
@@ -172,7 +184,7 @@ export class Engine {
 
   async #ask<T>(key: string, call: () => Promise<T>, advice: string): Promise<T> {
     try {
-      return await this.bounded(call, CALL_TIMEOUT, 'look at', key);
+      return await this.limit(call, CALL_TIMEOUT, 'look at', key);
     } catch (error) {
       throw isLockError(error) ? error : this.unavailable(key, error, advice);
     }
@@ -182,7 +194,7 @@ export class Engine {
    * Makes the call; rejects when it takes too long. A late answer is dropped: the caller that gave up settles the outcome. The call
    * runs in no caller's context: other callers will use what a backend or its driver opens, arms and sends with it.
    */
-  bounded<T>(call: () => Promise<T>, within: number, act: string, key?: string): Promise<T> {
+  limit<T>(call: () => Promise<T>, within: number, act: string, key?: string): Promise<T> {
     return this.#timeouts.bound(inNoContext(promiseOf<T>, call), within, () => {
       const obstacle = this.backend.obstacle?.();
       const what = key === undefined ? act : `${act} ${quoted(key)}`;

@@ -36,7 +36,7 @@ export class Bell {
 /** Stands for a watch until the engine has armed it. */
 const ARMING: AsyncDisposable = { [Symbol.asyncDispose]: async () => {} };
 
-/** How a waiting claim hears from the engine without asking: its bell, its mail, and the watch that serves both. */
+/** Receives what the engine tells a waiting claim: its bell, its mail, and the watch that serves both. */
 export class Listener extends Bell {
   /** The grant that the engine sent by itself. */
   mail: Grant | undefined;
@@ -57,6 +57,7 @@ export class Listener extends Bell {
   arm(claim: Claim): boolean {
     if (this.#watch) return this.#watch !== ARMING;
     this.#claim = claim;
+    if (claim.answered) this.#distrusts = true; // words may be there by now, and only an attempt tells
     const watch = this.#watchFor(claim);
     if (!(watch && 'then' in watch)) {
       this.#watch = watch;
@@ -108,9 +109,9 @@ export class Listener extends Bell {
   }
 }
 
-const ignored = (): void => {};
+const ignore = (): void => {};
 
 /** Ends a watch, without waiting and without an error: that may hang, or throw. */
 export function dispose(watch: AsyncDisposable | undefined): void {
-  if (watch) inNoContext(promiseOf<void>, () => watch[Symbol.asyncDispose]() as Promise<void>).catch(ignored);
+  if (watch) inNoContext(promiseOf<void>, () => watch[Symbol.asyncDispose]() as Promise<void>).catch(ignore);
 }

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../contract/clock.ts';
 
-/** Refusals since the event loop last turned, after which the next ones wait until it does. */
+/** After so many refusals in one turn of the event loop the next ones wait for its end. */
 const MOST = 16;
 
 /**

@@ -1,4 +1,4 @@
-/** How many releases may be under way that no caller waits for. */
+/** The number of releases that may be under way while no caller waits for them. */
 const MOST = 256;
 
 /** The releases under way that no caller waits for. None of them rejects. */

@@ -2,7 +2,7 @@ import type { Claim } from '../contract/backend.ts';
 import { isLockError } from '../contract/errors.ts';
 import type { Engine } from './engine.ts';
 
-/** Pauses of a withdrawal whose outcome is unknown: the first one, doubled up to the last one. ms. */
+/** The first pause of a withdrawal whose outcome is unknown, ms. Each later one is twice as long, up to the last. */
 const FIRST_RETRY = 50;
 const LAST_RETRY = 2_000;
 

@@ -1,15 +1,15 @@
 import type { Notes } from '../contract/backend.ts';
-import { LockError } from '../contract/errors.ts';
+import { unsupported } from '../contract/capability.ts';
 import type { Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type Lesson, learn, lessonIn, noteOf } from './adaptive.ts';
 
-/** How long a lesson is remembered. ms. */
+/** A lesson is remembered for so many ms. */
 const DAY = 86_400_000;
-/** Longest time that a lesson may hold up the lock. ms. */
+/** The longest time that a lesson may delay the lock, ms. */
 const NOTE_TIMEOUT = 1_000;
 
-/** What holders of a group leave for the next: how long their work took. Advice, so trouble with it is no trouble of the lock. */
+/** Holders of a group leave a note for the next: how long their work took. It is only advice, so an error with it is no error of the lock. */
 export class AdaptiveHistory {
   readonly #notes: Notes;
   readonly #engine: Engine;
@@ -34,14 +34,13 @@ export class AdaptiveHistory {
     if (backend.notes && backend.traits.lapses)
       return new AdaptiveHistory(backend.notes, engine, adaptive.group ?? key, adaptive.cap);
     const lack = backend.notes ? 'carries its holds by a session' : 'keeps no notes';
-    const why = `${backend.name} ${lack}, so leases cannot be adaptive there; let them renew instead`;
-    throw new LockError('LOCK_UNSUPPORTED', why, { key, backend: backend.name });
+    throw unsupported(backend, `adapt its leases, since it ${lack}; let them renew instead`, key);
   }
 
   /** The options with the lease that the last holders would have needed. */
   async lengthen(terms: Terms): Promise<Terms> {
     this.#before = lessonIn(
-      await this.#tried(() => this.#notes.read(this.#group), terms.wait || NOTE_TIMEOUT, terms.signal),
+      await this.#orNothing(() => this.#notes.read(this.#group), terms.wait || NOTE_TIMEOUT, terms.signal),
     );
     const lease = Math.min(this.#before?.lease ?? 0, this.#cap);
     return lease > terms.ttl ? { ...terms, ttl: lease } : terms;
@@ -51,11 +50,11 @@ export class AdaptiveHistory {
   async leave(took: number, ttl: number): Promise<void> {
     const lesson = learn(this.#before, took, ttl, this.#cap);
     if (!lesson && !this.#before) return;
-    await this.#tried(() => this.#notes.write(this.#group, lesson && noteOf(lesson), DAY), NOTE_TIMEOUT);
+    await this.#orNothing(() => this.#notes.write(this.#group, lesson && noteOf(lesson), DAY), NOTE_TIMEOUT);
   }
 
-  async #tried<T>(ask: () => Promise<T>, within: number, signal?: AbortSignal): Promise<T | undefined> {
-    const tried = this.#engine.bounded(ask, Math.min(within, NOTE_TIMEOUT), 'a note').catch(() => undefined);
+  async #orNothing<T>(ask: () => Promise<T>, within: number, signal?: AbortSignal): Promise<T | undefined> {
+    const tried = this.#engine.limit(ask, Math.min(within, NOTE_TIMEOUT), 'a note').catch(() => undefined);
     return signal ? unlessAborted(tried, signal) : tried;
   }
 }

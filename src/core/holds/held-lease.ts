@@ -1,10 +1,10 @@
+import type { Leave, LeftState } from '../contract/backend.ts';
 import { Context, inNoContext } from '../contract/context.ts';
 import { type Duration, milliseconds } from '../contract/duration.ts';
 import { invalid, LockError, quoted, shown } from '../contract/errors.ts';
 import { leaseBounds } from '../contract/terms.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
-import type { Hold } from './hold.ts';
-
+import type { Hold, WordsLeft } from './hold.ts';
 import type { AnyLease, LeaseRecord } from './lease.ts';
 
 /** So long after the deadline the timer of the signal will not fire any more: a test made it a fake one. ms */
@@ -126,11 +126,11 @@ export class HeldLease implements AnyLease {
     if (typeof answer !== 'object') throw unknown('the renewal was not confirmed');
     if (answer.kept) {
       timing.ask(before);
-      hold.renewed(sent, answer.validFor);
+      hold.noteRenewal(sent, answer.validFor);
       throw answer.kept;
     }
-    const lasts = timing.extended(ms, sent);
-    hold.renewed(sent, answer.validFor);
+    const lasts = timing.noteExtension(ms, sent);
+    hold.noteRenewal(sent, answer.validFor);
     if (!lasts) throw unknown('an earlier renewal may still arrive, and shorten it');
   }
 
@@ -142,6 +142,15 @@ export class HeldLease implements AnyLease {
     // Not before: it may find that the hold is lost.
     if (this.#unlisten) given.then(this.#unlisten, this.#unlisten);
     return given;
+  }
+
+  /** Releases, and leaves words under the key in that step. Only of a lease from an `Inquiry`. Never throws. */
+  releaseWith(leave: Leave, state: LeftState): Promise<WordsLeft> {
+    if (this.#released) return Promise.resolve('gone');
+    this.#released = true;
+    leases.unregister(this);
+    this.#unlisten?.();
+    return this.#hold.keeper.releaseWith(this.#hold, leave, state);
   }
 
   toJSON(): LeaseRecord {

@@ -2,30 +2,30 @@ import type { LocalGrant } from '../claims/sent-claim.ts';
 import { deadlineOf, engineTtl, leaseLength, type Terms, usableTime } from '../contract/terms.ts';
 import { type Cover, type Schedule, UNCOVERED } from './stand-in.ts';
 
-/** How long a hold is good, and when its next renewal is due. Its caller gives it the time. */
+/** Knows how long a hold is good, and when its next renewal is due. Its caller gives it the time. */
 export class HoldTiming implements Schedule {
-  /** When this holder got the hold. */
+  /** The time at which this holder got the hold. */
   readonly since: number;
-  /** Until when it is renewed, by `maxHold`. */
+  /** The time until which it is renewed, by `maxHold`. */
   readonly renewedUntil: number;
   /** The lease that is asked of the engine, ms: an extension makes it longer. */
   ttl: number;
   deadline: number;
-  /** When the request was sent that the deadline counts from. */
+  /** The time of the request from which the deadline counts. */
   sent: number;
-  /** For how long the engine's last answer was good, ms: the ttl, or less where a session carries the hold. */
+  /** The time for which the engine's last answer was good, ms: the ttl, or less if a session carries the hold. */
   confirmedFor: number;
-  /** When the next renewal is due; Infinity when none is. */
+  /** The time at which the next renewal is due; Infinity if none is. */
   renewAt: number;
-  /** Why the last renewal failed, if that is known. */
+  /** The error of the last renewal, if that is known. */
   failure: unknown;
   /** Until this time an unanswered attempt may still arrive. If that is after a release, it brings the hold back. */
   readonly lateUntil: number;
-  /** How long the key stays taken from `since`, ms. */
+  /** The key stays taken for so many ms from `since`. */
   minHold: number;
   /** The engine's last confirmation that this hold counts on, which may be good for longer than the lease. */
   confirmation: Pick<LocalGrant, 'sent' | 'validFor'>;
-  /** What renews it while this thread cannot run. */
+  /** The stand-in that renews it while this thread cannot run. */
   cover: Cover = UNCOVERED;
   readonly #terms: Terms;
   /** A hold of this engine lapses by itself; else a session carries it. */
@@ -57,7 +57,7 @@ export class HoldTiming implements Schedule {
     this.renewAt = this.#nextRenewal(now);
   }
 
-  /** When the loss signal is due. Where the engine confirms for less than the lease, the notice is as large a part of that as of the lease. */
+  /** The time at which the loss signal is due. If the engine confirms for less than the lease, the notice is as large a part of that as of the lease. */
   get noticeAt(): number {
     return this.deadline - this.#terms.notice * Math.min(1, this.confirmedFor / leaseLength(this.#terms));
   }
@@ -67,12 +67,12 @@ export class HoldTiming implements Schedule {
     if (this.renewAt < Number.POSITIVE_INFINITY) this.renewAt = now;
   }
 
-  /** Until when nobody is to be let in after this hold has lapsed. 0: `delay` is 0. */
+  /** The time until which nobody may get the key after this hold has lapsed; 0 if `delay` is 0. */
   get closedUntil(): number {
     return this.#terms.delay > 0 ? this.deadline + this.#terms.delay : 0;
   }
 
-  /** ms for which the key still has to stay taken, by `minHold`. */
+  /** The key still has to stay taken for so many ms, by `minHold`. */
   minHoldLeft(now: number): number {
     return this.minHold > 0 ? this.since + this.minHold - now : 0;
   }
@@ -84,7 +84,7 @@ export class HoldTiming implements Schedule {
   /** Whether the deadline is ahead, with what the stand-in has renewed. No event tells of that. */
   lasts(now: number): boolean {
     const sent = this.cover.confirmed;
-    if (sent !== undefined && sent > this.sent) this.renewed(sent, this.ttl, now);
+    if (sent !== undefined && sent > this.sent) this.noteRenewal(sent, this.ttl, now);
     return now < this.deadline;
   }
 
@@ -96,7 +96,7 @@ export class HoldTiming implements Schedule {
     if (this.cover.asking) this.doubt(Math.min(before, ttl));
   }
 
-  /** ms from a request to the next one: a third of the lease; with a long notice less, so that there is time for a second try before it. */
+  /** The time from a request to the next one, ms: a third of the lease; with a long notice less, so that there is time for a second try before it. */
   get interval(): number {
     return Math.min(this.confirmedFor / 3, (this.noticeAt - this.sent) / 2);
   }
@@ -105,7 +105,7 @@ export class HoldTiming implements Schedule {
     return this.renews(now) ? this.sent + this.interval : Number.POSITIVE_INFINITY;
   }
 
-  renewed(sent: number, validFor: number, now: number): void {
+  noteRenewal(sent: number, validFor: number, now: number): void {
     const confirmed = Math.min(goodFor(validFor, this.ttl, this.#terms), this.#doubt);
     this.confirmation = { sent, validFor: confirmed };
     const good = usableTime(confirmed, this.#terms);
@@ -124,7 +124,7 @@ export class HoldTiming implements Schedule {
   }
 
   /** Makes the lease last for `ttl` from `sent`. @returns false when that is in doubt and no renewal will settle it */
-  extended(ttl: number, sent: number): boolean {
+  noteExtension(ttl: number, sent: number): boolean {
     if (this.#terms.renew) return true;
     this.#leaseEnd = Math.max(this.#leaseEnd, deadlineOf(sent, ttl));
     return ttl + this.#terms.delay <= this.#doubt;
@@ -152,6 +152,6 @@ export class HoldTiming implements Schedule {
   }
 }
 
-/** How long an answer is good. With `maxHold` no longer than the lease: else a session would carry the hold for ever. */
+/** The time for which an answer is good. With `maxHold` no longer than the lease: else a session would carry the hold for ever. */
 const goodFor = (validFor: number, ttl: number, { maxHold }: Terms): number =>
   maxHold < Number.POSITIVE_INFINITY ? Math.min(validFor, ttl) : validFor;

@@ -1,6 +1,7 @@
 import type { NumberedClaim } from '../claims/numbered-claim.ts';
 import type { LocalGrant } from '../claims/sent-claim.ts';
 import { isExclusive } from '../contract/admission.ts';
+import type { Leave, LeftState } from '../contract/backend.ts';
 import { LockError, quoted } from '../contract/errors.ts';
 import type { LockEvent } from '../contract/events.ts';
 import type { Enclosing } from '../contract/origin.ts';
@@ -41,7 +42,7 @@ export class HoldLife {
   }
 
   /** @returns a function that tells the listeners. They may run anything, such as a release or `close`, so call it when all else is done. */
-  lostBy(loss: LockError): () => void {
+  endByLoss(loss: LockError): () => void {
     this.loss = loss;
     return () => {
       for (const tell of [...(this.#listeners ?? [])]) tell(loss);
@@ -60,17 +61,17 @@ export class HoldLife {
   }
 }
 
-/** How often and since when a hold has passed from hand to hand. */
+/** Tells how often and since when a hold has passed from hand to hand. */
 interface Tenure {
   readonly since: number;
   readonly passes: number;
-  /** Its claim had to wait in the engine's line: others want the key, too. */
+  /** Whether its claim had to wait in the engine's line: then others want the key, too. */
   readonly contended: boolean;
 }
 
 type HoldEventName = 'renewed' | 'renewalFailed' | 'lost' | 'released';
 
-/** What a hold needs of the request that it was granted to. */
+/** The part of a request that its hold needs. */
 export interface HoldOwner {
   readonly events: {
     readonly number: number;
@@ -78,16 +79,25 @@ export interface HoldOwner {
   };
 }
 
-/** What a hold needs of the line that keeps it. */
+/**
+ * What became of words. `left`: they are under the key. `gone`: the hold was over before, and nothing was left. `refused`: the engine does
+ * not take them, and the hold goes on. `unknown`: no answer came for as long as the lease lasted,
+ * or too late to tell.
+ */
+export type WordsLeft = 'left' | 'gone' | 'unknown' | { readonly refused: LockError };
+
+/** The part of a line that its holds need. */
 export interface HoldKeeper<O extends HoldOwner> {
   readonly engine: Engine;
   /** Gives the hold up. Never rejects. @returns whether that freed it */
   release(hold: Hold<O>): Promise<boolean>;
+  /** Gives the hold up, and leaves words under its key in that step. Never rejects. */
+  releaseWith(hold: Hold<O>, leave: Leave, state: LeftState): Promise<WordsLeft>;
   /** The hold ended by itself. */
-  ended(hold: Hold<O>): void;
+  onEnd(hold: Hold<O>): void;
 }
 
-/** What a hold is to its process: its callers, how they learn of its loss, and how it ends. */
+/** A hold of this process: its callers, how they learn of its loss, and how it ends. */
 export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   readonly claim: NumberedClaim;
   /** The request that it was granted to. */
@@ -96,12 +106,12 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   readonly token: bigint;
   /** Nobody holds beside it. */
   readonly exclusive: boolean;
-  /** How many tokens in a row the engine gave, the first holder's included. */
+  /** The number of tokens in a row that the engine gave, that of the first holder included. */
   readonly span: number;
   readonly tenure: Tenure;
   readonly life = new HoldLife();
   readonly timing: HoldTiming;
-  /** Its slot in the agenda of the watchdog. */
+  /** The slot of the hold in the agenda of the watchdog. */
   slot = -1;
   /** The renewal that is under way. Never rejects. */
   renewing: Promise<unknown> | undefined;
@@ -109,14 +119,14 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   /** The number of callers that share it: the first one, and those that re-entered. */
   users = 1;
   readonly #engine: Engine;
-  readonly #keeper: HoldKeeper<O>;
+  readonly keeper: HoldKeeper<O>;
   readonly #lost: AbortSignal | undefined;
 
   /** @param grant with the tenure of a hold that passes on */
   constructor(keeper: HoldKeeper<O>, claim: NumberedClaim, grant: LocalGrant & { tenure?: Tenure }, terms: Terms) {
     const { backend, clock } = keeper.engine;
     const now = clock.now();
-    this.#keeper = keeper;
+    this.keeper = keeper;
     this.#engine = keeper.engine;
     this.claim = claim;
     this.exclusive = isExclusive(claim);
@@ -125,12 +135,13 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     this.span = grant.span ?? claim.span;
     this.tenure = grant.tenure ?? { since: now, passes: 0, contended: grant.contended === true };
     this.timing = new HoldTiming(grant, terms, backend.traits.lapses, now);
-    // The claim of a patient waiter lasts much longer than the lease: a crash before the first renewal would keep the key for all of that.
-    if (claim.placeTtl !== undefined) this.timing.renewAtOnce(now);
+    // The claim of a patient waiter that is woken lasts much longer than the lease: a crash before the first renewal would keep the key for
+    // all of that. Where nobody is woken it lasts as long as the lease, and a renewal would be one more request.
+    if (claim.placeTtl !== undefined && claim.ttl > this.timing.ttl) this.timing.renewAtOnce(now);
     this.#lost = grant.lost instanceof AbortSignal ? grant.lost : undefined;
   }
 
-  /** From now on the engine's `lost` ends it: at once, if that came before anybody listened. */
+  /** Lets the engine's `lost` end it from now on: at once, if that came before. */
   listen(): void {
     if (this.life.over) return;
     if (this.#lost?.aborted) this.handleEvent();
@@ -161,10 +172,10 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     return !this.renewing && !this.#engine.extensions.has(this.claim.id) && this.timing.certain;
   }
 
-  renewed(sent: number, validFor: number): void {
+  noteRenewal(sent: number, validFor: number): void {
     const now = this.#engine.clock.now();
     const margin = this.timing.deadline - now;
-    this.timing.renewed(sent, validFor, now);
+    this.timing.noteRenewal(sent, validFor, now);
     this.#tell('renewed', { margin });
   }
 
@@ -190,7 +201,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     if (!this.life.become('ended')) return;
     const tell = this.life.loss ? undefined : this.#lossFor(reason);
     this.#lost?.removeEventListener('abort', this);
-    this.#keeper.ended(this);
+    this.keeper.onEnd(this);
     tell?.();
   }
 
@@ -200,7 +211,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     const message = `the hold of ${quoted(key)} on ${backend} is lost: ${reason}. Stop writing`;
     const error = new LockError('LOCK_LOST', message, { key, backend, cause });
     const duration = this.#engine.clock.now() - this.timing.since;
-    const tell = this.life.lostBy(error);
+    const tell = this.life.endByLoss(error);
     return () => {
       this.#tell('lost', { duration, error });
       tell();
@@ -210,17 +221,17 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   /** One caller leaves. The last one releases the hold. @returns whether that freed it */
   leave(): Promise<boolean> {
     this.users--;
-    return this.users === 0 ? this.#keeper.release(this) : Promise.resolve(false);
+    return this.users === 0 ? this.keeper.release(this) : Promise.resolve(false);
   }
 
   /** Gives the hold up, however many callers are inside. @returns whether that freed it */
   abandon(reason: string): Promise<boolean> {
     this.lose(reason);
-    return this.#keeper.release(this);
+    return this.keeper.release(this);
   }
 
   /** Ends the hold as released. It is over before listeners hear of that, since a listener may release again, or close. */
-  released(): void {
+  markReleased(): void {
     this.life.become('released');
     this.#lost?.removeEventListener('abort', this);
     this.#tell('released', { duration: this.#engine.clock.now() - this.timing.since });
@@ -234,6 +245,6 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   passTo(terms: Terms): Hold<O> {
     const tenure = { ...this.tenure, passes: this.tenure.passes + 1 };
     const grant = { ticket: this.token + 1n, span: this.span, ...this.timing.confirmation, lost: this.#lost, tenure };
-    return new Hold(this.#keeper, this.claim, grant, terms);
+    return new Hold(this.keeper, this.claim, grant, terms);
   }
 }

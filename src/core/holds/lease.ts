@@ -1,20 +1,20 @@
 import type { Duration } from '../contract/duration.ts';
 
-/** A hold in the hands of one caller. Whatever the clock says counts, so ask `held` right before what must not happen twice. */
+/** A hold in the hands of one caller. The clock decides, so ask `held` right before a step that must not happen twice. */
 export interface AnyLease extends AsyncDisposable {
-  /** What is held; of several, all keys. */
+  /** The key that is held; of several, all keys. */
   readonly key: string;
   /**
-   * Aborted on loss, `notice` before the deadline; its reason is the `LOCK_LOST` error. Its listeners run in the async context of
-   * whoever was the first to ask this lease for it; inside `run` the lock cannot be entered again by then.
+   * It aborts when the hold is lost, `notice` before the deadline; its reason is the `LOCK_LOST` error. Its listeners run in the async
+   * context of the first caller that asked this lease for it; inside `run` the lock cannot be entered again by then.
    */
   readonly signal: AbortSignal;
   /**
-   * Compares the clock, now. False from the deadline on, and after a release; at once where the engine says that the hold is gone. After `signal`
-   * it stays true until the deadline: nobody else is inside before.
+   * Compares the deadline with the clock. It is false from the deadline on, after a release, and as soon as the engine says that the hold is
+   * gone. After `signal` has aborted, it stays true until the deadline: nobody else gets the lock before that.
    */
   readonly held: boolean;
-  /** ms until the deadline unless renewed; 0 when not held. */
+  /** The time until the deadline unless it is renewed, ms; 0 if it is not held. */
   readonly remaining: number;
   /**
    * @throws LockError `LOCK_LOST`, `LOCK_NOT_HELD` after a release
@@ -43,7 +43,7 @@ export interface AnyLease extends AsyncDisposable {
    */
   release(): Promise<boolean>;
   /**
-   * For logs: the token as text, since JSON has no such numbers.
+   * Gives what belongs into a log, with the token as text, because JSON has no such numbers.
    * @example
    * await using lease = await locks.mutex('order:42').acquire();
    * console.log(lease.toJSON()); // what JSON.stringify(lease) shows
@@ -55,11 +55,11 @@ export interface AnyLease extends AsyncDisposable {
 
 /** A lease as JSON shows it, at that moment. */
 export interface LeaseRecord {
-  /** What is held; of several, all keys. */
+  /** The key that is held; of several, all keys. */
   readonly key: string;
   /** Whether it was held. */
   readonly held: boolean;
-  /** ms until the deadline unless renewed; 0 when not held. */
+  /** The time until the deadline unless it is renewed, ms; 0 if it is not held. */
   readonly remaining: number;
   /** The fencing token in digits; only of exclusive holds. */
   readonly token?: string;

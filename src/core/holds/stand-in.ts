@@ -6,29 +6,29 @@ export interface StandIn {
   cover(handle: Handle, schedule: Schedule): Cover;
 }
 
-/** What the watchdog knows of a hold. Times by the clock of its engine, ms. */
+/** The facts that the watchdog has about a hold. Times are by the clock of its engine, ms. */
 export interface Schedule {
   /** The lease that is asked of the engine. */
   readonly ttl: number;
-  /** When the last confirmation was asked for. */
+  /** The time of the request that was confirmed last. */
   readonly sent: number;
-  /** How long after that the watchdog asks for the next one. */
+  /** The watchdog asks for the next one so many ms after that. */
   readonly interval: number;
-  /** When the watchdog stops to renew it, by `maxHold`. */
+  /** The time at which the watchdog stops to renew it, by `maxHold`. */
   readonly renewedUntil: number;
 }
 
 /** The stand-in of one hold. */
 export interface Cover {
-  /** When its last renewal was sent, to the lease of the schedule, of those that the engine confirmed. */
+  /** The time at which the last renewal was sent that the engine confirmed, to the lease of the schedule. */
   readonly confirmed: number | undefined;
   /** Whether a renewal of it is on its way, or may be. */
   readonly asking: boolean;
-  /** The schedule has changed. */
+  /** Follows a schedule that has changed. */
   follow(schedule: Schedule): void;
-  /** The hold is over, or its holder was told to stop. Harmless afterwards. */
+  /** Ends it: the hold is over, or its holder was told to stop. It may be called again. */
   end(): void;
 }
 
-/** Of a hold that only its watchdog renews. */
+/** The cover of a hold that only its watchdog renews. */
 export const UNCOVERED: Cover = { confirmed: undefined, asking: false, follow() {}, end() {} };

@@ -6,7 +6,7 @@ import type { Hold } from './hold.ts';
 import type { HoldTiming } from './hold-timing.ts';
 import type { StandIn } from './stand-in.ts';
 
-/** How many holds one call renews. */
+/** The number of holds that one call renews. */
 const BATCH = 500;
 
 /**
@@ -84,13 +84,13 @@ export class Watchdog {
       if (late) hold.end('its renewal was answered after the deadline');
       else if (answer === 'gone') hold.end('the engine no longer has it');
       else if (answer === undefined || answer === 'unknown') hold.renewalFailed(claims[i]!.ttl, error);
-      else hold.renewed(sent, answer.validFor);
+      else hold.noteRenewal(sent, answer.validFor);
       this.#holds.ringBy(due(hold));
     }
   }
 }
 
-/** Why a hold is lost that is about to reach its deadline. */
+/** Says why a hold is lost that is about to reach its deadline. */
 function whyLost(timing: HoldTiming, now: number): { readonly reason: string; readonly cause?: unknown } {
   const { failure } = timing;
   if (!timing.renews(now)) return { reason: 'its time is up and it is not renewed' };
@@ -98,13 +98,13 @@ function whyLost(timing: HoldTiming, now: number): { readonly reason: string; re
   return failure === undefined ? { reason } : { reason: `${reason} (${reasonOf(failure)})`, cause: failure };
 }
 
-/** When the watchdog has to look at a hold next. */
+/** The time at which the watchdog has to look at a hold next. */
 function due({ life, timing }: Hold): number {
   return life.loss ? timing.deadline : Math.min(timing.renewAt, timing.noticeAt);
 }
 
-/** How long a hold can wait for an answer, to within a factor of two: a short lease must not share the limit of a long one. */
+/** The time that a hold can wait for an answer, to within a factor of two: a short lease must not share the limit of a long one. */
 const patienceOf = (hold: Hold): number => Math.floor(Math.log2(timeoutFor(hold)));
 
-/** ms that a renewal may take: it leaves time for another one before the deadline. */
+/** The time that a renewal may take, ms: it leaves time for another one before the deadline. */
 const timeoutFor = ({ timing }: Hold): number => Math.min(CALL_TIMEOUT, timing.confirmedFor / 3);

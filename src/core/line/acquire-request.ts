@@ -12,12 +12,13 @@ import {
   type LockType,
   nextNumber,
 } from '../contract/events.ts';
+import type { LeftState } from '../contract/left.ts';
 import { type Circumstances, type Enclosing, MOST_ENCLOSING, type ProcessName } from '../contract/origin.ts';
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import type { Hold } from '../holds/hold.ts';
 import type { LineContext } from './line-context.ts';
 
-/** What listeners hear of one request, from its beginning to the end of the hold that it gets. */
+/** Tells listeners about one request, from its beginning to the end of the hold that it gets. */
 export class RequestEvents {
   readonly key: string;
   readonly seats: Seats;
@@ -50,8 +51,13 @@ export class RequestEvents {
   }
 
   /** Tells listeners how the request ended. */
-  tellEnd(how: 'acquired' | 'handedOver' | 'reentered' | 'refused', token?: bigint): void {
-    this.tell(how, token, { duration: this.context.engine.clock.now() - this.#began });
+  tellEnd(
+    how: 'acquired' | 'handedOver' | 'reentered' | 'answered' | 'refused',
+    token?: bigint,
+    state?: LeftState,
+  ): void {
+    const duration = this.context.engine.clock.now() - this.#began;
+    this.tell(how, token, state ? { duration, state } : { duration });
   }
 
   /** Tells listeners that the request ended with this error. */
@@ -107,7 +113,7 @@ export class AcquireRequest {
   readonly began: number;
   /** Tells listeners about the request and its hold. */
   readonly events: RequestEvents;
-  /** Its claim in the engine's line, once it stands there. */
+  /** The claim of the request in the engine's line, if it has one. */
   queued: QueuedClaim<AcquireRequest> | undefined;
   /** The number of its claim. A listing may number it before it has one. */
   number: number | undefined;
@@ -144,14 +150,14 @@ export class AcquireRequest {
     const { wait, signal } = this.terms;
     const { backend, clock } = this.events.context.engine;
     if (signal?.aborted) {
-      giveUp(aborted(this));
+      giveUp(abortError(this));
       return;
     }
     if (wait > 0 && wait < Number.POSITIVE_INFINITY) {
-      this.#cancel = clock.after(wait, () => giveUp(timedOut(this, backend.name)));
+      this.#cancel = clock.after(wait, () => giveUp(timeoutError(this, backend.name)));
     }
     if (!signal) return;
-    const abort = () => giveUp(aborted(this));
+    const abort = () => giveUp(abortError(this));
     signal.addEventListener('abort', abort, { once: true });
     this.#unlisten = () => signal.removeEventListener('abort', abort);
   }
@@ -212,7 +218,7 @@ export class AcquireRequest {
   }
 }
 
-function aborted({ key, terms }: AcquireRequest): LockError {
+function abortError({ key, terms }: AcquireRequest): LockError {
   const cause = terms.signal?.reason;
   return new LockError('LOCK_ABORTED', `the wait for ${quoted(key)} was aborted by its signal`, { key, cause });
 }
@@ -221,7 +227,7 @@ function aborted({ key, terms }: AcquireRequest): LockError {
  * The error at the end of a wait. If the engine did not answer, it says so, since the next step of the reader is another one then. It
  * does not if other callers of this process had the key for the most part: then the engine was asked only just now.
  */
-function timedOut({ key, queued, began, terms: { wait } }: AcquireRequest, backend: string): LockError {
+function timeoutError({ key, queued, began, terms: { wait } }: AcquireRequest, backend: string): LockError {
   const cause = queued?.outage.by(began + wait / 2);
   const waited = `${quoted(key)} could not be had on ${backend} within ${wait} ms`;
   const [code, why] =

@@ -6,9 +6,9 @@ import { checkKey } from '../contract/key.ts';
 import { checkNames, namesOf } from '../contract/options.ts';
 import type { LockRuntime } from './runtime.ts';
 
-/** Which holders to evict, and why. */
+/** Options of a forced release: which holders it evicts, and why. */
 export interface ForceOptions {
-  /** Why, for people who read the log later. */
+  /** The reason, for people who read the log later. */
   readonly reason: string;
   /** Only the holder with this ticket, as `inspect` shows it. Default: every holder of the key. */
   readonly ticket?: bigint;

@@ -10,6 +10,8 @@ export function interchangeable({ seats, terms }: AcquireRequest, other: Acquire
     seats.take === other.seats.take &&
     seats.of === other.seats.of &&
     seats.readWrite === other.seats.readWrite &&
+    !terms.inquiry &&
+    !other.terms.inquiry &&
     sameForEngine(terms, other.terms)
   );
 }
@@ -34,7 +36,7 @@ export function mayPass(hold: Hold<AcquireRequest>, next: AcquireRequest, now: n
 }
 
 /**
- * ms for which a hold is kept for the next caller of this process: its linger, within its tenure, if an equal request could have it. 0 where
+ * The time for which a hold is kept for the next caller of this process, ms: its linger, within its tenure, if an equal request could have it. 0 where
  * others are known to want the key.
  */
 export function lingerOf(hold: Hold<AcquireRequest>, now: number): number {

@@ -1,16 +1,17 @@
 import type { QueuedClaim } from '../claims/queued-claim.ts';
 import type { LocalGrant, Outage, PiggybackedAttempt } from '../claims/sent-claim.ts';
-import type { Release } from '../contract/backend.ts';
+import type { Leave, LeftState, Release } from '../contract/backend.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
-import { Hold, type HoldKeeper } from '../holds/hold.ts';
+import { Hold, type HoldKeeper, type WordsLeft } from '../holds/hold.ts';
 import type { Watchdog } from '../holds/watchdog.ts';
 import type { AcquireRequest } from './acquire-request.ts';
 import { lingerOf, mayPass } from './hand-over.ts';
 import { Interim } from './interim.ts';
 import type { LineContext } from './line-context.ts';
+import { releaseWith } from './release-with.ts';
 
-/** What the holds of a key need of the callers that wait for it in this process. */
+/** The part of a local line that the holds of its key need. */
 export interface Callers {
   /** Whether a caller waits here, and not in the engine's line. */
   readonly waitedFor: boolean;
@@ -44,12 +45,12 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
   serve(queued: QueuedClaim<AcquireRequest>, piggybacked?: PiggybackedAttempt): void {
     this.engine.activity.begin();
     queued.pursue(this.#callers.beginWait, piggybacked).then(
-      (grant) => this.#granted(queued, grant),
-      (error) => this.#failed(queued, error),
+      (grant) => this.#receiveGrant(queued, grant),
+      (error) => this.#receiveFailure(queued, error),
     );
   }
 
-  #granted(queued: QueuedClaim<AcquireRequest>, grant: LocalGrant | undefined): void {
+  #receiveGrant(queued: QueuedClaim<AcquireRequest>, grant: LocalGrant | undefined): void {
     const { request } = queued;
     if (grant) {
       try {
@@ -57,7 +58,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
         else queued.withdraw();
       } catch (error) {
         queued.withdraw(); // the engine gave no grant that could be held
-        this.#failed(queued, error);
+        this.#receiveFailure(queued, error);
         return;
       }
     } else if (request) {
@@ -67,7 +68,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     this.#finish(queued);
   }
 
-  #failed(queued: QueuedClaim<AcquireRequest>, error: unknown): void {
+  #receiveFailure(queued: QueuedClaim<AcquireRequest>, error: unknown): void {
     const { request } = queued;
     if (request) {
       request.refuse(error);
@@ -103,13 +104,12 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
       hold.end('its deadline passed without a renewal');
       return false;
     }
-    hold.released();
+    hold.markReleased();
     this.#watchdog.remove(hold);
     if (this.#callers.waitedFor && this.#passOn(hold, owner)) return true;
     const linger = lingerOf(hold, engine.clock.now());
-    const giveUp = (): Promise<boolean> => this.#giveUp(hold, owner);
-    if (linger === 0 && owner.terms.awaitRelease) return giveUp();
-    const left = this.interim.before(async () => this.#passOn(hold, owner) || giveUp(), linger);
+    if (linger === 0 && owner.terms.awaitRelease) return this.#giveUp(hold, owner);
+    const left = this.interim.before(async () => this.#passOn(hold, owner) || this.#giveUp(hold, owner), linger);
     return linger > 0 || left;
   }
 
@@ -123,7 +123,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     if (timing.lateUntil > now) withdrawAt(engine, hold.currentClaim, Math.max(timing.lateUntil, now + left));
     engine.activity.begin();
     try {
-      if (left > 0) return await this.#linger(hold, owner, left);
+      if (left > 0) return await keepTaken(engine, hold, left, () => this.#giveBack(hold, owner));
       return (await this.#giveBack(hold, owner)).freed;
     } catch (error) {
       withdraw(engine, hold.currentClaim);
@@ -135,7 +135,17 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     }
   }
 
-  ended(hold: Hold<AcquireRequest>): void {
+  async releaseWith(hold: Hold<AcquireRequest>, leave: Leave, state: LeftState): Promise<WordsLeft> {
+    const { owner } = hold;
+    if (!owner || hold.life.over) return 'gone';
+    this.#watchdog.remove(hold);
+    const became = await releaseWith(this.engine, hold, leave);
+    this.#callers.leave(owner);
+    if (became === 'left') owner.events.tell('left', hold.token, { state });
+    return became;
+  }
+
+  onEnd(hold: Hold<AcquireRequest>): void {
     this.#watchdog.remove(hold);
     takeBack(this.engine, hold, hold.timing.closedUntil);
     if (hold.owner) this.#callers.leave(hold.owner);
@@ -157,24 +167,28 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     this.serve(next, { sent, attempt: released.then((answer) => answer.next) });
     return released;
   }
-
-  /** Keeps the key taken for the rest of `minHold`, if possible without this process. */
-  async #linger(hold: Hold<AcquireRequest>, owner: AcquireRequest, left: number): Promise<boolean> {
-    const { engine } = this;
-    const { traits } = engine.backend;
-    if (traits.lapses) {
-      const ttl = Math.max(Math.ceil(left), traits.ttl.min);
-      const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT).catch(() => []);
-      // Without an answer the key might stay taken for the whole lease. That is too long, but never too short.
-      if (answer === undefined || answer === 'unknown') takeBack(engine, hold);
-      return typeof answer === 'object';
-    }
-    await engine.activity.pause(left);
-    return (await this.#giveBack(hold, owner)).freed;
-  }
 }
 
-/** In the background, when `minHold` and, after a lapse, `delay` are over. */
+/** Keeps the key taken for the rest of `minHold`: without this process where a hold lapses by itself, and else by a pause before `giveBack`. */
+async function keepTaken(
+  engine: Engine,
+  hold: Hold<AcquireRequest>,
+  left: number,
+  giveBack: () => Promise<Release>,
+): Promise<boolean> {
+  const { traits } = engine.backend;
+  if (!traits.lapses) {
+    await engine.activity.pause(left);
+    return (await giveBack()).freed;
+  }
+  const ttl = Math.max(Math.ceil(left), traits.ttl.min);
+  const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT).catch(() => []);
+  // Without an answer the key might stay taken for the whole lease. That is too long, but never too short.
+  if (answer === undefined || answer === 'unknown') takeBack(engine, hold);
+  return typeof answer === 'object';
+}
+
+/** Withdraws the claim in the background, when `minHold` and, after a lapse, `delay` are over. */
 function takeBack(engine: Engine, { currentClaim, timing }: Hold<AcquireRequest>, closedUntil = 0): void {
   const now = engine.clock.now();
   const kept = Math.max(now + timing.minHoldLeft(now), closedUntil);

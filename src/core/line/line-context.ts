@@ -4,7 +4,7 @@ import type { Circumstances, ProcessName } from '../contract/origin.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Watchdog } from '../holds/watchdog.ts';
 
-/** What the lines of one `Locks` share. */
+/** The parts that the lines of one `Locks` share. */
 export interface LineContext {
   /** The number of the `Locks`; events have it as `locks`. */
   readonly number: number;
@@ -26,7 +26,7 @@ export interface WatchedWait {
   /** Settles when the wait is over. */
   readonly outcome: Promise<unknown>;
   circumstances(): Circumstances | undefined;
-  /** What listeners hear of it. */
+  /** Tells listeners about the wait. */
   readonly events: { tell(name: 'detectionFailed', token: undefined, more: Partial<LockEvent>): void };
 }
 

@@ -1,9 +1,9 @@
 import { type Seats, Tally } from '../contract/admission.ts';
 
-/** Up to so many are looked for one after the other: a Set that is filled and emptied again and again costs more. */
+/** Up to so many are searched one after the other: a Set that is filled and emptied again and again costs more. */
 const FEW = 16;
 
-/** What was added and not yet deleted, in its order, each once. The cost per step does not grow with their number. */
+/** The members that were added and not yet deleted, in their order, each once. The cost per step does not grow with their number. */
 export class Members<M> {
   readonly #few: M[] = [];
   /** All of them, as long as they are more than a few. */

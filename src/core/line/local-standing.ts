@@ -7,7 +7,7 @@ import type { LineContext } from './line-context.ts';
 export interface LocalStanding extends Seats {
   readonly key: string;
   readonly label: string;
-  /** ms since it was asked for. */
+  /** The time since it was asked for, ms. */
   readonly since: number;
   /** As of now: a frame that is over is around nothing. */
   readonly origin: Origin;

@@ -10,10 +10,10 @@ import type { DeadlockWatch, LineContext } from './line-context.ts';
 import { LocalLine } from './local-line.ts';
 import type { LocalStanding } from './local-standing.ts';
 
-/** How many lines are kept for the next use of their keys, so that a busy key does not make a new one each time. */
+/** The number of lines that are kept for the next use of their keys, so that a busy key does not make a new one each time. */
 const KEPT = 1_000;
 
-/** What one `Locks` shares over all its keys: the engine, the watchdog, and the line of each key in use. */
+/** The parts that one `Locks` shares across all its keys: the engine, the watchdog, and the line of each key in use. */
 export class LockRuntime implements LineContext {
   readonly number: number = nextNumber('locks');
   readonly engine: Engine;
@@ -34,7 +34,7 @@ export class LockRuntime implements LineContext {
 
   /** @throws LockError `LOCK_CLOSED` */
   assertOpen(key?: string): void {
-    if (this.#closed) throw closed(key, this.engine.backend.name);
+    if (this.#closed) throw closedError(key, this.engine.backend.name);
   }
 
   /** @throws LockError `LOCK_CLOSED` */
@@ -77,7 +77,7 @@ export class LockRuntime implements LineContext {
   async #close(): Promise<void> {
     const lines = [...this.#lines];
     this.deadlocks?.close();
-    for (const [key, line] of lines) line.close(closed(key, this.engine.backend.name));
+    for (const [key, line] of lines) line.close(closedError(key, this.engine.backend.name));
     for (const hold of [...this.watchdog.holds]) void hold.abandon('its Locks were closed');
     this.watchdog.close();
     await undefined; // this may be called in the middle of a release, which counts as under way only after this turn
@@ -86,7 +86,7 @@ export class LockRuntime implements LineContext {
   }
 }
 
-const closed = (key: string | undefined, backend: string): LockError =>
+const closedError = (key: string | undefined, backend: string): LockError =>
   new LockError('LOCK_CLOSED', `these Locks on ${backend} are closed; make new ones with createLocks()`, {
     key,
     backend,

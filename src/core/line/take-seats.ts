@@ -9,7 +9,7 @@ import type { LockRuntime } from './runtime.ts';
 
 /**
  * Takes seats of a key. If a frame of that key is around the caller and may be re-entered, it enters that.
- * @returns undefined when `wait` is 0 and they cannot be had now
+ * @returns undefined when `wait` is 0 and they cannot be had now, and when words have settled the request
  */
 export async function takeSeats(
   runtime: LockRuntime,
@@ -28,7 +28,7 @@ export async function takeSeats(
       const frame = Frame.around(runtime, key, seats);
       if (!frame) break;
       const lease = await frame.enter(events, left);
-      if (lease === undefined) return await refused(runtime, events);
+      if (lease === undefined) return await refuse(runtime, events);
       if (lease !== 'ended') {
         events.tellEnd('reentered');
         return lease;
@@ -38,15 +38,18 @@ export async function takeSeats(
     const history = terms.adaptive && AdaptiveHistory.of(runtime.engine, key, terms);
     if (history) left = withWaitUntil(await history.lengthen(left), until, clock.now());
     const hold = await runtime.line(key).join(events, left, Frame.current);
-    if (!hold) return await refused(runtime, events);
-    return new HeldLease(runtime.engine, hold, history && (() => leaveLesson(runtime, hold, terms, history)));
+    if (hold) return new HeldLease(runtime.engine, hold, history && (() => leaveLesson(runtime, hold, terms, history)));
+    const state = terms.inquiry?.settled;
+    if (!state) return await refuse(runtime, events);
+    events.tellEnd('answered', undefined, state);
+    return undefined;
   } catch (error) {
     events.tellFailure(error);
     return runtime.refusals.refuse(error);
   }
 }
 
-async function refused({ refusals }: LockRuntime, events: RequestEvents): Promise<undefined> {
+async function refuse({ refusals }: LockRuntime, events: RequestEvents): Promise<undefined> {
   events.tellEnd('refused');
   await refusals.next();
 }

@@ -76,7 +76,7 @@ export function OnceCron(
   return ((...decorated: unknown[]) => {
     const { name: method, method: work, put } = placeOf(decorated, '@OnceCron');
     const hosts = new WeakMap<object, ScheduleHost>();
-    async function ticked(this: object): Promise<void> {
+    async function tick(this: object): Promise<void> {
       const host = hosts.get(this);
       if (!host)
         throw invalid(`@OnceCron(…, ${shown(name)}) is on ${method}, of an application without LocksModule.forRoot()`);
@@ -88,8 +88,8 @@ export function OnceCron(
       const run = (tickRun: TickRun) => Reflect.apply(work, this, [tickRun]);
       await host.work.run(this, () => host.locks.once(name, tick, run, { ...once, signal: stopped }));
     }
-    const placed = put(ticked);
-    noteScheduled(ticked, {
+    const placed = put(tick);
+    noteScheduled(tick, {
       async prepare(host, owner) {
         checkRegistry(host);
         // This tick is half a century late. So the call only checks the options.
@@ -97,7 +97,7 @@ export function OnceCron(
         hosts.set(owner, host);
       },
     });
-    Cron(expression, { ...(Object.fromEntries(others) as CronOptions), name })(ticked, method, undefined as never);
+    Cron(expression, { ...(Object.fromEntries(others) as CronOptions), name })(tick, method, undefined as never);
     return placed;
   }) as OnceCronDecorator;
 }

@@ -50,13 +50,13 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
 
   const allowed = new Map<Server, () => Promise<unknown>>();
   /** Tries all rights before the first step on an engine: a step that a missing right breaks off would stay half done. */
-  function allowedOn(engine: Server, keys: readonly string[]): Promise<unknown> {
+  function checkRights(engine: Server, keys: readonly string[]): Promise<unknown> {
     const trial = allowed.get(engine) ?? onceFor(() => engine.run(RIGHTS, keys, []));
     allowed.set(engine, trial);
     return trial();
   }
 
-  const refused = (error: unknown, product: string): unknown =>
+  const translateError = (error: unknown, product: string): unknown =>
     meaning(error, 'change the stock of', productName(product));
 
   return {
@@ -72,7 +72,7 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
         const done = await engines[0]!.run(RELAYOUT, [layoutKey(product)], args);
         return Number(done) === 1; // text, where the client is set to that (`stringNumbers`…)
       } catch (error) {
-        throw refused(error, product);
+        throw translateError(error, product);
       }
     },
     async step(address, cell, steps) {
@@ -80,7 +80,7 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
       const keys = keysOf(address, cell);
       const replies: Reply[] = [];
       try {
-        await allowedOn(engine, keys);
+        await checkRights(engine, keys);
         if (areOrdinary(steps)) {
           const reply = await engine.run(QUICK, keys, argsOf(steps));
           const [done, now] = Array.isArray(reply) ? reply.map(Number) : [Number(reply), 0];
@@ -90,7 +90,7 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
         const rest = JSON.stringify(steps.slice(replies.length));
         return [...replies, ...JSON.parse(`${await engine.run(STEP, keys, [rest])}`)];
       } catch (error) {
-        throw refused(error, address);
+        throw translateError(error, address);
       }
     },
     async clear(address, cell) {

@@ -1,6 +1,6 @@
 import { type DialectName, dialectOf } from '../../transaction/dialect.ts';
 import { retryStale } from '../../transaction/optimistic.ts';
-import { made, type Query, recordsOf, Text } from '../../transaction/query.ts';
+import { type Query, recordsOf, Text, waitUntilMade } from '../../transaction/query.ts';
 import { checkOptions } from '../input.ts';
 import type { StockStore } from '../store.ts';
 import { type Conversation, DIALECTS, Statements, storeOn } from './statements.ts';
@@ -65,7 +65,7 @@ export function sqlStock(options: SqlStockOptions): SqlStock {
     async setup() {
       for (const sql of statements.setup()) {
         // Each in a transaction of its own: on PostgreSQL no statement runs after a failed one.
-        await made(transaction((query) => query(sql, [])));
+        await waitUntilMade(transaction((query) => query(sql, [])));
       }
     },
   };

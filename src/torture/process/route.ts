@@ -17,7 +17,7 @@ interface Target {
 export function routeAll(route: Route): void {
   const ports = new Map<string, number>();
   const { connect } = Socket.prototype as { connect: (...args: unknown[]) => Socket };
-  const routed = function (this: Socket & { connecting: boolean }, ...args: unknown[]): Socket {
+  const connectThrough = function (this: Socket & { connecting: boolean }, ...args: unknown[]): Socket {
     // Node itself passes a list: the options, and the callback.
     const [first, then] = (Array.isArray(args[0]) ? args[0] : args) as [Target, (() => void) | null | undefined];
     const given: Target = typeof first === 'number' ? { port: first } : first;
@@ -37,5 +37,5 @@ export function routeAll(route: Route): void {
     );
     return this;
   };
-  Object.assign(Socket.prototype, { connect: routed });
+  Object.assign(Socket.prototype, { connect: connectThrough });
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { bounded } from '../../connect/engine.ts';
+import { withConnectLimit } from '../../connect/engine.ts';
 import type { FromWorker, Task, ToWorker } from '../messages.ts';
 
 /** How long a process may take to start, and to end; ms. */
@@ -50,7 +50,7 @@ export class Member {
       this.exited.then((how) => reject(new Error(`a process ended ${how}`)));
     });
     this.send({ task });
-    await bounded(ready, START);
+    await withConnectLimit(ready, START);
     this.state = 'working';
   }
 
@@ -81,6 +81,6 @@ export class Member {
     this.#endsOnPurpose = true;
     this.resume();
     this.send({ end: true });
-    await bounded(this.exited, END).catch(() => this.kill());
+    await withConnectLimit(this.exited, END).catch(() => this.kill());
   }
 }

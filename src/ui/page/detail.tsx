@@ -1,10 +1,9 @@
 import { lastArgument } from '../../core/contract/shell.ts';
-import type { Who } from '../wire.ts';
+import type { Memo, Who } from '../wire.ts';
 import { number, t, time } from './language.ts';
-import { elapsed, query, releasing, show, snapshot, toggledLine } from './state.ts';
-import { asWords, For, Name } from './text.tsx';
-
-/** Quotes a key for the shell. */
+import { elapsed, query, releasing, show, snapshot, toggleLine } from './state.ts';
+import { asWords, For, Going, Name } from './text.tsx';
+import type { Word } from './words/en.ts';
 
 function Remaining({ who }: { who: Who }) {
   if (who.left === null) return <>{t('bySession')}</>;
@@ -42,6 +41,32 @@ function One({ who, holds, place }: { who: Who; holds: boolean; place: number })
         </button>
       )}
     </li>
+  );
+}
+
+const STATES = {
+  absent: 'memoAbsent',
+  running: 'memoRunning',
+  kept: 'memoKept',
+  failed: 'memoFailed',
+  poisoned: 'memoPoisoned',
+} as const satisfies Record<Memo['state'], Word>;
+
+/** The state of a memo: never what it keeps. */
+function Remembered({ memo: { state, tries, token, since, left } }: { memo: Memo }) {
+  return (
+    <p class="memo">
+      <strong>{t(STATES[state])}</strong>
+      {token !== null && ` · ${t('token')} ${token}`}
+      {since !== null && (
+        <>
+          {' · '}
+          {t('memoSince')} <Going ms={since} />
+        </>
+      )}
+      {left !== null && ` · ${t('memoLeft', { left: time(Math.max(0, left - elapsed.value)) })}`}
+      {tries > 0 && ` · ${t('memoTries', { n: number(tries) })}`}
+    </p>
   );
 }
 
@@ -87,13 +112,14 @@ export function Detail() {
         <h2>
           <Name text={key} />
         </h2>
-        <button type="button" aria-pressed={lines.includes(key)} onClick={() => show({ lines: toggledLine(key) })}>
+        <button type="button" aria-pressed={lines.includes(key)} onClick={() => show({ lines: toggleLine(key) })}>
           {t(lines.includes(key) ? 'unpin' : 'pin')}
         </button>
         <button type="button" onClick={() => show({ key: undefined })}>
           {t('close')} <kbd>Esc</kbd>
         </button>
       </header>
+      {detail?.memo && <Remembered memo={detail.memo} />}
       {free && <p class="soft">{t('free')}</p>}
       {detail && (
         <>

@@ -12,13 +12,21 @@ const outcome = signal<{ readonly text: string; readonly bad: boolean } | undefi
 const underWay = signal(false);
 
 /** A dialog takes the keyboard while it is open, and then gives it back. */
-function Window({ label, closed, children }: { label: string; closed: () => void; children: ComponentChildren }) {
+function Window({
+  label,
+  closed: onClose,
+  children,
+}: {
+  label: string;
+  closed: () => void;
+  children: ComponentChildren;
+}) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
   return (
-    <dialog ref={dialog} aria-label={label} onClose={closed}>
+    <dialog ref={dialog} aria-label={label} onClose={onClose}>
       {children}
     </dialog>
   );

@@ -1,4 +1,4 @@
-import { cursor, helping, query, releasing, show, snapshot, toggledLine } from './state.ts';
+import { cursor, helping, query, releasing, show, snapshot, toggleLine } from './state.ts';
 import { lookNow } from './stream.ts';
 
 const search = (): HTMLInputElement | null => document.querySelector('#search');
@@ -33,7 +33,7 @@ const ACTS: Readonly<Record<string, () => void>> = {
   r: lookNow,
   t: () => {
     const key = cursor.value ?? query.value.key;
-    if (key !== undefined) show({ lines: toggledLine(key) });
+    if (key !== undefined) show({ lines: toggleLine(key) });
   },
   '?': () => {
     helping.value = true;

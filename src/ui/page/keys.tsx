@@ -3,7 +3,7 @@ import { FIRST_ROWS, type Query, type Show, type Sort } from '../query.ts';
 import type { Row } from '../wire.ts';
 import { number, t } from './language.ts';
 import { cursor, going, query, show, snapshot } from './state.ts';
-import { Count, For, Going, Left, Name } from './text.tsx';
+import { Count, For, Going, Name, TimeLeft } from './text.tsx';
 import type { Word } from './words/en.ts';
 
 const SHOWN: readonly (readonly [Show, Word])[] = [
@@ -151,7 +151,7 @@ function One({ row }: { row: Row }) {
         {holder && <For who={holder} />}
       </td>
       <td class="left number" data-label={t('lapsesIn')}>
-        {holder && <Left ms={holder.left} />}
+        {holder && <TimeLeft ms={holder.left} />}
       </td>
       <td class="waiting number" data-label={t('waitingHere')}>
         <Count of={waiting} />

@@ -1,9 +1,9 @@
 import { computed, signal } from '@preact/signals';
-import { duration, type Language, preferred, TAGS } from './kit/language.ts';
+import { duration, type Language, preferredLanguage, TAGS } from './kit/language.ts';
 import { ENGLISH, type Word } from './words/en.ts';
 import { CHINESE } from './words/zh.ts';
 
-const ofBrowser = preferred(navigator.languages);
+const ofBrowser = preferredLanguage(navigator.languages);
 
 /** The reader's choice; it is part of the address. */
 export const chosen = signal<Language | undefined>();

@@ -75,7 +75,7 @@ export const going = (change: Partial<Query>) => ({
   },
 });
 
-export const toggledLine = (key: string): readonly string[] => {
+export const toggleLine = (key: string): readonly string[] => {
   const { lines } = query.value;
   return lines.includes(key) ? lines.filter((each) => each !== key) : [...lines, key].slice(-8);
 };

@@ -26,7 +26,7 @@ export const For = ({ who }: { readonly who: Who }) => {
 };
 
 /** The time until it lapses, unless renewed. */
-export const Left = ({ ms }: { readonly ms: number | null }) => {
+export const TimeLeft = ({ ms }: { readonly ms: number | null }) => {
   if (ms === null) return <span class="soft">{t('session')}</span>;
   const left = ms - elapsed.value;
   if (left <= 0)

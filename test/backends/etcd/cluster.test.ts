@@ -128,7 +128,7 @@ describeOn('etcd', 'an etcd cluster that loses members', () => {
     expect(lease.token).toBeGreaterThan(token);
     holder.resume();
     expect(await holder.call('held')).toBe(false);
-    expect(await holder.heard('lost')).toBe('LOCK_LOST');
+    expect(await holder.nextEvent('lost')).toBe('LOCK_LOST');
     expect(lease.held).toBe(true);
   });
 

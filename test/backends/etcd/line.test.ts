@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { claimKey, entryOf, linePrefix, written } from '../../../src/backends/etcd/line.ts';
+import { claimKey, claimText, entryOf, linePrefix } from '../../../src/backends/etcd/line.ts';
 import { endOf } from '../../../src/backends/etcd/wire/ops.ts';
 import { ALL_SEATS } from '../../../src/core/contract/admission.ts';
 import { LOOKALIKES } from '../../../src/testing/names.ts';
@@ -14,7 +14,7 @@ const kv = (value: string | Buffer) => ({
 
 describe('what is stored', () => {
   test('is read as it was written', () => {
-    const place = entryOf(kv(written({ take: 2, of: 5, label: 'worker "7" 🔒' })));
+    const place = entryOf(kv(claimText({ take: 2, of: 5, label: 'worker "7" 🔒' })));
     expect(place).toMatchObject({ take: 2, of: 5, label: 'worker "7" 🔒', ticket: 7n, lease: 3n });
   });
 

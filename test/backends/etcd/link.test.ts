@@ -5,7 +5,7 @@ import { startEtcd } from '../../kit/etcd.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { claimOf, endpoint, etcdctl, keys, leases } from './etcdctl.ts';
 
 describeOn('etcd', 'a bad link to etcd', () => {
@@ -85,7 +85,7 @@ describeOn('etcd', 'a bad link to etcd', () => {
     const claim = claimOf('swallowed');
     await backend.attempt(claimOf('warm', { queue: false }));
     proxy.blackhole();
-    const told = bounded('that it was not answered', backend.attempt(claim), 3 * 500);
+    const told = settleWithin('that it was not answered', backend.attempt(claim), 3 * 500);
     await expect(told).rejects.toMatchObject({ name: 'GrpcError' });
     await proxy.pass();
     expect(await backend.attempt(claim)).toMatchObject({ granted: true });

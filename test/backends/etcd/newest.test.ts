@@ -5,13 +5,13 @@ import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import { startEtcd } from '../../kit/etcd.ts';
-import { cached } from '../../kit/server-cache.ts';
+import { cachedProgram } from '../../kit/server-cache.ts';
 import { describeOn } from '../../kit/suite.ts';
 
 // Debian's etcd is older. What the newest one answers in another way is seen here, where `npm run matrix -- --fetch etcd` has run.
 describeOn('etcd', 'the newest etcd that was fetched', () => {
   test('renewals see under which lease a key is', async (context) => {
-    const newest = cached('etcd', 'etcd');
+    const newest = cachedProgram('etcd', 'etcd');
     if (!newest) return context.skip('none was fetched');
     const before = process.env.PATH;
     process.env.PATH = `${dirname(newest)}${delimiter}${before}`;

@@ -44,7 +44,7 @@ describeOn('file', 'a file, and processes that die or stop', () => {
     await until(`a new place in the line of ${key}`, async () => (await length(locks, key)) > before);
     return worker;
   }
-  const got = async (worker: Worker, within?: number): Promise<Got> => (await worker.heard('got', within)) as Got;
+  const got = async (worker: Worker, within?: number): Promise<Got> => (await worker.nextEvent('got', within)) as Got;
 
   test('a holder that is killed is replaced at once', async () => {
     const holder = await start();

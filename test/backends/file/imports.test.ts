@@ -27,3 +27,12 @@ describeOn('file', 'a process that has closed a locks file', () => {
     expect(execFileSync(process.execPath, [main], { encoding: 'utf8', stdio: 'pipe' })).toBe('imported\n');
   });
 });
+
+test('a runtime without SQLite is told what is needed', () => {
+  const program = `const { file } = await import(${JSON.stringify(FILE.href)});
+    try { file({ path: 'locks.db' }); } catch ({ code, message }) { console.log(code, message); }`;
+  const args = ['--no-experimental-sqlite', '--input-type=module', '--eval', program];
+  expect(execFileSync(process.execPath, args, { encoding: 'utf8', stdio: 'pipe' })).toMatch(
+    /^LOCK_UNSUPPORTED file\(\) needs node:sqlite, which this runtime does not have: use Node\.js 22\.13 or newer/,
+  );
+});

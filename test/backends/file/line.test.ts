@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Line } from '../../../src/backends/file/line.ts';
-import { notes, schema } from '../../../src/backends/file/sql.generated.ts';
+import { notes, schema, words } from '../../../src/backends/file/sql.generated.ts';
 import { prepare, type Row } from '../../../src/backends/file/statements.ts';
 import { ALL_SEATS, admitted, type Seats } from '../../../src/core/contract/admission.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
@@ -40,7 +40,7 @@ test('the tally on the head is what counting the line gives, whatever joins, lea
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const db = new DatabaseSync(':memory:');
-      db.exec(schema + notes);
+      db.exec(schema + notes + words);
       const sql = prepare(db);
       const standing = (): Row[] => sql.range.all(KEY, Buffer.from('holdfast/l')) as unknown as Row[];
       const held = new Set<string>();

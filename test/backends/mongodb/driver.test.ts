@@ -5,7 +5,7 @@ import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import type { Backend, Claim } from '../../../src/core/contract/backend.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import type { MongoStub } from '../../kit/mongodb-stub.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { lines, startLineStub } from './line-stub.ts';
 
 const claim = (wish: Partial<Claim> = {}): Claim => ({
@@ -70,7 +70,7 @@ describe('MongoDB, as far as a stub can show', () => {
     const { handler } = stub;
     stub.handler = (command, name) => (name === 'createIndexes' ? new Promise(() => {}) : handler(command, name));
     await backend.attempt(claim());
-    await bounded('the end', backend.close(), 5_000);
+    await settleWithin('the end', backend.close(), 5_000);
   });
 
   test('idle documents are left to an index, which is made once and may be refused', async () => {

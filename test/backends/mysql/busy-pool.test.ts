@@ -4,7 +4,7 @@ import { mysql } from '../../../src/backends/mysql/index.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { startProxy } from '../../kit/proxy.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { claimOf } from './claims.ts';
 import { useServer } from './server.ts';
 
@@ -41,8 +41,8 @@ describeOnMysql('a pool whose connections the application keeps busy', (kind) =>
     const claim = claimOf('own');
     await backend.attempt(claim);
     const free = await occupy(pool);
-    expect(await bounded('a renewal', backend.renew([claim]))).toEqual([{ validFor: claim.ttl }]);
-    expect(await bounded('a renewal', backend.renew([claimOf('none')]))).toEqual(['gone']);
+    expect(await settleWithin('a renewal', backend.renew([claim]))).toEqual([{ validFor: claim.ttl }]);
+    expect(await settleWithin('a renewal', backend.renew([claimOf('none')]))).toEqual(['gone']);
     free();
     const root = host.pool();
     const sessions = async (): Promise<number> => {
@@ -61,7 +61,7 @@ describeOnMysql('a pool whose connections the application keeps busy', (kind) =>
     const claim = claimOf('away');
     await backend.attempt(claim); // over the connection of the pool, which stays
     link.refuse();
-    expect(await bounded('a renewal', backend.renew([claim]))).toEqual([{ validFor: claim.ttl }]);
+    expect(await settleWithin('a renewal', backend.renew([claim]))).toEqual([{ validFor: claim.ttl }]);
     await backend.close();
     await pool.end();
     await link[Symbol.asyncDispose]();

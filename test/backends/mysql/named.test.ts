@@ -7,7 +7,7 @@ import { createLocks } from '../../../src/index.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import { describeConformance } from '../../kit/suite.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { claimOf, median } from './claims.ts';
 import { useServer } from './server.ts';
 import { subject } from './subject.ts';
@@ -82,7 +82,7 @@ describeOnMysql('mysqlNamed', (kind) => {
     await host.pool().query(`KILL ${first}`);
     await until('the server waits again', async () => ![first, undefined].includes(await waits()));
     await lease.release();
-    await (await bounded('the grant', next)).release();
+    await (await settleWithin('the grant', next)).release();
   });
 
   test('a wait that the server interrupts keeps no connection of the pool', async () => {
@@ -93,8 +93,8 @@ describeOnMysql('mysqlNamed', (kind) => {
     const waiting = async () => (await sessions()).find(({ info }) => /GET_LOCK/.test(info ?? ''));
     await until('the server waits', async () => (await waiting()) !== undefined);
     await host.pool().query(`KILL QUERY ${(await waiting())!.id}`);
-    await bounded('the wake', woken.promise);
-    expect(await bounded('a connection', waiter.attempt(claimOf('other')))).toMatchObject({ granted: true });
+    await settleWithin('the wake', woken.promise);
+    expect(await settleWithin('a connection', waiter.attempt(claimOf('other')))).toMatchObject({ granted: true });
   });
 
   test('a lock is not kept where there is no ticket for it, since somebody emptied the table', async () => {

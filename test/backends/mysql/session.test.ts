@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { mysql } from '../../../src/backends/mysql/index.ts';
 import * as sql from '../../../src/backends/mysql/sql.generated.ts';
-import { bare, spelled } from '../../../src/backends/mysql/statements.ts';
+import { asText, bare } from '../../../src/backends/mysql/statements.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { Rows, seconds } from './rows.ts';
 import { useServer } from './server.ts';
@@ -121,7 +121,7 @@ describeOnMysql('a named lock of mysql, as statements see it', (kind) => {
 
   test('a session is ended if it has the lock, and no other is', async () => {
     const idOf = async (rows: Rows) => String((await rows.query('SELECT CONNECTION_ID() AS id'))[0]!.id);
-    const end = (session: string, by = other) => by.table.server.kill(spelled(sql.killOwner, { session }, KEY));
+    const end = (session: string, by = other) => by.table.server.kill(asText(sql.killOwner, { session }, KEY));
     expect(await got(one)).toBe(1);
     for (const session of [await idOf(other), '4000000000'])
       await expect(end(session), `of ${session}`).rejects.toMatchObject({

@@ -3,7 +3,7 @@ import type { MysqlPool } from '../../../src/backends/mysql/index.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import type { Subject } from '../../../src/testing/index.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
-import { bounded } from '../../kit/wait.ts';
+import { settleWithin } from '../../kit/wait.ts';
 import type { Host } from './server.ts';
 
 type Make = (pool: MysqlPool, prefix: string) => Backend;
@@ -22,7 +22,7 @@ export function subject(name: string, host: Host, make: Make, options: PoolOptio
       if (!links.delete(backend)) return;
       await link.pass(); // for the goodbye of the pool
       // mysql2 (3.24) never calls back for a connection that is destroyed meanwhile, as one without an answer is.
-      await bounded('the pool ends', pool.end(), 2_000).catch(() => {});
+      await settleWithin('the pool ends', pool.end(), 2_000).catch(() => {});
       await link[Symbol.asyncDispose]();
     };
     return backend;

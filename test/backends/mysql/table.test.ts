@@ -5,7 +5,7 @@ import type { Grant } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { startProxy } from '../../kit/proxy.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { claimOf, hastened } from './claims.ts';
 import { numbersTo } from './rows.ts';
 import { useServer } from './server.ts';
@@ -222,7 +222,7 @@ describeOnMysql('the table of mysql', (kind) => {
     expect(await backend.release(claim)).toEqual({ freed: false });
     expect(sockets).toHaveLength(2);
     await backend.close();
-    await bounded('the pool ends', pool.end(), 2_000).catch(() => {});
+    await settleWithin('the pool ends', pool.end(), 2_000).catch(() => {});
     await link[Symbol.asyncDispose]();
   });
 

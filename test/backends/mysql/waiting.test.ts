@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { startProxy } from '../../kit/proxy.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { claimOf, hastened, median } from './claims.ts';
 import { useServer } from './server.ts';
 
@@ -76,7 +76,7 @@ describeOnMysql('waiting at mysql', (kind) => {
     };
     const before = await kills();
     await Promise.all(holders.map((holder) => here.release(holder)));
-    await bounded('all are woken', Promise.all(woken.map(({ promise }) => promise)));
+    await settleWithin('all are woken', Promise.all(woken.map(({ promise }) => promise)));
     expect((await kills()) - before, 'rings').toBeLessThan(keys.length / 3);
   }, 60_000);
 
@@ -124,7 +124,7 @@ describeOnMysql('waiting at mysql', (kind) => {
     await using _ = await backend.watch!(claimOf('a'), () => {});
     await until('it listens', async () => (await sleepers()) === 1);
     link.stall();
-    await bounded('the close', backend.close());
+    await settleWithin('the close', backend.close());
     await link[Symbol.asyncDispose]();
     await until('nobody sleeps any more', async () => (await sleepers()) === 0);
   });

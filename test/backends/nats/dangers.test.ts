@@ -3,6 +3,7 @@ import { connect as open } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
 import { nats } from '../../../src/backends/nats/index.ts';
 import { connect } from '../../../src/connect/index.ts';
+import { createLocks } from '../../../src/index.ts';
 import { startNats } from '../../kit/nats.ts';
 import { describeOn } from '../../kit/suite.ts';
 
@@ -19,6 +20,36 @@ describeOn('nats', 'NATS', () => {
     const inMemory = await kvm.create('memory', { storage: 'memory' });
     expect(await codes(inMemory, { synced: true })).toEqual(['danger: one-replica', 'danger: memory-storage']);
     await connection.close();
+  });
+
+  test('an entry that somebody else wrote stays as it is; a lease shorter than what can be observed is LOCK_INVALID', async () => {
+    await using server = await startNats();
+    const connection = await open({ servers: `127.0.0.1:${server.port}` });
+    const bucket = await new Kvm(connection).create('locks');
+    await bucket.put('holdfast/l/theirs', 'theirs');
+    await using locks = createLocks(nats(bucket));
+    await expect(locks.mutex('theirs').acquire({ wait: 0 })).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+    expect((await bucket.get('holdfast/l/theirs'))?.string()).toBe('theirs');
+    expect(() => locks.mutex('k', { ttl: 50 })).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
+    await connection.close();
+  });
+
+  test('a user without rights gets LOCK_UNAVAILABLE, and the server says what is missing', async () => {
+    await using server = await startNats(
+      'authorization { users: [ { user: all, password: all }, { user: few, password: few, permissions: { publish: "other", subscribe: "_INBOX.>" } } ] }',
+    );
+    const port = server.port;
+    const maker = await open({ servers: `127.0.0.1:${port}`, user: 'all', pass: 'all' });
+    await new Kvm(maker).create('locks');
+    const connection = await open({ servers: `127.0.0.1:${port}`, user: 'few', pass: 'few', timeout: 500 });
+    const bucket = await new Kvm(connection).open('locks', { bindOnly: true });
+    await using locks = createLocks(nats(bucket));
+    await expect(locks.mutex('k').acquire({ wait: 100 })).rejects.toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      message: expect.stringMatching(/permission/i),
+    });
+    await connection.close();
+    await maker.close();
   });
 
   test('connect makes the bucket, and opens one that is there as it is', async () => {

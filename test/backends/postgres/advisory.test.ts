@@ -13,7 +13,7 @@ import { advisoryKept, advisoryLook } from '../../../src/backends/postgres/sql.g
 import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { claimOf, Database } from './database.ts';
 
 const fresh = (): string => `key ${systemClock.id()}`;
@@ -41,7 +41,7 @@ describeOn('postgres', 'advisory locks', () => {
     await database.sql(
       "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()",
     );
-    await bounded('the loss', lost, 4_000);
+    await settleWithin('the loss', lost, 4_000);
     expect(await backend.renew([claim])).toEqual(['gone']);
     expect(await backend.release(claim)).toEqual({ freed: false });
     expect(await other.attempt(claimOf(claim.key))).toMatchObject({ granted: true });
@@ -100,7 +100,7 @@ describeOn('postgres', 'advisory locks', () => {
     const next = waiting.mutex(key).acquire();
     await until('it waits on the server', async () => (await waits()) === 1);
     await lease.release();
-    const got = await bounded('the grant, without a poll', next, 1_500);
+    const got = await settleWithin('the grant, without a poll', next, 1_500);
     expect(got.token > lease.token).toBe(true);
     await got.release();
     await Promise.all([holding.close(), waiting.close()]);
@@ -118,7 +118,7 @@ describeOn('postgres', 'advisory locks', () => {
     expect(row!.count).toBeLessThanOrEqual(sessions);
     await waiting.mutex(fresh()).run(async () => {}, { wait: 5_000 });
     await Promise.all(leases.map((lease) => lease.release()));
-    expect(await bounded('everybody', Promise.all(served))).toEqual(keys);
+    expect(await settleWithin('everybody', Promise.all(served))).toEqual(keys);
     await Promise.all([holding.close(), waiting.close()]);
   });
 
@@ -131,7 +131,7 @@ describeOn('postgres', 'advisory locks', () => {
     await database.sql("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted");
     await until('it waits on the server again', async () => (await waits()) === 1);
     await lease.release();
-    await (await bounded('the grant', next)).release();
+    await (await settleWithin('the grant', next)).release();
     await Promise.all([holding.close(), waiting.close()]);
   });
 
@@ -160,11 +160,11 @@ describeOn('postgres', 'advisory locks', () => {
     const { proxy } = database.client(backend);
     const claim = claimOf(fresh());
     proxy.stall();
-    await expect(bounded('the answer', backend.attempt(claim))).rejects.toThrow(/ended/);
+    await expect(settleWithin('the answer', backend.attempt(claim))).rejects.toThrow(/ended/);
     haste = 1;
     await proxy.pass();
     expect(await backend.attempt(claim)).toMatchObject({ granted: true });
-    await bounded('the close', backend.close());
+    await settleWithin('the close', backend.close());
   });
 
   test('a wait goes on for as long as it takes, also in a role that may not see when its sessions began', async () => {
@@ -190,7 +190,7 @@ describeOn('postgres', 'advisory locks', () => {
     await until('two looks have found it there', () => looks > 2);
     expect(await session(), 'the session that waits').toEqual(waiter);
     await holding.release(claim);
-    expect(await bounded('the grant', granted.promise)).toMatchObject({ granted: true });
+    expect(await settleWithin('the grant', granted.promise)).toMatchObject({ granted: true });
     await Promise.all([holding.close(), waiting.close()]);
   });
 
@@ -334,7 +334,7 @@ describeOn('postgres', 'advisory locks', () => {
     const [one, other] = (await drawers(2)) as [pg.Client, pg.Client];
     await one.query('BEGIN');
     const before = await draw(one, null);
-    expect(await bounded('the other', draw(other, null), 4_000)).toBeGreaterThan(before);
+    expect(await settleWithin('the other', draw(other, null), 4_000)).toBeGreaterThan(before);
     await one.query('COMMIT');
     await Promise.all([one.end(), other.end()]);
   });

@@ -3,7 +3,7 @@ import { postgres } from '../../../src/backends/postgres/index.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { claimOf, Database } from './database.ts';
 
 describeOn('postgres', 'a pool whose connections the application keeps busy', () => {
@@ -19,7 +19,7 @@ describeOn('postgres', 'a pool whose connections the application keeps busy', ()
     const locks = createLocks(backend);
     const lease = await locks.mutex('busy').acquire({ ttl: 1_000 });
     const busy = await Promise.all([pool.connect(), pool.connect()]);
-    await bounded(
+    await settleWithin(
       'the loss',
       until('it is lost', () => lease.signal.aborted),
       5_000,
@@ -44,7 +44,7 @@ describeOn('postgres', 'a pool whose connections the application keeps busy', ()
     const claim = claimOf(`key ${systemClock.id()}`);
     await backend.attempt(claim);
     const busy = await Promise.all([pool.connect(), pool.connect()]);
-    expect(await bounded('a renewal', backend.renew([claim]))).toEqual([{ validFor: claim.ttl }]);
+    expect(await settleWithin('a renewal', backend.renew([claim]))).toEqual([{ validFor: claim.ttl }]);
     for (const client of busy) client.release();
     await backend.close();
     const left = "SELECT FROM pg_stat_activity WHERE query LIKE '%commit_renew%' AND state <> 'active'";

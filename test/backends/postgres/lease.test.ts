@@ -13,7 +13,7 @@ import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { ACCOUNT, claimOf, Database } from './database.ts';
 
 /** Runs out of patience ten times as soon. */
@@ -69,14 +69,14 @@ describeOn('postgres', 'the line in a table', () => {
     let woken = Promise.withResolvers<void>();
     await using _ = await backend.watch!(second, () => woken.resolve());
     expect(await backend.attempt(second)).toMatchObject({ granted: false, ahead: 1 });
-    await bounded('it listens, and says so', woken.promise);
+    await settleWithin('it listens, and says so', woken.promise);
     woken = Promise.withResolvers<void>();
     away = true;
     await kill('LISTEN %');
     await until('nobody listens', async () => (await listening()) === 0);
     await backend.release(holder);
     away = false;
-    await bounded('the wake', woken.promise);
+    await settleWithin('the wake', woken.promise);
     expect(await backend.attempt(second)).toMatchObject({ granted: true });
     await backend.close();
   });
@@ -266,7 +266,7 @@ describeOn('postgres', 'the line in a table', () => {
     await until('it has dialled again', () => proxy.connections > 1);
     await proxy.pass();
     await until('it listens', async () => (await listening()) === before);
-    await bounded('the close', backend.close());
+    await settleWithin('the close', backend.close());
     await proxy[Symbol.asyncDispose]();
   });
 
@@ -378,9 +378,9 @@ describeOn('postgres', 'the line in a table', () => {
     const key = fresh();
     const lease = await holders.mutex(key).acquire();
     const waiting = Array.from({ length: 20 }, () => locks.mutex(key).run(() => pool.query('SELECT 1')));
-    await bounded('a query beside the waiters', pool.query('SELECT 1'));
+    await settleWithin('a query beside the waiters', pool.query('SELECT 1'));
     await lease.release();
-    await bounded('all waiters', Promise.all(waiting));
+    await settleWithin('all waiters', Promise.all(waiting));
     await Promise.all([locks.close(), holders.close()]);
   });
 
@@ -405,7 +405,7 @@ describeOn('postgres', 'the line in a table', () => {
     const silent = backend.renew([claim]).catch((error) => error);
     await until('the server has answered', () => proxy.dropped.down > 0);
     await proxy.pass(); // for others: what was lost does not come again
-    expect((await bounded('a query of the application', pool.query('SELECT 1 AS one'), 15_000)).rows).toEqual([
+    expect((await settleWithin('a query of the application', pool.query('SELECT 1 AS one'), 15_000)).rows).toEqual([
       { one: 1 },
     ]);
     expect(await silent).toBeInstanceOf(Error);

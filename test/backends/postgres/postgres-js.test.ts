@@ -5,7 +5,7 @@ import { createLocks } from '../../../src/index.ts';
 import { startPostgres } from '../../kit/postgres.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { claimOf } from './database.ts';
 
 // The conformance suite runs over it in `npm run matrix -- clients postgres`.
@@ -60,7 +60,7 @@ describeOn('postgres', 'over postgres.js', () => {
       }
       told = Promise.withResolvers<unknown>();
       await one.backend.release(holder);
-      expect(await bounded('the message', told.promise)).toMatchObject({ granted: true });
+      expect(await settleWithin('the message', told.promise)).toMatchObject({ granted: true });
       await two.backend.release(waiter);
     }
   });

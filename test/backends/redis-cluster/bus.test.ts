@@ -1,15 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { slotOf } from '../../../src/backends/redis/keys.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
-import { askRedis, startRedisCluster } from '../../kit/redis.ts';
+import { askRedis } from '../../kit/redis.ts';
 import type { Servers } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
 import { clusterFleet } from '../redis/clients.ts';
-import { type Fleet, LIBRARIES } from '../redis/fleet.ts';
+import { LIBRARIES } from '../redis/fleet.ts';
 import { granted, Mail, wish } from '../redis/scene.ts';
 import { keysAt } from './keys.ts';
 import { move } from './move.ts';
+import { sharedCluster } from './site.ts';
 
 /** How many messages all nodes have sent over the bus for what was published: to every node, and within a shard. */
 async function sent({ servers }: Servers): Promise<{ everywhere: number; within: number }> {
@@ -34,36 +35,30 @@ async function handOver(from: Backend, to: Backend, key: string): Promise<void> 
 }
 
 describeOn('redis', 'redis-cluster, what a hand-over costs its bus', () => {
-  let cluster: Servers;
-  let fleet: Fleet;
-
-  beforeAll(async () => {
-    cluster = await startRedisCluster();
-    fleet = clusterFleet(cluster.servers);
-  });
-  afterAll(async () => {
-    await fleet[Symbol.asyncDispose]();
-    await cluster[Symbol.asyncDispose]();
-  });
+  const site = sharedCluster();
 
   for (const [at, library] of LIBRARIES.entries()) {
     test(`${library}: no message to other primaries, one to each replica of its own`, async () => {
-      const [holders, waiters] = [await fleet.backend(library), await fleet.backend(library)];
+      const [holders, waiters] = [await site.fleet.backend(library), await site.fleet.backend(library)];
       const keys = await Promise.all(
-        cluster.servers.slice(0, 3).map(async (primary) => (await keysAt(primary))('bus')),
+        site.cluster.servers.slice(0, 3).map(async (primary) => (await keysAt(primary))('bus')),
       );
       for (const key of keys) await handOver(holders, waiters, key); // the channels are open now
-      const before = await sent(cluster);
+      const before = await sent(site.cluster);
       for (let round = 0; round < 10; round++) for (const key of keys) await handOver(holders, waiters, key);
-      const after = await sent(cluster);
+      const after = await sent(site.cluster);
       expect(after.everywhere - before.everywhere, 'messages to every node').toBe(0);
       expect(after.within - before.within, 'messages within a shard, for 30 hand-overs').toBe(30);
     });
 
     test(`${library}: after the slot of the channel has moved, the process listens to another one`, async () => {
-      const [from, to, other] = [cluster.servers[at]!, cluster.servers[at + 1]!, cluster.servers[(at + 2) % 3]!];
+      const [from, to, other] = [
+        site.cluster.servers[at]!,
+        site.cluster.servers[at + 1]!,
+        site.cluster.servers[(at + 2) % 3]!,
+      ];
       const key = (await keysAt(from))(`channel:${library}`);
-      const [holders, waiters] = [await fleet.backend(library), await fleet.backend(library)];
+      const [holders, waiters] = [await site.fleet.backend(library), await site.fleet.backend(library)];
       await handOver(holders, waiters, key);
       const channels = async (): Promise<string[]> =>
         (await askRedis(from.port, 'PUBSUB SHARDCHANNELS')).split('\r\n').filter((line) => line.includes(':mail:3:'));
@@ -77,20 +72,20 @@ describeOn('redis', 'redis-cluster, what a hand-over costs its bus', () => {
     });
 
     test(`${library}: without the right to sharded messages it uses ordinary ones, and check() says why`, async () => {
-      for (const { port } of cluster.servers) {
+      for (const { port } of site.cluster.servers) {
         await askRedis(port, 'ACL SETUSER plain on >pw ~* &* +@all -spublish -ssubscribe');
       }
       const user = { username: 'plain', password: 'pw' };
-      await using plain = clusterFleet(cluster.servers, { redisOptions: user }, { defaults: user });
+      await using plain = clusterFleet(site.cluster.servers, { redisOptions: user }, { defaults: user });
       const [holders, waiters] = [await plain.backend(library), await plain.backend(library)];
-      const key = (await keysAt(cluster.servers[1]!))('ordinary');
+      const key = (await keysAt(site.cluster.servers[1]!))('ordinary');
       await handOver(holders, waiters, key);
-      const before = await sent(cluster);
+      const before = await sent(site.cluster);
       await handOver(holders, waiters, key);
-      expect((await sent(cluster)).everywhere - before.everywhere, 'messages to every node').toBeGreaterThan(0);
+      expect((await sent(site.cluster)).everywhere - before.everywhere, 'messages to every node').toBeGreaterThan(0);
       const found = (await waiters.check!()).find(({ code }) => code === 'ordinary-messages');
       expect(found?.message).toMatch(/no permissions to run the 'ssubscribe' command/);
-      const able = await fleet.backend(library);
+      const able = await site.fleet.backend(library);
       expect((await able.check!()).map(({ code }) => code)).not.toContain('ordinary-messages');
     });
   }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startRedisCluster } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded } from '../../kit/wait.ts';
+import { settleWithin } from '../../kit/wait.ts';
 import { clusterFleet } from '../redis/clients.ts';
 import { LIBRARIES } from '../redis/fleet.ts';
 import { granted, wish } from '../redis/scene.ts';
@@ -21,7 +21,7 @@ describeOn('redis', 'redis-cluster, with a client that was ended', () => {
       await sleep(50); // ioredis says that it has ended, and then something else
       for (const backend of backends) {
         const asked = backend.attempt(wish('after')).catch((error) => error);
-        expect(await bounded(`${library} fails`, asked, 2_000)).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+        expect(await settleWithin(`${library} fails`, asked, 2_000)).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
       }
     }
   });

@@ -3,7 +3,7 @@ import { createLocks, isLockError } from '../../../src/index.ts';
 import { askRedis, startRedisCluster } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { clusterFleet } from '../redis/clients.ts';
 import { forget, loseThePrimary } from '../redis/fail-over.ts';
 import { LIBRARIES } from '../redis/fleet.ts';
@@ -82,8 +82,8 @@ describeOn('redis', 'redis-cluster, a primary lost', () => {
       .acquire()
       .catch((error) => error);
     await others.mutex((await keysAt(sound))('sound')).run(() => {});
-    expect(await bounded('the loss', told, 7_000)).toBeGreaterThan(0);
-    expect(isLockError(await bounded('the refusal', refused, 20_000), 'LOCK_UNAVAILABLE')).toBe(true);
+    expect(await settleWithin('the loss', told, 7_000)).toBeGreaterThan(0);
+    expect(isLockError(await settleWithin('the refusal', refused, 20_000), 'LOCK_UNAVAILABLE')).toBe(true);
     hanging.resume();
   });
 });

@@ -1,38 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { slotOf } from '../../../src/backends/redis/keys.ts';
 import { createLocks, isLockError, type Lease, type Locks } from '../../../src/index.ts';
-import { startRedisCluster } from '../../kit/redis.ts';
-import type { Servers } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { clusterFleet } from '../redis/clients.ts';
-import { type Fleet, LIBRARIES } from '../redis/fleet.ts';
+import { LIBRARIES } from '../redis/fleet.ts';
 import { keysAt } from './keys.ts';
 import { move } from './move.ts';
+import { sharedCluster } from './site.ts';
 
 describeOn('redis', 'redis-cluster, a slot moved', () => {
-  let cluster: Servers;
-  let fleet: Fleet;
-
-  beforeAll(async () => {
-    cluster = await startRedisCluster();
-    fleet = clusterFleet(cluster.servers);
-  });
-  afterAll(async () => {
-    await fleet[Symbol.asyncDispose]();
-    await cluster[Symbol.asyncDispose]();
-  });
+  const site = sharedCluster();
 
   for (const [at, library] of LIBRARIES.entries()) {
     test(`${library}: a lock in use survives it: one at a time, every token higher, and its hold is kept`, {
       timeout: 60_000,
     }, async () => {
-      const [from, to, other] = [cluster.servers[at]!, cluster.servers[at + 1]!, cluster.servers[(at + 2) % 3]!];
+      const [from, to, other] = [
+        site.cluster.servers[at]!,
+        site.cluster.servers[at + 1]!,
+        site.cluster.servers[(at + 2) % 3]!,
+      ];
       const key = (await keysAt(from))(`moved:${library}`);
       const slot = slotOf(`{${key}}`);
-      await using one = createLocks(await fleet.backend(library));
-      await using two = createLocks(await fleet.backend(library));
-      await using passing = createLocks(await fleet.backend(library));
+      await using one = createLocks(await site.fleet.backend(library));
+      await using two = createLocks(await site.fleet.backend(library));
+      await using passing = createLocks(await site.fleet.backend(library));
       const tokens: bigint[] = [];
       let inside = 0;
       let moving = true;

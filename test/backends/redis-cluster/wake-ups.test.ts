@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { NodeRedisLike } from '../../../src/backends/redis/node-redis.ts';
 import type { NodeRedisClusterLike } from '../../../src/backends/redis/node-redis-cluster.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { createLocks, type Lease } from '../../../src/index.ts';
 import { around } from '../../../src/testing/around.ts';
-import { startRedisCluster, untilWhole } from '../../kit/redis.ts';
-import type { Servers } from '../../kit/server.ts';
+import { untilWhole } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded, until } from '../../kit/wait.ts';
-import { clusterFleet } from '../redis/clients.ts';
-import { type Fleet, LIBRARIES } from '../redis/fleet.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
+import { LIBRARIES } from '../redis/fleet.ts';
 import { granted, Mail, wish } from '../redis/scene.ts';
 import { keysAt } from './keys.ts';
+import { sharedCluster } from './site.ts';
 
 async function standings(backend: Backend, key: string): Promise<number> {
   let count = 0;
@@ -20,24 +19,14 @@ async function standings(backend: Backend, key: string): Promise<number> {
 }
 
 describeOn('redis', 'redis-cluster, whose turn it is', () => {
-  let cluster: Servers;
-  let fleet: Fleet;
-
-  beforeAll(async () => {
-    cluster = await startRedisCluster();
-    fleet = clusterFleet(cluster.servers);
-  });
-  afterAll(async () => {
-    await fleet[Symbol.asyncDispose]();
-    await cluster[Symbol.asyncDispose]();
-  });
+  const site = sharedCluster();
 
   for (const library of LIBRARIES) {
     test(`${library}: a waiter hears of its grant on whichever node it listens and the key lies`, async () => {
-      const holders = await fleet.backend();
+      const holders = await site.fleet.backend();
       for (let listener = 0; listener < 4; listener++) {
-        const waiters = await fleet.backend(library);
-        for (const primary of cluster.servers.slice(0, 3)) {
+        const waiters = await site.fleet.backend(library);
+        for (const primary of site.cluster.servers.slice(0, 3)) {
           const key = (await keysAt(primary))(`heard:${library}:${listener}`);
           const holder = wish(key);
           const waiter = wish(key);
@@ -54,9 +43,9 @@ describeOn('redis', 'redis-cluster, whose turn it is', () => {
 
     test(`${library}: a place whose process went silent is passed over, though its lease is long`, async () => {
       const [holders, dying, living] = [
-        await fleet.backend(),
-        await fleet.backend(library),
-        await fleet.backend(library),
+        await site.fleet.backend(),
+        await site.fleet.backend(library),
+        await site.fleet.backend(library),
       ];
       const key = `silent:${library}`;
       const [holder, dead, next] = [wish(key), wish(key, { ttl: 600_000 }), wish(key)];
@@ -72,13 +61,13 @@ describeOn('redis', 'redis-cluster, whose turn it is', () => {
   }
 
   test('node-redis before 5.11, which gives a connection that is there at once, is listened over too', async () => {
-    const client = (await fleet.client('node-redis')) as NodeRedisClusterLike;
+    const client = (await site.fleet.client('node-redis')) as NodeRedisClusterLike;
     for (const node of client.masters) {
       const connected = await client.nodeClient(node as never);
       Object.assign(node, { connected });
     }
     const nodeClient = (node: { connected: NodeRedisLike }): NodeRedisLike => node.connected;
-    const backend = fleet.over(Object.assign(client, { nodeClient }));
+    const backend = site.fleet.over(Object.assign(client, { nodeClient }));
     const [holder, waiter] = [wish('older'), wish('older')];
     granted(await backend.attempt(holder));
     await using mail = await Mail.of(backend, waiter);
@@ -88,7 +77,7 @@ describeOn('redis', 'redis-cluster, whose turn it is', () => {
   });
 
   test('a grant that is told is good for no longer than silence is borne; the first renewal makes it whole', async () => {
-    const backend = await fleet.backend();
+    const backend = await site.fleet.backend();
     const [holder, waiter] = [wish('short'), wish('short', { ttl: 60_000 })];
     granted(await backend.attempt(holder));
     await using mail = await Mail.of(backend, waiter);
@@ -100,14 +89,14 @@ describeOn('redis', 'redis-cluster, whose turn it is', () => {
   });
 
   test('a waiter that was passed over for its silence takes no old mail for its turn', async () => {
-    const near = await fleet.backend();
+    const near = await site.fleet.backend();
     const held: (() => void)[] = [];
     let reached = true;
     const far = around(near, {
       attempt: (claim) => (reached ? near.attempt(claim) : new Promise<never>(() => {})),
       watch: (claim, wake) => near.watch!(claim, (grant) => (reached ? wake(grant) : held.push(() => wake(grant)))),
     });
-    const others = await fleet.backend();
+    const others = await site.fleet.backend();
     const [holder, next] = [wish('passed-over'), wish('passed-over')];
     granted(await others.attempt(holder));
     await using locks = createLocks(far);
@@ -136,21 +125,21 @@ describeOn('redis', 'redis-cluster, whose turn it is', () => {
     undefined,
     { acknowledge: 1 },
   ])('a node that hangs makes only its own holds unknown, and soon; replicas: %j', async (replicas) => {
-    const backend = await fleet.backend('node-redis', { replicas });
+    const backend = await site.fleet.backend('node-redis', { replicas });
     const claims = [];
-    for (const primary of cluster.servers.slice(0, 3)) {
+    for (const primary of site.cluster.servers.slice(0, 3)) {
       const claim = wish((await keysAt(primary))(`hangs:${replicas}`), { ttl: 4_000 });
       granted(await backend.attempt(claim));
       claims.push(claim);
     }
-    cluster.servers[1]!.pause();
+    site.cluster.servers[1]!.pause();
     try {
       // Within the third of the lease that core gives it.
-      const [first, second, third] = await bounded('the answer', backend.renew(claims), 1_300);
+      const [first, second, third] = await settleWithin('the answer', backend.renew(claims), 1_300);
       expect([first, second, third]).toEqual([{ validFor: 4_000 }, 'unknown', { validFor: 4_000 }]);
     } finally {
-      cluster.servers[1]!.resume();
-      await untilWhole(cluster); // for whoever comes next: it may have been missed by then
+      site.cluster.servers[1]!.resume();
+      await untilWhole(site.cluster); // for whoever comes next: it may have been missed by then
     }
   });
 });

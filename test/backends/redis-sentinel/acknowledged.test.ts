@@ -5,7 +5,7 @@ import { redis } from '../../../src/backends/redis/index.ts';
 import { createLocks, isLockError } from '../../../src/index.ts';
 import { askRedis, type RedisSentinel, startRedis, startRedisSentinel } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { sentinelFleet } from '../redis/clients.ts';
 import { Fleet, LIBRARIES } from '../redis/fleet.ts';
 import { granted, Mail, wish } from '../redis/scene.ts';
@@ -111,7 +111,10 @@ describeOn('redis', 'redis with replicas that acknowledge', () => {
       await new Promise((resolve) => setTimeout(resolve, 2));
       inside--;
     };
-    await bounded('all are served', Promise.all(Array.from({ length: 20 }, () => locks.mutex('served').run(work))));
+    await settleWithin(
+      'all are served',
+      Promise.all(Array.from({ length: 20 }, () => locks.mutex('served').run(work))),
+    );
   });
 
   test('check says that more replicas are waited for than there are', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { redis } from '../../../src/backends/redis/index.ts';
 import { askRedis, startRedisSentinel } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { sentinelFleet } from '../redis/clients.ts';
 import { LIBRARIES } from '../redis/fleet.ts';
 import { Mail, wish } from '../redis/scene.ts';
@@ -90,7 +90,7 @@ describeOn('redis', 'redis-sentinel, listening', () => {
       const opening = Mail.of(backend, wish('closing')).catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, 200));
       await backend.close();
-      await bounded('the channel is given up', opening);
+      await settleWithin('the channel is given up', opening);
       group.servers[0]!.resume();
     });
   }

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { askRedis, startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { Fleet, LIBRARIES } from './fleet.ts';
 import { granted, Mail, wish } from './scene.ts';
 
@@ -59,7 +59,7 @@ describeOn('redis', 'redis whose primary becomes a replica under its clients', (
       granted(await right.attempt(third));
       await heard.next();
       await askRedis(next.port, 'PUBLISH mark after');
-      await bounded('what was told before has arrived too', marked);
+      await settleWithin('what was told before has arrived too', marked);
       await new Promise((resolve) => setTimeout(resolve, 20)); // over another connection
       expect(mail.wakes, 'grants for who was passed over').toEqual([]);
     });

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { memoryFence } from '../../../src/fence/index.ts';
 import { createLocks, isLockError, type Lease } from '../../../src/index.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import type { Fleet, Library } from './fleet.ts';
 import { wish } from './scene.ts';
 
@@ -61,7 +61,7 @@ export async function loseThePrimary(
   });
   await strike();
   const struck = performance.now();
-  const [write, lease] = await Promise.all([firstWrite(probe, key), bounded('the waiter holds', waiting, 20_000)]);
+  const [write, lease] = await Promise.all([firstWrite(probe, key), settleWithin('the waiter holds', waiting, 20_000)]);
   const served = performance.now() - struck;
   expect(served, 'the waiter proceeds soon after the client can write').toBeLessThan(Math.max(write, 1_500) + POLL);
   expect(lapsing.held, 'nobody holds what another holds').toBe(false);

@@ -7,7 +7,7 @@ import { startProxy } from '../../kit/proxy.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { Fleet, LIBRARIES } from './fleet.ts';
 import { granted, Mail, wish } from './scene.ts';
 
@@ -186,7 +186,7 @@ describeOn('redis', 'redis under faults', () => {
       await working(closed);
       await (client as Redis).quit(); // both libraries have it
       await until('it is closed', () => ('status' in client ? client.status === 'end' : !client.isOpen));
-      const error = await bounded('the refusal', outcome(closed.attempt(wish('closed'))));
+      const error = await settleWithin('the refusal', outcome(closed.attempt(wish('closed'))));
       expect(unavailable(error), String(error)).toBe(true);
       expect(String(error)).toMatch(/closed/);
       await closed.close();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { clocksApart } from '../../../src/backends/redis/clocks.ts';
-import { fieldsOf, refuseUnsupported, unsupported } from '../../../src/backends/redis/server-kind.ts';
+import { fieldsOf, refuseUnsupported, whyUnsupported } from '../../../src/backends/redis/server-kind.ts';
 import { isLockError } from '../../../src/core/contract/errors.ts';
 
 // As Dragonfly documents its INFO; it was not run.
@@ -8,7 +8,7 @@ const DRAGONFLY = '# Server\r\nredis_version:7.4.0\r\ndragonfly_version:df-v1.30
 const REDIS = '# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n';
 
 test('a server that only looks like Redis is refused by its name, and Redis is not', () => {
-  expect(unsupported(fieldsOf(DRAGONFLY))).toBe('Dragonfly df-v1.30.0');
+  expect(whyUnsupported(fieldsOf(DRAGONFLY))).toBe('Dragonfly df-v1.30.0');
   expect(() => refuseUnsupported(DRAGONFLY)).toThrow(
     expect.toSatisfy((error: unknown) => isLockError(error, 'LOCK_UNSUPPORTED')),
   );

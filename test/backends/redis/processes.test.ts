@@ -3,7 +3,7 @@ import { startWorker, type WorkerProcess } from '../../kit/processes.ts';
 import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { Fleet, LIBRARIES, type Library } from './fleet.ts';
 import type { Calls } from './processes.worker.ts';
 
@@ -49,7 +49,7 @@ describeOn('redis', 'redis among processes', () => {
     const waiting = next.call('acquire', 'killed', 10_000);
     await inLine('killed', 2);
     await dying.kill();
-    expect(await bounded('the next one holds', waiting, 1_000 + TOLD)).toBeGreaterThan(token);
+    expect(await settleWithin('the next one holds', waiting, 1_000 + TOLD)).toBeGreaterThan(token);
   });
 
   test('a killed waiter is passed over at the release', async () => {
@@ -67,7 +67,7 @@ describeOn('redis', 'redis among processes', () => {
       async () => !(await fleet.ioredis().pubsub('CHANNELS', 'holdfast:mail:*'))[2],
     );
     await holder.call('release', 'killed-waiter');
-    await bounded('the next one is told', waiting, TOLD);
+    await settleWithin('the next one is told', waiting, TOLD);
   });
 
   test('a holder that was stopped past its lease finds it lost, and frees nothing of the next', async () => {
@@ -77,7 +77,7 @@ describeOn('redis', 'redis among processes', () => {
     const waiting = next.call('acquire', 'stopped', 30_000);
     await inLine('stopped', 2);
     stopped.pause();
-    expect(await bounded('the next one holds', waiting, 600 + TOLD)).toBeGreaterThan(token);
+    expect(await settleWithin('the next one holds', waiting, 600 + TOLD)).toBeGreaterThan(token);
     stopped.resume();
     expect(await stopped.call('held', 'stopped')).toBe(false);
     expect(await stopped.call('release', 'stopped')).toBe(false);

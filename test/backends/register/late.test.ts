@@ -84,6 +84,21 @@ test('a line in the form of a later version is LOCK_UNAVAILABLE, and stays as it
   expect(all.entries.get('holdfast/l/k')?.text).toBe(text);
 });
 
+test('what somebody else wrote where a note or the proof belongs is LOCK_INVALID, and is neither written nor removed', async () => {
+  const all = shared();
+  const theirs = { text: 'theirs', version: 'theirs' };
+  all.entries.set('holdfast/n/note', theirs);
+  const { notes } = register(memoryStore(all));
+  for (const text of ['ours', undefined])
+    await expect(notes!.write('note', text, 1_000)).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+  expect(all.entries.get('holdfast/n/note')).toBe(theirs);
+  all.entries.set('holdfast/proof', theirs);
+  await using locks = createLocks(register(memoryStore(all)));
+  await expect(locks.mutex('k').acquire({ wait: 0 })).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+  expect([...all.entries.keys()]).toEqual(['holdfast/n/note', 'holdfast/proof']);
+  expect(all.entries.get('holdfast/proof')).toBe(theirs);
+});
+
 test('a lease shorter than what can be observed is LOCK_INVALID', () => {
   const locks = createLocks(register(memoryStore(shared(), { minTtl: 1_000 })));
   expect(() => locks.mutex('k', { ttl: 500 })).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));

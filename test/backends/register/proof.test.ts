@@ -1,22 +1,24 @@
 import { expect, test } from 'vitest';
-import { register } from '../../../src/backends/register/index.ts';
+import { type RegisterStore, register } from '../../../src/backends/register/index.ts';
 import { createLocks } from '../../../src/index.ts';
 import { memoryStore, type Shared, shared } from '../../kit/register-store.ts';
 
-/** Stores that say yes where they should say no. */
-const LIES: Record<string, (all: Shared) => (key: string, ifVersion: string | undefined) => string | undefined> = {
-  'over a version that was gone': (all) => (key, ifVersion) =>
-    ifVersion === undefined ? undefined : all.entries.get(key)?.version,
-  'over something that was there': (all) => (key, ifVersion) =>
-    ifVersion === undefined ? all.entries.get(key)?.version : ifVersion,
+/** Stores that say yes where they should say no, and to which of their writes. */
+const LIES: Record<string, (ifVersion: string | undefined) => boolean> = {
+  'over a version that was gone': (ifVersion) => ifVersion !== undefined,
+  'over something that was there': (ifVersion) => ifVersion === undefined,
 };
 
-test.each(Object.entries(LIES))('a store that writes %s is refused before a lock is taken', async (lie, taken) => {
+test.each(Object.entries(LIES))('a store that writes %s is refused before a lock is taken', async (lie, lies) => {
   const all = shared();
   const store = memoryStore(all);
   const { write } = store;
-  const lying = taken(all);
-  store.write = (key, text, ifVersion, signal) => write(key, text, lying(key, ifVersion), signal);
+  let writes = 0;
+  store.write = async (key, text, ifVersion, signal) => {
+    if (!lies(ifVersion)) return write(key, text, ifVersion, signal);
+    all.entries.set(key, { text, version: `w${++writes}` });
+    return `w${writes}`;
+  };
   const backend = register(store);
   expect(await backend.check!()).toEqual([
     expect.objectContaining({ severity: 'danger', code: 'no-compare-and-set', message: expect.stringContaining(lie) }),
@@ -27,6 +29,66 @@ test.each(Object.entries(LIES))('a store that writes %s is refused before a lock
     message: expect.stringContaining(lie),
   });
   expect([...all.entries.keys()]).toEqual(['holdfast/proof']);
+});
+
+/** It checks in one step and writes in the next: what it makes, or also what it changes. */
+function inTwoSteps(all: Shared, gap: 'make' | 'change', imitated: boolean): RegisterStore {
+  const store = memoryStore(all);
+  let writes = 0;
+  return {
+    ...store,
+    imitated,
+    async write(key, text, ifVersion, signal) {
+      if ((gap === 'make') !== (ifVersion === undefined)) return store.write(key, text, ifVersion, signal);
+      if ((await store.read(key, signal))?.version !== ifVersion) return false;
+      all.entries.set(key, { text, version: `w${++writes}` });
+      return `w${writes}`;
+    },
+  };
+}
+
+test('two writes of one version are sent at the same time, so a store with a gap between check and write is refused', async () => {
+  const backend = register(inTwoSteps(shared(), 'change', false));
+  expect(await backend.check!()).toMatchObject([{ message: expect.stringContaining('over a version') }]);
+});
+
+test('where a store is imitated, one that lets two make an object at the same time is refused before a lock is taken', async () => {
+  const all = shared();
+  await using locks = createLocks(register(inTwoSteps(all, 'make', true)));
+  for (let time = 0; time < 2; time++) {
+    await expect(locks.mutex('k').acquire({ wait: 0 })).rejects.toMatchObject({
+      code: 'LOCK_UNSUPPORTED',
+      message: expect.stringContaining('over one that was under way'),
+    });
+  }
+  expect([...all.entries.keys()], 'what the races made is removed').toEqual(['holdfast/proof']);
+  expect(await register(inTwoSteps(shared(), 'make', false)).check!()).toEqual([]);
+});
+
+test('the races are run once for all processes, and by every check', async () => {
+  const all = shared();
+  const counts: number[] = [];
+  for (const act of ['lock', 'lock', 'check'] as const) {
+    let writes = 0;
+    const store = memoryStore(all);
+    const { write } = store;
+    const backend = register({
+      ...store,
+      imitated: true,
+      write: (...call) => {
+        writes++;
+        return write(...call);
+      },
+    });
+    if (act === 'check') await backend.check!();
+    else
+      await createLocks(backend)
+        .mutex('k')
+        .run(() => {});
+    counts.push(writes);
+  }
+  // A lock: to take it and to give it back. A proof: three writes. Before it the object is made, the races are 24, and then it says so.
+  expect(counts).toEqual([2 + 3 + 1 + 24 + 1, 2 + 3, 3 + 24 + 1]);
 });
 
 test('many that prove one store at the same time find it good', async () => {

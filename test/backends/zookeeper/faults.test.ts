@@ -7,7 +7,7 @@ import { startWorker } from '../../kit/processes.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import type { Server, Servers } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { startZookeeper, startZookeeperMembers } from '../../kit/zookeeper.ts';
 import type { HolderCalls } from './holder.worker.ts';
 
@@ -45,7 +45,7 @@ describeOn('zookeeper', 'one server that can be hard to reach', () => {
     await locks.mutex(key).run(() => {}); // connected, and the parents are there
     const cutting = proxy[cut]('-lock-');
     const lease = await locks.mutex(key).acquire({ wait: 5_000 });
-    await bounded('the cut', cutting);
+    await settleWithin('the cut', cutting);
     expect(await standings(other, key), 'the node whose creation was not answered, and no other').toMatchObject([
       { held: true, ticket: lease.token },
     ]);
@@ -64,7 +64,7 @@ describeOn('zookeeper', 'one server that can be hard to reach', () => {
     const lease = await locks.mutex(key).acquire({ wait: 5_000 });
     const cutting = proxy[cut]('-lock-');
     await lease.release();
-    await bounded('the cut', cutting);
+    await settleWithin('the cut', cutting);
     await (await other.mutex(key).acquire({ wait: 3_000 })).release();
     await until('nothing is left', async () => (await standings(other, key)).length === 0);
   });

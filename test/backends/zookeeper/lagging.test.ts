@@ -7,7 +7,7 @@ import { breakAt, listenForDebugger } from '../../kit/jdwp.ts';
 import { exchange, freePorts, HOST } from '../../kit/net.ts';
 import type { Server, Servers } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded } from '../../kit/wait.ts';
+import { settleWithin } from '../../kit/wait.ts';
 import { startZookeeperMembers } from '../../kit/zookeeper.ts';
 
 /** Without a look at the leader about every fourth of them is answered from before the release. */
@@ -47,7 +47,7 @@ describeOn('zookeeper', 'three members of which one lags', () => {
         // The followers have been told to commit; the leader itself is about to.
         await using lag = await breakAt(debuggers[members.servers.indexOf(leader)]!, COMMITS, 'commit');
         await holder.leaves();
-        await bounded('the leader lags', lag.reached);
+        await settleWithin('the leader lags', lag.reached);
         const asked = waiter.attempt();
         await Promise.race([asked, new Promise((resolve) => setTimeout(resolve, AT_ONCE))]);
         return { answer: asked };

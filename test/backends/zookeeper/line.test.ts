@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/core/contract/clock.ts';
 import { exchange, HOST } from '../../kit/net.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded } from '../../kit/wait.ts';
+import { settleWithin } from '../../kit/wait.ts';
 import { startZookeeper } from '../../kit/zookeeper.ts';
 
 /** Long enough that no sign of life is among what is counted. ms. */
@@ -72,7 +72,7 @@ describeOn('zookeeper', 'a line', () => {
     const writer = await join(0, 'wrr', EXCLUSIVE);
     const readers = [await join(1, 'wrr', SHARED), await join(2, 'wrr', SHARED)];
     await writer.leave();
-    for (const reader of readers) await bounded('a reader is admitted', reader.admitted);
+    for (const reader of readers) await settleWithin('a reader is admitted', reader.admitted);
     for (const reader of readers) await reader.leave();
   });
 
@@ -93,7 +93,7 @@ describeOn('zookeeper', 'a line', () => {
     for (const [at, waiter] of line.entries()) {
       await waiter.leave();
       const next = line[at + room];
-      if (next) await bounded('the next is admitted', next.admitted);
+      if (next) await settleWithin('the next is admitted', next.admitted);
     }
     const requests = (await says('srvr', /Received: (\d+)/)) - before;
     expect(
@@ -126,12 +126,12 @@ describeOn('zookeeper', 'a line', () => {
     const before = await says('srvr', /Received: (\d+)/);
     await line[2]!.leave();
     await line[0]!.leave();
-    await bounded('the second is admitted', line[1]!.admitted);
+    await settleWithin('the second is admitted', line[1]!.admitted);
     // Two deletes, one look of the second; of the fourth a look and a new watch.
     expect((await says('srvr', /Received: (\d+)/)) - before).toBeLessThanOrEqual(6);
     expect(line.map(({ wakes }) => wakes)).toEqual([0, 1, 0, 0, 0, 0]);
     await line[1]!.leave();
-    await bounded('the fourth is admitted', line[3]!.admitted);
+    await settleWithin('the fourth is admitted', line[3]!.admitted);
     for (const waiter of line.slice(3)) await waiter.leave();
   });
 });

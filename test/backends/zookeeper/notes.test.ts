@@ -12,7 +12,7 @@ import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
 import { startZookeeper } from '../../kit/zookeeper.ts';
 
-const silent = { connected() {}, expired() {}, doubtful() {} };
+const silent = { onConnection() {}, onExpiry() {}, doubtful() {} };
 
 describeOn('zookeeper', 'notes on ZooKeeper', () => {
   let server: Server;

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { atExit } from '../../kit/cleanup.ts';
 import { program } from '../../kit/programs.ts';
-import { bounded } from '../../kit/wait.ts';
+import { settleWithin } from '../../kit/wait.ts';
 
 const JAR = '/usr/share/java/curator-recipes.jar';
 const SOURCE = fileURLToPath(new URL('Rival.java', import.meta.url));
@@ -56,13 +56,13 @@ export class Rival implements AsyncDisposable {
   }
 
   async #answer(what: string, within: number): Promise<string> {
-    const [line] = await bounded(`the rival's answer to ${what}`, once(this.#lines, 'line'), within);
+    const [line] = await settleWithin(`the rival's answer to ${what}`, once(this.#lines, 'line'), within);
     return line;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#process.stdin.end();
-    await bounded('the rival ends with its input', this.#exited).catch(() => this.kill());
+    await settleWithin('the rival ends with its input', this.#exited).catch(() => this.kill());
     this.#forget();
   }
 }

@@ -16,7 +16,7 @@ import {
   TxnRequest,
   TxnResponse,
 } from './messages.ts';
-import { decode, encode, type Received, type Schema, type Sent } from './protobuf.ts';
+import { decode, encode, type IncomingMessage, type OutgoingMessage, type Schema } from './protobuf.ts';
 
 export interface Credentials {
   readonly user: string;
@@ -73,15 +73,18 @@ export class Client {
     return this.#term;
   }
 
-  async txn(request: Sent<typeof TxnRequest>, ms?: number): Promise<Received<typeof TxnResponse>> {
-    return this.#told(await this.call(TXN, request, ms));
+  async txn(request: OutgoingMessage<typeof TxnRequest>, ms?: number): Promise<IncomingMessage<typeof TxnResponse>> {
+    return this.#noteRevision(await this.call(TXN, request, ms));
   }
 
-  async range(request: Sent<typeof RangeRequest>, ms?: number): Promise<Received<typeof RangeResponse>> {
-    return this.#told(await this.call(RANGE, request, ms));
+  async range(
+    request: OutgoingMessage<typeof RangeRequest>,
+    ms?: number,
+  ): Promise<IncomingMessage<typeof RangeResponse>> {
+    return this.#noteRevision(await this.call(RANGE, request, ms));
   }
 
-  grant(seconds: bigint, ms?: number): Promise<Received<typeof LeaseResponse>> {
+  grant(seconds: bigint, ms?: number): Promise<IncomingMessage<typeof LeaseResponse>> {
     return this.call(GRANT, { ttl: seconds }, ms);
   }
 
@@ -109,9 +112,9 @@ export class Client {
 
   async call<Q extends Schema, R extends Schema>(
     call: Method<Q, R>,
-    message: Sent<Q>,
+    message: OutgoingMessage<Q>,
     ms = this.#timeout,
-  ): Promise<Received<R>> {
+  ): Promise<IncomingMessage<R>> {
     const send = async () => this.#send(call, message, await this.#metadata(), ms);
     try {
       return await send().catch((error: unknown) => {
@@ -124,17 +127,17 @@ export class Client {
     }
   }
 
-  #told<T extends Pick<Received<typeof RangeResponse>, 'header'>>(answer: T): T {
+  #noteRevision<T extends Pick<IncomingMessage<typeof RangeResponse>, 'header'>>(answer: T): T {
     if (answer.header && answer.header.term > this.#term) this.#term = answer.header.term;
     return answer;
   }
 
   async #send<Q extends Schema, R extends Schema>(
     { path, request, response }: Method<Q, R>,
-    message: Sent<Q>,
+    message: OutgoingMessage<Q>,
     metadata: Metadata,
     ms: number,
-  ): Promise<Received<R>> {
+  ): Promise<IncomingMessage<R>> {
     return decode(response, await this.#channel.unary(path, encode(request, message), metadata, ms));
   }
 

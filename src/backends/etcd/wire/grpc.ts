@@ -61,7 +61,7 @@ export class Channel {
 
   /** One message each way, within `ms` (and the time to connect, if there is no connection yet). */
   async unary(path: string, message: Buffer, metadata: Metadata, ms: number): Promise<Buffer> {
-    const session = await this.#connected();
+    const session = await this.#connection();
     return new Promise((resolve, reject) => {
       let answer: Buffer | undefined;
       const stream = exchange(session, path, metadata, {
@@ -80,15 +80,15 @@ export class Channel {
         reject(new GrpcError(STATUS.deadlineExceeded, `no answer within ${Math.round(ms)} ms`));
         this.#abandon(session);
       });
-      stream.end(framed(message));
+      stream.end(frame(message));
     });
   }
 
   /** A stream of messages both ways. The listener's `end` is called once, from whichever side the stream ends. */
   async stream(path: string, metadata: Metadata, listener: StreamListener): Promise<Stream> {
-    const stream = exchange(await this.#connected(), path, metadata, listener);
+    const stream = exchange(await this.#connection(), path, metadata, listener);
     return {
-      write: (message) => void stream.write(framed(message)),
+      write: (message) => void stream.write(frame(message)),
       close: () => stream.close(),
     };
   }
@@ -98,7 +98,7 @@ export class Channel {
     this.#session?.destroy();
   }
 
-  async #connected(): Promise<ClientHttp2Session> {
+  async #connection(): Promise<ClientHttp2Session> {
     if (this.#session) return this.#session;
     this.#connecting ??= this.#connect().finally(() => {
       this.#connecting = undefined;
@@ -219,7 +219,7 @@ function exchange(
 /** Before each message: a byte that says "not compressed", and four bytes of length. */
 const PREFIX = 5;
 
-function framed(message: Buffer): Buffer {
+function frame(message: Buffer): Buffer {
   const frame = Buffer.allocUnsafe(PREFIX + message.length);
   frame[0] = 0;
   frame.writeUInt32BE(message.length, 1);

@@ -79,7 +79,7 @@ export const NO_PUTS: Buffer = Buffer.from([0]);
 export const LeaseGrantRequest = define({ ttl: [1, 'int'] });
 /** Also the answer to a keep-alive. A ttl of 0 or less says that the lease is gone. */
 export const LeaseResponse = define({ id: [2, 'int'], ttl: [3, 'int'] });
-export const TimeToLiveResponse = define({ ttl: [3, 'int'], granted: [4, 'int'] });
+export const TimeToLiveResponse = define({ header: [1, Header], ttl: [3, 'int'], granted: [4, 'int'] });
 export const LeaseRequest = define({ id: [1, 'int'] });
 
 export const AuthenticateRequest = define({ name: [1, 'string'], password: [2, 'string'] });

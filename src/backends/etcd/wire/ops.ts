@@ -1,5 +1,5 @@
 import { COMPARE, type Compare, type RangeRequest, type RequestOp, SORT, type TxnRequest } from './messages.ts';
-import type { Sent } from './protobuf.ts';
+import type { OutgoingMessage } from './protobuf.ts';
 
 /** The end of the range of all keys that begin with `start`, which ends in plain ASCII. */
 export function endOf(start: Buffer): Buffer {
@@ -9,9 +9,9 @@ export function endOf(start: Buffer): Buffer {
 }
 
 /** The parts of our transactions. */
-export type Op = Sent<typeof RequestOp>;
-export type Transaction = Sent<typeof TxnRequest>;
-type Condition = Sent<typeof Compare>;
+export type Op = OutgoingMessage<typeof RequestOp>;
+export type Transaction = OutgoingMessage<typeof TxnRequest>;
+type Condition = OutgoingMessage<typeof Compare>;
 
 /** Repeated, it is the same place: a write of an existing key keeps its create revision. */
 export const stand = (key: Buffer, value: Buffer, lease: bigint): Op => ({ put: { key, value, lease } });
@@ -27,7 +27,7 @@ export const get = (key: Buffer): Op => ({ range: { key } });
 /** Without its value, so without its lease. */
 export const look = (key: Buffer): Op => ({ range: { key, keysOnly: true } });
 
-export const listing = (line: Buffer): Sent<typeof RangeRequest> => ({
+export const listing = (line: Buffer): OutgoingMessage<typeof RangeRequest> => ({
   key: line,
   rangeEnd: endOf(line),
   sortOrder: SORT.ascending,
@@ -49,7 +49,7 @@ export const stillStands = (key: Buffer, ticket: bigint): Condition =>
   equals(COMPARE.createRevision, { key, createRevision: ticket });
 export const isUnder = (key: Buffer, lease: bigint): Condition => equals(COMPARE.lease, { key, lease });
 /** The revision that was read; 0 means that there was no key. */
-export const unchanged = (key: Buffer, modRevision: bigint): Condition =>
+export const ifUnchanged = (key: Buffer, modRevision: bigint): Condition =>
   equals(COMPARE.modRevision, { key, modRevision });
 /** True of an empty line too. A place that left does not matter: it only makes room. */
 export const nobodyJoinedAfter = (line: Buffer, revision: bigint): Condition => ({

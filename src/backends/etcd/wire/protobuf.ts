@@ -11,19 +11,19 @@ export interface Schema {
 type Scalar<K> = K extends 'int' ? bigint : K extends 'bool' ? boolean : K extends 'bytes' ? Buffer : string;
 
 /** A message to send. Every field is optional. */
-export type Sent<S extends Schema> = { readonly [F in keyof S]?: SentField<S[F][1]> };
-type SentField<K> = K extends readonly [infer E extends Schema]
-  ? readonly Sent<E>[]
+export type OutgoingMessage<S extends Schema> = { readonly [F in keyof S]?: OutgoingField<S[F][1]> };
+type OutgoingField<K> = K extends readonly [infer E extends Schema]
+  ? readonly OutgoingMessage<E>[]
   : K extends Schema
-    ? Sent<K>
+    ? OutgoingMessage<K>
     : Scalar<K>;
 
 /** A received message. Scalars and lists are always there, inner messages only if they were sent. */
-export type Received<S extends Schema> = {
+export type IncomingMessage<S extends Schema> = {
   readonly [F in keyof S]: S[F][1] extends readonly [infer E extends Schema]
-    ? Received<E>[]
+    ? IncomingMessage<E>[]
     : S[F][1] extends Schema
-      ? Received<S[F][1]> | undefined
+      ? IncomingMessage<S[F][1]> | undefined
       : Scalar<S[F][1]>;
 };
 
@@ -34,7 +34,7 @@ const FIXED32 = 5;
 
 const ZERO: Readonly<Record<string, unknown>> = { int: 0n, bool: false, bytes: Buffer.alloc(0), string: '' };
 
-export function encode<S extends Schema>(schema: S, message: Sent<S>): Buffer {
+export function encode<S extends Schema>(schema: S, message: OutgoingMessage<S>): Buffer {
   const out: Buffer[] = [];
   for (const [field, value] of Object.entries(message)) {
     const [number, kind] = schema[field]!;
@@ -54,7 +54,7 @@ function write(out: Buffer[], number: number, kind: Kind, value: unknown): void 
       ? Buffer.from(value as string)
       : kind === 'bytes'
         ? (value as Buffer)
-        : encode(elementOf(kind), value as Sent<Schema>);
+        : encode(elementOf(kind), value as OutgoingMessage<Schema>);
   out.push(varint(BigInt((number << 3) | LENGTH)), varint(BigInt(body.length)), body);
 }
 
@@ -69,7 +69,7 @@ function byNumber(schema: Schema): Fields {
   return fields;
 }
 
-export function decode<S extends Schema>(schema: S, buffer: Buffer): Received<S> {
+export function decode<S extends Schema>(schema: S, buffer: Buffer): IncomingMessage<S> {
   const message: Record<string, unknown> = {};
   const fields = byNumber(schema);
   for (const [field, kind] of fields.values()) message[field] = Array.isArray(kind) ? [] : ZERO[kind as string];
@@ -80,7 +80,7 @@ export function decode<S extends Schema>(schema: S, buffer: Buffer): Received<S>
     if (Array.isArray(kind)) (message[field] as unknown[]).push(value);
     else message[field] = value;
   }
-  return message as Received<S>;
+  return message as IncomingMessage<S>;
 }
 
 function parse(kind: Kind, raw: Buffer): unknown {

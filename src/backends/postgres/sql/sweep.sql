@@ -1,5 +1,5 @@
--- Removes what nobody asks about any more, from 64 pages of the table of keys: lapsed claims, and keys that are not in use. What one
--- call does is bounded by the pages, also where they are full of rows that are dead but cannot be removed yet.
+-- Removes what nobody asks about any more, from 64 pages of the table of keys and as many of the table of words: lapsed claims, keys
+-- that are not in use, and words that are over. What one call does is bounded by the pages, also where they are full of rows that are dead but cannot be removed yet.
 --   every   ms that must have passed since the last sweep of any process, for a sweep to begin
 --   idle    ms that a key must have been out of use
 --   page    where to go on; 0 begins
@@ -10,7 +10,7 @@ SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force
 AS $holdfast$
 DECLARE
   moment timestamptz := clock_timestamp();
-  pages bigint := pg_relation_size('{keys}') / current_setting('block_size')::int;
+  pages bigint := greatest(pg_relation_size('{keys}'), pg_relation_size('{words}')) / current_setting('block_size')::int;
   low tid := format('(%s,0)', page);
   high tid;
   spot {keys};
@@ -52,6 +52,15 @@ BEGIN
   )
   DELETE FROM {keys} k USING unused WHERE k.key = unused.key AND k.era = unused.era;
   GET DIAGNOSTICS removed = ROW_COUNT;
+  -- A role that was given its rights before there were words goes on without.
+  IF has_table_privilege('{words}', 'DELETE') THEN
+    WITH over AS (
+      SELECT key, era FROM {words} w
+        WHERE w.ctid >= low AND w.ctid < high AND w.counts <= moment AND w.until <= moment
+        FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM {words} w USING over WHERE w.key = over.key AND w.era = over.era;
+  END IF;
 END
 $holdfast$;
 

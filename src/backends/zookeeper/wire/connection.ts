@@ -41,7 +41,7 @@ export class Connection {
   readonly #clock: Clock;
   readonly #watches = new Watches();
   readonly #requests = new Requests(this.#watches);
-  readonly #heard: LastHeard;
+  readonly #lastHeard: LastHeard;
   /** When the last request was sent that the leader had a part in and that was answered. */
   #confirmed: number;
   /** This process or the server was stopped for so long that the session may be over before the next report counts. */
@@ -57,7 +57,7 @@ export class Connection {
     this.#timeout = welcome.timeout;
     this.#socket = socket;
     this.#frames = frames;
-    this.#heard = new LastHeard(sent, welcome.timeout * REPORT);
+    this.#lastHeard = new LastHeard(sent, welcome.timeout * REPORT);
     this.#confirmed = sent;
     this.#clock = clock;
     this.ended = new Promise((resolve) => {
@@ -71,7 +71,7 @@ export class Connection {
 
   /** The session and its nodes live until then, by the clock, even if the connection ends. */
   get sureUntil(): number {
-    return this.#heard.certain + this.#timeout * SURE;
+    return this.#lastHeard.certain + this.#timeout * SURE;
   }
 
   get alive(): boolean {
@@ -112,15 +112,15 @@ export class Connection {
     const code = from.int();
     if (zxid > this.lastZxid) this.lastZxid = zxid;
     if (xid === WATCH_EVENT) this.#watches.event(from);
-    else this.#answered(this.#requests.answer(xid, code, from));
+    else this.#noteAnswer(this.#requests.answer(xid, code, from));
   }
 
   /** @param sent undefined if the leader had no part in the answer */
-  #answered(sent: number | undefined): void {
+  #noteAnswer(sent: number | undefined): void {
     if (sent === undefined) return;
     const now = this.#clock.now();
     this.#confirmed = sent;
-    this.#heard.answered(sent, now);
+    this.#lastHeard.noteAnswer(sent, now);
     this.#scarce = this.sureUntil - now < this.#timeout * SCARCE;
   }
 

@@ -1,7 +1,7 @@
 /** An answered request. Times are by the clock. */
 interface Exchange {
   readonly sent: number;
-  readonly answered: number;
+  readonly answeredAt: number;
 }
 
 /** How many exchanges are remembered for the time between two reports, at most. More would hardly add anything. */
@@ -32,15 +32,15 @@ export class LastHeard {
   }
 
   /** To be called in the order in which the requests were sent. */
-  answered(sent: number, answered: number): void {
+  noteAnswer(sent: number, answeredAt: number): void {
     let reported = 0;
     for (const earlier of this.#unreported) {
-      if (earlier.answered + this.#report > sent) break;
+      if (earlier.answeredAt + this.#report > sent) break;
       this.certain = earlier.sent;
       reported++;
     }
     this.#unreported.splice(0, reported);
     const last = this.#unreported.at(-1);
-    if (!last || sent >= last.sent + this.#report / GRAIN) this.#unreported.push({ sent, answered });
+    if (!last || sent >= last.sent + this.#report / GRAIN) this.#unreported.push({ sent, answeredAt });
   }
 }

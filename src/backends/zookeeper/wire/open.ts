@@ -88,7 +88,7 @@ function readWelcome(frame: Buffer): Welcome | undefined {
 function firstFrame(socket: Socket, frames: Frames): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void): void => {
-      socket.off('data', data).off('error', reject).off('close', closed);
+      socket.off('data', data).off('error', reject).off('close', onClose);
       act();
     };
     const data = (chunk: Buffer): void => {
@@ -98,7 +98,7 @@ function firstFrame(socket: Socket, frames: Frames): Promise<Buffer> {
         settle(() => reject(error));
       }
     };
-    const closed = (): void => settle(() => reject(new ConnectionLost('the server closed the connection at once')));
-    socket.on('data', data).on('error', reject).on('close', closed);
+    const onClose = (): void => settle(() => reject(new ConnectionLost('the server closed the connection at once')));
+    socket.on('data', data).on('error', reject).on('close', onClose);
   });
 }

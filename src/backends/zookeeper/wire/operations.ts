@@ -17,13 +17,14 @@ export interface Operation<T> {
 
 const nothing = (): void => {};
 
+const PERSISTENT = 0;
 const PERSISTENT_SEQUENTIAL = 2;
 const EPHEMERAL_SEQUENTIAL = 3;
 const CONTAINER = 4;
 /** Matches every version of a node. */
 const ANY_VERSION = -1;
 
-export interface Created {
+export interface CreatedNode {
   readonly path: string;
   readonly stat: Stat;
 }
@@ -35,7 +36,7 @@ function creation(
   path: string,
   data: Uint8Array,
   acl: readonly Acl[],
-): Operation<Created> {
+): Operation<CreatedNode> {
   return {
     name,
     code,
@@ -50,22 +51,35 @@ function creation(
 }
 
 /** A node that ends with its session. The server appends the next number of the parent to the name. Since 3.5. */
-export const createEphemeralSequential = (path: string, data: Uint8Array, acl: readonly Acl[]): Operation<Created> =>
-  creation('create2', 15, EPHEMERAL_SEQUENTIAL, path, data, acl);
+export const createEphemeralSequential = (
+  path: string,
+  data: Uint8Array,
+  acl: readonly Acl[],
+): Operation<CreatedNode> => creation('create2', 15, EPHEMERAL_SEQUENTIAL, path, data, acl);
 
 /** A node that stays until somebody removes it. The server appends the next number of the parent to the name. */
-export const createPersistentSequential = (path: string, data: Uint8Array, acl: readonly Acl[]): Operation<Created> =>
-  creation('create2', 15, PERSISTENT_SEQUENTIAL, path, data, acl);
+export const createPersistentSequential = (
+  path: string,
+  data: Uint8Array,
+  acl: readonly Acl[],
+): Operation<CreatedNode> => creation('create2', 15, PERSISTENT_SEQUENTIAL, path, data, acl);
+
+/** A node of just this name, which stays until somebody removes it. */
+export const createPersistent = (path: string, data: Uint8Array, acl: readonly Acl[]): Operation<string> => ({
+  ...creation('create', 1, PERSISTENT, path, data, acl),
+  decode: (from) => from.text(),
+});
 
 /** A parent that the server removes some time after its last child is gone. Since 3.5. */
-export const createContainer = (path: string, acl: readonly Acl[]): Operation<Created> =>
+export const createContainer = (path: string, acl: readonly Acl[]): Operation<CreatedNode> =>
   creation('createContainer', 19, CONTAINER, path, new Uint8Array(), acl);
 
-export const remove = (path: string): Operation<void> => ({
+/** @param version that it must have, if that matters */
+export const remove = (path: string, version: number = ANY_VERSION): Operation<void> => ({
   name: 'delete',
   code: 2,
   viaLeader: true,
-  encode: (into) => void into.text(path).int(ANY_VERSION),
+  encode: (into) => void into.text(path).int(version),
   decode: nothing,
 });
 

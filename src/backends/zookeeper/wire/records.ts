@@ -4,6 +4,8 @@ import type { Decoder, Encoder } from './jute.ts';
 export interface Stat {
   /** The transaction that created the node. 64 bits; it grows over the whole ensemble, leader after leader. */
   readonly czxid: bigint;
+  /** The transaction that wrote its data last. */
+  readonly mzxid: bigint;
   /** When its data was written last, by the clock of the leader then. ms since 1970. */
   readonly mtime: number;
   /** How often its data was written after that. */
@@ -30,7 +32,7 @@ export const CREATOR_ONLY: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, sch
 
 export function decodeStat(from: Decoder): Stat {
   const czxid = from.long();
-  from.long(); // mzxid
+  const mzxid = from.long();
   from.long(); // ctime
   const mtime = Number(from.long());
   const version = from.int();
@@ -39,7 +41,7 @@ export function decodeStat(from: Decoder): Stat {
   const ephemeralOwner = from.long();
   from.int(); // dataLength
   from.int(); // numChildren
-  return { czxid, mtime, version, ephemeralOwner, pzxid: from.long() };
+  return { czxid, mzxid, mtime, version, ephemeralOwner, pzxid: from.long() };
 }
 
 export function encodeAcl(into: Encoder, acl: readonly Acl[]): void {

@@ -23,14 +23,14 @@ function pending(): PromiseWithResolvers<Connection> {
   return next;
 }
 
-const closed = (): LockError => new LockError('LOCK_CLOSED', 'these locks were closed', { backend: 'zookeeper' });
+const closedError = (): LockError => new LockError('LOCK_CLOSED', 'these locks were closed', { backend: 'zookeeper' });
 
 /** The owner of the nodes of a session. */
 export interface Witness {
   /** There is a new connection, which carries this session or a new one. */
-  connected(connection: Connection): void;
+  onConnection(connection: Connection): void;
   /** The session is over, and its nodes with it. */
-  expired(session: bigint): void;
+  onExpiry(session: bigint): void;
   /** No server was reached for so long that the session may be over. It may also come back. */
   doubtful(session: bigint): void;
 }
@@ -74,7 +74,7 @@ export class Session {
   connection(within: number): Promise<Connection> {
     const current = this.#current?.connection;
     if (current?.alive) return Promise.resolve(current);
-    if (this.#closed) return Promise.reject(closed());
+    if (this.#closed) return Promise.reject(closedError());
     this.#running ??= this.#run();
     return withLimit(this.#next.promise, within, () => this.#nobody(), this.#clock);
   }
@@ -98,7 +98,7 @@ export class Session {
         const opened = await this.#open(next.next().value);
         failures = 0;
         this.#tell(({ resolve }) => resolve(opened.connection));
-        this.#witness.connected(opened.connection);
+        this.#witness.onConnection(opened.connection);
         await opened.connection.ended;
         this.#doubtLater(opened.connection);
         await this.#pause(0);
@@ -138,7 +138,7 @@ export class Session {
   #forget(session: bigint): void {
     this.#cancelDoubt();
     this.#current = undefined;
-    this.#witness.expired(session);
+    this.#witness.onExpiry(session);
   }
 
   /** Longer after each round over all servers. */
@@ -159,7 +159,7 @@ export class Session {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#tell(({ reject }) => reject(closed()));
+    this.#tell(({ reject }) => reject(closedError()));
     const connection = this.#current?.connection;
     const cancel = this.#clock.after(LAST_WORD, () => connection?.end(new ConnectionLost('closed')));
     await connection?.request(closeSession).catch(() => {});

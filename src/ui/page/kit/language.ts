@@ -5,7 +5,7 @@ export type Language = 'en' | 'zh';
 export const TAGS: Readonly<Record<Language, string>> = { en: 'en', zh: 'zh-Hans' };
 
 /** The first language of a reader that the pages have. */
-export const preferred = (tags: readonly string[]): Language =>
+export const preferredLanguage = (tags: readonly string[]): Language =>
   tags
     .find((tag) => /^(en|zh)\b/i.test(tag))
     ?.toLowerCase()

@@ -45,7 +45,7 @@ test('whenever a follower ends, the leader has heard of the session since what i
         answered = Math.max(answered, touched + back);
         if (touched > at) return;
         touches.push(touched);
-        heard.answered(sent, answered);
+        heard.noteAnswer(sent, answered);
         expect(heard.certain).toBeLessThanOrEqual(heardByLeader(0, touches, reports, touched));
       }
     }),
@@ -58,7 +58,7 @@ test('signs of life that are answered at once keep a half of the timeout in hand
   let least = TIMEOUT;
   for (let sent = 0; sent < 20 * TIMEOUT; sent += TIMEOUT * BEAT) {
     least = Math.min(least, heard.certain + TIMEOUT * SURE - sent);
-    heard.answered(sent, sent + 1);
+    heard.noteAnswer(sent, sent + 1);
   }
   expect(least).toBeGreaterThan(TIMEOUT * 0.48);
   expect(least).toBeGreaterThan(TIMEOUT * SCARCE);

@@ -17,15 +17,15 @@ import { HOST } from '../../../kit/net.ts';
 import { startProxy } from '../../../kit/proxy.ts';
 import type { Server } from '../../../kit/server.ts';
 import { describeOn } from '../../../kit/suite.ts';
-import { bounded, until } from '../../../kit/wait.ts';
+import { settleWithin, until } from '../../../kit/wait.ts';
 import { startZookeeper } from '../../../kit/zookeeper.ts';
 
 const TIMEOUT = 2_000;
 const WITHIN = 5_000;
 
 class Told {
-  readonly connected = vi.fn();
-  readonly expired = vi.fn();
+  readonly onConnection = vi.fn();
+  readonly onExpiry = vi.fn();
   readonly doubtful = vi.fn();
 }
 
@@ -92,7 +92,7 @@ describeOn('zookeeper', 'a session', () => {
     await opened.session.close();
     const { names } = await (await other.session.connection(WITHIN)).request(getChildren('/'));
     expect(names).not.toContain(path.slice(1));
-    expect(opened.told.expired).not.toHaveBeenCalled();
+    expect(opened.told.onExpiry).not.toHaveBeenCalled();
     await expect(opened.session.connection(WITHIN)).rejects.toMatchObject({ code: 'LOCK_CLOSED' });
   });
 
@@ -108,7 +108,7 @@ describeOn('zookeeper', 'a session', () => {
       proxy.cut();
       await until('it connects again', () => proxy.open === 1 && proxy.connections === 2);
     }
-    await bounded('the end', opened.session.close(), 5_000);
+    await settleWithin('the end', opened.session.close(), 5_000);
   });
 
   test('a cut connection fails what is on its way, tells the watches, and the session goes on over the next', async () => {
@@ -127,7 +127,7 @@ describeOn('zookeeper', 'a session', () => {
     const next = await opened.session.connection(WITHIN);
     expect(next.session).toBe(connection.session);
     expect((await next.request(getData(path))).stat.ephemeralOwner).toBe(connection.session);
-    expect(opened.told.expired).not.toHaveBeenCalled();
+    expect(opened.told.onExpiry).not.toHaveBeenCalled();
   });
 
   test('a server that falls silent is given up in half the session timeout, and the session goes on elsewhere', async () => {
@@ -136,7 +136,7 @@ describeOn('zookeeper', 'a session', () => {
     await using opened = open([silent.port], { timeout });
     const connection = await opened.session.connection(WITHIN);
     silent.blackhole();
-    const given = bounded('that it is given up', connection.request(sync), timeout * 0.75);
+    const given = settleWithin('that it is given up', connection.request(sync), timeout * 0.75);
     await expect(given).rejects.toBeInstanceOf(ConnectionLost);
     await silent.pass();
     expect((await opened.session.connection(WITHIN)).session).toBe(connection.session);
@@ -155,14 +155,14 @@ describeOn('zookeeper', 'a session', () => {
     });
     const doubted = new Promise<boolean>((resolve) => opened.told.doubtful.mockImplementation(() => resolve(over)));
     proxy.blackhole();
-    expect(await bounded('doubt', doubted), 'whether the session was over by then').toBe(false);
+    expect(await settleWithin('doubt', doubted), 'whether the session was over by then').toBe(false);
     expect(opened.told.doubtful).toHaveBeenCalledExactlyOnceWith(connection.session);
-    expect(opened.told.expired).not.toHaveBeenCalled();
-    await bounded('the server ends the session', gone);
+    expect(opened.told.onExpiry).not.toHaveBeenCalled();
+    await settleWithin('the server ends the session', gone);
     await proxy.pass();
     const next = await opened.session.connection(WITHIN);
     expect(next.session).not.toBe(connection.session);
-    expect(opened.told.expired).toHaveBeenCalledExactlyOnceWith(connection.session);
+    expect(opened.told.onExpiry).toHaveBeenCalledExactlyOnceWith(connection.session);
   });
 
   test('an idle session is kept alive', async () => {
@@ -193,7 +193,7 @@ describeOn('zookeeper', 'a session', () => {
     await once(mute, 'listening');
     const { port } = mute.address() as { port: number };
     await using opened = open([port]);
-    const wait = bounded('the end of the wait', opened.session.connection(300), 2_000);
+    const wait = settleWithin('the end of the wait', opened.session.connection(300), 2_000);
     await expect(wait).rejects.toThrow(/no ZooKeeper server could be had/);
   });
 

@@ -160,24 +160,28 @@ local function line_rule()
     no_seats(line)
   end
 
+  -- Gives how many listen. A channel of the third kind is a sharded one.
+  local function send(address, mail)
+    -- The server counts its own listeners only, but replicates a PUBLISH: who still listens at an old primary, a replica by now,
+    -- would take for a grant what was counted as unheard, and given to the next one.
+    redis.set_repl(redis.REPL_NONE)
+    local heard = redis.pcall(address:find(':mail:3:', 1, true) and 'SPUBLISH' or 'PUBLISH', address, mail)
+    redis.set_repl(redis.REPL_ALL)
+    return heard
+  end
+
   -- Tells a claim of its grant: its ticket, its id, the ms it is good for since its last sign of life, and how many tickets from
   -- that one on are its own. The fourth is for those who read it: an older version takes no mail of four, names its channel
-  -- otherwise, and was given all the tickets that it asked for. A channel of the third kind is a sharded one, whose slot this
-  -- server has; if the slot has moved, the error means that the claim will ask. False if its process is gone.
+  -- otherwise, and was given all the tickets that it asked for. If the slot of a sharded channel has moved, the error means that
+  -- the claim will ask. False if its process is gone.
   local function tell(id, record, lapse, channel)
     if channel == '-' then return true end
     local doubt, address = channel:match('^(%??)(.*)$')
     local good = math.floor((lapse - record:sub($record.seen)) / 1000)
     local mail = record:sub($record.ticket) .. ' ' .. id .. ' ' .. good
-    local sharded = address:find(':mail:3:', 1, true)
-    if sharded or address:find(':mail:2:', 1, true) then mail = mail .. ' ' .. record:sub($record.span) end
-    -- The server counts its own listeners only, but replicates a PUBLISH: who still listens at an old primary, a replica by now,
-    -- would take for a grant what was counted as unheard, and given to the next one.
-    redis.set_repl(redis.REPL_NONE)
-    local heard = redis.pcall(sharded and 'SPUBLISH' or 'PUBLISH', address, mail)
-    redis.set_repl(redis.REPL_ALL)
+    if address:find(':mail:[23]:') then mail = mail .. ' ' .. record:sub($record.span) end
     -- An error is a right that is missing: the claim will ask.
-    return heard ~= 0 or doubt == '?'
+    return send(address, mail) ~= 0 or doubt == '?'
   end
 
   -- Admits whomever the rule admits and tells them; `me` hears it from its own reply. True if nobody is left waiting.
@@ -229,6 +233,7 @@ local function line_rule()
 
   rule_of_line = {
     open = open, free = free, take_seats = take_seats, leave = leave, settle = settle, save = save, withdraw = withdraw,
+    send = send,
   }
   return rule_of_line
 end

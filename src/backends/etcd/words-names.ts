@@ -1,0 +1,71 @@
+import type { Leave } from '../../core/contract/backend.ts';
+import { NO_MARK } from '../../core/contract/left.ts';
+import { unknownFormat } from '../shared/record.ts';
+
+/**
+ * What is stored of a key beside its line: `left`, the words, and `tries`, the holds that left none. Each is under a lease of its own,
+ * which ends it. No line has this name, as `@` is encoded in keys.
+ */
+const FOLDER = '@words';
+
+export interface WordsNames {
+  /** What both begin with. */
+  readonly both: Buffer;
+  readonly left: Buffer;
+  readonly tries: Buffer;
+}
+
+export function wordsNames(prefix: string, key: string): WordsNames {
+  const both = `${prefix}/${FOLDER}/${encodeURIComponent(key)}/`;
+  return { both: Buffer.from(both), left: Buffer.from(`${both}left`), tries: Buffer.from(`${both}tries`) };
+}
+
+/** The begin and the end of all names of words, between those of lines. */
+export const wordsRange = (prefix: string): readonly [from: Buffer, to: Buffer] => [
+  Buffer.from(`${prefix}/${FOLDER}/`),
+  Buffer.from(`${prefix}/${FOLDER}0`),
+];
+
+/** The words as they are stored. The text is last, and may hold anything. */
+export interface StoredWords {
+  /** The ticket of the hold that left them. */
+  readonly ticket: bigint;
+  /** Their lease was granted in this term of a leader, or later. */
+  readonly term: bigint;
+  readonly ageless: boolean;
+  readonly text: string;
+}
+
+export interface StoredTries {
+  readonly tries: number;
+  /** The ticket of the last of these holds. */
+  readonly begun: bigint;
+  readonly mark: string;
+}
+
+const LEFT = /^1 (\d+) (\d+) (dated|ageless) (.*)$/s;
+const TRIES = /^1 (\d+) (\d+) (\S+)$/;
+
+export const writeLeft = (ticket: bigint, term: bigint, { text, ageless }: Leave): Buffer =>
+  Buffer.from(`1 ${ticket} ${term} ${ageless ? 'ageless' : 'dated'} ${text}`);
+
+/** @throws LockError `LOCK_INVALID` for a text of another format */
+export function readLeft(stored: Buffer): StoredWords {
+  const [ticket, term, how, text] = fieldsOf(LEFT, stored);
+  return { ticket: BigInt(ticket!), term: BigInt(term!), ageless: how === 'ageless', text: text! };
+}
+
+export const writeTries = ({ tries, begun, mark }: StoredTries): Buffer => Buffer.from(`1 ${tries} ${begun} ${mark}`);
+
+/** @throws LockError `LOCK_INVALID` for a text of another format */
+export function readTries(stored: Buffer | undefined): StoredTries {
+  if (!stored) return { tries: 0, begun: 0n, mark: NO_MARK };
+  const [tries, begun, mark] = fieldsOf(TRIES, stored);
+  return { tries: Number(tries), begun: BigInt(begun!), mark: mark! };
+}
+
+function fieldsOf(form: RegExp, stored: Buffer): string[] {
+  const match = form.exec(stored.toString());
+  if (!match) throw unknownFormat();
+  return match.slice(1);
+}

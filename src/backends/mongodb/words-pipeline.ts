@@ -1,0 +1,70 @@
+import type { Answerable, Claim, Handle, Leave } from '../../core/contract/backend.ts';
+import { ADMITTED, CLOSE, inTime, join, latestLapse, OPEN, refresh, type Stage } from './pipeline.ts';
+
+/** An attempt of a claim that words may answer: then it leaves its place, or its hold. Else it is as any attempt. */
+export const asking = (claim: Claim, answered: Answerable, notAfter?: Date): Stage[] => [
+  ...OPEN,
+  { $set: { answers: { $and: [...answersAt(answered), ...inTime(notAfter)] } } },
+  { $set: { line: { $cond: ['$answers', others(claim), '$line'] } } },
+  join(claim, notAfter, [{ $not: ['$answers'] }]),
+  refresh(claim, latestLapse),
+  ...(answered.counts > 0 ? [holderOf(claim), count(claim, answered)] : []),
+  CLOSE,
+];
+
+/** A departure that leaves words, if the claim holds. */
+export const leavingWords = (handle: Handle, { text, ttl, ageless }: Leave): Stage[] => {
+  const until = { $add: ['$now', Math.ceil(ttl)] };
+  const words = { text: { $literal: text }, ticket: '$holder', at: ageless ? until : '$now', until };
+  return [
+    ...OPEN,
+    holderOf(handle),
+    {
+      $set: {
+        freed: HOLDS,
+        words: { $cond: [HOLDS, words, '$words'] },
+        tries: { $cond: [HOLDS, null, '$tries'] },
+        line: others(handle),
+      },
+    },
+    CLOSE,
+  ];
+};
+
+/** `freed` tells whether there was anything. */
+export const forgetting = (): Stage[] => [
+  ...OPEN,
+  { $set: { freed: { $gt: [{ $max: ['$words.until', '$tries.counts'] }, '$now'] }, words: null, tries: null } },
+  CLOSE,
+];
+
+const answersAt = ({ age }: Answerable): object[] => [
+  { $gt: ['$words.until', '$now'] },
+  ...(age === Number.POSITIVE_INFINITY ? [] : [{ $lte: [{ $max: [0, { $subtract: ['$now', '$words.at'] }] }, age] }]),
+];
+
+const others = ({ id }: Handle): object => ({ $filter: { input: '$line', cond: { $ne: ['$$this.id', id] } } });
+
+/** Sets `holder` to the ticket of the claim if it holds, else to null. */
+function holderOf({ id }: Handle): Stage {
+  const mine = { $filter: { input: '$line', cond: { $and: [{ $eq: ['$$this.id', id] }, ADMITTED] } } };
+  return { $set: { holder: { $let: { vars: { mine }, in: { $max: '$$mine.ticket' } } } } };
+}
+
+const HOLDS = { $ne: ['$holder', null] };
+
+/** Counts a hold once. */
+function count({ ttl }: Claim, { mark, counts }: Answerable): Stage {
+  const before = { $cond: [{ $gt: ['$tries.counts', '$now'] }, '$tries.count', 0] };
+  const begun = {
+    count: { $add: [before, 1] },
+    begun: '$holder',
+    mark: { $literal: mark },
+    counts: { $add: ['$now', Math.ceil(ttl + counts)] },
+  };
+  return {
+    $set: {
+      tries: { $cond: [{ $and: [HOLDS, { $ne: [{ $ifNull: ['$tries.begun', 0] }, '$holder'] }] }, begun, '$tries'] },
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import type {
+  Answerable,
+  Attempt,
+  Claim,
+  Handle,
+  Leave,
+  Release,
+  Remembered,
+  Words,
+} from '../../core/contract/backend.ts';
+import { NO_MARK } from '../../core/contract/left.ts';
+import { answerIn, type KeyRecord, markIn, rememberedIn } from '../shared/record.ts';
+import type { LineDocument, MongoCollection } from './driver.ts';
+import { newer } from './errors.ts';
+import type { Lines } from './lines.ts';
+import { FORM, idOf } from './pipeline.ts';
+import { answerTo } from './verdict.ts';
+import { asking, forgetting, leavingWords } from './words-pipeline.ts';
+
+/** Words in the document of their key. */
+export class MongoWords implements Words {
+  readonly #collection: MongoCollection;
+  readonly #lines: Lines;
+
+  constructor(collection: MongoCollection, lines: Lines) {
+    this.#collection = collection;
+    this.#lines = lines;
+  }
+
+  /** Reads what a majority has: what only the primary has may be undone by a fail-over. */
+  async look(key: string): Promise<Remembered> {
+    const found = this.#collection.aggregate(
+      [{ $match: { _id: { $eq: idOf(key) } } }, { $set: { now: { $max: ['$$NOW', '$now'] } } }],
+      { readConcern: { level: 'majority' } },
+    );
+    for await (const document of found as AsyncIterable<LineDocument>) {
+      if (document.v !== FORM) throw newer(key);
+      return rememberedIn(recordOf(document), document.now.getTime());
+    }
+    return rememberedIn(undefined, 0);
+  }
+
+  async forget(key: string): Promise<boolean> {
+    return (await this.#lines.change(key, forgetting()))?.freed ?? false;
+  }
+
+  /** The attempt of a claim that words may answer. */
+  async ask(claim: Claim, answered: Answerable): Promise<Attempt> {
+    const { key, within } = claim;
+    const notAfter = this.#lines.notAfter(within);
+    const document = (await this.#lines.change(key, asking(claim, answered, notAfter), within, true))!;
+    const attempt = answerTo(claim, document, notAfter);
+    if (!attempt.granted && attempt.late) return attempt;
+    const now = document.now.getTime();
+    const record = recordOf(document);
+    const left = notAfter && document.now > notAfter ? undefined : answerIn(record, answered, now);
+    if (left) return { granted: false, left };
+    if (!attempt.granted) return { ...attempt, mark: markIn(record, now) };
+    return answered.counts > 0 ? { ...attempt, tries: record.tries } : attempt;
+  }
+
+  async leave(handle: Handle, leave: Leave): Promise<Release> {
+    const freed = (await this.#lines.change(handle.key, leavingWords(handle, leave)))?.freed ?? false;
+    return { freed, left: freed };
+  }
+}
+
+/** Tells of each document whether it has words that none before it had. */
+export function newsOfWords(): (document: LineDocument) => boolean {
+  let last: string | undefined;
+  return ({ words }) => {
+    const before = last;
+    last = words?.ticket.toString();
+    return last !== undefined && last !== before;
+  };
+}
+
+function recordOf({ words, tries }: LineDocument): KeyRecord {
+  return {
+    tries: tries?.count ?? 0,
+    begun: BigInt(tries?.begun.toString() ?? 0),
+    mark: tries?.mark ?? NO_MARK,
+    counts: tries?.counts.getTime() ?? 0,
+    ticket: BigInt(words?.ticket.toString() ?? 0),
+    at: words?.at.getTime() ?? 0,
+    until: words?.until.getTime() ?? 0,
+    text: words?.text ?? '',
+  };
+}

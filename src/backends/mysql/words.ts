@@ -1,0 +1,93 @@
+import type { Answerable, Claim, Handle, Leave, Remembered, Words } from '../../core/contract/backend.ts';
+import { type KeyRecord, rememberedIn } from '../shared/record.ts';
+import type { Row } from './connection.ts';
+import { isNoRight, isNoTable } from './errors.ts';
+import * as sql from './sql.generated.ts';
+import { MICRO, mark } from './stored-line.ts';
+import type { Table } from './table.ts';
+
+/** How often the row of a key is made for words: a call of `forget` may take it away again. */
+const TRIES = 3;
+
+/** What is under a key. */
+export interface Look {
+  readonly record: KeyRecord | undefined;
+  /** The server's time, ms. */
+  readonly now: number;
+  /** Whether the claim that asks stands in the line. */
+  readonly stands: boolean;
+}
+
+/** Words in a table of their own. The first use makes the table. */
+export class StoredWords implements Words {
+  readonly #table: Table;
+  readonly #lockNameOf: (key: string) => Buffer;
+
+  constructor(table: Table, lockNameOf: (key: string) => Buffer) {
+    this.#table = table;
+    this.#lockNameOf = lockNameOf;
+  }
+
+  async look(key: string): Promise<Remembered> {
+    const { record, now } = await this.read({ key, id: '' });
+    return rememberedIn(record, now);
+  }
+
+  async forget(key: string): Promise<boolean> {
+    return (await this.#write(sql.wordsForget, { name: this.#lockNameOf(key) })).affectedRows > 0;
+  }
+
+  async read({ key, id }: Handle): Promise<Look> {
+    const values = { name: this.#lockNameOf(key), mark: mark(id) };
+    const [row] = await this.#table.orMake(sql.words, () => this.#table.read(sql.wordsLook, values));
+    return { record: recordOf(row!), now: Number(row!.now) / MICRO, stands: Number(row!.stands) > 0 };
+  }
+
+  /** Notes that a hold has begun. @returns the tries, this one included */
+  async begin({ key, ttl }: Claim, ticket: bigint, { mark, counts }: Answerable): Promise<number> {
+    const values = { name: this.#lockNameOf(key), ticket: `${ticket}`, mark, counts: micro(ttl + counts) };
+    return Number((await this.#write(sql.wordsBegin, values)).insertId);
+  }
+
+  /** Gives up the hold with this ticket, and leaves words. @returns false where it does not hold */
+  async leave({ key, id }: Handle, ticket: bigint, { text, ttl, ageless }: Leave): Promise<boolean> {
+    const name = this.#lockNameOf(key);
+    const stays = { ttl: micro(ttl), fresh: micro(ageless ? ttl : 0) };
+    const values = { name, mark: mark(id), ticket: `${ticket}`, text: Buffer.from(text), ...stays };
+    for (let tries = 0; tries < TRIES; tries++) {
+      if ((await this.#write(sql.wordsLeave, values)).affectedRows > 0) return true;
+      if ((await this.#write(sql.wordsRow, { name })).affectedRows === 0) return false;
+    }
+    throw new Error('the row of the words was taken away each time it was made');
+  }
+
+  #write(text: string, values: Parameters<Table['write']>[1]): ReturnType<Table['write']> {
+    return this.#table.orMake(sql.words, () => this.#table.write(text, values));
+  }
+}
+
+/** Removes words of which nothing counts any more, where there are any that this user may remove. */
+export async function sweepWords(table: Table): Promise<void> {
+  try {
+    while ((await table.write(sql.wordsSweep)).affectedRows > 0);
+  } catch (error) {
+    const { cause } = error as Error;
+    if (!isNoTable(cause) && !isNoRight(cause)) throw error;
+  }
+}
+
+const micro = (ms: number): string => `${Math.ceil(ms * MICRO)}`;
+
+const recordOf = ({ tries, begun, mark, counts, ticket, since, lapses, text }: Row): KeyRecord | undefined =>
+  tries === null
+    ? undefined
+    : {
+        tries: Number(tries),
+        begun: BigInt(String(begun)),
+        mark: String(mark),
+        counts: Number(counts) / MICRO,
+        ticket: BigInt(String(ticket)),
+        at: Number(since) / MICRO,
+        until: Number(lapses) / MICRO,
+        text: String(text),
+      };

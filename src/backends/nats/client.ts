@@ -1,0 +1,17 @@
+/** What holdfast uses of a bucket, as `Kvm` of `@nats-io/kv` opens it, or `js.views.kv()` of `nats`. It imports neither. */
+export interface NatsKv {
+  get(key: string): Promise<NatsEntry | null>;
+  create(key: string, data: Uint8Array): Promise<number>;
+  update(key: string, data: Uint8Array, revision: number): Promise<number>;
+  delete(key: string): Promise<void>;
+  watch(options: { key: string }): Promise<AsyncIterable<NatsEntry> & { stop(): void }>;
+  keys(): Promise<AsyncIterable<string>>;
+  status(): Promise<{ readonly replicas: number; readonly storage: string }>;
+}
+
+/** What holdfast uses of an entry of a bucket. */
+export interface NatsEntry {
+  readonly value: Uint8Array;
+  readonly revision: number;
+  readonly operation: 'PUT' | 'DEL' | 'PURGE';
+}

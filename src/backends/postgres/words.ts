@@ -1,0 +1,69 @@
+import type {
+  Answerable,
+  Attempt,
+  Claim,
+  Grant,
+  Handle,
+  Leave,
+  Left,
+  Refusal,
+  Remembered,
+  Words,
+} from '../../core/contract/backend.ts';
+import type { Server } from './server.ts';
+import { fieldsOf } from './statements.ts';
+
+/** Words in a table of their own. @param ready before the first statement: the tables are there */
+export const wordsOf = (server: Server, ready: () => Promise<void>): Words => {
+  const ask = async (call: string, key: string, asked: string): Promise<string> => {
+    await ready();
+    const [row] = await server.send(`CALL {${call}}($1, NULL)`, [Buffer.from(key)], asked, key);
+    return String(row!.answer);
+  };
+  return {
+    async look(key): Promise<Remembered> {
+      const fields = fieldsOf(await ask('commit_look', key, 'a look at the words'));
+      const [tries, mark] = fields.splice(-2);
+      const begun = { tries: Number(tries), mark: textOf(mark!) };
+      return fields[0] ? { ...begun, left: leftOf(fields) } : begun;
+    },
+    forget: async (key) => (await ask('commit_forget', key, 'forgetting the words')) === '1',
+  };
+};
+
+/** What an attempt that asks for words takes beside the rest. */
+export const inquiryOf = ({ age, mark, counts }: Answerable): unknown[] => [
+  age === Number.POSITIVE_INFINITY ? null : age,
+  mark,
+  counts,
+];
+
+export const leaveOf = ({ key, id }: Handle, { text, ttl, ageless }: Leave): unknown[] => [
+  Buffer.from(key),
+  id,
+  Buffer.from(text),
+  ttl,
+  ageless ? ttl : 0,
+];
+
+/** What an attempt came to. @param fields of its answer; of one that asked for words, there are more behind the time */
+export function attemptOf(fields: string[], { ttl }: Claim): Attempt {
+  const [state, ticket, ahead, retryAfter, , tries, mark, ...words] = fields;
+  if (state === 'held') {
+    const grant: Grant = { granted: true, ticket: BigInt(ticket!), validFor: ttl };
+    return tries ? { ...grant, tries: Number(tries) } : grant;
+  }
+  if (state === 'late') return { granted: false, late: true };
+  if (state === 'left') return { granted: false, left: leftOf([ticket!, ...words]) };
+  const refusal: Refusal = { granted: false, ahead: Number(ahead), retryAfter: Number(retryAfter) };
+  return mark ? { ...refusal, mark: textOf(mark) } : refusal;
+}
+
+const leftOf = ([ticket, age, valid, said]: string[]): Left => ({
+  text: textOf(said!.slice(1)),
+  ticket: BigInt(ticket!),
+  age: Number(age),
+  validFor: Number(valid),
+});
+
+const textOf = (hex: string): string => Buffer.from(hex, 'hex').toString();

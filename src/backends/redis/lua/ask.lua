@@ -1,0 +1,39 @@
+-- The attempt of a claim that words may answer. Words that do make an end of its place, or of its hold.
+--   KEYS  lock; of a Cluster, then the others, and the key of the words
+--   ARGV  what attempt.lua takes; what release.lua takes; µs that the words may be old; the mark; µs for which the claim counts, with its ttl
+--   ->    answered  "=", now, the ticket of the words, when their age began, when they end, the words
+--         else      the reply of attempt.lua; the tries if it is granted and counts, or nothing; the mark of the last hold that counts
+-- @include lock
+local now = clock()
+local time = tonumber(now)
+-- @include take
+-- @include free
+-- @include line
+-- @include contended
+-- @include attempt
+-- @include release
+-- @include words
+local function ask(key, asked, keep)
+  local oldest, mark, counts = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
+  local known = words_of(key)
+  if known and known.ends > time and time - known.since <= oldest then
+    release(key, ARGV[3])
+    return { '=', now, known.ticket, ('%.0f'):format(known.since), ('%.0f'):format(known.ends), known.text }
+  end
+  local reply = attempt(key, asked, keep)
+  local counted = known and known.counts > time
+  local ticket = reply:match('^(%d+) ')
+  if not ticket or ticket == '0' then return { reply, '', counted and known.mark or '-' } end
+  if counts == 0 then return { reply, '', '-' } end
+  local tries = counted and known.tries or 0
+  if not known or known.begun ~= ticket then
+    tries = tries + 1
+    known = known or { ticket = '0', since = 0, ends = 0, text = '' }
+    known.tries, known.begun, known.mark, known.counts = tries, ticket, mark, time + counts
+    keep_words(key, known)
+  end
+  return { reply, tostring(tries), mark }
+end
+
+local reply = safely(ask, KEYS[1], ARGV[1], ARGV[2])
+return type(reply) == 'table' and reply or { reply }

@@ -1,0 +1,75 @@
+import type { Answerable, Attempt, Claim, Leave, Remembered, Words } from '../../core/contract/backend.ts';
+import { leftIn, readRecord, rememberedIn } from '../shared/record.ts';
+import { wordsOf } from './keys.ts';
+import { ASK, LEAVE } from './scripts.generated.ts';
+import type { Server, Shards } from './shards.ts';
+import { MICRO, readAttempt, releaseArgs } from './wire.ts';
+
+/** µs: older than any words. */
+const ANY_AGE = 1e16;
+/** What lua/leave.lua adds to its reply if words were left. */
+const LEFT = 4;
+
+/** The words under the keys of locks, each in a key beside the lock, which expires. */
+export class RedisWords implements Words {
+  readonly #server: Server;
+  readonly #shards: Shards;
+  readonly #remember: number;
+
+  constructor(server: Server, shards: Shards, remember: number) {
+    this.#server = server;
+    this.#shards = shards;
+    this.#remember = remember;
+  }
+
+  async look(key: string): Promise<Remembered> {
+    const stored = await this.#server.command('look for words', 'GET', [wordsOf(this.#shards.keyOf(key))]);
+    if (stored === null) return rememberedIn(undefined, 0);
+    const clock = this.#shards.clockOf(key);
+    if (!clock.known) await this.#shards.learnTime(key);
+    const { counts, at, until, ...record } = readRecord(String(stored));
+    return rememberedIn({ ...record, counts: counts / MICRO, at: at / MICRO, until: until / MICRO }, clock.in(0)!);
+  }
+
+  async forget(key: string): Promise<boolean> {
+    return Number(await this.#server.command('forget words', 'DEL', [wordsOf(this.#shards.keyOf(key))])) > 0;
+  }
+
+  /**
+   * Makes an attempt of a claim that words may answer.
+   * @param attempt the arguments of the attempt itself
+   * @returns as `readAttempt`
+   */
+  async ask(claim: Claim, answered: Answerable, attempt: readonly string[]): Promise<ReturnType<typeof readAttempt>> {
+    const { age, mark, counts } = answered;
+    const oldest = Math.min(ANY_AGE, Math.floor(age * MICRO));
+    const counted = counts === 0 ? 0 : Math.ceil((claim.ttl + counts) * MICRO);
+    const args = [...attempt, ...releaseArgs(claim.id, this.#remember), `${oldest}`, mark, `${counted}`];
+    const reply = (await this.#shards.askOfWords(ASK, { key: claim.key, args })) as unknown[];
+    if (String(reply[0]) === '=') return this.#answer(reply);
+    const came = readAttempt(reply[0], claim);
+    if (!came.attempt || (!came.attempt.granted && came.attempt.late)) return came;
+    const known = came.attempt.granted ? counts > 0 && { tries: Number(reply[1]) } : { mark: String(reply[2]) };
+    return { ...came, attempt: { ...came.attempt, ...known } };
+  }
+
+  #answer([, now, ticket, since, ends, text]: unknown[]): { attempt: Attempt; time: number } {
+    const time = Number(now) / MICRO;
+    const words = {
+      text: String(text),
+      ticket: BigInt(String(ticket)),
+      at: Number(since) / MICRO,
+      until: Number(ends) / MICRO,
+    };
+    return { attempt: { granted: false, left: leftIn(words, time) }, time };
+  }
+
+  /** Gives up a hold with words. @param release the arguments of the release itself */
+  async leave(key: string, release: readonly string[], leave: Leave): Promise<{ left: boolean; reply: unknown }> {
+    const { text, ttl, ageless } = leave;
+    const args = [...release, text, `${Math.ceil(ttl * MICRO)}`, ageless ? '1' : '0'];
+    const reply = await this.#shards.askOfWords(LEAVE, { key, args });
+    const left = Number(reply) >= LEFT;
+    return { left, reply: left ? Number(reply) - LEFT : reply };
+  }
+}

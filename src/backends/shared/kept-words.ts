@@ -1,0 +1,51 @@
+import type { Answerable, Attempt, Claim, Leave, Left, Remembered, Words } from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { answerIn, countedIn, type KeyRecord, leavingIn, overAt, rememberedIn } from './record.ts';
+
+/** Old records looked at for each that is written. So those that are over go faster than new ones come. */
+const SWEPT = 2;
+
+/** The words of keys, in this process. */
+export class KeptWords implements Words {
+  readonly #records = new Map<string, KeyRecord>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async look(key: string): Promise<Remembered> {
+    return rememberedIn(this.#records.get(key), this.#clock.now());
+  }
+
+  async forget(key: string): Promise<boolean> {
+    return this.#records.delete(key);
+  }
+
+  answer(key: string, answered: Answerable): Left | undefined {
+    return answerIn(this.#records.get(key), answered, this.#clock.now());
+  }
+
+  /** What an attempt came to, with what is known of the holds before, or with this one. */
+  told(claim: Claim, answered: Answerable, attempt: Attempt): Attempt {
+    const { key } = claim;
+    const told = countedIn(this.#records.get(key), claim, answered, attempt, this.#clock.now());
+    if (told.changed) this.#keep(key, told.changed);
+    return told.attempt;
+  }
+
+  leave(key: string, ticket: bigint, leave: Leave): void {
+    this.#keep(key, leavingIn(ticket, leave, this.#clock.now()));
+  }
+
+  #keep(key: string, record: KeyRecord): void {
+    const now = this.#clock.now();
+    this.#records.delete(key); // the newest is last
+    this.#records.set(key, record);
+    let looked = 0;
+    for (const [old, each] of this.#records) {
+      if (overAt(each) <= now) this.#records.delete(old);
+      if (++looked === SWEPT) return;
+    }
+  }
+}

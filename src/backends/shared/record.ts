@@ -1,0 +1,117 @@
+import type { Answerable, Attempt, Claim, Leave, Left, Remembered } from '../../core/contract/backend.ts';
+import { invalid, type LockError } from '../../core/contract/errors.ts';
+import { NO_MARK } from '../../core/contract/left.ts';
+
+/** How long words may be where an engine sets no other limit, bytes: no weight for a server, a pool or a client. */
+export const LONGEST_WORDS = 65_536;
+
+/** What is stored of a key beside its line. Times are those of the engine's clock, ms. */
+export interface KeyRecord {
+  /** Holds begun since words were left last, of claims that count; the ticket and the mark of the last one, and until when they count. */
+  readonly tries: number;
+  readonly begun: bigint;
+  readonly mark: string;
+  readonly counts: number;
+  /** The words, if any were left: the ticket of the hold that did, when their age begins, and until when they count. */
+  readonly ticket: bigint;
+  readonly at: number;
+  readonly until: number;
+  readonly text: string;
+}
+
+const NOTHING: KeyRecord = { tries: 0, begun: 0n, mark: NO_MARK, counts: 0, ticket: 0n, at: 0, until: 0, text: '' };
+
+/** The words that are there. */
+export function leftIn(
+  record: Pick<KeyRecord, 'text' | 'ticket' | 'at' | 'until'> | undefined,
+  now: number,
+): Left | undefined {
+  if (!record || record.until <= now) return undefined;
+  const { text, ticket, at, until } = record;
+  return { text, ticket, age: Math.max(0, now - at), validFor: until - now };
+}
+
+/** The words that answer a claim. */
+export function answerIn(record: KeyRecord | undefined, { age }: Answerable, now: number): Left | undefined {
+  const left = leftIn(record, now);
+  return left && left.age <= age ? left : undefined;
+}
+
+/** The record as it is from a grant on. The same one, where the claim does not count or this grant was counted before. */
+function begunIn(
+  record: KeyRecord | undefined,
+  ticket: bigint,
+  { mark, counts }: Answerable,
+  ttl: number,
+  now: number,
+): KeyRecord | undefined {
+  if (counts === 0 || record?.begun === ticket) return record;
+  const tries = triesIn(record, now) + 1;
+  return { ...(record ?? NOTHING), tries, begun: ticket, mark, counts: now + ttl + counts };
+}
+
+/** What an attempt came to, with what is known of the holds before, or with this one; and the record to keep, if the attempt changes it. */
+export function countedIn(
+  record: KeyRecord | undefined,
+  { ttl }: Claim,
+  answered: Answerable,
+  attempt: Attempt,
+  now: number,
+): { readonly attempt: Attempt; readonly changed?: KeyRecord } {
+  if (!attempt.granted) return { attempt: attempt.late ? attempt : { ...attempt, mark: markIn(record, now) } };
+  const begun = begunIn(record, attempt.ticket, answered, ttl, now);
+  if (!begun || answered.counts === 0) return { attempt };
+  return { attempt: { ...attempt, tries: begun.tries }, ...(begun !== record && { changed: begun }) };
+}
+
+/** The record with words, which end the tries. */
+export const leavingIn = (ticket: bigint, { text, ttl, ageless = false }: Leave, now: number): KeyRecord => ({
+  ...NOTHING,
+  ticket,
+  at: ageless ? now + ttl : now,
+  until: now + ttl,
+  text,
+});
+
+const triesIn = (record: KeyRecord | undefined, now: number): number =>
+  record && now < record.counts ? record.tries : 0;
+
+export const markIn = (record: KeyRecord | undefined, now: number): string =>
+  record && now < record.counts ? record.mark : NOTHING.mark;
+
+export function rememberedIn(record: KeyRecord | undefined, now: number): Remembered {
+  const left = leftIn(record, now);
+  return { ...(left && { left }), tries: triesIn(record, now), mark: markIn(record, now) };
+}
+
+/** From when on nothing of it counts. */
+export const overAt = ({ counts, until }: KeyRecord): number => Math.max(counts, until);
+
+/** As a text for engines that store one. The words are last, and may hold anything. */
+export const writeRecord = ({ tries, begun, mark, counts, ticket, at, until, text }: KeyRecord): string =>
+  `1 ${tries} ${begun} ${mark} ${Math.ceil(counts)} ${ticket} ${Math.floor(at)} ${Math.ceil(until)} ${text}`;
+
+/** The error for stored text of another format. */
+export const unknownFormat = (): LockError =>
+  invalid(
+    'what a memo keeps under this key has a format that this version does not know. Use the newest holdfast everywhere, or forget() the key',
+  );
+
+const RECORD = /^1 (\d+) (\d+) (\S+) (\d+) (\d+) (\d+) (\d+) (.*)$/s;
+
+/** @throws LockError `LOCK_INVALID` for a text of another format */
+export function readRecord(stored: string): KeyRecord {
+  const match = RECORD.exec(stored);
+  if (!match) throw unknownFormat();
+  const [, tries, begun, mark, counts, ticket, at, until, text] = match as unknown as string[];
+  return {
+    tries: Number(tries),
+    begun: BigInt(begun!),
+    mark: mark!,
+    counts: Number(counts),
+    ticket: BigInt(ticket!),
+    at: Number(at),
+    until: Number(until),
+    text: text!,
+  };
+}

@@ -1,0 +1,122 @@
+import type {
+  Answerable,
+  Attempt,
+  Claim,
+  Handle,
+  Leave,
+  Left,
+  Release,
+  Remembered,
+  Words,
+} from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { countedIn, leftIn, rememberedIn } from '../shared/record.ts';
+import type { Ask } from './nodes.ts';
+import type { OwnNode } from './own-node.ts';
+import type { Places } from './places.ts';
+import { LineWatch } from './wake-ups.ts';
+import type { Connection } from './wire/connection.ts';
+import type { Watcher } from './wire/watches.ts';
+import type { StoredWords, WordsNodes } from './words-nodes.ts';
+
+/** One release in so many removes words of other keys that are over. */
+const SWEEP = 8;
+
+/** Words in persistent nodes beside the lines. */
+export class ZookeeperWords implements Words {
+  readonly #nodes: WordsNodes;
+  readonly #places: Places;
+  readonly #clock: Clock;
+  readonly #ask: Ask;
+
+  constructor(nodes: WordsNodes, places: Places, clock: Clock, ask: Ask) {
+    this.#nodes = nodes;
+    this.#places = places;
+    this.#clock = clock;
+    this.#ask = ask;
+  }
+
+  look(key: string): Promise<Remembered> {
+    return this.#ask('look at words', async (connection) => {
+      const { record, now } = await this.#nodes.read(connection, key, true);
+      return rememberedIn(record, now);
+    });
+  }
+
+  forget(key: string): Promise<boolean> {
+    return this.#ask('forget words', (connection) => this.#nodes.remove(connection, key));
+  }
+
+  /**
+   * Looks at the words after the attempt: only a holder leaves some, so a claim that was granted has seen the last of them.
+   * @param sent when the attempt was asked for, by the clock
+   */
+  async ask(
+    connection: Connection,
+    claim: Claim,
+    answered: Answerable,
+    sent: number,
+    attempt: () => Promise<Attempt>,
+  ): Promise<Attempt> {
+    const came = await attempt();
+    if (!came.granted && came.late) return came;
+    const place = this.#places.get(claim.id, connection.session);
+    const looked = this.#clock.now();
+    const stored = await this.#nodes.read(connection, claim.key, false);
+    const left = leftAsOf(stored, looked - sent, place && { ticket: place.ticket, waited: sent - place.made! });
+    if (left && left.age <= answered.age) {
+      this.#places.giveUp(claim);
+      await this.#places.leave(connection, claim).catch(() => {}); // if this fails, the next connection removes the node
+      return { granted: false, left };
+    }
+    const { attempt: told, changed } = countedIn(stored.record, claim, answered, came, stored.now);
+    if (changed) await this.#nodes.count(connection, claim.key, changed, stored.now);
+    return told;
+  }
+
+  /** Frees the key and leaves the words in one transaction. */
+  async leave(connection: Connection, handle: Handle, leave: Leave): Promise<Release> {
+    const place = this.#places.get(handle.id, connection.session);
+    const left = place?.lost !== undefined && (await this.#leave(connection, handle, place, leave));
+    this.#places.giveUp(handle);
+    if (left) this.#places.forgive(handle.id);
+    else await this.#places.leave(connection, handle);
+    return { freed: left, left };
+  }
+
+  async #leave(connection: Connection, { key }: Handle, { path, ticket }: OwnNode, leave: Leave): Promise<boolean> {
+    const left = await this.#nodes.leave(connection, key, path, ticket, leave);
+    if (this.#clock.random() < 1 / SWEEP)
+      this.#nodes.sweep(connection, key, this.#clock.random()).catch(() => undefined); // the next sweep finds them, too
+    return left;
+  }
+
+  /** Wakes the claim each time words are left, or removed, when the next watch is set. */
+  listen({ key }: Claim, wake: () => void): LineWatch {
+    let isFirst = true;
+    const look = async (tell: Watcher): Promise<boolean> => {
+      await this.#ask('watch for words', (connection) => this.#nodes.watch(connection, key, tell));
+      if (!isFirst) wake();
+      isFirst = false;
+      return true;
+    };
+    return new LineWatch(look, wake, this.#clock);
+  }
+}
+
+/**
+ * The words, with their age at the time at which an attempt was sent, and never told as less. Two things tell it: the leader's clock, and
+ * the order of its transactions, where the words were left after the claim had its node.
+ * @param since how long before the look the attempt was sent, ms
+ * @param place how long before the attempt that node was made at most, ms
+ */
+function leftAsOf(
+  { record, now, zxid }: StoredWords,
+  since: number,
+  place: { readonly ticket: bigint; readonly waited: number } | undefined,
+): Left | undefined {
+  const left = leftIn(record, now);
+  if (!left) return undefined;
+  const waited = place && zxid > place.ticket ? place.waited : Number.POSITIVE_INFINITY;
+  return { ...left, age: Math.max(0, Math.min(left.age - since, waited)) };
+}

@@ -1,0 +1,114 @@
+import { isUtf8 } from 'node:buffer';
+import type { MemoOptions, MemoResult, MemoRun } from '../../index.ts';
+import { checkCommand, labelOf } from '../child/find.ts';
+import { Output } from '../child/output.ts';
+import { supervise } from '../child/supervise.ts';
+import { type Timing, timeIfGiven, timing } from '../child/timing.ts';
+import { command } from '../command.ts';
+import { addressOf, openWithin, UNANSWERED, URL_OPTION } from '../engine.ts';
+import { EXIT, ExitError, whole } from '../exit.ts';
+import { Interruption } from '../interruption.ts';
+import { complain } from '../terminal/screen.ts';
+import { Trouble } from '../trouble.ts';
+
+const HELP = `Run a command once, and print its output for all that ask for the same key.
+
+  holdfast memo prices --keep 10m -- ./prices.sh              run it at most every ten minutes, on this machine
+  holdfast memo -u redis://db1 v42 --keep 30d -- ./migrate.sh one of many machines migrates, and the others wait for it
+  holdfast memo token --keep 1h --refresh 50m -- ./token.sh   one makes a new token, the others get the old one at once
+  holdfast memo import --keep 1d --attempts 3 -- ./import.sh  after three failures it rests for an hour
+  holdfast memo prices --keep 10m --forget -- ./prices.sh     forget what is kept, and run it now
+
+  -u, --url <url>     the engine (default $HOLDFAST_URL, else a local file)
+  --keep <time>       how long the output is kept (default 0: only for those that wait when it comes)
+  --match <text>      what is asked for; another one under the same key is an error
+  --attempts <n>      the number of runs without success, deaths included, after which it rests for an hour
+  --refresh <time>    if the output is older, one makes a new one, and the others get the old one at once
+  --wait <time>       how long to wait for the output of another (default: no limit)
+  --ttl <time>        how long it takes until the others know that a machine is dead (default 30s)
+  --grace <time>      time between SIGTERM and SIGKILL when the key is lost (default 5s, at most two thirds of the ttl)
+  --forget            forget first what is kept
+
+A <time> is written as 250ms, 30s, 5m, 2h or 1d.
+
+The standard output is kept, up to 64 KiB (bytes that are not UTF-8 take a third more), and printed when the command has
+ended. The standard error is printed at once, and not kept. A command that fails keeps nothing: the next in line runs.
+The command gets HOLDFAST_KEY and HOLDFAST_TOKEN in its environment; the token grows with every run.
+
+Exit code: 0 if the output is kept, or was kept before; the command's own if it failed here; 128 + n if signal n ended
+the command or the wait; 75 the --wait for another run is over, or the key rests after too many failures; 69 the engine
+is not available, or the key was lost, or the output could not be kept; 64 wrong usage, or another --match; 127 the
+command was not found; 126 it cannot be executed.`;
+
+export const memo = command({
+  name: 'memo',
+  summary: 'run a command once, and print its output for all that ask',
+  takes: ['<key>', '--', '<command>…'],
+  options: {
+    ...URL_OPTION,
+    keep: { type: 'string' },
+    match: { type: 'string' },
+    attempts: { type: 'string' },
+    refresh: { type: 'string' },
+    wait: { type: 'string' },
+    ttl: { type: 'string' },
+    grace: { type: 'string' },
+    forget: { type: 'boolean' },
+  },
+  help: HELP,
+  async run({ values, positionals: [key], rest }) {
+    const plan = timing(values.ttl, values.grace);
+    const options: MemoOptions<Buffer> = {
+      keep: timeIfGiven(values.keep, '--keep'),
+      match: values.match,
+      attempts: values.attempts === undefined ? undefined : whole(values.attempts, '--attempts', 1, 1_000_000),
+      refresh: timeIfGiven(values.refresh, '--refresh'),
+      wait: timeIfGiven(values.wait, '--wait'),
+      ttl: plan.ttl,
+      notice: plan.notice,
+      label: labelOf(rest[0]!),
+      encode: textOf,
+      decode: bytesOf,
+    };
+    checkCommand(rest[0]!);
+    using interruption = new Interruption();
+    using trouble = new Trouble();
+    const patience = { within: UNANSWERED, onError: trouble.tell };
+    await using locks = await openWithin(addressOf(values.url), {}, interruption, patience);
+    if (!locks) return interruption.exitCode!;
+    const kept = locks.memo<Buffer>(key!, options);
+    if (values.forget) await kept.forget();
+    try {
+      const result = await kept.run((run) => interruption.during(() => outputOf(run, rest, plan)), {
+        signal: interruption.signal,
+      });
+      process.stdout.write(result.value);
+      return report(key!, result);
+    } catch (error) {
+      return interruption.exitCodeAfter(error);
+    }
+  },
+});
+
+/** Runs the command. @throws ExitError if it fails, when its output has been printed */
+async function outputOf(run: MemoRun, words: readonly string[], plan: Timing): Promise<Buffer> {
+  using output = new Output();
+  const own = { HOLDFAST_KEY: run.key, HOLDFAST_TOKEN: `${run.token}` };
+  const code = await supervise(run, words, own, plan, { out: output.descriptor });
+  const bytes = output.read();
+  if (code === EXIT.OK) return bytes;
+  process.stdout.write(bytes);
+  throw new ExitError(code, `the command ended with ${code}`);
+}
+
+function report(key: string, { kept, error }: MemoResult<Buffer>): number {
+  if (kept === true) return EXIT.OK;
+  const why = kept === 'unknown' ? 'nobody knows whether its output is kept' : 'its output is not kept';
+  complain(`the command succeeded, but ${why} under ${JSON.stringify(key)}${error ? `: ${error.message}` : ''}`);
+  return EXIT.UNAVAILABLE;
+}
+
+/** As text, which begins with how it is written. */
+const textOf = (bytes: Buffer): string => (isUtf8(bytes) ? `t${bytes.toString()}` : `b${bytes.toString('base64')}`);
+
+const bytesOf = (text: string): Buffer => Buffer.from(text.slice(1), text[0] === 'b' ? 'base64' : 'utf8');

@@ -1,0 +1,64 @@
+/** The mark of a claim of which others see nothing. */
+export const NO_MARK = '-';
+
+/** Says that words left under the key of a claim may be as good to it as the lock. */
+export interface Answerable {
+  /** Words left no longer ago than this answer the claim, ms. Infinity: all that are there. */
+  readonly age: number;
+  /** What others see of it while it holds: 1 to 64 printable ASCII characters without a blank, or `NO_MARK`. */
+  readonly mark: string;
+  /** For so long after its ttl the claim counts among the `tries` of its key, ms. 0: it does not count, and its mark is not kept. */
+  readonly counts: number;
+}
+
+/** The words that a release leaves under the key in the step that frees it. */
+export interface Leave {
+  /** Up to `Traits.leaves.max` bytes of well-formed text. */
+  readonly text: string;
+  /** The time for which they stay, ms. */
+  readonly ttl: number;
+  /** They are told with an age of 0 for as long as they stay, so that they answer every claim that asks. Default false. */
+  readonly ageless?: boolean;
+}
+
+/** What words say of their key: a result is there, an error that is kept, or that nobody begins for a while. */
+export type LeftState = 'kept' | 'failed' | 'poisoned';
+
+/** The state of a key that remembers. */
+export type KeyState = LeftState | 'absent' | 'running';
+
+/** The words that a holder left. */
+export interface Left {
+  /** The words themselves. */
+  readonly text: string;
+  /** The ticket of its hold. */
+  readonly ticket: bigint;
+  /** The time since it left them, by the engine's clock, ms; 0 for words that are `ageless`. */
+  readonly age: number;
+  /** The time until they are gone, ms. */
+  readonly validFor: number;
+}
+
+/** The facts that an engine keeps of a key beside its line. */
+export interface Remembered {
+  /** The words that are there. */
+  readonly left?: Left;
+  /** Holds begun since words were left last, of claims that count. */
+  readonly tries: number;
+  /** The mark of the last of these. */
+  readonly mark: string;
+}
+
+/**
+ * Looks up what an engine remembers of keys, without a place in their lines.
+ * @example
+ * const { words } = memory();
+ * const { left, tries } = await words!.look('prices');
+ * await words!.forget('prices');
+ */
+export interface Words {
+  /** Reads it. */
+  look(key: string): Promise<Remembered>;
+  /** Removes the words and the tries. A hold that began before may leave words again. @returns whether there were any */
+  forget(key: string): Promise<boolean>;
+}

@@ -1,0 +1,64 @@
+import type { Leave } from '../contract/backend.ts';
+import { unsupported } from '../contract/capability.ts';
+import { isLockError, type LockError } from '../contract/errors.ts';
+import type { Engine } from '../engine/engine.ts';
+import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
+import type { Hold, WordsLeft } from '../holds/hold.ts';
+
+/** The first pause after a release without an answer, ms. Each later one is twice as long, up to the last. */
+const FIRST_PAUSE = 50;
+const LAST_PAUSE = 1_000;
+
+/** Gives a hold up, and leaves words in that step. It cleans up what it does not know of. Never rejects. */
+export async function releaseWith(engine: Engine, hold: Hold, leave: Leave): Promise<WordsLeft> {
+  const { activity, clock } = engine;
+  clock.lookAgain?.();
+  if (!hold.held) {
+    hold.expire();
+    return 'gone';
+  }
+  hold.markReleased();
+  activity.begin();
+  try {
+    const became = await untilLeft(engine, hold, leave);
+    if (became === 'unknown') withdraw(engine, hold.currentClaim, hold.timing.lateUntil);
+    else withdrawAt(engine, hold.currentClaim, hold.timing.lateUntil);
+    return became;
+  } catch (refused) {
+    withdraw(engine, hold.currentClaim, hold.timing.lateUntil);
+    return { refused: refused as LockError };
+  } finally {
+    activity.end();
+  }
+}
+
+/** What became of the words of a hold that is gone, by the ticket of those that are there now. Later ones may have taken their place. */
+function wordsLeft(token: bigint, there: bigint | undefined): WordsLeft {
+  if (there === token) return 'left';
+  return there !== undefined && there < token ? 'gone' : 'unknown';
+}
+
+/**
+ * Asks again and again until an answer comes, or the lease is over. A release that was not answered may have been carried out: then the
+ * next one finds no hold, and the words tell by their ticket whose they are. A refusal is an answer, unless an earlier release has none:
+ * the caller has its result at once, and does not wait for a server that has no room.
+ * @throws LockError what the engine refuses with
+ */
+async function untilLeft(engine: Engine, { claim, token, timing }: Hold, leave: Leave): Promise<WordsLeft> {
+  const { activity, clock } = engine;
+  let unanswered = false;
+  for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LAST_PAUSE)) {
+    try {
+      const { freed, left } = await engine.release(claim, undefined, leave);
+      if (left) return 'left';
+      if (freed) throw unsupported(engine.backend, 'leave words when it frees a key');
+      if (!unanswered) return 'gone';
+      return wordsLeft(token, (await engine.look(claim.key)).left?.ticket);
+    } catch (error) {
+      if (isLockError(error) && (!unanswered || error.code !== 'LOCK_UNAVAILABLE')) throw error;
+      unanswered = true;
+    }
+    if (clock.now() + pause >= timing.deadline || activity.over) return 'unknown';
+    await activity.pause(pause);
+  }
+}

@@ -1,0 +1,120 @@
+import type { Left } from '../core/contract/backend.ts';
+import type { Cancel, EngineClock } from '../core/contract/clock.ts';
+import { Context } from '../core/contract/context.ts';
+import { LockError, quoted } from '../core/contract/errors.ts';
+import type { Engine } from '../core/engine/engine.ts';
+import { checkMatch } from './inquiry.ts';
+import type { MemoPlan } from './options.ts';
+import type { MemoResult, MemoWork } from './result.ts';
+import { decoded } from './value.ts';
+import { errorOf, readEntry } from './words.ts';
+
+/** One call of `run`, until it has its result. */
+export class Caller<T = unknown> {
+  readonly plan: MemoPlan<T>;
+  readonly fn: MemoWork<T>;
+  readonly wait: number;
+  readonly signal: AbortSignal | undefined;
+  readonly began: number;
+  readonly result: Promise<MemoResult<T>>;
+  readonly #context = new Context();
+  readonly #engine: Engine;
+  #resolve!: (result: MemoResult<T>) => void;
+  #reject!: (error: unknown) => void;
+  #cancel: Cancel | undefined;
+  #unlisten: (() => void) | undefined;
+
+  constructor(engine: Engine, plan: MemoPlan<T>, fn: MemoWork<T>) {
+    this.#engine = engine;
+    this.plan = plan;
+    this.fn = fn;
+    this.wait = plan.terms.wait;
+    this.signal = plan.terms.signal;
+    this.began = engine.clock.now();
+    this.result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** @param giveUp gets the error that ends the wait @param heard tells whether the engine has answered by then */
+  startLimits(giveUp: (error: LockError) => void, heard: () => boolean): void {
+    const { wait, signal } = this;
+    const { clock } = this.#engine;
+    if (signal?.aborted) {
+      giveUp(this.#aborted());
+      return;
+    }
+    if (wait > 0 && wait < Number.POSITIVE_INFINITY)
+      this.#cancel = clock.after(wait, () => giveUp(heard() ? this.timedOut() : this.#unheard()));
+    if (!signal) return;
+    const abort = (): void => giveUp(this.#aborted());
+    signal.addEventListener('abort', abort, { once: true });
+    this.#unlisten = () => signal.removeEventListener('abort', abort);
+  }
+
+  /** Its own function runs: what it waits for now has no limit. */
+  begins(): void {
+    this.#cancel?.();
+  }
+
+  /** Runs something in the async context that it called from. */
+  inContext<R>(work: () => R): R {
+    return this.#context.run(work);
+  }
+
+  resolve(result: MemoResult<T>): void {
+    this.#end();
+    this.#resolve(result);
+  }
+
+  reject(error: unknown): void {
+    this.#end();
+    this.#reject(error);
+  }
+
+  #end(): void {
+    this.#cancel?.();
+    this.#unlisten?.();
+  }
+
+  /** Gives it what is left: a value of its own, or the error that this stands for. */
+  settle({ text, ticket: token, age }: Left): void {
+    const { plan } = this;
+    const { backend, clock } = this.#engine;
+    try {
+      const entry = readEntry(text, plan);
+      checkMatch(plan, entry.match, backend.name);
+      if (entry.kind !== 'kept') throw errorOf(entry, plan.key, backend.name);
+      this.resolve({ value: decoded(plan, entry.body), ran: false, kept: true, token, at: whenAt(clock, age) });
+    } catch (error) {
+      this.reject(error);
+    }
+  }
+
+  timedOut(): LockError {
+    const { key } = this.plan;
+    const { name: backend } = this.#engine.backend;
+    const why = this.wait === 0 ? ': another one is at it, and wait is 0' : ` after ${this.wait} ms`;
+    const message = `${quoted(key)} on ${backend} has no result${why}. It was not run here`;
+    return new LockError('LOCK_TIMEOUT', message, { key, backend });
+  }
+
+  #unheard(): LockError {
+    const { key } = this.plan;
+    const { name: backend } = this.#engine.backend;
+    const message = `${backend} did not answer within ${this.wait} ms, so nobody knows whether ${quoted(key)} has a result. It was not run here; try again`;
+    return new LockError('LOCK_UNAVAILABLE', message, { key, backend });
+  }
+
+  #aborted(): LockError {
+    const { key } = this.plan;
+    return new LockError('LOCK_ABORTED', `the wait for the result of ${quoted(key)} was aborted by its signal`, {
+      key,
+      cause: this.signal?.reason,
+    });
+  }
+}
+
+/** A time so long ago, by this machine's clock. */
+export const whenAt = (clock: EngineClock, age: number): Date => new Date(Math.round(clock.epoch() - age));

@@ -1,0 +1,62 @@
+import type { Answerable, Attempt, Left, LeftState } from '../core/contract/backend.ts';
+import { LockError, quoted } from '../core/contract/errors.ts';
+import { NO_MARK } from '../core/contract/left.ts';
+import type { Inquiry } from '../core/contract/terms.ts';
+import type { MemoPlan } from './options.ts';
+import { stateOf } from './state.ts';
+
+/** Whether two fingerprints are of different requests. */
+const differ = (a: string, b: string): boolean => a !== NO_MARK && b !== NO_MARK && a !== b;
+
+/** @throws LockError `LOCK_MISMATCH` */
+export function checkMatch({ key, match }: Pick<MemoPlan, 'key' | 'match'>, other: string, backend: string): void {
+  if (!differ(match, other)) return;
+  const why = `${quoted(key)} on ${backend} is of another request: its match is another one. Use a key of its own for each request`;
+  throw new LockError('LOCK_MISMATCH', why, { key, backend });
+}
+
+/** One wish for the key of a memo, which its result may settle. */
+export class MemoInquiry implements Inquiry {
+  left: Left | undefined;
+  /** How often it was begun, this time included, where that is counted. */
+  tries = 0;
+  /** When the attempt was sent that was answered last. */
+  sent = 0;
+  readonly #plan: MemoPlan;
+  readonly #backend: string;
+  readonly #age: (sent: number) => number;
+  readonly #answers: { count: number };
+
+  /**
+   * @param age of the oldest result that will do, ms, for an attempt that is sent at a given time
+   * @param answers counts those of the engine
+   */
+  constructor(plan: MemoPlan, backend: string, age: (sent: number) => number, answers = { count: 0 }) {
+    this.#plan = plan;
+    this.#backend = backend;
+    this.#age = age;
+    this.#answers = answers;
+  }
+
+  answerable(sent: number): Answerable {
+    const { match: mark, attempts, rest } = this.#plan;
+    const counts = mark !== NO_MARK || attempts !== Number.POSITIVE_INFINITY ? rest : 0;
+    return { age: this.#age(sent), mark, counts };
+  }
+
+  get settled(): LeftState | undefined {
+    return this.left && stateOf(this.left.text);
+  }
+
+  hears(attempt: Attempt, sent: number): boolean {
+    this.sent = sent;
+    this.#answers.count++;
+    if (attempt.granted) {
+      this.tries = attempt.tries ?? 0;
+      return false;
+    }
+    this.left = attempt.left;
+    if (!attempt.left && attempt.mark !== undefined) checkMatch(this.#plan, attempt.mark, this.#backend);
+    return attempt.left !== undefined;
+  }
+}

@@ -1,0 +1,68 @@
+import type { Duration } from '../core/contract/duration.ts';
+import type { LockError } from '../core/contract/errors.ts';
+
+/** What `run` came to. */
+export interface MemoResult<T> {
+  /** What the function gave: this caller's, or the one whose result is kept. */
+  readonly value: T;
+  /** Whether this call ran its own function. */
+  readonly ran: boolean;
+  /**
+   * Whether others get this value. False: its lease was lost, or the engine refused it, and others may run. `mark`: it cannot be
+   * kept, and others are told so, and do not run. `unknown`: an answer of the engine was lost, and nobody can tell any more.
+   */
+  readonly kept: boolean | 'mark' | 'unknown';
+  /** The fencing token of the run that made it. */
+  readonly token: bigint;
+  /** When it was kept, by this machine's clock. */
+  readonly at: Date;
+  /** Why it is not kept, where that is so. */
+  readonly error?: LockError;
+}
+
+/** What a memo remembers. The states are those of the page of memos. */
+export type MemoState<T> =
+  | { readonly state: 'absent' | 'running'; readonly tries: number; readonly by?: string }
+  | { readonly state: 'kept'; readonly value: T; readonly token: bigint; readonly at: Date; readonly until: Date }
+  | {
+      readonly state: 'failed' | 'poisoned' | 'kept';
+      readonly error: LockError;
+      readonly token: bigint;
+      readonly at: Date;
+      readonly until: Date;
+    };
+
+/** One run of the function. */
+export interface MemoRun {
+  /** The key of the memo. */
+  readonly key: string;
+  /** The fencing token: of two runs the later one has the higher. */
+  readonly token: bigint;
+  /** Aborted when the lease is lost, or when all callers here have given up. */
+  readonly signal: AbortSignal;
+  /** Whether nobody else can have begun. Compares the clock now. */
+  readonly held: boolean;
+  /** ms until another one could begin, unless renewed. */
+  readonly remaining: number;
+  /**
+   * @throws LockError `LOCK_LOST` when another one may have begun
+   * @example
+   * await locks.memo('report', { keep: '1d' }).run(async (run) => {
+   *   const rows = await report(new Date());
+   *   run.assertHeld();
+   *   return rows;
+   * });
+   */
+  assertHeld(): void;
+}
+
+/** The function of a memo. */
+export type MemoWork<T> = (run: MemoRun) => Promise<T> | T;
+
+/** How one call waits for a result. */
+export interface MemoWait {
+  /** How long to wait while another one runs; 0: not at all. What this call runs itself has no limit. */
+  readonly wait?: Duration | undefined;
+  /** Ends the wait, and tells a run to stop that nobody else waits for. */
+  readonly signal?: AbortSignal | undefined;
+}

@@ -1,0 +1,36 @@
+import type { KeyState, LeftState } from '../core/contract/left.ts';
+import type { Engine } from '../core/engine/engine.ts';
+
+/** What a page or a listing may show of a memo: never its words. */
+export interface MemoSight {
+  /** `absent` and `running` only after tries that are counted: without them nothing tells a memo from a lock. */
+  readonly state: KeyState;
+  /** Runs begun since something was left last, where the memo counts them. */
+  readonly tries: number;
+  /** The fencing token of the run that left what is there. */
+  readonly token?: bigint;
+  /** The time since a result was left, ms. An error does not tell. */
+  readonly since?: number;
+  /** The time until what is left is gone, ms. */
+  readonly remaining?: number;
+}
+
+/** The state that words are in by their head alone. A mark for a result, and words of a newer version, count as kept. */
+export function stateOf(text: string): LeftState {
+  const [, kind] = /^\d+ (failed|poisoned) /.exec(text) ?? [];
+  return (kind as LeftState | undefined) ?? 'kept';
+}
+
+/**
+ * Looks at a key, without the options of its memo.
+ * @param held whether somebody holds it
+ * @returns undefined if the engine remembers nothing of it
+ */
+export async function sightOf(engine: Engine, key: string, held: boolean): Promise<MemoSight | undefined> {
+  if (!engine.backend.words) return undefined;
+  const { left, tries } = await engine.look(key);
+  if (!left) return tries > 0 ? { state: held ? 'running' : 'absent', tries } : undefined;
+  const { text, ticket: token, age, validFor: remaining } = left;
+  const state = stateOf(text);
+  return { state, tries, token, remaining, ...(state === 'kept' && { since: age }) };
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import type { Answerable } from '../../core/contract/backend.ts';
+import { type Law, law } from '../law.ts';
+import { ANY, asker, leave, left, rememberedBy } from './words.ts';
+
+const COUNTED: Answerable = { ...ANY, counts: 600_000 };
+
+/** What an engine counts of the holds that left no words, and what it tells of the one before. */
+export const tries: readonly Law[] = [
+  law('tries count the holds that left no words, each once, until words are left', ['leaves'], async (scene) => {
+    for (let tries = 1; tries <= 3; tries++) {
+      const holder = asker(scene, { ...COUNTED, mark: `try${tries}` });
+      assert.equal((await holder.gets()).tries, tries);
+      assert.equal((await holder.gets()).tries, tries, 'an attempt again is the same hold');
+      const seen = await rememberedBy(scene);
+      assert.deepEqual([seen.tries, seen.mark], [tries, `try${tries}`]);
+      await holder.leaves();
+    }
+    const last = asker(scene, COUNTED);
+    await last.gets();
+    await last.leavesWords(leave('done'));
+    const seen = await rememberedBy(scene);
+    assert.deepEqual([seen.tries, seen.left?.text], [0, 'done']);
+  }),
+  law('tries count a hold that has lapsed', ['leaves', 'lapses'], async (scene) => {
+    await scene.contender({ answered: COUNTED, ttl: scene.ttl }).gets();
+    await scene.lapsed();
+    assert.equal((await asker(scene, COUNTED).gets()).tries, 2);
+  }),
+  law('tries are forgotten after their time', ['leaves', 'lapses'], async (scene) => {
+    const { ttl } = scene;
+    await scene.contender({ answered: { ...ANY, counts: 1 }, ttl }).gets();
+    await scene.lapsed(ttl + 1_000); // engines that count in seconds keep them longer
+    assert.equal((await asker(scene, COUNTED).gets()).tries, 1);
+  }),
+  law('a claim that asks is told the mark of the hold before it', ['leaves', 'fair'], async (scene) => {
+    await asker(scene, { ...COUNTED, mark: 'a+/=9' }).gets();
+    assert.equal((await asker(scene).waits()).mark, 'a+/=9');
+    assert.equal((await scene.contender().waits()).mark, undefined, 'a claim that does not ask');
+  }),
+  law('forget removes words and tries, and nothing else', ['leaves'], async (scene) => {
+    const { words } = scene.clients[0];
+    assert.equal(await words!.forget(scene.key), false);
+    await left(scene, 'forgotten');
+    assert.equal(await words!.forget(scene.key), true);
+    const holder = asker(scene, COUNTED);
+    await holder.gets();
+    assert.equal(await words!.forget(scene.key), true, 'a try');
+    const seen = await rememberedBy(scene);
+    assert.deepEqual([seen.left, seen.tries], [undefined, 0]);
+    await scene.contender({ queue: false }).waits();
+    await holder.leaves();
+  }),
+];

@@ -1,0 +1,189 @@
+import { invalid, LockError, quoted } from '../core/contract/errors.ts';
+import { checkKey } from '../core/contract/key.ts';
+import { checkGiven, namesOf } from '../core/contract/options.ts';
+import { checkMatch } from '../memo/inquiry.ts';
+import { fingerprint, fromJson, toJson } from '../memo/json.ts';
+import { decoded, encoded, unkeepable } from '../memo/value.ts';
+import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
+import { checkQuery, codesOf, type Query, type Row, recordsOf, Text, translateError } from './query.ts';
+
+/** Where a result is kept, and of what request it is. */
+export interface KeepOptions<T = unknown> {
+  /** Which SQL the database speaks. */
+  readonly dialect: DialectName;
+  /** `table` or `schema.table`, with the columns `key` (its primary key), `mark` and `value`. */
+  readonly table: string;
+  /** At most one result is kept under it. */
+  readonly key: string;
+  /** What the request is, as data. Another one under the same key is refused with `LOCK_MISMATCH`. */
+  readonly match?: unknown;
+  /** The value as text. Default: JSON, which refuses what it would change. */
+  readonly encode?: (value: T) => string;
+  /** The value of such a text. Default: as JSON. */
+  readonly decode?: (text: string) => T;
+}
+
+const KEEP = namesOf<KeepOptions>({
+  dialect: true,
+  table: true,
+  key: true,
+  match: true,
+  encode: true,
+  decode: true,
+});
+
+/** What `keepIn` came to. */
+export interface KeepResult<T> {
+  /** What the function gave: this caller's, or the one whose result is kept. */
+  readonly value: T;
+  /** Whether this call ran its function. */
+  readonly ran: boolean;
+}
+
+/**
+ * Runs `fn` in your transaction and keeps what it gives, unless a result of the key is there. The work and its result are in one
+ * commit: both are there, or neither. While another transaction has the key, this one waits until that one has ended.
+ * @throws what `fn` throws: roll back then, or what it did so far is committed without a result. LockError `LOCK_MISMATCH`,
+ * `LOCK_TIMEOUT`, `LOCK_DEADLOCK`, `LOCK_INVALID`, which is also the code where `query` is not in a transaction
+ * @example
+ * const { value } = await inTransaction((query) =>
+ *   keepIn(query, { dialect: 'postgres', table: 'results', key: 'order:42' }, async () => {
+ *     await query('UPDATE stock SET left_over = left_over - 1 WHERE item = $1', ['lamp']);
+ *     return { state: 'sold' };
+ *   }),
+ * );
+ */
+export async function keepIn<T>(
+  query: Query,
+  options: KeepOptions<T>,
+  fn: () => Promise<T> | T,
+): Promise<KeepResult<T>> {
+  checkQuery(query, 'keepIn');
+  checkGiven(options, KEEP, 'the options of keepIn');
+  const { dialect: backend, key, match, encode = toJson, decode = fromJson as (text: string) => T } = options;
+  if (typeof fn !== 'function') throw invalid('keepIn() needs a function that does the work', key);
+  const mark = fingerprint(match, checkKey(key));
+  const row = new ResultRow(query, options, mark);
+  await row.assertTransaction();
+  const kept = await row.take();
+  if (kept) {
+    checkMatch({ key, match: mark }, String(kept.mark), backend);
+    if (kept.value === null) throw unfinished(key, backend);
+    return { value: decoded({ key, decode }, String(kept.value)), ran: false };
+  }
+  try {
+    const value = await fn();
+    await row.write(textOf(key, encode, value));
+    return { value, ran: true };
+  } catch (error) {
+    await row.giveUp();
+    throw error;
+  }
+}
+
+type Place = Pick<KeepOptions, 'dialect' | 'table' | 'key'>;
+
+/** The row of one key. */
+class ResultRow {
+  readonly #query: Query;
+  readonly #dialect: Dialect;
+  readonly #options: Place;
+  readonly #mark: string;
+
+  constructor(query: Query, options: Place, mark: string) {
+    this.#query = query;
+    this.#dialect = dialectOf(options.dialect);
+    this.#options = options;
+    this.#mark = mark;
+  }
+
+  /** Without a transaction the key would be committed before the work is done. Then the server does not find the savepoint. */
+  async assertTransaction(): Promise<void> {
+    try {
+      for (const text of ['SAVEPOINT holdfast_keep', 'RELEASE SAVEPOINT holdfast_keep']) await this.#query(text, []);
+    } catch (error) {
+      if (!codesOf(error).some((code) => OUTSIDE.includes(code))) throw error;
+      const message = 'keepIn() is not in a transaction: begin one, and give it a query that runs on its connection';
+      throw new LockError('LOCK_INVALID', message, { key: this.#options.key, cause: error });
+    }
+  }
+
+  /** Takes the key for this transaction. @returns the row that is there already */
+  async take(): Promise<Row | undefined> {
+    const { table, key } = this.#options;
+    const insert = this.#text();
+    const columns = ['key', 'mark'].map((name) => insert.name(name)).join(', ');
+    const sql = `INSERT INTO ${insert.name(table)} (${columns}) VALUES (${insert.value(key)}, ${insert.value(this.#mark)})`;
+    return this.#translated(async () => {
+      if (await this.#isInserted(sql, insert.params)) return undefined;
+      const select = this.#text();
+      const found = ['mark', 'value'].map((name) => select.name(name)).join(', ');
+      const where = select.where({ key });
+      const text = `SELECT ${found} FROM ${select.name(table)}${where}${this.#dialect.keep.latest}`;
+      const [row] = recordsOf(await this.#query(text, select.params));
+      if (row) return row;
+      throw new LockError('LOCK_DEADLOCK', `${quoted(key)} was taken away while it was read: begin anew`, { key });
+    });
+  }
+
+  async #isInserted(sql: string, params: never[]): Promise<boolean> {
+    const { unlessThere } = this.#dialect.keep;
+    try {
+      const result = await this.#query(sql + unlessThere, params);
+      return unlessThere === '' || recordsOf(result).length > 0;
+    } catch (error) {
+      if (unlessThere === '' && codesOf(error).includes(DUPLICATE)) return false;
+      throw error;
+    }
+  }
+
+  async write(value: string): Promise<void> {
+    const { table, key } = this.#options;
+    const update = this.#text();
+    const set = `${update.name('value')} = ${update.value(value)}`;
+    const sql = `UPDATE ${update.name(table)} SET ${set}${update.where({ key })}`;
+    await this.#translated(() => this.#query(sql, update.params));
+  }
+
+  /** A caller that commits in spite of an error must leave no key without a result. A transaction that has failed takes no statement. */
+  async giveUp(): Promise<void> {
+    const { table, key } = this.#options;
+    const remove = this.#text();
+    const sql = `DELETE FROM ${remove.name(table)}${remove.where({ key })}`;
+    await this.#query(sql, remove.params).catch(() => {});
+  }
+
+  #text(): Text {
+    return new Text(this.#dialect);
+  }
+
+  async #translated<R>(act: () => Promise<R>): Promise<R> {
+    const { table, dialect } = this.#options;
+    try {
+      return await act();
+    } catch (error) {
+      throw translateError(error, this.#dialect, dialect, `keeping a result in ${table}`);
+    }
+  }
+}
+
+/** @throws LockError `LOCK_INVALID` for a value that cannot be kept */
+function textOf<T>(key: string, encode: (value: T) => string, value: T): string {
+  try {
+    return encoded({ encode }, value);
+  } catch (cause) {
+    throw unkeepable(key, cause);
+  }
+}
+
+/** No active transaction, of PostgreSQL; no such savepoint, of MySQL and MariaDB. */
+const OUTSIDE = ['25P01', '3B001', '1305'];
+/** ER_DUP_ENTRY of MySQL and MariaDB. */
+const DUPLICATE = '1062';
+
+const unfinished = (key: string, backend: string): LockError =>
+  new LockError(
+    'LOCK_DEADLOCK',
+    `${quoted(key)} has no result yet: it is asked for by the function that makes it, or the table was written to by another way`,
+    { key, backend },
+  );

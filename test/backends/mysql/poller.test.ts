@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { Poller } from '../../../src/backends/mysql/poller.ts';
+import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
+import type { Claim, Grant } from '../../../src/core/contract/backend.ts';
+import { manualClock } from '../../../src/testing/index.ts';
+import { until } from '../../kit/wait.ts';
+
+const POLL = 25;
+const place = (id: string, ticket: number): string => `@${id} 9000000000000000 ${ticket} 1 1 30000000 1 - ;`;
+const waiter: Claim = {
+  ...{ key: 'key', id: 'waiter', ...EXCLUSIVE, ttl: 30_000, queue: true },
+  ...{ span: 1, within: 5_000, label: '' },
+};
+
+/** A poller of one waiter behind these claims, and how often it has looked. */
+async function scene(...ahead: string[]) {
+  const clock = manualClock();
+  const state = { ahead, looks: 0, granted: undefined as Grant | undefined };
+  const text = (): string => [...state.ahead, 'waiter'].map((id, i) => place(id, i + 1)).join('');
+  const look = async () => {
+    state.looks++;
+    return new Map([['key', { text: text(), now: 1 }]]);
+  };
+  const poller = new Poller(clock, POLL, look as never);
+  const watch = poller.watch(waiter, (grant) => {
+    state.granted = grant;
+  });
+  const looksWithin = async (ms: number): Promise<number> => {
+    const before = state.looks;
+    for (let i = 0; i < ms; i += 5) await clock.advance(5);
+    return state.looks - before;
+  };
+  return { state, looksWithin, [Symbol.asyncDispose]: () => watch[Symbol.asyncDispose]() };
+}
+
+test('while nothing moves, a waiter looks less and less often, and four times a second at least', async () => {
+  await using poller = await scene('holder');
+  expect(await poller.looksWithin(500), 'at first').toBeGreaterThan(15);
+  await poller.looksWithin(60_000);
+  const looks = await poller.looksWithin(10_000);
+  expect(looks).toBeGreaterThan(38);
+  expect(looks).toBeLessThan(60);
+});
+
+test('a line that moves is looked at often again, and the grant is heard', async () => {
+  await using poller = await scene('first', 'second');
+  await poller.looksWithin(60_000);
+  poller.state.ahead = ['second'];
+  await poller.looksWithin(300);
+  expect(await poller.looksWithin(500)).toBeGreaterThan(15);
+  poller.state.ahead = [];
+  await poller.looksWithin(50);
+  await until('the grant', () => poller.state.granted?.ticket === 1n);
+});

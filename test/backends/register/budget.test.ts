@@ -1,0 +1,21 @@
+import { globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+const backends = new URL('../../../src/backends/', import.meta.url).pathname;
+/** Lines with code: neither blank ones nor those of a comment alone count. */
+const linesOf = (path: string): number =>
+  readFileSync(backends + path, 'utf8')
+    .replaceAll(/\/\*[\s\S]*?\*\//g, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.trim().startsWith('//')).length;
+
+test('the engine over registers has at most 700 lines, without the proof of a store', () => {
+  const files = globSync('register/*.ts', { cwd: backends }).filter((path) => !path.endsWith('proof.ts'));
+  const all = files.map(linesOf).reduce((sum, lines) => sum + lines, 0);
+  expect(all, files.join()).toBeGreaterThan(300);
+  expect(all).toBeLessThanOrEqual(700);
+});
+
+test.each(['s3', 'dynamodb', 'nats'])('the adapter of %s has at most 80 lines', (name) => {
+  expect(linesOf(`${name}/backend.ts`)).toBeLessThanOrEqual(80);
+});

@@ -1,0 +1,146 @@
+import { hash } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
+import type { Connection } from '../../../src/backends/zookeeper/wire/connection.ts';
+import { Code } from '../../../src/backends/zookeeper/wire/errors.ts';
+import { multi } from '../../../src/backends/zookeeper/wire/multi.ts';
+import { createPersistent, getChildren, remove, setData } from '../../../src/backends/zookeeper/wire/operations.ts';
+import { OPEN } from '../../../src/backends/zookeeper/wire/records.ts';
+import { Session } from '../../../src/backends/zookeeper/wire/session.ts';
+import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
+import type { Answerable, Backend, Claim, Release } from '../../../src/core/contract/backend.ts';
+import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
+import { listOf } from '../../../src/core/contract/promises.ts';
+import { HOST } from '../../kit/net.ts';
+import { startProxy } from '../../kit/proxy.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
+import { startZookeeper } from '../../kit/zookeeper.ts';
+import { waiterGetsUnkept } from '../../memo/unkept.ts';
+
+const ANY: Answerable = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
+/** It is not answered, so it runs. */
+const NONE: Answerable = { ...ANY, age: -1 };
+const HOUR = 3_600_000;
+const sessionTimeout = 4_000;
+const silent = { onConnection() {}, onExpiry() {}, doubtful() {} };
+
+const claimOf = (key: string, wish: Partial<Claim> = {}): Claim => ({
+  ...{ key, id: systemClock.id(), ...EXCLUSIVE, ttl: 60_000, queue: true, span: 1, within: 5_000, label: '' },
+  ...wish,
+});
+
+async function leave(backend: Backend, key: string, text: string, ttl = HOUR): Promise<void> {
+  const holder = claimOf(key, { answered: NONE });
+  expect(await backend.attempt(holder)).toMatchObject({ granted: true });
+  expect(await backend.release(holder, undefined, { text, ttl })).toEqual({ freed: true, left: true });
+}
+
+/** The container of the words of a key. */
+const bucketOf = (key: string): string => hash('sha256', key, 'hex').slice(0, 2);
+
+describeOn('zookeeper', 'words beside the lines', () => {
+  let server: Server;
+  let session: Session;
+  let connection: Connection;
+  beforeAll(async () => {
+    server = await startZookeeper({ tickTime: '200' });
+    session = new Session([server], { timeout: 10_000, tls: undefined, auth: undefined }, systemClock, silent);
+    connection = await session.connection(5_000);
+  }, 60_000);
+  afterAll(async () => {
+    await session?.close();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  const open = (prefix: string, clock?: Clock): Backend =>
+    zookeeper({ servers: `${HOST}:${server.port}`, sessionTimeout, prefix, clock });
+  const stored = async (path: string): Promise<string[]> => (await connection.request(getChildren(path))).names;
+
+  test('a lock that leaves nothing makes no node for words', async () => {
+    const backend = open('plain');
+    const claim = claimOf('key');
+    await backend.attempt(claim);
+    await backend.release(claim);
+    expect(await stored('/plain')).toEqual(['key']);
+    await backend.close();
+  });
+
+  test('words and tries outlive the session of who left them, and are no locks', async () => {
+    const writer = open('kept');
+    await leave(writer, 'key', 'of one that has gone');
+    await writer.attempt(claimOf('tried', { answered: { ...NONE, mark: 'first', counts: HOUR } }));
+    await writer.close();
+    const reader = open('kept');
+    expect(await reader.attempt(claimOf('key', { answered: ANY }))).toMatchObject({
+      left: { text: 'of one that has gone' },
+    });
+    expect(await reader.words!.look('tried')).toEqual({ tries: 1, mark: 'first' });
+    const again = claimOf('tried', { answered: { ...NONE, counts: HOUR } });
+    expect(await reader.attempt(again)).toMatchObject({ granted: true, tries: 2 });
+    await reader.release(again);
+    expect(await listOf(reader.inspect!(''))).toEqual([]);
+    await reader.close();
+  });
+
+  test('a hold whose session is over leaves no words', async () => {
+    await using proxy = await startProxy(server.port);
+    const dead = zookeeper({ servers: `${HOST}:${proxy.port}`, sessionTimeout: 1_000, prefix: 'over' });
+    const next = open('over');
+    const holder = claimOf('key', { answered: NONE });
+    await dead.attempt(holder);
+    proxy.refuse();
+    proxy.cut();
+    const waiter = claimOf('key');
+    await until('the next one holds', async () => (await next.attempt(waiter)).granted);
+    await proxy.pass();
+    const late = { text: 'too late', ttl: HOUR };
+    let released: Release | undefined;
+    await until('an answer comes', async () => {
+      released = await dead.release(holder, undefined, late).catch(() => undefined);
+      return released !== undefined;
+    });
+    expect(released).toEqual({ freed: false, left: false });
+    expect((await next.words!.look('key')).left).toBeUndefined();
+    expect(await next.release(waiter)).toEqual({ freed: true });
+    await Promise.all([dead.close(), next.close()]);
+  });
+
+  test('a waiter gets a result that is not kept, in another process, too', () =>
+    waiterGetsUnkept(() => open('waiters')));
+
+  test('a release removes words of other keys that are over, and no others', async () => {
+    const backend = open('swept', { ...systemClock, random: () => 0 }); // each release sweeps
+    const numbers = Array.from({ length: 4_000 }, (_, n) => `${n}`);
+    const [over, kept, last] = numbers.filter((key) => bucketOf(key) === bucketOf('0')) as [string, string, string];
+    await leave(backend, over, 'short', 1);
+    await leave(backend, kept, 'long');
+    await leave(backend, last, 'makes room');
+    const folder = `/swept/@words/${bucketOf('0')}`;
+    await until('it is swept', async () => (await stored(folder)).length === 2);
+    expect((await stored(folder)).toSorted()).toEqual([`${kept}@left`, `${last}@left`].toSorted());
+    await backend.close();
+  });
+
+  test('words in a form of a later version are no answer, and an error says so', async () => {
+    const backend = open('newer');
+    await leave(backend, 'key', 'of this version');
+    await connection.request(setData(`/newer/@words/${bucketOf('key')}/key@left`, Buffer.from('2 of a later one')));
+    await expect(backend.words!.look('key')).rejects.toThrow(/a format that this version does not know/);
+    await backend.close();
+  });
+
+  test('of a transaction the server names the step that it refused, and no step has an effect', async () => {
+    const make = createPersistent('/made', new Uint8Array(), OPEN);
+    expect(await connection.request(multi([make, remove('/nobody'), setData('/made', new Uint8Array())]))).toEqual({
+      index: 1,
+      code: Code.noNode,
+    });
+    expect(await stored('/')).not.toContain('made');
+    expect(
+      await connection.request(multi([make, setData('/made', new Uint8Array()), remove('/made')])),
+    ).toBeUndefined();
+    expect(await connection.request(multi([make, make]))).toEqual({ index: 1, code: Code.nodeExists });
+  });
+});

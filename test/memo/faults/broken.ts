@@ -1,0 +1,36 @@
+import type { Attempt, Backend } from '../../../src/core/contract/backend.ts';
+import { around } from '../../../src/testing/around.ts';
+
+/** Engines that break a promise of memos, each in a way of its own. */
+export const BROKEN: Readonly<Record<string, (engine: Backend) => Backend>> = {
+  'says that it left words which it did not leave': (engine) =>
+    around(engine, {
+      release: async (handle, next, leave) => ({
+        ...(await engine.release(handle, next)),
+        ...(leave && { left: true }),
+      }),
+    }),
+  'takes words of a hold that is over': (engine) =>
+    around(engine, {
+      release: async (handle, next, leave) => ({
+        ...(await engine.release(handle, next, leave)),
+        ...(leave && { freed: true, left: true }),
+      }),
+    }),
+  'answers with other words': (engine) =>
+    around(engine, {
+      attempt: async (claim) => {
+        const attempt = await engine.attempt(claim);
+        if (attempt.granted || !attempt.left) return attempt;
+        return { ...attempt, left: { ...attempt.left, text: attempt.left.text.replace('value', 'valve') } };
+      },
+    }),
+  'grants beside a holder': (engine) => {
+    let refused = 0;
+    const beside = (attempt: Attempt): Attempt =>
+      !attempt.granted && !attempt.left && ++refused % 3 === 0
+        ? { granted: true, ticket: 9_000_000n + BigInt(refused), validFor: 2_000 }
+        : attempt;
+    return around(engine, { attempt: async (claim) => beside(await engine.attempt(claim)) });
+  },
+};

@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { memory } from '../../../src/backends/memory.ts';
+import { openBackend } from '../../../src/connect/open.ts';
+import { urlOfFile } from '../../../src/connect/url.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
+import { startRedis } from '../../kit/redis.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { BROKEN } from './broken.ts';
+import { playRounds } from './rounds.ts';
+
+const LIMIT = { timeout: 60_000 };
+const PLAN = { rounds: 60, lanes: 30, seed: 1, ttl: 400 };
+
+async function keeps(engine: Backend): Promise<void> {
+  const { found, wrong } = await playRounds(engine, PLAN);
+  expect({ found, wrong }).toEqual({ found: [], wrong: 0 });
+  await engine.close();
+}
+
+describeOn('file', 'memos on a file, one of three processes killed, stopped or cut off', () => {
+  test('keep their promises', LIMIT, async () => {
+    using folder = temporaryFolder();
+    await keeps(await openBackend(urlOfFile(join(folder.path, 'locks.db'))));
+  });
+});
+
+describeOn('redis', 'memos on Redis, one of three processes killed, stopped or cut off', () => {
+  test('keep their promises', LIMIT, async () => {
+    await using server = await startRedis();
+    await keeps(await openBackend(server.url));
+  });
+});
+
+/** By which checker each is found, whatever else finds it, too. */
+const FOUND: Readonly<Record<keyof typeof BROKEN, string>> = {
+  'says that it left words which it did not leave': 'oneResult',
+  'takes words of a hold that is over': 'kept',
+  'answers with other words': 'values',
+  'grants beside a holder': 'exclusion',
+};
+
+describe('the rounds find an engine that', () => {
+  test.each(Object.entries(BROKEN))('%s', LIMIT, async (name, broken) => {
+    const { foundBy } = await playRounds(broken(memory()), { ...PLAN, rounds: 300, lanes: 150 });
+    expect([...foundBy]).toContain(FOUND[name]);
+  });
+});

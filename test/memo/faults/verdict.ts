@@ -1,0 +1,70 @@
+import { all } from '../../simulation/events.ts';
+import { MEMO_CHECKERS } from '../../simulation/memo/checkers.ts';
+import type { Round } from './round.ts';
+
+const { exclusion, tokens, values, oneResult, endings } = MEMO_CHECKERS;
+
+/** A waiter that is told nothing asks again by then, ms; and a machine that is busy lets it ask late. */
+const POLL = 2_000;
+const BUSY = 2_000;
+
+/** What is there in the end is what the callers were told is kept, it is of its run, and nobody began after it. */
+function kept({ history, left }: Round): string[] {
+  const told = all(history, 'had').filter((had) => had.kept === true);
+  const lost = told.filter(({ token }) => token !== left?.ticket);
+  const begun = all(history, 'begun');
+  const maker = left && begun.find(({ token }) => token === left.ticket);
+  const made = all(history, 'done').find(({ op }) => op === maker?.op)?.value;
+  return [
+    ...lost.map(({ op, token }) => `${op} has a result of ${token}, and that of ${left?.ticket} is kept`),
+    ...(left && !left.text.endsWith(` "${made}"`)
+      ? [`the run of ${left.ticket} gave "${made}", and that is not kept`]
+      : []),
+    ...begun
+      .filter(({ token }) => left && token > left.ticket)
+      .map(({ op, token }) => `${op} began with ${token}, although the result of ${left!.ticket} was there`),
+  ];
+}
+
+/** ms from when the words were there, or it asked, until each caller of a process that nothing was done to had them. */
+export function waits({ history, victim, processes }: Round): number[] {
+  const at = processes.find(({ leftAt }) => leftAt !== undefined)?.leftAt;
+  if (at === undefined) return [];
+  const asked = new Map(all(history, 'asked').map((event) => [event.op, event]));
+  return all(history, 'had')
+    .filter(({ op, ran }) => !ran && (asked.get(op)!.by !== victim.name || victim.struck === undefined))
+    .filter(({ op }) => asked.get(op)!.at <= at)
+    .map((had) => had.at - at);
+}
+
+/** ms from the death of the runner until the next one began, or a result was had. */
+export function succession({ history, victim }: Round): number | undefined {
+  const { struck, crashed } = victim;
+  if (!crashed || struck === undefined) return undefined;
+  const next = all(history, 'begun', 'had').find(({ at }) => at > struck);
+  return next && next.at - struck;
+}
+
+function late(round: Round): string[] {
+  const heard = Math.max(0, ...waits(round));
+  const next = succession(round) ?? 0;
+  return [
+    ...(heard > POLL + BUSY ? [`a waiter had the result ${heard.toFixed(0)} ms after it was there`] : []),
+    ...(next > round.ttl + 1_000 + POLL + BUSY ? [`nobody began for ${next.toFixed(0)} ms after a death`] : []),
+  ];
+}
+
+const CHECKERS = {
+  ...Object.fromEntries(
+    Object.entries({ exclusion, tokens, values, oneResult, endings }).map(([name, checker]) => [
+      name,
+      ({ history }: Round) => checker(history),
+    ]),
+  ),
+  kept,
+  late,
+};
+
+/** What is wrong with a round, a line each. */
+export const wrongIn = (round: Round): string[] =>
+  Object.entries(CHECKERS).flatMap(([name, checker]) => checker(round).map((line) => `${name}: ${line}`));

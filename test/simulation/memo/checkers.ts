@@ -1,0 +1,137 @@
+import { all, residue, time } from '../events.ts';
+import type { MemoHistory } from './history.ts';
+
+/** Finds what must not be in a history: a line for each. */
+type Checker = (history: MemoHistory) => string[];
+
+const byOp = <E extends { readonly op: number }>(events: readonly E[]): Map<number, E> =>
+  new Map(events.map((event) => [event.op, event]));
+
+/** No two runs of a key believe that they hold it. */
+const exclusion: Checker = (history) =>
+  all(history, 'believed').map(({ at, key, ops }) => `${time(at)}: ${ops.join(' and ')} run ${key} at once`);
+
+/** The runs of a key have tokens that grow, and nobody runs twice for one call. */
+const tokens: Checker = (history) => {
+  const last = new Map<string, bigint>();
+  const ops = new Set<number>();
+  return all(history, 'begun').flatMap(({ at, op, key, token }) => {
+    const before = last.get(key) ?? 0n;
+    last.set(key, token);
+    const wrong = [
+      ...(token > before ? [] : [`${time(at)}: a run of ${key} has token ${token} after ${before}`]),
+      ...(ops.has(op) ? [`${time(at)}: ${op} runs once more`] : []),
+    ];
+    ops.add(op);
+    return wrong;
+  });
+};
+
+/** A caller whose function ran has what that gave, and every other caller what the run of that token gave. */
+const values: Checker = (history) => {
+  const done = byOp(all(history, 'done'));
+  const runs = new Map(all(history, 'begun').map(({ op, key, token }) => [`${key}:${token}`, op]));
+  const had = all(history, 'had').flatMap(({ at, op, key, value, ran, token }) => {
+    const maker = ran ? op : runs.get(`${key}:${token}`);
+    const made = maker === undefined ? undefined : done.get(maker)?.value;
+    return made === value ? [] : [`${time(at)}: ${op} has "${value}" of token ${token}, which gave "${made}"`];
+  });
+  const missed = byOp(all(history, 'missed'));
+  const own = all(history, 'done').flatMap(({ op, value }) => {
+    const error = missed.get(op)?.error;
+    if (error === undefined || (value === undefined && error === `error of ${op}`)) return [];
+    return [`${op} ${value === undefined ? 'failed' : 'has a result'}, and its caller has ${error}`];
+  });
+  return [...had, ...own];
+};
+
+/** Of a key that keeps its result there is one result, and from the moment in which somebody has it nobody begins again. */
+const oneResult: Checker = (history) => {
+  if (!history.scene.keeps) return [];
+  const kept = new Map<string, bigint>();
+  return all(history, 'had', 'begun').flatMap((event) => {
+    const { at, key, token, op } = event;
+    const first = kept.get(key);
+    if (event.what === 'begun')
+      return first !== undefined ? [`${time(at)}: ${op} runs ${key}, whose result of token ${first} is kept`] : [];
+    if (event.ran && event.kept !== true) return [];
+    kept.set(key, first ?? token);
+    return (first ?? token) === token ? [] : [`${time(at)}: ${key} has a result of ${first} and one of ${token}`];
+  });
+};
+
+/** What is kept only for those who wait answers nobody who asked after its caller had it. */
+const onlyWaiters: Checker = (history) => {
+  if (history.scene.keeps) return [];
+  const asked = byOp(all(history, 'asked'));
+  const had = all(history, 'had');
+  return had.flatMap(({ at, op, key, ran, token }) => {
+    if (ran) return [];
+    const maker = had.find((each) => each.ran && each.key === key && each.token === token);
+    return maker && asked.get(op)!.at > maker.at
+      ? [`${time(at)}: ${op} asked at ${time(asked.get(op)!.at)}, and has what was there at ${time(maker.at)}`]
+      : [];
+  });
+};
+
+/** A key is begun no more often than its attempts, deaths included, without a result that is kept. */
+const attempts: Checker = (history) => {
+  const done = byOp(all(history, 'done'));
+  const had = byOp(all(history, 'had'));
+  // A runner that died, or that got no answer, may have left its result all the same.
+  const mayBeKept = (op: number): boolean => done.get(op)?.value !== undefined && had.get(op)?.kept !== false;
+  const begun = new Map<string, number>();
+  return all(history, 'begun').flatMap(({ at, op, key }) => {
+    const times = (begun.get(key) ?? 0) + 1;
+    begun.set(key, mayBeKept(op) ? 0 : times);
+    return times > history.scene.attempts ? [`${time(at)}: ${op} begins ${key}, ${times} times without a result`] : [];
+  });
+};
+
+/** Every call in a living process came to an end, and to one that is foreseen. */
+const endings: Checker = (history) => {
+  const foreseen = new Set(
+    ['TIMEOUT', 'ABORTED', 'UNAVAILABLE', 'CLOSED', 'POISONED', 'LOST'].map((end) => `LOCK_${end}`),
+  );
+  const crashed = new Set(all(history, 'crashed').map(({ by }) => by));
+  const ends = byOp(all(history, 'had', 'missed'));
+  return all(history, 'asked').flatMap(({ at, op, by }) => {
+    const end = ends.get(op);
+    if (!end) return crashed.has(by) ? [] : [`${op}, asked at ${time(at)} by ${by}, waits for ever`];
+    if (end.what === 'had' || foreseen.has(end.error) || end.error === `error of ${op}`) return [];
+    return [`${op} by ${by} ended with ${end.error}`];
+  });
+};
+
+/** Where nothing is lost, every caller that waited has a kept result soon after the one that made it. */
+const promptness: Checker = (history) => {
+  const { calm, wakes, wakesLost } = history.scene;
+  if (!calm) return [];
+  const bound = wakes === 'never' ? 500 : wakesLost ? 2_100 : 80;
+  const asked = byOp(all(history, 'asked'));
+  const had = all(history, 'had');
+  return had.flatMap(({ at, op, key, ran, token }) => {
+    const maker = had.find((each) => each.ran && each.key === key && each.token === token);
+    if (ran || !maker || asked.get(op)!.at > maker.at) return [];
+    return at - maker.at <= bound ? [] : [`${op} has the result of ${key} ${time(at - maker.at)} after its maker`];
+  });
+};
+
+export const MEMO_CHECKERS = {
+  exclusion,
+  tokens,
+  values,
+  oneResult,
+  onlyWaiters,
+  attempts,
+  endings,
+  promptness,
+  residue,
+};
+
+export type MemoCheckerName = keyof typeof MEMO_CHECKERS;
+
+/** What the checkers find, each line with the name of the one that found it. */
+export function checkMemo(history: MemoHistory): string[] {
+  return Object.entries(MEMO_CHECKERS).flatMap(([name, checker]) => checker(history).map((line) => `${name}: ${line}`));
+}

@@ -1,0 +1,74 @@
+import type { Edit } from '../mutants.ts';
+import type { MemoCheckerName } from './checkers.ts';
+
+/** Memos with one planted bug, and the checker that must find it. */
+export interface MemoMutant extends Edit {
+  readonly bug: string;
+  readonly foundBy: MemoCheckerName;
+}
+
+export const MEMO_MUTANTS: readonly MemoMutant[] = [
+  {
+    bug: 'begins again what is poisoned, where no result is kept',
+    file: 'memo/outcome.ts',
+    sound: 'ttl, ageless: true }',
+    broken: 'ttl }',
+    foundBy: 'attempts',
+  },
+  {
+    bug: 'counts no run that ended in a death',
+    file: 'memo/flight.ts',
+    sound: 'if (tries > caller.plan.attempts) return',
+    broken: 'if (tries > 1_000) return',
+    foundBy: 'attempts',
+  },
+  {
+    bug: 'trusts that another machine counts time as it does',
+    file: 'core/contract/terms.ts',
+    sound: 'Math.max(0, ms * PART - ROUNDING)',
+    broken: 'ms',
+    foundBy: 'onlyWaiters',
+  },
+  {
+    bug: 'gives a result to callers that came after it',
+    file: 'memo/flight.ts',
+    sound: 'plan.keep > 0 || age <= passedFor(sent - began)',
+    broken: 'plan.keep > 0 || age <= sent',
+    foundBy: 'onlyWaiters',
+  },
+  {
+    bug: 'takes a refused release for one that left the words',
+    file: 'core/line/release-with.ts',
+    sound: "if (isLockError(error) && (!unanswered || error.code !== 'LOCK_UNAVAILABLE')) throw error;",
+    broken: "if (isLockError(error)) return 'left';",
+    foundBy: 'oneResult',
+  },
+  {
+    bug: 'does not ask again after a release without an answer',
+    file: 'core/line/release-with.ts',
+    sound: 'if (clock.now() + pause >= timing.deadline || activity.over)',
+    broken: "if (unanswered) return 'left';\n    if (clock.now() + pause >= timing.deadline || activity.over)",
+    foundBy: 'oneResult',
+  },
+  {
+    bug: 'does not ask once more when it begins to listen',
+    file: 'core/engine/listener.ts',
+    sound: 'if (claim.answered) this.#distrusts = true;',
+    broken: '',
+    foundBy: 'promptness',
+  },
+  {
+    bug: 'lets the wait of a caller end while its own function runs',
+    file: 'memo/flight.ts',
+    sound: '    this.#callers.delete(caller);\n    caller.begins();\n',
+    broken: '',
+    foundBy: 'values',
+  },
+  {
+    bug: 'passes a run on to the next caller of the process, as a lock does',
+    file: 'memo/flight.ts',
+    sound: 'if (tries > caller.plan.attempts) return this.#leave(lease, usedUp(caller.plan));',
+    broken: 'for (const next of [...this.#callers].slice(1, 2)) void next.fn(new FlightRun(lease));',
+    foundBy: 'exclusion',
+  },
+];

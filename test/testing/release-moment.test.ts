@@ -1,0 +1,39 @@
+/**
+ * What users of locks rely on holds on each engine, also where nobody waits for releases and holds linger: where others are known to
+ * wait for the key, a hold does not linger, and its release leaves at the end of the turn. So both moments come up.
+ */
+import { afterAll, beforeAll } from 'vitest';
+import { openBackend } from '../../src/connect/open.ts';
+import type { LockOptions } from '../../src/index.ts';
+import { conformance, type Subject } from '../../src/testing/index.ts';
+import { laws } from '../../src/testing/laws.ts';
+import { ALL_SITES, type Site } from '../kit/sites.ts';
+import { describeCases, describeOn } from '../kit/suite.ts';
+
+const OPTIONS: LockOptions = { awaitRelease: false, handOff: { linger: '3ms' } };
+
+/** Without those of the contract, which an engine keeps or does not, whenever it is sent a release. */
+const lawsOfLocks = (subject: Subject) => conformance(subject).slice(laws(subject).length);
+
+const TIMING: Readonly<Record<string, Subject['timing']>> = {
+  etcd: { ttl: 1_000, tolerance: 1_200 },
+  zookeeper: { tolerance: 400 },
+  nats: { ttl: 700, tolerance: 350 },
+};
+
+for (const engine of ['file', 'redis', 'redlock', 'postgres', 'mysql', 'etcd', 'zookeeper', 'nats'] as const) {
+  describeOn(engine === 'redlock' ? 'redis' : engine, `on ${engine}`, () => {
+    let site: Site;
+    beforeAll(async () => {
+      site = await ALL_SITES[engine].start();
+    }, 60_000);
+    afterAll(() => site?.[Symbol.asyncDispose]());
+    const subject = {
+      name: engine,
+      open: () => openBackend(site.url),
+      options: OPTIONS,
+      timing: TIMING[engine],
+    };
+    describeCases(lawsOfLocks(subject), engine === 'redlock' ? 'one by one' : 'side by side');
+  });
+}

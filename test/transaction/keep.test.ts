@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type KeepOptions, keepIn, type Query, retryStale } from '../../src/transaction/index.ts';
+import type { Server } from '../kit/server.ts';
+import { describeOn } from '../kit/suite.ts';
+import { settleWithin } from '../kit/wait.ts';
+import { type Database, GROUNDS } from './grounds.ts';
+
+const TABLE = {
+  postgres: 'CREATE TABLE results (key text PRIMARY KEY, mark text NOT NULL, value text)',
+  mysql: 'CREATE TABLE results (`key` varbinary(512) PRIMARY KEY, mark varchar(64) NOT NULL, value mediumtext)',
+};
+
+for (const { title, parts, dialect, start, open } of GROUNDS) {
+  describeOn(parts, `keepIn in the caller's transaction, ${title}`, () => {
+    let server: Server;
+    let db: Database;
+    const where = { dialect, table: 'results', key: 'order:42' };
+    const keep = <T>(query: Query, fn: () => Promise<T> | T, more: Partial<KeepOptions<T>> = {}) =>
+      keepIn(query, { ...where, ...more }, fn);
+    const sold = async (): Promise<number> => {
+      const result = (await db.query('SELECT COUNT(*) AS n FROM sales', [])) as { rows: { n: string }[] };
+      return Number((dialect === 'postgres' ? result.rows : (result as unknown as { n: number }[][])[0]!)[0]!.n);
+    };
+    const sell = async (query: Query): Promise<{ state: string }> => {
+      await query('INSERT INTO sales (item) VALUES (1)', []);
+      return { state: 'sold' };
+    };
+
+    beforeAll(async () => {
+      server = await start();
+      db = open(server.url);
+      await db.query(TABLE[dialect === 'postgres' ? 'postgres' : 'mysql'], []);
+      await db.query('CREATE TABLE sales (item int)', []);
+    }, 60_000);
+    afterAll(async () => {
+      await db?.end();
+      await server?.[Symbol.asyncDispose]();
+    });
+    beforeEach(async () => {
+      await db.query('DELETE FROM results', []);
+      await db.query('DELETE FROM sales', []);
+    });
+
+    test('the second transaction gets the result of the first, and does not run', async () => {
+      const first = await db.within((query) => keep(query, () => sell(query)));
+      const second = await db.within((query) => keep(query, () => sell(query)));
+      expect([first, second]).toEqual([
+        { value: { state: 'sold' }, ran: true },
+        { value: { state: 'sold' }, ran: false },
+      ]);
+      expect(await sold()).toBe(1);
+    });
+
+    test('twenty transactions at once do the work once, and all have the result', async () => {
+      const run = (): Promise<unknown> =>
+        retryStale(() => db.within((query) => keep(query, () => sell(query))), { attempts: 20 });
+      const results = await Promise.all(Array.from({ length: 20 }, run));
+      expect(results.filter((result) => (result as { ran: boolean }).ran)).toHaveLength(1);
+      expect(new Set(results.map((result) => JSON.stringify((result as { value: unknown }).value)))).toEqual(
+        new Set(['{"state":"sold"}']),
+      );
+      expect(await sold()).toBe(1);
+    });
+
+    test('what is rolled back leaves nothing, and one that waited for it runs', async () => {
+      let begun = (): void => {};
+      const begins = new Promise<void>((resolve) => {
+        begun = resolve;
+      });
+      let fail = (): void => {};
+      const failing = db.within((query) =>
+        keep(query, async () => {
+          await sell(query);
+          begun();
+          await new Promise<void>((_, reject) => {
+            fail = () => reject(new Error('the process died here'));
+          });
+        }),
+      );
+      const failed = expect(failing).rejects.toThrow('the process died here');
+      await settleWithin('the first one', begins);
+      const second = db.within((query) => keep(query, () => sell(query)));
+      fail();
+      await failed;
+      expect(await settleWithin('the second one', second)).toMatchObject({ ran: true });
+      expect(await sold()).toBe(1);
+    });
+
+    test('a caller that commits in spite of an error leaves no key without a result', async () => {
+      await db.within(async (query) => {
+        await keep(query, () => Promise.reject(new Error('declined'))).catch(() => {});
+      });
+      expect(await db.within((query) => keep(query, () => 'paid'))).toEqual({ value: 'paid', ran: true });
+    });
+
+    test('another request under the same key is refused before anything runs', async () => {
+      await db.within((query) => keep(query, () => 1, { match: { amount: 5, to: 'a' } }));
+      const again = db.within((query) => keep(query, () => 2, { match: { to: 'a', amount: 5 } }));
+      expect(await again).toEqual({ value: 1, ran: false });
+      const other = db.within((query) => keep(query, () => 2, { match: { amount: 6, to: 'a' } }));
+      await expect(other).rejects.toMatchObject({ code: 'LOCK_MISMATCH', key: 'order:42' });
+    });
+
+    test('a query outside of a transaction is refused, and nothing is written', async () => {
+      const outside = keep(db.query, () => sell(db.query));
+      await expect(outside).rejects.toMatchObject({
+        code: 'LOCK_INVALID',
+        message: expect.stringContaining('keepIn() is not in a transaction: begin one'),
+      });
+      expect(await sold()).toBe(0);
+      expect(await db.within((query) => keep(query, () => 'first'))).toMatchObject({ ran: true });
+    });
+
+    test('a key that no lock could have is refused, with a match and without', async () => {
+      for (const more of [{ key: '' }, { key: '', match: 1 }])
+        await expect(db.within((query) => keep(query, () => 1, more))).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+    });
+
+    test('the function that makes a result cannot ask for it', async () => {
+      const nested = db.within((query) => keep(query, () => keep(query, () => 1)));
+      await expect(nested).rejects.toMatchObject({ code: 'LOCK_DEADLOCK' });
+    });
+
+    test('a value that JSON would change is refused, and the work is rolled back with it', async () => {
+      const bent = db.within((query) => keep(query, async () => (await sell(query)) && { at: new Date(0) }));
+      await expect(bent).rejects.toMatchObject({ code: 'LOCK_INVALID', message: expect.stringContaining('value.at') });
+      expect(await sold()).toBe(0);
+    });
+
+    test('keys that differ in case or in a space at the end are different keys', async () => {
+      const keys = ['a', 'A', 'a '];
+      const runs = await Promise.all(keys.map((key) => db.within((query) => keep(query, () => key, { key }))));
+      expect(runs).toEqual(keys.map((value) => ({ value, ran: true })));
+    });
+
+    describe('in a transaction that reads from a snapshot', () => {
+      test('a result that was committed after its beginning is found, or the transaction must begin anew', async () => {
+        const tries: number[] = [];
+        const result = await retryStale((attempt) =>
+          db.within(async (query) => {
+            tries.push(attempt);
+            await query('SELECT COUNT(*) FROM sales', []);
+            if (attempt === 1) await db.within((other) => keep(other, () => sell(other)));
+            return keep(query, () => sell(query));
+          }, 'REPEATABLE READ'),
+        );
+        expect(result).toEqual({ value: { state: 'sold' }, ran: false });
+        expect(tries.length).toBeLessThanOrEqual(2);
+        expect(await sold()).toBe(1);
+      });
+    });
+  });
+}
