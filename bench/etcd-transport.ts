@@ -13,7 +13,7 @@ import { Client } from '../src/backends/etcd/wire/client.ts';
 import { Channel } from '../src/backends/etcd/wire/grpc.ts';
 import { TxnRequest } from '../src/backends/etcd/wire/messages.ts';
 import { list, remove, stand } from '../src/backends/etcd/wire/ops.ts';
-import { encode, type Sent } from '../src/backends/etcd/wire/protobuf.ts';
+import { encode, type OutgoingMessage } from '../src/backends/etcd/wire/protobuf.ts';
 import { EXCLUSIVE } from '../src/core/contract/admission.ts';
 import { systemClock } from '../src/core/contract/clock.ts';
 import { startEtcd } from '../test/kit/etcd.ts';
@@ -28,7 +28,7 @@ interface Contestant {
   cycle(key: string): Promise<void>;
   close(): void | Promise<void>;
 }
-type Txn = Sent<typeof TxnRequest>;
+type Txn = OutgoingMessage<typeof TxnRequest>;
 
 const VALUE = Buffer.from('{"take":1,"of":1}');
 const lineFrom = (key: string): Buffer => Buffer.from(`bench/${key}/`);

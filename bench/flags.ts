@@ -5,6 +5,7 @@ export const USAGE = `npm run bench -- [flags]: what a lock costs here, against 
   --row 'one caller'  rows whose title has this in it
   --rounds 5          how often each is measured; medians count
   --quick             two short rounds: a look, not a measurement
+  --publish           also write the figures into bench/figures.json, and from there into the pages
   --list              the rows there are, by group
   --help              this`;
 
@@ -13,6 +14,7 @@ export interface Flags {
   readonly row: string;
   readonly rounds: number;
   readonly quick: boolean;
+  readonly publish: boolean;
   readonly list: boolean;
   readonly help: boolean;
 }
@@ -26,6 +28,7 @@ export function flagsOf(args: readonly string[], groups: readonly string[]): Fla
       row: { type: 'string', default: '' },
       rounds: { type: 'string', default: '5' },
       quick: { type: 'boolean', default: false },
+      publish: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -35,5 +38,6 @@ export function flagsOf(args: readonly string[], groups: readonly string[]): Fla
   if (unknown !== undefined) throw new Error(`--only ${unknown}: there are ${groups.join(', ')}`);
   const rounds = Number(values.rounds);
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: give a whole number from 1`);
+  if (values.publish && values.quick) throw new Error('--publish: a quick look is not published');
   return { ...values, only: new Set(only), rounds };
 }

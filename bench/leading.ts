@@ -1,7 +1,7 @@
 /**
  * Leading: what candidates cost that wait, and how long a hand-over takes. Requests as the servers count them, a second, for five processes'
  * worth of candidates; hand-overs between two processes, from the last word of the one that ends to the first of the next.
- * Run: `node --disable-warning=ExperimentalWarning bench/leading.ts [engine…]`
+ * Run: `node --disable-warning=ExperimentalWarning bench/leading.ts [--publish] [engine…]`
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
@@ -13,12 +13,17 @@ import { askRedis } from '../test/kit/redis.ts';
 import { whyNot } from '../test/kit/selection.ts';
 import { Instance } from '../test/leading/instance.ts';
 import { ALL, type LeadingEngine, SITES, type Site } from '../test/leading/sites.ts';
+import { HAND_OVER, CANDIDATES as WAITING } from './pages/commands.ts';
+import { publish } from './pages/publish.ts';
+import { median } from './verdict.ts';
 
 const ELECTIONS = 10;
 const CANDIDATES = 50;
 /** Long enough for the signs of life to be those of a usual lease. ms. */
 const TTL = 30_000;
 const MEASURED = 10_000;
+/** So long after they began, candidates wait as they do for days. ms. */
+const IDLE = 20_000;
 const HAND_OVERS = 41;
 
 const number = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1]);
@@ -61,7 +66,7 @@ const REQUESTS: Partial<Record<LeadingEngine, (site: Site) => Promise<number>>> 
   zookeeper: async ({ ports }) => number(await exchange(ports[0]!, 'srvr'), /Received: (\d+)/),
 };
 
-async function idle(engine: LeadingEngine, site: Site, requests: (site: Site) => Promise<number>): Promise<void> {
+async function idle(engine: LeadingEngine, site: Site, requests: (site: Site) => Promise<number>): Promise<number> {
   const stop = new AbortController();
   const url = site.url.replace(/sessionTimeout=\d+/, `sessionTimeout=${TTL}`);
   const processes = await Promise.all(Array.from({ length: CANDIDATES / ELECTIONS }, () => connect(url)));
@@ -74,19 +79,18 @@ async function idle(engine: LeadingEngine, site: Site, requests: (site: Site) =>
         }),
     ),
   );
-  await sleep(3_000);
+  await sleep(IDLE);
   const before = await requests(site);
   await sleep(MEASURED);
-  const asked = (await requests(site)) - before;
-  console.log(
-    `${engine}: ${CANDIDATES} candidates of ${ELECTIONS} elections: ${((asked * 1_000) / MEASURED).toFixed(1)} requests/s`,
-  );
+  const asked = (((await requests(site)) - before) * 1_000) / MEASURED;
+  console.log(`${engine}: ${CANDIDATES} candidates of ${ELECTIONS} elections: ${asked.toFixed(1)} requests/s`);
   stop.abort();
   await Promise.all(runs);
   await Promise.all(processes.map((locks) => locks.close()));
+  return asked;
 }
 
-async function handOvers(engine: LeadingEngine, site: Site): Promise<void> {
+async function handOvers(engine: LeadingEngine, site: Site): Promise<{ handOver: number; killed: number }> {
   const sites = new Map([[engine, site]]);
   const took: number[] = [];
   let [leads, waits] = [await Instance.start(sites), await Instance.start(sites)];
@@ -115,13 +119,14 @@ async function handOvers(engine: LeadingEngine, site: Site): Promise<void> {
     await leads[Symbol.asyncDispose]();
     [leads, waits] = [waits, await Instance.start(sites)];
   }
-  took.sort((a, b) => a - b);
-  const [p50, p95] = [0.5, 0.95].map((part) => took[Math.floor(took.length * part)]!.toFixed(2));
+  const p50 = median(took);
+  const p95 = took.toSorted((a, b) => a - b)[Math.floor(took.length * 0.95)]!;
   const kills = killed.map((ms) => ms.toFixed(0)).join(', ');
   console.log(
-    `${engine}: hand-over p50 ${p50} ms, p95 ${p95} ms; after kill −9, with a ttl of ${options.ttl} ms: ${kills} ms`,
+    `${engine}: hand-over p50 ${p50.toFixed(2)} ms, p95 ${p95.toFixed(2)} ms; after kill −9, with a ttl of ${options.ttl} ms: ${kills} ms`,
   );
   for (const instance of [leads, waits]) await instance[Symbol.asyncDispose]();
+  return { handOver: p50, killed: median(killed) };
 }
 
 /** PostgreSQL counts statements only when it is told to. */
@@ -131,12 +136,18 @@ async function started(engine: LeadingEngine): Promise<Site> {
   return { url: server.url, ports: [server.port], [Symbol.asyncDispose]: async () => server[Symbol.asyncDispose]() };
 }
 
-const only = process.argv.slice(2);
+const only = process.argv.slice(2).filter((word) => word !== '--publish');
+const asked: Record<string, { requests: number }> = {};
+const passed: Record<string, { handOver: number; killed: number }> = {};
 for (const engine of ALL) {
   if (only.length > 0 ? !only.includes(engine) : whyNot(engine, [engine])) continue;
   const site = await started(engine);
   const requests = REQUESTS[engine];
-  if (requests) await idle(engine, site, requests);
-  if (engine === 'redis' || engine === 'file') await handOvers(engine, site);
+  if (requests) asked[engine] = { requests: await idle(engine, site, requests) };
+  if (engine === 'redis' || engine === 'file') passed[engine] = await handOvers(engine, site);
   await site[Symbol.asyncDispose]();
+}
+if (process.argv.includes('--publish')) {
+  publish(WAITING, asked);
+  publish(HAND_OVER, passed);
 }

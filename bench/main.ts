@@ -3,6 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { arenas } from './arenas.ts';
 import { type Flags, flagsOf, USAGE } from './flags.ts';
+import { leftAsTheyWere, readFigures, withResults } from './pages/figures.ts';
+import { writeAll } from './pages/publish.ts';
 import { bars, figures, json, type Result, targetsTable } from './report.ts';
 import type { Arena, Row, Sample } from './row.ts';
 import { rows } from './rows/index.ts';
@@ -65,3 +67,7 @@ const machine = { node: process.version, cpu: cpus()[0]?.model, cores: cpus().le
 const name = `${new Date().toISOString().replaceAll(':', '-').slice(0, 19)}.json`;
 writeFileSync(new URL(name, folder), `${JSON.stringify({ machine, rows: json(results) }, undefined, 2)}\n`);
 console.log(`bench/results/${name}`);
+if (flags.publish) {
+  writeAll(withResults(readFigures(), results, new Date().toISOString().slice(0, 10)));
+  for (const name of leftAsTheyWere(results)) console.error(`but not those of ${name}: too little happened`);
+}

@@ -1,7 +1,7 @@
 /**
  * What it costs to be measured: cycles of one caller on a Redis of its own, uncontended, once as they are and once listened to, in turns, in one
  * process. The ratio is of two windows beside each other, so that what disturbs the machine disturbs both; the median of all pairs is told.
- * Run: `nice node --disable-warning=ExperimentalWarning bench/telemetry.ts [pairs]`
+ * Run: `nice node --disable-warning=ExperimentalWarning bench/telemetry.ts [--publish]`
  */
 import { type Context, context, TraceFlags, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
@@ -13,8 +13,10 @@ import { channels } from '../src/core/contract/events.ts';
 import { createLocks, type Locks } from '../src/index.ts';
 import { type InstrumentOptions, instrument } from '../src/otel/index.ts';
 import { startRedis } from '../test/kit/redis.ts';
+import { LISTENED } from './pages/commands.ts';
+import { publish } from './pages/publish.ts';
 
-const PAIRS = Number(process.argv[2] ?? 200);
+const PAIRS = 200;
 /** As many as are handed over at a time, twice: so that all that is measured is paid for inside a window. */
 const CYCLES = 512;
 
@@ -114,11 +116,14 @@ for (let i = 0; i < 10; i++)
     await window(locks);
     end();
   }
+const ratios: Record<string, { time: number; cpu: number }> = {};
 const shown = (ratio: number): string => `${ratio.toFixed(3)} ×`;
 for (const [name, setup] of Object.entries(SETUPS)) {
   const { plain, more, ratio } = await compared(locks, name.endsWith('is sampled') ? SAMPLED : NOT_SAMPLED, setup);
+  ratios[name] = ratio;
   const figures = `${plain.time.toFixed(1)} → ${more.time.toFixed(1)} µs a cycle`;
   console.log(`${name.padEnd(42)} ${shown(ratio.time)}, processor time ${shown(ratio.cpu)} (${figures})`);
 }
 await locks.close();
 client.disconnect();
+if (process.argv.includes('--publish')) publish(LISTENED, ratios);

@@ -62,7 +62,7 @@ async function bareHop(from: Connection, to: Connection, path: string): Promise<
 async function measure(title: string, servers: readonly { readonly port: number }[]): Promise<void> {
   const addresses = servers.map(({ port }) => ({ host: HOST, port }));
   const text = addresses.map(({ host, port }) => `${host}:${port}`).join();
-  const silent = { connected() {}, expired() {}, doubtful() {} };
+  const silent = { onConnection() {}, onExpiry() {}, doubtful() {} };
   const sessions = [1, 2].map(() => new Session(addresses, { timeout: TIMEOUT }, systemClock, silent));
   const locks = [1, 2].map(() => createLocks(zookeeper({ servers: text, sessionTimeout: TIMEOUT })));
   const [one, two] = await Promise.all(sessions.map((session) => session.connection(TIMEOUT)));

@@ -102,7 +102,7 @@ function scripts(place: Place, { take, free, asked, freed }: Pair, poll?: BusyPo
   const [taking, freeing] = [known(take), known(free)];
   const ask = (run: typeof taking, key: string, args: readonly (string | number)[]): Promise<boolean> => {
     poll?.begin(systemClock.now());
-    return majority(clients.map((client) => run(client, key, args))).finally(() => poll?.answered());
+    return majority(clients.map((client) => run(client, key, args))).finally(() => poll?.noteAnswer());
   };
   return {
     lock: (key) => async () => {

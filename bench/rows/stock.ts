@@ -13,6 +13,7 @@ const steps = (title: string, callers: number, pipelined = ''): Row => ({
   group,
   title,
   entries: ['one step', 'bare script'].map((name) => cycling(of(name + pipelined), { callers })),
+  floor: `bare script${pipelined}`,
   targets: [
     {
       what: '× a bare script that writes the same records',

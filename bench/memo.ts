@@ -1,0 +1,112 @@
+/**
+ * Memos on Redis. A crowd: 1,000 callers in four processes ask for one key that is not there; beside it a lock and a look, and the
+ * algorithm of Powertools for AWS, by hand. A hit against a bare `GET` of the same size. The commands of one run, against those of a lock.
+ * Run: `node --disable-warning=ExperimentalWarning bench/memo.ts`
+ */
+import { connect, type Socket } from 'node:net';
+import { startWorker, type WorkerProcess } from '../test/kit/processes.ts';
+import { startRedis } from '../test/kit/redis.ts';
+import type { Server } from '../test/kit/server.ts';
+import { until } from '../test/kit/wait.ts';
+import type { AlgorithmName, MemoCalls } from './memo.worker.ts';
+import { median } from './verdict.ts';
+
+const PROCESSES = 4;
+const CALLERS = 1_000;
+const WORK = 300; // ms
+const ROUNDS = 5;
+const HITS = 5_000;
+
+const shown = (numbers: readonly number[], digits = 1): string =>
+  `${median(numbers).toFixed(digits)} (${Math.min(...numbers).toFixed(digits)} to ${Math.max(...numbers).toFixed(digits)})`;
+
+/** Counts the commands that clients send, as the server tells them; what a script does is no command of a client. */
+class Monitor implements Disposable {
+  readonly #socket: Socket;
+  #text = '';
+
+  constructor({ port }: Server) {
+    this.#socket = connect(port, '127.0.0.1');
+    this.#socket.on('data', (data) => {
+      this.#text += data;
+    });
+    this.#socket.write('MONITOR\r\n');
+  }
+
+  /** What clients have sent since the last mark; the mark is a command that comes behind. */
+  async until(mark: string): Promise<string[]> {
+    this.#socket.write(`PING ${mark}\r\n`);
+    await until(`the server tells of ${mark}`, () => this.#text.includes(`"${mark}"`));
+    const lines = this.#text
+      .split('\r\n')
+      .filter((line) => /^\+\d+\.\d+ \[\d+ [^l]/.test(line) && !/"PING"/i.test(line));
+    this.#text = '';
+    return lines;
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.destroy();
+  }
+}
+
+async function crowd(
+  workers: readonly WorkerProcess<MemoCalls>[],
+  monitor: Monitor,
+  name: AlgorithmName,
+): Promise<void> {
+  const [runs, commands, half, last] = [[], [], [], []] as number[][];
+  for (let round = 0; round < ROUNDS; round++) {
+    const key = `${name}:${round}`;
+    await monitor.until(`begin:${key}`);
+    const told = await Promise.all(workers.map((worker) => worker.call('crowd', name, key, CALLERS / PROCESSES, WORK)));
+    const sent = await monitor.until(`end:${key}`);
+    if (round === 0) continue; // connections are made, and scripts are loaded
+    const ended = Math.max(...told.map((each) => each.ended));
+    const waited = told.flatMap(({ had }) => had.map((at) => at - ended));
+    runs!.push(told.reduce((sum, each) => sum + each.runs, 0));
+    commands!.push(sent.length / PROCESSES);
+    half!.push(median(waited));
+    last!.push(Math.max(...waited));
+  }
+  console.log(
+    `${name.padEnd(12)} runs ${shown(runs!, 0)}; commands a process ${shown(commands!)}; ms after the work: half have it ${shown(half!)}, all ${shown(last!)}`,
+  );
+}
+
+await using server = await startRedis();
+await using stack = new AsyncDisposableStack();
+const workers: WorkerProcess<MemoCalls>[] = [];
+for (let n = 0; n < PROCESSES; n++) {
+  const worker = await startWorker<MemoCalls>(new URL('memo.worker.ts', import.meta.url), { env: { URL: server.url } });
+  workers.push(stack.use(worker));
+}
+using monitor = new Monitor(server);
+console.log(
+  `${CALLERS} callers in ${PROCESSES} processes of one missing key, work of ${WORK} ms; middle of ${ROUNDS - 1} rounds (least to most)`,
+);
+for (const name of ['memo', 'lockAndLook', 'powertools'] as const) await crowd(workers, monitor, name);
+
+const [one] = workers as [WorkerProcess<MemoCalls>];
+console.log('\ncommands of one caller whom nobody else disturbs');
+for (const [what, key] of [
+  ['lock', 'alone:lock'],
+  ['memo', 'alone:memo'],
+  ['hit', 'alone:memo'],
+] as const) {
+  await monitor.until(`before:${what}`);
+  await one.call('cycle', what, key);
+  const names = (await monitor.until(`after:${what}`)).map((line) => /"(\w+)"/.exec(line)?.[1]);
+  console.log(`${what.padEnd(12)} ${names.length}: ${names.join(', ')}`);
+}
+monitor[Symbol.dispose]();
+
+const ratios: number[] = [];
+const times: { hit: number; bare: number }[] = [];
+for (let round = 0; round < ROUNDS; round++) {
+  const time = await one.call('hits', `hits:${round}`, HITS);
+  times.push(time);
+  ratios.push(time.bare / time.hit);
+}
+console.log(
+  `\na hit ${shown(times.map(({ hit }) => hit))} µs, a bare GET ${shown(times.map(({ bare }) => bare))} µs: ${shown(ratios, 2)} of a bare GET`,
+);

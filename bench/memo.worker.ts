@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { connect } from '../src/connect/index.ts';
+import { serve } from '../test/kit/worker.ts';
+
+const url = process.env.URL!;
+const locks = await connect(url);
+const client = new Redis(url);
+/** As the caller of a service that waits would look. ms. */
+const POLL = 100;
+const HOUR = 3_600;
+
+/** Milliseconds that all processes of the machine count alike. */
+const now = (): number => performance.timeOrigin + performance.now();
+
+let runs = 0;
+let ended = 0;
+/** The work: it takes a while, and its end is noted. */
+async function build(ms: number): Promise<string> {
+  runs++;
+  await sleep(ms);
+  ended = now();
+  return 'x'.repeat(1_000);
+}
+
+type Algorithm = (key: string, ms: number) => Promise<string>;
+
+const ALGORITHMS = {
+  async memo(key, ms) {
+    return (await locks.memo<string>(key, { keep: '1h' }).run(() => build(ms))).value;
+  },
+
+  /** Each waiter takes the lock, and looks whether the work is done. */
+  lockAndLook: (key, ms) =>
+    locks.mutex(key).run(async () => {
+      const found = await client.get(`${key}:value`);
+      if (found !== null) return found;
+      const value = await build(ms);
+      await client.set(`${key}:value`, value, 'EX', HOUR);
+      return value;
+    }),
+
+  /** A record that says INPROGRESS or COMPLETED, written under a condition. The second caller gets an error, and asks again. */
+  async powertools(key, ms) {
+    for (;;) {
+      if ((await client.set(`${key}:record`, 'INPROGRESS', 'PX', 30_000, 'NX')) === 'OK') {
+        const value = await build(ms);
+        await client.set(`${key}:record`, `COMPLETED ${value}`, 'EX', HOUR);
+        return value;
+      }
+      const record = await client.get(`${key}:record`);
+      if (record?.startsWith('COMPLETED ')) return record.slice(10);
+      await sleep(POLL);
+    }
+  },
+} satisfies Record<string, Algorithm>;
+
+export type AlgorithmName = keyof typeof ALGORITHMS;
+
+const calls = {
+  /** @returns the runs of this process, when the last one ended, and when each caller had the result */
+  async crowd(name: AlgorithmName, key: string, callers: number, ms: number) {
+    [runs, ended] = [0, 0];
+    const had = Array.from({ length: callers }, async () => {
+      await ALGORITHMS[name](key, ms);
+      return now();
+    });
+    return { had: await Promise.all(had), runs, ended };
+  },
+
+  /** µs for a caller to have what is kept, one after the other; and for a bare `GET` of the same text. */
+  async hits(key: string, count: number) {
+    const memo = locks.memo<string>(key, { keep: '1h' });
+    const { value } = await memo.run(() => build(0));
+    await client.set(`${key}:bare`, value);
+    const time = async (act: () => Promise<unknown>): Promise<number> => {
+      const began = performance.now();
+      for (let n = 0; n < count; n++) await act();
+      return ((performance.now() - began) * 1_000) / count;
+    };
+    const hit = (): Promise<unknown> => memo.run(() => build(0));
+    const bare = (): Promise<unknown> => client.get(`${key}:bare`);
+    await time(hit);
+    await time(bare);
+    return { hit: await time(hit), bare: await time(bare) };
+  },
+
+  async cycle(name: 'lock' | 'memo' | 'hit', key: string): Promise<void> {
+    if (name === 'lock') await locks.mutex(key).run(() => build(0));
+    else await ALGORITHMS.memo(key, 0);
+  },
+};
+
+export type MemoCalls = typeof calls;
+serve(calls);

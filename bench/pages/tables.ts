@@ -1,0 +1,298 @@
+/** The tables of pages whose figures `npm run bench -- --publish` writes, or a command of commands.ts. */
+import { WAYS } from '../../examples/flash-sale/ways.ts';
+import { CURVE, segmentsOf } from '../contestants/stock.ts';
+import { CANDIDATES, HAND_OVER, LISTENED, SALE } from './commands.ts';
+
+/** A figure of a row (`group: title`) and one of its entries, and how it is shown. */
+export interface Shown {
+  readonly row: string;
+  readonly entry: string;
+  readonly figure: string;
+  readonly as: (value: number) => string;
+}
+
+/** The parts of a cell, one after the other. */
+export type Cell = string | Shown | readonly (string | Shown)[];
+
+export interface Table {
+  readonly page: string;
+  readonly head: readonly string[];
+  readonly lines: readonly (readonly Cell[])[];
+  /** What comes before the days of the measurement. Default: Measured on. */
+  readonly measured?: string;
+}
+
+const whole = (value: number): string =>
+  Number(value.toPrecision(4)).toLocaleString('en', { maximumFractionDigits: 0 });
+const two = (value: number): string => value.toPrecision(2);
+const hundredths = (value: number): string => value.toFixed(2);
+const share = (value: number): string => (value < 0.005 ? '0' : hundredths(value));
+const kilo = (value: number): string => (value / 1_000).toFixed(1);
+/** A caller that had no turn waited for the whole measurement, but for its first moment. */
+const allOf = (limit: number, value: number): boolean => value >= 0.98 * limit;
+const below = (limit: number) => (value: number) =>
+  allOf(limit, value) ? `${limit.toLocaleString('en')} and more` : whole(value);
+
+const from =
+  (row: string) =>
+  (entry: string, figure: string, as: Shown['as']): Shown => ({ row, entry, figure, as });
+const across = (row: string, entries: readonly string[]) => (label: string, figure: string, as: Shown['as']) => [
+  label,
+  ...entries.map((entry) => from(row)(entry, figure, as)),
+];
+
+const CLIENTS = ['holdfast', 'bare', 'redlock', 'redis-semaphore', 'verrou'];
+const one = across('redis: one caller', CLIENTS);
+const own = across('redis: 64 callers, own keys', CLIENTS);
+const crowd = across('redis: 100 callers, one key', CLIENTS);
+const four = across('redis: 4 processes × 25 callers, one key, 1 ms of work', CLIENTS);
+const far = from('redis: … over a round trip of 2.5 ms');
+const relayed = from('redis: hand-over between processes');
+const lines = from('redis: commands a hand-over');
+const renewed = from('redis: 10,000 holds renewed');
+
+const quorum = from('redlock: one caller');
+const stopped = from('redlock-hung: one caller, two of five stopped');
+const votes = from('redlock: 2 processes × 5 callers, one key, 1 ms of work');
+
+const step = from('stock: one hot key, and none: 4 processes × 25 callers, 1 ms of work');
+const bought = (label: string, entry: string): Cell[] => [
+  label,
+  step(entry, 'handOvers', whole),
+  step(entry, 'commands', two),
+  step(entry, 'longest', (ms) => (allOf(2_000, ms) ? '2 s and more: some never had a turn' : `${whole(ms)} ms`)),
+];
+
+const curve = from('stock: sales a second, by the number of segments');
+const sale = from(SALE);
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+const unsafe = WAYS.filter((way) => way.unsafe).map(({ name }) => name);
+const ASKED = {
+  PostgreSQL: 'postgres',
+  etcd: 'etcd',
+  ZooKeeper: 'zookeeper',
+  Redis: 'redis',
+  MariaDB: 'mysql',
+  Redlock: 'redlock',
+};
+/** What candidates ask of each engine; each counts in units of its own. */
+const asked = (units: readonly string[]): Cell[][] =>
+  Object.entries(ASKED).map(([name, engine], i) => [
+    name,
+    [from(CANDIDATES)(engine, 'requests', whole), ` ${units[i]}`],
+  ]);
+const next = from(HAND_OVER);
+const turns = (engine: string, figure: string): Shown =>
+  next(engine, figure, (ms) => (ms < 100 ? `${ms.toPrecision(2)} ms` : seconds(ms)));
+const passed = (next: string, killed: string): Cell[][] => [
+  [next, turns('redis', 'handOver'), turns('file', 'handOver')],
+  [killed, turns('redis', 'killed'), turns('file', 'killed')],
+];
+const times = (value: number): string => `${value.toFixed(2)} ×`;
+const listened = (label: string, entry = label): Cell[] => [
+  label,
+  from(LISTENED)(entry, 'time', times),
+  from(LISTENED)(entry, 'cpu', times),
+];
+
+export const tables: Readonly<Record<string, Table>> = {
+  redis: {
+    page: 'docs/speed.md',
+    head: ['', 'holdfast', 'floor', '`redlock`', '`redis-semaphore`', '`@verrou/core`'],
+    lines: [
+      one('one caller, × the floor', 'times', hundredths),
+      [
+        'the same with `busyPoll: true`',
+        from('redis: one caller')('holdfast, busy poll', 'times', hundredths),
+        ...['', '', '', ''],
+      ],
+      one('processor time of the client, µs a cycle', 'cpu', whole),
+      one('p99, ms', 'p99', hundredths),
+      one('garbage, kB a cycle', 'garbage', kilo),
+      own('64 callers, a key each, × the floor', 'times', hundredths),
+      crowd('100 callers, one key, one process: hand-overs/s', 'handOvers', whole),
+      crowd('commands for each section', 'commands', two),
+      crowd('the one served least, of an equal share', 'least', share),
+      four('4 processes × 25 callers, one key, 1 ms of work: hand-overs/s', 'handOvers', whole),
+      four('commands for each section', 'commands', two),
+      four('longest wait, ms', 'longest', below(2_000)),
+      four('the one served least, of an equal share', 'least', share),
+      [
+        'the same over a round trip of 2.5 ms: hand-overs/s',
+        far('holdfast', 'handOvers', whole),
+        far('bare', 'handOvers', whole),
+        ...['', '', ''],
+      ],
+    ],
+  },
+  'redis-more': {
+    page: 'docs/speed.md',
+    head: ['', ''],
+    lines: [
+      [
+        'from a release to the next holder in another process, p50',
+        [
+          relayed('holdfast', 'handOver', hundredths),
+          ' ms; one bare `PUBLISH` and its message: ',
+          relayed('baton', 'handOver', hundredths),
+          ' ms',
+        ],
+      ],
+      [
+        'commands for a hand-over between processes, 10 in line, 5,000 in line',
+        [lines('10 in line', 'commands', two), ', ', lines('5000 in line', 'commands', two)],
+      ],
+      [
+        '10,000 holds renewed',
+        [
+          renewed('holdfast', 'commands', whole),
+          ' commands/s, ',
+          renewed('holdfast', 'cpu', (part) => (part * 100).toFixed(1)),
+          ' % of a core, the event loop late by ',
+          renewed('holdfast', 'late', (ms) => ms.toFixed(1)),
+          ' ms (p99), ',
+          renewed('holdfast', 'lost', (lost) => (lost === 0 ? 'none' : whole(lost))),
+          ' lost',
+        ],
+      ],
+      ['memory of a waiter', [from('redis: memory of a waiter')('holdfast', 'bytes', kilo), ' kB']],
+    ],
+  },
+  redlock: {
+    page: 'docs/speed.md',
+    head: ['', 'holdfast', 'floor', '`redlock`'],
+    lines: [
+      ['one caller, × the floor', ...['holdfast', 'bare', 'redlock'].map((who) => quorum(who, 'times', hundredths))],
+      ['the same with `busyPoll: true`', quorum('holdfast, busy poll', 'times', hundredths), '', ''],
+      [
+        'with two of the five stopped, × the floor',
+        ...['holdfast', 'bare'].map((who) => stopped(who, 'times', hundredths)),
+        'waits for them',
+      ],
+      ['the same with `busyPoll: true`', stopped('holdfast, busy poll', 'times', hundredths), '', ''],
+      [
+        '2 processes × 5 callers, one key, 1 ms of work: hand-overs/s',
+        ...['holdfast', 'bare'].map((who) => votes(who, 'handOvers', whole)),
+        votes('redlock', 'handOvers', (n) => (n < 0.5 ? '0: split votes' : whole(n))),
+      ],
+      ['longest wait, ms', ...['holdfast', 'bare', 'redlock'].map((who) => votes(who, 'longest', below(3_000)))],
+    ],
+  },
+  local: {
+    page: 'docs/speed.md',
+    head: ['', 'holdfast', 'peer'],
+    lines: [
+      [
+        'memory, one caller: cycles/s',
+        from('memory: one caller')('holdfast', 'perSecond', whole),
+        ['`async-mutex`, which knows no lease: ', from('memory: one caller')('async-mutex', 'perSecond', whole)],
+      ],
+      [
+        'memory, 100 callers, one key: hand-overs/s',
+        from('memory: 100 callers, one key')('holdfast', 'handOvers', whole),
+        from('memory: 100 callers, one key')('async-mutex', 'handOvers', whole),
+      ],
+      [
+        'a file, one caller: cycles/s',
+        from('file: one caller')('holdfast', 'perSecond', whole),
+        ['`proper-lockfile`: ', from('file: one caller')('proper-lockfile', 'perSecond', whole)],
+      ],
+      [
+        'a file, hand-over between processes, p50',
+        [from('file: hand-over between processes')('holdfast', 'handOver', hundredths), ' ms'],
+        [from('file: hand-over between processes')('proper-lockfile', 'handOver', hundredths), ' ms'],
+      ],
+      [
+        'a file, from the death of a holder to the next one',
+        [from('file: a killed holder replaced')('holdfast', 'replaced', whole), ' ms'],
+        '',
+      ],
+    ],
+  },
+  stock: {
+    page: 'docs/speed.md',
+    head: ['', ''],
+    lines: [
+      [
+        '400 buyers, 5 ms of work under the lock: sales/s in 100 segments, with one lock',
+        [
+          from('stock: 400 buyers, 5 ms of work under the lock')('100 segments', 'perSecond', whole),
+          ', ',
+          from('stock: 400 buyers, 5 ms of work under the lock')('one lock', 'perSecond', whole),
+        ],
+      ],
+      [
+        'one atomic step, 64 buyers: × a bare script that writes the same records',
+        from('stock: one atomic step, 64 buyers')('one step', 'times', hundredths),
+      ],
+    ],
+  },
+  'hot-key': {
+    page: 'docs/guides/one-hot-key.md',
+    head: ['', 'hand-overs/s', 'commands for each', 'longest wait'],
+    lines: [
+      bought('`SET NX` and a poll of 5 ms', 'bare'),
+      bought("everyone waits in Redis's line, and is woken", 'holdfast, apart'),
+      bought('local first: of each process one waits there', 'holdfast, no hand-off'),
+      bought('and hand-off: the hold passes on inside the process for a while', 'holdfast'),
+      bought('no hot key: units in 20 segments, under their locks', '20 segments'),
+    ],
+  },
+  segments: {
+    page: 'docs/guides/selling-without-overselling.md',
+    head: ['', 'sales a second'],
+    lines: CURVE.map((n) => [segmentsOf(n), curve(segmentsOf(n), 'perSecond', whole)]),
+  },
+  sale: {
+    page: 'docs/guides/selling-without-overselling.md',
+    head: ['way', 'sold', 'orders/s', 'p99 of the answers', 'commands a sale'],
+    lines: WAYS.map(({ name }) =>
+      unsafe.includes(name)
+        ? [name, ['**', sale(name, 'sold', whole), '**'], '–', '–', '–']
+        : [
+            name,
+            sale(name, 'sold', whole),
+            sale(name, 'ordersPerSecond', whole),
+            sale(name, 'p99', seconds),
+            sale(name, 'commandsPerSale', two),
+          ],
+    ),
+  },
+  'hand-over': {
+    page: 'docs/guides/leading.md',
+    head: ['', 'Redis', 'a file'],
+    lines: passed('from one function to the next (p50)', 'after `kill -9`, with a `ttl` of 5 s'),
+  },
+  'hand-over.zh-CN': {
+    page: 'docs/guides/leading.zh-CN.md',
+    head: ['', 'Redis', '文件'],
+    lines: passed('从一个函数到下一个函数（p50）', '`kill -9` 之后，`ttl` 为 5 s'),
+    measured: '测量日期：',
+  },
+  candidates: {
+    page: 'docs/guides/leading.md',
+    head: ['engine', 'a second'],
+    lines: asked(['statements', 'calls', 'packets', 'scripts', 'statements', 'scripts, on all nodes together']),
+  },
+  'candidates.zh-CN': {
+    page: 'docs/guides/leading.zh-CN.md',
+    head: ['引擎', '每秒'],
+    lines: asked(['条语句', '次调用', '个包', '次脚本', '条语句', '次脚本，三个节点合计']),
+    measured: '测量日期：',
+  },
+  telemetry: {
+    page: 'docs/guides/telemetry.md',
+    head: ['listened to by', 'time of a cycle', 'processor time of the client'],
+    lines: [
+      listened('nobody (the noise of the measurement)', 'nothing (the noise of this measurement)'),
+      listened('a listener that does nothing'),
+      listened('metrics'),
+      listened('metrics, in a trace that is not sampled'),
+      listened('metrics, in a trace that is sampled'),
+    ],
+  },
+};
+
+/** All figures that a table shows. */
+export const shownIn = ({ lines }: Table): Shown[] =>
+  lines.flat(2).filter((part): part is Shown => typeof part !== 'string');
