@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { MarkdownRenderer } from 'vitepress';
-import { addressOf, linkedPath, root } from './pages.ts';
+import { addressOf, isChinese, linkedPath, root } from './pages.ts';
 
 type Token = ReturnType<MarkdownRenderer['parse']>[number];
 
@@ -51,7 +51,10 @@ export function links(md: MarkdownRenderer): void {
         if (href === null || /^([a-z]+:|#|\/)/.test(href)) continue;
         const address = addressFrom(page, href);
         if (address === undefined) unlink(children, i, page, state.Token as never);
-        else children[i]!.attrSet('href', address);
+        else {
+          children[i]!.attrSet('href', address);
+          if (isChinese(page) && !address.startsWith('/zh/')) children[i]!.attrSet('hreflang', 'en');
+        }
       }
     }
   });

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Shell } from './cli/shell.ts';
 import { temporaryFolder } from './kit/folder.ts';
-import { built, packed } from './kit/packed.ts';
+import { buildPackage, packedPackage } from './kit/packed.ts';
 import { deadLinks } from './package/pages.ts';
 import { typed } from './package/typed.ts';
 import { commonJs, esm, USES } from './package/uses.ts';
@@ -44,7 +44,7 @@ describe('the package, as it is installed', () => {
 
   beforeAll(async () => {
     mkdirSync(project);
-    ({ tarball, files: inside } = await packed(folder.path));
+    ({ tarball, files: inside } = await packedPackage(folder.path));
     write('package.json', '{ "private": true }');
     await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', tarball], { cwd: project });
     for (const peer of PEERS) {
@@ -119,6 +119,32 @@ describe('the package, as it is installed', () => {
     expect(OLDEST_FOR_REQUIRE).toMatch(new RegExp(`^${forRequire}\\.`));
   });
 
+  test("the page of a store of one's own is all that it takes: the store of the page keeps the laws", {
+    timeout: 150_000,
+  }, async () => {
+    const [store, laws] = [...read('docs/guides/your-own-store.md').matchAll(/```ts\n([\s\S]*?)```/g)].map(
+      ([, code]) => code!,
+    );
+    const tests = join(project, 'own');
+    mkdirSync(tests);
+    writeFileSync(join(tests, 'table.ts'), store!);
+    writeFileSync(join(tests, 'table.test.ts'), laws!);
+    symlinkSync(bin('vitest'), join(project, 'node_modules/vitest'));
+    const args = [
+      join(bin('vitest'), 'vitest.mjs'),
+      'run',
+      '--root',
+      tests,
+      '--reporter=json',
+      '--outputFile=told.json',
+    ];
+    const env = { ...process.env, NODE_OPTIONS: '', VITEST: '' };
+    await run(process.execPath, args, { cwd: project, env, maxBuffer: 2 ** 26 });
+    const told = JSON.parse(readFileSync(join(tests, 'told.json'), 'utf8')) as Record<string, number>;
+    expect(told.numFailedTests).toBe(0);
+    expect(told.numPassedTests).toBeGreaterThan(100);
+  });
+
   test('brings the page of all locks, made, with the licences of what is in it', async () => {
     const main = join(installed, 'dist/cli/main.js');
     await using ui = new Shell(process.execPath, [main, 'ui', '--url', 'file:locks.db'], { cwd: project });
@@ -158,31 +184,30 @@ describe('the package, as it is installed', () => {
     expect(read(manifest.bin.holdfast!)).toMatch(/^#!\/bin\/sh\n/);
   });
 
-  test('on Windows run says what it cannot end', async () => {
+  /** The command line as it decides on Windows. What the system itself does there, this does not show. */
+  const onWindows = (...args: string[]) => {
     const windows = `data:text/javascript,Object.defineProperty(process,'platform',{value:'win32'})`;
     const program = join(installed, manifest.bin['holdfast-node']!);
-    const args = [
-      '--import',
-      windows,
-      program,
-      'run',
-      '--url',
-      'file:run.db',
-      'report',
-      '--',
-      process.execPath,
-      '-p',
-      '6*7',
-    ];
-    const { code, stdout, stderr } = await new Shell(process.execPath, args, { cwd: project }).end();
+    return new Shell(process.execPath, ['--import', windows, program, ...args], { cwd: project }).end();
+  };
+
+  test('on Windows run says what it cannot end', async () => {
+    const command = ['--', process.execPath, '-p', '6*7'];
+    const { code, stdout, stderr } = await onWindows('run', '--url', 'file:run.db', 'report', ...command);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '42\n' });
     expect(stderr).toContain('Windows has no process groups');
+  });
+
+  test('on Windows torture is refused, with the reason', async () => {
+    const { code, stdout, stderr } = await onWindows('torture', '--url', 'file:torture.db', '--for', '5s');
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    expect(stderr).toContain('torture stops processes with signals, and Windows has none');
   });
 
   test('another build in another folder gives the same bytes', { timeout: 120_000 }, async () => {
     const elsewhere = join(folder.path, 'another folder');
     mkdirSync(elsewhere);
-    const again = await built(elsewhere);
+    const again = await buildPackage(elsewhere);
     const same = readFileSync(again.tarball).equals(readFileSync(tarball));
     expect(same, `${tarball} and ${again.tarball} are the same`).toBe(true);
   });

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { temporaryFolder } from './kit/folder.ts';
 import { startMariadb } from './kit/mariadb.ts';
-import { packed } from './kit/packed.ts';
+import { packedPackage } from './kit/packed.ts';
 import { startPostgres } from './kit/postgres.ts';
 import { startRedis } from './kit/redis.ts';
 import { describeOn } from './kit/suite.ts';
@@ -35,7 +35,7 @@ async function prints(program: string, url = ''): Promise<string> {
 
 beforeAll(async () => {
   mkdirSync(project);
-  const { tarball } = await packed(folder.path);
+  const { tarball } = await packedPackage(folder.path);
   const oldest = Object.entries(manifest.peerDependencies).map(([name, range]) => [name, least(range)]);
   // Nest stands on these itself.
   const dependencies = { ...Object.fromEntries(oldest), 'reflect-metadata': '0.1.13', rxjs: '7.8.1' };
@@ -68,16 +68,16 @@ describeOn('redis', 'by the oldest clients', () => {
   });
 });
 
-describeOn('postgres', 'by the oldest client', () => {
-  test('pg holds a mutex in turn', async () => {
+describeOn('postgres', 'by the oldest clients', () => {
+  test('pg and postgres.js hold a mutex in turn', async () => {
     await using server = await startPostgres();
-    expect(await prints(uses.postgres, server.url)).toBe('pg: 3 in turn\n');
+    expect(await prints(uses.postgres, server.url)).toBe('pg: 3 in turn\npostgres.js: 3 in turn\n');
   });
 });
 
-describeOn('mysql', 'by the oldest client', () => {
-  test('mysql2 holds a mutex in turn', async () => {
+describeOn('mysql', 'by the oldest clients', () => {
+  test('mysql2 and mariadb hold a mutex in turn', async () => {
     await using server = await startMariadb();
-    expect(await prints(uses.mysql, server.url)).toBe('mysql2: 3 in turn\n');
+    expect(await prints(uses.mysql, server.url)).toBe('mysql2: 3 in turn\nmariadb: 3 in turn\n');
   });
 });

@@ -15,7 +15,8 @@ const USAGE = `A flash sale on Redis: N units, M buyers at once, several process
   --url <url>       a Redis of yours; default: one of its own, on a free port
 `;
 
-export async function flashSale(args: readonly string[]): Promise<number> {
+/** @param took gets the result of each way */
+export async function flashSale(args: readonly string[], took: (result: Result) => void = () => {}): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -51,6 +52,7 @@ export async function flashSale(args: readonly string[]): Promise<number> {
     const result = await round(shops, way, url, url, size);
     console.log(`${way.name}: ${sentence(result)}`);
     results.push(result);
+    took(result);
   }
   console.log();
   console.table(Object.fromEntries(results.map((result) => [result.way, row(result)])));

@@ -5,7 +5,7 @@ import { LocksModule } from '../../src/nestjs/index.ts';
 import { Orders, OrdersController } from './orders.ts';
 
 @Module({
-  imports: [LocksModule.forRoot({ url: process.env.LOCKS_URL ?? 'memory:' })],
+  imports: [LocksModule.forRoot({ url: process.env.HOLDFAST_URL ?? 'memory:' })],
   providers: [Orders],
   controllers: [OrdersController],
 })

@@ -1,7 +1,7 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { openBackend } from '../../src/connect/open.ts';
 import { startWorker, type WorkerProcess } from '../../test/kit/processes.ts';
-import { bounded } from '../../test/kit/wait.ts';
+import { settleWithin } from '../../test/kit/wait.ts';
 import type { Database } from '../grab-order/database.ts';
 import { openSqlite } from '../grab-order/sqlite.ts';
 import type { Calls } from './holder.worker.ts';
@@ -60,12 +60,12 @@ export class Holders implements AsyncDisposable {
     const prompt = second.call('tap', { ...plan, who: '2', paused: false });
     prompt.catch(() => {});
     try {
-      await bounded('the second driver gets the lock', prompt, LIMIT);
+      await settleWithin('the second driver gets the lock', prompt, LIMIT);
       await pass(LATE);
     } finally {
       first.resume();
     }
-    await bounded('the first driver goes on', late, LIMIT);
+    await settleWithin('the first driver goes on', late, LIMIT);
     const row = 'SELECT driver FROM fenced WHERE id = ?';
     const [end] = (await this.#database.query(row, [order])) as { driver: string }[];
     const notes = await Promise.all(this.#processes.map((each) => each.call('takeNotes')));

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { LockEvent, Locks } from '../../src/index.ts';
 
-const OUTCOMES = ['acquired', 'handed-over', 'reentered', 'refused', 'timed-out', 'aborted', 'failed'];
+const OUTCOMES = ['acquired', 'handed-over', 'reentered', 'answered', 'refused', 'timed-out', 'aborted', 'failed'];
 const WAITS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const MARGINS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 30, 60, 120, 300];
 const OF = ['lock_backend', 'lock_kind', 'lock_type'];

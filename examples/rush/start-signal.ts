@@ -1,5 +1,5 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import { bounded } from '../../test/kit/wait.ts';
+import { settleWithin } from '../../test/kit/wait.ts';
 
 /** No rush takes this long to begin. ms. */
 const LIMIT = 15_000;
@@ -29,7 +29,7 @@ export class StartSignal {
 
   /** Everybody in this process has tapped. */
   everyone(): Promise<void> {
-    return bounded('everybody has tapped', this.#everyone.promise, LIMIT);
+    return settleWithin('everybody has tapped', this.#everyone.promise, LIMIT);
   }
 
   give(): void {
@@ -38,7 +38,7 @@ export class StartSignal {
 
   /** What a real service asks between reading and writing: what is the price, is the driver near enough, is the card good. */
   async checkPrice(): Promise<void> {
-    await bounded('the start signal', this.#given.promise, LIMIT);
+    await settleWithin('the start signal', this.#given.promise, LIMIT);
     await pass(this.#work * (0.5 + Math.random()));
   }
 }

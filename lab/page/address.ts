@@ -1,6 +1,6 @@
-import { preferred } from '../../src/ui/page/kit/language.ts';
+import { preferredLanguage } from '../../src/ui/page/kit/language.ts';
 import { SCENES } from '../scenes/index.ts';
-import { type Fault, readFaults, written } from '../stage/faults.ts';
+import { type Fault, faultsText, readFaults } from '../stage/faults.ts';
 import type { WayName } from '../stage/scene.ts';
 import { LANGUAGES, type Language } from '../words/index.ts';
 
@@ -20,7 +20,7 @@ export interface Address {
 /** From what stands behind the `#`. What is missing or not understood is as at the first visit. */
 export function readAddress(hash: string, tags: readonly string[]): Address {
   const given = new URLSearchParams(hash.replace(/^#/, ''));
-  const language = given.get('lang') ?? preferred(tags);
+  const language = given.get('lang') ?? preferredLanguage(tags);
   const seed = Number(given.get('seed'));
   const at = Number(given.get('at'));
   const step = Number(given.get('step'));
@@ -35,9 +35,9 @@ export function readAddress(hash: string, tags: readonly string[]): Address {
   };
 }
 
-export function writtenAddress({ scene, way, seed, faults, at, step, language }: Address): string {
+export function addressText({ scene, way, seed, faults, at, step, language }: Address): string {
   const parts = [`scene=${scene}`, `way=${way}`, `seed=${seed}`];
-  if (faults.length > 0) parts.push(`do=${written(faults)}`);
+  if (faults.length > 0) parts.push(`do=${faultsText(faults)}`);
   if (step > 0) parts.push(`step=${step}`);
   else if (at > 0) parts.push(`at=${at}`);
   return `#${parts.join('&')}&lang=${language}`;

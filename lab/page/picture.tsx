@@ -1,6 +1,6 @@
 import { LINGERS, type Message, progress } from '../stage/message.ts';
 import { believes, type EngineView, type Moment, type PersonView, wants } from '../stage/recording.ts';
-import { named } from '../words/index.ts';
+import { nameFor } from '../words/index.ts';
 import { ANSWERS } from './answers.ts';
 import { dropped } from './drag.ts';
 import { between, HEIGHT, link } from './places.ts';
@@ -65,7 +65,7 @@ function Engine({ engine, at }: { readonly engine: EngineView; readonly at: numb
   const { ui } = words.value;
   const { people } = moment.value!;
   const { name, line, dead, paused } = engine;
-  const title = named(words.value, name, several.value);
+  const title = nameFor(words.value, name, several.value);
   return (
     <button type="button" {...choosable(name)} class={`card engine ${dead ? 'dead' : ''} ${paused ? 'paused' : ''}`}>
       <span class="head">

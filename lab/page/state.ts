@@ -5,7 +5,7 @@ import { play } from '../stage/play.ts';
 import { momentAt, type Recording } from '../stage/recording.ts';
 import type { WayName } from '../stage/scene.ts';
 import { LANGUAGES, type Language } from '../words/index.ts';
-import { type Address, readAddress, writtenAddress } from './address.ts';
+import { type Address, addressText, readAddress } from './address.ts';
 
 const first = readAddress(location.hash, navigator.languages);
 
@@ -111,7 +111,7 @@ export function undo(all: boolean): void {
 export function address(): string {
   const at = time.value;
   const onStep = recording.value?.happenings[told.value]?.at === at;
-  return writtenAddress({
+  return addressText({
     scene: sceneName.value,
     way: way.value,
     seed: seed.value,

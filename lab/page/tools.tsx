@@ -1,5 +1,5 @@
 import { DEEDS, type Deed } from '../stage/faults.ts';
-import { named } from '../words/index.ts';
+import { nameFor } from '../words/index.ts';
 import { ANSWERS } from './answers.ts';
 import { beginDrag, dragged, dropped, fits } from './drag.ts';
 import { act, faults, moment, pick, playing, recording, several, target, time, undo, words } from './state.ts';
@@ -20,19 +20,19 @@ export function Tools() {
       <fieldset>
         <legend>{ui.act}</legend>
         {targets.map((name) => (
-          <Target key={name} name={name} chosen={chosen} title={named(words.value, name, several.value)} />
+          <Target key={name} name={name} chosen={chosen} title={nameFor(words.value, name, several.value)} />
         ))}
         {messages.map(({ id, from, to, kind, answer, says }) => (
           <Target
             key={id}
             name={id}
             chosen={chosen}
-            title={`${named(words.value, from, several.value)} → ${named(words.value, to, several.value)}: ${answer ? ANSWERS[says] : words.value.messages[kind]}`}
+            title={`${nameFor(words.value, from, several.value)} → ${nameFor(words.value, to, several.value)}: ${answer ? ANSWERS[says] : words.value.messages[kind]}`}
           />
         ))}
       </fieldset>
       <div class="deeds">
-        {DEEDS.filter((deed) => shown(deed, chosen)).map((deed) => (
+        {DEEDS.filter((deed) => isShown(deed, chosen)).map((deed) => (
           <button
             key={deed}
             type="button"
@@ -75,7 +75,7 @@ function Target({ name, title, chosen }: { readonly name: string; readonly title
 }
 
 /** Chooses between a deed and the one that undoes it: the one that would change something now. */
-function shown(deed: Deed, on: string): boolean {
+function isShown(deed: Deed, on: string): boolean {
   if (!fits(deed, on)) return false;
   const pairs: Partial<Record<Deed, Deed>> = { pause: 'go', cut: 'mend' };
   if (deed === 'go' || deed === 'mend') return possible(deed, on);
@@ -106,7 +106,7 @@ function Yours() {
       <ol>
         {faults.value.map(({ at, deed, on }, i) => (
           <li key={`${at}${deed}${on}${i}`}>
-            {Math.round(at)} ms: {on.length > 1 ? named(words.value, on.replace(/-\d+$/, ''), several.value) : on},{' '}
+            {Math.round(at)} ms: {on.length > 1 ? nameFor(words.value, on.replace(/-\d+$/, ''), several.value) : on},{' '}
             {deeds[deed]}
           </li>
         ))}

@@ -15,7 +15,7 @@ export interface Fault {
 export const HELD_UP = 1_000;
 
 /** As text in an address: `pause-A@812.4,lose-A-engine 1-3@900`. */
-export const written = (faults: readonly Fault[]): string =>
+export const faultsText = (faults: readonly Fault[]): string =>
   faults.map(({ at, deed, on }) => `${deed}-${on.replaceAll(' ', '_')}@${at}`).join(',');
 
 /** What is not understood is left out. */

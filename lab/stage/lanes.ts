@@ -39,7 +39,7 @@ const NEVER = Number.NEGATIVE_INFINITY;
 const ALWAYS = Number.POSITIVE_INFINITY;
 
 /** Until when more than half of the engines keep the lock for it. */
-function keptUntil({ engines }: Moment, who: Who, at: number): number {
+function leaseEnd({ engines }: Moment, who: Who, at: number): number {
   const ends = engines
     .map(({ line, dead }) => (dead ? undefined : line.find((standing) => standing.held && standing.who === who)))
     .flatMap((standing) => (standing ? [standing.lapses ?? ALWAYS] : []))
@@ -63,8 +63,8 @@ export function lanes(moments: readonly Moment[], ends: number): Lane[] {
       ),
       paused: when(({ paused, dead }) => paused && !dead),
       dead: when(({ dead }) => dead),
-      kept: bars(moments, ends, (moment, at) => keptUntil(moment, who, at)),
-      vain: bars(moments, ends, (moment, at) => (wants(person(moment)) ? NEVER : keptUntil(moment, who, at))),
+      kept: bars(moments, ends, (moment, at) => leaseEnd(moment, who, at)),
+      vain: bars(moments, ends, (moment, at) => (wants(person(moment)) ? NEVER : leaseEnd(moment, who, at))),
     };
   });
 }

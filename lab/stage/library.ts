@@ -35,14 +35,14 @@ export class Library {
   /** The library itself, as one process has it. */
   locksOf(process: Process, ttl: number): Locks {
     const clients = this.engines.map((engine) =>
-      this.#named(new Client(engine, this.#setting.network, process, TRAITS)),
+      this.#describeMessages(new Client(engine, this.#setting.network, process, TRAITS)),
     );
     const backend = clients.length === 1 ? clients[0]! : quorum(clients, { clock: process.clock });
     return createLocks(backend, { clock: process.clock, ttl, label: process.name, handOff: false });
   }
 
   /** Says of each message what it is. */
-  #named(client: Client): Backend {
+  #describeMessages(client: Client): Backend {
     const next = (kind: Kind): void => this.#setting.network.next(kind);
     const { notes } = client;
     return around(client, {

@@ -12,7 +12,7 @@ interface Flight {
   readonly message: Message;
   readonly arrive: () => void;
   /** The error for the sender that waits for an answer, where it notices the loss. */
-  readonly broken: () => void;
+  readonly reportBreak: () => void;
   cancel: () => void;
 }
 
@@ -72,7 +72,7 @@ export class LabNetwork implements Wire {
   lose(id: string): boolean {
     const flight = this.#drop(id);
     if (!flight) return false;
-    this.#world.in(NOTICED, flight.broken);
+    this.#world.in(NOTICED, flight.reportBreak);
     this.onLost(flight.message);
     return true;
   }
@@ -138,7 +138,7 @@ export class LabNetwork implements Wire {
     const due = sent + this.#choice.between(this.#delay[0], this.#delay[1]);
     const message: Message = { id: `${route}-${number}`, from, to, kind, ...way, sent, due };
     this.messages.push(message);
-    const flight: Flight = { message, arrive, broken, cancel: () => {} };
+    const flight: Flight = { message, arrive, reportBreak: broken, cancel: () => {} };
     this.#flights.set(message.id, flight);
     const fate = this.fate(message);
     if (fate && typeof fate === 'object' && 'takes' in fate) message.due = sent + fate.takes;

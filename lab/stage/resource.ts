@@ -4,7 +4,7 @@ import { Process } from '../../test/simulation/process.ts';
 import type { World } from '../../test/simulation/world.ts';
 
 /** What became of a write. */
-export type Written = 'written' | 'lost-another';
+export type WriteOutcome = 'written' | 'lost-another';
 
 /** A number that processes count up by reading it and writing it back, and the guard beside it. */
 export class Resource {
@@ -27,7 +27,7 @@ export class Resource {
   }
 
   /** @throws LockError `LOCK_FENCED` */
-  write(seen: number, token: bigint | undefined): Written {
+  write(seen: number, token: bigint | undefined): WriteOutcome {
     this.#claim(token);
     this.writes++;
     const another = this.value !== seen;

@@ -39,7 +39,7 @@ export class StoreClient {
       const before = this.#store.get();
       this.#store.set(this.#caller.name, ttl, text);
       if (before && before.owner !== this.#caller.name) this.#tell('overwrites', before.owner);
-      else this.#granted(ttl);
+      else this.#noteGrant(ttl);
     });
   }
 
@@ -47,7 +47,7 @@ export class StoreClient {
   add(ttl: number): Promise<boolean> {
     return this.#call('set', () => {
       const added = this.#store.add(this.#caller.name, ttl);
-      if (added) this.#granted(ttl);
+      if (added) this.#noteGrant(ttl);
       else this.#tell('refused', this.#store.get()!.owner);
       return added;
     });
@@ -81,7 +81,7 @@ export class StoreClient {
     });
   }
 
-  #granted(ttl: number): void {
+  #noteGrant(ttl: number): void {
     if (ttl < Number.POSITIVE_INFINITY) {
       this.#tell('granted', undefined, ttl);
       this.#watchLapse(ttl);

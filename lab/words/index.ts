@@ -7,7 +7,7 @@ export const LANGUAGES = { en, zh } as const satisfies Readonly<Record<string, W
 export type Language = keyof typeof LANGUAGES;
 
 /** A name of the stage, for people. Where there is one engine it needs no number. */
-export function named(words: Words, name: string | undefined, several: boolean): string {
+export function nameFor(words: Words, name: string | undefined, several: boolean): string {
   if (!name?.startsWith('engine')) return name === 'resource' ? words.ui.counter : (name ?? '');
   return words.engine(several ? name.slice('engine '.length) : undefined);
 }
@@ -16,9 +16,9 @@ export function named(words: Words, name: string | undefined, several: boolean):
 export function sentence(words: Words, happening: Happening, several: boolean): string {
   const told = {
     ...happening,
-    who: named(words, happening.who, several),
-    other: named(words, happening.other, several),
-    place: named(words, happening.place, several),
+    who: nameFor(words, happening.who, several),
+    other: nameFor(words, happening.other, several),
+    place: nameFor(words, happening.place, several),
   };
   return words.sentences[happening.what](told);
 }

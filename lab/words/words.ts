@@ -5,7 +5,7 @@ import type { Tally } from '../stage/recording.ts';
 import type { Harm, WayName } from '../stage/scene.ts';
 
 /** A happening with its places named for people. */
-export type Told = Happening & { readonly who: string; readonly other: string; readonly place: string };
+export type DescribedHappening = Happening & { readonly who: string; readonly other: string; readonly place: string };
 
 /** A scene for people. */
 export interface SceneWords {
@@ -24,7 +24,7 @@ export interface Words {
   readonly intro: string;
   readonly scenes: Readonly<Record<string, SceneWords>>;
   readonly ways: Readonly<Record<WayName, string>>;
-  readonly sentences: Readonly<Record<What, (told: Told) => string>>;
+  readonly sentences: Readonly<Record<What, (told: DescribedHappening) => string>>;
   readonly messages: Readonly<Record<Kind, string>>;
   readonly deeds: Readonly<Record<Deed, string>>;
   readonly harms: Readonly<Record<Harm, (tally: Tally) => string>>;

@@ -7,7 +7,7 @@ import { cronerTask, nodeCronCoordinator } from '../../src/cron/index.ts';
 import { createLocks, type TickRun } from '../../src/index.ts';
 import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
-import { bounded, until } from '../kit/wait.ts';
+import { settleWithin, until } from '../kit/wait.ts';
 
 const EACH_SECOND = '* * * * * *';
 const now = (): string => new Date().toISOString();
@@ -23,7 +23,7 @@ describe('the coordinator of node-cron', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const runCoordinator: RunCoordinator = nodeCronCoordinator(locks);
     cron.schedule(EACH_SECOND, () => resolve(), { name: 'a', distributed: true, runCoordinator });
-    await bounded('it runs', promise);
+    await settleWithin('it runs', promise);
   });
 
   test('lets one run a tick; with overlap skip no other tick runs until that is complete', async () => {
@@ -78,7 +78,7 @@ describeOn('redis', 'an engine that is gone', () => {
     ).rejects.toMatchObject({
       code: 'LOCK_UNAVAILABLE',
     });
-    expect(await bounded('it is told', told.promise, 20_000)).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    expect(await settleWithin('it is told', told.promise, 20_000)).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
     job.stop();
   });
 });
@@ -96,8 +96,8 @@ describe('a task of croner', () => {
         throw new Error('mine');
       }),
     );
-    expect(await bounded('it runs', promise)).toEqual([0, job, 'Lima']);
-    expect(await bounded('it fails', failed.promise)).toMatchObject({ message: 'mine' });
+    expect(await settleWithin('it runs', promise)).toEqual([0, job, 'Lima']);
+    expect(await settleWithin('it fails', failed.promise)).toMatchObject({ message: 'mine' });
   });
 
   test('at a date runs at that date; with an interval it is refused, since instances would disagree', async () => {
@@ -108,14 +108,14 @@ describe('a task of croner', () => {
       date,
       cronerTask(locks, 'a', (run) => ran.resolve(run.tick)),
     );
-    expect((await bounded('it runs', ran.promise)).getTime()).toBe(date.getTime());
+    expect((await settleWithin('it runs', ran.promise)).getTime()).toBe(date.getTime());
     const told = Promise.withResolvers<unknown>();
     const job = new Cron(
       EACH_SECOND,
       { interval: 2 },
       cronerTask(locks, 'b', () => {}, { onError: told.resolve }),
     );
-    expect(await bounded('it is told', told.promise)).toMatchObject({
+    expect(await settleWithin('it is told', told.promise)).toMatchObject({
       code: 'LOCK_INVALID',
       message: expect.stringMatching(/interval counts from its own start/),
     });
@@ -132,7 +132,7 @@ describe('a task of croner', () => {
     );
     await job.trigger();
     job.stop();
-    const tick = await bounded('it runs', ran.promise);
+    const tick = await settleWithin('it runs', ran.promise);
     expect([tick.getSeconds() % 20, tick.getMilliseconds()]).toEqual([0, 0]);
     expect(Date.now() - tick.getTime()).toBeLessThan(20_000 + 5_000);
     await until('it is in the past', () => tick.getTime() <= Date.now());

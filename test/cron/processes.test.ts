@@ -17,7 +17,7 @@ test('three processes, one of them killed, run each tick once, with every librar
   const follow = async (worker: Worker): Promise<void> => {
     try {
       for (;;) {
-        const { how, tick } = (await worker.heard('ran', 60_000)) as { how: string; tick: number };
+        const { how, tick } = (await worker.nextEvent('ran', 60_000)) as { how: string; tick: number };
         ticks.get(how)!.push(tick);
       }
     } catch {

@@ -65,7 +65,7 @@ export async function moduleOf(
   instead: Readonly<Record<string, string>> = {},
   compilerOptions: { readonly experimentalDecorators?: boolean } = {},
 ): Promise<string> {
-  let source = code.replace(/^export (?=(?:async )?function)/gm, '');
+  let source = code.replace(/^export (?=(?:async )?function|const )/gm, '');
   for (const [text, other] of Object.entries(instead)) {
     if (!source.includes(text)) throw new Error(`${page}, ${heading}: there is no ${text}`);
     source = source.replaceAll(text, () => other);

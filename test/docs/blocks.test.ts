@@ -9,8 +9,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 // A page in Chinese has the same blocks: `test/site/chinese.test.ts` compares them.
 const pages = ['*.md', 'docs/**/*.md']
   .flatMap((glob) => globSync(glob, { cwd: root }))
-  // The tutorial is followed as a whole, by test/docs/start.test.ts.
-  .filter((page) => !page.endsWith('.zh-CN.md') && page !== 'docs/start.md')
+  .filter((page) => !page.endsWith('.zh-CN.md'))
   .sort();
 const nameOf = (page: string, heading: string, nth: number): string => `${page} | ${heading} | ${nth}`;
 /** Whole files, which begin with their name: test/docs/recipes.test.ts runs them. */

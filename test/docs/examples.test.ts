@@ -7,7 +7,7 @@ import { memory } from '../../src/backends/memory.ts';
 import type { Locks } from '../../src/index.ts';
 import { createStock, memoryStock } from '../../src/stock/index.ts';
 import { temporaryFolder } from '../kit/folder.ts';
-import { bounded } from '../kit/wait.ts';
+import { settleWithin } from '../kit/wait.ts';
 import { moduleOf } from './block.ts';
 import { closeAll, createLocks } from './tracked.ts';
 
@@ -47,6 +47,6 @@ test.for(here)('$at', async ({ at, code }) => {
   );
   const block = { page: at, heading: 'its example', nth: 1, code };
   const run = (await import(await moduleOf(block, Object.keys(given), instead))).default;
-  const made = await bounded<{ readonly locks?: Locks }>('it ends', run(given));
+  const made = await settleWithin<{ readonly locks?: Locks }>('it ends', run(given));
   await made.locks?.close();
 });

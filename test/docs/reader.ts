@@ -2,7 +2,7 @@ import { appendFileSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } f
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { packed } from '../kit/packed.ts';
+import { packedPackage } from '../kit/packed.ts';
 import { Terminal } from './terminal.ts';
 import { figuresOf, patternOf, type RunStep, type Step } from './tutorial.ts';
 
@@ -80,7 +80,7 @@ export class Reader implements AsyncDisposable {
   /** What needs a whole clone or a registry is done with what is here; gives the other commands. */
   async #withoutRegistry(commands: string): Promise<string> {
     if (commands === 'npm ci && npm pack\n') {
-      const { tarball } = await packed(this.#folder);
+      const { tarball } = await packedPackage(this.#folder);
       copyFileSync(tarball, join(this.#clone, basename(tarball)));
       return '';
     }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Shell } from '../cli/shell.ts';
 import { temporaryFolder } from '../kit/folder.ts';
-import { type Packed, packed } from '../kit/packed.ts';
+import { type Packed, packedPackage } from '../kit/packed.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
@@ -55,11 +55,12 @@ describeOn('postgres', 'the files of the recipes', () => {
 
   beforeAll(async () => {
     server = await startPostgres();
-    const { tarball }: Packed = await packed(folder.path);
+    const { tarball }: Packed = await packedPackage(folder.path);
     installed = join(folder.path, 'node_modules');
     mkdirSync(join(installed, 'holdfast'), { recursive: true });
     execFileSync('tar', ['-xzf', tarball, '-C', join(installed, 'holdfast'), '--strip-components=1']);
-    for (const name of ['pg', 'express']) symlinkSync(join(root, 'node_modules', name), join(installed, name));
+    for (const name of ['pg', 'express', 'fastify', 'hono', '@hono'])
+      symlinkSync(join(root, 'node_modules', name), join(installed, name));
   }, 120_000);
   afterAll(async () => {
     await server[Symbol.asyncDispose]();

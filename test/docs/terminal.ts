@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { atExit } from '../kit/cleanup.ts';
-import { bounded, until } from '../kit/wait.ts';
+import { settleWithin, until } from '../kit/wait.ts';
 
 /**
  * Lines come by a descriptor of their own, so that no command takes them for its input. The shell outlives ^C, which ends what
@@ -66,7 +66,7 @@ export class Terminal implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = once(this.#bash, 'close');
     this.#signal('SIGKILL');
-    await bounded('the terminal is closed', closed);
+    await settleWithin('the terminal is closed', closed);
     this.#forget();
   }
 

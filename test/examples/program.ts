@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { bounded } from '../kit/wait.ts';
+import { settleWithin } from '../kit/wait.ts';
 
 export const program = (name: string): string =>
   fileURLToPath(new URL(`../../node_modules/.bin/${name}`, import.meta.url));
@@ -30,7 +30,7 @@ export async function started(args: readonly string[]): Promise<App> {
     child.once('exit', (code) => reject(new Error(`it ended with ${code} and printed:\n${output.join('')}`)));
   });
   try {
-    return { url: await bounded(`${args[0]} listens`, url, 15_000), ended: end, [Symbol.asyncDispose]: kill };
+    return { url: await settleWithin(`${args[0]} listens`, url, 15_000), ended: end, [Symbol.asyncDispose]: kill };
   } catch (error) {
     await kill();
     throw error;
@@ -40,7 +40,7 @@ export async function started(args: readonly string[]): Promise<App> {
     if (running(child)) {
       const exit = once(child, 'exit');
       child.kill(signal);
-      await bounded(`${args[0]} ends by ${signal}`, exit, 10_000);
+      await settleWithin(`${args[0]} ends by ${signal}`, exit, 10_000);
     }
     return child.exitCode;
   }

@@ -53,11 +53,11 @@ for (const [name, engine, open] of ENGINES) {
       const rate = { calls: 1, window: 300 };
       const called: string[] = [];
       await workers[0]!.call('one', 'turns', rate, 'first');
-      await workers[0]!.heard('called');
+      await workers[0]!.nextEvent('called');
       const turns = workers.map(async (worker, turn) => {
         await until(`${turn} wait`, async () => (await worker.call('waiters', 'turns')) === turn);
         await worker.call('one', 'turns', rate, `${turn}`);
-        called.push((await worker.heard('called')) as string);
+        called.push((await worker.nextEvent('called')) as string);
       });
       await Promise.all(turns);
       expect(called).toEqual(['0', '1', '2']);
@@ -69,11 +69,11 @@ for (const [name, engine, open] of ENGINES) {
       const doomed = await startWorker<LimitedCalls>(file, { env: { URL: server.url } });
       await using _ = doomed;
       for (const who of ['a', 'b']) await doomed.call('one', 'crash', rate, who);
-      for (const _who of ['a', 'b']) await doomed.heard('called');
+      for (const _who of ['a', 'b']) await doomed.nextEvent('called');
       const last = performance.now();
       await doomed.kill();
       await workers[0]!.call('one', 'crash', rate, 'c');
-      await workers[0]!.heard('called');
+      await workers[0]!.nextEvent('called');
       expect(performance.now() - last).toBeGreaterThan(rate.window - 50);
     });
   });

@@ -9,7 +9,6 @@ import { crawl } from '../../examples/recipes/one-per-site.ts';
 import { StockService, sell } from '../../examples/recipes/over-services.ts';
 import { callPartner } from '../../examples/recipes/partner-calls.ts';
 import { FEED, poll, poller } from '../../examples/recipes/poller.ts';
-import { type Statistic, statisticOf } from '../../examples/recipes/rebuild.ts';
 import { everyFiveMinutes } from '../../examples/recipes/scheduled-job.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
@@ -17,7 +16,7 @@ import { createLocks, type Locks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { timerOf } from '../kit/timer.ts';
-import { bounded, until } from '../kit/wait.ts';
+import { settleWithin, until } from '../kit/wait.ts';
 import { breaksAndIsOpenedAgain } from './broken-connection.ts';
 
 /** Instances of a service over one engine. */
@@ -56,7 +55,7 @@ function schedule(job: () => Promise<void> = async () => {}) {
     },
     async end(): Promise<void> {
       stop.abort();
-      await bounded('the loops end', Promise.all(ends));
+      await settleWithin('the loops end', Promise.all(ends));
     },
   };
 }
@@ -131,7 +130,7 @@ test('a feed that fails is read on after a pause, and one that has nothing new i
   await pass(200);
   expect(asked, 'three entries, a failure, and one look that found nothing').toBe(5);
   stop.abort();
-  await bounded('it stops in its pause', running);
+  await settleWithin('it stops in its pause', running);
   expect(db.prepare('SELECT count(*) AS n FROM entries').get()).toEqual({ n: 3 });
   db.close();
 });
@@ -272,27 +271,6 @@ test('each site is crawled by one worker', async () => {
   expect(new Set(crawled.flat())).toEqual(new Set(['a', 'b', 'c']));
 });
 
-/** A store in memory that counts its reads. */
-function statistics() {
-  const store = {
-    stored: undefined as Statistic | undefined,
-    reads: 0,
-    async read() {
-      store.reads++;
-      await pass(1);
-      return store.stored;
-    },
-    async write(statistic: Statistic) {
-      store.stored = statistic;
-    },
-  };
-  return store;
-}
-
-/** Twenty callers in each process, all at once. */
-const herd = (processes: readonly (() => Promise<Statistic>)[]) =>
-  Promise.allSettled(Array.from({ length: 20 * processes.length }, (_, i) => processes[i % processes.length]!()));
-
 test('a site that fails stops neither its worker nor the next try, and each page is fetched once', async () => {
   const fetched: string[] = [];
   let failing = true;
@@ -315,86 +293,6 @@ test('a site that fails stops neither its worker nor the next try, and each page
   failing = false;
   await all();
   expect([fetched.length, new Set(fetched).size]).toEqual([9, 9]);
-});
-
-test('of 60 callers who have no statistic one builds, all have it, and each process reads twice at most', async () => {
-  const store = statistics();
-  let built = 0;
-  const build = async (): Promise<number> => {
-    await pass(20);
-    return ++built;
-  };
-  const results = await herd(instances.map((locks) => statisticOf(locks, store, build)));
-  expect(results.map((result) => result.status === 'fulfilled' && result.value.value)).toEqual(Array(60).fill(1));
-  expect(store.reads).toBeLessThanOrEqual(6);
-});
-
-test('of 60 callers who have no statistic and whose build fails each gets its error, after one build for each process', async () => {
-  const store = statistics();
-  let builds = 0;
-  const build = async (): Promise<number> => {
-    builds++;
-    await pass(5);
-    throw new Error('the database is full');
-  };
-  const processes = instances.map((locks) => statisticOf(locks, store, build));
-  const results = await herd(processes);
-  const messages = results.map((result) => (result.status === 'rejected' ? result.reason.message : 'none'));
-  expect([new Set(messages), builds], 'errors, builds').toEqual([new Set(['the database is full']), 3]);
-  await expect(processes[0]!(), 'the next caller tries again').rejects.toThrow('the database is full');
-  expect(builds).toBe(4);
-});
-
-test('who has an old statistic shows it at once, while one builds, and also when the build fails', async () => {
-  const store = statistics();
-  const old = { value: 0, builtAt: 0 };
-  store.stored = old;
-  const go = Promise.withResolvers<void>();
-  let builds = 0;
-  const build = async (): Promise<number> => {
-    builds++;
-    await go.promise;
-    throw new Error('the database is full');
-  };
-  const warned: unknown[] = [];
-  const processes = instances.map((locks) => statisticOf(locks, store, build, (error) => void warned.push(error)));
-  const shown = await bounded('nobody waits for the build', herd(processes));
-  expect(shown).toEqual(Array(60).fill({ status: 'fulfilled', value: old }));
-  go.resolve();
-  await until('every process has tried, and said so', () => builds === 3 && warned.length === 60);
-});
-
-test('a statistic whose builder dies in a long build is built by the next, before that one gives up', async () => {
-  const clock = manualClock();
-  const shared = memory({ clock });
-  let dead = false;
-  const never = new Promise<never>(() => {});
-  const mortal = around(shared, {
-    renew: (claims) => (dead ? never : shared.renew(claims)),
-    close: async () => {},
-  });
-  await using dying = createLocks(mortal, { clock });
-  await using living = createLocks(shared, { clock });
-  const store = statistics();
-  const begun = Promise.withResolvers<void>();
-  const build = (): Promise<never> => {
-    begun.resolve();
-    return never;
-  };
-  void statisticOf(dying, store, build)().catch(() => {});
-  await begun.promise;
-  const next = statisticOf(living, store, async () => 7)();
-  let settled = false;
-  next
-    .catch(() => {})
-    .finally(() => {
-      settled = true;
-    });
-  for (let second = 0; second < 60 && !settled; second++) {
-    dead = second >= 12; // after a renewal
-    await clock.advance(1_000);
-  }
-  expect(await next).toMatchObject({ value: 7 });
 });
 
 test('a partner is called by three at a time', async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { SCENES } from '../../lab/scenes/index.ts';
 import { PEOPLE } from '../../lab/stage/events.ts';
-import { type Deed, type Fault, readFaults, written } from '../../lab/stage/faults.ts';
+import { type Deed, type Fault, faultsText, readFaults } from '../../lab/stage/faults.ts';
 import { play } from '../../lab/stage/play.ts';
 import { harms, type WayName } from '../../lab/stage/scene.ts';
 import { LANGUAGES, sentence } from '../../lab/words/index.ts';
@@ -87,7 +87,7 @@ test('whatever people do, with holdfast never two count on the lock, and no writ
     const faults = anything(choice);
     const { tally } = await play(scene, 'holdfast', seed, faults);
     const { two, lost } = tally;
-    expect({ two, lost }, `#scene=${scene.name}&way=holdfast&seed=${seed}&do=${written(faults)}`).toEqual({
+    expect({ two, lost }, `#scene=${scene.name}&way=holdfast&seed=${seed}&do=${faultsText(faults)}`).toEqual({
       two: 0,
       lost: 0,
     });
@@ -105,7 +105,7 @@ test('what people did is kept in an address, and what is not understood is left 
     { at: 900, deed: 'lose', on: 'A-engine 1-3' },
     { at: 7, deed: 'go', on: 'A' },
   ]);
-  expect(readFaults(written(faults))).toEqual(faults);
+  expect(readFaults(faultsText(faults))).toEqual(faults);
   expect(readFaults('')).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, test } from 'vitest';
-import { chosen, whyNot } from '../kit/selection.ts';
+import { chosenEngines, whyNot } from '../kit/selection.ts';
 import { Instance, type Stand } from './instance.ts';
 import { type LeadingEngine, SITES, type Site } from './sites.ts';
 
@@ -18,7 +18,7 @@ export function onEngines(
   title: string,
   laws: Readonly<Record<string, (place: Place) => Promise<void>>>,
 ): void {
-  const able = engines.filter((engine) => whyNot(engine, chosen(process.env.BACKENDS)) === undefined);
+  const able = engines.filter((engine) => whyNot(engine, chosenEngines(process.env.BACKENDS)) === undefined);
   const sites = new Map<LeadingEngine, Site>();
   let started: Instance[] = [];
 

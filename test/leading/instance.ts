@@ -58,7 +58,7 @@ export class Stand {
 
   /** The next thing of this kind that it tells about an election. */
   async heard(what: Told['what'], election: string, within = PATIENT): Promise<Told> {
-    return (await this.#worker.heard(`${what} ${this.#engine} ${election}`, within)) as Told;
+    return (await this.#worker.nextEvent(`${what} ${this.#engine} ${election}`, within)) as Told;
   }
 
   /** @param work ms for which its function goes on after the end of the term */

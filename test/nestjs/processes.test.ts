@@ -34,7 +34,7 @@ const start = (url: string): Promise<App> =>
 /** Hands on what an instance tells, until it ends. */
 async function follow<T>(app: App, event: string, heard: (value: T) => void): Promise<void> {
   try {
-    for (;;) heard((await app.heard(event, 60_000)) as T);
+    for (;;) heard((await app.nextEvent(event, 60_000)) as T);
   } catch {
     // It has ended.
   }
@@ -74,7 +74,7 @@ test('three instances, one of them killed and one closed: each tick is run once,
   expect(await last.call('health')).toMatchObject({ locks: { status: 'up', leading: [] } });
   await more(2);
   await next.call('close');
-  expect([await next.heard('note'), await next.heard('note')]).toEqual(['settled', 'connection closed']);
+  expect([await next.nextEvent('note'), await next.nextEvent('note')]).toEqual(['settled', 'connection closed']);
   await leads(3);
   await more(1);
   await Promise.all([next, last].map((app) => app.end('SIGKILL')));

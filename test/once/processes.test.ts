@@ -58,7 +58,7 @@ for (const site of SITES) {
       const [runner, slow] = await Promise.all([start(SKEW), start(0)]);
       const due = Date.now() + SKEW;
       void runner.call('once', 'killed', due, { ttl, skew: SKEW, within }).catch(() => {});
-      await runner.heard('runs');
+      await runner.nextEvent('runs');
       await runner.kill();
       let result: string;
       let asked = 0;
@@ -88,10 +88,10 @@ for (const site of SITES) {
       const [runner, next, last] = await Promise.all([start(0), start(SKEW), start(100)]);
       const due = Date.now();
       void runner.call('once', 'retry', due, options).catch(() => {});
-      const first = (await runner.heard('runs')) as bigint;
+      const first = (await runner.nextEvent('runs')) as bigint;
       const waiting = next.call('once', 'retry', due, options, 0);
       await runner.kill();
-      expect((await next.heard('runs', 15_000)) as bigint).toBeGreaterThan(first);
+      expect((await next.nextEvent('runs', 15_000)) as bigint).toBeGreaterThan(first);
       expect(await waiting).toMatchObject({ ran: true, recorded: true });
       expect(won(await last.call('once', 'retry', due, options, 0))).toBe('done');
       for (const instance of [runner, next, last]) await instance[Symbol.asyncDispose]();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from '../../src/connect/index.ts';
 import type { Locks } from '../../src/index.ts';
 import { describeOn } from '../kit/suite.ts';
-import { bounded, until } from '../kit/wait.ts';
+import { settleWithin, until } from '../kit/wait.ts';
 import { MORE_SITES, open, SITES, type Site, startInstance, won } from './sites.ts';
 
 /** Jobs at a time, where an unlucky moment has to come. */
@@ -25,7 +25,7 @@ for (const site of [...SITES, ...MORE_SITES]) {
       await using next = await startInstance(server, { DEAF: '1' });
       const due = Date.now();
       for (const name of CROWD) void dying.call('once', `look ${name}`, due, options, 0).catch(() => {});
-      await dying.heard('looks');
+      await dying.nextEvent('looks');
       const running = CROWD.map((name) => next.call('once', `look ${name}`, due, options, 0));
       await dying.kill();
       expect((await Promise.all(running)).map(won)).toEqual(CROWD.map(() => 'ran'));
@@ -52,14 +52,14 @@ for (const site of [...SITES, ...MORE_SITES]) {
             options,
           );
         const first = run(evicted, 0);
-        await bounded('the first one runs', runs[0]!.promise);
+        await settleWithin('the first one runs', runs[0]!.promise);
         const second = run(next, 1);
         await until('the second one is let in', async () => {
           await next.forceRelease(`${job}@${due.toISOString()}`, { reason: 'a test' });
           return Promise.race([runs[1]!.promise.then(() => true), setTimeout(50, false)]);
         });
         end.resolve();
-        const results = await bounded('both end', Promise.all([first, second]), 10_000);
+        const results = await settleWithin('both end', Promise.all([first, second]), 10_000);
         const third = await next.once(job, due, () => {}, options);
         return [...results.map((result) => result.ran && result.recorded), won(third)];
       });

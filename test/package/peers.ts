@@ -35,18 +35,26 @@ second.destroy();
 
 export const postgres = `${TURNS}
 import pg from 'pg';
+import porsager from 'postgres';
 import { postgres } from 'holdfast/postgres';
 const pool = new pg.Pool({ connectionString: url });
 await turns('pg', postgres(pool));
 await pool.end();
+const sql = porsager(url, { onnotice: () => {} });
+await turns('postgres.js', postgres(sql));
+await sql.end();
 `;
 
 export const mysql = `${TURNS}
+import mariadb from 'mariadb';
 import mysql2 from 'mysql2/promise';
 import { mysql } from 'holdfast/mysql';
 const pool = mysql2.createPool(url);
 await turns('mysql2', mysql(pool));
 await pool.end();
+const second = mariadb.createPool(url.replace('mysql:', 'mariadb:'));
+await turns('mariadb', mysql(second));
+await second.end();
 `;
 
 export const nest = `

@@ -2,6 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes 50 s or more, the longest first, by a part of its path. A name that no file has any more fails a test. */
 export const LONGEST = [
+  'testing/release-moment',
   'backends/redis-sentinel/conformance',
   'backends/redlock/conformance',
   'backends/mysql/lease',

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { temporaryFolder } from '../kit/folder.ts';
 import { missing } from '../kit/programs.ts';
-import { chosen, wanted } from '../kit/selection.ts';
+import { chosenEngines, neededServers } from '../kit/selection.ts';
 import { install } from './install.ts';
 import { QUICK } from './quick.ts';
 import { type Report, summary } from './summary.ts';
@@ -25,14 +25,16 @@ export async function main([first, ...rest]: readonly string[]): Promise<number>
 
 async function run(args: readonly string[]): Promise<number> {
   const engines = process.env.BACKENDS;
-  console.log(`Engines: ${chosen(engines).join(', ')}${engines ? '' : ' (narrow with BACKENDS=redis,etcd npm test)'}`);
-  install(wanted(engines).flatMap((need) => missing(need) ?? []));
+  console.log(
+    `Engines: ${chosenEngines(engines).join(', ')}${engines ? '' : ' (narrow with BACKENDS=redis,etcd npm test)'}`,
+  );
+  install(neededServers(engines).flatMap((need) => missing(need) ?? []));
 
   using folder = temporaryFolder();
   const output = join(folder.path, 'report.json');
   const code = await vitest(['run', '--reporter=default', '--reporter=json', `--outputFile.json=${output}`, ...args]);
   const report: Report | undefined = existsSync(output) ? JSON.parse(readFileSync(output, 'utf8')) : undefined;
-  const absent = wanted(engines).flatMap((need) => missing(need) ?? []);
+  const absent = neededServers(engines).flatMap((need) => missing(need) ?? []);
   const { lines, failed } = summary(report, code, absent, process.env.CI === 'true');
   for (const line of lines) console.log(line);
   return failed > 0 ? 1 : 0;

@@ -22,6 +22,8 @@ const FIRST_HOUR = [
   'docs/guides/errors.md',
   'docs/backends/file.md',
   'docs/backends/redis.md',
+  'docs/backends/postgres.md',
+  'docs/cli.md',
   'docs/production.md',
   'docs/troubleshooting.md',
   'docs/glossary.md',

@@ -34,6 +34,13 @@ test.each([
   expect(rendered(markdown, page)).toContain(href);
 });
 
+test('a page in Chinese says which of its links lead to a page in English', () => {
+  const page = 'docs/guides/waiting.zh-CN.md';
+  expect(rendered('[x](deadlocks.md)', page)).toContain('hreflang="en"');
+  expect(rendered('[x](errors.zh-CN.md)', page)).not.toContain('hreflang');
+  expect(rendered('[x](deadlocks.md)')).not.toContain('hreflang');
+});
+
 test('a link to a source file becomes its name, once', () => {
   const link = (text: string) =>
     rendered(`See [${text}](../../src/core/contract/backend.ts).`).replaceAll(' v-pre', '');

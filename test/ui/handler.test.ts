@@ -11,7 +11,7 @@ import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
 import { type ReleaseOrder, type UiHandlerOptions, uiHandler } from '../../src/ui/index.ts';
 import type { Snapshot } from '../../src/ui/wire.ts';
-import { bounded } from '../kit/wait.ts';
+import { settleWithin } from '../kit/wait.ts';
 
 /** A service that has the page at `/admin/locks`, behind a login: the header `user`. */
 interface Service extends AsyncDisposable {
@@ -48,7 +48,7 @@ const MOUNTS: Readonly<Record<string, Mount>> = {
       url: urlOf(app.getHttpServer()),
       async [Symbol.asyncDispose]() {
         page.close();
-        await bounded('the application closes', app.close());
+        await settleWithin('the application closes', app.close());
       },
     };
   },
@@ -69,7 +69,7 @@ const MOUNTS: Readonly<Record<string, Mount>> = {
       url: urlOf(app.server),
       async [Symbol.asyncDispose]() {
         page.close();
-        await bounded('the application closes', app.close());
+        await settleWithin('the application closes', app.close());
       },
     };
   },
@@ -84,7 +84,7 @@ const MOUNTS: Readonly<Record<string, Mount>> = {
 
 async function ended(server: Server, page: { close(): void }): Promise<void> {
   page.close();
-  await bounded('the server closes', new Promise((resolve) => server.close(resolve)));
+  await settleWithin('the server closes', new Promise((resolve) => server.close(resolve)));
 }
 
 const user = { user: 'ann' };
@@ -125,7 +125,7 @@ describe.each(Object.entries(MOUNTS))('the page, mounted into %s', (_name, mount
     for (const part of ['page.js', 'page.css', 'icon.svg'])
       expect([part, (await fetch(`${service.url}/${part}`, { headers: user })).status]).toEqual([part, 200]);
     expect((await fetch(`${service.url}/nothing`, { headers: user })).status).toBe(404);
-    const { rows, engine, mayRelease } = await bounded('a look at all keys', seen(service.url));
+    const { rows, engine, mayRelease } = await settleWithin('a look at all keys', seen(service.url));
     expect(rows.map(({ key }) => key)).toEqual(['order:42']);
     expect([engine, mayRelease, lease.held]).toEqual(['memory', false, true]);
   });

@@ -120,6 +120,22 @@ describeOn('browser', 'the page', () => {
       expect(window.complaints).toEqual([]);
     });
 
+    test('the state of a memo is shown, in the language of the reader, and not what it keeps', async () => {
+      const memo = locks.memo<string>('prices', { keep: '1h', attempts: 1 });
+      const { token } = await memo.run(() => 'a secret word');
+      const address = `${site.url}?key=prices`;
+      await using window = await windows.page(address);
+      await window.page.waitForSelector(`.memo >> text=Memo: a result is kept · token ${token} · for`);
+      await using chinese = await windows.page(address, { locale: 'zh-CN' });
+      await chinese.page.waitForSelector('.memo >> text=备忘：已保存结果');
+      expect(await window.page.content()).not.toContain('secret');
+      await memo.forget();
+      await memo.run(() => Promise.reject(new Error('a secret word'))).catch(() => {});
+      await window.page.waitForSelector('.memo >> text=Memo: poisoned, nobody begins');
+      expect(await window.page.content()).not.toContain('secret');
+      expect(window.complaints).toEqual([]);
+    });
+
     test('its policy lets nothing run or load that is not its own', async () => {
       await using window = await windows.page(site.url);
       const { page } = window;

@@ -181,8 +181,8 @@ describe('between two looks', () => {
 
   test('a hold that was evicted from here is called so', () => {
     const board = looked(['+1', '2']);
-    board.evicted('other', 1n);
-    board.evicted('k', 1n);
+    board.noteEviction('other', 1n);
+    board.noteEviction('k', 1n);
     look(board, { k: ['+2'] }, 2_000);
     expect(told(board)).toEqual(['handed who-1 who-2 evicted']);
   });
@@ -344,7 +344,15 @@ describe('a deadlock', () => {
     await using locks = createLocks(memory());
     const access = new Access(async () => locks);
     await access.locks();
-    const around = { access, board, prefix: '', pace, now: () => 1, changed: () => {}, focus: () => new Set<string>() };
+    const around = {
+      access,
+      board,
+      prefix: '',
+      pace,
+      now: () => 1,
+      onChange: () => {},
+      focus: () => new Set<string>(),
+    };
     expect(await new CloseUp(around).once(() => true)).toBe(1_234);
   });
 

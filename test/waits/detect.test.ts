@@ -4,7 +4,7 @@ import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks, type Lock, type LockOptions, type Locks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
-import { bounded } from '../kit/wait.ts';
+import { settleWithin } from '../kit/wait.ts';
 
 /** As processes have them: `Locks` of their own on one engine. */
 class Crowd implements AsyncDisposable {
@@ -38,7 +38,7 @@ function crossing(pairs: readonly (readonly [Lock, Lock])[]): Promise<string[]> 
       }),
     ),
   );
-  return bounded('all end', Promise.all(works));
+  return settleWithin('all end', Promise.all(works));
 }
 
 const DETECT: LockOptions = { detect: true };
@@ -169,7 +169,7 @@ test.concurrent('waits behind others of their own processes are seen by all', as
   const ahead = [one.mutex('b').run(() => {}), two.mutex('a').run(() => {})];
   await sleep(50);
   resolve();
-  const ends = await bounded('all end', Promise.all([...nested, ...ahead].map(outcome)), 5_000);
+  const ends = await settleWithin('all end', Promise.all([...nested, ...ahead].map(outcome)), 5_000);
   expect(ends.sort()).toEqual(['LOCK_DEADLOCK', 'done', 'done', 'done']);
 });
 
@@ -181,7 +181,7 @@ test.concurrent('closing ends a wait that stands apart from the others of its pr
   const nested = outcome(one.mutex('a').run(() => one.mutex('b').run(() => {}, DETECT)));
   await sleep(50);
   await one.close();
-  expect(await bounded('both end', Promise.all([ahead, nested]))).toEqual(['LOCK_CLOSED', 'LOCK_CLOSED']);
+  expect(await settleWithin('both end', Promise.all([ahead, nested]))).toEqual(['LOCK_CLOSED', 'LOCK_CLOSED']);
   await lease.release();
   for await (const standing of two.inspect()) expect(standing).toBeUndefined();
 });
@@ -220,7 +220,7 @@ test.concurrent('a lock of the same name on another engine is another lock: a ri
   ].map(outcome);
   await sleep(2_000);
   for (const lease of busy) await lease.release();
-  expect(await bounded('both end', Promise.all(ends))).toEqual(['done', 'done']);
+  expect(await settleWithin('both end', Promise.all(ends))).toEqual(['done', 'done']);
 });
 
 test.concurrent('it is refused where waiters cannot be listed, when the lock is made', async () => {

@@ -5,7 +5,7 @@ import { listOf } from '../../src/core/contract/promises.ts';
 import type { Lock, LockOptions } from '../../src/index.ts';
 import { startWorker, type WorkerProcess } from '../kit/processes.ts';
 import { describeOn } from '../kit/suite.ts';
-import { bounded, until } from '../kit/wait.ts';
+import { settleWithin, until } from '../kit/wait.ts';
 import { SITES, type Site } from '../leading/sites.ts';
 import type { TaskCalls } from './task.worker.ts';
 
@@ -30,7 +30,7 @@ for (const engine of ['file', 'redis', 'postgres', 'etcd'] as const) {
       for (const [i, [first, second]] of tasks.entries()) await workers[i]!.call('begin', first, second, options);
       const since = performance.now();
       for (const [i, [first]] of tasks.entries()) await workers[i]!.call('goOn', first);
-      const end = () => bounded('all end', Promise.all(tasks.map(([first], i) => workers[i]!.call('end', first))));
+      const end = () => settleWithin('all end', Promise.all(tasks.map(([first], i) => workers[i]!.call('end', first))));
       return { since, end };
     }
 
@@ -106,7 +106,7 @@ for (const engine of ['file', 'redis', 'postgres', 'etcd'] as const) {
       await dies.kill();
       await survivor.call('goOn', 'dead a');
       const found = locks.waits('dead');
-      expect(await bounded('it ends', survivor.call('end', 'dead a'))).toBe('done');
+      expect(await settleWithin('it ends', survivor.call('end', 'dead a'))).toBe('done');
       expect((await found).deadlocks, 'told to whoever looks').toEqual([]);
     });
 
@@ -131,7 +131,7 @@ for (const engine of ['file', 'redis', 'postgres', 'etcd'] as const) {
         nested(one.mutex('twice a'), two.mutex('twice b')),
         nested(two.mutex('twice b'), one.mutex('twice a')),
       ];
-      expect((await bounded('both end', Promise.all(ends))).sort()).toEqual(['LOCK_DEADLOCK', 'done']);
+      expect((await settleWithin('both end', Promise.all(ends))).sort()).toEqual(['LOCK_DEADLOCK', 'done']);
       expect(performance.now() - began, 'ms from when it came about').toBeLessThan(FOUND_WITHIN);
     });
 

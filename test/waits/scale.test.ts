@@ -8,7 +8,7 @@ import { around } from '../../src/testing/around.ts';
 import { linesOf } from '../../src/waits/claims.ts';
 import { deadlocksIn, describeDeadlock } from '../../src/waits/deadlocks.ts';
 import { edgesAmong } from '../../src/waits/edges.ts';
-import { bounded, until } from '../kit/wait.ts';
+import { settleWithin, until } from '../kit/wait.ts';
 
 const claim = (
   number: number,
@@ -98,7 +98,7 @@ test('one of a ring gives up in time among 700 readers and 500 that wait in turn
   const waiters = others.map((locks, i) => locks.rwLock('a')[i % 2 ? 'read' : 'write'].run(() => {}));
   const began = performance.now();
   go.resolve();
-  await bounded(
+  await settleWithin(
     'one gives up',
     Promise.any(
       ring.map((end) =>
@@ -111,7 +111,7 @@ test('one of a ring gives up in time among 700 readers and 500 that wait in turn
   );
   expect(performance.now() - began, 'ms until it gave up').toBeLessThan(4_000);
   over.resolve();
-  const ends = await bounded('all end', Promise.allSettled([...ring, ...readers, ...waiters]), 20_000);
+  const ends = await settleWithin('all end', Promise.allSettled([...ring, ...readers, ...waiters]), 20_000);
   expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(1);
 });
 
@@ -155,7 +155,7 @@ test('a look for deadlocks that fails is told as an event of each wait that it w
     await until('both are told', () => new Set(failures.map(({ key }) => key)).size === 2);
     expect(String((failures[0]!.error as Error).message)).toContain('the engine cannot list');
     broken = false;
-    const refused = (await bounded('both end', ends)).filter(({ status }) => status === 'rejected');
+    const refused = (await settleWithin('both end', ends)).filter(({ status }) => status === 'rejected');
     expect(refused).toHaveLength(1);
   } finally {
     unsubscribe('holdfast:detection-failed', hear);

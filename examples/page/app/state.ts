@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
-import { type Language, preferred, TAGS } from '../../../src/ui/page/kit/language.ts';
+import { type Language, preferredLanguage, TAGS } from '../../../src/ui/page/kit/language.ts';
 import type { Round, SceneName } from '../record.ts';
 import { STRATEGIES } from '../record.ts';
 import { type Plan, planOf } from './model/scene.ts';
@@ -10,7 +10,7 @@ import { zh } from './words/zh.ts';
 
 const LANGUAGES: Readonly<Record<Language, Words>> = { en, zh };
 
-export const language = signal<Language>(preferred(navigator.languages));
+export const language = signal<Language>(preferredLanguage(navigator.languages));
 export const words = computed<Words>(() => LANGUAGES[language.value]);
 effect(() => {
   document.documentElement.lang = TAGS[language.value];

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Locks } from '../../../src/index.ts';
 import { started } from '../../examples/program.ts';
 import { type Folder, temporaryFolder } from '../../kit/folder.ts';
-import { bounded } from '../../kit/wait.ts';
+import { settleWithin } from '../../kit/wait.ts';
 import { example, type Found, found, moduleOf } from '../block.ts';
 import { orders, queue } from './service.ts';
 
@@ -14,7 +14,7 @@ const service = new URL('./service.ts', import.meta.url).href;
 let folder: Folder;
 beforeEach(() => {
   folder = temporaryFolder();
-  vi.stubEnv('LOCKS_URL', `file:${folder.path}/locks.db`);
+  vi.stubEnv('HOLDFAST_URL', `file:${folder.path}/locks.db`);
 });
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -72,10 +72,10 @@ test('Next: a first request that finds no engine is told so, and the next one ge
     POST(new Request('http://localhost/api/orders/42/grab?driver=1', { method: 'POST' }), {
       params: Promise.resolve({ id: '42' }),
     }) as Promise<Response>;
-  const url = process.env.LOCKS_URL!;
-  vi.stubEnv('LOCKS_URL', `file:${folder.path}/not-there/locks.db`);
+  const url = process.env.HOLDFAST_URL!;
+  vi.stubEnv('HOLDFAST_URL', `file:${folder.path}/not-there/locks.db`);
   expect((await grab()).status).toBe(503);
-  vi.stubEnv('LOCKS_URL', url);
+  vi.stubEnv('HOLDFAST_URL', url);
   expect((await grab()).status).toBe(201);
   await (await (globalThis as unknown as { keptLocks: Promise<Locks> }).keptLocks).close();
 });
@@ -89,7 +89,7 @@ test('a worker: two of them do all jobs, also those that failed once, those of o
     `await example(service.queue(${JSON.stringify(data())}));`,
   );
   const workers = [1, 2].map(() => spawn(process.execPath, [file], { stdio: ['ignore', 'ignore', 'inherit'] }));
-  const codes = workers.map(async (worker) => (await bounded('a worker ends', once(worker, 'exit')))[0]);
+  const codes = workers.map(async (worker) => (await settleWithin('a worker ends', once(worker, 'exit')))[0]);
   expect(await Promise.all(codes)).toEqual([0, 0]);
   const done = jobs.done();
   expect(done).toHaveLength(24);

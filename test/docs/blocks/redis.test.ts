@@ -1,5 +1,6 @@
 /** Blocks that name Redis, on a real one. */
 import { EventEmitter, once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { InMemoryMetricExporter, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { Redis } from 'ioredis';
 import Redlock from 'redlock';
@@ -39,6 +40,41 @@ describeOn('redis', 'blocks on one redis', () => {
       { 'new Redis()': `new Redis(${server.port})` },
       '// one at a time, across all processes that use this server; lease.token grows with every turn',
     );
+  });
+
+  test.each([
+    [
+      'the tutorial',
+      () => example('docs/start.md', '5. Move to Redis', 1)({}, { 'redis://127.0.0.1:6399': server.url }),
+    ],
+    [
+      'frameworks',
+      () => example('docs/guides/frameworks.md', 'The engine', 1)({}, { 'redis://127.0.0.1': server.url }),
+    ],
+  ])('%s: the locks on Redis', async (_page, made) => {
+    const own = await made();
+    await own.locks.mutex('order:42').run(async () => {
+      expect(await locks.mutex('order:42').tryAcquire()).toBeNull();
+    });
+    await own.locks.close();
+    own.client.disconnect();
+  });
+
+  test('questions: locks and idle keys take as much memory as the page says', async () => {
+    const page = readFileSync(new URL('../../../docs/questions.md', import.meta.url), 'utf8');
+    const said = [/a held mutex takes about (\d+) bytes/, /an idle key about (\d+) bytes/].map((text) =>
+      Number(text.exec(page)![1]),
+    );
+    const count = 10_000;
+    const used = async () => Number(/used_memory:(\d+)/.exec(await client.info('memory'))![1]);
+    await locks.mutex('before').run(async () => {}); // the scripts are there
+    const before = await used();
+    const leases = await Promise.all(Array.from({ length: count }, (_, i) => locks.mutex(`order:${i}`).acquire()));
+    const held = ((await used()) - before) / count;
+    await Promise.all(leases.map((lease) => lease.release()));
+    const idle = ((await used()) - before) / count;
+    const off = [held, idle].map((is, i) => Math.abs(is / said[i]! - 1));
+    expect(Math.max(...off), `${held} and ${idle} bytes`).toBeLessThan(0.2);
   });
 
   test('moving: locks with the options of before', async () => {

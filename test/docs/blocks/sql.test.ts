@@ -13,13 +13,13 @@ import { memory } from '../../../src/backends/memory.ts';
 import { postgres } from '../../../src/backends/postgres/index.ts';
 import { useLocks } from '../../../src/decorator/index.ts';
 import { isLockError, type Locks } from '../../../src/index.ts';
-import { lockFree } from '../../../src/transaction/index.ts';
+import { keepIn, lockFree } from '../../../src/transaction/index.ts';
 import { startMariadb } from '../../kit/mariadb.ts';
 import { startPostgres } from '../../kit/postgres.ts';
 import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded, until } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { mysqlTransactions, postgresTransactions } from '../../stock/stores.ts';
 import { example, found, together } from '../block.ts';
 import { closeAll, createLocks } from '../tracked.ts';
@@ -76,6 +76,17 @@ describeOn('postgres', 'blocks on postgres', () => {
     await pool.end();
   });
 
+  const own = () => ({ 'postgres://localhost/orders': server.url });
+  test.each([
+    ['the tutorial', () => example('docs/start.md', '5. Move to Redis', 2)({}, own())],
+    ['frameworks', () => example('docs/guides/frameworks.md', 'The engine', 2)({}, own())],
+  ])('%s: the locks on PostgreSQL', async (_page, made) => {
+    const { locks, pool } = await made();
+    expect(await locks.mutex('order:42').run((lease: { token: bigint }) => typeof lease.token)).toBe('bigint');
+    await locks.close();
+    await pool.end();
+  });
+
   test('postgres: the script of the setup makes what locks need', async () => {
     const log = vi.fn();
     await example('docs/backends/postgres.md', 'A new version of holdfast')({ console: { log } });
@@ -115,8 +126,19 @@ describeOn('postgres', 'blocks on postgres', () => {
     const before = await instances[2]!.leader('scheduler').current();
     expect(before).toMatchObject({ label: 'web-3:8080', token: BigInt(first) });
     for (const program of programs) program.emit('SIGTERM');
-    expect(statuses(await bounded('both end', running))).toEqual(['fulfilled', 'fulfilled']);
+    expect(statuses(await settleWithin('both end', running))).toEqual(['fulfilled', 'fulfilled']);
     expect(await token()).toBeGreaterThanOrEqual(first);
+  });
+
+  test('a payment that comes twice at once is booked once, and both have its result', async () => {
+    await db.query('create table results (key text primary key, mark text not null, value text)');
+    await db.query('create table bookings (payment int, amount int)');
+    const block = example('docs/guides/locks-in-your-transaction.md', 'Keep the result (exactly once)');
+    const given = { inTransaction, keepIn, payment: { id: 7, amount: 5 } };
+    const results = await Promise.all([block(given), block(given)]);
+    expect(results.map(({ value }) => value)).toEqual([{ state: 'booked' }, { state: 'booked' }]);
+    expect(results.map(({ ran }) => ran).sort()).toEqual([false, true]);
+    expect(await numberOf('select count(*) n from bookings')).toBe(1);
   });
 
   test('rows that others work on are passed over', async () => {
@@ -170,8 +192,8 @@ describeOn('postgres', 'blocks on postgres', () => {
   });
 
   test('of twenty deliveries of a message one does the slow step, and it is booked once', async () => {
-    await db.query('create table handled (id text primary key); create table balance (total int)');
-    await db.query('insert into balance values (0)');
+    await db.query('create table handled (id text primary key); create table balances (total int)');
+    await db.query('insert into balances values (0)');
     let [steps, failing] = [0, true];
     const fetchReceipt = async (): Promise<void> => {
       steps++;
@@ -187,7 +209,7 @@ describeOn('postgres', 'blocks on postgres', () => {
     [steps, failing] = [0, false];
     expect(new Set(statuses(await together(block, [...givens, givens[0]!])))).toEqual(new Set(['fulfilled']));
     expect(steps, 'slow steps of twenty deliveries').toBe(1);
-    expect(await numberOf('select total n from balance')).toBe(5);
+    expect(await numberOf('select total n from balances')).toBe(5);
   });
 
   test('a transaction by hand is done as a whole, or not at all, and gives its connection back', async () => {
@@ -286,7 +308,7 @@ describeOn('postgres', 'blocks on postgres', () => {
     await until('it asks', () => asked.mock.calls.length > 0);
     await pass(300);
     stop.abort();
-    expect(statuses(await bounded('it stops in its pause', running))).toEqual(['fulfilled']);
+    expect(statuses(await settleWithin('it stops in its pause', running))).toEqual(['fulfilled']);
     expect(asked).toHaveBeenCalledOnce();
   });
 
@@ -302,7 +324,7 @@ describeOn('postgres', 'blocks on postgres', () => {
     const running = together(found('docs/recipes/poller.md', 'A poller'), givens);
     await until('it reads on', async () => (await numberOf('select cursor n from feed')) > 5);
     stop.abort();
-    await bounded('all stop', running);
+    await settleWithin('all stop', running);
     expect(await numberOf('select count(*) - count(distinct row) n from entries')).toBe(0);
     expect(await numberOf('select count(*) n from entries')).toBe(await numberOf('select cursor n from feed'));
   });
