@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/contract/clock.ts';
+import { RecentKeys } from '../shared/recent-keys.ts';
 import type { NextNote, NextProcess } from './next-note.ts';
-import { RecentKeys } from './recent-keys.ts';
 
 /**
  * After this wait a process asks to be next: before that, chance serves it sooner. It is given in ms, and in round

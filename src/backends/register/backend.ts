@@ -18,7 +18,7 @@ import { Calls } from './calls.ts';
 import { keyOf } from './document.ts';
 import { standings } from './inspect.ts';
 import { KeyLine } from './key-line.ts';
-import type { OpenLine } from './line.ts';
+import type { Joining, OpenLine } from './line.ts';
 import { headOf, nameOf } from './names.ts';
 import { RegisterNotes } from './notes.ts';
 import { checkStore, type RegisterOptions, resolveRegisterOptions } from './options.ts';
@@ -63,6 +63,7 @@ class Register implements Backend {
     this.traits = {
       seats: 'counted',
       fair: true,
+      racesToJoin: true,
       fencing: 'durable',
       spans: true,
       wakes: store.watch ? 'watch' : 'never',
@@ -81,12 +82,13 @@ class Register implements Backend {
     const { clock } = this.#calls;
     const sent = clock.now();
     const isLate = (): boolean => clock.now() - sent > claim.within;
-    const { attempt, joined } = await this.#line(claim.key).take((line) =>
-      isLate() && !line.has(claim.id) ? LATE : line.attempt(claim),
+    const { attempt, joined }: Joining = await this.#line(claim.key).take((line) =>
+      isLate() && !line.has(claim.id) ? { attempt: LATE } : line.attempt(claim),
     );
-    if (!joined || !isLate()) return attempt;
-    await this.release(claim);
-    return LATE.attempt;
+    if (joined === undefined || !isLate()) return attempt;
+    // An attempt that followed it meanwhile may have been told of a grant: that one was another sign of life.
+    await this.#line(claim.key).take((line) => line.leave(({ id, beat }) => id === claim.id && beat === joined), true);
+    return LATE;
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
@@ -170,4 +172,4 @@ class Register implements Backend {
   }
 }
 
-const LATE = { attempt: { granted: false, late: true }, joined: false } as const;
+const LATE = { granted: false, late: true } as const;

@@ -2,6 +2,8 @@ import type { Clock } from '../../core/contract/clock.ts';
 import { onceFor, withLimit } from '../../core/contract/promises.ts';
 import type { RegisterEntry, RegisterStore, Written } from '../../core/contract/register-store.ts';
 
+/** A change is given up after so many writes in a row that were refused. */
+export const MOST_CONFLICTS = 64;
 /** Longest time for one request, ms: less than the core has patience for, so that a step that follows can still be taken. */
 const LIMIT = 4_000;
 

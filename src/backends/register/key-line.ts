@@ -2,9 +2,10 @@ import { systemClock } from '../../core/contract/clock.ts';
 import { isLockError } from '../../core/contract/errors.ts';
 import { sleep } from '../../core/contract/promises.ts';
 import type { RegisterEntry, Written } from '../../core/contract/register-store.ts';
-import type { Calls } from './calls.ts';
+import { type Calls, MOST_CONFLICTS } from './calls.ts';
 import { type Line, lineOf, lineText } from './document.ts';
 import { OpenLine } from './line.ts';
+import { Room } from './room.ts';
 import { byStore, type Sight, Sightings } from './sightings.ts';
 
 /** One change of a line, or a question about it. */
@@ -22,10 +23,8 @@ interface LineState {
   readonly sight: () => Sight;
 }
 
-/** Longest pause after a conflict, ms. */
+/** Longest pause, after a conflict or to leave room, ms. */
 const LONGEST_PAUSE = 1_000;
-/** So many conflicts in a row are given up. */
-const MOST_CONFLICTS = 64;
 
 /**
  * The line of one key. All steps of this process that come together go into one write, and no two of its writes meet. A step is decided on
@@ -37,6 +36,7 @@ export class KeyLine {
   readonly #name: string;
   readonly #calls: Calls;
   readonly #sightings = new Sightings();
+  readonly #room = new Room();
   #known: LineState | undefined;
   /** A write was not answered: it may still come. */
   #doubt = false;
@@ -86,13 +86,16 @@ export class KeyLine {
 
   /** @param steps gets the steps that go along */
   async #commit(steps: Step[]): Promise<unknown[]> {
+    const { clock, store } = this.#calls;
     let fresh = false;
-    if (this.#calls.store.tellsTime) this.#known = undefined; // what it knew of the time is over
+    if (store.tellsTime) this.#known = undefined; // what it knew of the time is over
     for (let conflicts = 0; conflicts < MOST_CONFLICTS; ) {
+      const room = this.#room.pause(this.#known?.version, clock.now());
+      if (room > 0) await sleep(clock, Math.min(LONGEST_PAUSE, room));
       for (const step of this.#pending.splice(0)) steps.push(step);
       if (!this.#known) {
         // A guess costs nothing there: either nothing is under the key, or the refusal tells what is.
-        const guess = this.#new && this.#calls.store.tellsConflicts === true;
+        const guess = this.#new && store.tellsConflicts === true;
         this.#known = guess ? this.#stateOf(undefined, 0) : await this.#read();
         fresh = !guess;
         this.#new = false;
@@ -140,6 +143,7 @@ export class KeyLine {
     this.#doubt = false;
     this.#sightings.see(open.places, clock.now());
     const now = found?.version ?? this.#known?.version ?? (typeof written === 'string' ? written : undefined);
+    this.#room.wrote(version, now, sent, clock.now());
     this.#known =
       now === undefined || store.tellsTime
         ? undefined

@@ -4,10 +4,10 @@ import { leastOf } from '../../core/contract/extremes.ts';
 import type { Line, Place } from './document.ts';
 import type { Sight } from './sightings.ts';
 
-/** What an attempt came to, and whether it was this one that brought the claim into the line. */
+/** What an attempt came to; and the beat of the claim, if it was this attempt that brought it into the line. */
 export interface Joining {
   readonly attempt: Attempt;
-  readonly joined: boolean;
+  readonly joined?: number;
 }
 
 /** A place that gave a sign of life within this part of its life needs no other one yet: a question is a read then, and no write. */
@@ -39,12 +39,11 @@ export class OpenLine implements Line {
 
   attempt(claim: Claim): Joining {
     const mine = this.#find(claim.id);
-    if (mine) return { attempt: this.#again(mine, claim), joined: false };
+    if (mine) return { attempt: this.#again(mine, claim) };
     const fits = admitted([...this.places, claim]) > this.places.length;
-    if (!fits && !claim.queue) return { attempt: this.#refusal(this.places), joined: false };
+    if (!fits && !claim.queue) return { attempt: this.#refusal(this.places) };
     const place = this.#join(claim);
-    if (fits) return { attempt: grant(place), joined: true };
-    return { attempt: this.#refusal(this.places.slice(0, -1)), joined: true };
+    return { attempt: fits ? grant(place) : this.#refusal(this.places.slice(0, -1)), joined: place.beat };
   }
 
   renew({ id, ttl }: Claim): Renewal {

@@ -1,21 +1,20 @@
 import { backOff } from '../../core/claims/pause.ts';
 import type { Notes } from '../../core/contract/backend.ts';
 import { sleep } from '../../core/contract/promises.ts';
-import { type Calls, took } from './calls.ts';
+import { RecentKeys } from '../shared/recent-keys.ts';
+import { type Calls, MOST_CONFLICTS, took } from './calls.ts';
 import { noteOf, noteText } from './document.ts';
 import { nameOf } from './names.ts';
 import { byStore, Sightings } from './sightings.ts';
 
 /** How rivals part. */
 export const RIVALRY = { pause: 2, jitter: 1, bound: 250 };
-const MOST_CONFLICTS = 64;
-/** How many notes are watched for their end, where the store has no clock. */
-const WATCHED = 1_000;
 
 /** Notes in a register. The last write stays. Without a clock of the store, a note is over when it was seen unchanged for its time. */
 export class RegisterNotes implements Notes {
   readonly #calls: Calls;
-  readonly #seen = new Map<string, Sightings>();
+  /** Where the store has no clock. */
+  readonly #seen = new RecentKeys<Sightings>();
 
   constructor(calls: Calls) {
     this.#calls = calls;
@@ -29,7 +28,8 @@ export class RegisterNotes implements Notes {
     const note = noteOf(text, name, store.name);
     if (note.text === null) return undefined;
     const received = clock.now();
-    const sightings = this.#sightings(name);
+    const sightings = this.#seen.get(name) ?? new Sightings();
+    this.#seen.set(name, sightings);
     const place = { ...note, id: version ?? '', beat: 0 };
     sightings.see([place], received);
     const sight = now === undefined ? sightings.by(received) : byStore(now, received - sent);
@@ -56,14 +56,5 @@ export class RegisterNotes implements Notes {
 
   #nameOf(name: string): string {
     return `${this.#calls.prefix}/n/${nameOf(name)}`;
-  }
-
-  #sightings(name: string): Sightings {
-    const sightings = this.#seen.get(name) ?? new Sightings();
-    this.#seen.delete(name);
-    this.#seen.set(name, sightings);
-    const [oldest] = this.#seen.size > WATCHED ? this.#seen.keys() : [];
-    if (oldest !== undefined) this.#seen.delete(oldest);
-    return sightings;
   }
 }

@@ -6,6 +6,8 @@ export interface Traits {
   readonly seats: 'exclusive' | 'shared' | 'counted';
   /** Whether the engine keeps a line: first come, first served across all processes. If not, the core asks again and again. */
   readonly fair: boolean;
+  /** A claim comes to the line by a race of writes, so others may have several turns before it stands there. Default false. */
+  readonly racesToJoin?: boolean;
   /**
    * A client that asks without pause may keep others out for long: the engine keeps no line, and nothing makes clients take turns.
    * Default false. With it, the conformance suite leaves out its laws on starvation.

@@ -46,6 +46,35 @@ test('a write that comes after the release of its claim finds another version, a
   expect((await backend.attempt(claim('b', { queue: false }))).granted).toBe(true);
 });
 
+test.each([
+  10, 600,
+])('an attempt that was too late takes nothing from the attempt that followed it, %i ms apart', async (way) => {
+  const clock = manualClock();
+  const all = shared();
+  const store = memoryStore(all, { clock });
+  const { write } = store;
+  let ways = 600; // the first change of the line is late, and then it takes as long as is given here
+  store.write = async (key, ...rest) => {
+    const written = await write(key, ...rest);
+    if (!key.includes('/l/')) return written;
+    const wait = ways;
+    ways = way;
+    await new Promise<void>((resolve) => clock.after(wait, resolve));
+    return written;
+  };
+  const backend = register(store, { clock });
+  const hasty = claim('a', { within: 500 });
+  const first = backend.attempt(hasty);
+  await clock.advance(500); // now its caller gives it up, and asks again
+  const second = backend.attempt({ ...hasty, within: 5_000 });
+  await clock.advance(5_000);
+  expect(await first).toMatchObject({ granted: false, late: true });
+  expect(await second).toMatchObject({ granted: true });
+  const other = backend.attempt(claim('b', { queue: false }));
+  await clock.advance(5_000);
+  expect(await other, 'while the first one holds it').toMatchObject({ granted: false });
+});
+
 test('a write whose answer was lost and is sent again by the client is known again', async () => {
   const all = shared();
   const store = memoryStore(all);
