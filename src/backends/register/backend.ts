@@ -13,19 +13,22 @@ import {
   type Traits,
 } from '../../core/contract/backend.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
-import type { RegisterEntry, RegisterStore } from '../../core/contract/register-store.ts';
-import { Calls } from './calls.ts';
-import { keyOf } from './document.ts';
+import { leastOf } from '../../core/contract/extremes.ts';
+import { withLimit } from '../../core/contract/promises.ts';
+import type { RegisterStore } from '../../core/contract/register-store.ts';
+import { RecentKeys } from '../shared/recent-keys.ts';
+import { Calls, patienceFor } from './calls.ts';
+import { keyOf, type Place } from './document.ts';
 import { standings } from './inspect.ts';
 import { KeyLine } from './key-line.ts';
-import type { Joining, OpenLine } from './line.ts';
+import type { Joining } from './line.ts';
 import { headOf, nameOf } from './names.ts';
 import { RegisterNotes } from './notes.ts';
 import { checkStore, type RegisterOptions, resolveRegisterOptions } from './options.ts';
-import { proof, refuse } from './proof.ts';
+import { proof, proving } from './proof.ts';
 import { KeyWatch } from './wake-ups.ts';
 
-/** Keys whose lines are remembered while no step of theirs is under way. */
+/** Keys whose lines are remembered. */
 const KEPT = 10_000;
 
 /**
@@ -37,12 +40,13 @@ const KEPT = 10_000;
 export function register(store: RegisterStore, options: RegisterOptions = {}): Backend {
   checkStore(store);
   const { prefix, clock } = resolveRegisterOptions(options, 'register');
-  let found: Finding | undefined;
-  const prove = async (calls: Calls): Promise<void> => {
-    found ??= await proof(calls); // a store that failed once is not asked until it has luck
-    refuse(store.name, found);
-  };
-  return new Register(new Calls(store, prefix, clock, prove));
+  const calls: Calls = new Calls(
+    store,
+    prefix,
+    clock,
+    proving(() => calls),
+  );
+  return new Register(calls);
 }
 
 class Register implements Backend {
@@ -52,12 +56,15 @@ class Register implements Backend {
   readonly inspect?: Backend['inspect'];
   readonly watch?: Backend['watch'];
   readonly #calls: Calls;
-  readonly #lines = new Map<string, KeyLine>();
+  /** The folder that has the lines. */
+  readonly #folder: string;
+  readonly #lines = new RecentKeys<KeyLine>(KEPT, ({ idle }) => !idle);
   readonly #watches = new Map<string, KeyWatch>();
 
   constructor(calls: Calls) {
     const { store } = calls;
     this.#calls = calls;
+    this.#folder = `${calls.prefix}/l/`;
     this.name = store.name;
     this.notes = new RegisterNotes(calls);
     this.traits = {
@@ -82,36 +89,38 @@ class Register implements Backend {
     const { clock } = this.#calls;
     const sent = clock.now();
     const isLate = (): boolean => clock.now() - sent > claim.within;
-    const { attempt, joined }: Joining = await this.#line(claim.key).take((line) =>
+    const { attempt, joined }: Joining = await this.#line(claim.key).take(claim, (line) =>
       isLate() && !line.has(claim.id) ? { attempt: LATE } : line.attempt(claim),
     );
     if (joined === undefined || !isLate()) return attempt;
     // An attempt that followed it meanwhile may have been told of a grant: that one was another sign of life.
-    await this.#line(claim.key).take((line) => line.leave(({ id, beat }) => id === claim.id && beat === joined), true);
+    const isIt = ({ id, beat }: Place): boolean => id === claim.id && beat === joined;
+    await this.#line(claim.key).take({ settles: true }, (line) => line.leave(isIt));
     return LATE;
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
+    const within = patienceFor(leastOf(claims.map(({ ttl }) => ttl)));
     return Promise.all(
-      claims.map((claim) =>
-        this.#line(claim.key)
-          .take((line) => line.renew(claim))
-          .catch((): Renewal => 'unknown'),
-      ),
+      claims.map((claim) => {
+        const renewed = this.#line(claim.key).take(claim, (line) => line.renew(claim));
+        // The core hears of all of them at once, and one that is not answered must not keep the others from it.
+        return withLimit(renewed, within, Error, this.#calls.clock).catch((): Renewal => 'unknown');
+      }),
     );
   }
 
   release({ key, id }: Handle, next?: Claim): Promise<Release> {
     let was = false;
-    return this.#line(key).take((line) => {
+    return this.#line(key).take({ settles: true, ttl: next?.ttl }, (line) => {
       // Kept over conflicts: where the answer to a write was lost, the next try finds nothing to release.
       was = line.leave((place) => place.id === id) || was;
       return { freed: was, ...(next && { next: line.attempt(next).attempt }) };
-    }, true);
+    });
   }
 
   evict(key: string, ticket: bigint): Promise<boolean> {
-    return this.#line(key).take((line) => line.leave((place) => place.ticket === ticket));
+    return this.#line(key).take({}, (line) => line.leave((place) => place.ticket === ticket));
   }
 
   async check(): Promise<Finding[]> {
@@ -123,20 +132,9 @@ class Register implements Backend {
     await this.#calls.store.close?.();
   }
 
-  get #folder(): string {
-    return `${this.#calls.prefix}/l/`;
-  }
-
   #line(key: string): KeyLine {
     const line = this.#lines.get(key) ?? new KeyLine(key, this.#folder + nameOf(key), this.#calls);
-    this.#lines.delete(key);
     this.#lines.set(key, line);
-    if (this.#lines.size > KEPT) {
-      for (const [old, { idle }] of this.#lines) {
-        if (idle && old !== key) this.#lines.delete(old);
-        if (this.#lines.size <= KEPT) break;
-      }
-    }
     return line;
   }
 
@@ -144,25 +142,24 @@ class Register implements Backend {
     const { key } = claim;
     let watch = this.#watches.get(key);
     if (!watch) {
-      const learn = (entry: RegisterEntry): OpenLine => this.#line(key).learn(entry);
-      watch = new KeyWatch(this.#calls.store, this.#folder + nameOf(key), learn, () => this.#watches.delete(key));
+      const { store } = this.#calls;
+      const over = (): unknown => this.#watches.delete(key);
+      watch = new KeyWatch(store, this.#folder + nameOf(key), (entry) => this.#line(key).learn(entry), over);
       this.#watches.set(key, watch);
     }
     return watch.add(claim, () => wake());
   }
 
   async *#inspect(prefix: string, { exact = false, progress }: Listing): AsyncIterable<Standing> {
-    if (exact) return yield* (await this.#standings(this.#folder + nameOf(prefix))).filter(({ key }) => key === prefix);
+    if (exact) return yield* await this.#standings(this.#folder + nameOf(prefix), (key) => key === prefix);
     const names = this.#calls.store.list!(this.#folder + headOf(prefix));
-    const read = async (name: string): Promise<Standing[]> =>
-      (await this.#standings(name)).filter(({ key }) => key.startsWith(prefix));
-    yield* standings(names, read, progress);
+    yield* standings(names, (name) => this.#standings(name, (key) => key.startsWith(prefix)), progress);
   }
 
-  async #standings(name: string): Promise<Standing[]> {
+  async #standings(name: string, isWanted: (key: string) => boolean): Promise<Standing[]> {
     const entry = await this.#calls.read(name);
     const key = entry?.text === undefined ? undefined : keyOf(entry.text);
-    if (!entry || key === undefined) return [];
+    if (!entry || key === undefined || !isWanted(key)) return [];
     const line = this.#line(key).learn(entry);
     return line.places.map(({ ticket, held, take, of, label, joined }, position) => {
       const remaining = line.remaining(position);

@@ -1,16 +1,25 @@
 import type { Clock } from '../../core/contract/clock.ts';
-import { onceFor, withLimit } from '../../core/contract/promises.ts';
 import type { RegisterEntry, RegisterStore, Written } from '../../core/contract/register-store.ts';
 
 /** A change is given up after so many writes in a row that were refused. */
 export const MOST_CONFLICTS = 64;
 /** Longest time for one request, ms: less than the core has patience for, so that a step that follows can still be taken. */
-const LIMIT = 4_000;
+const LONGEST = 4_000;
+/** The time that a request has even for the shortest lease, ms. */
+const SHORTEST = 100;
+/** This part of a lease: less than the third of it for which the core waits for a renewal. */
+const SHARE = 0.3;
+
+/** How long an answer about a lease may take, ms: time for another try is left of it then. */
+export const patienceFor = (ttl: number): number => Math.min(LONGEST, ttl * SHARE);
 
 /** Whether the store took a write. */
 export const took = (written: Written): boolean => written === true || typeof written === 'string';
 
-/** The store with a limit around every request. */
+/**
+ * The store with a limit around every request. The answer to one may be lost, as at a cut, and what is asked of the same key waits for it
+ * in this process: so the limit is a part of the leases that are asked about.
+ */
 export class Calls {
   readonly store: RegisterStore;
   readonly clock: Clock;
@@ -20,20 +29,35 @@ export class Calls {
    * @throws LockError `LOCK_UNSUPPORTED`
    */
   readonly proved: () => Promise<void>;
+  #limit = LONGEST;
+  /** Each puts the limit of now on a request that is under way. */
+  readonly #hurries = new Set<() => unknown>();
 
-  constructor(store: RegisterStore, prefix: string, clock: Clock, prove: (calls: Calls) => Promise<void>) {
+  constructor(store: RegisterStore, prefix: string, clock: Clock, proved: () => Promise<void>) {
     this.store = store;
     this.prefix = prefix;
     this.clock = clock;
-    this.proved = onceFor(() => prove(this));
+    this.proved = proved;
+  }
+
+  /** The same, with a limit of its own. */
+  apart(): Calls {
+    return new Calls(this.store, this.prefix, this.clock, this.proved);
+  }
+
+  /** Something is asked about such a lease: it does not wait longer than it can for the request that is under way. */
+  hurry(ttl: number): void {
+    const before = this.#limit;
+    this.#limit = Math.max(SHORTEST, patienceFor(ttl));
+    if (this.#limit < before) for (const hurry of this.#hurries) hurry();
   }
 
   read(key: string): Promise<RegisterEntry | undefined> {
-    return this.limit((signal) => this.store.read(key, signal), 'a read');
+    return this.#limited((signal) => this.store.read(key, signal), 'a read');
   }
 
   write(key: string, text: string, ifVersion: string | undefined): Promise<Written> {
-    return this.limit((signal) => this.store.write(key, text, ifVersion, signal), 'a write');
+    return this.#limited((signal) => this.store.write(key, text, ifVersion, signal), 'a write');
   }
 
   /** Short, random, and of one write alone. */
@@ -41,12 +65,22 @@ export class Calls {
     return this.clock.id().slice(0, 16);
   }
 
-  async limit<T>(act: (signal: AbortSignal) => Promise<T>, what: string): Promise<T> {
+  async #limited<T>(act: (signal: AbortSignal) => Promise<T>, what: string): Promise<T> {
+    const { clock, store } = this;
     const end = new AbortController();
-    const late = (): Error => new Error(`${this.store.name} did not answer ${what} within ${LIMIT} ms`);
+    const late = Promise.withResolvers<never>();
+    const sent = clock.now();
+    const giveUp = (): void => {
+      late.reject(new Error(`${store.name} did not answer ${what} within ${Math.round(clock.now() - sent)} ms`));
+    };
+    const timers = [clock.after(this.#limit, giveUp)];
+    const hurry = (): unknown => timers.push(clock.after(this.#limit, giveUp));
+    this.#hurries.add(hurry);
     try {
-      return await withLimit(act(end.signal), LIMIT, late, this.clock);
+      return await Promise.race([act(end.signal), late.promise]);
     } finally {
+      for (const cancel of timers) cancel();
+      this.#hurries.delete(hurry);
       end.abort();
     }
   }

@@ -14,16 +14,16 @@ export async function* standings(
   progress?: (looked: number) => void,
 ): AsyncIterable<Standing> {
   let looked = 0;
-  const underWay: Promise<readonly Standing[]>[] = [];
-  async function* first(): AsyncIterable<Standing> {
-    yield* await underWay.shift()!;
-    progress?.(++looked);
+  async function* all(some: readonly string[]): AsyncIterable<Standing> {
+    for (const line of await Promise.all(some.map(read))) {
+      yield* line;
+      progress?.(++looked);
+    }
   }
+  const some: string[] = [];
   for await (const name of names) {
-    const reading = read(name);
-    reading.catch(() => {}); // it is told when its turn comes, if anybody still listens
-    underWay.push(reading);
-    if (underWay.length === AT_ONCE) yield* first();
+    some.push(name);
+    if (some.length === AT_ONCE) yield* all(some.splice(0));
   }
-  while (underWay.length > 0) yield* first();
+  yield* all(some);
 }

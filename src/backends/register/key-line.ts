@@ -1,7 +1,7 @@
 import { systemClock } from '../../core/contract/clock.ts';
 import { isLockError } from '../../core/contract/errors.ts';
 import { sleep } from '../../core/contract/promises.ts';
-import type { RegisterEntry, Written } from '../../core/contract/register-store.ts';
+import type { RegisterEntry } from '../../core/contract/register-store.ts';
 import { type Calls, MOST_CONFLICTS } from './calls.ts';
 import { type Line, lineOf, lineText } from './document.ts';
 import { OpenLine } from './line.ts';
@@ -12,7 +12,7 @@ import { byStore, type Sight, Sightings } from './sightings.ts';
 interface Step extends PromiseWithResolvers<unknown> {
   readonly apply: (line: OpenLine) => unknown;
   /** It is written in any case, if an earlier write may still be under way: that one finds another version then. */
-  readonly settles: boolean;
+  readonly settles?: boolean;
 }
 
 /** The line of a key, as it was when it was last read or written here. */
@@ -47,15 +47,17 @@ export class KeyLine {
   constructor(key: string, name: string, calls: Calls) {
     this.#key = key;
     this.#name = name;
-    this.#calls = calls;
+    this.#calls = calls.apart();
   }
 
   get idle(): boolean {
     return !this.#running && !this.#doubt;
   }
 
-  take<T>(apply: (line: OpenLine) => T, settles = false): Promise<T> {
-    const step: Step = { apply, settles, ...Promise.withResolvers() };
+  /** @param ttl of the lease that it is about */
+  take<T>({ ttl, ...how }: { ttl?: number | undefined; settles?: boolean }, apply: (line: OpenLine) => T): Promise<T> {
+    if (ttl !== undefined) this.#calls.hurry(ttl);
+    const step: Step = { apply, ...how, ...Promise.withResolvers() };
     this.#pending.push(step);
     if (!this.#running) void this.#run();
     return step.promise as Promise<T>;
@@ -129,39 +131,29 @@ export class KeyLine {
     const text = lineText(this.#key, open, this.#calls.mark());
     this.#known = undefined;
     const sent = clock.now();
-    const written = await this.#send(text, version);
+    const doubt = this.#doubt;
+    this.#doubt = true;
+    const written = await this.#calls.write(this.#name, text, version).catch((error) => {
+      if (isLockError(error)) this.#doubt = doubt;
+      throw error;
+    });
+    this.#doubt = doubt;
     const found = typeof written === 'object' && conflicts === 0 ? written : undefined;
     // A client that sends again by itself may meet its own first try.
     if (written === false || (typeof written === 'object' && written.text !== text)) {
       // Rivals part: by up to as long as this took, and more with each conflict. What is read before a pause would be old after it.
       const pause = Math.min(LONGEST_PAUSE, (clock.now() - sent) * conflicts) * clock.random();
       if (pause > 0) await sleep(clock, pause);
-      if (found && !store.tellsTime) this.#known = this.#stateOf(found, 0);
-      else this.#known = await this.#read();
+      this.#known = found && !store.tellsTime ? this.#stateOf(found, 0) : await this.#read();
       if (this.#known.text !== text) return false;
     }
     this.#doubt = false;
     this.#sightings.see(open.places, clock.now());
     const now = found?.version ?? this.#known?.version ?? (typeof written === 'string' ? written : undefined);
     this.#room.wrote(version, now, sent, clock.now());
-    this.#known =
-      now === undefined || store.tellsTime
-        ? undefined
-        : { line: open, text, version: now, sight: () => this.#sightings.by(clock.now()) };
+    if (now !== undefined)
+      this.#known = { line: open, text, version: now, sight: () => this.#sightings.by(clock.now()) };
     return true;
-  }
-
-  async #send(text: string, version: string | undefined): Promise<Written> {
-    const before = this.#doubt;
-    this.#doubt = true;
-    try {
-      const written = await this.#calls.write(this.#name, text, version);
-      this.#doubt = before;
-      return written;
-    } catch (error) {
-      if (isLockError(error)) this.#doubt = before;
-      throw error;
-    }
   }
 
   #stateOf(entry: RegisterEntry | undefined, sent: number): LineState {

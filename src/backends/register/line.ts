@@ -69,8 +69,7 @@ export class OpenLine implements Line {
   }
 
   #join({ id, take, of, label, ttl, span, atLeast = 0n, ...rest }: Claim): Place {
-    const ticket = this.last + 1n > atLeast ? this.last + 1n : atLeast;
-    this.last = ticket + BigInt(span) - 1n;
+    const ticket = this.#reserve(atLeast > this.last ? atLeast : this.last + 1n, span);
     const place: Place = { id, take, of, label, ticket, held: false, ttl, beat: 0, life: 0 };
     if (this.#sight.at !== undefined) place.joined = this.#sight.at;
     this.places.push(place);
@@ -84,18 +83,19 @@ export class OpenLine implements Line {
     if (mine.held) {
       // A hold never lapses sooner: this attempt may be an old message.
       this.#beat(mine, Math.max(left, claim.ttl));
-      this.#raise(mine, claim);
+      if (claim.atLeast !== undefined && claim.atLeast > mine.ticket)
+        mine.ticket = this.#reserve(claim.atLeast, claim.span);
       return { ...grant(mine), validFor: claim.ttl };
     }
     if (left < mine.life * (1 - FRESH)) this.#beat(mine, placeTtlOf(claim));
     return this.#refusal(this.places.slice(0, this.places.indexOf(mine)));
   }
 
-  #raise(mine: Place, { atLeast = 0n, span }: Claim): void {
-    if (atLeast <= mine.ticket) return;
-    mine.ticket = atLeast;
-    const last = atLeast + BigInt(span) - 1n;
+  /** The ticket, with those that follow it in its span. */
+  #reserve(ticket: bigint, span: number): bigint {
+    const last = ticket + BigInt(span) - 1n;
     if (last > this.last) this.last = last;
+    return ticket;
   }
 
   #beat(place: Place, life: number): void {

@@ -1,7 +1,7 @@
 import { backOff } from '../../core/claims/pause.ts';
 import type { Finding } from '../../core/contract/backend.ts';
 import { LockError } from '../../core/contract/errors.ts';
-import { sleep } from '../../core/contract/promises.ts';
+import { onceFor, sleep } from '../../core/contract/promises.ts';
 import type { Written } from '../../core/contract/register-store.ts';
 import { type Calls, took } from './calls.ts';
 import { noteOf, noteText } from './document.ts';
@@ -75,8 +75,17 @@ async function races(calls: Calls): Promise<boolean> {
   return (await Promise.all(all)).includes(true);
 }
 
+/** Proves the store once; a store that failed is not asked until it has luck. */
+export function proving(calls: () => Calls): () => Promise<void> {
+  let found: Finding | undefined;
+  return onceFor(async () => {
+    found ??= await proof(calls());
+    refuse(calls().store.name, found);
+  });
+}
+
 /** @throws LockError `LOCK_UNSUPPORTED` for a store that does not keep to versions */
-export function refuse(backend: string, found: Finding | undefined): void {
+function refuse(backend: string, found: Finding | undefined): void {
   if (!found) return;
   throw new LockError('LOCK_UNSUPPORTED', `${found.message}; ${found.advice}`, { backend });
 }

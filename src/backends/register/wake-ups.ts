@@ -15,34 +15,24 @@ export class KeyWatch {
     this.#learn = learn;
     this.#over = over;
     this.#armed = (async () => store.watch!(name, (entry) => this.#tell(entry)))();
-    this.#armed.catch(over); // the next waiter tries again
+    this.#armed.catch(over); // the next waiter tries again, with a watch of its own
   }
 
   async add(claim: Claim, wake: () => void): Promise<AsyncDisposable> {
     const mine = this.#waiting.watch(claim, wake, () => this.#left());
-    try {
-      await this.#armed;
-      return mine;
-    } catch (error) {
-      await mine[Symbol.asyncDispose]();
-      throw error;
-    }
+    await this.#armed;
+    return mine;
   }
 
   /** Silent while a claim still waits: a line changes with every sign of life in it. */
   #tell(entry: RegisterEntry | undefined): void {
-    const places = this.#placesOf(entry);
+    let places: OpenLine['places'] | undefined;
+    try {
+      places = entry && this.#learn(entry).places;
+    } catch {} // the attempt that follows says what is wrong
     for (const { claim, wake } of [...this.#waiting.values()]) {
       const place = places?.find(({ id }) => id === claim.id);
       if (!place || place.held) wake();
-    }
-  }
-
-  #placesOf(entry: RegisterEntry | undefined): OpenLine['places'] | undefined {
-    try {
-      return entry && this.#learn(entry).places;
-    } catch {
-      return undefined; // the attempt that follows says what is wrong
     }
   }
 

@@ -3,12 +3,25 @@ const KEPT = 1_000;
 
 /** What a process knows of the keys that it used last. A key that is not used for long makes room for others. */
 export class RecentKeys<V> extends Map<string, V> {
-  /** Remembers the key as the one that was used last, and forgets the one that was not used for longest. */
+  readonly #kept: number;
+  readonly #stays: (value: V) => boolean;
+
+  /** @param stays what is not forgotten yet, however long ago it was used */
+  constructor(kept: number = KEPT, stays: (value: V) => boolean = () => false) {
+    super();
+    this.#kept = kept;
+    this.#stays = stays;
+  }
+
+  /** Remembers the key as the one that was used last, and forgets those that were not used for longest. */
   override set(key: string, value: V): this {
     this.delete(key);
     super.set(key, value);
-    const [oldest] = this.size > KEPT ? this.keys() : [];
-    if (oldest !== undefined) this.delete(oldest);
+    if (this.size <= this.#kept) return this;
+    for (const [old, each] of this) {
+      if (old !== key && !this.#stays(each)) this.delete(old);
+      if (this.size <= this.#kept) break;
+    }
     return this;
   }
 }
