@@ -3,7 +3,7 @@ import { invalid } from '../../core/contract/errors.ts';
 import { checkNames, namesOf } from '../../core/contract/options.ts';
 import { type RegisterEntry, type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
 import { findingsOf } from '../shared/danger.ts';
-import type { NatsEntry, NatsKv } from './client.ts';
+import type { NatsEntry, NatsHearing, NatsKv } from './client.ts';
 import { DANGERS, type Facts } from './dangers.ts';
 
 /** Options of `nats`. */
@@ -57,14 +57,29 @@ const storeOf = (bucket: NatsKv, synced: boolean): RegisterStore => ({
     })()
       .catch(() => {})
       .then(() => tell()); // nothing is heard any more, so those who wait have to ask
-    return { [Symbol.asyncDispose]: async () => changes.stop() };
+    return { [Symbol.asyncDispose]: async () => end(changes) };
   },
   async *list(prefix) {
-    for await (const key of await bucket.keys()) if (key.startsWith(prefix)) yield key;
+    const keys = await bucket.keys();
+    try {
+      for await (const key of keys) if (key.startsWith(prefix)) yield key;
+    } finally {
+      end(keys);
+    }
   },
   remove: (key) => bucket.delete(key),
   check: async (): Promise<Finding[]> => findingsOf(DANGERS, { ...(await statusOf(bucket)), synced }),
 });
+
+/**
+ * The client stops hearing, and leaves its consumer to the server, which keeps it for five minutes, and takes about a thousand of a stream.
+ * Nobody waits for the end of it: what cannot be deleted goes by itself.
+ */
+function end(hearing: NatsHearing<unknown>): void {
+  hearing.stop();
+  const consumer = hearing._data as { delete?(): Promise<unknown> } | undefined;
+  consumer?.delete?.().catch(() => {});
+}
 
 const entryOf = (entry: NatsEntry | null): RegisterEntry | undefined =>
   entry?.operation === 'PUT' ? { text: decoder.decode(entry.value), version: String(entry.revision) } : undefined;

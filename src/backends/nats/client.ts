@@ -4,9 +4,16 @@ export interface NatsKv {
   create(key: string, data: Uint8Array): Promise<number>;
   update(key: string, data: Uint8Array, revision: number): Promise<number>;
   delete(key: string): Promise<void>;
-  watch(options: { key: string }): Promise<AsyncIterable<NatsEntry> & { stop(): void }>;
-  keys(): Promise<AsyncIterable<string>>;
+  watch(options: { key: string }): Promise<NatsHearing<NatsEntry>>;
+  keys(): Promise<NatsHearing<string>>;
   status(): Promise<{ readonly replicas: number; readonly storage: string }>;
+}
+
+/** What a client hears of a bucket. */
+export interface NatsHearing<T> extends AsyncIterable<T> {
+  stop(): void;
+  /** The consumer on the server, where the client shows it. */
+  readonly _data?: unknown;
 }
 
 /** What holdfast uses of an entry of a bucket. */
