@@ -378,6 +378,7 @@ describeOn(['browser'], 'in a browser', () => {
             wrong.push(`${address}: ${made.url()}`);
         });
         await page.goto(server.url + address, { waitUntil: 'networkidle' });
+        await page.waitForFunction("'__vue_app__' in document.querySelector('#app')"); // until then nobody hears a key
         await page.keyboard.press('Control+k');
         await page.fill('.VPLocalSearchBox input', query);
         await page.locator('.VPLocalSearchBox .result', { hasText: answer }).first().waitFor();
