@@ -1,4 +1,4 @@
-import { invalid, isLockError, LockError } from '../core/contract/errors.ts';
+import { invalid, isLockError, LockError, shown } from '../core/contract/errors.ts';
 
 /** The parts of an engine's URL. It may have several hosts, which the platform's own `URL` does not allow. */
 export interface Address {
@@ -23,10 +23,12 @@ const FORM = /^([a-z][a-z0-9+]*):(?:\/\/(?:([^@/]*)@)?([^/?]*))?\/?([^?]*)(?:\?(
  */
 export function parseAddress(href: string, suggestion: (href: unknown) => string = () => ''): Address {
   const match = typeof href === 'string' ? FORM.exec(href.trim()) : null;
-  if (!match)
+  if (!match) {
+    const given = typeof href === 'string' ? 'not a URL' : `${shown(href)} and not a URL`;
     throw invalid(
-      `the address of the engine is not a URL, such as redis://127.0.0.1 or file:./locks.db${suggestion(href)}`,
+      `the address of the engine is ${given}, such as redis://127.0.0.1 or file:./locks.db${suggestion(href)}`,
     );
+  }
   const [, scheme, credentials, authority, path, query] = match;
   const colon = credentials?.indexOf(':') ?? -1;
   const decodeIfGiven = (text: string | undefined): string | undefined => (text ? decode(text) : undefined);

@@ -133,6 +133,7 @@ describeOn('redis', 'a Redis', () => {
 
 test.each([
   ['not a URL', 'give me locks', /not a URL/],
+  ['a variable that is not set', undefined as unknown as string, /is undefined and not a URL/],
   ['a scheme that nobody has', 'mongo://nobody:canary@h', /no engine has URLs of mongo:; there are memory:/],
   ['a slash in the password', 'redis://nobody:canary/x@h', /percent-encoded/],
   ['an @ in the password', 'redis://nobody:x@canary@h', /percent-encoded/],

@@ -151,6 +151,8 @@ const JUDGEMENTS: readonly Judgement[] = [
   },
 ];
 
+const GRANT_INFO = 'grant +info, and +config|get where the server knows that, to a user that runs the check';
+const ANSWERS = 'check again when the server answers';
 /** The replies of a server that does not know a command, or does not let the user call it; inside a script they have no code. */
 const OF_RIGHTS = /NOPERM|NOAUTH|WRONGPASS|The user executing the script can't|ACL failure in script|unknown command/i;
 
@@ -184,9 +186,10 @@ export async function findings(
     message: `a lock could not be taken, released and listened for: ${why}`,
   } as const;
   const rights = "grant the user the rights listed on the engine's page, docs/backends/redis.md";
-  const later = 'see that the server answers and takes writes, and check again';
   return [
-    OF_RIGHTS.test(why) ? { ...tried, code: 'rights', advice: rights } : { ...tried, code: 'trial', advice: later },
+    OF_RIGHTS.test(why)
+      ? { ...tried, code: 'rights', advice: rights }
+      : { ...tried, code: 'trial', advice: `${ANSWERS}, and takes writes` },
     ...found,
   ];
 }
@@ -205,12 +208,13 @@ async function judgeNode(node: Node, acknowledge: number): Promise<Finding[]> {
     const facts = await factsOf(node, acknowledge);
     return JUDGEMENTS.map((judge) => judge(facts)).filter((finding) => finding !== false);
   } catch (error) {
+    const why = messageOf(error);
     return [
       {
         severity: 'info',
         code: 'not-checked',
-        message: `the server did not answer INFO, so its settings are not known: ${messageOf(error)}`,
-        advice: 'grant +info, and +config|get where the server knows that, to a user that runs the check',
+        message: `the server did not answer INFO, so its settings are not known: ${why}`,
+        advice: OF_RIGHTS.test(why) ? GRANT_INFO : ANSWERS,
       },
     ];
   }

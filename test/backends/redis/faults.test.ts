@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { connect } from '../../../src/connect/index.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { isLockError } from '../../../src/core/contract/errors.ts';
 import { startProxy } from '../../kit/proxy.ts';
@@ -288,5 +289,16 @@ describeOn('redis', 'redis under faults', () => {
     expect(await mail.next(), 'the living one has it by mail').toBeDefined();
     const stats = await askRedis(server.port, 'INFO commandstats');
     expect(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1]).toBe('1');
+  });
+
+  test('check of a server that went away says that it does not answer, and advises no rights', async () => {
+    await using proxy = await startProxy(server.port);
+    await using locks = await connect(`redis://${proxy.host}:${proxy.port}`);
+    proxy.refuse();
+    proxy.cut();
+    const found = await locks.check();
+    await proxy.pass();
+    expect(found.map(({ code }) => code)).toContain('not-checked');
+    expect(found.map(({ advice }) => advice).join()).not.toMatch(/grant/);
   });
 });
