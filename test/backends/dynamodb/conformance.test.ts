@@ -5,7 +5,7 @@ import { describeOn } from '../../kit/suite.ts';
 
 describeOn('dynamodb', 'DynamoDB, by dynalite', () => {
   describeConformanceByProxy(
-    { name: 'dynamodb', timing: { ttl: 700, tolerance: 350 } },
+    { name: 'dynamodb', timing: { ttl: 1_000, tolerance: 350 } },
     () => startDynamo(),
     (port, prefix) => {
       const { client, end } = dynamoClient(port);
