@@ -6,8 +6,10 @@ import { urlOfFile } from '../../../src/connect/url.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
 import { startRedis } from '../../kit/redis.ts';
+import { SITES } from '../../kit/sites.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { BROKEN } from './broken.ts';
+import { playRealRounds } from './real/rounds.ts';
 import { playRounds } from './rounds.ts';
 
 const LIMIT = { timeout: 60_000 };
@@ -30,6 +32,21 @@ describeOn('redis', 'memos on Redis, one of three processes killed, stopped or c
   test('keep their promises', LIMIT, async () => {
     await using server = await startRedis();
     await keeps(await openBackend(server.url));
+  });
+});
+
+describe('memos of real processes, one of which is killed or stopped for real', () => {
+  test('keep their promises on a file', LIMIT, async () => {
+    await using site = await SITES.file.start();
+    const { found, wrong } = await playRealRounds(site, { rounds: 8, lanes: 2, seed: 1, ttl: 400 });
+    expect({ found, wrong }).toEqual({ found: [], wrong: 0 });
+  });
+
+  test('find an engine that grants beside a holder', LIMIT, async () => {
+    await using site = await SITES.file.start();
+    const plan = { rounds: 4, lanes: 1, seed: 1, ttl: 400 };
+    const { foundBy } = await playRealRounds(site, plan, 'grants beside a holder');
+    expect([...foundBy]).toContain('exclusion');
   });
 });
 

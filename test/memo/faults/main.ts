@@ -4,32 +4,39 @@
  * from `--seed` on, so that `--seed 4711 --rounds 1` draws that one again. The exit code is the verdict.
  *
  *     npm run torture:memo -- --engines redis,postgres --rounds 10000 --seed 1
+ *
+ * `--real`: the processes are real ones, each with a connection of its own, 4 lanes at a time.
  */
 import { parseArgs } from 'node:util';
 import { openBackend } from '../../../src/connect/open.ts';
 import { SITES, type SiteName } from '../../kit/sites.ts';
+import { playRealRounds } from './real/rounds.ts';
 import { playRounds } from './rounds.ts';
 
 const { values } = parseArgs({
   options: {
     engines: { type: 'string', default: 'file,redis,postgres,mysql,etcd' },
     rounds: { type: 'string', default: '1000' },
-    lanes: { type: 'string', default: '100' },
+    lanes: { type: 'string' },
     seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
+    /** Processes of this machine, which get SIGKILL, SIGSTOP and SIGCONT, or whose connection is cut. */
+    real: { type: 'boolean', default: false },
   },
 });
-const [rounds, lanes, seed] = [Number(values.rounds), Number(values.lanes), Number(values.seed)];
+const { real } = values;
+const [rounds, seed] = [Number(values.rounds), Number(values.seed)];
+const lanes = Number(values.lanes ?? (real ? 4 : 100));
 
 let failed = false;
 for (const engine of values.engines.split(',') as SiteName[]) {
   await using site = await SITES[engine].start();
-  const backend = await openBackend(site.url);
+  const plan = { rounds, lanes, seed };
   const began = performance.now();
-  const tally = await playRounds(backend, { rounds, lanes, seed });
+  if (!real && engine === 'zookeeper') throw new Error('ZooKeeper keeps a hold as long as its session: --real');
+  const tally = real ? await playRealRounds(site, plan) : await playRounds(await openBackend(site.url), plan);
   const took = ((performance.now() - began) / 1_000).toFixed(0);
   failed ||= tally.wrong > 0;
   console.log(`${engine}: ${rounds} rounds from seed ${seed} in ${took} s, ${tally.wrong} wrong`);
   for (const line of tally.text) console.log(`  ${line}`);
-  await backend.close();
 }
 process.exit(failed ? 1 : 0); // the timers of those that were killed still run

@@ -25,12 +25,14 @@ export class Tally {
   readonly #outcomes = new Map<string, number>();
   readonly #waits: number[] = [];
   readonly #successions: number[] = [];
+  #lag = 0;
 
   add(round: Round): void {
-    const { fault, victim, history, seed } = round;
+    const { fault, victim, history, seed, lag } = round;
     if (victim.struck !== undefined) count(this.#struck, `${fault.kind} at ${fault.step}`);
     for (const { ran, kept } of all(history, 'had')) if (ran) count(this.#outcomes, `kept: ${kept}`);
     count(this.#outcomes, 'runs', all(history, 'begun').length);
+    this.#lag = Math.max(this.#lag, lag);
     this.#waits.push(...waits(round));
     const next = succession(round);
     if (next !== undefined) this.#successions.push(next);
@@ -38,7 +40,8 @@ export class Tally {
     if (wrong.length === 0) return;
     this.wrong++;
     for (const line of wrong) this.foundBy.add(line.split(':', 1)[0]!);
-    if (this.found.length < SHOWN) this.found.push(`seed ${seed}, ${JSON.stringify(fault)}: ${wrong.join('; ')}`);
+    if (this.found.length < SHOWN)
+      this.found.push(`seed ${seed}, ${JSON.stringify(fault)}, lag ${lag.toFixed(0)} ms: ${wrong.join('; ')}`);
   }
 
   get text(): string[] {
@@ -48,6 +51,7 @@ export class Tally {
       listed(this.#outcomes),
       `from the release until a waiter has the result: ${spread(this.#waits)}`,
       `from a death until the next one runs: ${spread(this.#successions)}`,
+      `this machine let somebody run who was due as late as ${this.#lag.toFixed(0)} ms`,
       ...this.found,
     ];
   }

@@ -4,9 +4,10 @@ import type { Round } from './round.ts';
 
 const { exclusion, tokens, values, oneResult, endings } = MEMO_CHECKERS;
 
-/** A waiter that is told nothing asks again by then, ms; and a machine that is busy lets it ask late. */
+/** A waiter that is told nothing asks again by then, ms. */
 const POLL = 2_000;
-const BUSY = 2_000;
+/** etcd and ZooKeeper count a lease in steps of theirs. ms */
+const TICK = 1_000;
 
 /** What is there in the end is what the callers were told is kept, it is of its run, and nobody began after it. */
 function kept({ history, left }: Round): string[] {
@@ -37,20 +38,22 @@ export function waits({ history, victim, processes }: Round): number[] {
     .map((had) => had.at - at);
 }
 
-/** ms from the death of the runner until the next one began, or a result was had. */
-export function succession({ history, victim }: Round): number | undefined {
-  const { struck, crashed } = victim;
-  if (!crashed || struck === undefined) return undefined;
+/** ms from the fault until the next one began, or a result was had. */
+function silence({ history, victim: { struck } }: Round): number | undefined {
+  if (struck === undefined) return undefined;
   const next = all(history, 'begun', 'had').find(({ at }) => at > struck);
   return next && next.at - struck;
 }
 
+/** The same after a death. */
+export const succession = (round: Round): number | undefined => (round.victim.crashed ? silence(round) : undefined);
+
 function late(round: Round): string[] {
   const heard = Math.max(0, ...waits(round));
-  const next = succession(round) ?? 0;
+  const next = silence(round) ?? 0;
   return [
-    ...(heard > POLL + BUSY ? [`a waiter had the result ${heard.toFixed(0)} ms after it was there`] : []),
-    ...(next > round.ttl + 1_000 + POLL + BUSY ? [`nobody began for ${next.toFixed(0)} ms after a death`] : []),
+    ...(heard > POLL + round.busy ? [`a waiter had the result ${heard.toFixed(0)} ms after it was there`] : []),
+    ...(next > round.ttl + TICK + POLL + round.busy ? [`nobody began for ${next.toFixed(0)} ms after the fault`] : []),
   ];
 }
 
