@@ -1,7 +1,10 @@
 import type { LockOptions } from '../../src/core/contract/options.ts';
 import type { AnyLease, Lease } from '../../src/core/holds/lease.ts';
 import type { Locks } from '../../src/locks.ts';
+import type { Memo } from '../../src/memo/memo.ts';
+import type { MemoWait } from '../../src/memo/result.ts';
 import type { Lock } from '../../src/primitives/lock.ts';
+import type { MemoRecorder } from '../simulation/memo/recorder.ts';
 import type { Process } from '../simulation/process.ts';
 import type { Recorder } from '../simulation/recorder.ts';
 import type { Stage } from './stage.ts';
@@ -12,12 +15,14 @@ export class Actor {
   readonly process: Process;
   readonly #recorder: Recorder;
   readonly #stage: Stage;
+  readonly #memos: MemoRecorder;
 
-  constructor(process: Process, locks: Locks, recorder: Recorder, stage: Stage) {
+  constructor(process: Process, locks: Locks, recorder: Recorder, memos: MemoRecorder, stage: Stage) {
     this.process = process;
     this.locks = locks;
     this.#recorder = recorder;
     this.#stage = stage;
+    this.#memos = memos;
   }
 
   /** One operation from the asking to the end; what it throws is written down. */
@@ -56,6 +61,30 @@ export class Actor {
       await work(lease);
       await this.gives(lease);
     });
+  }
+
+  /** Asks for the result of a memo. @param work without a value it fails */
+  async remembers(
+    memo: Memo<string>,
+    work: (op: number) => Promise<string | undefined> = (op) => this.step().then(() => `value of ${op}`),
+    options: MemoWait = { wait: 600 },
+  ): Promise<void> {
+    const recorder = this.#memos;
+    const op = recorder.asks(this.process, memo.key);
+    try {
+      const result = await memo.run(async (run) => {
+        using _ = recorder.begins(op, this.process, run);
+        const value = await work(op);
+        recorder.add({ what: 'done', op, ...(value !== undefined && { value }) });
+        if (value === undefined) throw new Error(`error of ${op}`);
+        return value;
+      }, options);
+      const { value, ran, kept, token } = result;
+      recorder.add({ what: 'had', op, key: memo.key, value, ran, kept, token });
+    } catch (error) {
+      const { code, message } = error as Error & { code?: string };
+      recorder.add({ what: 'missed', op, error: code ?? message });
+    }
   }
 
   enters(lease: Lease, child: number): void {

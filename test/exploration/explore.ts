@@ -2,6 +2,8 @@ import { createLocks } from '../../src/index.ts';
 import { randomFrom } from '../../src/testing/random.ts';
 import { check } from '../simulation/checkers.ts';
 import type { History } from '../simulation/history.ts';
+import { checkMemo } from '../simulation/memo/checkers.ts';
+import type { MemoHistory } from '../simulation/memo/history.ts';
 import type { Choose } from './moves.ts';
 import { type Cast, type Played, play } from './play.ts';
 import type { Plot } from './plots.ts';
@@ -13,8 +15,8 @@ export interface Exploration extends Partial<Cast> {
   readonly faults: number;
   /** How often something else may happen than what happens where nothing is wrong. Default: as often as it can. */
   readonly turns?: number;
-  /** What is wrong in a history: a line for each. */
-  readonly check?: (history: History) => string[];
+  /** What is wrong in a history of locks and in one of memos: a line for each. */
+  readonly check?: (history: History, memos: MemoHistory) => string[];
   /** Told after each schedule; false ends it. */
   readonly goOn?: (schedules: number) => boolean;
 }
@@ -97,13 +99,19 @@ export const run = (
   choose: Choose,
 ): Promise<Played> => play(plot, { faults }, { create, join, serve, follow }, choose);
 
-export async function failureOf(exploration: Exploration, { history, schedule }: Played): Promise<Failure | undefined> {
-  const judge = exploration.check ?? check;
-  const found = judge(history);
+const checkBoth = (history: History, memos: MemoHistory): string[] => [...check(history), ...checkMemo(memos)];
+
+export async function failureOf(
+  exploration: Exploration,
+  { history, memos, schedule }: Played,
+): Promise<Failure | undefined> {
+  const judge = exploration.check ?? checkBoth;
+  const found = judge(history, memos);
   if (found.length === 0) return undefined;
   for (let length = 0; length < schedule.length; length++) {
     const shorter = schedule.slice(0, length).join('; ');
-    const again = judge((await replay(exploration, shorter)).history);
+    const played = await replay(exploration, shorter);
+    const again = judge(played.history, played.memos);
     if (again.length > 0) return { found: again, schedule: shorter };
   }
   return { found, schedule: schedule.join('; ') };

@@ -8,6 +8,7 @@
 import { parseArgs } from 'node:util';
 import { type Explored, exploreAll, exploreSome } from './explore.ts';
 import { fileServer, fitsFile } from './file-server.ts';
+import { MEMO_PLOTS } from './memo-plots.ts';
 import { PLOTS, type Plot } from './plots.ts';
 
 const { values } = parseArgs({
@@ -22,7 +23,7 @@ const { values } = parseArgs({
 const most = Number(values.faults);
 const { server } = values;
 const serve = server === 'file' ? fileServer : undefined;
-const plots = PLOTS.filter(
+const plots = [...PLOTS, ...MEMO_PLOTS].filter(
   (plot) => (values.plot === undefined || plot.name.includes(values.plot)) && (!serve || fitsFile(plot)),
 );
 const third = (Number(values.minutes) * 60_000) / plots.length / 3;

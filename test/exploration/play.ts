@@ -4,6 +4,9 @@ import type { Clock } from '../../src/core/contract/clock.ts';
 import type { createLocks } from '../../src/locks.ts';
 import { randomFrom } from '../../src/testing/random.ts';
 import type { Event, History, Served } from '../simulation/history.ts';
+import type { MemoHistory } from '../simulation/memo/history.ts';
+import { MemoRecorder } from '../simulation/memo/recorder.ts';
+import { load } from '../simulation/memo/simulate.ts';
 import { Process } from '../simulation/process.ts';
 import { Recorder } from '../simulation/recorder.ts';
 import { Servers } from '../simulation/servers.ts';
@@ -22,6 +25,7 @@ const HEALED = 40_000;
 
 export interface Played {
   readonly history: History;
+  readonly memos: MemoHistory;
   /** What was chosen, move by move. */
   readonly schedule: readonly string[];
   /** False where another schedule does the same in another order. */
@@ -57,6 +61,7 @@ export async function play(
   const scene = { wakes, spans: true, calm: false, wakesLost: false, keptBy: plot.keptBy ?? 'lease' } as const;
   using recorder: Recorder = new Recorder(stage, servers.evicted);
   servers.onEvicted = (key) => recorder.add({ what: 'evicted', key });
+  const memos = new MemoRecorder(stage);
   const network = new ChosenNetwork(stage);
   const sides = Array.from({ length: clients }, (_, i) => {
     const process = new Process(`p${i}`, stage, i === 0 ? SLOW : QUICK, randomFrom(i + 1));
@@ -70,13 +75,16 @@ export async function play(
   stage.onCrash = (process) => {
     sides.find((side) => side.process === process)!.crashed();
     recorder.add({ what: 'crashed', by: process.name });
+    memos.add({ what: 'crashed', by: process.name });
   };
+  if (plot.memos) for (const { locks } of sides) await load(locks);
   for (const [i, { process, locks }] of sides.entries()) {
-    const actor = new Actor(process, locks, recorder, stage);
+    const actor = new Actor(process, locks, recorder, memos, stage);
     void plot.act(actor, i).then(() => over.add(process.name));
   }
   const see = async (): Promise<void> => {
     recorder.see();
+    memos.see();
     if (nodes > 1 && recorder.anybodyBelieves) recorder.lookAt(await servers.lists());
   };
   const complete = await stage.play((moves) => (follow(recorder.events) ? choose(moves) : undefined), see);
@@ -84,5 +92,11 @@ export async function play(
     await stage.end(stage.now + HEALED, see);
     recorder.left(await servers.lists(), sides);
   }
-  return { history: { seed: 0, scene, events: recorder.events }, schedule: stage.schedule, complete };
+  const ofMemos = { keeps: true, attempts: Number.POSITIVE_INFINITY, ...plot.memos };
+  return {
+    history: { seed: 0, scene, events: recorder.events },
+    memos: { seed: 0, scene: { ...scene, ...ofMemos }, events: memos.events },
+    schedule: stage.schedule,
+    complete,
+  };
 }

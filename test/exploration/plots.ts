@@ -1,4 +1,5 @@
 import type { Scene } from '../simulation/history.ts';
+import type { MemoScene } from '../simulation/memo/history.ts';
 import type { Actor } from './actor.ts';
 
 /** What the callers of a few processes do. */
@@ -11,6 +12,8 @@ export interface Plot {
   readonly keptBy?: Scene['keptBy'];
   /** Virtual ms in which something may go wrong. Default 1,200: four leases. */
   readonly horizon?: number;
+  /** What it has of memos: whether results are kept, and how often one is begun without any. */
+  readonly memos?: Pick<MemoScene, 'keeps' | 'attempts'>;
   readonly act: (actor: Actor, which: number) => Promise<void>;
 }
 

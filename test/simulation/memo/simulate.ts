@@ -10,7 +10,7 @@ import type { MemoHistory, MemoScene } from './history.ts';
 import { MemoRecorder } from './recorder.ts';
 
 /** Longer than a run lasts. ms */
-const FOR_EVER = 1e8;
+export const FOR_EVER = 1e8;
 const KEYS = ['a', 'b'] as const;
 const TTL = 1_500;
 /** After the end: what was unknown is undone or has lapsed, and words for those who wait are gone. */
@@ -25,7 +25,7 @@ interface Side {
 }
 
 /** The first use of a memo loads what runs it, and that takes real time. */
-const load = (locks: Locks): Promise<unknown> =>
+export const load = (locks: Locks): Promise<unknown> =>
   locks
     .memo('a')
     .run(undefined as never)
