@@ -1,4 +1,5 @@
 /** A process that asks for memos, and tells at once what it sees of them: it may be killed at any moment. */
+import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openBackend } from '../../../../src/connect/open.ts';
 import { createLocks } from '../../../../src/locks.ts';
@@ -11,6 +12,7 @@ import { type Asking, machineTime, type Told } from './told.ts';
 const LOOK = 5;
 const { URL: url, BROKEN: how } = process.env;
 const engine = await openBackend(url!);
+flushCompileCache(); // at the end it may be too late: it is killed
 const locks = createLocks(how ? BROKEN[how]!(engine) : engine);
 
 type Unstamped<E> = E extends Told ? Omit<E, 'at'> : never;

@@ -23,6 +23,7 @@ export async function playRealRounds(
   const lease = Math.max(ttl, engine.traits.ttl.min);
   const kinds = FAULTS.filter((kind) => kind !== 'cut' || site.ports.length > 0);
   const tally = new Tally();
+  await (await RealProcess.start('first', site, env))[Symbol.asyncDispose]();
   let next = 0;
   const lane = async (_: unknown, number: number): Promise<void> => {
     await using stack = new AsyncDisposableStack();

@@ -1,0 +1,166 @@
+/** How the callers of one process share a claim. */
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { createLocks, type MemoRun } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+import { standing } from './standing.ts';
+
+/** Processes over one engine whose looks are counted. */
+function counted() {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const looks = { count: 0 };
+  const way = around(engine, {
+    words: {
+      forget: (key) => engine.words!.forget(key),
+      look: (key) => {
+        looks.count++;
+        return engine.words!.look(key);
+      },
+    },
+  });
+  const locks = Array.from({ length: 2 }, () => createLocks(way, { clock, ttl: 3_000 }));
+  return { clock, engine, looks, locks: locks as [(typeof locks)[0], (typeof locks)[0]] };
+}
+
+test('many callers of a process look once, and where nothing is kept never', async () => {
+  const { clock, looks, locks } = counted();
+  const memo = locks[0].memo('kept', { keep: '1h' });
+  const fails = memo.run(() => Promise.reject(new Error('no')));
+  fails.catch(() => {});
+  const others = [1, 2, 3].map(() => memo.run(() => 'made'));
+  await clock.advance(10);
+  await expect(fails).rejects.toThrow('no');
+  expect((await Promise.all(others)).map(({ value, ran, kept }) => ({ value, ran, kept }))).toEqual([
+    { value: 'made', ran: true, kept: true },
+    { value: 'made', ran: false, kept: true },
+    { value: 'made', ran: false, kept: true },
+  ]);
+  expect(looks.count).toBe(1);
+  await locks[0].memo('for those who wait').run(() => 1);
+  expect(looks.count).toBe(1);
+});
+
+test('a result that is kept for 1 ms is looked for', async () => {
+  const { looks, locks } = counted();
+  await locks[0].memo('key', { keep: 1 }).run(() => 1);
+  expect(looks.count).toBe(1);
+});
+
+test('a result that is there is had by all callers of the process, and none stands in line', async () => {
+  const { clock, engine, locks } = counted();
+  await locks[0].memo('key', { keep: '1h' }).run(() => 'first');
+  const { attempt } = engine;
+  let attempts = 0;
+  const other = createLocks(
+    around(engine, {
+      attempt: (claim) => {
+        attempts++;
+        return attempt.call(engine, claim);
+      },
+    }),
+    { clock },
+  );
+  const memo = other.memo<string>('key', { keep: '1h' });
+  const all = [1, 2, 3].map(() => memo.run(() => 'again'));
+  await clock.advance(0);
+  expect((await Promise.all(all)).map(({ value, ran }) => `${value} ${ran}`)).toEqual(Array(3).fill('first false'));
+  expect(attempts).toBe(0);
+});
+
+test('a result that is older than refresh is due', async () => {
+  const { clock, locks } = counted();
+  const memo = locks[0].memo<number>('key', { keep: '1h', refresh: 100 });
+  await memo.run(() => 1);
+  await clock.advance(99);
+  expect((await memo.run(() => 2)).value).toBe(1);
+  await clock.advance(2);
+  expect((await memo.run(() => 2)).value).toBe(2);
+});
+
+test('a result that is not due is had by the first caller, too, and nothing runs', async () => {
+  const { locks } = counted();
+  const memo = locks[0].memo<number>('key', { keep: '1h', refresh: '1m' });
+  await memo.run(() => 1);
+  let runs = 0;
+  const all = await Promise.all([1, 2].map(() => memo.run(() => ++runs + 10)));
+  expect({ values: all.map(({ value }) => value), runs }).toEqual({ values: [1, 1], runs: 0 });
+});
+
+test('a run tells its key, its token, whether it holds, and for how long; as JSON, too', async () => {
+  const { locks } = counted();
+  await locks[0].memo('key').run((run) => {
+    expect(run.key).toBe('key');
+    expect(typeof run.token).toBe('bigint');
+    expect(run.held).toBe(true);
+    expect(run.remaining).toBeGreaterThan(2_000);
+    expect(() => run.assertHeld()).not.toThrow();
+    expect(JSON.parse(JSON.stringify(run))).toEqual({
+      key: 'key',
+      token: `${run.token}`,
+      held: true,
+      remaining: run.remaining,
+    });
+  });
+});
+
+test('a run that lost its lease is told so, with the reason', async () => {
+  const { clock, locks } = counted();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let own!: MemoRun;
+  const call = locks[0].memo('key', { keep: '1h' }).run(async (run) => {
+    own = run;
+    await promise;
+  });
+  await clock.advance(0);
+  expect(own.signal.aborted).toBe(false);
+  await locks[1].forceRelease('key', { reason: 'tried' });
+  await clock.advance(3_000);
+  expect(own.signal.reason).toMatchObject({ code: 'LOCK_LOST' });
+  expect(own.held).toBe(false);
+  expect(() => own.assertHeld()).toThrow(expect.objectContaining({ code: 'LOCK_LOST' }));
+  resolve();
+  expect(await call).toMatchObject({ kept: false, error: { code: 'LOCK_LOST' } });
+});
+
+test('the signal of a run that is over tells nothing more', async () => {
+  const { clock, locks } = counted();
+  let own!: MemoRun;
+  await locks[0].memo('key').run((run) => {
+    own = run;
+  });
+  await clock.advance(10_000);
+  await locks[0].close();
+  expect(own.signal.aborted).toBe(false);
+});
+
+test('the key is free when a caller has its error', async () => {
+  const { clock, engine, locks } = counted();
+  const call = locks[0].memo('key').run(() => Promise.reject(new Error('no')));
+  const free = call.catch(() => standing(engine, 'key'));
+  await clock.advance(0);
+  expect(await free).toEqual([]);
+});
+
+test('a grant for which nobody waits any more is given back', async () => {
+  const { clock, engine, locks } = counted();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const slow = createLocks(
+    around(engine, {
+      attempt: async (claim) => {
+        await promise;
+        return engine.attempt(claim);
+      },
+    }),
+    { clock, ttl: 3_000 },
+  );
+  const call = slow.memo('key').run(() => 1, { wait: 30 });
+  call.catch(() => {});
+  await clock.advance(31);
+  await expect(call).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  resolve();
+  await clock.advance(100);
+  expect(await standing(engine, 'key')).toEqual([]);
+  expect((await locks[0].memo('key').run(() => 2)).value).toBe(2);
+});

@@ -1,0 +1,45 @@
+/** The words of the memory backend. */
+import { expect, test } from 'vitest';
+import { KeptWords } from '../../src/backends/shared/kept-words.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+function written(...keys: readonly (readonly [key: string, ttl: number])[]) {
+  const clock = manualClock();
+  const words = new KeptWords(clock);
+  const leave = (key: string, ttl: number): void => words.leave(key, 1n, { text: key, ttl });
+  for (const [key, ttl] of keys) leave(key, ttl);
+  const forgotten = async (...names: readonly string[]): Promise<boolean[]> =>
+    Promise.all(names.map((name) => words.forget(name)));
+  return { clock, words, leave, forgotten };
+}
+
+test('of words that are over two go with each that come, and not before', async () => {
+  const { clock, leave, forgotten } = written(['a', 10], ['b', 10], ['c', 10], ['d', 10]);
+  await clock.advance(10);
+  leave('new', 10);
+  expect(await forgotten('a', 'b', 'c', 'd', 'new')).toEqual([false, false, true, true, true]);
+});
+
+test('words that still count stay, however many come', async () => {
+  const { clock, words, leave } = written(['a', 11]);
+  await clock.advance(10);
+  for (let i = 0; i < 9; i++) leave(`new ${i}`, 10);
+  expect((await words.look('a')).left).toMatchObject({ text: 'a', validFor: 1, age: 10 });
+});
+
+test('what was written last is looked at last', async () => {
+  const { clock, leave, forgotten } = written(['a', 99], ['b', 10], ['c', 10]);
+  leave('a', 99);
+  await clock.advance(10);
+  leave('new', 99);
+  expect(await forgotten('a', 'b', 'c')).toEqual([true, false, false]);
+});
+
+test('words are gone when they are over, and when they are forgotten', async () => {
+  const { clock, words } = written(['a', 10], ['b', 99]);
+  await clock.advance(10);
+  expect((await words.look('a')).left).toBeUndefined();
+  expect(await words.forget('b')).toBe(true);
+  expect(await words.forget('b')).toBe(false);
+  expect((await words.look('b')).left).toBeUndefined();
+});
