@@ -31,6 +31,7 @@ export class Tally {
     const { fault, victim, history, seed, lag } = round;
     if (victim.struck !== undefined) count(this.#struck, `${fault.kind} at ${fault.step}`);
     for (const { ran, kept } of all(history, 'had')) if (ran) count(this.#outcomes, `kept: ${kept}`);
+    for (const { kind } of all(history, 'fault')) count(this.#outcomes, kind);
     count(this.#outcomes, 'runs', all(history, 'begun').length);
     this.#lag = Math.max(this.#lag, lag);
     this.#waits.push(...waits(round));

@@ -26,7 +26,9 @@ async function asks(op: number, { key, by, ttl, takes, fails }: Asking): Promise
         const at = machineTime(); // it may be stopped between the two
         if (run.held) say({ what: 'held', op }, at);
       };
-      say({ what: 'begun', op, key, token: run.token });
+      const at = machineTime();
+      if (run.held) say({ what: 'begun', op, key, token: run.token }, at);
+      else say({ what: 'late', op }, at);
       const looking = setInterval(looks, LOOK);
       await sleep(takes);
       looks();

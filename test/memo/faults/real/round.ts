@@ -98,7 +98,11 @@ function leftAt({ told, struck }: RealProcess): number | undefined {
 /** What all have told, by the time of the machine. */
 function told(processes: readonly RealProcess[]): MemoEvent[] {
   const all = processes.flatMap((process) => process.told).toSorted((a, b) => a.at - b.at);
-  const events = all.filter((event) => event.what !== 'held');
+  const events = all.flatMap((event): MemoEvent[] => {
+    if (event.what === 'held') return [];
+    if (event.what === 'late') return [{ at: event.at, what: 'fault', kind: 'begun after the lease' }];
+    return [event as MemoEvent];
+  });
   const deaths = processes.flatMap(({ crashed, struck, name }): MemoEvent[] =>
     crashed ? [{ at: struck!, what: 'crashed', by: name }] : [],
   );

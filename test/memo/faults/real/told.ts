@@ -11,8 +11,11 @@ export interface Asking {
   readonly fails: boolean;
 }
 
-/** What a process tells, by the time of the machine. `held`: the runner believes that nobody else has begun. */
-export type Told = MemoEvent | { readonly at: number; readonly what: 'held'; readonly op: number };
+/**
+ * What a process tells, by the time of the machine. `held`: the runner believes that nobody else has begun. `late`: it was stopped
+ * between the grant and its work, and knows from the first that its lease is over.
+ */
+export type Told = MemoEvent | { readonly at: number; readonly what: 'held' | 'late'; readonly op: number };
 
 /** ms by the clock that all processes of this machine share, and that nobody sets. */
 export const machineTime = (): number => Number(process.hrtime.bigint()) / 1e6;
