@@ -22,13 +22,15 @@ export interface RealPlan {
   readonly ttl: number;
   /** What can be done to processes. */
   readonly kinds: readonly string[];
+  /** Who is stopped inside a transaction keeps all others out for as long: of a file. */
+  readonly blocks: boolean;
 }
 
 /** One key, asked for by processes of this machine, one of which is killed, stopped or cut off for real, at a moment drawn from the seed. */
 export async function playRealRound(
   engine: Backend,
   processes: readonly RealProcess[],
-  { key, seed, ttl, kinds }: RealPlan,
+  { key, seed, ttl, kinds, blocks }: RealPlan,
 ): Promise<Round> {
   using lag = new Lag();
   const choice = new Choice(randomFrom(seed));
@@ -69,7 +71,7 @@ export async function playRealRound(
   for (const process of processes) process.leftAt = leftAt(process);
   return {
     ...{ seed, ttl, fault, victim: { ...seen(victim) }, processes: processes.map(seen), left },
-    ...{ lag: late, busy: late },
+    ...{ lag: late, busy: late + (blocks ? fault.ms : 0) },
     history: { seed, scene: SCENE, events },
   };
 }

@@ -31,7 +31,7 @@ export async function playRealRounds(
     const processes = (await Promise.all(starting)).map((process) => stack.use(process));
     while (next < rounds) {
       const own = seed + next++;
-      const plan = { key: `memo-kills:${own}`, seed: own, ttl: lease, kinds };
+      const plan = { key: `memo-kills:${own}`, seed: own, ttl: lease, kinds, blocks: site.ports.length === 0 };
       tally.add(await playRealRound(engine, processes, plan));
     }
   };
