@@ -17,7 +17,7 @@ import { leastOf } from '../../core/contract/extremes.ts';
 import { withLimit } from '../../core/contract/promises.ts';
 import type { RegisterStore } from '../../core/contract/register-store.ts';
 import { RecentKeys } from '../shared/recent-keys.ts';
-import { Calls, patienceFor } from './calls.ts';
+import { Calls } from './calls.ts';
 import { keyOf, type Place } from './document.ts';
 import { standings } from './inspect.ts';
 import { KeyLine } from './key-line.ts';
@@ -28,6 +28,8 @@ import { checkStore, type RegisterOptions, resolveRegisterOptions } from './opti
 import { proof, proving } from './proof.ts';
 import { KeyWatch } from './wake-ups.ts';
 
+/** This part of a lease a renewal may take: less than the third for which the core waits, and time for another try is left. */
+const SHARE = 0.3;
 /** Keys whose lines are remembered. */
 const KEPT = 10_000;
 
@@ -100,10 +102,10 @@ class Register implements Backend {
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
-    const within = patienceFor(leastOf(claims.map(({ ttl }) => ttl)));
+    const within = leastOf(claims.map(({ ttl }) => ttl)) * SHARE;
     return Promise.all(
       claims.map((claim) => {
-        const renewed = this.#line(claim.key).take(claim, (line) => line.renew(claim));
+        const renewed = this.#line(claim.key).take({ ttl: within }, (line) => line.renew(claim));
         // The core hears of all of them at once, and one that is not answered must not keep the others from it.
         return withLimit(renewed, within, Error, this.#calls.clock).catch((): Renewal => 'unknown');
       }),

@@ -7,18 +7,13 @@ export const MOST_CONFLICTS = 64;
 const LONGEST = 4_000;
 /** The time that a request has even for the shortest lease, ms. */
 const SHORTEST = 100;
-/** This part of a lease: less than the third of it for which the core waits for a renewal. */
-const SHARE = 0.3;
-
-/** How long an answer about a lease may take, ms: time for another try is left of it then. */
-export const patienceFor = (ttl: number): number => Math.min(LONGEST, ttl * SHARE);
 
 /** Whether the store took a write. */
 export const took = (written: Written): boolean => written === true || typeof written === 'string';
 
 /**
  * The store with a limit around every request. The answer to one may be lost, as at a cut, and what is asked of the same key waits for it
- * in this process: so the limit is a part of the leases that are asked about.
+ * in this process: so it is given up when a lease has passed, or the part of it that a renewal has.
  */
 export class Calls {
   readonly store: RegisterStore;
@@ -45,10 +40,10 @@ export class Calls {
     return new Calls(this.store, this.prefix, this.clock, this.proved);
   }
 
-  /** Something is asked about such a lease: it does not wait longer than it can for the request that is under way. */
-  hurry(ttl: number): void {
+  /** Something is asked that waits for so many ms, also for the request that is under way. */
+  hurry(within: number): void {
     const before = this.#limit;
-    this.#limit = Math.max(SHORTEST, patienceFor(ttl));
+    this.#limit = Math.min(LONGEST, Math.max(SHORTEST, within));
     if (this.#limit < before) for (const hurry of this.#hurries) hurry();
   }
 

@@ -54,7 +54,7 @@ export class KeyLine {
     return !this.#running && !this.#doubt;
   }
 
-  /** @param ttl of the lease that it is about */
+  /** @param ttl ms: it waits for a lost request no longer */
   take<T>({ ttl, ...how }: { ttl?: number | undefined; settles?: boolean }, apply: (line: OpenLine) => T): Promise<T> {
     if (ttl !== undefined) this.#calls.hurry(ttl);
     const step: Step = { apply, ...how, ...Promise.withResolvers() };
