@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clientCells } from './clients/cells.ts';
+import { kitServer } from './clients/kit-servers.ts';
 import type { Result } from './result.ts';
 import { nameOf, SERVERS, suitesOf } from './servers.ts';
 
@@ -38,7 +39,7 @@ const ofServers: readonly Cell[] = SERVERS.flatMap((row) =>
 );
 
 const ofClients: readonly Cell[] = clientCells.map(({ name, row, on, title, runtime }) => {
-  const at = SERVERS.find((each) => nameOf(each) === on);
+  const at = SERVERS.find((each) => nameOf(each) === on) ?? kitServer(on);
   const client = [row.title, title, runtime].join(', ');
   return { name, server: at?.server ?? '', version: at?.version ?? '', suite: 'conformance', client };
 });
@@ -56,6 +57,10 @@ const TITLES: Readonly<Record<string, string>> = {
   mongodb: 'MongoDB',
   etcd: 'etcd',
   zookeeper: 'ZooKeeper',
+  nats: 'NATS',
+  's3-moto': 'moto',
+  'dynamodb-dynalite': 'dynalite',
+  'dynamodb-moto': 'moto',
 };
 const titleOf = (server: string): string => TITLES[server] ?? server;
 const line = (...columns: unknown[]): string => `| ${columns.join(' | ')} |`;
@@ -76,7 +81,7 @@ MongoDB are in no registry of packages: the public workflow runs them in the con
 const OF_OTHERS = `## What every change runs
 
 All tests run on every change, on Node 24 and the versions of Debian 12: Redis 7.0, PostgreSQL 15, MariaDB 10.11, etcd 3.4, ZooKeeper 3.8. NATS is
-2.15.1. S3 is moto 5.2.5 and DynamoDB is dynalite 4.0.0, two emulators. **MongoDB is a stub**: no MongoDB server has run its backend yet.`;
+2.15.1. S3 is moto 5.2.5, and DynamoDB is dynalite 4.0.0 and moto, which are emulators. **MongoDB is a stub**: no MongoDB server has run its backend yet.`;
 
 /** The parts of the page, and the servers of each. */
 const PARTS: readonly (readonly [title: string, ...servers: string[]])[] = [
@@ -86,6 +91,9 @@ const PARTS: readonly (readonly [title: string, ...servers: string[]])[] = [
   ['MongoDB', 'mongodb'],
   ['etcd', 'etcd'],
   ['ZooKeeper', 'zookeeper'],
+  ['NATS', 'nats'],
+  ['S3, by an emulator', 's3-moto'],
+  ['DynamoDB, by emulators', 'dynamodb-dynalite', 'dynamodb-moto'],
   ['Without a server', 'none'],
 ];
 

@@ -7,13 +7,14 @@ import { join } from 'node:path';
 import { fetched } from '../fetch.ts';
 import type { Launched } from '../launched.ts';
 import { isSame, type Result } from '../result.ts';
-import { nameOf, SERVERS, type ServerName } from '../servers.ts';
+import { nameOf, SERVERS } from '../servers.ts';
 import { reasonOf } from '../sources/command.ts';
 import { type ClientCell, clientCells } from './cells.ts';
-import { installed, versionsIn } from './install.ts';
+import { installed, OLDEST, versionsIn } from './install.ts';
+import { kitServer } from './kit-servers.ts';
 import { runClient } from './run.ts';
 import { runtimeOf } from './runtimes.ts';
-import { type Stand, startStand } from './stand.ts';
+import { type Stand, type StandingServer, startStand } from './stand.ts';
 
 interface Ways {
   /** Where servers are. Clients and runtimes are beside them. */
@@ -50,7 +51,10 @@ async function runGroup(cells: readonly ClientCell[], folder: string, cache: str
     console.log(`!! ${on} could not be had: ${reasonOf(error)}`);
     return;
   }
-  const about = { server: row?.server ?? 'none', version: launched?.version ?? '', from: row?.source.from ?? '' };
+  const { server, version, from }: About = row
+    ? { server: row.server, version: launched!.version, from: row.source.from }
+    : (kitServer(on) ?? { server: 'none', version: '', from: '' });
+  const about = { server, version, from };
   const due = cells.flatMap((cell) => {
     const result = settingOf(cell, about, folder, cache, ways);
     const file = join(ways.results, `${cell.name}.json`);
@@ -58,7 +62,6 @@ async function runGroup(cells: readonly ClientCell[], folder: string, cache: str
     return before && before.failed === 0 && isSame(before, result) && !ways.again ? [] : [{ cell, result, file }];
   });
   if (due.length === 0) return;
-  const server = on === 'none' ? undefined : (about.server as Exclude<ServerName, 'pgbouncer'>);
   // The kit looks for its servers in the environment.
   const env = { ...process.env };
   Object.assign(process.env, launched?.env);
@@ -66,7 +69,8 @@ async function runGroup(cells: readonly ClientCell[], folder: string, cache: str
     const pooler = SERVERS.find((each) => each.server === 'pgbouncer')!;
     Object.assign(process.env, fetched(pooler, ways.cache).env);
   }
-  const stand: Stand | undefined = server && (await startStand(server, setting.as));
+  const stand: Stand | undefined =
+    on === 'none' ? undefined : await startStand((row?.server ?? on) as StandingServer, setting.as);
   try {
     for (const { cell, result, file } of due) {
       if (ways.ended()) return;
@@ -101,6 +105,11 @@ const settingOf = (
   { sources }: Ways,
 ): Omit<Result, 'date' | 'seconds' | 'passed' | 'failed' | 'skipped' | 'failures'> => ({
   ...about,
-  ...{ suite: 'conformance', client: row.title, setting: title, clients: versionsIn(folder, row.packages) },
+  ...{
+    suite: 'conformance',
+    client: row.title,
+    setting: title,
+    clients: versionsIn(row.oldest ? join(folder, OLDEST) : folder, row.packages),
+  },
   ...{ runtime: runtimeOf(runtime, cache).title, sources },
 });

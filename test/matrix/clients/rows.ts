@@ -1,17 +1,20 @@
 import type { Timing } from '../../../src/testing/index.ts';
 import type { ServerName } from '../servers.ts';
+import type { KitServerName } from './kit-servers.ts';
 
 /** A client of an engine, as applications have it. Each setting is a cell. */
 export interface ClientRow {
   /** As the page names it. */
   readonly title: string;
   /** The file in `programs` that opens it, and what it is called there. */
-  readonly program: 'local' | 'own' | 'redis' | 'postgres' | 'mysql' | 'mongodb';
+  readonly program: 'local' | 'own' | 'redis' | 'postgres' | 'mysql' | 'mongodb' | 'aws' | 'nats';
   readonly client: string;
   /** What is installed for it, and is asked for its version. */
   readonly packages: readonly string[];
+  /** The oldest version that holdfast names, from a folder of its own. */
+  readonly oldest?: true;
   /** Servers of the matrix; the first one has all settings and runtimes, the others the plain one. */
-  readonly servers: readonly (`${ServerName}-${string}` | 'none')[];
+  readonly servers: readonly (`${ServerName}-${string}` | KitServerName | 'none')[];
   readonly settings: Readonly<Record<string, ClientSetting>>;
   /** Node 24 runs all settings; these the plain one. */
   readonly runtimes?: readonly RuntimeName[];
@@ -70,6 +73,31 @@ const REDIS = { program: 'redis', servers: ['redis-7.0', 'valkey-9.1', 'redis-6.
 const POSTGRES = { program: 'postgres', servers: ['postgres-17'], timing: DISK } as const;
 const MYSQL = { program: 'mysql', servers: ['mariadb-11.8', 'mysql-9.7'], timing: DISK, sideBySide: 3 } as const;
 const PLAIN = { plain: {} };
+/** Emulators answer one request at a time, and need the cores that the cases use. */
+const EMULATED = { ttl: 1_000, tolerance: 800 };
+const S3 = {
+  sideBySide: 2,
+  program: 'aws',
+  client: 's3',
+  packages: ['@aws-sdk/client-s3'],
+  timing: EMULATED,
+  settings: PLAIN,
+} as const;
+const DYNAMODB = {
+  sideBySide: 2,
+  program: 'aws',
+  client: 'dynamodb',
+  packages: ['@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb'],
+  timing: EMULATED,
+  settings: PLAIN,
+} as const;
+const NATS = {
+  program: 'nats',
+  client: 'nats',
+  packages: ['@nats-io/kv', '@nats-io/transport-node'],
+  servers: ['nats'],
+  settings: PLAIN,
+} as const;
 
 const handedOver = <P extends Pick<ClientRow, 'program' | 'servers'>>(
   engine: P,
@@ -235,4 +263,10 @@ export const CLIENTS: readonly ClientRow[] = [
     runtimes: ELSEWHERE,
     timing: { tolerance: 400 },
   },
+  { ...NATS, title: 'NATS', runtimes: ELSEWHERE },
+  { ...NATS, title: 'NATS, oldest client', oldest: true },
+  { ...S3, title: 'S3', servers: ['s3-moto'] },
+  { ...S3, title: 'S3, oldest client', oldest: true, servers: ['s3-moto'] },
+  { ...DYNAMODB, title: 'DynamoDB', servers: ['dynamodb-dynalite', 'dynamodb-moto'] },
+  { ...DYNAMODB, title: 'DynamoDB, oldest client', oldest: true, servers: ['dynamodb-dynalite'] },
 ];

@@ -36,11 +36,11 @@ export async function runClient(
 ): Promise<Outcome | undefined> {
   using temporary = temporaryFolder();
   const path = join(temporary.path, 'cell.json');
-  const { client, timing, sideBySide } = row;
+  const { client, oldest, timing, sideBySide } = row;
   const { options, backend, mode } = setting;
   // Tables of its own, on a server that others have used.
   const prefix = `c${process.pid}_${++runs}`;
-  const cell = { name, client, timing, sideBySide, options, backend, mode, direct, prefix, ...address };
+  const cell = { name, client, oldest, timing, sideBySide, options, backend, mode, direct, prefix, ...address };
   writeFileSync(path, JSON.stringify({ ...cell, program: row.program }));
   const child = spawn(runtime.command, [...runtime.args, 'main.mjs', path], {
     cwd: folder,

@@ -1,14 +1,18 @@
 import { startAuthority } from '../../kit/certificates.ts';
+import { startDynamo, startDynamoOfMoto } from '../../kit/dynamodb.ts';
 import { startEtcdMembers } from '../../kit/etcd.ts';
 import { startGalera } from '../../kit/galera.ts';
 import { startMariadb } from '../../kit/mariadb.ts';
 import { startMongo } from '../../kit/mongodb.ts';
 import { startMysql } from '../../kit/mysql.ts';
+import { startNats } from '../../kit/nats.ts';
 import { startPgbouncer } from '../../kit/pgbouncer.ts';
 import { startPostgres } from '../../kit/postgres.ts';
 import { startRedis, startRedisCluster, startRedisSentinel } from '../../kit/redis.ts';
+import { startS3 } from '../../kit/s3.ts';
 import { startZookeeper } from '../../kit/zookeeper.ts';
 import type { ServerName } from '../servers.ts';
+import type { KitServerName } from './kit-servers.ts';
 import type { ClientSetting } from './rows.ts';
 
 /** Where a program finds its server. */
@@ -24,8 +28,11 @@ export interface Address {
 
 export type Stand = AsyncDisposable & { readonly address: Address };
 
+/** What can be started: a row of the matrix, or a server of the test kit. */
+export type StandingServer = Exclude<ServerName, 'pgbouncer'> | KitServerName;
+
 /** Starts a server as a setting wants it. */
-export async function startStand(server: Exclude<ServerName, 'pgbouncer'>, as: ClientSetting['as']): Promise<Stand> {
+export async function startStand(server: StandingServer, as: ClientSetting['as']): Promise<Stand> {
   const stack = new AsyncDisposableStack();
   try {
     const address = await addressOf(server, as, stack);
@@ -37,7 +44,7 @@ export async function startStand(server: Exclude<ServerName, 'pgbouncer'>, as: C
 }
 
 async function addressOf(
-  server: Exclude<ServerName, 'pgbouncer'>,
+  server: StandingServer,
   as: ClientSetting['as'],
   stack: AsyncDisposableStack,
 ): Promise<Address> {
@@ -59,6 +66,14 @@ async function addressOf(
       return { url: stack.use(await startEtcdMembers(1)).servers[0]!.url };
     case 'mongodb':
       return { url: stack.use(await startMongo()).url };
+    case 'nats':
+      return { url: stack.use(await startNats()).url };
+    case 's3-moto':
+      return { url: stack.use(await startS3()).url };
+    case 'dynamodb-dynalite':
+      return { url: stack.use(await startDynamo()).url };
+    case 'dynamodb-moto':
+      return { url: stack.use(await startDynamoOfMoto()).url };
     case 'zookeeper': {
       const { host, port } = stack.use(await startZookeeper({ tickTime: '200' }));
       return { url: `zookeeper://${host}:${port}` };

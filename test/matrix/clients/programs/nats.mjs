@@ -1,0 +1,18 @@
+import { nats } from 'holdfast/nats';
+import { fromOldest } from './oldest.mjs';
+
+export async function open({ url, oldest }) {
+  const load = oldest ? fromOldest : (name) => import(name);
+  const [{ connect }, { Kvm }] = [await load('@nats-io/transport-node'), await load('@nats-io/kv')];
+  return {
+    async backend(prefix) {
+      const connection = await connect({
+        servers: new URL(url).host,
+        maxReconnectAttempts: -1,
+        reconnectTimeWait: 100,
+      });
+      const bucket = await new Kvm(connection).create('locks');
+      return { backend: nats(bucket, { prefix }), end: () => connection.close() };
+    },
+  };
+}
