@@ -20,13 +20,14 @@ export type {
   Traits,
   Words,
 } from './core/contract/backend.ts';
-export { PLACE_TTL, placeTtlOf } from './core/contract/backend.ts';
+export { PLACE_TTL } from './core/contract/backend.ts';
 export { type Clock, systemClock } from './core/contract/clock.ts';
 export type { Duration } from './core/contract/duration.ts';
 export { isLockError, LockError, type LockErrorCode } from './core/contract/errors.ts';
 export type { ForcedEvent, LockEvent, LockType } from './core/contract/events.ts';
 export type { Adaptive, HandOff, LockOptions, Spin } from './core/contract/options.ts';
 export type { Enclosing, Origin } from './core/contract/origin.ts';
+export { placeTtlOf } from './core/contract/terms.ts';
 export type { AnyLease, Lease, LeaseRecord, SharedLease } from './core/holds/lease.ts';
 export type { ForceOptions } from './core/line/forced-release.ts';
 export type { LeaderEvent, TermEnd } from './leading/events.ts';

@@ -9,7 +9,6 @@ import {
   type Listing,
   LONGEST_PLACE_TTL,
   type Notes,
-  placeTtlOf,
   type Release,
   type Renewal,
   type Standing,
@@ -18,6 +17,7 @@ import {
 import { type Clock, systemClock } from '../core/contract/clock.ts';
 import { LONGEST } from '../core/contract/duration.ts';
 import { checkNames, namesOf } from '../core/contract/options.ts';
+import { placeTtlOf } from '../core/contract/terms.ts';
 import { keptNotes } from './shared/kept-notes.ts';
 import { KeptWords } from './shared/kept-words.ts';
 import { type Entry, grant, KeyLine, KeyLines, soonest } from './shared/key-lines.ts';

@@ -10,7 +10,8 @@
  *   idle  when the document is of no more use: for the TTL index
  *   words, tries  what was left under the key, and the holds that left nothing (words-pipeline.ts), until they are over
  */
-import { type Claim, placeTtlOf } from '../../core/contract/backend.ts';
+import type { Claim } from '../../core/contract/backend.ts';
+import { placeTtlOf } from '../../core/contract/terms.ts';
 
 export type Stage = Readonly<Record<string, unknown>>;
 

@@ -29,9 +29,11 @@ export interface MailboxNeeds {
 export class Mailbox {
   readonly #needs: MailboxNeeds;
   readonly #clock: Clock;
-  #channel: string;
+  /** The name of its channel. After a loss it may be another one. */
+  channel: string;
+  /** Whether it hears what is told there. */
+  isOpen = false;
   #listening: Listening | undefined;
-  #open = false;
   #opening: Promise<void> | undefined;
   #giveUp: ((reason: Error) => void) | undefined;
   #pause = FIRST_PAUSE;
@@ -44,22 +46,14 @@ export class Mailbox {
   constructor(needs: MailboxNeeds, clock: Clock) {
     this.#needs = needs;
     this.#clock = clock;
-    this.#channel = needs.channel();
-  }
-
-  get channel(): string {
-    return this.#channel;
-  }
-
-  get isOpen(): boolean {
-    return this.#open;
+    this.channel = needs.channel();
   }
 
   close(): void {
     this.#closed = true;
     this.#unlisten?.();
     this.#cancelPause?.();
-    this.#open = false;
+    this.isOpen = false;
     this.#listening?.hangUp();
     this.#next?.reject(new Error('closed'));
     this.#giveUp?.(new Error('closed')); // not every client says of a connection in the making that it was ended
@@ -67,7 +61,7 @@ export class Mailbox {
 
   /** Resolves when the channel is open; one try serves all who ask meanwhile, in the pause before it too. */
   listen(): Promise<void> {
-    if (this.#open) return Promise.resolve();
+    if (this.isOpen) return Promise.resolve();
     if (this.#closed) return Promise.reject(new Error('closed'));
     if (this.#cancelPause) {
       // Not refused: who begins to wait now would be deaf until it asks the engine again.
@@ -82,7 +76,7 @@ export class Mailbox {
 
   async #try(): Promise<void> {
     const attempt = this.#needs.listen(
-      this.#channel,
+      this.channel,
       (message) => this.#needs.deliver(message),
       () => this.#onLoss(attempt),
     );
@@ -102,7 +96,7 @@ export class Mailbox {
     } finally {
       cancel();
     }
-    this.#open = true;
+    this.isOpen = true;
     this.#pause = FIRST_PAUSE;
     // The client may have been led to another server by a name or an address that moved; this connection would stay behind.
     this.#unlisten ??= this.#needs.onConnection?.(() => this.#listening && this.#onLoss(this.#listening));
@@ -112,19 +106,19 @@ export class Mailbox {
   #onLoss(listening: Listening): void {
     if (this.#listening !== listening) return;
     this.#listening = undefined;
-    if (!this.#open) {
+    if (!this.isOpen) {
       // At once: what was sent on it is not always answered by its end (node-redis).
       this.#giveUp?.(new Error('the listening connection was lost as it opened'));
       return;
     }
-    this.#open = false;
+    this.isOpen = false;
     listening.hangUp();
     this.#retryLater();
   }
 
   #retryLater(): void {
     if (this.#closed) return;
-    this.#channel = this.#needs.channel();
+    this.channel = this.#needs.channel();
     const pause = this.#pause * (0.5 + this.#clock.random() / 2);
     this.#pause = Math.min(this.#pause * 2, LAST_PAUSE);
     this.#cancelPause = this.#clock.after(

@@ -1,5 +1,5 @@
 import type { Handle } from '../../core/contract/backend.ts';
-import { type Cover, type Schedule, UNCOVERED } from '../../core/holds/stand-in.ts';
+import type { Cover, Schedule } from '../../core/holds/stand-in.ts';
 import type { Conversion } from './shared-time.ts';
 import { LONGEST_COVERED, type Plan, Segment, SLOTS } from './table.ts';
 
@@ -22,15 +22,15 @@ export class CoverTable {
     this.#onGrowth = grown;
   }
 
-  take(handle: Handle, schedule: Schedule): Cover {
-    if (schedule.ttl > LONGEST_COVERED) return UNCOVERED;
+  take(handle: Handle, schedule: Schedule): Cover | undefined {
+    if (schedule.ttl > LONGEST_COVERED) return undefined;
     if (this.#free.length === 0) this.#grow();
     const place = this.#free.pop()!;
     const generation = this.next();
     const taken = place.segment.put(place.slot, generation, handle, this.planOf(schedule));
     if (taken) return new Covering(this, place, generation, schedule.ttl);
     this.#free.push(place);
-    return UNCOVERED;
+    return undefined;
   }
 
   giveBack(place: Place): void {

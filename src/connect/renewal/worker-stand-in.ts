@@ -58,7 +58,7 @@ export class WorkerStandIn implements StandIn {
     return standIn;
   }
 
-  cover(handle: Handle, schedule: Schedule): Cover {
+  cover(handle: Handle, schedule: Schedule): Cover | undefined {
     const cover = this.#table.take(handle, schedule);
     if (schedule.interval < this.#control.patience) this.#say({ look: true });
     return cover;

@@ -1,7 +1,7 @@
 import { isExclusive, type Seats } from '../contract/admission.ts';
-import { type Claim, PLACE_TTL, placeTtlOf, type Traits } from '../contract/backend.ts';
+import { type Claim, PLACE_TTL, type Traits } from '../contract/backend.ts';
 import { type Circumstances, type Enclosing, labelFor, type ProcessName } from '../contract/origin.ts';
-import { engineTtl, leaseLength, type Terms } from '../contract/terms.ts';
+import { engineTtl, leaseLength, placeTtlOf, type Terms } from '../contract/terms.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 
 /** A claim, and what its label says of it. */

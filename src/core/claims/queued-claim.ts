@@ -71,7 +71,7 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
       for (let tries = 0; this.request; ) {
         if (wakes === 'mailbox' && this.claim.queue) this.listener.arm(this.claim);
         if (this.listener.mail) this.checkMail(this.listener.mail);
-        if (!this.listener.mail) attempt ??= await this.ask(this.#began);
+        if (!this.listener.mail) attempt ??= await this.ask(this.request.began);
         if (attempt && this.terms.inquiry?.hears(attempt, this.sent)) {
           if (!attempt.granted) this.forgetSent();
           return undefined;
@@ -111,10 +111,6 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
     }
   }
 
-  get #began(): number {
-    return this.request?.began ?? 0;
-  }
-
   #tooLate({ validFor }: LocalGrant): void {
     if (validFor <= this.terms.delay) throw new Error(`a hold is good for ${validFor} ms, with its delay`);
     this.startAnew();
@@ -127,6 +123,6 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
     const { queue, placeTtl } = this.claim;
     const needs = { ttl: engineTtl(this.terms), queue, placeTtl };
     const pause = pauseAfter(attempt, backend.traits.wakes, needs, this.terms.spin, tries, clock.random());
-    return Math.min(pause, Math.max(1, this.outage.limit(this.#began) - clock.now()));
+    return Math.min(pause, Math.max(1, this.outage.limit(this.request?.began ?? 0) - clock.now()));
   }
 }

@@ -1,6 +1,6 @@
-import { type Attempt, type Grant, placeTtlOf } from '../contract/backend.ts';
+import type { Attempt, Grant } from '../contract/backend.ts';
 import { isLockError } from '../contract/errors.ts';
-import { deadlineOf, engineTtl, type Terms } from '../contract/terms.ts';
+import { deadlineOf, engineTtl, placeTtlOf, type Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 import { Listener } from '../engine/listener.ts';
 import { withdraw } from '../engine/withdrawal.ts';

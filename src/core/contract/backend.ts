@@ -130,13 +130,6 @@ export interface Claim extends Handle, Seats {
   readonly label: string;
 }
 
-/**
- * The place of a claim may lapse after so many ms without an attempt.
- * @example placeTtlOf({ ttl: 30_000 }) === PLACE_TTL; // a place dies sooner than a hold
- */
-export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL }: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
-  Math.min(ttl, placeTtl);
-
 /** The yes of an engine. */
 export interface Grant {
   /** It tells a grant from a refusal. */

@@ -1,9 +1,9 @@
-import type { Answerable, Attempt } from './backend.ts';
+import type { Answerable, Attempt, Claim } from './backend.ts';
 import { type Duration, milliseconds } from './duration.ts';
 import { LockError, shown } from './errors.ts';
 import type { LeftState } from './left.ts';
 import type { Enclosing } from './origin.ts';
-import type { Traits } from './traits.ts';
+import { PLACE_TTL, type Traits } from './traits.ts';
 
 /** A hold that a request is made inside of, as the request sees it. */
 export interface EnclosingHold {
@@ -69,6 +69,13 @@ export const engineTtl = (terms: Pick<Terms, 'ttl' | 'minHold' | 'delay'>): numb
 /** The part of what the engine confirms that the holder may count on, ms. It is at least 1, so that a timer made of it makes progress. */
 export const usableTime = (validFor: number, { delay }: Pick<Terms, 'delay'>): number =>
   delay > 0 ? Math.max(1, validFor - delay) : validFor;
+
+/**
+ * The place of a claim may lapse after so many ms without an attempt.
+ * @example placeTtlOf({ ttl: 30_000 }) === PLACE_TTL; // a place dies sooner than a hold
+ */
+export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL }: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
+  Math.min(ttl, placeTtl);
 
 /** The part of a lease that is left for the holder; the rest allows for clocks that run at different rates. */
 const PART = 0.99;

@@ -1,6 +1,6 @@
 import type { LocalGrant } from '../claims/sent-claim.ts';
 import { deadlineOf, engineTtl, leaseLength, type Terms, usableTime } from '../contract/terms.ts';
-import { type Cover, type Schedule, UNCOVERED } from './stand-in.ts';
+import type { Cover, Schedule } from './stand-in.ts';
 
 /** Knows how long a hold is good, and when its next renewal is due. Its caller gives it the time. */
 export class HoldTiming implements Schedule {
@@ -25,8 +25,8 @@ export class HoldTiming implements Schedule {
   minHold: number;
   /** The engine's last confirmation that this hold counts on, which may be good for longer than the lease. */
   confirmation: Pick<LocalGrant, 'sent' | 'validFor'>;
-  /** The stand-in that renews it while this thread cannot run. */
-  cover: Cover = UNCOVERED;
+  /** The stand-in that renews it while this thread cannot run, if it has one. */
+  cover: Cover | undefined;
   readonly #terms: Terms;
   /** A hold of this engine lapses by itself; else a session carries it. */
   readonly #lapses: boolean;
@@ -83,7 +83,7 @@ export class HoldTiming implements Schedule {
 
   /** Whether the deadline is ahead, with what the stand-in has renewed. No event tells of that. */
   lasts(now: number): boolean {
-    const sent = this.cover.confirmed;
+    const sent = this.cover?.confirmed;
     if (sent !== undefined && sent > this.sent) this.noteRenewal(sent, this.ttl, now);
     return now < this.deadline;
   }
@@ -92,8 +92,8 @@ export class HoldTiming implements Schedule {
   ask(ttl: number): void {
     const before = this.ttl;
     this.ttl = ttl;
-    this.cover.follow(this);
-    if (this.cover.asking) this.doubt(Math.min(before, ttl));
+    this.cover?.follow(this);
+    if (this.cover?.asking) this.doubt(Math.min(before, ttl));
   }
 
   /** The time from a request to the next one, ms: a third of the lease; with a long notice less, so that there is time for a second try before it. */
@@ -114,7 +114,7 @@ export class HoldTiming implements Schedule {
     this.failure = undefined;
     this.confirmedFor = Math.min(usableTime(this.ttl, this.#terms), good);
     this.renewAt = this.#nextRenewal(now);
-    this.cover.follow(this);
+    this.cover?.follow(this);
   }
 
   renewalFailed(ttl: number, error: unknown, now: number): void {
@@ -140,7 +140,7 @@ export class HoldTiming implements Schedule {
 
   /** Whether no unanswered request may still set the lease: it would set that of the next caller that has this hold. */
   get certain(): boolean {
-    return this.#doubt === Number.POSITIVE_INFINITY && !this.cover.asking;
+    return this.#doubt === Number.POSITIVE_INFINITY && !this.cover?.asking;
   }
 
   /** Whether the hold lasts for the next caller. A caller that does not renew gets the whole lease that it asked for. */

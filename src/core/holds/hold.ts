@@ -25,20 +25,19 @@ type LossListener = (loss: LockError) => void;
 /** The life of a hold, and the listeners for its loss. */
 export class HoldLife {
   #state: State = 'held';
+  /** Whether no state comes after the one that it is in. */
+  over = false;
   /** The error that says why and when it was lost. */
   loss: LockError | undefined;
   /** It is made for the first listener: most holds have none. */
   #listeners: Set<LossListener> | undefined;
 
-  get over(): boolean {
-    return NEXT[this.#state].length === 0;
-  }
-
   /** Goes to a state, if the table allows it. @returns whether it does */
   become(state: State): boolean {
-    const may = NEXT[this.#state].includes(state);
-    if (may) this.#state = state;
-    return may;
+    if (!NEXT[this.#state].includes(state)) return false;
+    this.#state = state;
+    this.over = NEXT[state].length === 0;
+    return true;
   }
 
   /** @returns a function that tells the listeners. They may run anything, such as a release or `close`, so call it when all else is done. */

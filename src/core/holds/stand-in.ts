@@ -2,8 +2,8 @@ import type { Handle } from '../contract/backend.ts';
 
 /** Renews holds while the thread that has them cannot run. No call throws, or waits. */
 export interface StandIn {
-  /** Begins to stand in for the watchdog of a hold. `UNCOVERED` where that is of no use: its lease is longer than any stall. */
-  cover(handle: Handle, schedule: Schedule): Cover;
+  /** Begins to stand in for the watchdog of a hold. Undefined where that is of no use: its lease is longer than any stall. */
+  cover(handle: Handle, schedule: Schedule): Cover | undefined;
 }
 
 /** The facts that the watchdog has about a hold. Times are by the clock of its engine, ms. */
@@ -29,6 +29,3 @@ export interface Cover {
   /** Ends it: the hold is over, or its holder was told to stop. It may be called again. */
   end(): void;
 }
-
-/** The cover of a hold that only its watchdog renews. */
-export const UNCOVERED: Cover = { confirmed: undefined, asking: false, follow() {}, end() {} };

@@ -31,7 +31,7 @@ export class Watchdog {
 
   remove(hold: Hold): void {
     this.#holds.remove(hold);
-    hold.timing.cover.end();
+    hold.timing.cover?.end();
   }
 
   get holds(): Iterable<Hold> {
@@ -51,7 +51,7 @@ export class Watchdog {
       if (!timing.lasts(now)) hold.expire();
       else if (now >= timing.noticeAt) {
         const { reason, cause } = whyLost(timing, now);
-        timing.cover.end();
+        timing.cover?.end();
         hold.lose(reason, cause);
       } else if (now >= timing.renewAt - timing.confirmedFor / 30) {
         // A little early, so that holds taken at different times come to share a batch.

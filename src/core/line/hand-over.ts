@@ -42,6 +42,6 @@ export function mayPass(hold: Hold<AcquireRequest>, next: AcquireRequest, now: n
 export function lingerOf(hold: Hold<AcquireRequest>, now: number): number {
   const { owner, terms, tenure } = hold;
   const { linger, within } = terms.handOff;
-  if (linger === 0 || tenure.contended || !owner || !mayPass(hold, owner, now)) return 0;
+  if (tenure.contended || !owner || !mayPass(hold, owner, now)) return 0;
   return Math.min(linger, tenure.since + within - now);
 }

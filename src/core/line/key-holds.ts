@@ -107,7 +107,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     hold.markReleased();
     this.#watchdog.remove(hold);
     if (this.#callers.waitedFor && this.#passOn(hold, owner)) return true;
-    const linger = lingerOf(hold, engine.clock.now());
+    const linger = owner.terms.handOff.linger > 0 ? lingerOf(hold, engine.clock.now()) : 0;
     if (linger === 0 && owner.terms.awaitRelease) return this.#giveUp(hold, owner);
     const left = this.interim.before(async () => this.#passOn(hold, owner) || this.#giveUp(hold, owner), linger);
     return linger > 0 || left;

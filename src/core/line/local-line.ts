@@ -51,7 +51,6 @@ export class LocalLine implements Callers {
         this.#holds.interim.end();
       }
     }
-    this.#tidy();
     return request.outcome;
   }
 
@@ -125,7 +124,7 @@ export class LocalLine implements Callers {
   leave(request: AcquireRequest, outage?: Outage): void {
     this.#apart.delete(request);
     for (const next of this.#line.leave(request)) this.#enterEngineLine(next, outage);
-    this.#tidy();
+    if (this.idle) this.#onIdle();
   }
 
   /** Tells listeners once that a request waits, whether it waits here first or in the engine's line. */
@@ -151,9 +150,5 @@ export class LocalLine implements Callers {
       const queued = this.#apart.has(request) || this.#line.isInside(request);
       return localStanding(this.#context, request, queued);
     });
-  }
-
-  #tidy(): void {
-    if (this.idle) this.#onIdle();
   }
 }
