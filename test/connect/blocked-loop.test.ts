@@ -7,6 +7,7 @@ import { startEtcd } from '../kit/etcd.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { startWorker, type WorkerProcess } from '../kit/processes.ts';
 import { startRedis, startRedisNodes } from '../kit/redis.ts';
+import { ALL_SITES } from '../kit/sites.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
 import { startZookeeper } from '../kit/zookeeper.ts';
@@ -78,10 +79,11 @@ function blockedLoops(open: () => Promise<Opened>, leases: number): void {
   });
 }
 
-for (const { name, engine, start: open } of ADDRESSES.filter(
-  ({ engine }) => !['etcd', 'zookeeper', 'nats', 's3', 'dynamodb'].includes(engine),
-))
+for (const { name, engine, start: open } of ADDRESSES.filter(({ engine }) => !['etcd', 'zookeeper'].includes(engine)))
   describeOn(engine, `a blocked loop on ${name}`, () => blockedLoops(open, name === 'redis' ? 10 : 3));
+
+for (const { engine, start: open } of [ALL_SITES.s3, ALL_SITES.dynamodb])
+  describeOn(engine, `a blocked loop on ${engine}`, () => blockedLoops(open, 3));
 
 describe('a blocked loop on file', () =>
   blockedLoops(async () => {

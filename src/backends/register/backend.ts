@@ -79,6 +79,7 @@ class Register implements Backend {
       lapses: true,
       ...(!store.tellsTime && { observedLapses: true }),
       keptBy: 'lease',
+      renewedFrom: 'anywhere',
       placeTtl: LONGEST_PLACE_TTL,
       ...(store.spin && { spin: store.spin }),
       ttl: { min: store.minTtl ?? (store.tellsTime ? 1 : 100), max: LONGEST },
