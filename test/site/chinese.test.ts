@@ -30,6 +30,7 @@ const FIRST_HOUR = [
   'docs/questions.md',
   'docs/comparison.md',
   'docs/guides/leading.md',
+  'docs/guides/memo.md',
   'docs/recipes/README.md',
 ];
 
