@@ -6,14 +6,15 @@ export const checkThenSet: Trap = {
 
   async naive(scene) {
     const room = new Room();
-    const worker = async (): Promise<void> => {
-      const client = scene.client();
+    const clients = [scene.client(), scene.client(), scene.client()];
+    await Promise.all(clients.map((client) => client.ping())); // so that none comes late
+    const worker = async (client: (typeof clients)[number]): Promise<void> => {
       while ((await client.get('job')) !== null) await pass(5);
       await client.set('job', 'me', 'PX', 10_000);
       await room.enter(() => pass(20));
       await client.del('job');
     };
-    await Promise.all([worker(), worker(), worker()]);
+    await Promise.all(clients.map(worker));
     return room.outcome;
   },
 

@@ -61,13 +61,17 @@ describeOn('redis', 'what a tick costs on Redis', () => {
     const runner = await counted(() => WAYS[way](one, name, fn));
     const later = await counted(() => WAYS[way](two, name, fn));
     const keys = (await watcher.keys(`holdfast:{${name}*`)).length;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const both = await counted(async () => {
-      const running = instances.map((locks) => WAYS[way](locks, `${name} both`, () => promise));
-      await setTimeout(200);
-      resolve();
-      await Promise.all(running);
-    });
+    const together = (n: number): Promise<number> =>
+      counted(async () => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const running = instances.map((locks) => WAYS[way](locks, `${name} both ${n}`, () => promise));
+        await setTimeout(200);
+        resolve();
+        await Promise.all(running);
+      });
+    // One that this machine lets come late may ask once more: the least of five.
+    let both = Number.POSITIVE_INFINITY;
+    for (let n = 0; n < 5; n++) both = Math.min(both, await together(n));
     return { runner, later, both, keys };
   }
 

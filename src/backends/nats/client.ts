@@ -9,7 +9,7 @@ export interface NatsKv {
   status(): Promise<{ readonly replicas: number; readonly storage: string }>;
 }
 
-/** What a client hears of a bucket. */
+/** What holdfast uses of a watch or a listing of a bucket. */
 export interface NatsHearing<T> extends AsyncIterable<T> {
   stop(): void;
   /** The consumer on the server, where the client shows it. */
