@@ -42,12 +42,8 @@ const KEPT = 10_000;
 export function register(store: RegisterStore, options: RegisterOptions = {}): Backend {
   checkStore(store);
   const { prefix, clock } = resolveRegisterOptions(options, 'register');
-  const calls: Calls = new Calls(
-    store,
-    prefix,
-    clock,
-    proving(() => calls),
-  );
+  const prove = proving(() => calls);
+  const calls: Calls = new Calls(store, prefix, clock, prove);
   return new Register(calls);
 }
 
