@@ -5,7 +5,7 @@ import { codeOf, NO_CHANGE_STREAMS } from './errors.ts';
 /** How often waiters ask if there are no change streams, and how soon a broken stream is opened again. ms. */
 const POLL = 250;
 
-/** Who waits asks for the words by an attempt, so they are not sent to every process that listens. */
+/** A waiter asks for the words by an attempt, so they are not sent to every process that listens. */
 const WITHOUT_TEXT = [{ $project: { 'fullDocument.words.text': 0 } }];
 
 export interface ChangeListener {

@@ -15,7 +15,7 @@ const PATIENCE = 10_000;
 /** Longest time to wait for the end of a session, ms: `close` waits for it. */
 const FAREWELL = 3_000;
 /**
- * From 11.6.2 on MariaDB refuses a statement whose row another one has changed after it began (ER_CHECKREAD), unless it is told otherwise
+ * From 11.6.2 on MariaDB refuses a statement whose row another one has changed after it began (ER_CHECKREAD), unless a setting says otherwise
  * (`innodb_snapshot_isolation` in its documentation). On a hot key that is every second one. Ours lock a row and change it in one step.
  * Other servers, and older ones, take this for a comment.
  */

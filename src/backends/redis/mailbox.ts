@@ -31,7 +31,7 @@ export class Mailbox {
   readonly #clock: Clock;
   /** The name of its channel. After a loss it may be another one. */
   channel: string;
-  /** Whether it hears what is told there. */
+  /** Whether it hears the messages of that channel. */
   isOpen = false;
   #listening: Listening | undefined;
   #opening: Promise<void> | undefined;

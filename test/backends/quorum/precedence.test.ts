@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import { manualClock } from '../../../src/testing/index.ts';
+import { stepUntilEnd } from '../../kit/advance.ts';
 import { claim, told } from './nodes.ts';
 
 /** Two processes over three nodes; one has the key, and the other has waited for so long, ms. */
@@ -9,15 +10,7 @@ async function scene(waits: number) {
   const clock = manualClock();
   const nodes = [1, 2, 3].map(() => memory({ clock }));
   const [here, there] = [quorum(nodes, { clock }), quorum(nodes, { clock })];
-  const during = async <T>(work: Promise<T>): Promise<T> => {
-    let over = false;
-    const end = (): void => {
-      over = true;
-    };
-    work.then(end, end);
-    while (!over) await clock.advance(1);
-    return work;
-  };
+  const during = <T>(work: Promise<T>): Promise<T> => stepUntilEnd(work, () => clock.advance(1));
   const [before, held] = [claim(), claim()];
   await during(here.attempt(before));
   await during(here.release(before));

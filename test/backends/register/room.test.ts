@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type RegisterStore, register } from '../../../src/backends/register/index.ts';
 import { createLocks, type Locks } from '../../../src/index.ts';
 import { type ManualClock, manualClock } from '../../../src/testing/index.ts';
+import { stepUntilEnd } from '../../kit/advance.ts';
 import { memoryStore, type Shared, shared } from '../../kit/register-store.ts';
 
 /** ms: how long each request takes at least, and how much longer at most. */
@@ -44,7 +45,7 @@ async function writesBefore(seed: number, callers: number): Promise<number> {
     );
   const busy = open('busy');
   const other = open('other');
-  const over = <T>(act: Promise<T>): Promise<T> => advanceUntil(clock, act);
+  const over = <T>(act: Promise<T>): Promise<T> => stepUntilEnd(act, () => clock.advance(10));
   await over(Promise.all([busy, other].map((locks) => locks.mutex('warm').run(() => {}))));
   let ends = false;
   const loops = Array.from({ length: callers }, async () => {
@@ -61,16 +62,6 @@ async function writesBefore(seed: number, callers: number): Promise<number> {
   await over(Promise.all(loops));
   await over(Promise.all([busy.close(), other.close()]));
   return writes;
-}
-
-async function advanceUntil<T>(clock: ManualClock, act: Promise<T>): Promise<T> {
-  let over = false;
-  const end = (): void => {
-    over = true;
-  };
-  act.then(end, end);
-  while (!over) await clock.advance(10);
-  return act;
 }
 
 describe('a process that comes to a key which another one never leaves', () => {

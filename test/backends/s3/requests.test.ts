@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type S3Like, s3 } from '../../../src/backends/s3/index.ts';
 import { createLocks } from '../../../src/index.ts';
 import { manualClock } from '../../../src/testing/index.ts';
+import { stepUntilEnd } from '../../kit/advance.ts';
 import { s3Client, startS3 } from '../../kit/s3.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -71,18 +72,11 @@ describeOn('s3', 'what S3 is asked', () => {
       return { ...asked, locks: createLocks(s3(asked.s3Like, 'locks', { clock }), { clock, ttl: '90s' }) };
     };
     /** All that is under way is answered before the clock goes on: what is counted does not depend on how quick the store is. */
-    const settled = async <T>(work: Promise<T>): Promise<T> => {
-      let over = false;
-      const end = (): void => {
-        over = true;
-      };
-      work.then(end, end);
-      while (!over) {
+    const settled = <T>(work: Promise<T>): Promise<T> =>
+      stepUntilEnd(work, async () => {
         await pass(1);
         if (quiet()) await clock.advance(1);
-      }
-      return work;
-    };
+      });
     const hour = async (): Promise<void> => {
       for (let tick = 0; tick < 3_600 * 4; tick++) {
         await clock.advance(250);
