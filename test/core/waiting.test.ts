@@ -148,6 +148,32 @@ test('where nobody is woken, a place in line gets its signs of life however long
   expect(seen.length).toBeGreaterThan(15);
 });
 
+test('where nobody is woken, a waiter asks often again as soon as the line ahead of it is shorter', async () => {
+  const asked: number[] = [];
+  const { clock, engine, locks, rival } = scene({ wakes: 'never' }, (engine) => ({
+    attempt(claim) {
+      asked.push(clock.now());
+      return engine.attempt(claim);
+    },
+  }));
+  const first = await rival.mutex('key').acquire({ ttl: '1h' });
+  const second = createLocks(engine, { clock }).mutex('key').acquire({ ttl: '1h' });
+  await clock.advance(1);
+  const spin = { pause: 10, bound: 1_000, jitter: 0 };
+  const waited = locks.mutex('key').acquire({ ttl: '1h', wait: '1h', spin });
+  await clock.advance(10_000);
+  const pauses = (): number[] => asked.slice(1).map((at, n) => at - asked[n]!);
+  expect(pauses().at(-1), 'the longest pause by then').toBeGreaterThanOrEqual(600);
+  await first.release();
+  await clock.advance(2_000);
+  const shortest = pauses().lastIndexOf(spin.pause);
+  expect(pauses().slice(shortest, shortest + 3), 'pauses after the line has moved').toEqual([10, 20, 40]);
+  expect(shortest, 'and not only at the beginning').toBeGreaterThan(5);
+  await (await second).release();
+  await clock.advance(2_000);
+  await (await waited).release();
+});
+
 test('readers who wait for a writer here come in together when it goes', async () => {
   const { clock, locks } = scene({ wakes: 'mailbox' }, (engine) => ({
     watch: (claim, wake) => engine.watch!(claim, wake),

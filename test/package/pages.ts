@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 
 /** What pages of the package may lead to without its being in it: `docs/README.md` says that these are in the repository. */
 const IN_REPOSITORY =
-  /^(src\/|test\/|docs\/(decisions|evidence|(known-bugs|promises|speed|comparison|compatibility|support|glossary)\.md|guides\/(lab|torture|traps|moving|one-hot-key|write-your-own-backend)\.md)|(ARCHITECTURE|CONTRIBUTING)\.md$|.*\.zh-CN\.md$|docs\/.*\.(svg|png)$)/;
+  /^(src\/|test\/|docs\/(decisions|evidence|(known-bugs|promises|speed|comparison|compatibility|support|glossary|questions)\.md|guides\/(lab|torture|traps|moving|one-hot-key|write-your-own-backend)\.md)|(ARCHITECTURE|CONTRIBUTING)\.md$|.*\.zh-CN\.md$|docs\/.*\.(svg|png)$)/;
 
 /** The links of the pages among these files, in `folder`, that lead nowhere. */
 export function deadLinks(folder: string, files: readonly string[]): string[] {

@@ -1,4 +1,4 @@
-import type { Attempt } from '../contract/backend.ts';
+import type { Attempt, Refusal } from '../contract/backend.ts';
 import { isLockError } from '../contract/errors.ts';
 import { engineTtl } from '../contract/terms.ts';
 import { pauseAfter } from './pause.ts';
@@ -25,6 +25,10 @@ function verdictOn(attempt: Attempt | undefined, grant: LocalGrant | undefined, 
   if (!attempt) return 'unknown';
   return !attempt.granted && attempt.late ? 'late' : 'refused';
 }
+
+/** Whether the line ahead has moved since: the turn of this claim may come soon, so its pauses begin again at the shortest. */
+const isShorter = (attempt: Attempt | undefined, ahead: number): attempt is Refusal & { ahead: number } =>
+  attempt?.granted === false && attempt.ahead !== undefined && attempt.ahead < ahead;
 
 /**
  * One claim in the engine's line. It attempts, arms the watch, attempts again, and sleeps until the engine wakes it or until it is time
@@ -68,7 +72,7 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
     let contended = false;
     try {
       let attempt = piggybacked && (await this.answerOf(piggybacked));
-      for (let tries = 0; this.request; ) {
+      for (let [tries, ahead] = [0, Number.POSITIVE_INFINITY]; this.request; ) {
         if (wakes === 'mailbox' && this.claim.queue) this.listener.arm(this.claim);
         if (this.listener.mail) this.checkMail(this.listener.mail);
         if (!this.listener.mail) attempt ??= await this.ask(this.request.began);
@@ -97,6 +101,7 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
             contended = true;
             onRefusal(this.request);
             if (wakes === 'watch') this.listener.arm(this.claim);
+            if (isShorter(attempt, ahead)) [tries, ahead] = [0, attempt.ahead];
         }
         await this.listener.sleep(this.#pauseAfter(attempt, tries++));
         attempt = undefined;

@@ -8,7 +8,7 @@ const CALLERS = 5;
 /** Where no line is kept: several times as long as anybody may wait, ms. */
 const LASTS = 1_500;
 /** Where a line is kept: so many turns of each client are seen, unless that takes longer than this, ms. */
-const TURNS = { each: 5, within: 20_000 };
+const TURNS = { each: 5, within: 12_000 };
 /** While a client waits, each other client has one turn before it; one that it began before; and one, while a claim is on its way to the line. */
 const MOST_TURNS = 3;
 /** Where a claim comes to the line by a race of writes: others have so many turns more before it wins one. */
