@@ -8,11 +8,13 @@ export const textAddressOf = (page: string): string => `/${rewrittenPath(page)}`
 
 const isPage = (path: string): boolean => /^((docs|site)\/.*|[^/]+)\.md$/.test(path) && existsSync(join(root, path));
 
-/** The page with links that work on the site. What leads to a source file stays as its text. */
+/** The page with links that work on the site. A picture becomes the words that describe it, and a link to a source file its text. */
 export function textOf(page: string, base: string): string {
-  return readFileSync(join(root, page), 'utf8').replace(
-    /\[([^\]]+)\]\(((?![a-z]+:|#)[^)\s#]+)(#[^)\s]*)?\)/g,
-    (_, words: string, link: string, anchor = '') => {
+  const text = readFileSync(join(root, page), 'utf8').replace(/<img [^>]*\balt="([^"]*)"[^>]*>/g, '$1');
+  return text.replace(
+    /(!?)\[([^\]]+)\]\(((?![a-z]+:|#)[^)\s#]+)(#[^)\s]*)?\)/g,
+    (_, picture: string, words: string, link: string, anchor = '') => {
+      if (picture) return words;
       const linked = linkedPath(page, link).replace(/\/$/, '');
       const target = isPage(linked) ? linked : `${linked}/README.md`;
       return isPage(target) ? `[${words}](${base}${textAddressOf(target).slice(1)}${anchor})` : words;

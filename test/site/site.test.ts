@@ -249,7 +249,9 @@ test('llms.txt names every page with a title and a sentence, the generated ones 
   for (const page of [...inNavigation, ...generated]) {
     const { title, sentence } = titleAndSentence(page);
     expect(text).toContain(`[${title}](${textAddressOf(page)}): ${sentence}`);
-    expect(read(textAddressOf(page).slice(1)), page).toContain(`# `);
+    const asText = read(textAddressOf(page).slice(1));
+    expect(asText, page).toContain(`# `);
+    expect(asText.replace(/```.*?```/gs, ''), `${page}: pictures are words there`).not.toMatch(/<img|!\[|^!/m);
     expect(sentence, page).toMatch(/^.{15,300}$/);
   }
 });
