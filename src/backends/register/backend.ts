@@ -25,7 +25,7 @@ import type { Joining } from './line.ts';
 import { headOf, nameOf } from './names.ts';
 import { RegisterNotes } from './notes.ts';
 import { checkStore, type RegisterOptions, resolveRegisterOptions } from './options.ts';
-import { proof, proving } from './proof.ts';
+import { proof, StoreProof } from './proof.ts';
 import { KeyWatch } from './wake-ups.ts';
 
 /** This part of a lease a renewal may take: less than the third for which the core waits, and time for another try is left. */
@@ -42,9 +42,8 @@ const KEPT = 10_000;
 export function register(store: RegisterStore, options: RegisterOptions = {}): Backend {
   checkStore(store);
   const { prefix, clock } = resolveRegisterOptions(options, 'register');
-  const prove = proving(() => calls);
-  const calls: Calls = new Calls(store, prefix, clock, prove);
-  return new Register(calls);
+  const storeProof = new StoreProof(new Calls(store, prefix, clock));
+  return new Register(new Calls(store, prefix, clock, storeProof));
 }
 
 class Register implements Backend {

@@ -11,6 +11,9 @@ const SHORTEST = 100;
 /** Whether the store took a write. */
 export const took = (written: Written): boolean => written === true || typeof written === 'string';
 
+/** Whether the store keeps to versions, before the first line is written. */
+type Proof = { readonly passed: () => Promise<void>; hurry(within: number): void };
+
 /**
  * The store with a limit around every request. The answer to one may be lost, as at a cut, and what is asked of the same key waits for it
  * in this process: so it is given up when a lease has passed, or the part of it that a renewal has.
@@ -19,29 +22,27 @@ export class Calls {
   readonly store: RegisterStore;
   readonly clock: Clock;
   readonly prefix: string;
-  /**
-   * Before the first line is written: whether the store keeps to versions.
-   * @throws LockError `LOCK_UNSUPPORTED`
-   */
-  readonly proved: () => Promise<void>;
+  /** What waits for the first write waits for this before. */
+  readonly proof: Proof | undefined;
   #limit = LONGEST;
   /** Each puts the limit of now on a request that is under way. */
   readonly #hurries = new Set<() => unknown>();
 
-  constructor(store: RegisterStore, prefix: string, clock: Clock, proved: () => Promise<void>) {
+  constructor(store: RegisterStore, prefix: string, clock: Clock, proof?: Proof) {
     this.store = store;
     this.prefix = prefix;
     this.clock = clock;
-    this.proved = proved;
+    this.proof = proof;
   }
 
   /** The same, with a limit of its own. */
   apart(): Calls {
-    return new Calls(this.store, this.prefix, this.clock, this.proved);
+    return new Calls(this.store, this.prefix, this.clock, this.proof);
   }
 
   /** Something is asked that waits for so many ms, also for the request that is under way. */
   hurry(within: number): void {
+    this.proof?.hurry(within);
     const before = this.#limit;
     this.#limit = Math.min(LONGEST, Math.max(SHORTEST, within));
     if (this.#limit < before) for (const hurry of this.#hurries) hurry();

@@ -127,7 +127,7 @@ export class KeyLine {
    */
   async #write(open: OpenLine, version: string | undefined, conflicts: number): Promise<boolean> {
     const { clock, store } = this.#calls;
-    await this.#calls.proved();
+    await this.#calls.proof?.passed();
     const text = lineText(this.#key, open, this.#calls.mark());
     this.#known = undefined;
     const sent = clock.now();

@@ -44,7 +44,7 @@ export class RegisterNotes implements Notes {
       if (before !== undefined) noteOf(before, name, store.name);
       if (text === undefined && before === undefined) return;
       if (text === undefined && store.remove) return store.remove(this.#nameOf(name));
-      await this.#calls.proved();
+      await this.#calls.proof?.passed();
       const at = now === undefined ? undefined : now + clock.now() - sent;
       const words = { text: text ?? null, life: ttl, ...(at !== undefined && { at }) };
       const written = await this.#calls.write(this.#nameOf(name), noteText(name, words, this.#calls.mark()), version);

@@ -54,7 +54,8 @@ async function wrong(calls: Calls, always: boolean): Promise<string | undefined>
     if (taken.length === 1) {
       if (took(await write())) return 'over something that was there';
       if (!store.imitated || (said === RACED && !always)) return undefined;
-      if (await races(calls)) return 'over one that was under way';
+      // Nobody presses these: where a store takes one write after another, the last one waits for all.
+      if (await races(calls.apart())) return 'over one that was under way';
       if (typeof taken[0] === 'string') await writing(calls, name, RACED)(taken[0]);
       return undefined;
     }
@@ -75,17 +76,24 @@ async function races(calls: Calls): Promise<boolean> {
   return (await Promise.all(all)).includes(true);
 }
 
-/** Proves the store once; a store that failed is not asked until it has luck. */
-export function proving(calls: () => Calls): () => Promise<void> {
-  let found: Finding | undefined;
-  return onceFor(async () => {
-    found ??= await proof(calls());
-    refuse(calls().store.name, found);
-  });
-}
+/** The proof of a store before its first lock, once for a process; a store that failed is not asked until it has luck. */
+export class StoreProof {
+  /** @throws LockError `LOCK_UNSUPPORTED` for a store that does not keep to versions */
+  readonly passed: () => Promise<void>;
+  readonly #calls: Calls;
 
-/** @throws LockError `LOCK_UNSUPPORTED` for a store that does not keep to versions */
-function refuse(backend: string, found: Finding | undefined): void {
-  if (!found) return;
-  throw new LockError('LOCK_UNSUPPORTED', `${found.message}; ${found.advice}`, { backend });
+  constructor(calls: Calls) {
+    this.#calls = calls;
+    let found: Finding | undefined;
+    this.passed = onceFor(async () => {
+      found ??= await proof(this.#calls);
+      if (found)
+        throw new LockError('LOCK_UNSUPPORTED', `${found.message}; ${found.advice}`, { backend: calls.store.name });
+    });
+  }
+
+  /** Somebody who waits for so many ms waits for the proof, too. */
+  hurry(within: number): void {
+    this.#calls.hurry(within);
+  }
 }

@@ -7,11 +7,11 @@ import { memoryStore, shared } from '../../kit/register-store.ts';
 /** Longer than a lease of a second, and shorter than what a request may take where nothing presses. */
 const SOON = 1_500;
 
-/** A store that loses requests about lines: no answer ever comes, as after a cut. */
+/** A store that loses requests: no answer ever comes, as after a cut. */
 class LosingStore {
   readonly store: RegisterStore;
   /** What is lost next. */
-  losing: { readonly what: 'read' | 'write'; readonly key?: string; times: number } | undefined;
+  losing: { readonly what: 'read' | 'write'; readonly name?: string; times: number } | undefined;
   lost = 0;
 
   constructor() {
@@ -25,7 +25,7 @@ class LosingStore {
 
   #pass(what: 'read' | 'write', name: string): Promise<never> | undefined {
     const { losing } = this;
-    if (!losing || losing.times === 0 || losing.what !== what || !name.endsWith(`/l/${losing.key ?? 'k'}`)) return;
+    if (!losing || losing.times === 0 || losing.what !== what || !name.endsWith(losing.name ?? '/l/k')) return;
     losing.times--;
     this.lost++;
     return new Promise(() => {});
@@ -119,4 +119,33 @@ test.concurrent('where no request is answered any more, the loss is told before 
   losing.losing = undefined;
   await lease.release();
   await locks.close();
+});
+
+test.concurrent.each([
+  'read',
+  'write',
+] as const)('where the first %s of a process is lost, its first caller has the lock soon after a lease', async (what) => {
+  const { losing, locks } = opened();
+  losing.losing = { what, name: '/proof', times: 1 };
+  const began = performance.now();
+  const lease = await locks.mutex('k').acquire({ wait: '10s' });
+  expect(performance.now() - began).toBeLessThan(SOON);
+  expect(losing.lost).toBe(1);
+  await lease.release();
+  await locks.close();
+});
+
+test.concurrent('races of a store that takes one write after another may last longer than a lease', async () => {
+  const store = memoryStore(shared());
+  const { write } = store;
+  let last: Promise<unknown> = Promise.resolve();
+  store.write = (...call) => {
+    const written = last.then(() => pass(60)).then(() => write(...call));
+    last = written;
+    return written;
+  };
+  const began = performance.now();
+  await using locks = createLocks(register({ ...store, imitated: true }), { ttl: 1_000 });
+  expect(await locks.mutex('k').run(({ held }) => held)).toBe(true);
+  expect(performance.now() - began, 'longer than a lease').toBeGreaterThan(1_000);
 });
