@@ -1,14 +1,22 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { Backend } from '../../src/core/contract/backend.ts';
-import type { Timing } from '../../src/testing/index.ts';
+import type { Subject, Timing } from '../../src/testing/index.ts';
+import type { Front } from './in-turn.ts';
 import { type FaultProxy, startProxy } from './proxy.ts';
-import type { Server } from './server.ts';
-import { describeConformance } from './suite.ts';
+import { describeConformance, type Pace } from './suite.ts';
 
 /** A client of its own for each backend, and how it ends. */
 export interface OwnClient {
   readonly backend: Backend;
   end(): unknown;
+}
+
+interface Named {
+  readonly name: string;
+  readonly timing: Timing;
+  /** ms for the start of the server. */
+  readonly within?: number;
+  readonly pace?: Pace;
 }
 
 /**
@@ -17,11 +25,11 @@ export interface OwnClient {
  * @param open opens a client to that port of loopback
  */
 export function describeConformanceByProxy(
-  { name, timing, within }: { readonly name: string; readonly timing: Timing; readonly within?: number },
-  start: () => Promise<Server>,
+  { name, timing, within, pace }: Named,
+  start: () => Promise<Front>,
   open: (port: number, prefix?: string) => OwnClient | Promise<OwnClient>,
 ): void {
-  let server: Server;
+  let server: Front;
   const proxies = new Map<Backend, FaultProxy>();
   const clients: OwnClient[] = [];
 
@@ -42,7 +50,7 @@ export function describeConformanceByProxy(
     return client.backend;
   };
 
-  describeConformance({
+  const subject: Subject = {
     name,
     open: () => opened(),
     apart: () => opened('elsewhere'),
@@ -57,5 +65,6 @@ export function describeConformanceByProxy(
         return async () => proxies.get(client)!.pass();
       },
     },
-  });
+  };
+  describeConformance(subject, pace);
 }

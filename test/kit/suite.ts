@@ -10,7 +10,7 @@ export function describeOn(parts: Part | readonly Part[], title: string, body: (
 }
 
 /** Whether the cases run at a time. `one by one` where they keep the cores busy instead of waiting: several servers, or no wake-ups. */
-type Pace = 'side by side' | 'one by one';
+export type Pace = 'side by side' | 'one by one';
 
 /** Registers the conformance suite for a backend. A clock that is moved by hand is for one case at a time. */
 export function describeConformance(subject: Subject, pace: Pace = 'side by side'): void {

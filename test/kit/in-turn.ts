@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request as send } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { freePort, giveBack, HOST } from './net.ts';
+
+export interface Front extends AsyncDisposable {
+  readonly port: number;
+}
+
+/** In front of a server of HTTP on loopback, which it gets one request after another. Its end is the end of the server. */
+export async function startInTurn(server: Front): Promise<Front> {
+  let last: Promise<unknown> = Promise.resolve();
+  const pass = async ({ method, url: path, headers }: IncomingMessage, body: Buffer) => {
+    const sent = send({ host: HOST, port: server.port, method, path, headers }).end(body);
+    const [got] = (await once(sent, 'response')) as [IncomingMessage];
+    return { status: got.statusCode!, headers: got.headers, body: await buffer(got) };
+  };
+  const front = createServer(async (request, response) => {
+    try {
+      const body = await buffer(request);
+      const answer = last.then(() => pass(request, body));
+      last = answer.catch(() => {});
+      const { status, headers, body: text } = await answer;
+      response.writeHead(status, headers).end(text);
+    } catch {
+      response.destroy();
+    }
+  });
+  const port = await freePort();
+  await once(front.listen(port, HOST), 'listening');
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      front.closeAllConnections();
+      await new Promise((resolve) => front.close(resolve));
+      giveBack(port);
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
