@@ -1,4 +1,5 @@
 import type { Finding } from '../core/contract/finding.ts';
+import { RecentKeys } from '../core/contract/recent-keys.ts';
 import type { Standing } from '../core/contract/traits.ts';
 import type { MemoSight } from '../memo/state.ts';
 import { changesBetween } from './changes.ts';
@@ -10,6 +11,9 @@ import type { Looks } from './looks.ts';
 /** How many lines are kept. Beyond that, keys without waiters are only counted. */
 const MOST_LINES = 250_000;
 
+/** How many evictions by this page are remembered. */
+const EVICTIONS = 100;
+
 /** What is known of the locks of one engine, and what happened to them. It asks nobody, and reads no clock. */
 export class Board {
   readonly history = new History();
@@ -19,7 +23,7 @@ export class Board {
   /** What the engine remembers of the open keys, and when that was seen. */
   memos: ReadonlyMap<string, { readonly sight: MemoSight; readonly at: number }> = new Map();
   readonly #lines = new Map<string, KeyLine>();
-  readonly #evicted = new Set<string>();
+  readonly #evicted = new RecentKeys<true>(EVICTIONS);
   readonly #limit: number;
   #pass = 0;
   #beyond = 0;
@@ -92,8 +96,7 @@ export class Board {
 
   /** This page evicts the holder of this key with this ticket. */
   noteEviction(key: string, ticket: bigint): void {
-    this.#evicted.add(`${ticket} ${key}`);
-    if (this.#evicted.size > 100) this.#evicted.delete(this.#evicted.values().next().value!);
+    this.#evicted.set(`${ticket} ${key}`, true);
   }
 
   #note(key: string, before: KeyLine | undefined, after: KeyLine | undefined, at: number): void {

@@ -1,3 +1,4 @@
+import { RecentKeys } from '../core/contract/recent-keys.ts';
 import type { Change, Past } from './changes.ts';
 
 /** How many keys keep their past: those that changed, or that somebody asked for, last. */
@@ -9,7 +10,7 @@ const CHANGES = 500;
 
 /** The recent past of all keys and of each key, with a limit. */
 export class History {
-  readonly #pasts = new Map<string, Past[]>();
+  readonly #pasts = new RecentKeys<Past[]>(KEYS);
   #changes: Change[] = [];
 
   add(changes: readonly Change[]): void {
@@ -32,7 +33,6 @@ export class History {
   of(key: string): readonly Past[] {
     const pasts = this.#pasts.get(key);
     if (!pasts) return [];
-    this.#pasts.delete(key);
     this.#pasts.set(key, pasts); // now the last that is forgotten
     return pasts;
   }
@@ -41,8 +41,6 @@ export class History {
     const pasts = this.#pasts.get(key) ?? [];
     pasts.push(past);
     if (pasts.length > HOLDS) pasts.shift();
-    this.#pasts.delete(key);
     this.#pasts.set(key, pasts);
-    if (this.#pasts.size > KEYS) this.#pasts.delete(this.#pasts.keys().next().value!);
   }
 }

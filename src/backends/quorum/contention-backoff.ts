@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/contract/clock.ts';
-import { RecentKeys } from '../shared/recent-keys.ts';
+import { RecentKeys } from '../../core/contract/recent-keys.ts';
 
 /** How long after its last sight a rival is expected to ask again, ms. */
 const MEMORY = 10_000;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/contract/clock.ts';
-import { RecentKeys } from '../shared/recent-keys.ts';
+import { RecentKeys } from '../../core/contract/recent-keys.ts';
 import type { NextNote, NextProcess } from './next-note.ts';
 
 /**

@@ -20,20 +20,18 @@ export class Server implements Traffic {
   }
 
   /** Runs a script by its hash; where the server does not know it (restart, fail-over, SCRIPT FLUSH), by its text. */
-  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    if (this.#port.ended) return Promise.reject(closedError());
+  async run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    if (this.#port.ended) throw closedError();
     this.commands++;
-    return this.#port.evalSha(script.sha1, keys, args).then(this.#countAnswer, (error) => {
-      this.commands--;
+    try {
+      return await this.#port.evalSha(script.sha1, keys, args);
+    } catch (error) {
       if (!isReply(error, 'NOSCRIPT')) throw error;
-      return this.#port.eval(script.text, keys, args);
-    });
+    } finally {
+      this.commands--;
+    }
+    return this.#port.eval(script.text, keys, args);
   }
-
-  readonly #countAnswer = (reply: unknown): unknown => {
-    this.commands--;
-    return reply;
-  };
 
   /** Sends a command whose keys come before its other arguments. */
   async command(act: string, name: string, keys: readonly string[], ...args: string[]): Promise<unknown> {

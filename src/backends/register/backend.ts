@@ -15,8 +15,8 @@ import {
 import { LONGEST } from '../../core/contract/duration.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
 import { withLimit } from '../../core/contract/promises.ts';
+import { RecentKeys } from '../../core/contract/recent-keys.ts';
 import type { RegisterStore } from '../../core/contract/register-store.ts';
-import { RecentKeys } from '../shared/recent-keys.ts';
 import { Calls } from './calls.ts';
 import { keyOf, type Place } from './document.ts';
 import { standings } from './inspect.ts';

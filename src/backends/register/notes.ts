@@ -1,7 +1,7 @@
 import { backOff } from '../../core/claims/pause.ts';
 import type { Notes } from '../../core/contract/backend.ts';
 import { sleep } from '../../core/contract/promises.ts';
-import { RecentKeys } from '../shared/recent-keys.ts';
+import { RecentKeys } from '../../core/contract/recent-keys.ts';
 import { type Calls, MOST_CONFLICTS, took } from './calls.ts';
 import { noteOf, noteText } from './document.ts';
 import { nameOf } from './names.ts';

@@ -137,19 +137,19 @@ export class CallTimeouts {
 
   /** The answer, or after `ms` the error that `expired` makes. */
   bound<T>(answer: Promise<T>, ms: number, expired: () => Error): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const call = this.begin(ms, () => reject(expired()));
-      answer.then(
-        (value) => {
-          this.end(call);
-          resolve(value);
-        },
-        (error) => {
-          this.end(call);
-          reject(error);
-        },
-      );
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const call = this.begin(ms, () => reject(expired()));
+    answer.then(
+      (value) => {
+        this.end(call);
+        resolve(value);
+      },
+      (error) => {
+        this.end(call);
+        reject(error);
+      },
+    );
+    return promise;
   }
 
   /** Lets no timer stay, from now on, when no call is under way. The calls under way keep their limits. */

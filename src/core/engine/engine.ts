@@ -28,14 +28,13 @@ import { removeUser } from './users.ts';
 export class Activity {
   readonly #clock: Clock;
   readonly #pauses = new Set<Bell>();
-  /** Rings when no work is under way. */
-  readonly #idle: Bell;
+  /** Rings when no work is under way. It is there while somebody waits for that. */
+  #idle: Bell | undefined;
   #underWay = 0;
   #over = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#idle = new Bell(clock);
   }
 
   /** Whether the `Locks` were closed. */
@@ -49,7 +48,7 @@ export class Activity {
   }
 
   end(): void {
-    if (--this.#underWay === 0) this.#idle.ring();
+    if (--this.#underWay === 0) this.#idle?.ring();
   }
 
   /** Pauses, but not beyond the end of all work, nor of `signal`. In the background it does not keep the process alive. */
@@ -66,6 +65,7 @@ export class Activity {
   /** Resolves when no work is under way, at the latest after `limit` ms. Then no work is tried again. */
   async quiet(limit: number): Promise<void> {
     const until = this.#clock.now() + limit;
+    this.#idle = new Bell(this.#clock);
     for (let left = limit; this.#underWay > 0 && left > 0; left = until - this.#clock.now())
       await this.#idle.sleep(left);
     this.#over = true;

@@ -41,46 +41,38 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     this.interim = new Interim(engine);
   }
 
-  /** Stands in the engine's line with a claim. The request that the claim belongs to at the end gets what comes of it. */
-  serve(queued: QueuedClaim<AcquireRequest>, piggybacked?: PiggybackedAttempt): void {
-    this.engine.activity.begin();
-    queued.pursue(this.#callers.beginWait, piggybacked).then(
-      (grant) => this.#receiveGrant(queued, grant),
-      (error) => this.#receiveFailure(queued, error),
-    );
+  /** Stands in the engine's line with a claim. The request that the claim belongs to at the end gets what comes of it. Never rejects. */
+  async serve(queued: QueuedClaim<AcquireRequest>, piggybacked?: PiggybackedAttempt): Promise<void> {
+    const { activity } = this.engine;
+    let grant: LocalGrant | undefined;
+    activity.begin();
+    try {
+      grant = await queued.pursue(this.#callers.beginWait, piggybacked);
+      this.#answer(queued, grant);
+    } catch (error) {
+      if (grant) queued.withdraw(); // the engine gave no grant that could be held
+      this.#refuse(queued, error);
+    } finally {
+      queued.request = undefined;
+      activity.end();
+    }
   }
 
-  #receiveGrant(queued: QueuedClaim<AcquireRequest>, grant: LocalGrant | undefined): void {
+  #answer(queued: QueuedClaim<AcquireRequest>, grant: LocalGrant | undefined): void {
     const { request } = queued;
-    if (grant) {
-      try {
-        if (request) this.#begin(new Hold(this, queued.claim, grant, request.terms), request);
-        else queued.withdraw();
-      } catch (error) {
-        queued.withdraw(); // the engine gave no grant that could be held
-        this.#receiveFailure(queued, error);
-        return;
-      }
-    } else if (request) {
+    if (grant && request) this.#begin(new Hold(this, queued.claim, grant, request.terms), request);
+    else if (grant) queued.withdraw();
+    else if (request) {
       request.grant(undefined);
       this.#callers.leave(request);
     }
-    this.#finish(queued);
   }
 
-  #receiveFailure(queued: QueuedClaim<AcquireRequest>, error: unknown): void {
-    const { request } = queued;
-    if (request) {
-      request.refuse(error);
-      this.#callers.refuseAlike(queued.outage);
-      this.#callers.leave(request, queued.outage);
-    }
-    this.#finish(queued);
-  }
-
-  #finish(queued: QueuedClaim<AcquireRequest>): void {
-    queued.request = undefined;
-    this.engine.activity.end();
+  #refuse({ request, outage }: QueuedClaim<AcquireRequest>, error: unknown): void {
+    if (!request) return;
+    request.refuse(error);
+    this.#callers.refuseAlike(outage);
+    this.#callers.leave(request, outage);
   }
 
   /** The renewal begins before the caller sees the grant. */
@@ -164,7 +156,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     if (!next) return engine.release(hold.claim);
     const sent = engine.clock.now();
     const released = engine.release(hold.claim, next.claim);
-    this.serve(next, { sent, attempt: released.then((answer) => answer.next) });
+    void this.serve(next, { sent, attempt: released.then((answer) => answer.next) });
     return released;
   }
 }

@@ -17,17 +17,18 @@ import { type LocalStanding, localStanding } from './local-standing.ts';
 export class LocalLine implements Callers {
   readonly #key: string;
   readonly #context: LineContext;
-  readonly #onIdle: () => void;
+  readonly #onLeave: () => void;
   /** A request is inside while it holds the key or stands in the engine's line. */
   readonly #line = new ArrivalLine<AcquireRequest>();
   /** These requests stand in the engine's line, though it is not their turn here: a search for deadlocks must see them there (`detect`). */
   readonly #apart = new Set<AcquireRequest>();
   readonly #holds: KeyHolds;
 
-  constructor(key: string, context: LineContext, onIdle: () => void) {
+  /** @param onLeave called whenever a request has left */
+  constructor(key: string, context: LineContext, onLeave: () => void) {
     this.#key = key;
     this.#context = context;
-    this.#onIdle = onIdle;
+    this.#onLeave = onLeave;
     this.#holds = new KeyHolds(context, this);
   }
 
@@ -86,7 +87,7 @@ export class LocalLine implements Callers {
   #enterEngineLine(request: AcquireRequest, outage?: Outage): void {
     const queued = this.#claimOf(request, outage);
     queued.assign(request);
-    this.#holds.serve(queued);
+    void this.#holds.serve(queued);
   }
 
   #claimOf(request: AcquireRequest, outage?: Outage): QueuedClaim<AcquireRequest> {
@@ -124,7 +125,7 @@ export class LocalLine implements Callers {
   leave(request: AcquireRequest, outage?: Outage): void {
     this.#apart.delete(request);
     for (const next of this.#line.leave(request)) this.#enterEngineLine(next, outage);
-    if (this.idle) this.#onIdle();
+    this.#onLeave();
   }
 
   /** Tells listeners once that a request waits, whether it waits here first or in the engine's line. */

@@ -59,7 +59,7 @@ export class LockRuntime implements LineContext {
   #newLine(key: string): LocalLine {
     const line: LocalLine = new LocalLine(key, this, () => {
       // Another one may have come in its place.
-      if (this.#lines.size > KEPT && this.#lines.get(key) === line) this.#lines.delete(key);
+      if (this.#lines.size > KEPT && line.idle && this.#lines.get(key) === line) this.#lines.delete(key);
     });
     this.#lines.set(key, line);
     return line;
