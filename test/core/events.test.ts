@@ -1,10 +1,15 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { LockEvent } from '../../src/core/contract/events.ts';
+import { channels, type LockEvent } from '../../src/core/contract/events.ts';
 import { createLocks, type LeaderEvent } from '../../src/index.ts';
 import { leaderChannels } from '../../src/leading/events.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
+
+test('each channel has the name of its event, after holdfast: and with hyphens', () => {
+  for (const [name, { name: channel }] of Object.entries(channels))
+    expect(channel).toBe(`holdfast:${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+});
 
 test('a hold tells how it came, how it was kept and how it went, with its token and never its id', async () => {
   using events = heard('waiting', 'acquired', 'handedOver', 'renewed', 'released', 'lost');

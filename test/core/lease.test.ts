@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Claim } from '../../src/core/contract/backend.ts';
-import { createLocks, type Lease, type Mutex } from '../../src/index.ts';
+import { createLocks, type Lease, LockError, type Mutex } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { lose, manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
@@ -141,6 +141,33 @@ test('renewals after an extension are no shorter than it, even while it is not a
   expect(renewals.length).toBeGreaterThan(1);
   expect(renewals.flat().map(({ ttl }) => ttl)).not.toContain(900);
   expect(lease.held).toBe(true);
+  await lease.release();
+});
+
+test('an extension that the engine leaves open is not promised, and the old deadline stands', async () => {
+  const { locks } = scene(async () => ['unknown']);
+  const lease = await locks.mutex('key').acquire({ renew: false });
+  const before = lease.remaining;
+  const message = expect.stringMatching(/was not confirmed/);
+  await expect(lease.extend(20_000)).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', message });
+  expect(lease.remaining).toBe(before);
+  await lease.release();
+});
+
+test('an extension that the engine refuses gives its reason, and the lease is renewed as before', async () => {
+  const kept = new LockError('LOCK_INVALID', 'a lease lasts no longer here');
+  const { clock, locks, renewals } = scene(async (engine, claims) => {
+    if (claims[0]!.ttl <= 900) return engine.renew(claims);
+    const [answer] = await engine.renew(claims.map((claim) => ({ ...claim, ttl: 900 })));
+    return [{ ...(answer as { validFor: number }), kept }];
+  });
+  const lease = await locks.mutex('key').acquire();
+  await clock.advance(100);
+  await expect(lease.extend(20_000)).rejects.toBe(kept);
+  expect(lease.remaining, 'what the engine confirmed counts').toBeCloseTo(889);
+  await clock.advance(2_000);
+  expect(lease.held).toBe(true);
+  expect(renewals.slice(1).flatMap((claims) => claims.map(({ ttl }) => ttl))).not.toContain(20_000);
   await lease.release();
 });
 

@@ -67,6 +67,12 @@ test('an engine sees the lease, the wait, and for how long a key stays taken', (
   expect(NAMES.filter((name) => OPTIONS[name].seen)).toEqual(['wait', 'ttl', 'minHold', 'delay']);
 });
 
+test('a leader, a tick and the command run take these options of a lock', () => {
+  expect(Object.keys(sharedWith('leader'))).toEqual(['ttl', 'delay', 'notice', 'label']);
+  expect(Object.keys(sharedWith('once'))).toEqual(['ttl', 'notice', 'signal', 'label']);
+  expect(Object.keys(sharedWith('run'))).toEqual(['wait', 'ttl', 'minHold', 'delay']);
+});
+
 test.each([
   'leader',
   'once',
