@@ -15,11 +15,13 @@ export interface S3Like {
   }>;
 }
 
+/** Which object of which bucket. */
 interface S3Key {
   Bucket: string;
   Key: string;
 }
 
+/** What ends a request that nobody waits for any more. */
 interface S3Signal {
   abortSignal: AbortSignal;
 }
