@@ -1,17 +1,22 @@
-/**
- * Every schedule, for as long as it is told: node test/exploration/long.ts [--faults 2] [--minutes 10] [--plot 'a mutex'] [--server file] [--seed 1]
- *
- * Each plot is explored in every order with one fault, then with one more, up to so many. Where every order takes longer than a third of
- * the plot's share, two other ways have a third each: every schedule that leaves the usual order at most so many times, more of them as
- * long as time is left; and drawn schedules with one fault more. A line of JSON for each; it ends with 1 where a promise was broken.
- */
-import { parseArgs } from 'node:util';
+/** Every schedule of the plots, for minutes: `node test/exploration/long.ts --help`. */
+import { flagsOf } from '../kit/flags.ts';
 import { type Explored, exploreAll, exploreSome } from './explore.ts';
 import { fileServer, fitsFile } from './file-server.ts';
 import { MEMO_PLOTS } from './memo-plots.ts';
 import { PLOTS, type Plot } from './plots.ts';
 
-const { values } = parseArgs({
+const USAGE = `node test/exploration/long.ts [flags]: every schedule of the plots, for as long as it is told
+  --minutes 10
+  --faults 2          with one fault first, then with one more, up to so many
+  --plot 'a mutex'    only plots with this in their name
+  --server file       on a file; default memory
+  --seed 1            of the drawn schedules
+  --help              this
+Where every order takes longer than a third of the plot's share, two other ways have a third each: every schedule that leaves the usual order at
+most so many times, more of them as long as time is left; and drawn schedules with one fault more. A line of JSON for each. The exit code is the
+verdict.`;
+
+const { values } = flagsOf(USAGE, {
   options: {
     faults: { type: 'string', default: '2' },
     minutes: { type: 'string', default: '10' },

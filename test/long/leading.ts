@@ -1,20 +1,22 @@
-/**
- * Five processes stand for election on every engine, and are killed, stopped, paused and cut off, for as long as `--minutes` says (10).
- * Judged by a clock that all of them share: never two terms at a time, inside their deadlines; never longer without a leader than the
- * lease and one attempt. The exit code is the verdict.
- *
- *     node --disable-warning=ExperimentalWarning test/long/leading.ts --minutes 10 --engines file,redis --seed 1
- */
+/** Elections under faults, for minutes: `node test/long/leading.ts --help`. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { randomFrom } from '../../src/testing/random.ts';
+import { flagsOf } from '../kit/flags.ts';
 import { until } from '../kit/wait.ts';
 import { Instance } from '../leading/instance.ts';
 import { type LeadingEngine, SITES, type Site, TTL } from '../leading/sites.ts';
 import { Chronicle, now } from './chronicle.ts';
 import { AT_A_PROCESS, AT_A_STAND, picked } from './faults.ts';
 
-const { values } = parseArgs({
+const USAGE = `node --disable-warning=ExperimentalWarning test/long/leading.ts [flags]: five processes stand for election under faults
+  --minutes 10
+  --engines file,redis  these engines; default file,redis,postgres,etcd,zookeeper
+  --seed 1              the same faults again; default: from the clock
+  --help                this
+They are killed, stopped, paused and cut off. Judged by a clock that all of them share: never two terms at a time, inside their deadlines; never
+longer without a leader than the lease and one attempt. The exit code is the verdict.`;
+
+const { values } = flagsOf(USAGE, {
   options: {
     minutes: { type: 'string', default: '10' },
     engines: { type: 'string', default: 'file,redis,postgres,etcd,zookeeper' },

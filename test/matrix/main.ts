@@ -1,12 +1,8 @@
-/**
- * `npm run matrix [-- server… --suite name --again --fetch --here]`, `npm run matrix -- clients [name…]`: the tests of each engine on each version of its servers in `servers.ts`, one
- * after the other, and docs/compatibility.md from what came of it. What ran already with the same sources, server, client and runtime is
- * left out. What can no longer be had is a line that says so.
- */
+/** The tests of each engine on each version of its servers in `servers.ts`, and over each client: `npm run matrix -- --help`. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { flagsOf } from '../kit/flags.ts';
 import { serverCache } from '../kit/server-cache.ts';
 import { runClients } from './clients/main.ts';
 import { writeCompatibility } from './compatibility.ts';
@@ -17,7 +13,18 @@ import { runOn, versionsOf } from './run.ts';
 import { nameOf, SERVERS, type ServerRow, SUITES, type Suite, suitesOf } from './servers.ts';
 import { reasonOf } from './sources/command.ts';
 
-const { values, positionals } = parseArgs({
+const USAGE = `npm run matrix -- [server…] [flags]: the tests of each engine on each version of its servers, and docs/compatibility.md from what came of it
+npm run matrix -- clients [name…] [flags]: the conformance suite over each client, with each of its settings, in each runtime
+  server          as in valkey, valkey-9.1 or redis-cluster
+  name            a client, a server, a runtime or a cell
+  --suite <name>  this suite of the servers; may be given several times
+  --again         repeats what ran already with the same sources, server, client and runtime
+  --fetch         only fetches the servers
+  --here          on the servers of this machine, which is a container of them: nothing is fetched
+  --help          this
+One after the other. What can no longer be had is a line that says so.`;
+
+const { values, positionals } = flagsOf(USAGE, {
   allowPositionals: true,
   options: {
     suite: { type: 'string', multiple: true },

@@ -1,10 +1,5 @@
-/**
- * `npm run mutants [-- --for 30m] [--lane sources] [--only src/core/claims/pause.ts] [--again] [--files] [--survivors] [--json]
- * [--tests test/core/pause.test.ts] [--sample 200] [--seed 1]`: every place
- * of the sources changed, one at a time, and the tests that come by it. It goes on where it was ended: a verdict holds as long as the
- * declaration around its mutant is the same but for its names and comments.
- */
-import { parseArgs } from 'node:util';
+/** Every place of the sources changed, one at a time, and whether a test notices: `npm run mutants -- --help`. */
+import { flagsOf } from '../kit/flags.ts';
 import { durationOf } from '../prove/duration.ts';
 import { EQUIVALENT } from './equivalent.ts';
 import { identityIn } from './identity.ts';
@@ -17,7 +12,22 @@ import { ENGINES, root, SOURCES } from './sources.ts';
 import { SourcesLane } from './sources-lane.ts';
 import { printed, type Row, rows, sampledLine } from './table.ts';
 
-const { values } = parseArgs({
+const USAGE = `npm run mutants -- [flags]: every place of the sources changed, one at a time, and the tests that come by it
+  --for 30m         how long in all
+  --lane sources    or an engine whose scripts are meant; may be given several times
+  --only <part>     only files with this in their path; may be given several times
+  --again           once more what survived, and by more of the tests that come by it: after one was written
+  --tests <file>    only these of the sources' tests are asked, and only what they kill is kept: soon known of tests that were just written
+  --files           a line for each file instead of each folder
+  --survivors       names each that survived and has no reason
+  --sample 200      so many of each lane, picked at random, the same ones for the same --seed
+  --seed 1
+  --slots 2         so many at a time
+  --json            lines of JSON
+  --help            this
+It goes on where it was ended: a verdict holds as long as the declaration around its mutant is the same but for its names and comments.`;
+
+const { values } = flagsOf(USAGE, {
   options: {
     for: { type: 'string', default: '30m' },
     /** `sources`, or an engine whose scripts are meant. */

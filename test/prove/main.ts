@@ -1,21 +1,24 @@
-/**
- * `npm run prove [-- --for 2h] [--only part…] [--anew]`: everything that shows whether the promises are kept, for as long as it is told, and
- * docs/evidence.md from what came of it. What came of each round is kept in test/prove/results, and the next round adds to it, from
- * other seeds; one that was ended in the middle goes on with the parts it had not run. `--anew` forgets what was there.
- * All that a part printed is in .tmp/prove until it runs again.
- */
+/** Everything that shows whether the promises are kept: `npm run prove -- --help`. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { flagsOf } from '../kit/flags.ts';
 import { durationOf } from './duration.ts';
 import { essence, evidence, orders } from './evidence.ts';
 import { parts } from './parts.ts';
 import type { Result } from './result.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const { values } = parseArgs({
+const USAGE = `npm run prove -- [flags]: everything that shows whether the promises are kept, and docs/evidence.md from what came of it
+  --for 2h        how long in all
+  --only <part>   this part; may be given several times
+  --anew          forgets what came of the rounds before
+  --help          this
+What came of each round is kept in test/prove/results, and the next round adds to it, from other seeds. One that was ended in the middle goes
+on with the parts it had not run. All that a part printed is in .tmp/prove until it runs again.`;
+
+const { values } = flagsOf(USAGE, {
   options: {
     for: { type: 'string', default: '2h' },
     only: { type: 'string', multiple: true },

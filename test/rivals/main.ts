@@ -1,12 +1,16 @@
-/**
- * `npm run rivals [-- name…] [--for 60] [--seed 1] [--json]`: other libraries under the processes, connections, faults and referee of
- * `holdfast torture`, and what they break. Each has a lease of 2 s, and else the settings that its documents recommend.
- */
-import { parseArgs } from 'node:util';
+/** Other libraries under the same faults and the same referee: `npm run rivals -- --help`. */
 import Table from 'cli-table3';
+import { flagsOf } from '../kit/flags.ts';
 import { everyone, tortureRival } from './run.ts';
 
-const { values, positionals } = parseArgs({
+const USAGE = `npm run rivals -- [name…] [flags]: other libraries under the faults and the referee of holdfast torture, and what they break
+  --for 60   seconds of each
+  --seed 1   the same faults again
+  --json     a line of JSON for each
+  --help     this
+Each has a lease of 2 s, and else the settings that its documents recommend.`;
+
+const { values, positionals } = flagsOf(USAGE, {
   options: {
     for: { type: 'string', default: '60' },
     seed: { type: 'string', default: '1' },

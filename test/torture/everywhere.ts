@@ -1,10 +1,7 @@
-/**
- * `npm run torture [-- engine…]`: `holdfast torture` on a server of each engine that is here: ours has to keep its promises, and each
- * broken one of `broken.ts` has to be found. `--for 60` s each; `--busy 8`: so many callers of each process make many quick holds.
- */
-import { parseArgs } from 'node:util';
+/** `holdfast torture` on a server of each engine that is here, and engines that break promises: `npm run torture -- --help`. */
 import { torture } from '../../src/torture/torture.ts';
 import type { Verdict } from '../../src/torture/verdict.ts';
+import { flagsOf } from '../kit/flags.ts';
 import { whyNot } from '../kit/selection.ts';
 import { BROKEN } from './broken.ts';
 import { NODE_REDIS } from './node-redis.ts';
@@ -19,7 +16,16 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
 /** Where a thread can renew. */
 const BY_THREAD: ReadonlySet<string> = new Set(['file', 'redis', 'postgres', 'mysql', 'mongodb']);
 
-const { values, positionals } = parseArgs({
+const USAGE = `npm run torture -- [engine…] [flags]: holdfast torture on a server of each engine that is here
+  --for 60         seconds of each
+  --busy 8         so many callers of each process make many quick holds; default 0
+  --broken <name>  only this one of the engines that break promises, each of which has to be found; none: leave them out
+  --seed 1         the same faults again
+  --json           a line of JSON for each
+  --help           this
+Ours has to keep its promises, and each promise that broken.ts breaks has to be found. The exit code is the verdict.`;
+
+const { values, positionals } = flagsOf(USAGE, {
   options: {
     for: { type: 'string', default: '60' },
     broken: { type: 'string' },

@@ -1,20 +1,24 @@
 /**
- * Memos on a real server of each engine, round by round: three processes with two callers each want the result of one key, and one process
- * is killed, stopped or cut off at a drawn step. `--rounds 10000` on each engine; `--lanes 100` at a time. Each round has a seed of its own,
- * from `--seed` on, so that `--seed 4711 --rounds 1` draws that one again. The exit code is the verdict.
- *
- *     npm run torture:memo -- --engines redis,postgres --rounds 10000 --seed 1
- *
- * `--real`: the processes are real ones, each with a connection of its own. 4 lanes at a time, and one on a file: who is stopped there
- * inside a transaction keeps out the lanes beside, too.
+ * Memos under faults on a real server of each engine: `npm run torture:memo -- --help`. On a file there is one lane of real processes: one that
+ * is stopped there inside a transaction keeps out the lanes beside, too.
  */
-import { parseArgs } from 'node:util';
 import { openBackend } from '../../../src/connect/open.ts';
+import { flagsOf } from '../../kit/flags.ts';
 import { SITES, type SiteName } from '../../kit/sites.ts';
 import { playRealRounds } from './real/rounds.ts';
 import { playRounds } from './rounds.ts';
 
-const { values } = parseArgs({
+const USAGE = `npm run torture:memo -- [flags]: memos on a real server of each engine, round by round
+  --engines redis,file  these engines; default file,redis,postgres,mysql,etcd, and zookeeper with --real
+  --rounds 1000         on each engine
+  --lanes 100           so many keys at a time; with --real 4, and 1 on a file
+  --seed 4711           of the first round, each next one has the next; default: from the clock
+  --real                real processes, each with a connection of its own, get SIGKILL, SIGSTOP and SIGCONT, or lose their connection
+  --help                this
+Three processes with two callers each want the result of one key, and one process is killed, stopped or cut off at a drawn step.
+--seed 4711 --rounds 1 draws one round again. The exit code is the verdict.`;
+
+const { values } = flagsOf(USAGE, {
   options: {
     engines: { type: 'string', default: 'file,redis,postgres,mysql,etcd' },
     rounds: { type: 'string', default: '1000' },

@@ -1,10 +1,7 @@
-/**
- * `npm run torture:owner [-- name, or part of names…] [--for 60] [--seed 1] [--json]`: torture, while its servers are stopped, killed, started
- * again with or without their data, write slowly, or have their clock set: what only their owner can do. Each line says which promise of docs/promises.md is looked at.
- */
+/** Torture, while its servers are hurt as only their owner can: `npm run torture:owner -- --help`. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { torture } from '../../../src/torture/torture.ts';
+import { flagsOf } from '../../kit/flags.ts';
 import { HURTS, type Hurt, type HurtKind } from './hurts.ts';
 import { OWNED } from './owned.ts';
 
@@ -25,7 +22,15 @@ async function hurt(owned: Hurt, kinds: readonly HurtKind[], counts: Counts, sig
   }
 }
 
-const { values, positionals } = parseArgs({
+const USAGE = `npm run torture:owner -- [name, or part of names…] [flags]: torture, while servers are hurt as only their owner can
+  --for 60   seconds of each
+  --seed 1   the same faults again
+  --json     a line of JSON for each
+  --help     this
+Servers are stopped, killed, started again with or without their data, write slowly, or have their clock set. Each line says which promise of
+docs/promises.md is looked at.`;
+
+const { values, positionals } = flagsOf(USAGE, {
   options: {
     for: { type: 'string', default: '60' },
     seed: { type: 'string', default: '1' },
