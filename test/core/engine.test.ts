@@ -43,7 +43,7 @@ test('a call that is not answered says what was asked, for which key, and for ho
   );
   await clock.advance(20_000);
   expect(await said).toEqual([
-    'take "order:42": no answer within 1000 ms',
+    'take "order:42": no answer within 1000 ms, half of the lease',
     'renew 2 holds: no answer within 300 ms',
     'release "order:42": no answer within 5000 ms',
     'release "order:42": no answer within 1000 ms',
@@ -59,7 +59,7 @@ test('what the backend knows of its obstacle is said with it', async () => {
   const { clock, engine } = setup({ attempt: never, obstacle: () => 'all connections are in use' });
   const said = messageOf(engine.attempt(asked));
   await clock.advance(1_000);
-  expect(await said).toBe('take "order:42": no answer within 1000 ms; all connections are in use');
+  expect(await said).toBe('take "order:42": no answer within 1000 ms, half of the lease; all connections are in use');
 });
 
 test.each<[string, unknown, Renewal[]]>([

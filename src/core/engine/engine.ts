@@ -96,7 +96,8 @@ export class Engine {
   }
 
   attempt(claim: Claim): Promise<Attempt> {
-    return this.limit(() => this.backend.attempt(claim), claim.within, 'take', claim.key);
+    const { key, within } = claim;
+    return this.limit(() => this.backend.attempt(claim), within, 'take', key, within < CALL_TIMEOUT ? OF_LEASE : '');
   }
 
   /** Gives an answer per claim, also if the backend gave fewer. A missing answer is `unknown`. */
@@ -193,12 +194,13 @@ export class Engine {
   /**
    * Makes the call; rejects when it takes too long. A late answer is dropped: the caller that gave up settles the outcome. The call
    * runs in no caller's context: other callers will use what a backend or its driver opens, arms and sends with it.
+   * @param why says where the limit comes from
    */
-  limit<T>(call: () => Promise<T>, within: number, act: string, key?: string): Promise<T> {
+  limit<T>(call: () => Promise<T>, within: number, act: string, key?: string, why = ''): Promise<T> {
     return this.#timeouts.bound(inNoContext(promiseOf<T>, call), within, () => {
       const obstacle = this.backend.obstacle?.();
       const what = key === undefined ? act : `${act} ${quoted(key)}`;
-      return new Error(`${what}: no answer within ${within} ms${obstacle ? `; ${obstacle}` : ''}`);
+      return new Error(`${what}: no answer within ${within} ms${why}${obstacle ? `; ${obstacle}` : ''}`);
     });
   }
 
@@ -209,6 +211,9 @@ export class Engine {
     return new LockError('LOCK_UNAVAILABLE', message, { key, backend, cause });
   }
 }
+
+/** A longer lease gives an attempt more time. */
+const OF_LEASE = ', half of the lease';
 
 const renewalOf = (answer: Renewal | undefined): Renewal =>
   answer === 'gone' || typeof (answer as { validFor?: unknown } | undefined)?.validFor === 'number'
