@@ -148,27 +148,54 @@ test('where nobody is woken, a place in line gets its signs of life however long
   expect(seen.length).toBeGreaterThan(15);
 });
 
-test('where nobody is woken, a waiter asks often again as soon as the line ahead of it is shorter', async () => {
+const SPIN = { pause: 10, bound: 1_000, jitter: 0 };
+
+/** A scene on an engine that wakes nobody, and the times at which the process asked it. */
+function polled() {
   const asked: number[] = [];
-  const { clock, engine, locks, rival } = scene({ wakes: 'never' }, (engine) => ({
+  const all = scene({ wakes: 'never' }, (engine) => ({
     attempt(claim) {
-      asked.push(clock.now());
+      asked.push(all.clock.now());
       return engine.attempt(claim);
     },
   }));
+  return { ...all, asked };
+}
+
+const pausesOf = (times: readonly number[]): number[] => times.slice(1).map((at, n) => at - times[n]!);
+
+test('where nobody is woken, a waiter asks often again as soon as the line ahead of it is shorter', async () => {
+  const { asked, clock, engine, locks, rival } = polled();
   const first = await rival.mutex('key').acquire({ ttl: '1h' });
   const second = createLocks(engine, { clock }).mutex('key').acquire({ ttl: '1h' });
   await clock.advance(1);
-  const spin = { pause: 10, bound: 1_000, jitter: 0 };
-  const waited = locks.mutex('key').acquire({ ttl: '1h', wait: '1h', spin });
+  const waited = locks.mutex('key').acquire({ ttl: '1h', wait: '1h', spin: SPIN });
   await clock.advance(10_000);
-  const pauses = (): number[] => asked.slice(1).map((at, n) => at - asked[n]!);
-  expect(pauses().at(-1), 'the longest pause by then').toBeGreaterThanOrEqual(600);
+  expect(pausesOf(asked).at(-1), 'the longest pause by then').toBeGreaterThanOrEqual(600);
   await first.release();
   await clock.advance(2_000);
-  const shortest = pauses().lastIndexOf(spin.pause);
-  expect(pauses().slice(shortest, shortest + 3), 'pauses after the line has moved').toEqual([10, 20, 40]);
+  const shortest = pausesOf(asked).lastIndexOf(SPIN.pause);
+  expect(pausesOf(asked).slice(shortest, shortest + 3), 'pauses after the line has moved').toEqual([10, 20, 40]);
   expect(shortest, 'and not only at the beginning').toBeGreaterThan(5);
+  await (await second).release();
+  await clock.advance(2_000);
+  await (await waited).release();
+});
+
+test('a waiter whose place was taken away counts the line ahead from its new place', async () => {
+  const { asked, clock, engine, locks, rival } = polled();
+  const first = await rival.mutex('key').acquire({ ttl: '1h' });
+  const waited = locks.mutex('key').acquire({ ttl: '1h', wait: '1h', spin: SPIN });
+  await clock.advance(1);
+  const second = createLocks(engine, { clock }).mutex('key').acquire({ ttl: '1h' });
+  await clock.advance(10_000);
+  const [, mine] = await standings(engine.inspect!('key'));
+  await engine.evict!('key', mine!.ticket);
+  await clock.advance(10_000);
+  asked.length = 0;
+  await first.release();
+  await clock.advance(3_000);
+  expect(pausesOf(asked).slice(0, 3), 'pauses after the one that found the line shorter').toEqual([10, 20, 40]);
   await (await second).release();
   await clock.advance(2_000);
   await (await waited).release();

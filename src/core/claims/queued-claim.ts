@@ -1,4 +1,4 @@
-import type { Attempt, Refusal } from '../contract/backend.ts';
+import type { Attempt } from '../contract/backend.ts';
 import { isLockError } from '../contract/errors.ts';
 import { engineTtl } from '../contract/terms.ts';
 import { pauseAfter } from './pause.ts';
@@ -26,9 +26,9 @@ function verdictOn(attempt: Attempt | undefined, grant: LocalGrant | undefined, 
   return !attempt.granted && attempt.late ? 'late' : 'refused';
 }
 
-/** Whether the line ahead has moved since: the turn of this claim may come soon, so its pauses begin again at the shortest. */
-const isShorter = (attempt: Attempt | undefined, ahead: number): attempt is Refusal & { ahead: number } =>
-  attempt?.granted === false && attempt.ahead !== undefined && attempt.ahead < ahead;
+/** How many claims stand before it; infinite where the engine does not tell. */
+const aheadOf = (attempt: Attempt | undefined): number =>
+  (attempt?.granted === false ? attempt.ahead : undefined) ?? Number.POSITIVE_INFINITY;
 
 /**
  * One claim in the engine's line. It attempts, arms the watch, attempts again, and sleeps until the engine wakes it or until it is time
@@ -101,7 +101,9 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
             contended = true;
             onRefusal(this.request);
             if (wakes === 'watch') this.listener.arm(this.claim);
-            if (isShorter(attempt, ahead)) [tries, ahead] = [0, attempt.ahead];
+            // Its turn may come soon when the line gets shorter. A claim whose place has lapsed is at the end of the line again.
+            if (aheadOf(attempt) < ahead) tries = 0;
+            ahead = aheadOf(attempt);
         }
         await this.listener.sleep(this.#pauseAfter(attempt, tries++));
         attempt = undefined;
