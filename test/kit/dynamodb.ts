@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module';
-import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { type CreateTableCommandInput, DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import { startMoto } from './moto.ts';
 import { exchange, freePort, HOST } from './net.ts';
 import { Server } from './server.ts';
+import { until } from './wait.ts';
 
 const TABLE = 'locks';
 const access = { region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
@@ -43,10 +44,19 @@ export async function startDynamoOfMoto(): Promise<Server> {
 async function withTable(port: number): Promise<void> {
   const client = new DynamoDB({ ...access, endpoint: `http://${HOST}:${port}` });
   try {
-    await client.createTable(tableOf('S'));
+    await makeTable(client, tableOf('S'));
   } finally {
     client.destroy();
   }
+}
+
+/** A table is not there yet when the answer to its creation comes. */
+export async function makeTable(client: DynamoDB, table: CreateTableCommandInput): Promise<void> {
+  await client.createTable(table);
+  const { TableName } = table;
+  await until(`the table ${TableName} is there`, async () => {
+    return (await client.describeTable({ TableName })).Table?.TableStatus === 'ACTIVE';
+  });
 }
 
 export const tableOf = (type: 'S' | 'N', TableName = TABLE) => ({

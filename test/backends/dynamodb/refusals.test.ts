@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dynamodb } from '../../../src/backends/dynamodb/index.ts';
 import { connect } from '../../../src/connect/index.ts';
 import { createLocks } from '../../../src/index.ts';
-import { dynamoClient, startDynamo, startDynamoOfMoto, tableOf } from '../../kit/dynamodb.ts';
+import { dynamoClient, makeTable, startDynamo, startDynamoOfMoto, tableOf } from '../../kit/dynamodb.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 
@@ -43,7 +43,7 @@ const onDynamo = (start: () => Promise<Server>) => () => {
 
   test('a table with another key is LOCK_INVALID, one that is not there LOCK_UNAVAILABLE, with the key that it needs', async () => {
     const { client, raw, end } = dynamoClient(server.port);
-    await raw.createTable({
+    await makeTable(raw, {
       TableName: 'other',
       KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
       AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
@@ -64,11 +64,11 @@ const onDynamo = (start: () => Promise<Server>) => () => {
 
   test('a number as the key, and a sort key, are LOCK_INVALID, too', async () => {
     const { client, raw, end } = dynamoClient(server.port);
-    await raw.createTable(tableOf('N', 'numbers'));
+    await makeTable(raw, tableOf('N', 'numbers'));
     const sorted = tableOf('S', 'sorted');
     sorted.KeySchema.push({ AttributeName: 'sort', KeyType: 'RANGE' as 'HASH' });
     sorted.AttributeDefinitions.push({ AttributeName: 'sort', AttributeType: 'S' });
-    await raw.createTable(sorted);
+    await makeTable(raw, sorted);
     for (const table of ['numbers', 'sorted']) {
       await using locks = createLocks(dynamodb(client, table));
       await expect(locks.mutex('k').acquire({ wait: '1m' })).rejects.toMatchObject({
