@@ -1,24 +1,16 @@
 /** What a lock costs here, against a floor and against others: `npm run bench -- --help`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { orUsage } from '../test/kit/flags.ts';
 import { arenas } from './arenas.ts';
-import { type Flags, flagsOf, USAGE } from './flags.ts';
+import { flagsOf, USAGE } from './flags.ts';
 import { leftAsTheyWere, readFigures, withResults } from './pages/figures.ts';
 import { writeAll } from './pages/publish.ts';
 import { bars, figures, json, type Result, targetsTable } from './report.ts';
 import type { Arena, Row, Sample } from './row.ts';
 import { rows } from './rows/index.ts';
 
-function given(): Flags {
-  try {
-    return flagsOf(process.argv.slice(2), Object.keys(arenas));
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
-    process.exit(2);
-  }
-}
-
-const flags = given();
+const flags = orUsage(USAGE, () => flagsOf(process.argv.slice(2), Object.keys(arenas)));
 const chosen = rows.filter(({ group, title }) => flags.only.has(group) && title.includes(flags.row));
 const listOf = (some: readonly Row[]): string =>
   some.map(({ group, title }) => `  ${group.padEnd(14)}${title}`).join('\n');

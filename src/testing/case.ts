@@ -1,6 +1,6 @@
 import { systemClock } from '../core/contract/clock.ts';
 import { type Law, MET, type Need } from './law.ts';
-import { limited } from './limited.ts';
+import { limited, stepUntilEnd } from './limited.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { Scene } from './scene.ts';
 import type { Subject } from './subject.ts';
@@ -60,12 +60,5 @@ async function trial(scene: Scene, { name, check }: Law): Promise<void> {
 }
 
 /** A manual clock stands still unless somebody moves it, and the work waits for it. */
-async function driven(work: Promise<void>, clock: ManualClock | undefined): Promise<void> {
-  let over = false;
-  const end = (): void => {
-    over = true;
-  };
-  work.then(end, end);
-  while (clock && !over) await clock.advance(1);
-  return work;
-}
+const driven = (work: Promise<void>, clock: ManualClock | undefined): Promise<void> =>
+  clock ? stepUntilEnd(work, () => clock.advance(1)) : work;

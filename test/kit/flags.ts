@@ -10,10 +10,8 @@ export function flagsOf<const C extends ParseArgsConfig>(
   usage: string,
   config: C,
 ): ReturnType<typeof parseArgs<WithHelp<C>>> {
-  const parsed = parsedOr(usage, {
-    ...config,
-    options: { ...config.options, help: { type: 'boolean' } },
-  } as WithHelp<C>);
+  const options = { ...config.options, help: { type: 'boolean' } };
+  const parsed = orUsage(usage, () => parseArgs({ ...config, options } as WithHelp<C>));
   if ((parsed.values as { help?: boolean }).help) {
     console.log(usage);
     process.exit(0);
@@ -21,11 +19,12 @@ export function flagsOf<const C extends ParseArgsConfig>(
   return parsed;
 }
 
-function parsedOr<C extends ParseArgsConfig>(usage: string, config: C): ReturnType<typeof parseArgs<C>> {
+/** The flags as `read` gives them; what it throws ends the program with 2, after the message and the usage. */
+export function orUsage<F>(usage: string, read: () => F): F {
   try {
-    return parseArgs(config);
+    return read();
   } catch (error) {
-    console.error(`${(error as Error).message}\n\n${usage}`);
+    console.error(`${error instanceof Error ? error.message : error}\n\n${usage}`);
     process.exit(2);
   }
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as send } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { KeyedSerializer } from '../../src/core/contract/keyed-serializer.ts';
 import { freePort, giveBack, HOST } from './net.ts';
 
 export interface Front extends AsyncDisposable {
@@ -9,7 +10,7 @@ export interface Front extends AsyncDisposable {
 
 /** In front of a server of HTTP on loopback, which it gets one request after another. Its end is the end of the server. */
 export async function startInTurn(server: Front): Promise<Front> {
-  let last: Promise<unknown> = Promise.resolve();
+  const turns = new KeyedSerializer();
   const pass = async ({ method, url: path, headers }: IncomingMessage, body: Buffer) => {
     const sent = send({ host: HOST, port: server.port, method, path, headers }).end(body);
     const [got] = (await once(sent, 'response')) as [IncomingMessage];
@@ -18,9 +19,7 @@ export async function startInTurn(server: Front): Promise<Front> {
   const front = createServer(async (request, response) => {
     try {
       const body = await buffer(request);
-      const answer = last.then(() => pass(request, body));
-      last = answer.catch(() => {});
-      const { status, headers, body: text } = await answer;
+      const { status, headers, body: text } = await turns.take('server', () => pass(request, body));
       response.writeHead(status, headers).end(text);
     } catch {
       response.destroy();

@@ -14,7 +14,9 @@ const PROGRAMS: readonly (readonly [name: string, file: string])[] = [
 
 const run = (file: string, flag: string) =>
   spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', file, flag], {
-    ...{ cwd: root, encoding: 'utf8', timeout: 60_000 },
+    cwd: root,
+    encoding: 'utf8',
+    timeout: 60_000,
   });
 
 describe.each(PROGRAMS)('%s', (name, file) => {

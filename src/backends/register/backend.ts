@@ -25,7 +25,7 @@ import type { Joining } from './line.ts';
 import { headOf, nameOf } from './names.ts';
 import { RegisterNotes } from './notes.ts';
 import { checkStore, type RegisterOptions, resolveRegisterOptions } from './options.ts';
-import { proof, StoreProof } from './proof.ts';
+import { proof, storeProof } from './proof.ts';
 import { KeyWatch } from './wake-ups.ts';
 
 /** This part of a lease a renewal may take: less than the third for which the core waits, and time for another try is left. */
@@ -42,8 +42,7 @@ const KEPT = 10_000;
 export function register(store: RegisterStore, options: RegisterOptions = {}): Backend {
   checkStore(store);
   const { prefix, clock } = resolveRegisterOptions(options, 'register');
-  const storeProof = new StoreProof(new Calls(store, prefix, clock));
-  return new Register(new Calls(store, prefix, clock, storeProof));
+  return new Register(new Calls(store, prefix, clock, storeProof(new Calls(store, prefix, clock))));
 }
 
 class Register implements Backend {

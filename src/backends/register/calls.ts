@@ -11,8 +11,12 @@ const SHORTEST = 100;
 /** Whether the store took a write. */
 export const took = (written: Written): boolean => written === true || typeof written === 'string';
 
-/** Whether the store keeps to versions, before the first line is written. */
-type Proof = { readonly passed: () => Promise<void>; hurry(within: number): void };
+/** The proof that the store keeps to versions. It comes before the first write of a line. */
+export interface Proof {
+  passed(): Promise<void>;
+  /** A caller waits for so many ms, and the proof is a part of what it waits for. */
+  hurry(within: number): void;
+}
 
 /**
  * The store with a limit around every request. The answer to one may be lost, as at a cut, and what is asked of the same key waits for it
@@ -22,7 +26,6 @@ export class Calls {
   readonly store: RegisterStore;
   readonly clock: Clock;
   readonly prefix: string;
-  /** What waits for the first write waits for this before. */
   readonly proof: Proof | undefined;
   #limit = LONGEST;
   /** Each puts the limit of now on a request that is under way. */

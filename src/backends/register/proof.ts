@@ -3,7 +3,7 @@ import type { Finding } from '../../core/contract/backend.ts';
 import { LockError } from '../../core/contract/errors.ts';
 import { onceFor, sleep } from '../../core/contract/promises.ts';
 import type { Written } from '../../core/contract/register-store.ts';
-import { type Calls, took } from './calls.ts';
+import { type Calls, type Proof, took } from './calls.ts';
 import { noteOf, noteText } from './document.ts';
 import { RIVALRY } from './notes.ts';
 
@@ -54,7 +54,7 @@ async function wrong(calls: Calls, always: boolean): Promise<string | undefined>
     if (taken.length === 1) {
       if (took(await write())) return 'over something that was there';
       if (!store.imitated || (said === RACED && !always)) return undefined;
-      // Nobody presses these: where a store takes one write after another, the last one waits for all.
+      // No lease limits these: where a store takes one write after another, the last one waits for all.
       if (await races(calls.apart())) return 'over one that was under way';
       if (typeof taken[0] === 'string') await writing(calls, name, RACED)(taken[0]);
       return undefined;
@@ -76,24 +76,16 @@ async function races(calls: Calls): Promise<boolean> {
   return (await Promise.all(all)).includes(true);
 }
 
-/** The proof of a store before its first lock, once for a process; a store that failed is not asked until it has luck. */
-export class StoreProof {
-  /** @throws LockError `LOCK_UNSUPPORTED` for a store that does not keep to versions */
-  readonly passed: () => Promise<void>;
-  readonly #calls: Calls;
-
-  constructor(calls: Calls) {
-    this.#calls = calls;
-    let found: Finding | undefined;
-    this.passed = onceFor(async () => {
-      found ??= await proof(this.#calls);
-      if (found)
-        throw new LockError('LOCK_UNSUPPORTED', `${found.message}; ${found.advice}`, { backend: calls.store.name });
-    });
-  }
-
-  /** Somebody who waits for so many ms waits for the proof, too. */
-  hurry(within: number): void {
-    this.#calls.hurry(within);
-  }
+/**
+ * The proof of a store before its first lock, once for a process; a store that failed is not asked until it has luck.
+ * @returns `passed` throws LockError `LOCK_UNSUPPORTED` for a store that does not keep to versions
+ */
+export function storeProof(calls: Calls): Proof {
+  let found: Finding | undefined;
+  const passed = onceFor(async () => {
+    found ??= await proof(calls);
+    if (!found) return;
+    throw new LockError('LOCK_UNSUPPORTED', `${found.message}; ${found.advice}`, { backend: calls.store.name });
+  });
+  return { passed, hurry: (within) => calls.hurry(within) };
 }

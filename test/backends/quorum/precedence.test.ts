@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import { manualClock } from '../../../src/testing/index.ts';
-import { stepUntilEnd } from '../../kit/advance.ts';
+import { stepUntilEnd } from '../../../src/testing/limited.ts';
 import { claim, told } from './nodes.ts';
 
 /** Two processes over three nodes; one has the key, and the other has waited for so long, ms. */

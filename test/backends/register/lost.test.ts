@@ -1,6 +1,7 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type RegisterStore, register } from '../../../src/backends/register/index.ts';
+import { KeyedSerializer } from '../../../src/core/contract/keyed-serializer.ts';
 import { createLocks } from '../../../src/index.ts';
 import { memoryStore, shared } from '../../kit/register-store.ts';
 
@@ -138,12 +139,8 @@ test.concurrent.each([
 test.concurrent('races of a store that takes one write after another may last longer than a lease', async () => {
   const store = memoryStore(shared());
   const { write } = store;
-  let last: Promise<unknown> = Promise.resolve();
-  store.write = (...call) => {
-    const written = last.then(() => pass(60)).then(() => write(...call));
-    last = written;
-    return written;
-  };
+  const turns = new KeyedSerializer();
+  store.write = (...call) => turns.take('store', () => pass(60).then(() => write(...call)));
   const began = performance.now();
   await using locks = createLocks(register({ ...store, imitated: true }), { ttl: 1_000 });
   expect(await locks.mutex('k').run(({ held }) => held)).toBe(true);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type RegisterStore, register } from '../../../src/backends/register/index.ts';
 import { createLocks, type Locks } from '../../../src/index.ts';
 import { type ManualClock, manualClock } from '../../../src/testing/index.ts';
-import { stepUntilEnd } from '../../kit/advance.ts';
+import { stepUntilEnd } from '../../../src/testing/limited.ts';
 import { memoryStore, type Shared, shared } from '../../kit/register-store.ts';
 
 /** ms: how long each request takes at least, and how much longer at most. */
