@@ -20,6 +20,8 @@ import type { Traits } from './traits.ts';
 // These are shared, so that a waiter does not carry its own.
 const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0, linger: 0 };
 const HAND_OFF: Terms['handOff'] = { max: 64, within: 10, linger: 0 };
+/** Tickets in a row that a hold may use. A hold that lingers comes back so often that fewer would send it to the engine every millisecond. */
+const MOST_PASSES = 1_023;
 const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
 /** The usual lease, ms, within the bounds of the engine. */
 export const DEFAULT_TTL = 30_000;
@@ -195,10 +197,11 @@ function handOff(given: false | HandOff | undefined): Terms['handOff'] {
   if (given === undefined) return HAND_OFF;
   if (given === false) return NO_HAND_OFF;
   checkNames(given, HAND_OFF_NAMES, 'handOff options');
+  const linger = milliseconds(given.linger ?? 0, 'handOff.linger', { min: 0, max: 1_000 });
   return {
-    max: whole(given.max ?? HAND_OFF.max, 'handOff.max', 1, 1_023),
+    max: whole(given.max ?? (linger > 0 ? MOST_PASSES : HAND_OFF.max), 'handOff.max', 1, MOST_PASSES),
     within: milliseconds(given.within ?? HAND_OFF.within, 'handOff.within'),
-    linger: milliseconds(given.linger ?? 0, 'handOff.linger', { min: 0, max: 1_000 }),
+    linger,
   };
 }
 

@@ -74,7 +74,10 @@ export class Watchdog {
       (answers) => ({ answers, error: undefined }),
       (error: unknown) => ({ answers: [], error }),
     );
-    for (const hold of batch) hold.renewing = renewing;
+    for (const hold of batch) {
+      hold.renewing = renewing;
+      for (const view of hold.life.views.splice(0)) view.warnIfDropped();
+    }
     const { answers, error } = await renewing;
     for (const [i, hold] of batch.entries()) {
       hold.renewing = undefined;

@@ -57,7 +57,7 @@ export class LocalLine implements Callers {
 
   /** Rejects all waits; the last one first, so that no request inherits a place. */
   close(error: unknown): void {
-    this.#holds.interim.end();
+    this.#holds.interim.close();
     for (const request of [...this.#apart, ...this.#line.members.reverse()]) this.#giveUp(request, error);
   }
 
