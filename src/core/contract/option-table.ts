@@ -3,6 +3,7 @@ import { abortSignal } from './abort-signal.ts';
 import { type Bounds, LONGEST, milliseconds } from './duration.ts';
 import { invalid, shown } from './errors.ts';
 import { checkKey } from './key.ts';
+import { leaseLength, lengthsFor } from './lengths.ts';
 import {
   type Adaptive,
   checkNames,
@@ -14,7 +15,7 @@ import {
   type Spin,
   whole,
 } from './options.ts';
-import { checkDelay, leaseBounds, leaseLength, type Terms } from './terms.ts';
+import { checkDelay, leaseBounds, type Terms } from './terms.ts';
 import type { Traits } from './traits.ts';
 
 // These are shared, so that a waiter does not carry its own.
@@ -170,7 +171,8 @@ function resolve(traits: Traits, given: LockOptions): Terms {
   const setting = { traits, bounds, delay, ttl: milliseconds(given.ttl ?? standard, 'ttl', bounds) };
   const terms: Partial<Record<Name, unknown>> = {};
   for (const [name, option] of ROWS) terms[name] = option.resolve(given, setting);
-  return terms as Record<Name, unknown> as unknown as Terms;
+  const resolved = terms as Record<Name, unknown> as unknown as Omit<Terms, 'lengths'>;
+  return { ...resolved, lengths: lengthsFor(resolved, traits) };
 }
 
 const withoutUndefined = (layer: LockOptions): LockOptions =>

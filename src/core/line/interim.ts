@@ -39,10 +39,10 @@ export class Interim {
   }
 
   /** Calls `onEnd` when a caller has come, or after `ms`. A key has one hold that lingers at most: it is an exclusive one. */
-  linger(ms: number, onEnd: () => void): void {
+  linger(ms: number, now: number, onEnd: () => void): void {
     this.#engine.activity.begin();
     this.#onEnd = onEnd;
-    this.#until = this.#engine.clock.now() + ms;
+    this.#until = now + ms;
     // The timer stays when a caller comes, as to set and clear one for each hold would cost more than the hold.
     if (!this.#timer) this.#arm(ms);
   }

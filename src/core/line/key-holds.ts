@@ -93,18 +93,19 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     if (!owner || hold.life.over) return false;
     const { engine } = this;
     engine.clock.lookAgain?.();
-    if (!hold.held) {
+    const now = engine.clock.now();
+    if (!hold.timing.lasts(now)) {
       hold.end('its deadline passed without a renewal');
       return false;
     }
     hold.markReleased();
     this.#watchdog.remove(hold);
     if (this.#callers.waitedFor && this.#passOn(hold, owner)) return true;
-    const linger = owner.terms.handOff.linger > 0 ? lingerOf(hold, engine.clock.now()) : 0;
+    const linger = owner.terms.handOff.linger > 0 ? lingerOf(hold, now) : 0;
     if (linger === 0 && owner.terms.awaitRelease) return this.#giveUp(hold, owner);
     const leave = async (): Promise<boolean> => this.#passOn(hold, owner) || this.#giveUp(hold, owner);
     if (linger === 0) return this.interim.endTurn(leave);
-    this.interim.linger(linger, leave);
+    this.interim.linger(linger, now, leave);
     return true;
   }
 
