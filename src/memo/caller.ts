@@ -7,7 +7,7 @@ import { checkMatch } from './inquiry.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult, MemoWork } from './result.ts';
 import { decoded } from './value.ts';
-import { errorOf, readEntry } from './words.ts';
+import { errorOf, opened, type StoredEntry } from './words.ts';
 
 /** One call of `run`, until it has its result. */
 export class Caller<T = unknown> {
@@ -79,11 +79,11 @@ export class Caller<T = unknown> {
   }
 
   /** Gives it what is left: a value of its own, or the error that this stands for. */
-  settle({ text, ticket: token, age }: Left): void {
+  settle({ ticket: token, age }: Left, stored: StoredEntry): void {
     const { plan } = this;
     const { backend, clock } = this.#engine;
     try {
-      const entry = readEntry(text, plan);
+      const entry = opened(stored, plan);
       checkMatch(plan, entry.match, backend.name);
       if (entry.kind !== 'kept') throw errorOf(entry, plan.key, backend.name);
       this.resolve({ value: decoded(plan, entry.body), ran: false, kept: true, token, at: whenAt(clock, age) });

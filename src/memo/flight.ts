@@ -7,28 +7,33 @@ import { Frame } from '../core/line/frame.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { takeSeats } from '../core/line/take-seats.ts';
 import { type Caller, whenAt } from './caller.ts';
+import { WaitingCallers } from './callers.ts';
 import { checkMatch, MemoInquiry } from './inquiry.ts';
+import { OldResult } from './old-result.ts';
 import { failed, forOthers, succeeded, usedUp } from './outcome.ts';
 import { FlightRun } from './run.ts';
 import { stateOf } from './state.ts';
-import { aged } from './words.ts';
 
 /** All callers of one key in this process, who share one claim, until each has its result. */
 export class Flight {
   readonly #runtime: LockRuntime;
   readonly #key: string;
   readonly #match: string;
-  readonly #callers = new Set<Caller>();
+  readonly #callers: WaitingCallers;
   #runner: { readonly caller: Caller; readonly run: FlightRun } | undefined;
   #looked = false;
-  /** The answers of the engine so far. */
-  readonly #answers = { count: 0 };
-  /** The old result that was there at a time, and is due for a refresh. */
-  #found: { readonly left: Left; readonly at: number } | undefined;
-  #abort = new AbortController();
+  readonly #answers = { count: 0 }; // of the engine
+  readonly #old: OldResult;
+  /** Ends the claim when the last caller has given up. */
+  #abort: AbortController | undefined;
 
-  constructor(runtime: LockRuntime, { plan: { key, match } }: Caller) {
+  /** @param onEnd called in the turn in which it has no callers, and nobody runs: later, one may join in vain */
+  constructor(runtime: LockRuntime, { plan: { key, match } }: Caller, onEnd: () => void) {
     this.#runtime = runtime;
+    this.#old = new OldResult(runtime.engine.clock);
+    this.#callers = new WaitingCallers(key, () => {
+      if (!this.#runner) onEnd();
+    });
     this.#key = key;
     this.#match = match;
   }
@@ -36,59 +41,58 @@ export class Flight {
   /** @throws LockError `LOCK_MISMATCH` */
   add(caller: Caller): void {
     checkMatch(caller.plan, this.#match, this.#runtime.engine.backend.name);
-    const old = this.#old;
-    if (old) caller.settle(old);
-    else if (this.#looked && caller.wait === 0) caller.reject(caller.timedOut());
-    else {
-      this.#callers.add(caller);
-      const giveUp = (error: unknown): void => this.#giveUp(caller, error);
-      caller.startLimits(giveUp, () => this.#answers.count > 0);
+    const old = this.#old.left;
+    if (!old && this.#looked && caller.wait === 0) {
+      caller.reject(caller.timedOut());
+      return;
     }
+    this.#callers.add(caller);
+    if (old) this.#callers.answer(old, [caller]);
+    else
+      caller.startLimits(
+        (error) => this.#giveUp(caller, error),
+        () => this.#answers.count > 0,
+      );
   }
 
-  /** Serves its callers until none is left. Never rejects. @param onEnd called in the turn in which it has none: later, one may join in vain */
-  async fly(onEnd: () => void): Promise<void> {
-    while (this.#callers.size > 0) {
-      this.#abort = new AbortController();
-      const [head] = this.#callers as Iterable<Caller> as [Caller];
+  /** Serves its callers until none is left. Never rejects. */
+  async fly(): Promise<void> {
+    for (let head = this.#callers.first; head; head = this.#callers.first) {
+      this.#abort = undefined;
       try {
         await this.#serve(head);
       } catch (error) {
         // The last caller gave up, and others may have come since then.
-        if (!this.#abort.signal.aborted) this.#each((caller) => caller.reject(error));
+        if (!this.#claimEnd.signal.aborted) this.#callers.serve((caller) => caller.reject(error));
       }
     }
-    onEnd();
+    this.#callers.tellIfEmpty();
   }
 
   #giveUp(caller: Caller, error: unknown): void {
-    if (this.#callers.delete(caller)) caller.reject(error);
+    if (this.#callers.remove(caller)) caller.reject(error);
     if (this.#callers.size > 0) return;
-    if (!this.#runner) this.#abort.abort();
+    if (!this.#runner) this.#claimEnd.abort();
     else if (this.#runner.caller.signal?.aborted) this.#runner.run.abort(this.#runner.caller.signal.reason);
   }
 
-  #each(act: (caller: Caller) => void, callers: Iterable<Caller> = [...this.#callers]): void {
-    for (const caller of callers) if (this.#callers.delete(caller)) act(caller);
-  }
-
-  /** The old result. All get it while one makes a new one, until it is over. */
-  get #old(): Left | undefined {
-    return this.#found && aged(this.#found.left, this.#runtime.engine.clock.now() - this.#found.at);
+  get #claimEnd(): AbortController {
+    this.#abort ??= new AbortController(); // a hit has no claim
+    return this.#abort;
   }
 
   async #serve(head: Caller): Promise<void> {
     if (await this.#isKept(head)) return;
-    const old = this.#old;
-    const age = oldest(head, old !== undefined);
-    const inquiry = new MemoInquiry(head.plan, this.#runtime.engine.backend.name, age, this.#answers);
+    const old = this.#old.left;
+    const { name } = this.#runtime.engine.backend;
+    const inquiry = new MemoInquiry(head.plan, name, oldest(head, old !== undefined), this.#answers);
     const wait = head.wait === 0 || old ? 0 : Number.POSITIVE_INFINITY;
-    const terms = { ...head.plan.terms, wait, signal: this.#abort.signal, inquiry };
+    const terms = { ...head.plan.terms, wait, signal: this.#claimEnd.signal, inquiry };
     const lease = await takeSeats(this.#runtime, this.#key, EXCLUSIVE, terms);
     const left = inquiry.left ?? old;
     if (lease) await this.#run(lease, inquiry.tries);
-    else if (left) this.#each((caller) => caller.settle(left), answered(this.#callers, left, inquiry.sent));
-    else this.#each((caller) => caller.reject(caller.timedOut()), [head]);
+    else if (left) this.#callers.answer(left, answered(this.#callers.all, left, inquiry.sent));
+    else this.#callers.serve((caller) => caller.reject(caller.timedOut()), [head]);
   }
 
   /** Looks, once, whether there is a result already. A result that is due for a refresh serves all callers but the first. */
@@ -98,22 +102,24 @@ export class Flight {
     const found = head.plan.keep > 0 ? await engine.look(this.#key).then(({ left }) => left, unanswered) : undefined;
     this.#looked = true;
     if (head.plan.keep > 0 && !(found instanceof LockError)) this.#answers.count++;
-    const others = [...this.#callers].filter((caller) => caller !== head);
-    if (found === undefined || found instanceof LockError) {
-      this.#each((caller) => caller.reject(found ?? caller.timedOut()), others.filter(isImpatient));
-      return false;
+    const isFound = found !== undefined && !(found instanceof LockError);
+    if (isFound && found.age < head.plan.refresh) {
+      this.#callers.answer(found);
+      return true;
     }
-    const kept = found.age < head.plan.refresh;
-    if (!kept) this.#found = { left: found, at: engine.clock.now() };
-    this.#each((caller) => caller.settle(found), kept ? [...this.#callers] : others);
-    return kept;
+    const others = this.#callers.all.filter((caller) => caller !== head);
+    if (isFound) {
+      this.#old.found(found);
+      this.#callers.answer(found, others);
+    } else this.#callers.serve((caller) => caller.reject(found ?? caller.timedOut()), others.filter(isImpatient));
+    return false;
   }
 
   async #run(lease: HeldLease, tries: number): Promise<void> {
-    const [caller] = this.#callers as Iterable<Caller | undefined> as [Caller | undefined];
+    const caller = this.#callers.first;
     if (!caller) return void (await lease.release());
     if (tries > caller.plan.attempts) return this.#leave(lease, usedUp(caller.plan));
-    this.#callers.delete(caller);
+    this.#callers.remove(caller);
     caller.begins();
     const run = new FlightRun(lease);
     this.#runner = { caller, run };
@@ -125,28 +131,28 @@ export class Flight {
     } finally {
       this.#runner = undefined;
       run.over();
+      this.#callers.tellIfEmpty();
     }
   }
 
   async #succeeded(caller: Caller, lease: HeldLease, value: unknown): Promise<void> {
     const { backend, clock } = this.#runtime.engine;
     const { leave, error } = succeeded(caller.plan, value, backend.traits.leaves!.max);
-    const waited = [...this.#callers];
-    const token = lease.token!;
+    const waited = this.#callers.all;
     const became = await lease.releaseWith(leave, stateOf(leave.text));
+    this.#runner = undefined;
     const others = forOthers(became, error, lease.hold.life.loss);
-    caller.resolve({ value, ran: true, token, at: whenAt(clock, 0), ...others });
-    if (became !== 'left') return;
-    this.#settle(leave, token, caller.plan.keep > 0 ? undefined : waited);
+    caller.resolve({ value, ran: true, token: lease.token!, at: whenAt(clock, 0), ...others });
+    if (became === 'left') this.#callers.answer(asLeft(leave, lease.token!), caller.plan.keep > 0 ? undefined : waited);
   }
 
   /** The runner has its own error, also if the words cannot be left. */
   async #failed(caller: Caller, lease: HeldLease, error: unknown, tries: number): Promise<void> {
     try {
-      const leave = failed(caller.plan, error, tries, this.#old !== undefined);
+      const leave = failed(caller.plan, error, tries, this.#old.left !== undefined);
       if (leave) await this.#leave(lease, leave);
     } catch (cause) {
-      if (isLockError(cause)) this.#each((other) => other.reject(cause));
+      if (isLockError(cause)) this.#callers.serve((other) => other.reject(cause));
     } finally {
       await lease.release();
       caller.reject(error);
@@ -154,15 +160,14 @@ export class Flight {
   }
 
   async #leave(lease: HeldLease, leave: Leave): Promise<void> {
-    if ((await lease.releaseWith(leave, stateOf(leave.text))) === 'left') this.#settle(leave, lease.token!);
-  }
-
-  /** Gives the callers here what was left just now. @param callers default: all */
-  #settle({ text, ttl }: Leave, ticket: bigint, callers?: Iterable<Caller>): void {
-    const left: Left = { text, ticket, age: 0, validFor: ttl };
-    this.#each((caller) => caller.settle(left), callers);
+    const became = await lease.releaseWith(leave, stateOf(leave.text));
+    this.#runner = undefined;
+    if (became === 'left') this.#callers.answer(asLeft(leave, lease.token!));
   }
 }
+
+/** What was left just now. */
+const asLeft = ({ text, ttl }: Leave, ticket: bigint): Left => ({ text, ticket, age: 0, validFor: ttl });
 
 const isImpatient = ({ wait }: Caller): boolean => wait === 0;
 
@@ -173,8 +178,8 @@ function oldest({ plan: { keep, refresh }, began }: Caller, refreshing: boolean)
 }
 
 /** The callers that waited when the words were left; all, where the words count for longer. */
-const answered = (callers: Iterable<Caller>, { age }: Left, sent: number): Caller[] =>
-  [...callers].filter(({ plan, began }) => plan.keep > 0 || age <= passedFor(sent - began));
+const answered = (callers: readonly Caller[], { age }: Left, sent: number): Caller[] =>
+  callers.filter(({ plan, began }) => plan.keep > 0 || age <= passedFor(sent - began));
 
 /**
  * A look that the engine did not answer finds nothing: the claim comes to a result, too, and waits for an engine that is away.

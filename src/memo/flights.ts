@@ -1,6 +1,6 @@
 import { abortSignal } from '../core/contract/abort-signal.ts';
 import { EXCLUSIVE } from '../core/contract/admission.ts';
-import { inNoContext } from '../core/contract/context.ts';
+import { inNoContext, promiseOf } from '../core/contract/context.ts';
 import { milliseconds } from '../core/contract/duration.ts';
 import { invalid, LockError, quoted, shown } from '../core/contract/errors.ts';
 import { checkNames, namesOf } from '../core/contract/options.ts';
@@ -12,7 +12,7 @@ import { Flight } from './flight.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult, MemoState, MemoWait, MemoWork } from './result.ts';
 import { decoded } from './value.ts';
-import { ageOf, errorOf, readEntry } from './words.ts';
+import { ageOf, errorOf, opened, readStored } from './words.ts';
 
 const WAIT_OPTIONS = namesOf<MemoWait>({ wait: true, signal: true });
 
@@ -25,22 +25,21 @@ export class Flights {
     this.#runtime = runtime;
   }
 
-  async run<T>(plan: MemoPlan<T>, fn: MemoWork<T>, options: MemoWait | undefined): Promise<MemoResult<T>> {
+  /** No async function: a caller would have its result some turns later. */
+  run<T>(plan: MemoPlan<T>, fn: MemoWork<T>, options: MemoWait | undefined): Promise<MemoResult<T>> {
+    return promiseOf(() => this.#call(plan, fn, options).result);
+  }
+
+  #call<T>(plan: MemoPlan<T>, fn: MemoWork<T>, options: MemoWait | undefined): Caller<T> {
     const { key } = plan;
     const { engine } = this.#runtime;
     checkNames(options, WAIT_OPTIONS, 'the options of run()');
     if (typeof fn !== 'function') throw invalid(`run() needs a function, not ${shown(fn)}`, key);
     this.#runtime.assertOpen(key);
     if (Frame.around(this.#runtime, key, EXCLUSIVE)) throw insideItself(key, engine.backend.name);
-    const { wait, signal } = options ?? {};
-    const terms = {
-      ...plan.terms,
-      ...(wait !== undefined && { wait: wait === Number.POSITIVE_INFINITY ? wait : milliseconds(wait, 'wait') }),
-      signal: abortSignal(signal, key),
-    };
-    const caller = new Caller(engine, { ...plan, terms }, fn);
+    const caller = new Caller(engine, options ? limited(plan, options) : plan, fn);
     this.#join(key, caller as Caller);
-    return caller.result;
+    return caller;
   }
 
   #join(key: string, caller: Caller): void {
@@ -49,10 +48,12 @@ export class Flights {
       known.add(caller);
       return;
     }
-    const flight = new Flight(this.#runtime, caller);
+    const flight: Flight = new Flight(this.#runtime, caller, () => {
+      if (this.#flights.get(key) === flight) this.#flights.delete(key);
+    });
     flight.add(caller);
     this.#flights.set(key, flight);
-    void inNoContext(() => flight.fly(() => this.#flights.delete(key)));
+    void inNoContext(() => flight.fly());
   }
 
   async peek<T>(plan: MemoPlan<T>): Promise<MemoState<T>> {
@@ -64,7 +65,7 @@ export class Flights {
       const holder = engine.backend.inspect ? await incumbentOf(engine.inspect(key, { exact: true })) : null;
       return holder ? { state: 'running', tries, by: holder.label } : { state: 'absent', tries };
     }
-    const entry = readEntry(left.text, plan);
+    const entry = opened(readStored(left.text, key), plan);
     const { kind } = entry;
     const times = {
       token: left.ticket,
@@ -75,6 +76,15 @@ export class Flights {
     const error = errorOf(entry, key, engine.backend.name);
     return { state: kind === 'unkept' ? 'kept' : kind, error, ...times };
   }
+}
+
+function limited<T>(plan: MemoPlan<T>, { wait, signal }: MemoWait): MemoPlan<T> {
+  const terms = {
+    ...plan.terms,
+    ...(wait !== undefined && { wait: wait === Number.POSITIVE_INFINITY ? wait : milliseconds(wait, 'wait') }),
+    signal: abortSignal(signal, plan.key),
+  };
+  return { ...plan, terms };
 }
 
 const insideItself = (key: string, backend: string): LockError =>

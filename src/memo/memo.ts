@@ -1,6 +1,7 @@
 import type { LockOptions } from '../core/contract/options.ts';
 import { onceFor } from '../core/contract/promises.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
+import type { Flights } from './flights.ts';
 import { type MemoOptions, memoPlan } from './options.ts';
 import type { MemoResult, MemoState, MemoWait, MemoWork } from './result.ts';
 
@@ -34,7 +35,11 @@ export interface Memo<T = unknown> {
 export class Memos {
   readonly #runtime: LockRuntime;
   readonly #defaults: LockOptions;
-  readonly #flights = onceFor(async () => new (await import('./flights.ts')).Flights(this.#runtime));
+  #loaded: Flights | undefined;
+  readonly #flights = onceFor(async () => {
+    this.#loaded = new (await import('./flights.ts')).Flights(this.#runtime);
+    return this.#loaded;
+  });
 
   constructor(runtime: LockRuntime, defaults: LockOptions) {
     this.#runtime = runtime;
@@ -45,7 +50,8 @@ export class Memos {
     const plan = memoPlan(this.#runtime.engine, key, this.#defaults, options);
     return {
       key,
-      run: async (fn, wait) => (await this.#flights()).run(plan, fn, wait),
+      run: (fn, wait) =>
+        this.#loaded?.run(plan, fn, wait) ?? this.#flights().then((flights) => flights.run(plan, fn, wait)),
       peek: async () => (await this.#flights()).peek(plan),
       forget: async () => {
         this.#runtime.assertOpen(key);

@@ -26,7 +26,13 @@ export interface KeptError {
   readonly ttl: number;
 }
 
-const FORM = /^(\d+) (kept|failed|poisoned|unkept) (plain|sealed) (\S+) (.*)$/s;
+/** An entry as it is stored: its body may be sealed. */
+export interface StoredEntry extends Entry {
+  readonly sealed: boolean;
+}
+
+/** What stands before the body. */
+const HEAD = /^(\d+) (kept|failed|poisoned|unkept) (plain|sealed) (\S+) /;
 
 /** @throws what `seal` throws */
 export function writeEntry({ kind, match, body }: Entry, { seal }: Pick<MemoPlan, 'seal'>): string {
@@ -39,18 +45,23 @@ function sealedBy(text: unknown): string {
   throw new TypeError('seal.seal() gave no text');
 }
 
-/** @throws LockError `LOCK_INVALID` for what this version does not understand, or what `seal` does not open */
-export function readEntry(text: string, { key, seal }: Pick<MemoPlan, 'key' | 'seal'>): Entry {
-  const [, version, kind, how, match, body] = FORM.exec(text) ?? [];
-  if (version !== '1') {
-    const why = version === undefined && !/^\d+ /.test(text) ? 'is broken' : 'has the format of a newer version';
-    throw invalid(`what is kept of ${quoted(key)} ${why}. It is not run again; update holdfast, or forget() it`, key);
+/** @throws LockError `LOCK_INVALID` for what this version does not understand */
+export function readStored(text: string, key: string): StoredEntry {
+  const found = HEAD.exec(text);
+  if (found?.[1] === '1') {
+    const body = text.slice(found[0].length);
+    return { kind: found[2] as Kind, match: found[4]!, body, sealed: found[3] === 'sealed' };
   }
-  const entry = { kind: kind as Kind, match: match!, body: body! };
-  if (how === 'plain') return entry;
+  const why = !found && !/^\d+ /.test(text) ? 'is broken' : 'has the format of a newer version';
+  throw invalid(`what is kept of ${quoted(key)} ${why}. It is not run again; update holdfast, or forget() it`, key);
+}
+
+/** @throws LockError `LOCK_INVALID` for what `seal` does not open */
+export function opened(entry: StoredEntry, { key, seal }: Pick<MemoPlan, 'key' | 'seal'>): Entry {
+  if (!entry.sealed) return entry;
   if (!seal) throw invalid(`what is kept of ${quoted(key)} is sealed, and this memo has no seal to open it`, key);
   try {
-    return { ...entry, body: sealedBy(seal.open(body!)) };
+    return { ...entry, body: sealedBy(seal.open(entry.body)) };
   } catch (cause) {
     throw unreadable(key, 'seal.open()', cause);
   }

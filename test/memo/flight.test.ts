@@ -69,6 +69,47 @@ test('a result that is there is had by all callers of the process, and none stan
   expect(attempts).toBe(0);
 });
 
+/** Lets so many turns of the promises pass. */
+async function turns(count: number): Promise<void> {
+  for (let n = 0; n < count; n++) await Promise.resolve();
+}
+
+test('a caller that comes at any turn while others get what is kept looks, and stands in no line', async () => {
+  const { engine, locks } = counted();
+  await locks[0].memo('key', { keep: '1h' }).run(() => 'kept');
+  const { attempt } = engine;
+  let attempts = 0;
+  const reader = createLocks(
+    around(engine, {
+      attempt: (claim) => {
+        attempts++;
+        return attempt.call(engine, claim);
+      },
+    }),
+  ).memo<string>('key', { keep: '1h' });
+  for (let at = 0; at < 30; at++) {
+    const first = reader.run(() => 'again');
+    await turns(at);
+    expect(await reader.run(() => 'again', { wait: 0 })).toMatchObject({ value: 'kept', ran: false });
+    expect(await first).toMatchObject({ value: 'kept', ran: false });
+  }
+  expect(attempts).toBe(0);
+});
+
+test.each([
+  ['has its result', { keep: '1h' }, false],
+  ['has its result, which nobody keeps', {}, false],
+  ['has its error', { keep: '1h' }, true],
+] as const)('a caller that does not wait, and comes at any turn after a runner %s, has one too', async (_, options, fails) => {
+  const { locks } = counted();
+  for (let at = 0; at < 30; at++) {
+    const memo = locks[0].memo<string>(`key ${at}`, options);
+    await memo.run(() => (fails ? Promise.reject(new Error('no')) : 'made')).catch(() => {});
+    await turns(at);
+    expect(await memo.run(() => 'made', { wait: 0 })).toMatchObject({ value: 'made' });
+  }
+});
+
 test('a result that is older than refresh is due', async () => {
   const { clock, locks } = counted();
   const memo = locks[0].memo<number>('key', { keep: '1h', refresh: 100 });

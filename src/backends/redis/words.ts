@@ -27,8 +27,7 @@ export class RedisWords implements Words {
     if (stored === null) return rememberedIn(undefined, 0);
     const clock = this.#shards.clockOf(key);
     if (!clock.known) await this.#shards.learnTime(key);
-    const { counts, at, until, ...record } = readRecord(String(stored));
-    return rememberedIn({ ...record, counts: counts / MICRO, at: at / MICRO, until: until / MICRO }, clock.in(0)!);
+    return rememberedIn(readRecord(String(stored), MICRO), clock.in(0)!);
   }
 
   async forget(key: string): Promise<boolean> {

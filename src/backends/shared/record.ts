@@ -97,21 +97,22 @@ export const unknownFormat = (): LockError =>
     'what a memo keeps under this key has a format that this version does not know. Use the newest holdfast everywhere, or forget() the key',
   );
 
-const RECORD = /^1 (\d+) (\d+) (\S+) (\d+) (\d+) (\d+) (\d+) (.*)$/s;
+/** What stands before the words. */
+const RECORD = /^1 (\d+) (\d+) (\S+) (\d+) (\d+) (\d+) (\d+) /;
 
-/** @throws LockError `LOCK_INVALID` for a text of another format */
-export function readRecord(stored: string): KeyRecord {
+/** @param unit of its times, in a ms @throws LockError `LOCK_INVALID` for a text of another format */
+export function readRecord(stored: string, unit = 1): KeyRecord {
   const match = RECORD.exec(stored);
   if (!match) throw unknownFormat();
-  const [, tries, begun, mark, counts, ticket, at, until, text] = match as unknown as string[];
+  const [head, tries, begun, mark, counts, ticket, at, until] = match as unknown as string[];
   return {
     tries: Number(tries),
     begun: BigInt(begun!),
     mark: mark!,
-    counts: Number(counts),
+    counts: Number(counts) / unit,
     ticket: BigInt(ticket!),
-    at: Number(at),
-    until: Number(until),
-    text: text!,
+    at: Number(at) / unit,
+    until: Number(until) / unit,
+    text: stored.slice(head!.length),
   };
 }

@@ -22,7 +22,6 @@ export async function takeSeats(
   const events = new RequestEvents(runtime, { key, seats, terms }, began);
   const until = began + terms.wait;
   let left = terms;
-  let now = began;
   try {
     while (terms.reentrant) {
       runtime.assertOpen(key);
@@ -34,16 +33,11 @@ export async function takeSeats(
         events.tellEnd('reentered');
         return lease;
       }
-      now = clock.now();
-      left = withWaitUntil(terms, until, now);
+      left = withWaitUntil(terms, until, clock.now());
     }
     const history = terms.adaptive && AdaptiveHistory.of(runtime.engine, key, terms);
-    if (history) {
-      const longer = await history.lengthen(left);
-      now = clock.now();
-      left = withWaitUntil(longer, until, now);
-    }
-    const hold = await runtime.line(key).join(events, left, now, Frame.current);
+    if (history) left = withWaitUntil(await history.lengthen(left), until, clock.now());
+    const hold = await runtime.line(key).join(events, left, Frame.current);
     if (hold) return new HeldLease(runtime.engine, hold, history && (() => leaveLesson(runtime, hold, terms, history)));
     const state = terms.inquiry?.settled;
     if (!state) return await refuse(runtime, events);

@@ -60,7 +60,7 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   {
     bug: 'lets the wait of a caller end while its own function runs',
     file: 'memo/flight.ts',
-    sound: '    this.#callers.delete(caller);\n    caller.begins();\n',
+    sound: '    this.#callers.remove(caller);\n    caller.begins();\n',
     broken: '',
     foundBy: 'values',
   },
@@ -68,7 +68,7 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
     bug: 'passes a run on to the next caller of the process, as a lock does',
     file: 'memo/flight.ts',
     sound: 'if (tries > caller.plan.attempts) return this.#leave(lease, usedUp(caller.plan));',
-    broken: 'for (const next of [...this.#callers].slice(1, 2)) void next.fn(new FlightRun(lease));',
+    broken: 'for (const next of this.#callers.all.slice(1, 2)) void next.fn(new FlightRun(lease));',
     foundBy: 'exclusion',
   },
 ];
