@@ -84,7 +84,7 @@ using monitor = new Monitor(server);
 console.log(
   `${CALLERS} callers in ${PROCESSES} processes of one missing key, work of ${WORK} ms; middle of ${ROUNDS - 1} rounds (least to most)`,
 );
-for (const name of ['memo', 'lockAndLook', 'powertools'] as const) await crowd(workers, monitor, name);
+for (const name of ['memo', 'floor', 'lockAndLook', 'powertools'] as const) await crowd(workers, monitor, name);
 
 const [one] = workers as [WorkerProcess<MemoCalls>];
 console.log('\ncommands of one caller whom nobody else disturbs');
