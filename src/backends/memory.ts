@@ -16,8 +16,8 @@ import {
 } from '../core/contract/backend.ts';
 import { type Clock, systemClock } from '../core/contract/clock.ts';
 import { LONGEST } from '../core/contract/duration.ts';
+import { placeTtlOf } from '../core/contract/lengths.ts';
 import { checkNames, namesOf } from '../core/contract/options.ts';
-import { placeTtlOf } from '../core/contract/terms.ts';
 import { keptNotes } from './shared/kept-notes.ts';
 import { KeptWords } from './shared/kept-words.ts';
 import { type Entry, grant, KeyLine, KeyLines, soonest } from './shared/key-lines.ts';

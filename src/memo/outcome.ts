@@ -1,6 +1,6 @@
 import type { Leave } from '../core/contract/backend.ts';
 import { isLockError, LockError } from '../core/contract/errors.ts';
-import type { WordsLeft } from '../core/holds/hold.ts';
+import type { WordsLeft } from '../core/contract/left.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult } from './result.ts';
 import { encoded, unkeepable } from './value.ts';

@@ -29,7 +29,7 @@ async function warned(locks: Locks, work: () => Promise<void>, enough: string): 
 }
 
 test('a lease that is dropped without a release is warned of, once; one that is kept, released or not renewed is not', async () => {
-  const locks = createLocks(memory());
+  const locks = createLocks(memory(), { ttl: '300ms' }); // a lease is watched from its first renewal on
   const kept = await locks.mutex('kept').acquire();
   const said = await warned(
     locks,

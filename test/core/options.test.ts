@@ -27,6 +27,7 @@ test('what is not given is what the reference says', () => {
     handOff: { max: 64, within: 10, linger: 0 },
     reentrant: true,
     detect: false,
+    lengths: { lease: 30_000, hold: 30_000, waiter: 32_525, place: undefined },
   });
 });
 
@@ -91,7 +92,7 @@ test.each<[LockOptions, Record<string, unknown>]>([
   ],
   [{ label: 'x'.repeat(128) }, { label: 'x'.repeat(128) }],
   [{ handOff: false }, { handOff: { max: 0, within: 0, linger: 0 } }],
-  [{ handOff: { linger: '5ms' } }, { handOff: { max: 64, within: 10, linger: 5 } }],
+  [{ handOff: { linger: '5ms' } }, { handOff: { max: 1_023, within: 10, linger: 5 } }],
   [{ handOff: { max: 1_023 } }, { handOff: { max: 1_023, within: 10, linger: 0 } }],
   [{ handOff: { max: 1, within: '1s' } }, { handOff: { max: 1, within: 1_000, linger: 0 } }],
   [{ spin: { jitter: 0 } }, { spin: { pause: 10, jitter: 0, bound: 1_000 } }],

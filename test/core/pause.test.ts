@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { placeTtlFor, waiterMargin } from '../../src/core/claims/numbered-claim.ts';
 import { backOff, pauseAfter } from '../../src/core/claims/pause.ts';
 import { type Attempt, PLACE_TTL, type Refusal, type Traits } from '../../src/core/contract/backend.ts';
-import type { Terms } from '../../src/core/contract/terms.ts';
+import { placeTtlFor, waiterMargin } from '../../src/core/contract/lengths.ts';
 
 const SPIN = { pause: 10, bound: 400, jitter: 0.5 };
 /** Its place needs a sign of life every 2 s. */
@@ -69,7 +68,7 @@ test('a pause doubles with each try up to its bound, and as much of it as jitter
 
 test('a place lives for three of the longest pauses where that is longer than all live, and as the engine allows', () => {
   const wanted = (bound: number, placeTtl?: number): number | undefined =>
-    placeTtlFor({ spin: { ...SPIN, bound } } as Terms, { placeTtl } as Traits);
+    placeTtlFor({ ...SPIN, bound }, { placeTtl } as Traits);
   expect(wanted(3_000, 24_000)).toBe(9_000);
   expect(wanted(10_000, 24_000)).toBe(24_000);
   expect(wanted(PLACE_TTL / 3, 24_000)).toBeUndefined();

@@ -2,6 +2,7 @@
  * What stands for `vitest` where mutants run: the tests of all files are taken down once, and then run one by one, as often as is
  * needed, in a process that stays. Of vitest itself it has `expect`.
  */
+import { format } from 'node:util';
 import { expect as ofVitest } from '../../node_modules/vitest/dist/index.js';
 
 type Body = (...values: never[]) => unknown;
@@ -53,7 +54,7 @@ export const suitesOf = (inner: Suite | undefined): Suite[] => (inner ? [...suit
 const filled = (name: string, values: readonly unknown[]): string => {
   let next = 0;
   return name
-    .replace(/%[sijdfo]/g, () => String(values[next++]))
+    .replace(/%[sijdfo]/g, (place) => format(place, values[next++]))
     .replace(/\$([\w.]+)/g, (whole, path: string) => {
       const found = path.split('.').reduce<unknown>((of, part) => (of as Record<string, unknown>)?.[part], values[0]);
       return found === undefined ? whole : String(found);

@@ -1,6 +1,6 @@
 import { ALL_SEATS, admitted, type Seats } from '../../core/contract/admission.ts';
 import type { Claim } from '../../core/contract/backend.ts';
-import { placeTtlOf } from '../../core/contract/terms.ts';
+import { placeTtlOf } from '../../core/contract/lengths.ts';
 import type { Row, Statements } from './statements.ts';
 
 interface Tally {

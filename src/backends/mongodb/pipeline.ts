@@ -11,7 +11,7 @@
  *   words, tries  what was left under the key, and the holds that left nothing (words-pipeline.ts), until they are over
  */
 import type { Claim } from '../../core/contract/backend.ts';
-import { placeTtlOf } from '../../core/contract/terms.ts';
+import { placeTtlOf } from '../../core/contract/lengths.ts';
 
 export type Stage = Readonly<Record<string, unknown>>;
 

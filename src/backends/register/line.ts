@@ -1,7 +1,7 @@
 import { admitted } from '../../core/contract/admission.ts';
 import type { Attempt, Claim, Grant, Renewal } from '../../core/contract/backend.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
-import { placeTtlOf } from '../../core/contract/terms.ts';
+import { placeTtlOf } from '../../core/contract/lengths.ts';
 import type { Line, Place } from './document.ts';
 import type { Sight } from './sightings.ts';
 

@@ -1,6 +1,6 @@
 import type { Attempt, Claim, Refusal, Traits } from '../contract/backend.ts';
+import { signOfLife } from '../contract/lengths.ts';
 import type { Terms } from '../contract/terms.ts';
-import { signOfLife } from './numbered-claim.ts';
 
 /** The random part of the pause beside a watch, ms. It keeps waiters from asking in step. */
 const JITTER = 5;

@@ -1,6 +1,5 @@
 import type { Attempt } from '../contract/backend.ts';
 import { isLockError } from '../contract/errors.ts';
-import { engineTtl } from '../contract/terms.ts';
 import { pauseAfter } from './pause.ts';
 import { type LocalGrant, type PiggybackedAttempt, SentClaim } from './sent-claim.ts';
 
@@ -121,14 +120,14 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
   #tooLate({ validFor }: LocalGrant): void {
     if (validFor <= this.terms.delay) throw new Error(`a hold is good for ${validFor} ms, with its delay`);
     this.startAnew();
-    if (!this.patient) throw new Error(`the hold, of ${engineTtl(this.terms)} ms, was over before its answer came`);
+    if (!this.patient) throw new Error(`the hold, of ${this.terms.lengths.hold} ms, was over before its answer came`);
   }
 
   /** If the engine is in trouble, the last attempt is sent no later than at the end of the time, so that it ends within the limit of a call. */
   #pauseAfter(attempt: Attempt | undefined, tries: number): number {
     const { backend, clock } = this.engine;
     const { queue, placeTtl } = this.claim;
-    const needs = { ttl: engineTtl(this.terms), queue, placeTtl };
+    const needs = { ttl: this.terms.lengths.hold, queue, placeTtl };
     const pause = pauseAfter(attempt, backend.traits.wakes, needs, this.terms.spin, tries, clock.random());
     return Math.min(pause, Math.max(1, this.outage.limit(this.request?.began ?? 0) - clock.now()));
   }

@@ -1,6 +1,7 @@
 import type { Attempt, Grant } from '../contract/backend.ts';
 import { isLockError } from '../contract/errors.ts';
-import { deadlineOf, engineTtl, placeTtlOf, type Terms } from '../contract/terms.ts';
+import { placeTtlOf } from '../contract/lengths.ts';
+import { deadlineOf, type Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 import { Listener } from '../engine/listener.ts';
 import { withdraw } from '../engine/withdrawal.ts';
@@ -187,7 +188,7 @@ export class SentClaim {
 
   /** Distrusts a grant that came by itself and of which too little is left, since this process stood still: an attempt renews it. */
   protected checkMail({ validFor }: Grant): void {
-    const ttl = engineTtl(this.terms);
+    const ttl = this.terms.lengths.hold;
     if (this.claim.ttl === ttl || this.#sent === undefined) return;
     if (deadlineOf(this.#sent, validFor) < deadlineOf(this.engine.clock.now(), ttl)) this.listener.distrustMail();
   }
@@ -207,7 +208,7 @@ export class SentClaim {
   protected lasts({ sent, validFor }: LocalGrant): boolean {
     const now = this.engine.clock.now();
     const { delay } = this.terms;
-    const ttl = engineTtl(this.terms);
+    const ttl = this.terms.lengths.hold;
     const lease = this.claim.ttl === ttl ? validFor : ttl;
     return deadlineOf(sent, validFor - delay) > now && deadlineOf(now, lease - delay) > now;
   }

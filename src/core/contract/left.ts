@@ -1,3 +1,5 @@
+import type { LockError } from './errors.ts';
+
 /** The mark of a claim of which others see nothing. */
 export const NO_MARK = '-';
 
@@ -62,3 +64,10 @@ export interface Words {
   /** Removes the words and the tries. A hold that began before may leave words again. @returns whether there were any */
   forget(key: string): Promise<boolean>;
 }
+
+/**
+ * What became of words. `left`: they are under the key. `gone`: the hold was over before, and nothing was left. `refused`: the engine does
+ * not take them, and the hold goes on. `unknown`: no answer came for as long as the lease lasted,
+ * or too late to tell.
+ */
+export type WordsLeft = 'left' | 'gone' | 'unknown' | { readonly refused: LockError };

@@ -3,6 +3,7 @@ import { abortSignal } from './abort-signal.ts';
 import { type Bounds, LONGEST, milliseconds } from './duration.ts';
 import { invalid, shown } from './errors.ts';
 import { checkKey } from './key.ts';
+import { leaseLength, lengthsFor } from './lengths.ts';
 import {
   type Adaptive,
   checkNames,
@@ -14,12 +15,14 @@ import {
   type Spin,
   whole,
 } from './options.ts';
-import { checkDelay, leaseBounds, leaseLength, type Terms } from './terms.ts';
+import { checkDelay, leaseBounds, type Terms } from './terms.ts';
 import type { Traits } from './traits.ts';
 
 // These are shared, so that a waiter does not carry its own.
 const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0, linger: 0 };
 const HAND_OFF: Terms['handOff'] = { max: 64, within: 10, linger: 0 };
+/** Tickets in a row that a hold may use. A hold that lingers comes back so often that fewer would send it to the engine every millisecond. */
+const MOST_PASSES = 1_023;
 const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
 /** The usual lease, ms, within the bounds of the engine. */
 export const DEFAULT_TTL = 30_000;
@@ -168,7 +171,8 @@ function resolve(traits: Traits, given: LockOptions): Terms {
   const setting = { traits, bounds, delay, ttl: milliseconds(given.ttl ?? standard, 'ttl', bounds) };
   const terms: Partial<Record<Name, unknown>> = {};
   for (const [name, option] of ROWS) terms[name] = option.resolve(given, setting);
-  return terms as Record<Name, unknown> as unknown as Terms;
+  const resolved = terms as Record<Name, unknown> as unknown as Omit<Terms, 'lengths'>;
+  return { ...resolved, lengths: lengthsFor(resolved, traits) };
 }
 
 const withoutUndefined = (layer: LockOptions): LockOptions =>
@@ -195,10 +199,11 @@ function handOff(given: false | HandOff | undefined): Terms['handOff'] {
   if (given === undefined) return HAND_OFF;
   if (given === false) return NO_HAND_OFF;
   checkNames(given, HAND_OFF_NAMES, 'handOff options');
+  const linger = milliseconds(given.linger ?? 0, 'handOff.linger', { min: 0, max: 1_000 });
   return {
-    max: whole(given.max ?? HAND_OFF.max, 'handOff.max', 1, 1_023),
+    max: whole(given.max ?? (linger > 0 ? MOST_PASSES : HAND_OFF.max), 'handOff.max', 1, MOST_PASSES),
     within: milliseconds(given.within ?? HAND_OFF.within, 'handOff.within'),
-    linger: milliseconds(given.linger ?? 0, 'handOff.linger', { min: 0, max: 1_000 }),
+    linger,
   };
 }
 

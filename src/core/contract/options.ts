@@ -51,7 +51,7 @@ export interface LockOptions {
 
 /** How long an exclusive hold may pass from hand to hand inside the process before others get their turn. */
 export interface HandOff {
-  /** The number of times that a hold may pass on before it goes back to the engine: 1 to 1,023. Default 64. */
+  /** The number of times that a hold may pass on before it goes back to the engine: 1 to 1,023. Default 64; 1,023 with a `linger`. */
   readonly max?: number;
   /** The time after its grant in which it may pass on. Default 10 ms. */
   readonly within?: Duration;

@@ -1,9 +1,10 @@
-import type { Answerable, Attempt, Claim } from './backend.ts';
+import type { Answerable, Attempt } from './backend.ts';
 import { type Duration, milliseconds } from './duration.ts';
 import { LockError, shown } from './errors.ts';
 import type { LeftState } from './left.ts';
+import type { Lengths } from './lengths.ts';
 import type { Enclosing } from './origin.ts';
-import { PLACE_TTL, type Traits } from './traits.ts';
+import type { Traits } from './traits.ts';
 
 /** A hold that a request is made inside of, as the request sees it. */
 export interface EnclosingHold {
@@ -48,6 +49,7 @@ export interface Terms {
   readonly handOff: { readonly max: number; readonly within: number; readonly linger: number };
   readonly reentrant: boolean;
   readonly detect: boolean;
+  readonly lengths: Lengths;
   /** The number that the events of all parts of one `all()` share. */
   readonly all?: number;
   /** The holds that the same caller has already and gives back together with this one: the earlier parts of `all()`. */
@@ -60,22 +62,9 @@ export interface Terms {
 export const withWaitUntil = (terms: Terms, until: number, now: number): Terms =>
   terms.wait === 0 ? terms : { ...terms, wait: Math.max(1, Math.ceil(until - now)) };
 
-/** The lease that the holder counts on, ms. With `minHold` a crash must not free the key early either. */
-export const leaseLength = ({ ttl, minHold }: Pick<Terms, 'ttl' | 'minHold'>): number => Math.max(ttl, minHold);
-
-/** The ttl that the engine is asked for, ms: after a lapse it lets nobody in before `delay` is over. */
-export const engineTtl = (terms: Pick<Terms, 'ttl' | 'minHold' | 'delay'>): number => leaseLength(terms) + terms.delay;
-
 /** The part of what the engine confirms that the holder may count on, ms. It is at least 1, so that a timer made of it makes progress. */
 export const usableTime = (validFor: number, { delay }: Pick<Terms, 'delay'>): number =>
   delay > 0 ? Math.max(1, validFor - delay) : validFor;
-
-/**
- * The place of a claim may lapse after so many ms without an attempt.
- * @example placeTtlOf({ ttl: 30_000 }) === PLACE_TTL; // a place dies sooner than a hold
- */
-export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL }: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
-  Math.min(ttl, placeTtl);
 
 /** The part of a lease that is left for the holder; the rest allows for clocks that run at different rates. */
 const PART = 0.99;

@@ -35,9 +35,9 @@ export class Agenda<T extends { slot: number }> {
     return [...this.#items];
   }
 
-  add(item: T, due: number): void {
+  add(item: T, due: number, now?: number): void {
     item.slot = this.#items.push(item) - 1;
-    this.ringBy(due);
+    this.ringBy(due, now);
   }
 
   /** @returns whether it was in */
@@ -54,8 +54,7 @@ export class Agenda<T extends { slot: number }> {
   }
 
   /** The timer is to ring at `due`, or before. */
-  ringBy(due: number): void {
-    const now = this.#clock.now();
+  ringBy(due: number, now: number = this.#clock.now()): void {
     // A timer that a test made a fake one never fires again once timers are real.
     const missed = now > this.#fires + LINGER;
     if (due >= this.#due && !missed) return;
@@ -121,7 +120,7 @@ export class CallTimeouts {
   /** Begins the limit of a call that was sent at `now`. After `ms` it calls `expired`, unless the call has ended. */
   begin(ms: number, expired: () => void, now = this.#clock.now()): Call {
     const call: Call = { due: now + ms, slot: -1, onExpiry: expired };
-    this.#calls.add(call, call.due);
+    this.#calls.add(call, call.due, now);
     if (call.slot === 0) this.#busyPoll?.begin(now);
     else this.#busyPoll?.stop();
     return call;
@@ -173,12 +172,12 @@ export class CallTimeouts {
     // Node reads the sockets before the next timer. Only once: a loop that is always late must not wait for ever.
     this.#graced = late > STALL && !this.#graced;
     if (this.#graced) {
-      this.#calls.ringBy(now + 1);
+      this.#calls.ringBy(now + 1, now);
       return;
     }
     for (const call of this.#calls.items) {
       if (call.due <= now) this.#expire(call);
-      else this.#calls.ringBy(call.due);
+      else this.#calls.ringBy(call.due, now);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Notes } from '../contract/backend.ts';
 import { unsupported } from '../contract/capability.ts';
+import { lengthsFor } from '../contract/lengths.ts';
 import type { Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type Lesson, learn, lessonIn, noteOf } from './adaptive.ts';
@@ -43,7 +44,9 @@ export class AdaptiveHistory {
       await this.#orNothing(() => this.#notes.read(this.#group), terms.wait || NOTE_TIMEOUT, terms.signal),
     );
     const lease = Math.min(this.#before?.lease ?? 0, this.#cap);
-    return lease > terms.ttl ? { ...terms, ttl: lease } : terms;
+    if (lease <= terms.ttl) return terms;
+    const longer = { ...terms, ttl: lease };
+    return { ...longer, lengths: lengthsFor(longer, this.#engine.backend.traits) };
   }
 
   /** @param ttl the lease that was asked for */

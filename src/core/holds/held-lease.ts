@@ -2,9 +2,10 @@ import type { Leave, LeftState } from '../contract/backend.ts';
 import { Context, inNoContext } from '../contract/context.ts';
 import { type Duration, milliseconds } from '../contract/duration.ts';
 import { invalid, LockError, quoted, shown } from '../contract/errors.ts';
+import type { WordsLeft } from '../contract/left.ts';
 import { leaseBounds } from '../contract/terms.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
-import type { Hold, WordsLeft } from './hold.ts';
+import type { Hold } from './hold.ts';
 import type { AnyLease, LeaseRecord } from './lease.ts';
 
 /** So long after the deadline the timer of the signal will not fire any more: a test made it a fake one. ms */
@@ -13,7 +14,7 @@ const OVERDUE = 1_000;
 /**
  * A lease that is dropped without a release, as by `Promise.race`, is renewed until its `Locks` are closed, and nobody can
  * release it any more: it is warned of when it is collected. Not ended: somebody may hold for as long as the process lives, and
- * keep the signal only.
+ * keep the signal only. A lease comes in here at its first renewal: for a short hold this would cost more than all the rest.
  */
 const leases = new FinalizationRegistry<Hold>(({ life, claim }) => {
   if (life.over) return;
@@ -43,7 +44,7 @@ export class HeldLease implements AnyLease {
     this.#giveBack = giveBack;
     this.key = hold.claim.key;
     this.token = hold.exclusive ? hold.token : undefined;
-    if (hold.terms.renew) leases.register(this, hold, this);
+    if (hold.terms.renew) hold.life.views.push(this);
   }
 
   get hold(): Hold {
@@ -53,6 +54,11 @@ export class HeldLease implements AnyLease {
   /** The number that the events of this hold have as `request`. */
   get request(): number | undefined {
     return this.#hold.owner?.events.number;
+  }
+
+  /** From now on a warning tells of it when its caller has dropped it. */
+  warnIfDropped(): void {
+    if (!this.#released) leases.register(this, this.#hold, this);
   }
 
   get signal(): AbortSignal {

@@ -1,5 +1,5 @@
 import type { LocalGrant } from '../claims/sent-claim.ts';
-import { deadlineOf, engineTtl, leaseLength, type Terms, usableTime } from '../contract/terms.ts';
+import { deadlineOf, type Terms, usableTime } from '../contract/terms.ts';
 import type { Cover, Schedule } from './stand-in.ts';
 
 /** Knows how long a hold is good, and when its next renewal is due. Its caller gives it the time. */
@@ -41,7 +41,7 @@ export class HoldTiming implements Schedule {
     this.#lapses = lapses;
     this.since = now;
     this.renewedUntil = now + terms.maxHold;
-    this.ttl = engineTtl(terms);
+    this.ttl = terms.lengths.hold;
     this.minHold = terms.minHold;
     this.lateUntil = grant.lateUntil ?? 0;
     if (this.lateUntil > 0) this.#doubt = this.ttl; // however late: over several nodes each has its own time to refuse it
@@ -59,7 +59,7 @@ export class HoldTiming implements Schedule {
 
   /** The time at which the loss signal is due. If the engine confirms for less than the lease, the notice is as large a part of that as of the lease. */
   get noticeAt(): number {
-    return this.deadline - this.#terms.notice * Math.min(1, this.confirmedFor / leaseLength(this.#terms));
+    return this.deadline - this.#terms.notice * Math.min(1, this.confirmedFor / this.#terms.lengths.lease);
   }
 
   /** Makes the next renewal due now, if there is one. */
@@ -145,7 +145,7 @@ export class HoldTiming implements Schedule {
 
   /** Whether the hold lasts for the next caller. A caller that does not renew gets the whole lease that it asked for. */
   lastsFor(next: Terms, now: number): boolean {
-    const lease = leaseLength(next);
+    const { lease } = next.lengths;
     if (next.renew) return this.deadline - now >= lease / 2;
     const { sent, validFor } = this.confirmation;
     return deadlineOf(sent, usableTime(validFor, next)) >= deadlineOf(now, lease);

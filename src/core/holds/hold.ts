@@ -3,7 +3,8 @@ import type { LocalGrant } from '../claims/sent-claim.ts';
 import { isExclusive } from '../contract/admission.ts';
 import type { Leave, LeftState } from '../contract/backend.ts';
 import { LockError, quoted } from '../contract/errors.ts';
-import type { LockEvent } from '../contract/events.ts';
+import { channels, type LockEvent } from '../contract/events.ts';
+import type { WordsLeft } from '../contract/left.ts';
 import type { Enclosing } from '../contract/origin.ts';
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -29,6 +30,8 @@ export class HoldLife {
   over = false;
   /** The error that says why and when it was lost. */
   loss: LockError | undefined;
+  /** The leases since the last renewal. They stay alive until the next one: from then on a lease that is dropped is warned of. */
+  readonly views: { warnIfDropped(): void }[] = [];
   /** It is made for the first listener: most holds have none. */
   #listeners: Set<LossListener> | undefined;
 
@@ -77,13 +80,6 @@ export interface HoldOwner {
     tell(name: HoldEventName, token: bigint | undefined, more: Partial<LockEvent>): void;
   };
 }
-
-/**
- * What became of words. `left`: they are under the key. `gone`: the hold was over before, and nothing was left. `refused`: the engine does
- * not take them, and the hold goes on. `unknown`: no answer came for as long as the lease lasted,
- * or too late to tell.
- */
-export type WordsLeft = 'left' | 'gone' | 'unknown' | { readonly refused: LockError };
 
 /** The part of a line that its holds need. */
 export interface HoldKeeper<O extends HoldOwner> {
@@ -219,8 +215,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
 
   /** One caller leaves. The last one releases the hold. @returns whether that freed it */
   leave(): Promise<boolean> {
-    this.users--;
-    return this.users === 0 ? this.keeper.release(this) : Promise.resolve(false);
+    return --this.users === 0 ? this.keeper.release(this) : Promise.resolve(false);
   }
 
   /** Gives the hold up, however many callers are inside. @returns whether that freed it */
@@ -233,6 +228,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   markReleased(): void {
     this.life.become('released');
     this.#lost?.removeEventListener('abort', this);
+    if (!channels.released.hasSubscribers) return;
     this.#tell('released', { duration: this.#engine.clock.now() - this.timing.since });
   }
 

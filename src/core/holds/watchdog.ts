@@ -23,10 +23,11 @@ export class Watchdog {
     this.#holds = new Agenda(engine.clock, () => this.#pass());
   }
 
+  /** Begins to look after a hold that has just been granted. */
   add(hold: Hold): void {
-    this.#holds.add(hold, due(hold));
-    if (this.standIn && hold.timing.renews(this.#engine.clock.now()))
-      hold.timing.cover = this.standIn.cover(hold.claim, hold.timing);
+    const { since } = hold.timing;
+    this.#holds.add(hold, due(hold), since);
+    if (this.standIn && hold.timing.renews(since)) hold.timing.cover = this.standIn.cover(hold.claim, hold.timing);
   }
 
   remove(hold: Hold): void {
@@ -62,7 +63,7 @@ export class Watchdog {
     for (const holds of Map.groupBy(batch, patienceOf).values()) {
       for (let i = 0; i < holds.length; i += BATCH) void this.#renew(holds.slice(i, i + BATCH));
     }
-    for (const hold of this.#holds.items) this.#holds.ringBy(due(hold));
+    for (const hold of this.#holds.items) this.#holds.ringBy(due(hold), now);
   }
 
   async #renew(batch: readonly Hold[]): Promise<void> {
@@ -74,7 +75,10 @@ export class Watchdog {
       (answers) => ({ answers, error: undefined }),
       (error: unknown) => ({ answers: [], error }),
     );
-    for (const hold of batch) hold.renewing = renewing;
+    for (const hold of batch) {
+      hold.renewing = renewing;
+      for (const view of hold.life.views.splice(0)) view.warnIfDropped();
+    }
     const { answers, error } = await renewing;
     for (const [i, hold] of batch.entries()) {
       hold.renewing = undefined;

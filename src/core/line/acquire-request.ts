@@ -56,6 +56,7 @@ export class RequestEvents {
     token?: bigint,
     state?: LeftState,
   ): void {
+    if (!channels[how].hasSubscribers) return;
     const duration = this.context.engine.clock.now() - this.#began;
     this.tell(how, token, state ? { duration, state } : { duration });
   }

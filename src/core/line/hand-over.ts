@@ -1,6 +1,5 @@
 import type { NumberedClaim } from '../claims/numbered-claim.ts';
 import { sameForEngine } from '../contract/option-table.ts';
-import { engineTtl } from '../contract/terms.ts';
 import type { Hold } from '../holds/hold.ts';
 import type { AcquireRequest } from './acquire-request.ts';
 
@@ -29,7 +28,7 @@ export function mayPass(hold: Hold<AcquireRequest>, next: AcquireRequest, now: n
   if (!owner || !interchangeable(next, owner) || !hold.exclusive) return false;
   if (hold.waitsInside > 0) return false; // what its function started and left behind would be inside of the next function's hold
   if (hold.life.loss || terms.minHold > 0) return false;
-  if (timing.ttl !== engineTtl(next.terms) || !hold.settled) return false; // it was extended, or may have been
+  if (timing.ttl !== next.terms.lengths.hold || !hold.settled) return false; // it was extended, or may have been
   if (tenure.passes + 1 >= hold.span) return false; // the tickets that the first holder asked for are used up
   if (tenure.passes >= terms.handOff.max || next.terms.handOff.max <= tenure.passes) return false;
   return now - tenure.since < terms.handOff.within && timing.lastsFor(next.terms, now);

@@ -1,6 +1,6 @@
+import type { Cancel } from '../contract/clock.ts';
 import { inNoContext } from '../contract/context.ts';
 import type { Engine } from '../engine/engine.ts';
-import { Bell } from '../engine/listener.ts';
 
 /** When everything has run that runs without waiting for something. By then a caller that asks again at once has asked. */
 const endOfTurn = (): Promise<void> => new Promise((resolve) => inNoContext(process.nextTick, resolve));
@@ -8,8 +8,12 @@ const endOfTurn = (): Promise<void> => new Promise((resolve) => inNoContext(proc
 /** The time between the release of a hold and its way back to the engine, for a caller of this process that comes in it. */
 export class Interim {
   readonly #engine: Engine;
-  #bell: Bell | undefined;
-  #count = 0;
+  /** The number of releases that leave at the end of this turn. */
+  #leaving = 0;
+  /** What becomes of the hold that lingers. */
+  #onEnd: (() => void) | undefined;
+  #until = 0;
+  #timer: Cancel | undefined;
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -17,31 +21,55 @@ export class Interim {
 
   /** Whether what keeps others out here was released, and will be free without anybody's help. */
   get isOpen(): boolean {
-    return this.#count > 0;
+    return this.#leaving > 0 || this.#onEnd !== undefined;
   }
 
-  /** Resolves to what `act` does when it is over: after `ms`, or when a caller has come. 0: at the end of the turn. */
-  async before<T>(act: () => Promise<T>, ms: number): Promise<T> {
+  /** Resolves to what `act` does at the end of this turn. */
+  async endTurn<T>(act: () => Promise<T>): Promise<T> {
     const { activity } = this.#engine;
     activity.begin();
-    this.#count++;
+    this.#leaving++;
     try {
-      await (ms > 0 ? this.#sleep(ms) : endOfTurn());
+      await endOfTurn();
       return await act();
     } finally {
-      this.#count--;
+      this.#leaving--;
       activity.end();
     }
   }
 
-  /** A caller has come, or none will. */
-  end(): void {
-    this.#bell?.ring();
+  /** Calls `onEnd` when a caller has come, or after `ms`. A key has one hold that lingers at most: it is an exclusive one. */
+  linger(ms: number, now: number, onEnd: () => void): void {
+    this.#engine.activity.begin();
+    this.#onEnd = onEnd;
+    this.#until = now + ms;
+    // The timer stays when a caller comes, as to set and clear one for each hold would cost more than the hold.
+    if (!this.#timer) this.#arm(ms);
   }
 
-  async #sleep(ms: number): Promise<void> {
-    this.#bell = new Bell(this.#engine.clock);
-    await this.#bell.sleep(ms);
-    this.#bell = undefined;
+  #arm(ms: number): void {
+    this.#timer = this.#engine.clock.after(ms, () => {
+      this.#timer = undefined;
+      if (!this.#onEnd) return;
+      const left = this.#until - this.#engine.clock.now();
+      if (left > 0) this.#arm(left);
+      else this.end();
+    });
+  }
+
+  /** A caller has come. */
+  end(): void {
+    const onEnd = this.#onEnd;
+    if (!onEnd) return;
+    this.#onEnd = undefined;
+    onEnd();
+    this.#engine.activity.end();
+  }
+
+  /** No caller will come. */
+  close(): void {
+    this.end();
+    this.#timer?.();
+    this.#timer = undefined;
   }
 }

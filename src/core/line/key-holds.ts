@@ -1,9 +1,10 @@
 import type { QueuedClaim } from '../claims/queued-claim.ts';
 import type { LocalGrant, Outage, PiggybackedAttempt } from '../claims/sent-claim.ts';
 import type { Leave, LeftState, Release } from '../contract/backend.ts';
+import type { WordsLeft } from '../contract/left.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
-import { Hold, type HoldKeeper, type WordsLeft } from '../holds/hold.ts';
+import { Hold, type HoldKeeper } from '../holds/hold.ts';
 import type { Watchdog } from '../holds/watchdog.ts';
 import type { AcquireRequest } from './acquire-request.ts';
 import { lingerOf, mayPass } from './hand-over.ts';
@@ -92,17 +93,20 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     if (!owner || hold.life.over) return false;
     const { engine } = this;
     engine.clock.lookAgain?.();
-    if (!hold.held) {
+    const now = engine.clock.now();
+    if (!hold.timing.lasts(now)) {
       hold.end('its deadline passed without a renewal');
       return false;
     }
     hold.markReleased();
     this.#watchdog.remove(hold);
     if (this.#callers.waitedFor && this.#passOn(hold, owner)) return true;
-    const linger = owner.terms.handOff.linger > 0 ? lingerOf(hold, engine.clock.now()) : 0;
+    const linger = owner.terms.handOff.linger > 0 ? lingerOf(hold, now) : 0;
     if (linger === 0 && owner.terms.awaitRelease) return this.#giveUp(hold, owner);
-    const left = this.interim.before(async () => this.#passOn(hold, owner) || this.#giveUp(hold, owner), linger);
-    return linger > 0 || left;
+    const leave = async (): Promise<boolean> => this.#passOn(hold, owner) || this.#giveUp(hold, owner);
+    if (linger === 0) return this.interim.endTurn(leave);
+    this.interim.linger(linger, now, leave);
+    return true;
   }
 
   /** Gives a released hold back to the engine. A release whose outcome is unknown goes on in the background. */

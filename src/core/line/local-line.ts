@@ -33,15 +33,15 @@ export class LocalLine implements Callers {
   }
 
   /**
+   * @param began when its caller began to wait
    * @param around what the caller is inside of
    * @returns undefined when `wait` is 0 and the key cannot be had now
    * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`
    */
-  join(events: RequestEvents, terms: Terms, around?: Enclosure): Promise<Hold | undefined> {
-    const { clock } = this.#context.engine;
-    const request = new AcquireRequest(events, terms, clock.now(), around);
+  join(events: RequestEvents, terms: Terms, began: number, around?: Enclosure): Promise<Hold | undefined> {
+    const request = new AcquireRequest(events, terms, began, around);
     request.traceparent = this.#context.traceparent?.(events);
-    if (terms.detect) request.detects = clock.epoch();
+    if (terms.detect) request.detects = this.#context.engine.clock.epoch();
     request.startLimits((error) => this.#giveUp(request, error));
     if (terms.wait === 0 && !this.#line.admits(request.seats) && !this.#holds.interim.isOpen) request.grant(undefined);
     if (!request.settled) {
@@ -57,7 +57,7 @@ export class LocalLine implements Callers {
 
   /** Rejects all waits; the last one first, so that no request inherits a place. */
   close(error: unknown): void {
-    this.#holds.interim.end();
+    this.#holds.interim.close();
     for (const request of [...this.#apart, ...this.#line.members.reverse()]) this.#giveUp(request, error);
   }
 

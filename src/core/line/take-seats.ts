@@ -22,6 +22,7 @@ export async function takeSeats(
   const events = new RequestEvents(runtime, { key, seats, terms }, began);
   const until = began + terms.wait;
   let left = terms;
+  let now = began;
   try {
     while (terms.reentrant) {
       runtime.assertOpen(key);
@@ -33,11 +34,16 @@ export async function takeSeats(
         events.tellEnd('reentered');
         return lease;
       }
-      left = withWaitUntil(terms, until, clock.now());
+      now = clock.now();
+      left = withWaitUntil(terms, until, now);
     }
     const history = terms.adaptive && AdaptiveHistory.of(runtime.engine, key, terms);
-    if (history) left = withWaitUntil(await history.lengthen(left), until, clock.now());
-    const hold = await runtime.line(key).join(events, left, Frame.current);
+    if (history) {
+      const longer = await history.lengthen(left);
+      now = clock.now();
+      left = withWaitUntil(longer, until, now);
+    }
+    const hold = await runtime.line(key).join(events, left, now, Frame.current);
     if (hold) return new HeldLease(runtime.engine, hold, history && (() => leaveLesson(runtime, hold, terms, history)));
     const state = terms.inquiry?.settled;
     if (!state) return await refuse(runtime, events);

@@ -1,0 +1,60 @@
+import type { Claim } from './backend.ts';
+import { PLACE_TTL, type Traits } from './traits.ts';
+
+/** The times that follow from the options and the engine, ms. They are the same for all requests of the same terms. */
+export interface Lengths {
+  /** The lease that the holder counts on. With `minHold` a crash must not free the key early either. */
+  readonly lease: number;
+  /** The ttl that the engine is asked for: after a lapse it lets nobody in before `delay` is over. */
+  readonly hold: number;
+  /** The ttl of a claim that waits. */
+  readonly waiter: number;
+  /** The time after which the place of a claim that waits may lapse; undefined where that is the usual one. */
+  readonly place: number | undefined;
+}
+
+/** The options that decide them, ms. */
+interface LengthOptions {
+  readonly ttl: number;
+  readonly minHold: number;
+  readonly delay: number;
+  readonly spin: { readonly bound: number };
+}
+
+export const leaseLength = ({ ttl, minHold }: Pick<LengthOptions, 'ttl' | 'minHold'>): number => Math.max(ttl, minHold);
+
+export function lengthsFor(options: LengthOptions, traits: Traits): Lengths {
+  const lease = leaseLength(options);
+  const hold = lease + options.delay;
+  const place = traits.fair ? placeTtlFor(options.spin, traits) : undefined;
+  const woken = traits.fair && traits.keptBy === 'lease' && traits.wakes !== 'never';
+  const waiter = woken ? Math.min(hold + waiterMargin({ ttl: hold, placeTtl: place }), traits.ttl.max) : hold;
+  return { lease, hold, waiter, place };
+}
+
+/**
+ * The place of a claim may lapse after so many ms without an attempt.
+ * @example placeTtlOf({ ttl: 30_000 }) === PLACE_TTL; // a place dies sooner than a hold
+ */
+export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL }: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
+  Math.min(ttl, placeTtl);
+
+/**
+ * The time within which a place in line needs a sign of life, ms: a third of the time after which it may lapse. It is also the safety net beside every watch: a
+ * waiter asks at least this often.
+ */
+export const signOfLife = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number => placeTtlOf(claim) / 3;
+
+/** The life of its place that a waiter asks for, if it would rather cost the engine little: it asks every `spin.bound`, where the engine allows that. */
+export function placeTtlFor({ bound }: LengthOptions['spin'], { placeTtl = PLACE_TTL }: Traits): number | undefined {
+  const wanted = Math.min(3 * bound, placeTtl);
+  return wanted > PLACE_TTL ? wanted : undefined;
+}
+
+/**
+ * How much longer than its lease the claim of a waiter has to last, ms. The lease counts from the last sign of life that was answered,
+ * since the waiter cannot know when the engine admitted it after that. So much of it may be over when the waiter hears of its grant: a
+ * pause, a late timer, the way of the next sign of life, and the difference of the clocks.
+ */
+export const waiterMargin = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
+  Math.ceil(1.25 * signOfLife(claim)) + 25;
