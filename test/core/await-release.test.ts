@@ -242,6 +242,16 @@ describe('handOff: { linger }', () => {
     await others.close();
   });
 
+  test('a hold is not kept from a caller here that may not take it over', async () => {
+    const { open } = counted();
+    const locks = open({ linger: '1s', within: '10s' });
+    const lease = await locks.mutex('a').acquire();
+    const other = locks.mutex('a').acquire({ ttl: '5s' });
+    await lease.release();
+    await (await settleWithin('the other', other, 500)).release();
+    await locks.close();
+  });
+
   test('it ends with the tenure, however many come', async () => {
     const { calls, open } = counted();
     const locks = open({ linger: '1s', within: '10s', max: 3 });

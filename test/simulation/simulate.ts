@@ -53,6 +53,7 @@ export async function simulate(
     keys: choice.whole(1, 2),
     several: nodes > 1,
     adaptive: nodes === 1 && scene.keptBy === 'lease',
+    lingers: !scene.calm && seed % 4 === 3,
   };
   const work: Promise<void>[] = [];
   const sides = Array.from({ length: choice.whole(2, 4) }, (_, i) => {

@@ -21,6 +21,8 @@ export interface Manners {
   readonly several: boolean;
   /** Leases that follow from how long others held need notes, and holds that lapse. */
   readonly adaptive: boolean;
+  /** Some releases wait for the next caller of their process, and nobody waits for a release. */
+  readonly lingers: boolean;
 }
 
 type Op = (caller: Caller) => Promise<void>;
@@ -56,12 +58,14 @@ export class Caller {
 
   get options(): LockOptions {
     const { choice } = this;
-    const { gentle, adaptive } = this.manners;
+    const { gentle, adaptive, lingers } = this.manners;
+    const usual = lingers ? { linger: 80, within: 400 } : {};
     return {
       label: asking.getStore()!,
       ttl: choice.pick(TTLS),
       wait: choice.chance(gentle ? 0.8 : 0.6) ? Number.POSITIVE_INFINITY : choice.between(1, 1_500),
-      handOff: choice.pick([false, { max: 1, within: 400 }, { max: 3, within: 400 }, {}]),
+      handOff: choice.pick([false, { max: 1, within: 400 }, { max: 3, within: 400 }, usual]),
+      awaitRelease: !lingers,
       ...choice.pick([
         {},
         {},
