@@ -100,8 +100,9 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     }
     hold.markReleased();
     this.#watchdog.remove(hold);
-    if (this.#callers.waitedFor && this.#passOn(hold, owner)) return true;
-    const linger = owner.terms.handOff.linger > 0 ? lingerOf(hold, now) : 0;
+    const { waitedFor } = this.#callers;
+    if (waitedFor && this.#passOn(hold, owner)) return true;
+    const linger = !waitedFor && owner.terms.handOff.linger > 0 ? lingerOf(hold, now) : 0;
     if (linger === 0 && owner.terms.awaitRelease) return this.#giveUp(hold, owner);
     const leave = async (): Promise<boolean> => this.#passOn(hold, owner) || this.#giveUp(hold, owner);
     if (linger === 0) return this.interim.endTurn(leave);
