@@ -23,7 +23,17 @@ async function folder(): Promise<Arena> {
 }
 
 /** Those whose SET is a command of its own; that of the others is inside a script. */
-const SETS = new Set(['bare', 'redis-semaphore', 'verrou']);
+const SETS = new Set(['bare', 'bare, counter', 'redis-semaphore', 'verrou']);
+
+/** Commands that clients sent to this Redis since the last look. */
+async function sentTo(port: number, contestant: string): Promise<number> {
+  const stats = await askRedis(port, 'INFO commandstats');
+  await askRedis(port, 'CONFIG RESETSTAT');
+  const sent = SETS.has(contestant)
+    ? /cmdstat_(?:evalsha|eval|set):calls=(\d+)/g
+    : /cmdstat_(?:evalsha|eval):calls=(\d+)/g;
+  return [...stats.matchAll(sent)].reduce((sum, [, calls]) => sum + Number(calls), 0);
+}
 
 async function redis(): Promise<Arena> {
   await using stack = new AsyncDisposableStack();
@@ -35,29 +45,29 @@ async function redis(): Promise<Arena> {
     place: { ...NOWHERE, port },
     far: { ...NOWHERE, port: proxy.port },
     servers: [pid],
-    async commands(contestant) {
-      const stats = await askRedis(port, 'INFO commandstats');
-      await askRedis(port, 'CONFIG RESETSTAT');
-      const sent = SETS.has(contestant)
-        ? /cmdstat_(?:evalsha|eval|set):calls=(\d+)/g
-        : /cmdstat_(?:evalsha|eval):calls=(\d+)/g;
-      return [...stats.matchAll(sent)].reduce((sum, [, calls]) => sum + Number(calls), 0);
-    },
+    commands: (contestant) => sentTo(port, contestant),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
 
-/** Five that have been a quorum before, of which the first `stopped` stand still by now. */
+/** Five that have been a quorum before, of which the first `stopped` stand still by now. Another Redis stands beside them. */
 async function redlock(stopped: number): Promise<Arena> {
-  const nodes = await startRedisNodes(5);
+  await using stack = new AsyncDisposableStack();
+  const nodes = stack.use(await startRedisNodes(5));
+  const other = stack.use(await startRedis());
   // New nodes count when all were heard: those that hang from the first moment might be all that remember something.
   await using before = await connect(nodes.servers.map(({ url }) => url));
   await before.mutex('before').run(async () => {});
   for (const node of nodes.servers.slice(0, stopped)) node.pause();
+  const all = stack.move();
   return {
-    place: { ...NOWHERE, url: nodes.servers.map(({ port }) => port).join() },
+    place: { ...NOWHERE, port: other.port, url: nodes.servers.map(({ port }) => port).join() },
     servers: nodes.servers.map(({ pid }) => pid),
-    [Symbol.asyncDispose]: () => nodes[Symbol.asyncDispose](),
+    async commands(contestant) {
+      const sent = await Promise.all(nodes.servers.slice(stopped).map(({ port }) => sentTo(port, contestant)));
+      return sent.reduce((sum, count) => sum + count);
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
 

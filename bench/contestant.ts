@@ -14,6 +14,8 @@ export type Release = () => unknown;
 export interface Contestant {
   /** The lock of a key. A call takes it and gives what releases it. */
   lock(key: string): () => Promise<Release>;
+  /** What is done under the lock, instead of a rest. */
+  section?(): Promise<unknown>;
   /** What it has sent so far, where no server counts it. */
   statements?(): number;
 }

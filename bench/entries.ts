@@ -57,7 +57,7 @@ function entry(
   };
 }
 
-/** Callers in a loop: `perSecond`, `handOvers` a second, `cpu` of the clients a section, µs, `commands` a section, `longest` wait, and `least`: the part of an equal share that the caller served least got. */
+/** Callers in a loop: `perSecond`, `handOvers` a second, `cpu` of the clients a section, µs, `commands` a section, `p99` of a cycle, `longest` wait, and `least`: the part of an equal share that the caller served least got. */
 export const cycling = (who: Who, plan: Partial<CyclesPlan> = {}): Entry =>
   entry(who, async (workers, arena, patience) => {
     const full = { ...ONE_CALLER, ...plan };
@@ -75,7 +75,8 @@ export const cycling = (who: Who, plan: Partial<CyclesPlan> = {}): Entry =>
       cpu: total(({ cpu }) => cpu) / sections,
       least: Math.min(...runs.map(({ least }) => least)) / (sections / runs.length / full.callers),
       ...(Number.isNaN(commands) ? {} : { commands: commands / sections }),
-      ...(full.work > 0 ? { longest: Math.max(...runs.map(({ longest }) => longest)) } : {}),
+      p99: Math.max(...runs.map(({ p99 }) => p99)),
+      ...(runs.some(({ longest }) => longest > 0) ? { longest: Math.max(...runs.map(({ longest }) => longest)) } : {}),
     };
   });
 

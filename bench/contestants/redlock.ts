@@ -124,6 +124,13 @@ function peer(place: Place): Contestant {
   };
 }
 
+/** Under the lock it reads a counter of another Redis and writes one more, which all callers share. */
+async function counting(place: Place, contestant: Contestant): Promise<Contestant> {
+  const counter = new Redis({ host: HOST, port: place.port });
+  const name = `counter:${place.run}`;
+  return { ...contestant, section: async () => counter.set(name, Number(await counter.get(name)) + 1) };
+}
+
 export default {
   holdfast: (place) => holdfast(redlock(connect(place))),
   'holdfast, busy poll': (place) => holdfast(redlock(connect(place)), { busyPoll: true }),
@@ -135,4 +142,6 @@ export default {
   token: (place) => scripts(place, LEAST),
   'token, busy poll': (place) => scripts(place, LEAST, new BusyPoll(systemClock)),
   redlock: peer,
+  'holdfast, counter': (place) => counting(place, holdfast(redlock(connect(place)))),
+  'bare, counter': async (place) => counting(place, await bare(place)),
 } satisfies Contestants;

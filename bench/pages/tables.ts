@@ -272,12 +272,12 @@ export const tables: Readonly<Record<string, Table>> = {
   candidates: {
     page: 'docs/guides/leading.md',
     head: ['engine', 'a second'],
-    lines: asked(['statements', 'calls', 'packets', 'scripts', 'statements', 'scripts, on all nodes together']),
+    lines: asked(['statements', 'calls', 'packets', 'scripts', 'statements', 'requests, on five nodes together']),
   },
   'candidates.zh-CN': {
     page: 'docs/guides/leading.zh-CN.md',
     head: ['引擎', '每秒'],
-    lines: asked(['条语句', '次调用', '个包', '次脚本', '条语句', '次脚本，三个节点合计']),
+    lines: asked(['条语句', '次调用', '个包', '次脚本', '条语句', '次请求，五个节点合计']),
     measured: '测量日期：',
   },
   telemetry: {

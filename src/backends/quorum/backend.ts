@@ -102,7 +102,7 @@ class Quorum implements Backend {
     await this.#precedence.refresh(key);
     const first = !this.#precedence.yields(key);
     const sent = this.#context.clock.now();
-    const answer = first ? await ballot.open() : ballot.pass();
+    const answer = first ? await ballot.open(this.#precedence.sparesNodes(key)) : ballot.pass();
     if (answer.granted) {
       this.#backoff.noteGrant(key, !ballot.unanimous);
       this.#precedence.noteGrant(key);

@@ -45,10 +45,14 @@ export class Ballot implements VoteReceiver {
     return this.claims.answers.every((answer) => answer !== REFUSED);
   }
 
-  /** Asks all nodes, unless the claim was released before. */
-  open(): Promise<Attempt> {
+  /**
+   * Asks all nodes, unless the claim was released before.
+   * @param few if true, it asks a few nodes first, and the others unless all of these refuse
+   */
+  open(few = false): Promise<Attempt> {
     if (this.#on('open')) {
-      this.claims.askAll(proposalOf(this.claims.claim, this.#context.highest));
+      if (few) this.claims.askFew(this.#proposal);
+      else this.claims.askAll(this.#proposal);
       this.#count();
     }
     return this.#outcome.promise;
@@ -110,9 +114,20 @@ export class Ballot implements VoteReceiver {
     return next !== undefined;
   }
 
+  get #proposal(): bigint | undefined {
+    return proposalOf(this.claims.claim, this.#context.highest);
+  }
+
   #count(): void {
     if (this.#state !== 'voting') return;
-    const { answers, fenced } = this.claims;
+    const { answers, fenced, few } = this.claims;
+    if (few === 'open') return;
+    if (few === 'refused') {
+      this.#on('lost');
+      this.#outcome.resolve({ granted: false });
+      return;
+    }
+    if (few) this.claims.askRest(this.#proposal);
     const verdict = tally(answers, this.#context.majority, fenced);
     if (verdict.kind === 'won') this.#win(verdict.ticket);
     else if (verdict.kind === 'lost') this.#lose();

@@ -16,6 +16,8 @@ const noteName = (key: string): string => `\u0001quorum/next/${key}`;
 export class NextNote {
   readonly #nodes: readonly Node[];
   readonly #majority: number;
+  /** Counts the questions to one node, so that each is put to another node. */
+  #turn = 0;
 
   constructor(nodes: readonly Node[], majority: number) {
     this.#nodes = nodes;
@@ -36,6 +38,13 @@ export class NextNote {
         asked.then(receive, () => receive(undefined));
       }
     });
+  }
+
+  /** True if one node says that this process is next. */
+  async names(key: string, id: string): Promise<boolean> {
+    const node = this.#nodes[this.#turn++ % this.#nodes.length]!;
+    const text = await node.notes((notes) => notes.read(noteName(key)), WITHIN).catch(() => undefined);
+    return text !== undefined && parse(text)?.id === id;
   }
 
   /** Writes the note in the background. If that fails, chance decides which process gets the key next. */

@@ -4,6 +4,9 @@ import { nodeTimeoutOf, type QuorumContext } from './context.ts';
 import { lostOf, mayKeep, type NodeAnswer, OPEN, REFUSED, UNASKED } from './node-answer.ts';
 import { type ClaimOfAll, NodeClaim, type OnRelease } from './node-claim.ts';
 
+/** How many nodes are asked first, where they will probably refuse. */
+const FEW = 2;
+
 /** The ballot that receives the answers. */
 export interface VoteReceiver {
   /** True if the ballot needs no more votes. */
@@ -26,6 +29,9 @@ export class NodeClaims implements ClaimOfAll {
   readonly #voting: VoteReceiver;
   readonly #claims: NodeClaim[] = [];
   readonly #answers: NodeAnswer[];
+  /** The nodes that are asked first, if only these were asked so far, and those that may be asked after them. */
+  #first: number[] = [];
+  #rest: number[] = [];
 
   constructor(context: QuorumContext, claim: Claim, voting: VoteReceiver) {
     this.#context = context;
@@ -47,13 +53,44 @@ export class NodeClaims implements ClaimOfAll {
 
   /** Asks every node that can answer for a vote. */
   askAll(atLeast: bigint | undefined): void {
+    const sent = this.#context.clock.now();
+    for (const i of this.#answers.keys()) this.#askNode(i, atLeast, sent);
+  }
+
+  /** Asks a few nodes, others each time. `askRest` asks the others. */
+  askFew(atLeast: bigint | undefined): void {
     const { nodes, clock } = this.#context;
+    const from = Math.floor(clock.random() * nodes.length);
     const sent = clock.now();
-    for (const [i, node] of nodes.entries()) {
-      const absence = node.skipOrProbe();
-      if (absence) this.#answers[i] = { kind: 'no', why: absence, mayHold: false };
-      else this.ask(i, atLeast, sent);
+    for (const k of nodes.keys()) {
+      const i = (from + k) % nodes.length;
+      if (this.#first.length === FEW) this.#rest.push(i);
+      else if (this.#askNode(i, atLeast, sent)) this.#first.push(i);
     }
+  }
+
+  /** Asks the others for the ticket that one of the few has given, so that all give the same one. */
+  askRest(atLeast: bigint | undefined): void {
+    const [rest, sent] = [this.#rest, this.#context.clock.now()];
+    const given = this.#answers.find((answer) => answer.kind === 'yes');
+    this.#rest = [];
+    for (const i of rest) this.#askNode(i, given?.ticket ?? atLeast, sent);
+  }
+
+  /** What the few nodes say so far; undefined if all nodes were asked. If they disagree, all nodes have to be asked. */
+  get few(): 'open' | 'refused' | 'other' | undefined {
+    if (this.#rest.length === 0) return undefined;
+    const told = this.#first.map((i) => this.#answers[i]!);
+    if (told.some((answer) => answer !== OPEN && answer !== REFUSED)) return 'other';
+    return told.includes(OPEN) ? 'open' : 'refused';
+  }
+
+  /** Asks a node if it can answer. Returns false if it is skipped. */
+  #askNode(i: number, atLeast: bigint | undefined, sent: number): boolean {
+    const absence = this.#context.nodes[i]!.skipOrProbe();
+    if (absence) this.#answers[i] = { kind: 'no', why: absence, mayHold: false };
+    else this.ask(i, atLeast, sent);
+    return absence === undefined;
   }
 
   /** Asks a node for a vote under a new id, unless a request to it is under way. */

@@ -1,44 +1,14 @@
 import type { Clock } from '../../core/contract/clock.ts';
 import { RecentKeys } from '../../core/contract/recent-keys.ts';
 import type { NextNote, NextProcess } from './next-note.ts';
+import { type KeyUse, LONG, LOOK, lifeOf, mayAsk, mayRest, patienceOf, RENEW_AFTER } from './note-timing.ts';
 
-/**
- * After this wait a process asks to be next: before that, chance serves it sooner. It is given in ms, and in round
- * trips to the nodes: the note takes several of these, and during them no process asks.
- */
-const PATIENCE = 20;
-const ROUND_TRIPS = 16;
-/** How often a process reads the note, ms, if it is next itself or gets the key again and again. */
-const LOOK = 25;
 /** A process that asks again within this time after its release may keep the others out, ms. Their pauses are as long. */
 const AGAIN = 500;
-/** How often the next holder renews its note, and how much longer than that the note lasts, ms. */
-const RENEW_AFTER = 80;
-const LASTS = 170;
-
 /** After this time another process has seen the note, and has written its own if it has waited longer, ms. */
 const SETTLES = 5;
 /** A process that has not asked for this long no longer waits, ms: the pauses of a waiter are shorter. */
 const GONE = 2_000;
-
-interface KeyUse {
-  /** The time since which this process has been refused; undefined if it was granted since. */
-  waitsSince: number | undefined;
-  /** The time of the last refusal. */
-  refusedAt: number;
-  /** The time of the last release by this process. */
-  releasedAt: number;
-  /** True if other processes may wait: this process was refused before its grant, or asked again just after its release. */
-  contended: boolean;
-  /** The time of the last read of the note, and the read that is under way. */
-  readAt: number;
-  reading: Promise<void> | undefined;
-  /** The time of the first and of the latest note in which this process names itself. */
-  noteSince: number | undefined;
-  noteAt: number;
-  /** The other process that is next, and the earliest time at which its note can have been written. */
-  next: (NextProcess & { readonly writtenAt: number }) | undefined;
-}
 
 /**
  * Decides which process goes first at a key that several processes ask for without pause. A quorum has no line, and a process that
@@ -70,8 +40,9 @@ export class Precedence {
     await use?.reading;
     if (!use) return;
     if (this.#clock.now() - use.refusedAt >= GONE) use.waitsSince = use.noteSince = undefined;
-    if (this.#mayAsk(use)) return;
-    use.waitsSince ??= this.#clock.now();
+    const now = this.#clock.now();
+    if (mayAsk(use, now, this.#roundTrip) || mayRest(use, now)) return;
+    use.waitsSince ??= now;
     const { noteSince } = use;
     await this.#readNote(key, use);
     if (!use.next && use.noteSince !== noteSince) {
@@ -81,21 +52,15 @@ export class Precedence {
     }
   }
 
-  /** True if this process may ask: no long waiter is known, or this process is next itself. */
-  #mayAsk({ next, waitsSince, noteSince, readAt }: KeyUse): boolean {
-    const now = this.#clock.now();
-    if (next) return false;
-    if (noteSince !== undefined) return now - readAt < LOOK;
-    return waitsSince === undefined || now - waitsSince < this.#patience;
-  }
-
-  get #patience(): number {
-    return Math.max(PATIENCE, ROUND_TRIPS * this.#roundTrip);
-  }
-
   /** True if this process is next, as far as it knows. */
   isNext(key: string): boolean {
     return this.#uses.get(key)?.noteSince !== undefined;
+  }
+
+  /** True if this process is next, and has waited for so long that few nodes have to refuse it. */
+  sparesNodes(key: string): boolean {
+    const use = this.#uses.get(key);
+    return use?.noteSince !== undefined && this.#clock.now() - (use.waitsSince ?? Number.POSITIVE_INFINITY) >= LONG;
   }
 
   /** @param took ms until the nodes had answered; undefined if they were not asked */
@@ -134,22 +99,29 @@ export class Precedence {
   async #readNow(key: string, use: KeyUse): Promise<void> {
     const before = use.readAt;
     use.readAt = this.#clock.now();
-    const found = await this.#note.read(key);
+    const found = await this.#find(key, use);
     const now = this.#clock.now();
     const waited = use.waitsSince === undefined ? 0 : now - use.waitsSince;
     use.next = this.#otherNext(use, found, before, now);
     if (use.next && use.next.waited + now - use.next.writtenAt > waited) use.noteSince = undefined;
     else {
       use.next = undefined;
-      if (waited >= this.#patience && (use.noteSince === undefined || now - use.noteAt >= RENEW_AFTER))
+      if (waited >= patienceOf(this.#roundTrip) && (use.noteSince === undefined || now - use.noteAt >= RENEW_AFTER))
         this.#writeNote(key, use, waited, now);
     }
+  }
+
+  /** Reads the note. After a long wait one node is enough, if it names the process that was next before. */
+  async #find(key: string, { waitsSince, next, noteSince }: KeyUse): Promise<NextProcess | undefined> {
+    const before = next ?? (noteSince === undefined ? undefined : { id: this.#id, waited: 0 });
+    const long = waitsSince !== undefined && this.#clock.now() - waitsSince >= LONG;
+    return before && long && (await this.#note.names(key, before.id)) ? before : this.#note.read(key);
   }
 
   #writeNote(key: string, use: KeyUse, waited: number, now: number): void {
     use.noteSince ??= now;
     use.noteAt = now;
-    this.#note.write(key, { id: this.#id, waited }, this.#lifeOf(waited));
+    this.#note.write(key, { id: this.#id, waited }, lifeOf(waited, this.#roundTrip));
   }
 
   /**
@@ -160,12 +132,7 @@ export class Precedence {
   #otherNext({ next }: KeyUse, found: NextProcess | undefined, before: number, now: number): KeyUse['next'] {
     if (!found || found.id === this.#id) return undefined;
     if (next?.id === found.id && next.waited === found.waited) return next;
-    return { ...found, writtenAt: Math.max(before, now - this.#lifeOf(found.waited)) };
-  }
-
-  /** How long a note lasts, ms. */
-  #lifeOf(waited: number): number {
-    return RENEW_AFTER + LASTS + 4 * this.#roundTrip + waited / 20;
+    return { ...found, writtenAt: Math.max(before, now - lifeOf(found.waited, this.#roundTrip)) };
   }
 
   #use(key: string): KeyUse {

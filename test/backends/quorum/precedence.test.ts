@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
+import { around } from '../../../src/testing/around.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 import { stepUntilEnd } from '../../../src/testing/limited.ts';
 import { claim, told } from './nodes.ts';
@@ -36,6 +38,28 @@ test('who is next and does not ask any more holds nobody up for longer than half
   expect(await again()).toBe(false);
   await clock.advance(500);
   expect(await again()).toBe(true);
+});
+
+test('who was next for long and does not ask any more holds nobody up for longer than some seconds', async () => {
+  const clock = manualClock();
+  const nodes = [1, 2, 3].map(() => memory({ clock }));
+  const during = <T>(work: Promise<T>): Promise<T> => stepUntilEnd(work, () => clock.advance(1));
+  const [here, first, second] = [1, 2, 3].map(() => quorum(nodes, { clock, maxTtl: '1h' })) as [
+    Backend,
+    Backend,
+    Backend,
+  ];
+  const held = claim({ ttl: 3_600_000 });
+  await during(here.attempt(held));
+  while (clock.now() < 1_200_000)
+    for (const waiter of [first, second]) {
+      await during(waiter.attempt(claim()));
+      await clock.advance(200);
+    }
+  await during(here.release(held));
+  const freed = clock.now();
+  while (!(await during(second.attempt(claim()))).granted && clock.now() < freed + 100_000) await clock.advance(200);
+  expect(clock.now() - freed).toBeLessThan(8_000);
 });
 
 test.each([
@@ -86,4 +110,84 @@ test('of processes that began to wait together one asks, and the others only rea
   over = true;
   for (let i = 0; i < 2_000; i++) await clock.advance(1);
   await Promise.all(waits);
+});
+
+/** Processes over five nodes that wait for a key in steps of a clock; `requests` counts all that the nodes were asked. */
+async function longWait(processes: number) {
+  const clock = manualClock();
+  const count = { votes: 0, requests: 0 };
+  const counting = (): Backend => {
+    const node = memory({ clock });
+    const { notes } = node;
+    return around(node, {
+      attempt: (asked) => {
+        count.votes++;
+        count.requests++;
+        return node.attempt(asked);
+      },
+      notes: {
+        read: (name) => {
+          count.requests++;
+          return notes!.read(name);
+        },
+        write: (...note) => {
+          count.requests++;
+          return notes!.write(...note);
+        },
+      },
+    });
+  };
+  const nodes = Array.from({ length: 5 }, counting);
+  const during = <T>(work: Promise<T>): Promise<T> => stepUntilEnd(work, () => clock.advance(1));
+  const [holder, ...waiters] = Array.from({ length: processes + 1 }, () => quorum(nodes, { clock, maxTtl: '1h' }));
+  const held = claim({ ttl: 3_600_000 });
+  expect((await during(holder!.attempt(held))).granted).toBe(true);
+  const ends: number[] = [];
+  const wait = async (waiter: Backend): Promise<void> => {
+    for (;;) {
+      const answer = await waiter.attempt(claim());
+      if (answer.granted) break;
+      await new Promise<void>((resume) => clock.after(answer.retryAfter!, resume));
+    }
+    ends.push(clock.now());
+  };
+  void Promise.all(waiters.map(wait));
+  const pass = async (ms: number): Promise<void> => {
+    for (const until = clock.now() + ms; clock.now() < until; ) await clock.advance(1);
+  };
+  return { clock, count, ends, pass, nodes, during, release: () => during(holder!.release(held)) };
+}
+
+test('five processes that have waited for minutes ask five nodes for no more than ten things a second, all together', async () => {
+  const { count, pass } = await longWait(5);
+  await pass(120_000);
+  count.requests = 0;
+  await pass(10_000);
+  expect(count.requests / 10).toBeLessThanOrEqual(10);
+});
+
+test('who has waited for long asks two nodes, and all of them once the key is free, which it has within a second', async () => {
+  const { clock, count, ends, pass, release } = await longWait(1);
+  await pass(60_000);
+  count.votes = 0;
+  await pass(10_000);
+  expect(count.votes, 'more often than once a second').toBeGreaterThan(20);
+  expect(count.votes, 'at two nodes').toBeLessThan(2 * 30);
+  await release();
+  const freed = clock.now();
+  count.votes = 0;
+  await pass(1_000);
+  expect(ends).toHaveLength(1);
+  expect(ends[0]! - freed).toBeLessThan(800);
+  expect(count.votes, 'at every node').toBeGreaterThanOrEqual(5);
+});
+
+test('who has waited for long gets a key that is free at a majority, whatever the others say', async () => {
+  const { ends, nodes, during, pass, release } = await longWait(1);
+  await pass(60_000);
+  for (const node of nodes.slice(0, 2)) void node.attempt(claim({ queue: true, ttl: 3_600_000 }));
+  await release();
+  await pass(5_000);
+  expect(ends).toHaveLength(1);
+  for (const node of nodes) await during(node.close());
 });

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../../src/backends/memory.ts';
+import { Ballot } from '../../../src/backends/quorum/ballot.ts';
+import { Node } from '../../../src/backends/quorum/node.ts';
+import type { Attempt, Claim } from '../../../src/core/contract/backend.ts';
+import { CallTimeouts } from '../../../src/core/engine/call-timeouts.ts';
+import { around } from '../../../src/testing/around.ts';
+import { manualClock } from '../../../src/testing/index.ts';
+import { claim } from './nodes.ts';
+import { NO, outcomeOf, yes } from './scripted.ts';
+
+interface Asked {
+  readonly claim: Claim;
+  answer(answer: Attempt): void;
+  fail(error: Error): void;
+}
+
+/** A ballot over five nodes that asks the first two of them first. */
+function scene() {
+  const clock = Object.assign(manualClock(), { random: () => 0 });
+  const asked: (Asked | undefined)[] = [1, 2, 3, 4, 5].map(() => undefined);
+  const released: number[] = [];
+  const common = { clock, majority: 3, maxTtl: 300_000, drift: 0.01, guarded: false, all: [], identities: [] };
+  const timeouts = new CallTimeouts(clock);
+  const nodes = asked.map((_, i) => {
+    const attempt = (put: Claim): Promise<Attempt> =>
+      new Promise((answer, fail) => {
+        asked[i] = { claim: put, answer, fail };
+      });
+    const release = async () => {
+      released.push(i);
+      return { freed: true };
+    };
+    return new Node(around(memory({ clock }), { attempt, release }), i, { clock, timeouts, trusts: common });
+  });
+  const ballot = new Ballot({ nodes, majority: 3, clock, fenced: true, worth: 1, highest: 4n }, claim());
+  const outcome = outcomeOf(ballot.open(true));
+  const say = async (i: number, answer: Attempt | Error): Promise<void> => {
+    const question = asked[i]!;
+    if (answer instanceof Error) question.fail(answer);
+    else question.answer(answer);
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  };
+  const proposals = (): unknown[] => asked.map((each) => (each ? each.claim.atLeast : 'not asked'));
+  return { clock, ballot, outcome, say, proposals, released };
+}
+
+const REST = ['not asked', 'not asked', 'not asked'];
+
+test('two nodes are asked first, and when both refuse, nobody else is', async () => {
+  const { outcome, say, proposals, released } = scene();
+  expect(proposals()).toEqual([5n, 5n, ...REST]);
+  await say(1, NO);
+  expect(outcome).toEqual({});
+  await say(0, NO);
+  expect(outcome.value).toEqual({ granted: false });
+  expect([proposals(), released]).toEqual([[5n, 5n, ...REST], []]);
+});
+
+test('when one of them says yes, the others are asked at once, for the same number', async () => {
+  const { outcome, say, proposals } = scene();
+  await say(1, yes(9n));
+  expect(proposals()).toEqual([5n, 5n, 9n, 9n, 9n]);
+  await say(0, NO);
+  await say(2, yes(9n));
+  expect(outcome).toEqual({});
+  await say(3, yes(9n));
+  expect(outcome.value).toMatchObject({ granted: true, ticket: 9n });
+});
+
+test.each([
+  ['fails', (say: ReturnType<typeof scene>['say']) => say(0, new Error('no way'))],
+  ['is asked too late', (say: ReturnType<typeof scene>['say']) => say(0, { granted: false, late: true })],
+])('when one of them %s, the others are asked', async (_, happen) => {
+  const { outcome, say, proposals } = scene();
+  await happen(say);
+  expect(proposals()).toEqual([5n, 5n, 5n, 5n, 5n]);
+  await say(1, NO);
+  await say(2, NO);
+  await say(3, NO);
+  expect(outcome.value).toMatchObject({ granted: false });
+});
+
+test('one of them that hangs is given up, and the others are asked', async () => {
+  const { clock, say, proposals } = scene();
+  await say(1, NO);
+  await clock.advance(500);
+  expect(proposals()).toEqual([5n, 5n, 5n, 5n, 5n]);
+});
+
+test('a claim that is released meanwhile asks nobody else, and gives back a vote that comes later', async () => {
+  const { ballot, say, proposals, released } = scene();
+  void ballot.release();
+  expect(released, 'where it may have a vote').toEqual([0, 1]);
+  await say(0, yes(9n));
+  expect(proposals()).toEqual([5n, 5n, ...REST]);
+});
