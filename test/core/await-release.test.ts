@@ -5,6 +5,7 @@ import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Release } from '../../src/core/contract/backend.ts';
 import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { describeConformance } from '../kit/suite.ts';
 import { settleWithin, until } from '../kit/wait.ts';
@@ -238,6 +239,29 @@ describe('handOff: { linger }', () => {
     await waiting;
     const next = await settleWithin('the next one', others.mutex('a').acquire(), 900);
     await next.release();
+    await locks.close();
+    await others.close();
+  });
+
+  test('the time counts from the last release, also where the timer of an earlier one fires in between', async () => {
+    const clock = manualClock(1);
+    const engine = memory({ clock });
+    const locks = createLocks(engine, { clock, handOff: { linger: 100, within: '10s' } });
+    const others = createLocks(engine, { clock });
+    const isFree = async (): Promise<boolean> => {
+      const lease = await others.mutex('a').tryAcquire();
+      await lease?.release();
+      return lease !== null;
+    };
+    await locks.mutex('a').run(() => {});
+    await clock.advance(60);
+    await locks.mutex('a').run(() => {});
+    await clock.advance(60);
+    expect(await isFree(), '60 ms after the second').toBe(false);
+    await clock.advance(39);
+    expect(await isFree(), '99 ms after it').toBe(false);
+    await clock.advance(1);
+    expect(await isFree(), '100 ms after it').toBe(true);
     await locks.close();
     await others.close();
   });
