@@ -6,6 +6,7 @@ import type {
   Grant,
   Handle,
   Leave,
+  Left,
   Listing,
   Notes,
   Release,
@@ -192,7 +193,7 @@ class Redis implements Backend {
     return renewals(claims, this.#shards, this.#replicated ?? this.#shards, this.#remember);
   }
 
-  watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable | Promise<AsyncDisposable> {
+  watch(claim: Claim, wake: (grant?: Grant, left?: Left) => void): AsyncDisposable | Promise<AsyncDisposable> {
     // The primary may be the only server that knows the grant in a mail. So the claim asks, and the replicas acknowledge that.
     return this.#wakeUps.watch(claim, this.#replicated ? () => wake() : wake);
   }

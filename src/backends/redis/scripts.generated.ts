@@ -525,7 +525,7 @@ return replies`,
 
 export const LEAVE: Script = {
   name: 'leave',
-  sha1: '54665d2a5bc35f562aad5f71c6ee6ddbbc87194a',
+  sha1: 'fa95f67066cdb9ba22c06ab8897a3fd6f8a307e8',
   text: `${lock}
 ${free}
 ${line}
@@ -534,6 +534,7 @@ ${words}
 local now = clock()
 local time = tonumber(now)
 local TOLD = 50
+local CARRIED = 4096
 local function ticket_of(key, value, kind, id)
   if kind == '1 free' then return nil end
   if kind == '1 sole' then
@@ -544,11 +545,16 @@ local function ticket_of(key, value, kind, id)
   local record = score and redis.call('HGET', key .. ':claims', id)
   return record and -score > time and record:sub(1, 16) or nil
 end
-local function tell_all(key)
+local function tell_all(key, ticket)
+  local text = ARGV[2]
+  local carried = #text <= CARRIED
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', key .. ':line', '(0', '+inf', 'LIMIT', 0, TOLD)) do
     local record = redis.call('HGET', key .. ':claims', id)
     local channel = record and record:match('^%S+ %d+ %d+ %d+ (%S+)', 40)
-    if channel and channel ~= '-' then line_rule().send(channel:match('^%??(.*)$'), 'ask ' .. id) end
+    if channel and channel ~= '-' then
+      local mail = carried and 'left ' .. id .. ' ' .. ticket .. ' ' .. ARGV[3] .. ' ' .. text or 'ask ' .. id
+      line_rule().send(channel:match('^%??(.*)$'), mail)
+    end
   end
 end
 local function leave(key, asked)
@@ -559,9 +565,8 @@ local function leave(key, asked)
   local ends = time + ARGV[3]
   local since = ARGV[4] == '1' and ends or time
   keep_words(key, { tries = 0, begun = '0', mark = '-', counts = 0, ticket = ticket, since = since, ends = ends, text = ARGV[2] })
-  local freed = release(key, asked)
-  if kind == '1 line' then tell_all(key) end
-  return freed + 4
+  if kind == '1 line' then tell_all(key, ticket) end
+  return release(key, asked) + 4
 end
 return safely(leave, KEYS[1], ARGV[1])`,
 };

@@ -1,13 +1,13 @@
-import type { Claim, Grant } from '../../core/contract/backend.ts';
+import type { Claim, Grant, Left } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import { slotOf } from './keys.ts';
 import { Mailbox, type MailboxNeeds } from './mailbox.ts';
 import type { Listening, Port } from './port.ts';
 import type { Shards } from './shards.ts';
-import { readAsk, readMail } from './wire.ts';
+import { readLeft, readMail } from './wire.ts';
 
-type Wake = (grant?: Grant) => void;
+type Wake = (grant?: Grant, left?: Left) => void;
 
 /** The place of the only mailbox of a process that needs one. */
 const ANYWHERE = '';
@@ -158,8 +158,8 @@ export class WakeUps {
   }
 
   #deliver(message: string): void {
-    const asker = readAsk(message);
-    if (asker) this.#waiting.get(asker)?.wake();
+    const told = readLeft(message);
+    if (told) this.#waiting.get(told.id)?.wake(undefined, told.left);
     const mail = readMail(message);
     const waiter = mail && this.#waiting.get(mail.id);
     if (waiter) waiter.wake({ granted: true, ticket: mail.ticket, span: mail.span, validFor: mail.validFor });

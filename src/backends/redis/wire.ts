@@ -1,4 +1,4 @@
-import type { Attempt, Claim, Renewal, Standing } from '../../core/contract/backend.ts';
+import type { Attempt, Claim, Left, Renewal, Standing } from '../../core/contract/backend.ts';
 import { invalid } from '../../core/contract/errors.ts';
 import { type Layout, layouts, NO_TICKET } from './layout.ts';
 
@@ -94,8 +94,17 @@ export interface Mail {
   readonly validFor: number;
 }
 
-/** Gives the id of a claim that has to ask, because words were left: see lua/leave.lua. */
-export const readAsk = (message: string): string | undefined => /^ask (\S+)$/.exec(message)?.[1];
+/** What lua/leave.lua tells a claim: words, or that it has to ask for them. */
+export function readLeft(message: string): { readonly id: string; readonly left: Left | undefined } | undefined {
+  const told = /^(?:ask|left) (\S+)(?: (\d+) (\d+) )?/.exec(message);
+  if (!told) return undefined;
+  const [head, id, ticket, ttl] = told;
+  const text = message.slice(head.length);
+  return {
+    id: id!,
+    left: ticket ? { text, ticket: BigInt(ticket), age: 0, validFor: Number(ttl) / MICRO } : undefined,
+  };
+}
 
 /** See `tell` in lua/include/line.lua. */
 export function readMail(message: string): Mail | undefined {

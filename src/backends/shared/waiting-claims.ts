@@ -1,6 +1,6 @@
-import type { Claim, Grant } from '../../core/contract/backend.ts';
+import type { Claim, Grant, Left } from '../../core/contract/backend.ts';
 
-type Wake = (grant?: Grant) => void;
+type Wake = (grant?: Grant, left?: Left) => void;
 
 const DONE = Promise.resolve();
 

@@ -74,9 +74,11 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
       for (let [tries, ahead] = [0, Number.POSITIVE_INFINITY]; this.request; ) {
         if (wakes === 'mailbox' && this.claim.queue) this.listener.arm(this.claim);
         if (this.listener.mail) this.checkMail(this.listener.mail);
+        const { left } = this.listener;
+        if (left) attempt = { granted: false, left };
         if (!this.listener.mail) attempt ??= await this.ask(this.request.began);
         if (attempt && this.terms.inquiry?.hears(attempt, this.sent)) {
-          if (!attempt.granted) this.forgetSent();
+          if (!attempt.granted && !left) this.forgetSent();
           return undefined;
         }
         if (this.listener.mail) this.checkMail(this.listener.mail);

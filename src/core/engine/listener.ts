@@ -1,4 +1,4 @@
-import type { Backend, Claim, Grant } from '../contract/backend.ts';
+import type { Backend, Claim, Grant, Left } from '../contract/backend.ts';
 import type { Clock } from '../contract/clock.ts';
 import { inNoContext, promiseOf } from '../contract/context.ts';
 
@@ -40,6 +40,8 @@ const ARMING: AsyncDisposable = { [Symbol.asyncDispose]: async () => {} };
 export class Listener extends Bell {
   /** The grant that the engine sent by itself. */
   mail: Grant | undefined;
+  /** The words that the engine sent by itself. */
+  left: Left | undefined;
   readonly #backend: Backend;
   #claim: Claim | undefined;
   #watch: AsyncDisposable | undefined;
@@ -82,9 +84,11 @@ export class Listener extends Bell {
   #watchFor(claim: Claim): ReturnType<NonNullable<Backend['watch']>> | undefined {
     try {
       return inNoContext(() =>
-        this.#backend.watch?.(claim, (grant) => {
+        this.#backend.watch?.(claim, (grant, left) => {
           if (this.#claim !== claim) return;
           if (!this.#distrusts) this.mail ??= grant;
+          // Another claim asks whether it waited in time.
+          if (claim.answered?.age === Number.POSITIVE_INFINITY) this.left ??= left;
           this.ring();
         }),
       );
@@ -106,6 +110,7 @@ export class Listener extends Bell {
     this.#claim = undefined;
     this.#distrusts = false;
     this.mail = undefined;
+    this.left = undefined;
   }
 }
 

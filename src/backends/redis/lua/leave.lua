@@ -1,4 +1,4 @@
--- Gives up a hold, leaves words under its key, and tells the claims that wait to ask. A place is given up without words.
+-- Gives up a hold, leaves words under its key, and tells them to the claims that wait. A place is given up without words.
 --   KEYS  lock; of a Cluster, then the others, and the key of the words
 --   ARGV  what release.lua takes; the words; µs for which they stay; 1 if they have no age
 --   ->    what release.lua replies, and 4 more if words were left
@@ -9,8 +9,10 @@
 -- @include words
 local now = clock()
 local time = tonumber(now)
--- This number of waiting claims get a message. Each of them asks, and so lets the next one ask.
+-- This number of waiting claims get a message. Each of them leaves, or asks, and so lets the next one ask.
 local TOLD = 50
+-- Words of so many bytes go with the message. For longer ones a claim asks: so many copies would hold up the server.
+local CARRIED = 4096
 
 -- Gives the ticket of the hold, if it is one.
 local function ticket_of(key, value, kind, id)
@@ -24,11 +26,16 @@ local function ticket_of(key, value, kind, id)
   return record and -score > time and record:sub($record.ticket) or nil
 end
 
-local function tell_all(key)
+local function tell_all(key, ticket)
+  local text = ARGV[2]
+  local carried = #text <= CARRIED
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', key .. ':line', '(0', '+inf', 'LIMIT', 0, TOLD)) do
     local record = redis.call('HGET', key .. ':claims', id)
     local channel = record and record:match($record[channel])
-    if channel and channel ~= '-' then line_rule().send(channel:match('^%??(.*)$'), 'ask ' .. id) end
+    if channel and channel ~= '-' then
+      local mail = carried and 'left ' .. id .. ' ' .. ticket .. ' ' .. ARGV[3] .. ' ' .. text or 'ask ' .. id
+      line_rule().send(channel:match('^%??(.*)$'), mail)
+    end
   end
 end
 
@@ -41,9 +48,9 @@ local function leave(key, asked)
   local since = ARGV[4] == '1' and ends or time
   -- First, since a server that is short of memory refuses it, and then the hold goes on.
   keep_words(key, { tries = 0, begun = '0', mark = '-', counts = 0, ticket = ticket, since = since, ends = ends, text = ARGV[2] })
-  local freed = release(key, asked)
-  if kind == $line then tell_all(key) end
-  return freed + 4
+  -- Before the release: the claim that it admits waits no more, and would not be told.
+  if kind == $line then tell_all(key, ticket) end
+  return release(key, asked) + 4
 end
 
 return safely(leave, KEYS[1], ARGV[1])
