@@ -143,5 +143,6 @@ export default {
   'token, busy poll': (place) => scripts(place, LEAST, new BusyPoll(systemClock)),
   redlock: peer,
   'holdfast, counter': (place) => counting(place, holdfast(redlock(connect(place)))),
+  'holdfast, counter, no hand-off': (place) => counting(place, holdfast(redlock(connect(place)), { handOff: false })),
   'bare, counter': async (place) => counting(place, await bare(place)),
 } satisfies Contestants;

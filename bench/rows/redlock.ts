@@ -53,7 +53,7 @@ export const redlockRows: readonly Row[] = [
   {
     group: healthy,
     title: '2 processes × 5 callers, one key, a counter on another Redis',
-    entries: [COUNTING, POLLING].map((contestant) =>
+    entries: [COUNTING, `${COUNTING}, no hand-off`, POLLING].map((contestant) =>
       cycling({ group: healthy, contestant, processes: 2 }, { ...crowd, work: 0 }),
     ),
     targets: [
