@@ -90,7 +90,7 @@ export const TWINS: readonly Twin[] = [
     scope: handOff,
     name: 'NO_CLOCK',
     edits: [
-      { file: 'core/line/key-holds.ts', sound: 'if (!hold.held) {', broken: 'if (hold.life.over) {' },
+      { file: 'core/line/key-holds.ts', sound: 'if (!hold.timing.lasts(now)) {', broken: 'if (hold.life.over) {' },
       { file: 'core/line/hand-over.ts', sound: ' && timing.lastsFor(next.terms, now)', broken: '' },
     ],
     foundBy: 'tokens',

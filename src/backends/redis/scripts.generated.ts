@@ -525,7 +525,7 @@ return replies`,
 
 export const LEAVE: Script = {
   name: 'leave',
-  sha1: 'fa95f67066cdb9ba22c06ab8897a3fd6f8a307e8',
+  sha1: '835a208ba0946c48ab18d4ec4241ec0a60f7081e',
   text: `${lock}
 ${free}
 ${line}
@@ -545,15 +545,14 @@ local function ticket_of(key, value, kind, id)
   local record = score and redis.call('HGET', key .. ':claims', id)
   return record and -score > time and record:sub(1, 16) or nil
 end
-local function tell_all(key, ticket)
+local function tell_all(key, ticket, since, ends)
   local text = ARGV[2]
-  local carried = #text <= CARRIED
+  local words = #text <= CARRIED and ('%s %.0f %.0f '):format(ticket, since, ends) .. text
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', key .. ':line', '(0', '+inf', 'LIMIT', 0, TOLD)) do
     local record = redis.call('HGET', key .. ':claims', id)
     local channel = record and record:match('^%S+ %d+ %d+ %d+ (%S+)', 40)
     if channel and channel ~= '-' then
-      local mail = carried and 'left ' .. id .. ' ' .. ticket .. ' ' .. ARGV[3] .. ' ' .. text or 'ask ' .. id
-      line_rule().send(channel:match('^%??(.*)$'), mail)
+      line_rule().send(channel:match('^%??(.*)$'), words and 'left ' .. id .. ' ' .. words or 'ask ' .. id)
     end
   end
 end
@@ -565,7 +564,7 @@ local function leave(key, asked)
   local ends = time + ARGV[3]
   local since = ARGV[4] == '1' and ends or time
   keep_words(key, { tries = 0, begun = '0', mark = '-', counts = 0, ticket = ticket, since = since, ends = ends, text = ARGV[2] })
-  if kind == '1 line' then tell_all(key, ticket) end
+  if kind == '1 line' then tell_all(key, ticket, since, ends) end
   return release(key, asked) + 4
 end
 return safely(leave, KEYS[1], ARGV[1])`,

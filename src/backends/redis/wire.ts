@@ -8,12 +8,7 @@ type Fields<L extends Layout> = Readonly<Record<keyof L['fixed'] | keyof L['word
 function writer<L extends Layout>({ fixed, words }: L): (fields: Fields<L>) => string {
   const names = [...Object.keys(fixed), ...Object.keys(words)] as (keyof Fields<L>)[];
   const widths = names.map((name) => fixed[name as string] ?? 0);
-  return (fields) => {
-    let text = '';
-    for (let i = 0; i < names.length; i++)
-      text += `${i > 0 ? ' ' : ''}${`${fields[names[i]!]}`.padStart(widths[i]!, '0')}`;
-    return text;
-  };
+  return (fields) => names.map((name, i) => `${fields[name]}`.padStart(widths[i]!, '0')).join(' ');
 }
 
 const writeAttempt = writer(layouts.asked);
@@ -95,14 +90,20 @@ export interface Mail {
 }
 
 /** What lua/leave.lua tells a claim: words, or that it has to ask for them. */
-export function readLeft(message: string): { readonly id: string; readonly left: Left | undefined } | undefined {
-  const told = /^(?:ask|left) (\S+)(?: (\d+) (\d+) )?/.exec(message);
+export function readLeft(
+  message: string,
+): { readonly id: string; leftAt(time?: number): Left | undefined } | undefined {
+  const told = /^(?:ask|left) (\S+)(?: (\d+) (\d+) (\d+) )?/.exec(message);
   if (!told) return undefined;
-  const [head, id, ticket, ttl] = told;
-  const text = message.slice(head.length);
+  const [head, id, ticket, since, ends] = told;
   return {
     id: id!,
-    left: ticket ? { text, ticket: BigInt(ticket), age: 0, validFor: Number(ttl) / MICRO } : undefined,
+    leftAt(time = Number.NaN) {
+      const validFor = Number(ends) / MICRO - time;
+      if (!(validFor > 0)) return undefined; // also where no words came along
+      const age = Math.max(0, time - Number(since) / MICRO);
+      return { text: message.slice(head.length), ticket: BigInt(ticket!), age, validFor };
+    },
   };
 }
 

@@ -50,9 +50,8 @@ export class Interim {
   #arm(ms: number): void {
     this.#timer = this.#engine.clock.after(ms, () => {
       this.#timer = undefined;
-      if (!this.#onEnd) return;
       const left = this.#until - this.#engine.clock.now();
-      if (left > 0) this.#arm(left);
+      if (left > 0 && this.#onEnd) this.#arm(left);
       else this.end();
     });
   }

@@ -27,8 +27,11 @@ describeOn('redis', 'words that wake', () => {
     await server[Symbol.asyncDispose]();
   });
 
-  /** Leaves words while so many claims wait, and gives what each of them is told first, and the ticket of the words. */
-  async function told(key: string, text: string, count: number) {
+  /**
+   * Leaves words while so many claims wait, and gives what each of them is told first, and the ticket of the words.
+   * @param unread the process stands still for so many ms then
+   */
+  async function told(key: string, text: string, count: number, { ttl = 60_000, unread = 0 } = {}) {
     const holder = wish(key, { answered: ANY });
     const { ticket } = granted(await backend.attempt(holder));
     await using stack = new AsyncDisposableStack();
@@ -40,18 +43,35 @@ describeOn('redis', 'words that wake', () => {
       expect(await backend.attempt(claim)).toMatchObject({ granted: false });
       news.push(promise);
     }
-    expect(await backend.release(holder, undefined, { text, ttl: 60_000 })).toMatchObject({ freed: true, left: true });
+    const released = backend.release(holder, undefined, { text, ttl });
+    if (unread > 0) {
+      await new Promise(setImmediate); // it is sent
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, unread);
+    }
+    expect(await released).toMatchObject({ freed: true, left: true });
     return { ticket, news: await Promise.all(news) };
   }
 
   test('a claim that waits has the words with its wake, also the one whose turn it is', async () => {
     const text = '1 two\nlines: \u{1F512} ask x';
     const { ticket, news } = await told('carried', text, 2);
-    const left = { text, ticket, age: 0, validFor: 60_000 };
+    const left = { text, ticket, age: expect.closeTo(0, -2), validFor: expect.closeTo(60_000, -2) };
     expect(news).toEqual([
       { grant: undefined, left },
       { grant: undefined, left },
     ]);
+  });
+
+  test('words that lie unread for a while have the age that they have by then', async () => {
+    const { news } = await told('old', 'x', 1, { unread: 300 });
+    const left = news[0]!.left!;
+    expect(left.age, 'ms').toBeGreaterThanOrEqual(250);
+    expect(left.age + left.validFor, 'ms').toBeCloseTo(60_000, 0);
+  });
+
+  test('words that are over when they are read are not told: the claim asks', async () => {
+    const { news } = await told('over', 'x', 1, { ttl: 100, unread: 300 });
+    expect(news).toEqual([{ grant: undefined, left: undefined }]);
   });
 
   test.each([

@@ -26,15 +26,15 @@ local function ticket_of(key, value, kind, id)
   return record and -score > time and record:sub($record.ticket) or nil
 end
 
-local function tell_all(key, ticket)
+-- `since` and `ends`: µs of the clock, so that a claim that reads its message late knows how old the words are by then.
+local function tell_all(key, ticket, since, ends)
   local text = ARGV[2]
-  local carried = #text <= CARRIED
+  local words = #text <= CARRIED and ('%s %.0f %.0f '):format(ticket, since, ends) .. text
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', key .. ':line', '(0', '+inf', 'LIMIT', 0, TOLD)) do
     local record = redis.call('HGET', key .. ':claims', id)
     local channel = record and record:match($record[channel])
     if channel and channel ~= '-' then
-      local mail = carried and 'left ' .. id .. ' ' .. ticket .. ' ' .. ARGV[3] .. ' ' .. text or 'ask ' .. id
-      line_rule().send(channel:match('^%??(.*)$'), mail)
+      line_rule().send(channel:match('^%??(.*)$'), words and 'left ' .. id .. ' ' .. words or 'ask ' .. id)
     end
   end
 end
@@ -49,7 +49,7 @@ local function leave(key, asked)
   -- First, since a server that is short of memory refuses it, and then the hold goes on.
   keep_words(key, { tries = 0, begun = '0', mark = '-', counts = 0, ticket = ticket, since = since, ends = ends, text = ARGV[2] })
   -- Before the release: the claim that it admits waits no more, and would not be told.
-  if kind == $line then tell_all(key, ticket) end
+  if kind == $line then tell_all(key, ticket, since, ends) end
   return release(key, asked) + 4
 end
 
