@@ -266,6 +266,20 @@ describe('handOff: { linger }', () => {
     await others.close();
   });
 
+  test('a shorter linger is no longer for a longer one before it', async () => {
+    const clock = manualClock(1);
+    const engine = memory({ clock });
+    const locks = createLocks(engine, { clock });
+    const others = createLocks(engine, { clock });
+    const uses = (linger: number) => locks.mutex('a', { handOff: { linger, within: '10s' } }).run(() => {});
+    await uses(1_000);
+    await uses(10);
+    await clock.advance(10);
+    expect(await others.mutex('a').tryAcquire(), '10 ms after the second').not.toBeNull();
+    await locks.close();
+    await others.close();
+  });
+
   test('a hold is not kept from a caller here that may not take it over', async () => {
     const { open } = counted();
     const locks = open({ linger: '1s', within: '10s' });

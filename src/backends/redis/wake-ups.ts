@@ -161,7 +161,7 @@ export class WakeUps {
     const told = readLeft(message);
     const asker = told && this.#waiting.get(told.id);
     // The message may have lain unread for long, while this process stood still.
-    if (asker) asker.wake(undefined, told.leftAt(this.#shards.clockOf(asker.claim.key).in(0)));
+    asker?.wake(undefined, told?.leftAt(this.#shards.clockOf(asker.claim.key).in(0)));
     const mail = readMail(message);
     const waiter = mail && this.#waiting.get(mail.id);
     if (waiter) waiter.wake({ granted: true, ticket: mail.ticket, span: mail.span, validFor: mail.validFor });

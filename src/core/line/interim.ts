@@ -14,6 +14,8 @@ export class Interim {
   #onEnd: (() => void) | undefined;
   #until = 0;
   #timer: Cancel | undefined;
+  /** The time at which the timer fires; 0 without one. */
+  #fires = 0;
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -40,16 +42,18 @@ export class Interim {
 
   /** Calls `onEnd` when a caller has come, or after `ms`. A key has one hold that lingers at most: it is an exclusive one. */
   linger(ms: number, now: number, onEnd: () => void): void {
-    this.#engine.activity.begin();
     this.#onEnd = onEnd;
     this.#until = now + ms;
     // The timer stays when a caller comes, as to set and clear one for each hold would cost more than the hold.
-    if (!this.#timer) this.#arm(ms);
+    // One that is overdue will not fire any more: a test made it a fake one.
+    if (this.#until < this.#fires || this.#fires <= now) this.#arm(ms);
   }
 
   #arm(ms: number): void {
+    this.#timer?.();
+    this.#fires = this.#until;
     this.#timer = this.#engine.clock.after(ms, () => {
-      this.#timer = undefined;
+      this.#fires = 0;
       const left = this.#until - this.#engine.clock.now();
       if (left > 0 && this.#onEnd) this.#arm(left);
       else this.end();
@@ -59,16 +63,14 @@ export class Interim {
   /** A caller has come. */
   end(): void {
     const onEnd = this.#onEnd;
-    if (!onEnd) return;
     this.#onEnd = undefined;
-    onEnd();
-    this.#engine.activity.end();
+    onEnd?.();
   }
 
   /** No caller will come. */
   close(): void {
     this.end();
     this.#timer?.();
-    this.#timer = undefined;
+    this.#fires = 0;
   }
 }
