@@ -7,7 +7,7 @@ import { createClient, type RedisClientType } from 'redis';
 import { Mutex } from 'redis-semaphore';
 import Redlock from 'redlock';
 import { redis } from '../../src/backends/redis/index.ts';
-import { ATTEMPT, RELEASE } from '../../src/backends/redis/scripts.generated.ts';
+import { ATTEMPT, PASS, RELEASE } from '../../src/backends/redis/scripts.generated.ts';
 import { attemptArgs, readMail, releaseArgs } from '../../src/backends/redis/wire.ts';
 import { HOST } from '../../test/kit/net.ts';
 import type { Contestant, Contestants, Place, Release } from '../contestant.ts';
@@ -115,6 +115,33 @@ async function scripts(place: Place): Promise<Contestant> {
   };
 }
 
+/** A cycle of one round trip: our script that gives back and takes again, with nothing of ours around it. For one caller. */
+async function pass(place: Place): Promise<Contestant> {
+  const client = connect(place);
+  for (const { text } of [ATTEMPT, PASS]) await client.script('LOAD', text);
+  const asked = (key: string, id: string): string[] =>
+    attemptArgs(
+      { key, id, take: 1, of: 1, ttl: TTL, queue: true, span: 1, within: TTL, label: '' },
+      '-',
+      LAST_MOMENT,
+      REMEMBER,
+    );
+  /** By key: the id that has it or is about to, and the answer to its attempt. */
+  const holds = new Map<string, { readonly id: string; readonly taken: Promise<unknown> }>();
+  return {
+    lock: (key) => async () => {
+      const first = randomUUID();
+      const hold = holds.get(key) ?? { id: first, taken: client.evalsha(ATTEMPT.sha1, 1, key, ...asked(key, first)) };
+      await hold.taken;
+      return () => {
+        const id = randomUUID();
+        const taken = client.evalsha(PASS.sha1, 1, key, ...releaseArgs(hold.id, REMEMBER), ...asked(key, id));
+        holds.set(key, { id, taken });
+      };
+    },
+  };
+}
+
 function redlock(place: Place): Contestant {
   const locks = new Redlock([connect(place)], { retryCount: -1 });
   locks.on('error', () => {}); // it tells of every refusal
@@ -164,6 +191,7 @@ export default {
   'bare, node-redis': bareNodeRedis,
   token,
   scripts,
+  pass,
   baton,
   redlock,
   'redis-semaphore': redisSemaphore,

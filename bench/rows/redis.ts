@@ -21,6 +21,8 @@ const crowd = { callers: 25, own: false, work: 1, ms: 2_000 };
 const four = all.map((who) => ({ ...who, processes: 4 }));
 /** Ours with nothing around them: how near to the floor a lock with a token can come. */
 const SCRIPTS = 'scripts';
+/** Our script that gives back and takes again: how near to the floor a cycle of one round trip can come. */
+const PASS = 'pass';
 const NO_HAND_OFF = 'holdfast, no hand-off';
 const BUSY_POLL = 'holdfast, busy poll';
 /** `awaitRelease: false`, with the hand-off to the next caller of the process and without it. */
@@ -45,7 +47,7 @@ export const redisRows: readonly Row[] = [
   {
     group,
     title: 'one caller',
-    entries: [...all, ...[BUSY_POLL, UNAWAITED, UNAWAITED_APART, LINGER, SCRIPTS, 'token'].map(of)].map((who) =>
+    entries: [...all, ...[BUSY_POLL, UNAWAITED, UNAWAITED_APART, LINGER, SCRIPTS, PASS, 'token'].map(of)].map((who) =>
       alone(who),
     ),
     floor: 'bare',
