@@ -1,5 +1,6 @@
 import type { Claim, Grant, Left } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
+import { leftIn } from '../shared/record.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import { slotOf } from './keys.ts';
 import { Mailbox, type MailboxNeeds } from './mailbox.ts';
@@ -161,7 +162,8 @@ export class WakeUps {
     const told = readLeft(message);
     const asker = told && this.#waiting.get(told.id);
     // The message may have lain unread for long, while this process stood still.
-    asker?.wake(undefined, told?.leftAt(this.#shards.clockOf(asker.claim.key).in(0)));
+    const time = asker && this.#shards.clockOf(asker.claim.key).in(0);
+    asker?.wake(undefined, leftIn(told?.words, time ?? Number.POSITIVE_INFINITY));
     const mail = readMail(message);
     const waiter = mail && this.#waiting.get(mail.id);
     if (waiter) waiter.wake({ granted: true, ticket: mail.ticket, span: mail.span, validFor: mail.validFor });

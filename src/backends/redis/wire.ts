@@ -1,4 +1,4 @@
-import type { Attempt, Claim, Left, Renewal, Standing } from '../../core/contract/backend.ts';
+import type { Attempt, Claim, Renewal, Standing } from '../../core/contract/backend.ts';
 import { invalid } from '../../core/contract/errors.ts';
 import { type Layout, layouts, NO_TICKET } from './layout.ts';
 
@@ -89,22 +89,22 @@ export interface Mail {
   readonly validFor: number;
 }
 
+/** Words as the scripts tell them: with the times at which they were left and are over, µs. */
+export const readWords = (ticket: unknown, since: unknown, ends: unknown, text: unknown) => ({
+  text: String(text),
+  ticket: BigInt(String(ticket)),
+  at: Number(since) / MICRO,
+  until: Number(ends) / MICRO,
+});
+
 /** What lua/leave.lua tells a claim: words, or that it has to ask for them. */
 export function readLeft(
   message: string,
-): { readonly id: string; leftAt(time?: number): Left | undefined } | undefined {
+): { readonly id: string; readonly words: ReturnType<typeof readWords> | undefined } | undefined {
   const told = /^(?:ask|left) (\S+)(?: (\d+) (\d+) (\d+) )?/.exec(message);
   if (!told) return undefined;
   const [head, id, ticket, since, ends] = told;
-  return {
-    id: id!,
-    leftAt(time = Number.NaN) {
-      const validFor = Number(ends) / MICRO - time;
-      if (!(validFor > 0)) return undefined; // also where no words came along
-      const age = Math.max(0, time - Number(since) / MICRO);
-      return { text: message.slice(head.length), ticket: BigInt(ticket!), age, validFor };
-    },
-  };
+  return { id: id!, words: ticket ? readWords(ticket, since, ends, message.slice(head.length)) : undefined };
 }
 
 /** See `tell` in lua/include/line.lua. */

@@ -3,7 +3,7 @@ import { leftIn, readRecord, rememberedIn } from '../shared/record.ts';
 import { wordsOf } from './keys.ts';
 import { ASK, LEAVE } from './scripts.generated.ts';
 import type { Server, Shards } from './shards.ts';
-import { MICRO, readAttempt, releaseArgs } from './wire.ts';
+import { MICRO, readAttempt, readWords, releaseArgs } from './wire.ts';
 
 /** µs: older than any words. */
 const ANY_AGE = 1e16;
@@ -54,13 +54,7 @@ export class RedisWords implements Words {
 
   #answer([, now, ticket, since, ends, text]: unknown[]): { attempt: Attempt; time: number } {
     const time = Number(now) / MICRO;
-    const words = {
-      text: String(text),
-      ticket: BigInt(String(ticket)),
-      at: Number(since) / MICRO,
-      until: Number(ends) / MICRO,
-    };
-    return { attempt: { granted: false, left: leftIn(words, time) }, time };
+    return { attempt: { granted: false, left: leftIn(readWords(ticket, since, ends, text), time) }, time };
   }
 
   /** Gives up a hold with words. @param release the arguments of the release itself */

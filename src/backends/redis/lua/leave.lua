@@ -11,7 +11,7 @@ local now = clock()
 local time = tonumber(now)
 -- This number of waiting claims get a message. Each of them leaves, or asks, and so lets the next one ask.
 local TOLD = 50
--- Words of so many bytes go with the message. For longer ones a claim asks: so many copies would hold up the server.
+-- Words of at most this many bytes go with the message. Copies of longer ones would hold up the server, so each claim asks for them.
 local CARRIED = 4096
 
 -- Gives the ticket of the hold, if it is one.
