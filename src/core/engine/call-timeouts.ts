@@ -8,22 +8,27 @@ import type { BusyPoll } from './busy-poll.ts';
 const LINGER = 1_000;
 
 /**
- * Items in no order, and one timer in the background for the first of them that is due. Each item knows its slot; below 0 it is in no
+ * Items in no order, and one timer for the first of them that is due. Each item knows its slot; below 0 it is in no
  * agenda. A Set that is filled and emptied again and again costs more.
  */
 export class Agenda<T extends { slot: number }> {
   readonly #clock: Clock;
   readonly #ring: (late: number) => void;
+  readonly #background: boolean;
   readonly #items: T[] = [];
   #due = Number.POSITIVE_INFINITY;
   /** The time at which the timer fires. */
   #fires = Number.POSITIVE_INFINITY;
   #cancel: Cancel | undefined;
 
-  /** @param ring looks for the items that are due and sets the timer for the rest; it gets by how much the timer is late, ms */
-  constructor(clock: Clock, ring: (late: number) => void) {
+  /**
+   * @param ring looks for the items that are due and sets the timer for the rest; it gets by how much the timer is late, ms
+   * @param background whether the timer keeps no process alive
+   */
+  constructor(clock: Clock, ring: (late: number) => void, background = true) {
     this.#clock = clock;
     this.#ring = ring;
+    this.#background = background;
   }
 
   get size(): number {
@@ -72,7 +77,7 @@ export class Agenda<T extends { slot: number }> {
     this.#cancel?.();
     const pause = Math.min(Math.max(0, this.#due - now), LINGER);
     this.#fires = now + pause;
-    this.#cancel = this.#clock.after(pause, () => this.#wake(), true);
+    this.#cancel = this.#clock.after(pause, () => this.#wake(), this.#background);
   }
 
   #wake(): void {
