@@ -145,7 +145,7 @@ async function handOvers(engine: LeadingEngine, site: Site): Promise<{ handOver:
   return { handOver: p50, killed: median(killed) };
 }
 
-/** PostgreSQL counts statements only when it is told to. Redlock has five nodes, as it is used. */
+/** PostgreSQL counts statements only with an extension. Redlock has five nodes, as it is used. */
 async function started(engine: LeadingEngine): Promise<Site> {
   if (engine === 'redlock') {
     const nodes = await startRedisNodes(5);

@@ -11,11 +11,11 @@ export const LOOK = 25;
 /** How often the next holder renews its note, and how much longer than that the note lasts, ms. */
 export const RENEW_AFTER = 80;
 const LASTS = 170;
-/** By how much a note lasts longer after a long wait: a share of the wait, and at most so many ms. A next holder that died holds the others up for as long. */
+/** A long wait makes the note last longer: by this share of the wait, and by at most this time, ms. A dead next holder delays the others by as much. */
 const LONGER = 0.05;
 const LONGEST = 5_000;
 /** After this wait a process spares the nodes: it asks one node whether the note is as before, and only when that may matter, ms. */
-export const LONG = 1_000;
+const LONG = 1_000;
 /** The longest pause of the next holder between two attempts, and some time for the nodes to answer, ms. Its note lasts longer than that. */
 const PAUSES = 800;
 /** The longest time for which a process behind the next holder does not look at the note, ms. */
@@ -60,8 +60,12 @@ export function mayAsk(
   return now - readAt < (waited < LONG ? LOOK : Math.max(LOOK, lifeOf(waited, roundTrip) - PAUSES));
 }
 
+/** True if this process has waited for so long that it spares the nodes. */
+export const waitsLong = ({ waitsSince = Number.POSITIVE_INFINITY }: KeyUse, now: number): boolean =>
+  now - waitsSince >= LONG;
+
 /** True if another process is next, and this one has waited for so long that it need not know at once when that changes. */
-export function mayRest({ next, waitsSince = Number.POSITIVE_INFINITY, readAt }: KeyUse, now: number): boolean {
-  const waited = now - waitsSince;
-  return next !== undefined && waited >= LONG && now - readAt < Math.min(RESTS, waited * LONGER);
+export function mayRest(use: KeyUse, now: number): boolean {
+  const { next, waitsSince = now, readAt } = use;
+  return next !== undefined && waitsLong(use, now) && now - readAt < Math.min(RESTS, (now - waitsSince) * LONGER);
 }

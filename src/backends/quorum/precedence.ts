@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/contract/clock.ts';
 import { RecentKeys } from '../../core/contract/recent-keys.ts';
 import type { NextNote, NextProcess } from './next-note.ts';
-import { type KeyUse, LONG, LOOK, lifeOf, mayAsk, mayRest, patienceOf, RENEW_AFTER } from './note-timing.ts';
+import { type KeyUse, LOOK, lifeOf, mayAsk, mayRest, patienceOf, RENEW_AFTER, waitsLong } from './note-timing.ts';
 
 /** A process that asks again within this time after its release may keep the others out, ms. Their pauses are as long. */
 const AGAIN = 500;
@@ -60,7 +60,7 @@ export class Precedence {
   /** True if this process is next, and has waited for so long that few nodes have to refuse it. */
   sparesNodes(key: string): boolean {
     const use = this.#uses.get(key);
-    return use?.noteSince !== undefined && this.#clock.now() - (use.waitsSince ?? Number.POSITIVE_INFINITY) >= LONG;
+    return use?.noteSince !== undefined && waitsLong(use, this.#clock.now());
   }
 
   /** @param took ms until the nodes had answered; undefined if they were not asked */
@@ -112,10 +112,10 @@ export class Precedence {
   }
 
   /** Reads the note. After a long wait one node is enough, if it names the process that was next before. */
-  async #find(key: string, { waitsSince, next, noteSince }: KeyUse): Promise<NextProcess | undefined> {
-    const before = next ?? (noteSince === undefined ? undefined : { id: this.#id, waited: 0 });
-    const long = waitsSince !== undefined && this.#clock.now() - waitsSince >= LONG;
-    return before && long && (await this.#note.names(key, before.id)) ? before : this.#note.read(key);
+  async #find(key: string, use: KeyUse): Promise<NextProcess | undefined> {
+    const before = use.next ?? (use.noteSince === undefined ? undefined : { id: this.#id, waited: 0 });
+    const isEnough = before && waitsLong(use, this.#clock.now()) && (await this.#note.names(key, before.id));
+    return isEnough ? before : this.#note.read(key);
   }
 
   #writeNote(key: string, use: KeyUse, waited: number, now: number): void {

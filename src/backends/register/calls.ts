@@ -14,7 +14,7 @@ export const took = (written: Written): boolean => written === true || typeof wr
 /** The proof that the store keeps to versions. It comes before the first write of a line. */
 export interface Proof {
   passed(): Promise<void>;
-  /** A caller waits for so many ms, and the proof is a part of what it waits for. */
+  /** A caller waits for `within` ms at most, and the proof is a part of that. */
   hurry(within: number): void;
 }
 

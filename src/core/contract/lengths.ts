@@ -33,7 +33,7 @@ export function lengthsFor(options: LengthOptions, traits: Traits): Lengths {
 }
 
 /**
- * The place of a claim may lapse after so many ms without an attempt.
+ * The time after which the place of a claim may lapse without an attempt, ms.
  * @example placeTtlOf({ ttl: 30_000 }) === PLACE_TTL; // a place dies sooner than a hold
  */
 export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL }: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
@@ -53,7 +53,7 @@ export function placeTtlFor({ bound }: LengthOptions['spin'], { placeTtl = PLACE
 
 /**
  * How much longer than its lease the claim of a waiter has to last, ms. The lease counts from the last sign of life that was answered,
- * since the waiter cannot know when the engine admitted it after that. So much of it may be over when the waiter hears of its grant: a
+ * since the waiter cannot know when the engine admitted it after that. When the waiter hears of its grant, this much of the lease may be over: a
  * pause, a late timer, the way of the next sign of life, and the difference of the clocks.
  */
 export const waiterMargin = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number =>

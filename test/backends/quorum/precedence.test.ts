@@ -40,7 +40,7 @@ test('who is next and does not ask any more holds nobody up for longer than half
   expect(await again()).toBe(true);
 });
 
-test('who was next for long and does not ask any more holds nobody up for longer than some seconds', async () => {
+test('a process that was next for long and asks no more delays the others by some seconds at most', async () => {
   const clock = manualClock();
   const nodes = [1, 2, 3].map(() => memory({ clock }));
   const during = <T>(work: Promise<T>): Promise<T> => stepUntilEnd(work, () => clock.advance(1));
@@ -166,7 +166,7 @@ test('five processes that have waited for minutes ask five nodes for no more tha
   expect(count.requests / 10).toBeLessThanOrEqual(10);
 });
 
-test('who has waited for long asks two nodes, and all of them once the key is free, which it has within a second', async () => {
+test('a process that has waited for long asks two nodes, and all of them once the key is free, and has it within a second', async () => {
   const { clock, count, ends, pass, release } = await longWait(1);
   await pass(60_000);
   count.votes = 0;
@@ -182,7 +182,7 @@ test('who has waited for long asks two nodes, and all of them once the key is fr
   expect(count.votes, 'at every node').toBeGreaterThanOrEqual(5);
 });
 
-test('who has waited for long gets a key that is free at a majority, whatever the others say', async () => {
+test('a process that has waited for long gets a key that is free at a majority, whatever the others say', async () => {
   const { ends, nodes, during, pass, release } = await longWait(1);
   await pass(60_000);
   for (const node of nodes.slice(0, 2)) void node.attempt(claim({ queue: true, ttl: 3_600_000 }));
