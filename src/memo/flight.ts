@@ -5,7 +5,6 @@ import { passedFor } from '../core/contract/terms.ts';
 import type { HeldLease } from '../core/holds/held-lease.ts';
 import { Frame } from '../core/line/frame.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
-import { takeSeats } from '../core/line/take-seats.ts';
 import { type Caller, whenAt } from './caller.ts';
 import { WaitingCallers } from './callers.ts';
 import { checkMatch, MemoInquiry } from './inquiry.ts';
@@ -88,7 +87,7 @@ export class Flight {
     const inquiry = new MemoInquiry(head.plan, name, oldest(head, old !== undefined), this.#answers);
     const wait = head.wait === 0 || old ? 0 : Number.POSITIVE_INFINITY;
     const terms = { ...head.plan.terms, wait, signal: this.#claimEnd.signal, inquiry };
-    const lease = await takeSeats(this.#runtime, this.#key, EXCLUSIVE, terms);
+    const lease = await this.#runtime.take(this.#key, EXCLUSIVE, terms);
     const left = inquiry.left ?? old;
     if (lease) await this.#run(lease, inquiry.tries);
     else if (left) this.#callers.answer(left, answered(this.#callers.all, left, inquiry.sent));

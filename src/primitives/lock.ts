@@ -9,7 +9,6 @@ import { heldLease } from '../core/holds/held-lease.ts';
 import type { AnyLease, Lease } from '../core/holds/lease.ts';
 import { Frame } from '../core/line/frame.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
-import { takeSeats } from '../core/line/take-seats.ts';
 
 /** A lock on a key: one caller holds it at a time, or a few do. */
 export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = LockOptions> {
@@ -136,7 +135,7 @@ export const oneKey = <L extends AnyLease>(
 ): Target<L, LockOptions> => ({
   name: key,
   lockOptions: (options) => options,
-  take: (terms) => takeSeats(runtime, key, seats, terms) as Promise<AnyLease | undefined> as Promise<L | undefined>,
+  take: (terms) => runtime.take(key, seats, terms) as Promise<AnyLease | undefined> as Promise<L | undefined>,
   inside: (lease, fn) => new Frame(runtime, heldLease(lease)).run(fn, lease),
 });
 

@@ -6,7 +6,6 @@ import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import type { DeadlockWatch } from '../../src/core/line/line-context.ts';
 import type { LocalStanding } from '../../src/core/line/local-standing.ts';
 import { LockRuntime } from '../../src/core/line/runtime.ts';
-import { takeSeats } from '../../src/core/line/take-seats.ts';
 import { createLocks, LockError, type LockOptions } from '../../src/index.ts';
 import { runtimeOf } from '../../src/locks.ts';
 import { around } from '../../src/testing/around.ts';
@@ -211,7 +210,7 @@ function watched(watch?: DeadlockWatch['watch']) {
     close: () => void ends.push('closed'),
   };
   const take = (key: string, options: LockOptions = {}) =>
-    takeSeats(runtime, key, EXCLUSIVE, new LayeredOptions(engine.traits, options).terms);
+    runtime.take(key, EXCLUSIVE, new LayeredOptions(engine.traits, options).terms);
   return { clock, engine, runtime, take, asked, ends };
 }
 

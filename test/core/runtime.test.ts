@@ -5,7 +5,6 @@ import { channels } from '../../src/core/contract/events.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import type { LockOptions } from '../../src/core/contract/options.ts';
 import { LockRuntime } from '../../src/core/line/runtime.ts';
-import { takeSeats } from '../../src/core/line/take-seats.ts';
 import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -15,7 +14,7 @@ function setup() {
   const engine = memory({ clock });
   const runtime = new LockRuntime(engine, clock, false);
   const take = (key: string, options: LockOptions = {}, seats = EXCLUSIVE) =>
-    takeSeats(runtime, key, seats, new LayeredOptions(engine.traits, options).terms);
+    runtime.take(key, seats, new LayeredOptions(engine.traits, options).terms);
   return { clock, engine, runtime, take };
 }
 

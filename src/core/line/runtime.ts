@@ -1,11 +1,18 @@
+import type { Seats } from '../contract/admission.ts';
 import type { Backend } from '../contract/backend.ts';
 import type { Clock } from '../contract/clock.ts';
 import { LockError } from '../contract/errors.ts';
 import { nextNumber } from '../contract/events.ts';
 import { type ProcessName, processName } from '../contract/origin.ts';
+import { type Terms, withWaitUntil } from '../contract/terms.ts';
 import { CALL_TIMEOUT, Engine } from '../engine/engine.ts';
 import { RefusalThrottle } from '../engine/refusal-throttle.ts';
+import { AdaptiveHistory } from '../holds/adaptive-history.ts';
+import { HeldLease } from '../holds/held-lease.ts';
+import type { Hold } from '../holds/hold.ts';
 import { Watchdog } from '../holds/watchdog.ts';
+import { RequestEvents } from './acquire-request.ts';
+import { Frame } from './frame.ts';
 import type { DeadlockWatch, LineContext } from './line-context.ts';
 import { LocalLine } from './local-line.ts';
 import type { LocalStanding } from './local-standing.ts';
@@ -35,6 +42,55 @@ export class LockRuntime implements LineContext {
   /** @throws LockError `LOCK_CLOSED` */
   assertOpen(key?: string): void {
     if (this.#closed) throw closedError(key, this.engine.backend.name);
+  }
+
+  /**
+   * Takes seats of a key. If a frame of that key is around the caller and may be re-entered, it enters that.
+   * @returns undefined when `wait` is 0 and they cannot be had now, and when words have settled the request
+   */
+  async take(key: string, seats: Seats, terms: Terms): Promise<HeldLease | undefined> {
+    const { clock } = this.engine;
+    const began = clock.now();
+    const events = new RequestEvents(this, { key, seats, terms }, began);
+    const until = began + terms.wait;
+    let left = terms;
+    let now = began;
+    try {
+      while (terms.reentrant) {
+        this.assertOpen(key);
+        const frame = Frame.around(this, key, seats);
+        if (!frame) break;
+        const lease = await frame.enter(events, left);
+        if (lease === undefined) return await this.#refuse(events);
+        if (lease !== 'ended') {
+          events.tellEnd('reentered');
+          return lease;
+        }
+        now = clock.now();
+        left = withWaitUntil(terms, until, now);
+      }
+      const history = terms.adaptive && AdaptiveHistory.of(this.engine, key, terms);
+      if (history) {
+        const longer = await history.lengthen(left);
+        now = clock.now();
+        left = withWaitUntil(longer, until, now);
+      }
+      const hold = await this.line(key).join(events, left, now, Frame.current);
+      if (hold)
+        return new HeldLease(this.engine, hold, history && (() => leaveLesson(this.engine, hold, terms, history)));
+      const state = terms.inquiry?.settled;
+      if (!state) return await this.#refuse(events);
+      events.tellEnd('answered', undefined, state);
+      return undefined;
+    } catch (error) {
+      events.tellFailure(error);
+      return this.refusals.refuse(error);
+    }
+  }
+
+  async #refuse(events: RequestEvents): Promise<undefined> {
+    events.tellEnd('refused');
+    await this.refusals.next();
   }
 
   /** @throws LockError `LOCK_CLOSED` */
@@ -84,6 +140,15 @@ export class LockRuntime implements LineContext {
     await this.engine.activity.quiet(CALL_TIMEOUT);
     await this.engine.close();
   }
+}
+
+/** Releases the hold, and leaves the next holder word of how long the work took. */
+async function leaveLesson(engine: Engine, hold: Hold, { ttl }: Terms, history: AdaptiveHistory): Promise<boolean> {
+  // Side by side, and both before the caller goes on: a caller that it tells of the release may read the lesson.
+  const left = history.leave(engine.clock.now() - hold.timing.since, ttl);
+  const freed = await hold.leave();
+  await left;
+  return freed;
 }
 
 const closedError = (key: string | undefined, backend: string): LockError =>
