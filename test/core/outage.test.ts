@@ -109,8 +109,7 @@ test.each<[string, () => Error]>([
 
 test('no waiter is ended by the first request of an outage, since its process may have stood still', () => {
   const outage = new Outage(0);
-  outage.noteRequest(5);
-  outage.noteFailure(new Error('no route'));
+  outage.noteFailure(new Error('no route'), 5);
   expect(outage.exceeds(0, 5, 20_000), 'the first one').toBe(false);
   expect(outage.exceeds(0, 6, 10_005), 'within ten seconds').toBe(false);
   expect(outage.exceeds(0, 6, 10_006)).toBe(true);
@@ -121,7 +120,7 @@ test('what went wrong last is known until something is answered', () => {
   expect(outage.by(10), 'nothing was answered so far').toBeInstanceOf(Error);
   expect(outage.by(9), 'it was not asked yet').toBeUndefined();
   const wrong = new Error('no route');
-  outage.noteFailure(wrong);
+  outage.noteFailure(wrong, 10);
   expect([outage.last, outage.by(9)]).toEqual([wrong, wrong]);
   outage.noteAnswer(20);
   expect([outage.last, outage.limit(0)]).toEqual([undefined, Number.POSITIVE_INFINITY]);
@@ -129,10 +128,9 @@ test('what went wrong last is known until something is answered', () => {
 
 test('who waits has ten seconds from the last answer, or from when it came', () => {
   const outage = new Outage(0);
-  outage.noteFailure(new Error('no route'));
-  expect(outage.limit(300), 'nothing was asked before').toBe(10_300);
-  outage.noteRequest(5);
+  outage.noteFailure(new Error('no route'), 5);
+  expect(outage.limit(300), 'it came after the first request').toBe(10_300);
   outage.noteAnswer(1_000);
-  outage.noteFailure(new Error('no route'));
+  outage.noteFailure(new Error('no route'), 1_100);
   expect([outage.limit(300), outage.limit(2_000)]).toEqual([11_000, 12_000]);
 });

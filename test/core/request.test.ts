@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { claimFor } from '../../src/core/claims/numbered-claim.ts';
+import { claimFor } from '../../src/core/claims/queued-claim.ts';
 import { EXCLUSIVE, type Seats, SHARED, WRITER } from '../../src/core/contract/admission.ts';
 import type { Traits } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';

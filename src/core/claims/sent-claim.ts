@@ -1,11 +1,11 @@
-import type { Attempt, Grant } from '../contract/backend.ts';
+import type { Attempt, Claim, Grant } from '../contract/backend.ts';
 import { isLockError } from '../contract/errors.ts';
 import { placeTtlOf } from '../contract/lengths.ts';
+import type { Enclosing } from '../contract/origin.ts';
 import { deadlineOf, type Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 import { Listener } from '../engine/listener.ts';
 import { withdraw } from '../engine/withdrawal.ts';
-import type { NumberedClaim } from './numbered-claim.ts';
 
 /** How long a waiter asks an engine that does not answer, ms. */
 const TROUBLE = 10_000;
@@ -20,7 +20,7 @@ export class Outage {
   readonly #opened: number;
   /** The last error since the last answer. Before the first answer: that there was none. */
   #last: unknown = UNANSWERED;
-  /** The time at which the last answered request was sent, or else the first one. */
+  /** The time at which the last answered request was sent, or else the first one that failed. */
   #since: number | undefined;
 
   constructor(now: number) {
@@ -31,16 +31,13 @@ export class Outage {
     return this.#last;
   }
 
-  noteRequest(sent: number): void {
-    this.#since ??= sent;
-  }
-
   noteAnswer(sent: number): void {
     this.#since = sent;
     this.#last = undefined;
   }
 
-  noteFailure(error: unknown): void {
+  noteFailure(error: unknown, sent: number): void {
+    this.#since ??= sent;
     this.#last = error;
   }
 
@@ -88,6 +85,14 @@ export interface PiggybackedAttempt {
   readonly attempt: Promise<Attempt | undefined>;
 }
 
+/** A claim, and what its label says of it. */
+export interface NumberedClaim extends Claim {
+  /** The number of the claim in this process. */
+  readonly number: number;
+  readonly inside: readonly Enclosing[];
+  readonly detects?: number | undefined;
+}
+
 /** A claim with all that was sent of it, answered and heard. So it knows what the engine may have of it. */
 export class SentClaim {
   claim: NumberedClaim;
@@ -124,13 +129,13 @@ export class SentClaim {
   /** @returns undefined when the claim has to be asked again: it was not taken along, came too late, or got no answer */
   protected async answerOf({ sent, attempt }: PiggybackedAttempt): Promise<Attempt | undefined> {
     this.#sent = sent; // it was sent, whether or not an answer ever comes
-    this.outage.noteRequest(sent);
     try {
       const answer = await attempt;
       if (!answer || (!answer.granted && answer.late)) return undefined;
       this.outage.noteAnswer(sent);
       return answer;
-    } catch {
+    } catch (error) {
+      this.outage.noteFailure(error, sent);
       this.#noAnswer(sent);
       return undefined;
     }
@@ -146,7 +151,6 @@ export class SentClaim {
     const sent = this.engine.clock.now();
     this.#earlier = this.#sent;
     this.#sent ??= sent;
-    this.outage.noteRequest(sent);
     const { inquiry } = this.terms;
     if (inquiry) this.claim = { ...this.claim, answered: inquiry.answerable(sent) };
     try {
@@ -175,7 +179,7 @@ export class SentClaim {
 
   /** @throws error when it is not worth asking again */
   #handleFailure(error: unknown, sent: number, began: number): void {
-    this.outage.noteFailure(error);
+    this.outage.noteFailure(error, sent);
     if (!isLockError(error)) this.#noAnswer(sent);
     if (this.listener.mail) return;
     if (isLockError(error)) this.#sent = this.#earlier; // surely without effect: nothing of it has to be withdrawn

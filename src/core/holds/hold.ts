@@ -1,5 +1,4 @@
-import type { NumberedClaim } from '../claims/numbered-claim.ts';
-import type { LocalGrant } from '../claims/sent-claim.ts';
+import type { LocalGrant, NumberedClaim } from '../claims/sent-claim.ts';
 import { isExclusive } from '../contract/admission.ts';
 import type { Leave, LeftState } from '../contract/backend.ts';
 import { LockError, quoted } from '../contract/errors.ts';

@@ -1,5 +1,4 @@
-import type { SeatRequest } from '../claims/numbered-claim.ts';
-import type { QueuedClaim } from '../claims/queued-claim.ts';
+import type { QueuedClaim, SeatRequest } from '../claims/queued-claim.ts';
 import { ALL_SEATS, isExclusive, type Seats } from '../contract/admission.ts';
 import type { Cancel } from '../contract/clock.ts';
 import { isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';

@@ -1,4 +1,4 @@
-import type { NumberedClaim } from '../claims/numbered-claim.ts';
+import type { NumberedClaim } from '../claims/sent-claim.ts';
 import { sameForEngine } from '../contract/option-table.ts';
 import type { Hold } from '../holds/hold.ts';
 import type { AcquireRequest } from './acquire-request.ts';

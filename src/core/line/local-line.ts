@@ -1,5 +1,4 @@
-import { claimFor } from '../claims/numbered-claim.ts';
-import { QueuedClaim } from '../claims/queued-claim.ts';
+import { claimFor, QueuedClaim } from '../claims/queued-claim.ts';
 import type { Outage } from '../claims/sent-claim.ts';
 import type { Terms } from '../contract/terms.ts';
 import type { Hold } from '../holds/hold.ts';
