@@ -3,11 +3,19 @@ import { type Seats, Tally } from '../contract/admission.ts';
 /** Up to so many are searched one after the other: a Set that is filled and emptied again and again costs more. */
 const FEW = 16;
 
-/** The members that were added and not yet deleted, in their order, each once. The cost per step does not grow with their number. */
-export class Members<M> {
+interface Member {
+  readonly seats: Seats;
+}
+
+/**
+ * The members inside, in the order in which they came, each once, with a tally of their seats. The cost per step does not grow with their
+ * number.
+ */
+class Inside<M extends Member> {
   readonly #few: M[] = [];
   /** All of them, as long as they are more than a few. */
   #many: Set<M> | undefined;
+  readonly #tally = new Tally();
 
   get size(): number {
     return this.#many?.size ?? this.#few.length;
@@ -17,7 +25,17 @@ export class Members<M> {
     return this.#many?.has(member) ?? this.#few.includes(member);
   }
 
+  /** Whether a newcomer fits beside all members, or beside all but `other`. */
+  fits(seats: Seats, other?: M): boolean {
+    if (!other) return this.#tally.fits(seats);
+    this.#tally.remove(other.seats);
+    const fits = this.#tally.fits(seats);
+    this.#tally.add(other.seats);
+    return fits;
+  }
+
   add(member: M): void {
+    this.#tally.add(member.seats);
     if (this.#many) this.#many.add(member);
     else if (this.#few.push(member) > FEW) this.#many = new Set(this.#few.splice(0));
   }
@@ -25,13 +43,14 @@ export class Members<M> {
   /** Whether it was there. */
   delete(member: M): boolean {
     if (this.#many) {
-      const was = this.#many.delete(member);
+      if (!this.#many.delete(member)) return false;
       if (this.#many.size === 0) this.#many = undefined;
-      return was;
+    } else {
+      const at = this.#few.indexOf(member);
+      if (at < 0) return false;
+      this.#few.copyWithin(at, at + 1).pop();
     }
-    const at = this.#few.indexOf(member);
-    if (at < 0) return false;
-    this.#few.copyWithin(at, at + 1).pop();
+    this.#tally.remove(member.seats);
     return true;
   }
 
@@ -43,10 +62,9 @@ export class Members<M> {
 const NOBODY: readonly never[] = [];
 
 /** A line in this process, in order of arrival, under the one rule. The members inside are a prefix of it, so a tally of them decides. */
-export class ArrivalLine<M extends { readonly seats: Seats }> {
-  readonly #inside = new Members<M>();
+export class ArrivalLine<M extends Member> {
+  readonly #inside = new Inside<M>();
   readonly #outside = new Set<M>();
-  readonly #tally = new Tally();
 
   get idle(): boolean {
     return this.#inside.size === 0 && this.#outside.size === 0;
@@ -67,7 +85,7 @@ export class ArrivalLine<M extends { readonly seats: Seats }> {
 
   /** Whether a newcomer could enter. */
   admits(seats: Seats): boolean {
-    return this.#outside.size === 0 && this.#tally.fits(seats);
+    return this.#outside.size === 0 && this.#inside.fits(seats);
   }
 
   /** Joins at the end. @returns true when the member enters at once */
@@ -76,19 +94,19 @@ export class ArrivalLine<M extends { readonly seats: Seats }> {
       this.#outside.add(member);
       return false;
     }
-    this.#enter(member);
+    this.#inside.add(member);
     return true;
   }
 
   /** Leaves, if the member is still there. @returns the members that enter in its place */
   leave(member: M): readonly M[] {
-    if (!this.#exit(member)) this.#outside.delete(member);
+    if (!this.#inside.delete(member)) this.#outside.delete(member);
     if (this.#outside.size === 0) return NOBODY;
     const entering: M[] = [];
     for (const next of this.#outside) {
-      if (!this.#tally.fits(next.seats)) break;
+      if (!this.#inside.fits(next.seats)) break;
       this.#outside.delete(next);
-      this.#enter(next);
+      this.#inside.add(next);
       entering.push(next);
     }
     return entering;
@@ -98,27 +116,13 @@ export class ArrivalLine<M extends { readonly seats: Seats }> {
   successor(member: M): M | undefined {
     const { head } = this;
     if (!head || !this.#inside.has(member)) return undefined;
-    this.#tally.remove(member.seats);
-    const fits = this.#tally.fits(head.seats);
-    this.#tally.add(member.seats);
-    return fits ? head : undefined;
+    return this.#inside.fits(head.seats, member) ? head : undefined;
   }
 
   /** The head enters in the place of a member that is inside. */
   replace(member: M, head: M): void {
     this.#outside.delete(head);
-    this.#exit(member);
-    this.#enter(head);
-  }
-
-  #enter(member: M): void {
-    this.#inside.add(member);
-    this.#tally.add(member.seats);
-  }
-
-  #exit(member: M): boolean {
-    if (!this.#inside.delete(member)) return false;
-    this.#tally.remove(member.seats);
-    return true;
+    this.#inside.delete(member);
+    this.#inside.add(head);
   }
 }
