@@ -8,7 +8,11 @@ type Fields<L extends Layout> = Readonly<Record<keyof L['fixed'] | keyof L['word
 function writer<L extends Layout>({ fixed, words }: L): (fields: Fields<L>) => string {
   const names = [...Object.keys(fixed), ...Object.keys(words)] as (keyof Fields<L>)[];
   const widths = names.map((name) => fixed[name as string] ?? 0);
-  return (fields) => names.map((name, i) => `${fields[name]}`.padStart(widths[i]!, '0')).join(' ');
+  return (fields) => {
+    let text = `${fields[names[0]!]}`.padStart(widths[0]!, '0');
+    for (let i = 1; i < names.length; i++) text += ` ${`${fields[names[i]!]}`.padStart(widths[i]!, '0')}`;
+    return text;
+  };
 }
 
 const writeAttempt = writer(layouts.asked);

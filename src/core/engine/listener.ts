@@ -37,19 +37,33 @@ export class Bell {
 const ARMING: AsyncDisposable = { [Symbol.asyncDispose]: async () => {} };
 
 /** Receives what the engine tells a waiting claim: its bell, its mail, and the watch that serves both. */
-export class Listener extends Bell {
+export class Listener {
   /** The grant that the engine sent by itself. */
   mail: Grant | undefined;
   /** The words that the engine sent by itself. */
   left: Left | undefined;
   readonly #backend: Backend;
+  readonly #clock: Clock;
+  /** Most claims are granted before they need one. */
+  #bell: Bell | undefined;
   #claim: Claim | undefined;
   #watch: AsyncDisposable | undefined;
   #distrusts = false;
 
   constructor(backend: Backend, clock: Clock) {
-    super(clock);
     this.#backend = backend;
+    this.#clock = clock;
+  }
+
+  ring(): void {
+    this.#bell ??= new Bell(this.#clock);
+    this.#bell.ring();
+  }
+
+  /** Resolves after a ring, at the latest after `ms`. */
+  sleep(ms: number): Promise<void> {
+    this.#bell ??= new Bell(this.#clock);
+    return this.#bell.sleep(ms);
   }
 
   /**
