@@ -1,4 +1,4 @@
-// Compiles the lua/*.lua of each folder below, includes resolved, places of the folder's layout.ts put in and comments dropped,
+// Compiles the lua/*.lua of each folder below, includes resolved, places of the folder's layout.ts put in, comments and indentation dropped,
 // into one checked-in module beside them. With --check it only says whether a module is stale.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const read = (file, include, placed) =>
     .flatMap((line) => {
       const name = /^-- @include (\w+)$/.exec(line)?.[1];
       if (name) return [include(name)];
-      return /^\s*(--.*)?$/.test(line) ? [] : [placed(line)];
+      return /^\s*(--.*)?$/.test(line) ? [] : [placed(line.trimStart())];
     })
     .join('\n');
 
