@@ -2,17 +2,27 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { createLocks, type Locks } from '../../src/index.ts';
+import { createLocks } from '../../src/index.ts';
+import { manualClock } from '../../src/testing/index.ts';
 import { until } from '../kit/wait.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** The keys whose leases are warned of while `work` goes on, until `enough`. */
-async function warned(locks: Locks, work: () => Promise<void>, enough: string): Promise<string[]> {
+/** Locks on a clock that stands still while the engine of JavaScript collects: no lease ends by itself meanwhile. */
+function renewed() {
+  const clock = manualClock();
+  const locks = createLocks(memory({ clock }), { clock, ttl: 300 });
+  // A lease is watched from its first renewal on.
+  return { locks, untilRenewed: () => clock.advance(150) };
+}
+
+/** The keys whose leases are warned of after `work`, until `enough`. Leases of other tests, whose keys begin with another word, may be collected, too. */
+async function warned(work: () => Promise<void>, enough: string): Promise<string[]> {
   const said: string[] = [];
   const note = ({ name, message }: Error): void => {
-    if (name === 'HoldfastDroppedLeaseWarning') said.push(/"(.*?)"/.exec(message)![1]!);
+    const [, key] = /"own (.*?)"/.exec(message) ?? [];
+    if (name === 'HoldfastDroppedLeaseWarning' && key) said.push(key);
   };
   process.on('warning', note);
   try {
@@ -23,24 +33,62 @@ async function warned(locks: Locks, work: () => Promise<void>, enough: string): 
     });
   } finally {
     process.off('warning', note);
-    await locks.close();
   }
   return said;
 }
 
 test('a lease that is dropped without a release is warned of, once; one that is kept, released or not renewed is not', async () => {
-  const locks = createLocks(memory(), { ttl: '300ms' }); // a lease is watched from its first renewal on
-  const kept = await locks.mutex('kept').acquire();
-  const said = await warned(
-    locks,
-    async () => {
-      await (await locks.mutex('released').acquire()).release();
-      await locks.mutex('run').run(() => {});
-      await locks.mutex('not renewed').acquire({ renew: false });
-      await Promise.race([locks.mutex('dropped').acquire(), Promise.resolve()]);
-    },
-    'dropped',
-  );
+  const { locks, untilRenewed } = renewed();
+  const kept = await locks.mutex('own kept').acquire();
+  const said = await warned(async () => {
+    await (await locks.mutex('own released').acquire()).release();
+    await locks.mutex('own run').run(() => {});
+    await locks.mutex('own not renewed').acquire({ renew: false });
+    await Promise.race([locks.mutex('own dropped').acquire(), Promise.resolve()]);
+    await untilRenewed();
+  }, 'dropped');
   expect(said).toEqual(['dropped']);
-  expect(kept.key).toBe('kept');
+  expect(kept.held).toBe(true);
+  await locks.close();
+});
+
+test('a lease that was given back inside of a hold that goes on is not warned of', async () => {
+  const { locks, untilRenewed } = renewed();
+  const outer = locks.mutex('own outer');
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let holding: Promise<void> | undefined;
+  const enter = async (): Promise<void> => {
+    const inner = await outer.acquire();
+    await untilRenewed();
+    await inner.release();
+  };
+  const said = await warned(async () => {
+    const left = Promise.withResolvers<void>();
+    holding = outer.run(async () => {
+      await enter();
+      left.resolve();
+      await promise;
+    });
+    await left.promise;
+    await Promise.race([locks.mutex('own dropped').acquire(), Promise.resolve()]);
+    await untilRenewed();
+  }, 'dropped');
+  expect(said).toEqual(['dropped']);
+  resolve();
+  await holding;
+  await locks.close();
+});
+
+test('a lease that was dropped, and is over by then, is not warned of', async () => {
+  const { locks, untilRenewed } = renewed();
+  const said = await warned(async () => {
+    for (const [name, maxHold] of [
+      ['own over', 160],
+      ['own dropped', 1_000_000],
+    ] as const)
+      await Promise.race([locks.mutex(name).acquire({ maxHold }), Promise.resolve()]);
+    for (let times = 0; times < 5; times++) await untilRenewed();
+  }, 'dropped');
+  expect(said).toEqual(['dropped']);
+  await locks.close();
 });
