@@ -129,6 +129,24 @@ test('a result that is not due is had by the first caller, too, and nothing runs
   expect({ values: all.map(({ value }) => value), runs }).toEqual({ values: [1, 1], runs: 0 });
 });
 
+test('while a new result is made, the old one is had here without a word to the engine', async () => {
+  const { clock, engine, looks, locks } = counted();
+  const options = { keep: '1h', refresh: '1m' } as const;
+  await locks[1].memo<number>('key', options).run(() => 1);
+  await clock.advance(61_000);
+  const memo = locks[0].memo<number>('key', options);
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const refreshing = memo.run(() => promise);
+  await clock.advance(0);
+  const before = looks.count;
+  for (let call = 0; call < 3; call++)
+    expect(await memo.run(() => 2), `call ${call}`).toMatchObject({ value: 1, ran: false });
+  expect(looks.count).toBe(before);
+  expect(await standing(engine, 'key'), 'one claim').toHaveLength(1);
+  resolve(2);
+  expect(await refreshing).toMatchObject({ value: 2, ran: true });
+});
+
 test('a run tells its key, its token, whether it holds, and for how long; as JSON, too', async () => {
   const { locks } = counted();
   await locks[0].memo('key').run((run) => {
