@@ -33,3 +33,24 @@ test('nobody follows one after whom the first outside does not fit', () => {
   line.leave(two);
   expect(line.successor(one)).toBe(writer);
 });
+
+test.each([3, 16, 17, 40])('%s who fit beside each other are all inside, in the order in which they came', (most) => {
+  const line = new ArrivalLine<{ readonly seats: Seats }>();
+  const [first, second, ...others] = Array.from({ length: most }, () => member(SHARED));
+  const writer = member(EXCLUSIVE);
+  // Twice: what a full line leaves behind must be as good as new.
+  for (const round of [1, 2]) {
+    for (const each of [first!, second!, ...others]) expect(line.join(each), `round ${round}`).toBe(true);
+    expect(line.join(writer)).toBe(false);
+    expect(line.members).toEqual([first, second, ...others, writer]);
+    expect(line.members.filter((each) => line.isInside(each))).toEqual([first, second, ...others]);
+    expect(line.leave(second!)).toEqual([]);
+    expect(line.leave(second!), 'it is gone').toEqual([]);
+    expect(line.members).toEqual([first, ...others, writer]);
+    for (const each of others) expect(line.leave(each)).toEqual([]);
+    expect(line.successor(first!)).toBe(writer);
+    expect(line.leave(first!)).toEqual([writer]);
+    line.leave(writer);
+    expect(line.idle).toBe(true);
+  }
+});
