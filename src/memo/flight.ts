@@ -1,6 +1,7 @@
 import { EXCLUSIVE } from '../core/contract/admission.ts';
 import type { Leave, Left } from '../core/contract/backend.ts';
 import { isLockError, LockError } from '../core/contract/errors.ts';
+import type { WordsLeft } from '../core/contract/left.ts';
 import { passedFor } from '../core/contract/terms.ts';
 import type { HeldLease } from '../core/holds/held-lease.ts';
 import { Frame } from '../core/line/frame.ts';
@@ -9,6 +10,7 @@ import { type Caller, whenAt } from './caller.ts';
 import { WaitingCallers } from './callers.ts';
 import { checkMatch, MemoInquiry } from './inquiry.ts';
 import { OldResult } from './old-result.ts';
+import type { MemoPlan } from './options.ts';
 import { failed, forOthers, succeeded, usedUp } from './outcome.ts';
 import { FlightRun } from './run.ts';
 import { stateOf } from './state.ts';
@@ -16,8 +18,7 @@ import { stateOf } from './state.ts';
 /** All callers of one key in this process, who share one claim, until each has its result. */
 export class Flight {
   readonly #runtime: LockRuntime;
-  readonly #key: string;
-  readonly #match: string;
+  readonly #plan: MemoPlan; // of its first caller
   readonly #callers: WaitingCallers;
   #runner: { readonly caller: Caller; readonly run: FlightRun } | undefined;
   #looked = false;
@@ -27,31 +28,27 @@ export class Flight {
   #abort: AbortController | undefined;
 
   /** @param onEnd called in the turn in which it has no callers, and nobody runs: later, one may join in vain */
-  constructor(runtime: LockRuntime, { plan: { key, match } }: Caller, onEnd: () => void) {
+  constructor(runtime: LockRuntime, { plan }: Caller, onEnd: () => void) {
     this.#runtime = runtime;
     this.#old = new OldResult(runtime.engine.clock);
-    this.#callers = new WaitingCallers(key, () => {
+    this.#callers = new WaitingCallers(plan.key, () => {
       if (!this.#runner) onEnd();
     });
-    this.#key = key;
-    this.#match = match;
+    this.#plan = plan;
   }
 
   /** @throws LockError `LOCK_MISMATCH` */
   add(caller: Caller): void {
-    checkMatch(caller.plan, this.#match, this.#runtime.engine.backend.name);
+    checkMatch(caller.plan, this.#plan.match, this.#runtime.engine.backend.name);
     const old = this.#old.left;
     if (!old && this.#looked && caller.wait === 0) {
       caller.reject(caller.timedOut());
       return;
     }
     this.#callers.add(caller);
+    const heard = (): boolean => this.#answers.count > 0;
     if (old) this.#callers.answer(old, [caller]);
-    else
-      caller.startLimits(
-        (error) => this.#giveUp(caller, error),
-        () => this.#answers.count > 0,
-      );
+    else caller.startLimits((error) => this.#giveUp(caller, error), heard);
   }
 
   /** Serves its callers until none is left. Never rejects. */
@@ -87,7 +84,7 @@ export class Flight {
     const inquiry = new MemoInquiry(head.plan, name, oldest(head, old !== undefined), this.#answers);
     const wait = head.wait === 0 || old ? 0 : Number.POSITIVE_INFINITY;
     const terms = { ...head.plan.terms, wait, signal: this.#claimEnd.signal, inquiry };
-    const lease = await this.#runtime.take(this.#key, EXCLUSIVE, terms);
+    const lease = await this.#runtime.take(this.#plan.key, EXCLUSIVE, terms);
     const left = inquiry.left ?? old;
     if (lease) await this.#run(lease, inquiry.tries);
     else if (left) this.#callers.answer(left, answered(this.#callers.all, left, inquiry.sent));
@@ -98,7 +95,8 @@ export class Flight {
   async #isKept(head: Caller): Promise<boolean> {
     if (this.#looked) return false;
     const { engine } = this.#runtime;
-    const found = head.plan.keep > 0 ? await engine.look(this.#key).then(({ left }) => left, unanswered) : undefined;
+    const found =
+      head.plan.keep > 0 ? await engine.look(this.#plan.key).then(({ left }) => left, unanswered) : undefined;
     this.#looked = true;
     if (head.plan.keep > 0 && !(found instanceof LockError)) this.#answers.count++;
     const isFound = found !== undefined && !(found instanceof LockError);
@@ -114,9 +112,9 @@ export class Flight {
     return false;
   }
 
-  async #run(lease: HeldLease, tries: number): Promise<void> {
+  async #run(lease: HeldLease, tries: number): Promise<unknown> {
     const caller = this.#callers.first;
-    if (!caller) return void (await lease.release());
+    if (!caller) return lease.release();
     if (tries > caller.plan.attempts) return this.#leave(lease, usedUp(caller.plan));
     this.#callers.remove(caller);
     caller.begins();
@@ -124,25 +122,18 @@ export class Flight {
     this.#runner = { caller, run };
     try {
       const value = await caller.inContext(() => new Frame(this.#runtime, lease).run(caller.fn, run));
-      await this.#succeeded(caller, lease, value);
+      return await this.#succeeded(caller, lease, value);
     } catch (error) {
-      await this.#failed(caller, lease, error, tries);
-    } finally {
-      this.#runner = undefined;
-      run.over();
-      this.#callers.tellIfEmpty();
+      return this.#failed(caller, lease, error, tries);
     }
   }
 
   async #succeeded(caller: Caller, lease: HeldLease, value: unknown): Promise<void> {
     const { backend, clock } = this.#runtime.engine;
     const { leave, error } = succeeded(caller.plan, value, backend.traits.leaves!.max);
-    const waited = this.#callers.all;
-    const became = await lease.releaseWith(leave, stateOf(leave.text));
-    this.#runner = undefined;
+    const became = await this.#leave(lease, leave, caller.plan.keep > 0 ? undefined : this.#callers.all);
     const others = forOthers(became, error, lease.hold.life.loss);
     caller.resolve({ value, ran: true, token: lease.token!, at: whenAt(clock, 0), ...others });
-    if (became === 'left') this.#callers.answer(asLeft(leave, lease.token!), caller.plan.keep > 0 ? undefined : waited);
   }
 
   /** The runner has its own error, also if the words cannot be left. */
@@ -154,14 +145,23 @@ export class Flight {
       if (isLockError(cause)) this.#callers.serve((other) => other.reject(cause));
     } finally {
       await lease.release();
+      this.#land();
       caller.reject(error);
     }
   }
 
-  async #leave(lease: HeldLease, leave: Leave): Promise<void> {
+  /** Leaves words for `callers`, or for all that wait by then. */
+  async #leave(lease: HeldLease, leave: Leave, callers?: readonly Caller[]): Promise<WordsLeft> {
     const became = await lease.releaseWith(leave, stateOf(leave.text));
+    this.#land();
+    if (became === 'left') this.#callers.answer(asLeft(leave, lease.token!), callers);
+    return became;
+  }
+
+  /** The run is over, before its caller is told: that one may come again at once. */
+  #land(): void {
     this.#runner = undefined;
-    if (became === 'left') this.#callers.answer(asLeft(leave, lease.token!));
+    this.#callers.tellIfEmpty();
   }
 }
 
@@ -178,7 +178,7 @@ function oldest({ plan: { keep, refresh }, began }: Caller, refreshing: boolean)
 
 /** The callers that waited when the words were left; all, where the words count for longer. */
 const answered = (callers: readonly Caller[], { age }: Left, sent: number): Caller[] =>
-  callers.filter(({ plan, began }) => plan.keep > 0 || age <= passedFor(sent - began));
+  callers.filter(({ plan, began }) => plan.keep > 0 || (began <= sent && age <= passedFor(sent - began)));
 
 /**
  * A look that the engine did not answer finds nothing: the claim comes to a result, too, and waits for an engine that is away.

@@ -5,7 +5,6 @@ import type { MemoRun } from './result.ts';
 export class FlightRun implements MemoRun {
   readonly #lease: HeldLease;
   readonly #controller = new AbortController();
-  readonly #unlisten: () => void;
 
   constructor(lease: HeldLease) {
     this.#lease = lease;
@@ -13,7 +12,6 @@ export class FlightRun implements MemoRun {
     const end = (): void => this.abort(signal.reason);
     if (signal.aborted) end();
     signal.addEventListener('abort', end, { once: true });
-    this.#unlisten = () => signal.removeEventListener('abort', end);
   }
 
   get key(): string {
@@ -42,10 +40,6 @@ export class FlightRun implements MemoRun {
 
   abort(reason: unknown): void {
     this.#controller.abort(reason);
-  }
-
-  over(): void {
-    this.#unlisten();
   }
 
   toJSON(): object {

@@ -1,9 +1,10 @@
 /** How the callers of one process share a claim. */
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { createLocks, type MemoRun } from '../../src/index.ts';
+import { createLocks, type MemoOptions, type MemoResult, type MemoRun } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
+import { heard } from '../core/heard.ts';
 import { standing } from './standing.ts';
 
 /** Processes over one engine whose looks are counted. */
@@ -40,6 +41,16 @@ test('many callers of a process look once, and where nothing is kept never', asy
   expect(looks.count).toBe(1);
   await locks[0].memo('for those who wait').run(() => 1);
   expect(looks.count).toBe(1);
+});
+
+test('once memos are loaded, the engine is asked in the turn of the call', async () => {
+  const { looks, locks } = counted();
+  const memo = locks[0].memo('key', { keep: '1h' });
+  await memo.run(() => 1);
+  const before = looks.count;
+  const call = memo.run(() => 2);
+  expect(looks.count - before).toBe(1);
+  expect(await call).toMatchObject({ value: 1, ran: false });
 });
 
 test('a result that is kept for 1 ms is looked for', async () => {
@@ -102,12 +113,59 @@ test.each([
   ['has its error', { keep: '1h' }, true],
 ] as const)('a caller that does not wait, and comes at any turn after a runner %s, has one too', async (_, options, fails) => {
   const { locks } = counted();
+  await locks[0].memo('loaded').run(() => 1);
   for (let at = 0; at < 30; at++) {
     const memo = locks[0].memo<string>(`key ${at}`, options);
-    await memo.run(() => (fails ? Promise.reject(new Error('no')) : 'made')).catch(() => {});
-    await turns(at);
-    expect(await memo.run(() => 'made', { wait: 0 })).toMatchObject({ value: 'made' });
+    const next = async (): Promise<MemoResult<string>> => {
+      // Not one turn later than that: an await would be one.
+      if (at > 0) await turns(at);
+      return memo.run(() => 'made', { wait: 0 });
+    };
+    const after = memo.run(() => (fails ? Promise.reject(new Error('no')) : 'made')).then(next, next);
+    expect(await after, `${at} turns later`).toMatchObject({ value: 'made' });
   }
+});
+
+test.each([
+  ['kept', { keep: '1h', keepError: () => '1h' }, 'LOCK_FAILED'],
+  ['the last one', { keep: '1h', attempts: 1 }, 'LOCK_POISONED'],
+] as const)('a caller that does not wait, and comes at any turn after others were told an error that is %s, is told so, too', async (_, options, code) => {
+  const { locks } = counted();
+  await locks[0].memo('loaded').run(() => 1);
+  for (let at = 0; at < 30; at++) {
+    const memo = locks[0].memo<string>(`key ${at}`, options as MemoOptions<string>);
+    const next = async (): Promise<unknown> => {
+      if (at > 0) await turns(at);
+      return memo.run(() => 'made', { wait: 0 }).catch((error) => error.code);
+    };
+    const calls = [1, 2].map(() => memo.run(() => Promise.reject(new Error('no'))).catch(next));
+    expect(await Promise.all(calls), `${at} turns later`).toEqual([code, code]);
+  }
+});
+
+test('callers that come at any turn after an error share one run', async () => {
+  const { locks } = counted();
+  await locks[0].memo('loaded').run(() => 1);
+  using waits = heard('waiting');
+  for (let at = 0; at < 12; at++) {
+    const memo = locks[0].memo<string>(`key ${at}`);
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const both = memo
+      .run(() => Promise.reject(new Error('no')))
+      .catch(async () => {
+        if (at > 0) await turns(at);
+        const first = memo.run(() => promise);
+        await turns(12);
+        return [first, memo.run(() => 'made by another')];
+      });
+    const calls = (await both) as readonly Promise<MemoResult<string>>[];
+    resolve('made again');
+    expect(await Promise.all(calls), `${at} turns later`).toMatchObject([
+      { value: 'made again', ran: true },
+      { value: 'made again', ran: false },
+    ]);
+  }
+  expect(waits.names).toEqual([]);
 });
 
 test('a result that is older than refresh is due', async () => {
@@ -127,6 +185,23 @@ test('a result that is not due is had by the first caller, too, and nothing runs
   let runs = 0;
   const all = await Promise.all([1, 2].map(() => memo.run(() => ++runs + 10)));
   expect({ values: all.map(({ value }) => value), runs }).toEqual({ values: [1, 1], runs: 0 });
+});
+
+test('of those that come together when a result is due one makes a new one, and the others do not wait for it', async () => {
+  const { clock, locks } = counted();
+  const memo = locks[0].memo<number>('key', { keep: '1h', refresh: '1m' });
+  await memo.run(() => 1);
+  await clock.advance(61_000);
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const [refreshing, ...others] = [1, 2, 3].map(() => memo.run(() => promise));
+  await clock.advance(0);
+  const had = await Promise.race([Promise.all(others), clock.advance(1_000).then(() => 'nothing yet')]);
+  expect(had).toMatchObject([
+    { value: 1, ran: false },
+    { value: 1, ran: false },
+  ]);
+  resolve(2);
+  expect(await refreshing).toMatchObject({ value: 2, ran: true });
 });
 
 test('while a new result is made, the old one is had here without a word to the engine', async () => {

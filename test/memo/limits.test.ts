@@ -3,6 +3,7 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
+import { channels } from '../../src/core/contract/events.ts';
 import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -75,7 +76,7 @@ test('a wait without an end has no timer; one of 1 ms ends', async () => {
   void waits.run(() => 1).catch(() => {});
   await clock.advance(0);
   const before = clock.pending;
-  void waits.run(() => 1, { wait: Number.POSITIVE_INFINITY }).catch(() => {});
+  const endless = waits.run(() => 1, { wait: Number.POSITIVE_INFINITY });
   expect(clock.pending).toBe(before);
   const short = waits.run(() => 1, { wait: 1 });
   short.catch(() => {});
@@ -85,6 +86,9 @@ test('a wait without an end has no timer; one of 1 ms ends', async () => {
     key: 'key',
     message: expect.stringContaining('after 1 ms. It was not run here'),
   });
+  await first.forceRelease('key', { reason: 'tried' });
+  await clock.advance(10_000);
+  expect(await endless).toMatchObject({ value: 1 });
 });
 
 test('without a wait a caller is told so at once, and has a result that is kept, or that it makes', async () => {
@@ -137,12 +141,29 @@ test('a wait that ends before the engine has answered anything says that nobody 
   }
 });
 
-test('a wait that ends after one answer of the engine is a wait that ended', async () => {
+test.each([
+  '1h',
+  1,
+] as const)('a wait that ends after one answer of the engine is a wait that ended, also where a result is kept for %s', async (keep) => {
   const { clock, second } = await pair((engine) => around(engine, { attempt: () => NEVER }));
-  const call = second.memo('key', { keep: '1h' }).run(() => 1, { wait: 30 });
+  const call = second.memo('key', { keep }).run(() => 1, { wait: 30 });
   call.catch(() => {});
   await clock.advance(30);
   await expect(call).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+});
+
+test('a caller that gives up in the moment of its grant runs nothing, and leaves the key free', async () => {
+  const { clock, engine, second } = await pair();
+  const controller = new AbortController();
+  const abort = (): void => controller.abort('enough');
+  channels.acquired.subscribe(abort);
+  let runs = 0;
+  const call = second.memo('key', { keep: '1h' }).run(() => ++runs, { signal: controller.signal });
+  call.catch(() => {});
+  await clock.advance(10);
+  channels.acquired.unsubscribe(abort);
+  await expect(call).rejects.toMatchObject({ code: 'LOCK_ABORTED', cause: 'enough' });
+  expect({ runs, standing: await standing(engine, 'key') }).toEqual({ runs: 0, standing: [] });
 });
 
 test('where the look fails, those without a wait are told why', async () => {

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type MemoOptions } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 const DAY = 86_400_000;
@@ -86,6 +87,34 @@ test('what is closed runs, shows and forgets nothing', async () => {
   await closed.close();
   for (const call of [memo.run(() => 1), memo.peek(), memo.forget()])
     await expect(call).rejects.toMatchObject({ code: 'LOCK_CLOSED' });
+});
+
+test('what is closed takes nobody to a run that goes on', async () => {
+  const clock = manualClock();
+  const closed = createLocks(memory({ clock }), { clock });
+  const memo = closed.memo<number>('key', { keep: '1h' });
+  const { promise, resolve } = Promise.withResolvers<number>();
+  await memo.peek(); // loads what runs it
+  const running = memo.run(() => promise);
+  await clock.advance(0);
+  const closing = closed.close();
+  await expect(memo.run(() => 2)).rejects.toMatchObject({ code: 'LOCK_CLOSED' });
+  resolve(1);
+  await clock.advance(10_000);
+  await closing;
+  expect(await running).toMatchObject({ value: 1, ran: true });
+});
+
+test('what runs is looked for under the key alone, and only where the engine can list who holds it', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const holder = createLocks(engine, { clock });
+  void holder.memo('key:longer').run(() => new Promise(() => {}));
+  await clock.advance(0);
+  expect(await holder.memo('key:longer').peek()).toMatchObject({ state: 'running' });
+  expect(await holder.memo('key').peek()).toEqual({ state: 'absent', tries: 0 });
+  const blind = createLocks(around(engine, { inspect: undefined }), { clock });
+  expect(await blind.memo('key:longer').peek()).toEqual({ state: 'absent', tries: 0 });
 });
 
 test('a wait, a lease, a label and a notice that all locks have are those of a memo, unless it has its own', async () => {

@@ -32,7 +32,7 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   {
     bug: 'gives a result to callers that came after it',
     file: 'memo/flight.ts',
-    sound: 'plan.keep > 0 || age <= passedFor(sent - began)',
+    sound: 'plan.keep > 0 || (began <= sent && age <= passedFor(sent - began))',
     broken: 'plan.keep > 0 || age <= sent',
     foundBy: 'onlyWaiters',
   },
