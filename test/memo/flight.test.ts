@@ -1,6 +1,7 @@
 /** How the callers of one process share a claim. */
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
+import { channels } from '../../src/core/contract/events.ts';
 import { createLocks, type MemoOptions, type MemoResult, type MemoRun } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -256,6 +257,17 @@ test('a run that lost its lease is told so, with the reason', async () => {
   expect(() => own.assertHeld()).toThrow(expect.objectContaining({ code: 'LOCK_LOST' }));
   resolve();
   expect(await call).toMatchObject({ kept: false, error: { code: 'LOCK_LOST' } });
+});
+
+test('a run whose lease is lost when it begins is told so at once', async () => {
+  const { clock, locks } = counted();
+  await locks[0].memo('loaded').run(() => 1);
+  const close = (): void => void locks[0].close();
+  channels.acquired.subscribe(close);
+  const call = locks[0].memo('key', { keep: '1h' }).run(({ signal }) => signal.reason.code);
+  await clock.advance(10);
+  channels.acquired.unsubscribe(close);
+  expect(await call).toMatchObject({ value: 'LOCK_LOST', kept: false, error: { code: 'LOCK_LOST' } });
 });
 
 test('the signal of a run that is over tells nothing more', async () => {

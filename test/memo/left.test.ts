@@ -126,34 +126,64 @@ test('where keepError throws, its caller has its own error, and the next in line
   expect(await next).toMatchObject({ value: 'made', ran: true });
 });
 
-test('a result that nobody keeps is not had by those who came after it was left, though its message was still on the way', async () => {
+describe.each([
+  ['1h', true],
+  [1, true],
+  [0, false],
+] as const)('a result that is kept for %s, and was left while an answer was on its way,', (keep, had) => {
+  test(`is ${had ? 'had' : 'not had'} by those who came after that`, async () => {
+    const { clock, engine, first } = await processes();
+    const arrives = Promise.withResolvers<void>();
+    const answers = { late: false };
+    const far = await loaded(
+      createLocks(
+        around(engine, {
+          // It is woken, and asks for the words itself.
+          watch: (claim, wake) => engine.watch!(claim, (grant) => wake(grant)),
+          attempt: async (claim) => {
+            const answer = await engine.attempt(claim);
+            if (answers.late) await arrives.promise;
+            return answer;
+          },
+        }),
+        { clock, ttl: 3_000 },
+      ),
+    );
+    const made = Promise.withResolvers<string>();
+    const running = first.memo<string>('key', { keep }).run(() => made.promise);
+    await clock.advance(10);
+    const memo = far.memo<string>('key', { keep });
+    const waiting = memo.run(() => 'another');
+    await clock.advance(10);
+    answers.late = true;
+    made.resolve('made');
+    await clock.advance(100);
+    expect(await running).toMatchObject({ value: 'made' });
+    const late = memo.run(() => 'made for the late one');
+    arrives.resolve();
+    await clock.advance(100);
+    expect(await waiting).toMatchObject({ value: 'made', ran: false });
+    expect(await late).toMatchObject(
+      had ? { value: 'made', ran: false } : { value: 'made for the late one', ran: true },
+    );
+  });
+});
+
+test('of those who wait when another process hears of a result that nobody keeps, only those have it who waited when it was left', async () => {
   const { clock, engine, first } = await processes();
-  const [line, holding] = [Promise.withResolvers<void>(), { is: false }];
-  const far = await loaded(
-    createLocks(
-      around(engine, {
-        attempt: async (claim) => {
-          const answer = await engine.attempt(claim);
-          if (holding.is) await line.promise;
-          return answer;
-        },
-      }),
-      { clock, ttl: 3_000 },
-    ),
-  );
+  const spin = { pause: 400, bound: 400, jitter: 0 };
+  const deaf = await loaded(createLocks(around(engine, { watch: undefined }), { clock, ttl: 3_000, spin }));
   const made = Promise.withResolvers<string>();
   const running = first.memo<string>('key').run(() => made.promise);
   await clock.advance(10);
-  const memo = far.memo<string>('key');
+  const memo = deaf.memo<string>('key');
   const waiting = memo.run(() => 'another');
   await clock.advance(10);
-  holding.is = true;
   made.resolve('made');
-  await clock.advance(50);
+  await clock.advance(3 * SLOW);
   expect(await running).toMatchObject({ value: 'made' });
   const late = memo.run(() => 'made for the late one');
-  line.resolve();
-  await clock.advance(100);
+  await clock.advance(1_000);
   expect(await waiting).toMatchObject({ value: 'made', ran: false });
   expect(await late).toMatchObject({ value: 'made for the late one', ran: true });
 });

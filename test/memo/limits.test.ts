@@ -52,6 +52,27 @@ test('who has its result, or an error, leaves no timer and no listener', async (
   }
 });
 
+test('who has the result of another one leaves no timer and no listener', async () => {
+  const { clock, first } = await pair();
+  await first.memo('used', { keep: '1h' }).run(() => 0); // what goes on from then on
+  await clock.advance(0);
+  const idle = clock.pending;
+  const { signal } = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const memo = first.memo<number>('key', { keep: '1h' });
+  const running = memo.run(() => promise);
+  const waiting = memo.run(() => 2, { signal, wait: '1m' });
+  await clock.advance(10);
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  resolve(1);
+  await clock.advance(0);
+  expect([await running, await waiting]).toMatchObject([{ value: 1 }, { value: 1, ran: false }]);
+  expect({ timers: clock.pending, listeners: getEventListeners(signal, 'abort') }).toEqual({
+    timers: idle,
+    listeners: [],
+  });
+});
+
 test('while its own function runs, the wait of a caller has no end and no timer', async () => {
   const { clock, first } = await pair();
   const { promise, resolve } = Promise.withResolvers<number>();
