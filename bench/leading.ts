@@ -3,19 +3,17 @@
  * worth of candidates; hand-overs between two processes, from the last word of the one that ends to the first of the next.
  * Run: `node --disable-warning=ExperimentalWarning bench/leading.ts [--publish] [engine…]`
  */
-import { once } from 'node:events';
-import { createConnection } from 'node:net';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { connect } from '../src/connect/index.ts';
-import { exchange, HOST } from '../test/kit/net.ts';
+import { exchange } from '../test/kit/net.ts';
 import { startPostgres } from '../test/kit/postgres.ts';
 import { askRedis, startRedisNodes } from '../test/kit/redis.ts';
 import { whyNot } from '../test/kit/selection.ts';
 import { Instance } from '../test/leading/instance.ts';
 import { ALL, type LeadingEngine, SITES, type Site } from '../test/leading/sites.ts';
+import { Monitor } from './monitor.ts';
 import { HAND_OVER, CANDIDATES as WAITING } from './pages/commands.ts';
 import { publish } from './pages/publish.ts';
 import { median } from './verdict.ts';
@@ -47,21 +45,13 @@ async function questions(url: string): Promise<number> {
   return Number((rows as { Value: string }[])[0]!.Value);
 }
 
-const monitors = new Map<number, { count: number }>();
+const monitors = new Map<number, Monitor>();
 
-/** Commands of clients since the first look at this Redis. Its own counts have those inside of scripts, too, so it is watched. */
+/** Commands of clients since the first look at this Redis. */
 async function monitored(port: number): Promise<number> {
-  const known = monitors.get(port);
-  if (known) return known.count;
-  const monitor = { count: 0 };
+  const monitor = monitors.get(port) ?? (await Monitor.start(port));
   monitors.set(port, monitor);
-  const socket = createConnection(port, HOST).unref();
-  createInterface(socket).on('line', (line) => {
-    if (line.startsWith('+') && line.includes('[0 ') && !line.includes('[0 lua]')) monitor.count++;
-  });
-  socket.write('MONITOR\r\n');
-  await once(socket, 'data');
-  return monitor.count;
+  return monitor.commands.length;
 }
 
 /** Requests so far, as the servers count them. */

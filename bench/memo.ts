@@ -3,12 +3,10 @@
  * algorithm of Powertools for AWS, by hand. A hit against a bare `GET` of the same size. The commands of one run, against those of a lock.
  * Run: `node --disable-warning=ExperimentalWarning bench/memo.ts`
  */
-import { connect, type Socket } from 'node:net';
 import { startWorker, type WorkerProcess } from '../test/kit/processes.ts';
 import { startRedis } from '../test/kit/redis.ts';
-import type { Server } from '../test/kit/server.ts';
-import { until } from '../test/kit/wait.ts';
 import type { AlgorithmName, MemoCalls } from './memo.worker.ts';
+import { Monitor } from './monitor.ts';
 import { median } from './verdict.ts';
 
 const PROCESSES = 4;
@@ -19,35 +17,6 @@ const HITS = 5_000;
 
 const shown = (numbers: readonly number[], digits = 1): string =>
   `${median(numbers).toFixed(digits)} (${Math.min(...numbers).toFixed(digits)} to ${Math.max(...numbers).toFixed(digits)})`;
-
-/** Counts the commands that clients send, as the server tells them; what a script does is no command of a client. */
-class Monitor implements Disposable {
-  readonly #socket: Socket;
-  #text = '';
-
-  constructor({ port }: Server) {
-    this.#socket = connect(port, '127.0.0.1');
-    this.#socket.on('data', (data) => {
-      this.#text += data;
-    });
-    this.#socket.write('MONITOR\r\n');
-  }
-
-  /** What clients have sent since the last mark; the mark is a command that comes behind. */
-  async until(mark: string): Promise<string[]> {
-    this.#socket.write(`PING ${mark}\r\n`);
-    await until(`the server tells of ${mark}`, () => this.#text.includes(`"${mark}"`));
-    const lines = this.#text
-      .split('\r\n')
-      .filter((line) => /^\+\d+\.\d+ \[\d+ [^l]/.test(line) && !/"PING"/i.test(line));
-    this.#text = '';
-    return lines;
-  }
-
-  [Symbol.dispose](): void {
-    this.#socket.destroy();
-  }
-}
 
 async function crowd(
   workers: readonly WorkerProcess<MemoCalls>[],
@@ -80,7 +49,7 @@ for (let n = 0; n < PROCESSES; n++) {
   const worker = await startWorker<MemoCalls>(new URL('memo.worker.ts', import.meta.url), { env: { URL: server.url } });
   workers.push(stack.use(worker));
 }
-using monitor = new Monitor(server);
+using monitor = await Monitor.start(server.port);
 console.log(
   `${CALLERS} callers in ${PROCESSES} processes of one missing key, work of ${WORK} ms; middle of ${ROUNDS - 1} rounds (least to most)`,
 );
