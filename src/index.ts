@@ -18,6 +18,7 @@ export type {
   Renewal,
   Standing,
   Traits,
+  Wake,
   Words,
 } from './core/contract/backend.ts';
 export { PLACE_TTL } from './core/contract/backend.ts';

@@ -3,7 +3,6 @@ import {
   type Attempt,
   type Backend,
   type Claim,
-  type Grant,
   type Handle,
   type Leave,
   type Listing,
@@ -13,6 +12,7 @@ import {
   type Renewal,
   type Standing,
   type Traits,
+  type Wake,
 } from '../core/contract/backend.ts';
 import { type Clock, systemClock } from '../core/contract/clock.ts';
 import { LONGEST } from '../core/contract/duration.ts';
@@ -147,7 +147,7 @@ class Memory implements Backend {
     return { freed: leave === undefined || left, left };
   }
 
-  watch({ key, id }: Claim, wake: (grant?: Grant) => void): AsyncDisposable {
+  watch({ key, id }: Claim, wake: Wake): AsyncDisposable {
     const mine = this.#lines.find(key)?.byId.get(id);
     if (mine) mine.wake = wake;
     return {

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Grant } from '../../src/core/contract/backend.ts';
+import type { Backend, Grant, Wake } from '../../src/core/contract/backend.ts';
 import { Listener } from '../../src/core/engine/listener.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { claim } from './claim.ts';
 
-type Wake = (grant?: Grant) => void;
 const GRANT: Grant = { granted: true, ticket: 7n, validFor: 1_000 };
 const ours = claim('ours');
 

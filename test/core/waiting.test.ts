@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Claim, Grant, Standing, Traits } from '../../src/core/contract/backend.ts';
+import type { Backend, Claim, Standing, Traits, Wake } from '../../src/core/contract/backend.ts';
 import { createLocks, LockError } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -26,7 +26,7 @@ const lost = new Promise<never>(() => {});
 /** Mail as an engine sends it: from the moment the box is there. The reply to a release that takes a claim along is lost. */
 function mailbox(onRelease: () => void) {
   return (engine: Backend): Partial<Backend> => {
-    const boxes = new Map<string, (grant?: Grant) => void>();
+    const boxes = new Map<string, Wake>();
     const attempt = async (claim: Claim) => {
       const answer = await engine.attempt(claim);
       if (!answer.granted) engine.watch!(claim, (grant) => boxes.get(claim.id)?.(grant));
@@ -308,7 +308,7 @@ test('a waiter that now and then comes too late, over a long wait, is no trouble
 
 /** A waiter on an engine whose answers and mails are the test's. */
 function waiterOf(ttl: number, keptBy: Traits['keptBy'] = 'lease') {
-  let wake: ((grant?: Grant) => void) | undefined;
+  let wake: Wake | undefined;
   const refused: Backend['attempt'] = async () => ({ granted: false, ahead: 1 });
   const waiter = {
     token: undefined as bigint | undefined,
@@ -425,7 +425,7 @@ test('what came by mail and ended while an answer was outstanding is no grant', 
 });
 
 test('of a mail and a grant that was asked for, the one that was asked for counts', async () => {
-  let box: ((grant?: Grant) => void) | undefined;
+  let box: Wake | undefined;
   const { clock, locks } = scene({ wakes: 'mailbox' }, () => ({
     async attempt() {
       box?.({ granted: true, ticket: 5n, validFor: 1_000 });

@@ -10,6 +10,7 @@ import type {
   Release,
   Standing,
   Traits,
+  Wake,
   Words,
 } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
@@ -22,8 +23,6 @@ export interface Wire {
   /** Word from the engine that nobody asked for. */
   tell(process: Process, machine: Process, work: () => void): void;
 }
-
-type Wake = (grant?: Grant) => void;
 
 /** What the engine answers, with its own time, from which a client learns when an attempt of its is too late. */
 interface Timed<T> {
@@ -51,7 +50,7 @@ export class Engine {
   }
 
   /** @param told hears of a grant; without one, of words that answer the claim */
-  async attempt(claim: Claim, notAfter: number, told: (grant?: Grant) => void): Promise<Timed<Attempt>> {
+  async attempt(claim: Claim, notAfter: number, told: Wake): Promise<Timed<Attempt>> {
     const time = this.clock.now();
     if (time > notAfter) return { time, answer: { granted: false, late: true } };
     const answer = await this.backend.attempt(claim);

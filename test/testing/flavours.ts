@@ -1,5 +1,5 @@
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Claim, Grant } from '../../src/core/contract/backend.ts';
+import type { Backend, Claim, Wake } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock, type Subject } from '../../src/testing/index.ts';
@@ -77,7 +77,7 @@ class Line {
 
 /** Grants come by mail to whoever opened a mailbox, before or after the attempt. */
 function mailing(engine: Backend, line: Line, clock: Clock): Backend {
-  const mailboxes = new Map<string, (grant?: Grant) => void>();
+  const mailboxes = new Map<string, Wake>();
   const listen = (claim: Claim): void => {
     const wake = mailboxes.get(claim.id);
     if (wake) void engine.watch!(claim, (grant) => mailboxes.get(claim.id)?.(grant));

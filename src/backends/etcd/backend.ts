@@ -3,7 +3,6 @@ import {
   type Backend,
   type Claim,
   type Finding,
-  type Grant,
   type Handle,
   type Leave,
   type Listing,
@@ -12,6 +11,7 @@ import {
   type Renewal,
   type Standing,
   type Traits,
+  type Wake,
 } from '../../core/contract/backend.ts';
 import { LockError } from '../../core/contract/errors.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
@@ -125,7 +125,7 @@ export class Etcd implements Backend {
     return next ? { ...released, next: await this.attempt(next) } : released;
   }
 
-  async watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
+  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
     const { waiters, watches, known } = this.#contenders;
     const end = claim.answered && (await listenForWords(this.#etcd, watches, claim.key, wake));
     const waiting = await waiters.watch(claim, known.get(claim.id), wake).catch((error: unknown) => {

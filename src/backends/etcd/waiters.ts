@@ -1,4 +1,4 @@
-import type { Attempt, Claim, Grant } from '../../core/contract/backend.ts';
+import type { Attempt, Claim, Wake } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import { type Contender, indexOf, isUnderLeaseOf, secondsOf, stateIn, wakeNextPermit } from './contender.ts';
@@ -26,7 +26,7 @@ export class Waiters {
     this.#clock = clock;
   }
 
-  async watch(claim: Claim, me: Contender | undefined, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
+  async watch(claim: Claim, me: Contender | undefined, wake: Wake): Promise<AsyncDisposable> {
     this.stop(claim.id);
     const waiting = this.#claims.watch(claim, wake, () => this.stop(claim.id));
     try {
@@ -82,7 +82,7 @@ export class Waiters {
   }
 
   /** Something changed, or may have. Lists the whole line, with the claim's own key, before it tells anybody. */
-  async #look(claim: Claim, me: Contender, wake: (grant?: Grant) => void): Promise<void> {
+  async #look(claim: Claim, me: Contender, wake: Wake): Promise<void> {
     try {
       // It is probably this claim's turn. So its key moves to the lease of a hold in the same step, and back if it is not.
       const seconds = secondsOf(claim.ttl);

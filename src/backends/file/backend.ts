@@ -3,7 +3,6 @@ import {
   type Backend,
   type Claim,
   type Finding,
-  type Grant,
   type Handle,
   type Leave,
   type Listing,
@@ -13,6 +12,7 @@ import {
   type Renewal,
   type Standing,
   type Traits,
+  type Wake,
   type Words,
 } from '../../core/contract/backend.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
@@ -98,7 +98,7 @@ class FileBackend implements Backend, BellEvents {
     return this.#file.transact((turn) => turn.release(handle, next, sent, leave));
   }
 
-  watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable {
+  watch(claim: Claim, wake: Wake): AsyncDisposable {
     return this.#waiting.watch(claim, wake);
   }
 

@@ -3,7 +3,6 @@ import {
   type Backend,
   type Claim,
   type Finding,
-  type Grant,
   type Handle,
   type Leave,
   type Listing,
@@ -12,6 +11,7 @@ import {
   type Renewal,
   type Standing,
   type Traits,
+  type Wake,
 } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { invalid } from '../../core/contract/errors.ts';
@@ -121,7 +121,7 @@ class Mongo implements Backend {
     return { freed: document.freed ?? false, next: answerTo(next, document, notAfter) };
   }
 
-  async watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
+  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
     const hasNews = claim.answered ? newsOfWords() : () => false;
     const onChange = (document?: LineDocument): void => {
       const place = document?.line?.find(({ id }) => id === claim.id);

@@ -3,7 +3,6 @@ import type {
   Backend,
   Claim,
   Finding,
-  Grant,
   Handle,
   Leave,
   Listing,
@@ -12,6 +11,7 @@ import type {
   Renewal,
   Standing,
   Traits,
+  Wake,
   Words,
 } from '../../core/contract/backend.ts';
 import { systemClock } from '../../core/contract/clock.ts';
@@ -151,7 +151,7 @@ class Mysql implements MysqlBackend {
     return isEnded(this.#pool);
   }
 
-  watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable {
+  watch(claim: Claim, wake: Wake): AsyncDisposable {
     this.#bell?.listen();
     return this.#poller.watch(claim, wake);
   }

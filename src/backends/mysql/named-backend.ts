@@ -8,6 +8,7 @@ import type {
   Release,
   Renewal,
   Traits,
+  Wake,
 } from '../../core/contract/backend.ts';
 import { systemClock } from '../../core/contract/clock.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
@@ -104,7 +105,7 @@ class NamedLocks implements Backend {
   }
 
   /** The server does the waiting. A claim that is told already has the lock. */
-  async watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
+  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
     const { id } = claim;
     if (!this.#sessions.get(id)) await this.#begin(claim);
     return this.#waiting.watch(claim, wake, () => {

@@ -1,5 +1,5 @@
 import { admitted } from '../../core/contract/admission.ts';
-import type { Claim, Grant } from '../../core/contract/backend.ts';
+import type { Claim, Wake } from '../../core/contract/backend.ts';
 import type { Cancel, Clock } from '../../core/contract/clock.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import type { Line } from './lines.ts';
@@ -35,7 +35,7 @@ export class Poller {
     this.#look = look;
   }
 
-  watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable {
+  watch(claim: Claim, wake: Wake): AsyncDisposable {
     const watch = this.#waiting.watch(claim, wake, () => this.#forget(claim.id));
     if (!this.#cancel && !this.#looking) this.#schedule(this.#pause);
     return watch;

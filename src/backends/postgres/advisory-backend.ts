@@ -9,6 +9,7 @@ import type {
   Release,
   Renewal,
   Traits,
+  Wake,
 } from '../../core/contract/backend.ts';
 import { systemClock } from '../../core/contract/clock.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
@@ -17,7 +18,7 @@ import { type AdvisoryHold, AdvisoryHolds } from './advisory-holds.ts';
 import { openAdvisory } from './advisory-session.ts';
 import { AdvisorySessions } from './advisory-sessions.ts';
 import { type AdvisoryStatements, advisoryStatements, grantOf, leastOf } from './advisory-statements.ts';
-import { AdvisoryWaits, type Wake } from './advisory-waits.ts';
+import { AdvisoryWaits } from './advisory-waits.ts';
 import { findings } from './check.ts';
 import { checkSessions } from './clients.ts';
 import { refusal } from './errors.ts';

@@ -1,13 +1,11 @@
 import { isExclusive } from '../../core/contract/admission.ts';
-import type { Claim, Grant } from '../../core/contract/backend.ts';
+import type { Claim, Wake } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import type { AdvisoryHolds } from './advisory-holds.ts';
 import type { AdvisorySessions } from './advisory-sessions.ts';
 import { type AdvisoryStatements, grantOf, leastOf } from './advisory-statements.ts';
 import { AdvisoryWait } from './advisory-wait.ts';
 import type { Row } from './pool.ts';
-
-export type Wake = (grant?: Grant) => void;
 
 /** The claims that are watched, and those of them that wait on the server: as many as there are sessions for it. */
 export class AdvisoryWaits {

@@ -1,4 +1,4 @@
-import type { Claim, Grant } from '../../core/contract/backend.ts';
+import type { Claim, Wake } from '../../core/contract/backend.ts';
 import type { Cancel, Clock } from '../../core/contract/clock.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import type { Listen } from './clients.ts';
@@ -41,7 +41,7 @@ export class Mailbox {
     this.channel = `holdfast_${clock.id()}`;
   }
 
-  watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable {
+  watch(claim: Claim, wake: Wake): AsyncDisposable {
     return this.#waiting.watch(claim, wake);
   }
 

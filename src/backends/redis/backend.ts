@@ -3,16 +3,15 @@ import type {
   Backend,
   Claim,
   Finding,
-  Grant,
   Handle,
   Leave,
-  Left,
   Listing,
   Notes,
   Release,
   Renewal,
   Standing,
   Traits,
+  Wake,
 } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
@@ -193,7 +192,7 @@ class Redis implements Backend {
     return renewals(claims, this.#shards, this.#replicated ?? this.#shards, this.#remember);
   }
 
-  watch(claim: Claim, wake: (grant?: Grant, left?: Left) => void): AsyncDisposable | Promise<AsyncDisposable> {
+  watch(claim: Claim, wake: Wake): AsyncDisposable | Promise<AsyncDisposable> {
     // The primary may be the only server that knows the grant in a mail. So the claim asks, and the replicas acknowledge that.
     return this.#wakeUps.watch(claim, this.#replicated ? () => wake() : wake);
   }

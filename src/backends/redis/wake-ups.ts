@@ -1,4 +1,4 @@
-import type { Claim, Grant, Left } from '../../core/contract/backend.ts';
+import type { Claim, Wake } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { leftIn } from '../shared/record.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
@@ -7,8 +7,6 @@ import { Mailbox, type MailboxNeeds } from './mailbox.ts';
 import type { Listening, Port } from './port.ts';
 import type { Shards } from './shards.ts';
 import { readLeft, readMail } from './wire.ts';
-
-type Wake = (grant?: Grant, left?: Left) => void;
 
 /** The place of the only mailbox of a process that needs one. */
 const ANYWHERE = '';

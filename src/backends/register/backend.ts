@@ -3,7 +3,6 @@ import {
   type Backend,
   type Claim,
   type Finding,
-  type Grant,
   type Handle,
   type Listing,
   LONGEST_PLACE_TTL,
@@ -11,6 +10,7 @@ import {
   type Renewal,
   type Standing,
   type Traits,
+  type Wake,
 } from '../../core/contract/backend.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
@@ -135,7 +135,7 @@ class Register implements Backend {
     return line;
   }
 
-  #watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
+  #watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
     const { key } = claim;
     let watch = this.#watches.get(key);
     if (!watch) {

@@ -1,5 +1,5 @@
 import type { Seats } from '../../core/contract/admission.ts';
-import type { Claim, Grant } from '../../core/contract/backend.ts';
+import type { Claim, Grant, Wake } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { ArrivalLine } from '../../core/line/line.ts';
 
@@ -10,7 +10,7 @@ export interface Entry {
   readonly joined: number;
   held: boolean;
   lapses: number;
-  wake?: (grant?: Grant) => void;
+  wake?: Wake;
 }
 
 export class KeyLine extends ArrivalLine<Entry> {

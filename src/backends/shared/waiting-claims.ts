@@ -1,6 +1,4 @@
-import type { Claim, Grant, Left } from '../../core/contract/backend.ts';
-
-type Wake = (grant?: Grant, left?: Left) => void;
+import type { Claim, Wake } from '../../core/contract/backend.ts';
 
 const DONE = Promise.resolve();
 

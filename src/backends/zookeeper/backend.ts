@@ -3,7 +3,6 @@ import {
   type Backend,
   type Claim,
   type Finding,
-  type Grant,
   type Handle,
   type Leave,
   type Listing,
@@ -13,6 +12,7 @@ import {
   type Renewal,
   type Standing,
   type Traits,
+  type Wake,
 } from '../../core/contract/backend.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
 import { LockError } from '../../core/contract/errors.ts';
@@ -141,7 +141,7 @@ class Zookeeper implements Backend {
     }
   }
 
-  async watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
+  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
     const look = async (tell: Watcher): Promise<boolean> => {
       const grant = await this.#admissions.look(await this.#session.connection(PATIENCE), claim, tell);
       if (grant) wake(grant);

@@ -56,10 +56,9 @@ export interface Refinements {
   // For callers.
   /**
    * A waiter is woken when it is its turn, and does not have to ask again and again. From the moment at which it returns or resolves, no
-   * admission of the claim is missed. It returns a promise only if it has to ask the server. A wake may bring the grant; or words
-   * that were left: if they answer the claim, core takes it back.
+   * admission of the claim is missed. It returns a promise only if it has to ask the server.
    */
-  watch?(claim: Claim, wake: (grant?: Grant, left?: Left) => void): AsyncDisposable | Promise<AsyncDisposable>;
+  watch?(claim: Claim, wake: Wake): AsyncDisposable | Promise<AsyncDisposable>;
   /**
    * An observer of leaders, which has no claim, finds out about a new leader at once. It calls `tell` once: when a claim has joined or left
    * the line of a key, or when it can no longer tell. From the moment at which it returns or resolves, no such change is missed.
@@ -159,6 +158,9 @@ export type Refusal = {
   readonly left?: Left;
   readonly mark?: string;
 };
+/** Tells a waiting claim that it may be its turn. It may bring the grant; or words that were left: if they answer the claim, core takes it back. */
+export type Wake = (grant?: Grant, left?: Left) => void;
+
 /** The answer to an attempt. If no answer comes, that is an error instead. */
 export type Attempt = Grant | Refusal;
 /**
