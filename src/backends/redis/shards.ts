@@ -34,13 +34,11 @@ export class Server implements Traffic {
   }
 
   /** Sends a command whose keys come before its other arguments. */
-  async command(act: string, name: string, keys: readonly string[], ...args: string[]): Promise<unknown> {
-    try {
-      if (this.#port.ended) throw closedError();
-      return await this.#port.command(name, keys, ...args);
-    } catch (error) {
+  command(act: string, name: string, keys: readonly string[], ...args: string[]): Promise<unknown> {
+    const reply = this.#port.ended ? Promise.reject(closedError()) : this.#port.command(name, keys, ...args);
+    return reply.catch((error) => {
       throw meaning(error, act);
-    }
+    });
   }
 }
 
@@ -99,11 +97,13 @@ export class Shards {
   }
 
   /** Sends an attempt that is already too late, unless the server's time is known: it changes nothing, and its refusal tells that time. */
-  async learnTime(key: string): Promise<void> {
+  async learnTime(key: string): Promise<number> {
     await this.refuseUnsupported();
     const sent = this.#clock.now();
     const reply = await this.askOne(ATTEMPT, { key, args: attemptArgs({ ...NOBODY, key }, '-', 0, 0) });
-    this.clockOf(key).learn(readAttempt(reply, NOBODY).time, sent);
+    const { time } = readAttempt(reply, NOBODY);
+    this.clockOf(key).learn(time, sent);
+    return time;
   }
 
   /**

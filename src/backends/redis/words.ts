@@ -9,6 +9,8 @@ import { MICRO, readAttempt, readWords, releaseArgs } from './wire.ts';
 const ANY_AGE = 1e16;
 /** What lua/leave.lua adds to its reply if words were left. */
 const LEFT = 4;
+/** ms for which an estimate of the server's clock is good: by NTP, which slews by up to 500 ppm, it is 5 ms off then. */
+const RECENT = 10_000;
 
 /** The words under the keys of locks, each in a key beside the lock, which expires. */
 export class RedisWords implements Words {
@@ -22,12 +24,15 @@ export class RedisWords implements Words {
     this.#remember = remember;
   }
 
-  async look(key: string): Promise<Remembered> {
-    const stored = await this.#server.command('look for words', 'GET', [wordsOf(this.#shards.keyOf(key))]);
-    if (stored === null) return rememberedIn(undefined, 0);
-    const clock = this.#shards.clockOf(key);
-    if (!clock.known) await this.#shards.learnTime(key);
-    return rememberedIn(readRecord(String(stored), MICRO), clock.in(0)!);
+  look(key: string): Promise<Remembered> {
+    return this.#server.command('look for words', 'GET', [wordsOf(this.#shards.keyOf(key))]).then((stored) => {
+      if (stored === null) return rememberedIn(undefined, 0);
+      const record = readRecord(String(stored), MICRO);
+      const now = this.#shards.clockOf(key).lately(RECENT);
+      // The server drops what is over, by its own clock. But tries may count for longer than the words beside them.
+      if (now !== undefined && (record.counts <= record.until || record.until <= now)) return rememberedIn(record, now);
+      return this.#shards.learnTime(key).then((time) => rememberedIn(record, time));
+    });
   }
 
   async forget(key: string): Promise<boolean> {
