@@ -21,34 +21,53 @@ export class Caller<T = unknown> {
   readonly #engine: Engine;
   #resolve!: (result: MemoResult<T>) => void;
   #reject!: (error: unknown) => void;
+  #giveUp!: (error: LockError) => void;
+  #heard!: () => boolean;
+  #limited = false;
+  #over = false;
   #cancel: Cancel | undefined;
   #unlisten: (() => void) | undefined;
 
-  constructor(engine: Engine, plan: MemoPlan<T>, fn: MemoWork<T>) {
+  /** @param began when it called, if that was before */
+  constructor(engine: Engine, plan: MemoPlan<T>, fn: MemoWork<T>, began?: number) {
     this.#engine = engine;
     this.plan = plan;
     this.fn = fn;
     this.wait = plan.terms.wait;
     this.signal = plan.terms.signal;
-    this.began = engine.clock.now();
+    this.began = began ?? engine.clock.now();
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
   }
 
-  /** @param giveUp gets the error that ends the wait @param heard tells whether the engine has answered by then */
+  /** Whether it has its result, or has given up. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /**
+   * Starts them, or has their end told to another one.
+   * @param giveUp gets the error that ends the wait @param heard tells whether the engine has answered by then
+   */
   startLimits(giveUp: (error: LockError) => void, heard: () => boolean): void {
+    this.#giveUp = giveUp;
+    this.#heard = heard;
+    if (this.#limited) return;
+    this.#limited = true;
     const { wait, signal } = this;
     const { clock } = this.#engine;
     if (signal?.aborted) {
       giveUp(this.#aborted());
       return;
     }
-    if (wait > 0 && wait < Number.POSITIVE_INFINITY)
-      this.#cancel = clock.after(wait, () => giveUp(heard() ? this.timedOut() : this.#unheard()));
+    if (wait > 0 && wait < Number.POSITIVE_INFINITY) {
+      const left = Math.max(0, wait - Math.floor(clock.now() - this.began));
+      this.#cancel = clock.after(left, () => this.#giveUp(this.#heard() ? this.timedOut() : this.#unheard()));
+    }
     if (!signal) return;
-    const abort = (): void => giveUp(this.#aborted());
+    const abort = (): void => this.#giveUp(this.#aborted());
     signal.addEventListener('abort', abort, { once: true });
     this.#unlisten = () => signal.removeEventListener('abort', abort);
   }
@@ -74,19 +93,15 @@ export class Caller<T = unknown> {
   }
 
   #end(): void {
+    this.#over = true;
     this.#cancel?.();
     this.#unlisten?.();
   }
 
   /** Gives it what is left: a value of its own, or the error that this stands for. */
-  settle({ ticket: token, age }: Left, stored: StoredEntry): void {
-    const { plan } = this;
-    const { backend, clock } = this.#engine;
+  settle(left: Left, stored: StoredEntry): void {
     try {
-      const entry = opened(stored, plan);
-      checkMatch(plan, entry.match, backend.name);
-      if (entry.kind !== 'kept') throw errorOf(entry, plan.key, backend.name);
-      this.resolve({ value: decoded(plan, entry.body), ran: false, kept: true, token, at: whenAt(clock, age) });
+      this.resolve(resultOf(this.#engine, this.plan, left, stored));
     } catch (error) {
       this.reject(error);
     }
@@ -114,6 +129,19 @@ export class Caller<T = unknown> {
       cause: this.signal?.reason,
     });
   }
+}
+
+/** What is left, for one caller. @throws LockError that it stands for */
+export function resultOf<T>(
+  { backend, clock }: Engine,
+  plan: MemoPlan<T>,
+  { ticket: token, age }: Left,
+  stored: StoredEntry,
+): MemoResult<T> {
+  const entry = opened(stored, plan);
+  checkMatch(plan, entry.match, backend.name);
+  if (entry.kind !== 'kept') throw errorOf(entry, plan.key, backend.name);
+  return { value: decoded(plan, entry.body), ran: false, kept: true, token, at: whenAt(clock, age) };
 }
 
 /** A time so long ago, by this machine's clock. */

@@ -1,6 +1,6 @@
 import { EXCLUSIVE } from '../core/contract/admission.ts';
-import type { Leave, Left } from '../core/contract/backend.ts';
-import { isLockError, LockError } from '../core/contract/errors.ts';
+import type { Leave, Left, Remembered } from '../core/contract/backend.ts';
+import { isLockError } from '../core/contract/errors.ts';
 import type { WordsLeft } from '../core/contract/left.ts';
 import { passedFor } from '../core/contract/terms.ts';
 import type { HeldLease } from '../core/holds/held-lease.ts';
@@ -21,40 +21,49 @@ export class Flight {
   readonly #plan: MemoPlan; // of its first caller
   readonly #callers: WaitingCallers;
   #runner: { readonly caller: Caller; readonly run: FlightRun } | undefined;
-  #looked = false;
-  readonly #answers = { count: 0 }; // of the engine
+  readonly #answers: { count: number }; // of the engine
   readonly #old: OldResult;
   /** Ends the claim when the last caller has given up. */
-  #abort: AbortController | undefined;
+  #claimEnd = new AbortController();
 
-  /** @param onEnd called in the turn in which it has no callers, and nobody runs: later, one may join in vain */
-  constructor(runtime: LockRuntime, { plan }: Caller, onEnd: () => void) {
+  /**
+   * @param head the first caller, to whom no result that is there will do
+   * @param looked what is there, if the engine told: a result that is due for a refresh serves all but the head
+   * @param onEnd called in the turn in which it has no callers, and nobody runs: later, one may join in vain
+   */
+  constructor(runtime: LockRuntime, head: Caller, looked: Remembered | undefined, onEnd: () => void) {
     this.#runtime = runtime;
     this.#old = new OldResult(runtime.engine.clock);
-    this.#callers = new WaitingCallers(plan.key, () => {
+    if (looked?.left) this.#old.found(looked.left);
+    this.#answers = { count: looked ? 1 : 0 };
+    this.#callers = new WaitingCallers(head.plan.key, () => {
       if (!this.#runner) onEnd();
     });
-    this.#plan = plan;
+    this.#plan = head.plan;
+    this.#wait(head);
   }
 
   /** @throws LockError `LOCK_MISMATCH` */
   add(caller: Caller): void {
     checkMatch(caller.plan, this.#plan.match, this.#runtime.engine.backend.name);
     const old = this.#old.left;
-    if (!old && this.#looked && caller.wait === 0) {
-      caller.reject(caller.timedOut());
-      return;
-    }
+    if (old) {
+      this.#callers.add(caller);
+      this.#callers.answer(old, [caller]);
+    } else if (caller.wait === 0) caller.reject(caller.timedOut());
+    else this.#wait(caller);
+  }
+
+  #wait(caller: Caller): void {
     this.#callers.add(caller);
     const heard = (): boolean => this.#answers.count > 0;
-    if (old) this.#callers.answer(old, [caller]);
-    else caller.startLimits((error) => this.#giveUp(caller, error), heard);
+    caller.startLimits((error) => this.#giveUp(caller, error), heard);
   }
 
   /** Serves its callers until none is left. Never rejects. */
   async fly(): Promise<void> {
     for (let head = this.#callers.first; head; head = this.#callers.first) {
-      this.#abort = undefined;
+      this.#claimEnd = new AbortController();
       try {
         await this.#serve(head);
       } catch (error) {
@@ -72,13 +81,7 @@ export class Flight {
     else if (this.#runner.caller.signal?.aborted) this.#runner.run.abort(this.#runner.caller.signal.reason);
   }
 
-  get #claimEnd(): AbortController {
-    this.#abort ??= new AbortController(); // a hit has no claim
-    return this.#abort;
-  }
-
   async #serve(head: Caller): Promise<void> {
-    if (await this.#isKept(head)) return;
     const old = this.#old.left;
     const { name } = this.#runtime.engine.backend;
     const inquiry = new MemoInquiry(head.plan, name, oldest(head, old !== undefined), this.#answers);
@@ -89,27 +92,6 @@ export class Flight {
     if (lease) await this.#run(lease, inquiry.tries);
     else if (left) this.#callers.answer(left, answered(this.#callers.all, left, inquiry.sent));
     else this.#callers.serve((caller) => caller.reject(caller.timedOut()), [head]);
-  }
-
-  /** Looks, once, whether there is a result already. A result that is due for a refresh serves all callers but the first. */
-  async #isKept(head: Caller): Promise<boolean> {
-    if (this.#looked) return false;
-    const { engine } = this.#runtime;
-    const found =
-      head.plan.keep > 0 ? await engine.look(this.#plan.key).then(({ left }) => left, unanswered) : undefined;
-    this.#looked = true;
-    if (head.plan.keep > 0 && !(found instanceof LockError)) this.#answers.count++;
-    const isFound = found !== undefined && !(found instanceof LockError);
-    if (isFound && found.age < head.plan.refresh) {
-      this.#callers.answer(found);
-      return true;
-    }
-    const others = this.#callers.all.filter((caller) => caller !== head);
-    if (isFound) {
-      this.#old.found(found);
-      this.#callers.answer(found, others);
-    } else this.#callers.serve((caller) => caller.reject(found ?? caller.timedOut()), others.filter(isImpatient));
-    return false;
   }
 
   async #run(lease: HeldLease, tries: number): Promise<unknown> {
@@ -168,8 +150,6 @@ export class Flight {
 /** What was left just now. */
 const asLeft = ({ text, ttl }: Leave, ticket: bigint): Left => ({ text, ticket, age: 0, validFor: ttl });
 
-const isImpatient = ({ wait }: Caller): boolean => wait === 0;
-
 /** The age of the oldest result that a caller takes, ms, by the time at which its attempt is sent. */
 function oldest({ plan: { keep, refresh }, began }: Caller, refreshing: boolean): (sent: number) => number {
   if (refreshing) return () => refresh;
@@ -179,12 +159,3 @@ function oldest({ plan: { keep, refresh }, began }: Caller, refreshing: boolean)
 /** The callers that waited when the words were left; all, where the words count for longer. */
 const answered = (callers: readonly Caller[], { age }: Left, sent: number): Caller[] =>
   callers.filter(({ plan, began }) => plan.keep > 0 || (began <= sent && age <= passedFor(sent - began)));
-
-/**
- * A look that the engine did not answer finds nothing: the claim comes to a result, too, and waits for an engine that is away.
- * @throws what else the look failed with
- */
-function unanswered(error: unknown): LockError {
-  if (isLockError(error, 'LOCK_UNAVAILABLE')) return error;
-  throw error;
-}

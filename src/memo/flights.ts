@@ -1,13 +1,15 @@
 import { abortSignal } from '../core/contract/abort-signal.ts';
 import { EXCLUSIVE } from '../core/contract/admission.ts';
+import type { Remembered } from '../core/contract/backend.ts';
 import { inNoContext, promiseOf } from '../core/contract/context.ts';
 import { milliseconds } from '../core/contract/duration.ts';
-import { invalid, LockError, quoted, shown } from '../core/contract/errors.ts';
+import { invalid, isLockError, LockError, quoted, shown } from '../core/contract/errors.ts';
 import { checkNames, namesOf } from '../core/contract/options.ts';
+import { CALL_TIMEOUT } from '../core/engine/engine.ts';
 import { Frame } from '../core/line/frame.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { incumbentOf } from '../leading/observer.ts';
-import { Caller, whenAt } from './caller.ts';
+import { Caller, resultOf, whenAt } from './caller.ts';
 import { Flight } from './flight.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult, MemoState, MemoWait, MemoWork } from './result.ts';
@@ -20,6 +22,7 @@ const WAIT_OPTIONS = namesOf<MemoWait>({ wait: true, signal: true });
 export class Flights {
   readonly #runtime: LockRuntime;
   readonly #flights = new Map<string, Flight>();
+  readonly #looks = new Map<string, Promise<Remembered>>();
 
   constructor(runtime: LockRuntime) {
     this.#runtime = runtime;
@@ -27,31 +30,77 @@ export class Flights {
 
   /** No async function: a caller would have its result some turns later. */
   run<T>(plan: MemoPlan<T>, fn: MemoWork<T>, options: MemoWait | undefined): Promise<MemoResult<T>> {
-    return promiseOf(() => this.#call(plan, fn, options).result);
+    return promiseOf(() => this.#call(plan, fn, options));
   }
 
-  #call<T>(plan: MemoPlan<T>, fn: MemoWork<T>, options: MemoWait | undefined): Caller<T> {
+  #call<T>(plan: MemoPlan<T>, fn: MemoWork<T>, options: MemoWait | undefined): Promise<MemoResult<T>> {
     const { key } = plan;
     const { engine } = this.#runtime;
     checkNames(options, WAIT_OPTIONS, 'the options of run()');
     if (typeof fn !== 'function') throw invalid(`run() needs a function, not ${shown(fn)}`, key);
     this.#runtime.assertOpen(key);
     if (Frame.around(this.#runtime, key, EXCLUSIVE)) throw insideItself(key, engine.backend.name);
-    const caller = new Caller(engine, options ? limited(plan, options) : plan, fn);
-    this.#join(key, caller as Caller);
-    return caller;
+    const own = options ? limited(plan, options) : plan;
+    if (own.keep > 0 && !this.#flights.has(key)) return this.#lookFirst(own, fn);
+    return this.#join(new Caller(engine, own, fn));
   }
 
-  #join(key: string, caller: Caller): void {
+  /** Looks first. Where a result is there, a caller that cannot give up before the look ends needs nothing but that. */
+  #lookFirst<T>(plan: MemoPlan<T>, fn: MemoWork<T>): Promise<MemoResult<T>> {
+    const { engine } = this.#runtime;
+    const { key, refresh } = plan;
+    const { wait, signal } = plan.terms;
+    const began = wait === Number.POSITIVE_INFINITY ? undefined : engine.clock.now();
+    const impatient = signal || wait <= CALL_TIMEOUT ? new Caller(engine, plan, fn, began) : undefined;
+    impatient?.startLimits((error) => impatient.reject(error), nothingHeard);
+    if (impatient?.over) return impatient.result;
+    const result = this.#look(key).then(
+      (looked) => {
+        this.#looks.delete(key);
+        const { left } = looked;
+        if (left && left.age < refresh) return resultOf(engine, plan, left, readStored(left.text, key));
+        return this.#join(impatient ?? new Caller(engine, plan, fn, began), looked);
+      },
+      (error: unknown) => {
+        this.#looks.delete(key);
+        // A look that the engine did not answer finds nothing: the claim comes to a result, too, and waits for an engine that is away.
+        if (!isLockError(error, 'LOCK_UNAVAILABLE') || (wait === 0 && this.#flights.has(key))) throw error;
+        return this.#join(impatient ?? new Caller(engine, plan, fn, began));
+      },
+    );
+    if (!impatient) return result;
+    result.then(
+      (had) => impatient.resolve(had),
+      (error) => impatient.reject(error),
+    );
+    return impatient.result;
+  }
+
+  /** All callers of this process that look at the same time share one look. */
+  #look(key: string): Promise<Remembered> {
+    const known = this.#looks.get(key);
+    if (known) return known;
+    const look = this.#runtime.engine.look(key);
+    this.#looks.set(key, look);
+    return look;
+  }
+
+  /** @param looked what the engine told it, if it looked */
+  #join<T>(caller: Caller<T>, looked?: Remembered): Promise<MemoResult<T>> {
+    if (!caller.over) this.#enter(caller as Caller, looked);
+    return caller.result;
+  }
+
+  #enter(caller: Caller, looked: Remembered | undefined): void {
+    const { key } = caller.plan;
     const known = this.#flights.get(key);
     if (known) {
       known.add(caller);
       return;
     }
-    const flight: Flight = new Flight(this.#runtime, caller, () => {
+    const flight: Flight = new Flight(this.#runtime, caller, looked, () => {
       if (this.#flights.get(key) === flight) this.#flights.delete(key);
     });
-    flight.add(caller);
     this.#flights.set(key, flight);
     void inNoContext(() => flight.fly());
   }
@@ -77,6 +126,8 @@ export class Flights {
     return { state: kind === 'unkept' ? 'kept' : kind, error, ...times };
   }
 }
+
+const nothingHeard = (): boolean => false;
 
 function limited<T>(plan: MemoPlan<T>, { wait, signal }: MemoWait): MemoPlan<T> {
   const terms = {

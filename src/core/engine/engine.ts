@@ -183,12 +183,10 @@ export class Engine {
     }
   }
 
-  async #ask<T>(key: string, call: () => Promise<T>, advice: string): Promise<T> {
-    try {
-      return await this.limit(call, CALL_TIMEOUT, 'look at', key);
-    } catch (error) {
+  #ask<T>(key: string, call: () => Promise<T>, advice: string): Promise<T> {
+    return this.limit(call, CALL_TIMEOUT, 'look at', key).catch((error) => {
       throw isLockError(error) ? error : this.unavailable(key, error, advice);
-    }
+    });
   }
 
   /**

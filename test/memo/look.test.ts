@@ -1,0 +1,99 @@
+/** The look with which a call of a memo begins. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Remembered } from '../../src/core/contract/backend.ts';
+import { createLocks, type MemoWait } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+/** A process whose looks are answered when the test says so. */
+async function held() {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const looks: (() => void)[] = [];
+  const way = around(engine, {
+    words: {
+      forget: (key) => engine.words!.forget(key),
+      look: (key) =>
+        new Promise<Remembered>((resolve) => {
+          looks.push(() => resolve(engine.words!.look(key)));
+        }),
+    },
+  });
+  const answer = (): void => {
+    for (const each of looks.splice(0)) each();
+  };
+  const locks = createLocks(way, { clock });
+  await locks
+    .memo('loaded')
+    .run(undefined as never)
+    .catch(() => {}); // loads what runs it
+  return { clock, looks, answer, locks };
+}
+
+const WAITS: readonly (MemoWait | undefined)[] = [
+  undefined,
+  { wait: '1m' },
+  { wait: 100 },
+  { signal: new AbortController().signal },
+];
+
+test.each(WAITS)('a function runs in the async context of its caller: %o', async (wait) => {
+  const { clock, answer, locks } = await held();
+  const context = new AsyncLocalStorage<string>();
+  const memo = locks.memo('key', { keep: '1h' });
+  const call = context.run('caller', () => memo.run(() => context.getStore(), wait));
+  await clock.advance(0);
+  context.run('another', answer);
+  await clock.advance(0);
+  expect((await call).value).toBe('caller');
+});
+
+test('of callers that look at the same time the first runs, however it waits', async () => {
+  for (const first of WAITS)
+    for (const second of WAITS) {
+      const { clock, looks, answer, locks } = await held();
+      const memo = locks.memo<number>('key', { keep: '1h' });
+      const calls = [first, second].map((wait, i) => memo.run(() => i, wait));
+      await clock.advance(0);
+      expect(looks.length).toBe(1);
+      answer();
+      await clock.advance(0);
+      expect((await Promise.all(calls)).map(({ value, ran }) => ({ value, ran }))).toEqual([
+        { value: 0, ran: true },
+        { value: 0, ran: false },
+      ]);
+    }
+});
+
+test('who gives up while the look is under way runs nothing, and the next one does', async () => {
+  const { clock, answer, locks } = await held();
+  const memo = locks.memo<string>('key', { keep: '1h' });
+  const stop = new AbortController();
+  const codes = [{ wait: 100 }, { signal: stop.signal }].map((wait) =>
+    memo.run(() => 'gave up', wait).catch((error) => error.code),
+  );
+  const patient = memo.run(() => 'made');
+  await clock.advance(100);
+  stop.abort();
+  expect(await Promise.all(codes)).toEqual(['LOCK_UNAVAILABLE', 'LOCK_ABORTED']);
+  answer();
+  await clock.advance(0);
+  expect(await patient).toMatchObject({ value: 'made', ran: true });
+});
+
+test('a wait that is longer than the look counts from the call', async () => {
+  const { clock, answer, locks } = await held();
+  const { promise } = Promise.withResolvers<never>();
+  const memo = locks.memo('key', { keep: '1h' });
+  const running = memo.run(() => promise);
+  running.catch(() => {});
+  const code = memo.run(() => 1, { wait: 6_000 }).catch((error) => error.code);
+  await clock.advance(4_000);
+  answer();
+  await clock.advance(1_999);
+  expect(await Promise.race([code, 'waits'])).toBe('waits');
+  await clock.advance(1);
+  expect(await Promise.race([code, 'waits'])).toBe('LOCK_TIMEOUT');
+});
