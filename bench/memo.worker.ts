@@ -1,16 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { redis } from '../src/backends/redis/index.ts';
 import { connect } from '../src/connect/index.ts';
+import { createLocks } from '../src/index.ts';
 import { serve } from '../test/kit/worker.ts';
+import { median } from './verdict.ts';
 
 const url = process.env.URL!;
 const locks = await connect(url);
 const client = new Redis(url);
+const ownLocks = createLocks(redis(client));
 /** As the caller of a service that waits would look. ms. */
 const POLL = 100;
 const HOUR = 3_600;
 /** The parts of a measurement, one of each contestant after the other. */
-const TURNS = 10;
+const TURNS = 50;
 
 /** Milliseconds that all processes of the machine count alike. */
 const now = (): number => performance.timeOrigin + performance.now();
@@ -81,6 +85,14 @@ const ALGORITHMS = {
 
 export type AlgorithmName = keyof typeof ALGORITHMS;
 
+/** µs each. */
+export interface HitTimes {
+  readonly connected: number;
+  readonly hit: number;
+  readonly bare: number;
+  readonly parsed: number;
+}
+
 const calls = {
   /** @returns the runs of this process, when the last one ended, and when each caller had the result */
   async crowd(name: AlgorithmName, key: string, callers: number, ms: number) {
@@ -92,25 +104,31 @@ const calls = {
     return { had: await Promise.all(had), runs, ended };
   },
 
-  /** µs for a caller to have what is kept, one after the other; for a bare `GET` of the same text; and for one that is parsed. In turns. */
-  async hits(key: string, count: number) {
+  /**
+   * µs for a caller to have what is kept, one after the other, over the client of `connect` and over one of the caller's; and over the
+   * latter for a bare `GET` of the same text, and for one that is parsed. In turns, of which the middle counts.
+   */
+  async hits(key: string, count: number): Promise<HitTimes> {
     const memo = locks.memo<string>(key, { keep: '1h' });
+    const own = ownLocks.memo<string>(key, { keep: '1h' });
     const { value } = await memo.run(() => build(0));
     await client.set(`${key}:bare`, JSON.stringify(value));
     const acts = {
-      hit: () => memo.run(() => build(0)),
+      connected: () => memo.run(() => build(0)),
+      hit: () => own.run(() => build(0)),
       bare: () => client.get(`${key}:bare`),
       parsed: async () => JSON.parse((await client.get(`${key}:bare`))!),
     };
-    const times = { hit: 0, bare: 0, parsed: 0 };
+    const times: Record<keyof HitTimes, number[]> = { connected: [], hit: [], bare: [], parsed: [] };
     for (let turn = 0; turn < 2 * TURNS; turn++) {
-      for (const name of ['hit', 'bare', 'parsed'] as const) {
+      for (const name of ['connected', 'hit', 'bare', 'parsed'] as const) {
         const began = performance.now();
         for (let n = 0; n < count / TURNS; n++) await acts[name]();
-        if (turn >= TURNS) times[name] += ((performance.now() - began) * 1_000) / count; // the code is warm
+        if (turn >= TURNS) times[name].push(((performance.now() - began) * 1_000 * TURNS) / count); // the code is warm
       }
     }
-    return times;
+    const { connected, hit, bare, parsed } = times;
+    return { connected: median(connected), hit: median(hit), bare: median(bare), parsed: median(parsed) };
   },
 
   async cycle(name: 'lock' | 'memo' | 'hit', key: string): Promise<void> {
