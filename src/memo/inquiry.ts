@@ -31,7 +31,7 @@ export class MemoInquiry implements Inquiry {
    * @param age of the oldest result that will do, ms, for an attempt that is sent at a given time
    * @param answers counts those of the engine
    */
-  constructor(plan: MemoPlan, backend: string, age: (sent: number) => number, answers = { count: 0 }) {
+  constructor(plan: MemoPlan, backend: string, age: (sent: number) => number, answers: { count: number }) {
     this.#plan = plan;
     this.#backend = backend;
     this.#age = age;

@@ -1,7 +1,7 @@
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import { mock } from 'node:test';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock, withoutContext } from '../../src/core/contract/clock.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
@@ -68,44 +68,6 @@ test('the clock goes on by as long as the machine slept, once it looks, and once
   expect(after - before).toBeLessThan(HOUR + 400);
   expect(systemClock.now()).toBeGreaterThanOrEqual(after);
   expect(systemClock.resync() - after, 'when it looks again').toBeLessThan(400);
-});
-
-/** The clock of a process that begins `fraction` s after a full second, where uptime is told in whole seconds (macOS, the BSDs). */
-async function inWholeSeconds(fraction: number) {
-  const { uptime } = os;
-  let slept = 0;
-  const begin = performance.now();
-  os.uptime = () => Math.floor(1_000 + fraction + slept + (performance.now() - begin) / 1_000);
-  syncBuiltinESMExports();
-  vi.resetModules();
-  const { systemClock: clock } = await import('../../src/core/contract/clock.ts');
-  return {
-    clock,
-    sleep: (seconds: number) => (slept += seconds),
-    [Symbol.dispose]() {
-      os.uptime = uptime;
-      syncBuiltinESMExports();
-    },
-  };
-}
-
-test('where uptime is told in whole seconds, the clock does not leap while the machine is awake', async () => {
-  using machine = await inWholeSeconds(0.6);
-  const { clock } = machine;
-  const apart = clock.now() - performance.now();
-  await new Promise((resolve) => setTimeout(resolve, 500)); // the next full second has begun
-  expect(clock.resync() - performance.now() - apart).toBeLessThan(50);
-});
-
-test.each([
-  0, 0.6, 0.95,
-])('where uptime is told in whole seconds, from %d s on, the clock goes on by a sleep, or by two seconds more', async (fraction) => {
-  using machine = await inWholeSeconds(fraction);
-  const { clock, sleep } = machine;
-  const before = clock.resync();
-  sleep(30);
-  expect(clock.resync() - before).toBeGreaterThan(29_999);
-  expect(clock.resync() - before).toBeLessThan(32_100);
 });
 
 test('the clock does not go back where the second one falls behind it', () => {

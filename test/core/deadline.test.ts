@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { deadlineOf, sentLater } from '../../src/core/contract/terms.ts';
+import { deadlineOf, passedFor, sentLater } from '../../src/core/contract/terms.ts';
 
 const ms = fc.double({ min: 0, max: 1e7, noNaN: true });
 
@@ -20,4 +20,8 @@ test('a lease told for a request that was sent later has the same deadline', () 
       expect(deadlineOf(sent + later, sentLater(validFor, later))).toBeCloseTo(deadlineOf(sent, validFor), 4);
     }),
   );
+});
+
+test('of a time that passed here, a hundredth and 2 ms may not have passed on another machine, and never less than nothing has', () => {
+  expect([0, 1, 2, 100, 1_000, -1_000].map(passedFor)).toEqual([0, 0, 0, 97, 988, 0]);
 });

@@ -4,6 +4,7 @@ import type { LocalGrant } from '../../src/core/claims/sent-claim.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import type { LockOptions } from '../../src/core/contract/options.ts';
 import { HoldTiming } from '../../src/core/holds/hold-timing.ts';
+import type { Cover } from '../../src/core/holds/stand-in.ts';
 
 const { traits } = memory();
 const resolved = (options: LockOptions) => new LayeredOptions(traits, { ttl: 3_000, ...options }).terms;
@@ -173,4 +174,69 @@ test.each<[string, LockOptions, number, boolean]>([
   ['that does not renew, with less', { ttl: 2_000, renew: false }, 991, false],
 ])('it lasts for the next one %s: %j at %i ms, %j', (_, options, now, lasts) => {
   expect(timingOf().lastsFor(resolved(options), now)).toBe(lasts);
+});
+
+describe('of a hold with a stand-in', () => {
+  /** The timing of a hold, and what its stand-in knows and is told. */
+  function covered(options: LockOptions = {}) {
+    const timing = timingOf({ options });
+    const facts = { confirmed: undefined as number | undefined, asking: false };
+    const followed: number[] = [];
+    timing.cover = {
+      get confirmed() {
+        return facts.confirmed;
+      },
+      get asking() {
+        return facts.asking;
+      },
+      follow: ({ ttl }) => void followed.push(ttl),
+      end() {},
+    } satisfies Cover;
+    return { timing, facts, followed };
+  }
+
+  test('what that renewed counts when somebody looks, from when it was sent', () => {
+    const { timing, facts } = covered();
+    facts.confirmed = 2_000;
+    expect([timing.lasts(2_967), timing.deadline, timing.sent]).toEqual([true, 4_968, 2_000]);
+    expect([timing.lasts(4_967), timing.lasts(4_968)]).toEqual([true, false]);
+  });
+
+  test('what that renewed before the last renewal of the watchdog changes nothing', () => {
+    const { timing, facts } = covered();
+    timing.noteRenewal(1_000, 1_500, 1_100);
+    const { confirmation, deadline, confirmedFor } = timing;
+    for (const confirmed of [undefined, 900, 1_000]) {
+      facts.confirmed = confirmed;
+      expect(timing.lasts(1_100)).toBe(true);
+      expect(timing).toMatchObject({ confirmation, deadline, confirmedFor, sent: 1_000 });
+    }
+  });
+
+  test('it follows each renewal, and each lease that is asked for', () => {
+    const { timing, followed } = covered();
+    timing.noteRenewal(1_000, 3_000, 1_100);
+    timing.ask(5_000);
+    expect(followed).toEqual([3_000, 5_000]);
+  });
+
+  test.each([
+    [2_000, 2_000],
+    [5_000, 3_000],
+  ])('a lease of %i ms is good for what a renewal of its may still set', (ttl, good) => {
+    const { timing, facts } = covered();
+    facts.asking = true;
+    timing.ask(ttl);
+    expect(timing.certain).toBe(false);
+    facts.asking = false;
+    expect(timing.certain, 'when that is over').toBe(false);
+    timing.noteRenewal(1_000, 9_000, 1_000);
+    expect(timing.confirmation.validFor).toBe(good);
+  });
+
+  test('nothing is in doubt where it asks for nothing', () => {
+    const { timing } = covered();
+    timing.ask(5_000);
+    expect(timing.certain).toBe(true);
+  });
 });

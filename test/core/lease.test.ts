@@ -434,3 +434,26 @@ test('several that could not be had take nothing from the minHold of a hold arou
   await clock.advance(4_000);
   expect(await locks.mutex('key').tryAcquire()).toBeNull();
 });
+
+test('where timers stand still, a look at a lease tells of its loss, once, a second after its deadline', async () => {
+  const clock = manualClock();
+  using events = heard('lost');
+  const still = { ...clock, now: () => clock.now(), resync: () => clock.resync(), after: () => () => {} };
+  const lease = await createLocks(memory({ clock }), { clock: still, ttl: 3_000 }).mutex('key').acquire();
+  const look = async (): Promise<[held: boolean, code: string | undefined]> => {
+    const { held } = lease;
+    await null;
+    return [held, lease.signal.reason?.code];
+  };
+  const { remaining: lasts } = lease;
+  await clock.advance(lasts - 1);
+  expect(await look(), 'before the deadline').toEqual([true, undefined]);
+  await clock.advance(1);
+  expect(await look(), 'at the deadline').toEqual([false, undefined]);
+  await clock.advance(1_000);
+  expect(await look(), 'a second later: a timer may still come').toEqual([false, undefined]);
+  await clock.advance(1);
+  expect(await look(), 'later').toEqual([false, 'LOCK_LOST']);
+  expect(await look()).toEqual([false, 'LOCK_LOST']);
+  expect(events.names).toEqual(['lost']);
+});

@@ -4,6 +4,7 @@ import { EXCLUSIVE, SHARED } from '../../src/core/contract/admission.ts';
 import { channels } from '../../src/core/contract/events.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import type { LockOptions } from '../../src/core/contract/options.ts';
+import { Frame } from '../../src/core/line/frame.ts';
 import { LockRuntime } from '../../src/core/line/runtime.ts';
 import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
@@ -162,4 +163,18 @@ describe('closing', () => {
     await others.close();
     expect(clock.pending).toBe(0);
   });
+});
+
+test('a caller is inside of a hold in the function that this is held for, and nowhere else', async () => {
+  const { runtime, take } = setup();
+  const [outer, inner] = [(await take('a'))!, (await take('b'))!];
+  const inside = (): boolean[] => [outer, inner].map(({ hold }) => Frame.isInside(hold, runtime));
+  expect(inside()).toEqual([false, false]);
+  await new Frame(runtime, outer).run(async () => {
+    expect(inside()).toEqual([true, false]);
+    await new Frame(runtime, inner).run(() => expect(inside()).toEqual([true, true]), inner);
+    expect(inside()).toEqual([true, false]);
+    expect(Frame.isInside(outer.hold, setup().runtime), 'of other Locks').toBe(false);
+  }, outer);
+  expect(inside()).toEqual([false, false]);
 });

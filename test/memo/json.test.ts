@@ -6,6 +6,7 @@ import { fingerprint, fromJson, toJson } from '../../src/memo/json.ts';
 
 class Own {}
 const twice = { n: 1 };
+const list = [1];
 const around: Record<string, unknown> = {};
 around.inner = [around];
 
@@ -21,6 +22,7 @@ test.each([
   [[1, [2], {}]],
   [{ a: { b: [null, true] } }],
   [[twice, twice]],
+  [{ one: list, two: [list] }],
   [{ one: twice, two: twice }],
   [Object.assign(Object.create(null), { a: 1 })],
 ])('%j comes back as it was', (value) => {
@@ -53,9 +55,9 @@ describe.each([
 
 test('what contains itself is refused, and says where', () => {
   expect(() => toJson(around)).toThrow(new TypeError('the value.inner[0] contains itself'));
-  const list: unknown[] = [];
-  list.push(list);
-  expect(() => toJson(list)).toThrow(new TypeError('the value[0] contains itself'));
+  const loop: unknown[] = [];
+  loop.push(loop);
+  expect(() => toJson(loop)).toThrow(new TypeError('the value[0] contains itself'));
 });
 
 test('a request has one fingerprint in any order of its members, and another request another one', () => {

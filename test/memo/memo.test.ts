@@ -113,7 +113,11 @@ test('another request under the same key is a mismatch, also while the first one
   await clock.advance(10);
   for (const each of locks) {
     const refused = each.memo<number>('key', { keep: '1h', match: other }).run(() => 2);
-    await expect(refused, 'while it runs').rejects.toMatchObject({ code: 'LOCK_MISMATCH' });
+    await expect(refused, 'while it runs').rejects.toMatchObject({
+      code: 'LOCK_MISMATCH',
+      key: 'key',
+      backend: 'memory',
+    });
   }
   first.resolve(1);
   await clock.advance(10);
@@ -123,6 +127,33 @@ test('another request under the same key is a mismatch, also while the first one
   });
   const same = await locks[1]!.memo('key', { keep: '1h', match: { b: [2], a: 1 } }).run(() => 2);
   expect(same.value).toBe(1);
+});
+
+test('a caller that does not say which request it is has the result of any, and one that says so has that of nobody in particular', async () => {
+  const { locks } = processes();
+  for (const [key, first, later] of [
+    ['of one', { match: 1 }, {}],
+    ['of nobody', {}, { match: 1 }],
+  ] as const) {
+    await locks[0]!.memo<number>(key, { keep: '1h', ...first }).run(() => 1);
+    expect(await locks[1]!.memo<number>(key, { keep: '1h', ...later }).run(() => 2)).toMatchObject({
+      value: 1,
+      ran: false,
+    });
+  }
+});
+
+test.each([
+  { match: 1 },
+  {},
+])('a caller with %j waits for a lock of that key, which is of no request', async (options) => {
+  const { clock, locks } = processes();
+  const lease = await locks[0]!.mutex('key').acquire();
+  const waiting = locks[1]!.memo<number>('key', { keep: '1h', ...options }).run(() => 1);
+  await clock.advance(100);
+  await lease.release();
+  await clock.advance(100);
+  expect(await waiting).toMatchObject({ value: 1, ran: true });
 });
 
 test('begun too often without a result, it rests: an error tells the last error and whose it was', async () => {
@@ -337,6 +368,15 @@ test('a seal hides the result; one that throws makes nobody run again', async ()
   await expect(locks[1]!.memo('other', { keep: '1h', seal }).run(() => 'no')).rejects.toMatchObject({
     code: 'LOCK_INVALID',
   });
+});
+
+test('a result is kept as the text that every version reads', async () => {
+  const { engine, locks } = processes();
+  await locks[0]!.memo('without', { keep: '1h' }).run(() => ({ n: 1 }));
+  await locks[0]!.memo('with', { keep: '1h', match: 1 }).run(() => 'x');
+  const textOf = async (key: string): Promise<string> => (await engine.words!.look(key)).left!.text;
+  expect(await textOf('without')).toBe('1 kept plain - {"n":1}');
+  expect(await textOf('with')).toMatch(/^1 kept plain [0-9a-f]{64} "x"$/);
 });
 
 test('a text of a newer format, or a broken one, is an error, and nobody runs', async () => {

@@ -1,0 +1,69 @@
+/** What a caller does with a look that failed, or whose answer came late: its claim comes to a result, too. */
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { createLocks, LockError } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+import { heard } from '../core/heard.ts';
+
+/** Two processes over one engine. The looks of the second one are answered when `answer` says so. */
+function processes(answer: () => Promise<void>) {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const { words } = engine;
+  const look = async (key: string) => {
+    const found = await words!.look(key);
+    await answer();
+    return found;
+  };
+  const far = around(engine, { words: { forget: (key) => words!.forget(key), look } });
+  return { clock, first: createLocks(engine, { clock }), second: createLocks(far, { clock }) };
+}
+
+test.each([
+  ['1h', 3_000_000],
+  [1, 0.5],
+] as const)('a caller whose look was not answered has a result that is kept for %s, and is %s ms old, and runs nothing', async (keep, age) => {
+  const { clock, first, second } = processes(() => Promise.reject(new Error('away')));
+  await second.memo('loaded').run(() => 0);
+  await first.memo('key', { keep }).run(() => 'first');
+  await clock.advance(age);
+  expect(await second.memo<string>('key', { keep }).run(() => 'second')).toMatchObject({ value: 'first', ran: false });
+});
+
+test('where the look is refused, all are told why, and nobody runs or stands in line', async () => {
+  using events = heard('acquired', 'waiting');
+  const refused = new LockError('LOCK_INVALID', 'there is something else', { key: 'key' });
+  const { second } = processes(() => Promise.reject(refused));
+  const memo = second.memo('key', { keep: '1h' });
+  const calls = [1, 2].map(() => memo.run(() => 'made'));
+  for (const call of calls) await expect(call).rejects.toBe(refused);
+  expect(events.names).toEqual([]);
+});
+
+test('a caller who hears late that nothing was there has what was left meanwhile', async () => {
+  const answered = Promise.withResolvers<void>();
+  const { clock, first, second } = processes(() => answered.promise);
+  await second.memo('loaded').run(() => 0);
+  const late = second.memo<string>('key', { keep: '1h' }).run(() => 'second');
+  await clock.advance(1);
+  await first.memo('key', { keep: '1h' }).run(() => 'first');
+  await clock.advance(99);
+  answered.resolve();
+  expect(await late).toMatchObject({ value: 'first', ran: false });
+});
+
+test('of two processes that find a result due, the later one has what the earlier one made', async () => {
+  let answered = Promise.resolve();
+  const { clock, first, second } = processes(() => answered);
+  const options = { keep: '1h', refresh: '1m' } as const;
+  await second.memo<string>('key', options).run(() => 'old');
+  await clock.advance(61_000);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  answered = promise;
+  const late = second.memo<string>('key', options).run(() => 'second');
+  await clock.advance(1);
+  expect(await first.memo<string>('key', options).run(() => 'first')).toMatchObject({ value: 'first', ran: true });
+  resolve();
+  expect(await late).toMatchObject({ value: 'first', ran: false });
+});
