@@ -6,7 +6,10 @@ import { openBackend } from '../../../src/connect/open.ts';
 import { flagsOf } from '../../kit/flags.ts';
 import { SITES, type SiteName } from '../../kit/sites.ts';
 import { playRealRounds } from './real/rounds.ts';
-import { playRounds } from './rounds.ts';
+import { playRounds, type Tally } from './rounds.ts';
+
+/** Between two words on how far it is, ms. */
+const PROGRESS = 10_000;
 
 const USAGE = `npm run torture:memo -- [flags]: memos on a real server of each engine, round by round
   --engines redis,file  these engines; default file,redis,postgres,mysql,etcd, and zookeeper with --real
@@ -16,7 +19,7 @@ const USAGE = `npm run torture:memo -- [flags]: memos on a real server of each e
   --real                real processes, each with a connection of its own, get SIGKILL, SIGSTOP and SIGCONT, or lose their connection
   --help                this
 Three processes with two callers each want the result of one key, and one process is killed, stopped or cut off at a drawn step.
---seed 4711 --rounds 1 draws one round again. The exit code is the verdict.`;
+--seed 4711 --rounds 1 draws one round again. Every ten seconds it says how far it is. The exit code is the verdict.`;
 
 const { values } = flagsOf(USAGE, {
   options: {
@@ -32,10 +35,20 @@ const { real } = values;
 const [rounds, seed] = [Number(values.rounds), Number(values.seed)];
 const lanesOf = (engine: SiteName): number => Number(values.lanes ?? (real ? (engine === 'file' ? 1 : 4) : 100));
 
+/** Says on stderr how far the rounds are, every ten seconds. */
+function progressOf(engine: string): (tally: Tally) => void {
+  let told = performance.now();
+  return ({ rounds: played, wrong }) => {
+    if (performance.now() - told < PROGRESS) return;
+    told = performance.now();
+    console.error(`${engine}: ${played} of ${rounds} rounds, ${wrong} wrong so far`);
+  };
+}
+
 let failed = false;
 for (const engine of values.engines.split(',') as SiteName[]) {
   await using site = await SITES[engine].start();
-  const plan = { rounds, lanes: lanesOf(engine), seed };
+  const plan = { rounds, lanes: lanesOf(engine), seed, progress: progressOf(engine) };
   const began = performance.now();
   if (!real && engine === 'zookeeper') throw new Error('ZooKeeper keeps a hold as long as its session: --real');
   const tally = real ? await playRealRounds(site, plan) : await playRounds(await openBackend(site.url), plan);

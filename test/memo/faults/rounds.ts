@@ -11,12 +11,15 @@ export interface Plan {
   readonly seed: number;
   /** The lease, where the engine allows it, ms. */
   readonly ttl?: number;
+  /** Called after each round. */
+  readonly progress?: (tally: Tally) => void;
 }
 
 const SHOWN = 10;
 
 /** What came of all rounds. */
 export class Tally {
+  rounds = 0;
   wrong = 0;
   readonly found: string[] = [];
   /** The checkers that found something in any round. */
@@ -29,6 +32,7 @@ export class Tally {
 
   add(round: Round): void {
     const { fault, victim, history, seed, lag } = round;
+    this.rounds++;
     if (victim.struck !== undefined) count(this.#struck, `${fault.kind} at ${fault.step}`);
     for (const { ran, kept } of all(history, 'had')) if (ran) count(this.#outcomes, `kept: ${kept}`);
     for (const { kind } of all(history, 'fault')) count(this.#outcomes, kind);
@@ -74,7 +78,7 @@ function spread(numbers: readonly number[]): string {
 }
 
 /** Plays rounds on an engine, each on a key of its own. */
-export async function playRounds(engine: Backend, { rounds, lanes, seed, ttl = 600 }: Plan): Promise<Tally> {
+export async function playRounds(engine: Backend, { rounds, lanes, seed, ttl = 600, progress }: Plan): Promise<Tally> {
   const lease = Math.max(ttl, engine.traits.ttl.min);
   const tally = new Tally();
   let next = 0;
@@ -82,6 +86,7 @@ export async function playRounds(engine: Backend, { rounds, lanes, seed, ttl = 6
     while (next < rounds) {
       const own = seed + next++;
       tally.add(await playRound(engine, `memo-faults:${own}`, own, lease));
+      progress?.(tally);
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));

@@ -14,7 +14,7 @@ const PROCESSES = 3;
  */
 export async function playRealRounds(
   site: Site,
-  { rounds, lanes, seed, ttl = 1_000 }: Plan,
+  { rounds, lanes, seed, ttl = 1_000, progress }: Plan,
   broken = '',
 ): Promise<Tally> {
   using compiled = temporaryFolder(); // a process that takes the place of a killed one is there sooner
@@ -33,6 +33,7 @@ export async function playRealRounds(
       const own = seed + next++;
       const plan = { key: `memo-kills:${own}`, seed: own, ttl: lease, kinds, blocks: site.ports.length === 0 };
       tally.add(await playRealRound(engine, processes, plan));
+      progress?.(tally);
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
