@@ -46,7 +46,7 @@ test('a call that is not answered says what was asked, for which key, and for ho
     'take "order:42": no answer within 1000 ms, half of the lease',
     'renew 2 holds: no answer within 300 ms',
     'release "order:42": no answer within 5000 ms',
-    'release "order:42": no answer within 1000 ms',
+    'release "order:42": no answer within 1000 ms, half of the lease of the next claim',
     expect.stringContaining(
       'memory could not be asked for "order:42": look at "order:42": no answer within 5000 ms. Nobody knows',
     ),

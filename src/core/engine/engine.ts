@@ -108,7 +108,8 @@ export class Engine {
 
   release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
     const within = next?.within ?? CALL_TIMEOUT;
-    return this.limit(() => this.backend.release(handle, next, leave), within, 'release', handle.key);
+    const why = within < CALL_TIMEOUT ? `${OF_LEASE} of the next claim` : '';
+    return this.limit(() => this.backend.release(handle, next, leave), within, 'release', handle.key, why);
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
