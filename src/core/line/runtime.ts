@@ -52,11 +52,12 @@ export class LockRuntime implements LineContext {
     const { clock } = this.engine;
     const began = clock.now();
     const events = new RequestEvents(this, { key, seats, terms }, began);
+    const inside = Frame.current;
     const until = began + terms.wait;
     let left = terms;
     let now = began;
     try {
-      while (terms.reentrant) {
+      while (inside && terms.reentrant) {
         this.assertOpen(key);
         const frame = Frame.around(this, key, seats);
         if (!frame) break;
@@ -75,7 +76,7 @@ export class LockRuntime implements LineContext {
         now = clock.now();
         left = withWaitUntil(longer, until, now);
       }
-      const hold = await this.line(key).join(events, left, now, Frame.current);
+      const hold = await this.line(key).join(events, left, now, inside);
       if (hold)
         return new HeldLease(this.engine, hold, history && (() => leaveLesson(this.engine, hold, terms, history)));
       const state = terms.inquiry?.settled;
