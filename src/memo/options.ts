@@ -102,7 +102,7 @@ export function memoPlan<T>(
   if (refresh !== undefined && keep === 0) throw invalid('refresh is for results that are kept: give keep, too', key);
   for (const [name, fn] of Object.entries({ encode, decode, keepError: options.keepError ?? encode }))
     if (typeof fn !== 'function') throw invalid(`${name} is ${shown(fn)}; it must be a function`, key);
-  if (seal !== undefined && (typeof seal?.seal !== 'function' || typeof seal.open !== 'function'))
+  if (seal !== undefined && (typeof seal.seal !== 'function' || typeof seal.open !== 'function'))
     throw invalid(`seal is ${shown(seal)}; it must have the functions seal and open`, key);
   const lock = {
     ...UNSHARED_HOLD,

@@ -1,0 +1,122 @@
+/** What a run leaves, for how long, and what its caller and the others are told of that. */
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { LockRuntime } from '../../src/core/line/runtime.ts';
+import { createLocks, LockError, type MemoOptions } from '../../src/index.ts';
+import { forOthers } from '../../src/memo/outcome.ts';
+import { sightOf } from '../../src/memo/state.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+function setup() {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  return { clock, engine, locks: createLocks(engine, { clock }) };
+}
+
+test('what is kept for nobody stays for six seconds, so that those who wait may fetch it', async () => {
+  const { clock, locks } = setup();
+  const memo = locks.memo('key');
+  await memo.run(() => 'made');
+  const at = new Date(clock.epoch());
+  expect(await memo.peek()).toMatchObject({ state: 'kept', at, until: new Date(at.getTime() + 6_000) });
+});
+
+test('a text of as many bytes as the engine takes is kept, and of one more it is not', async () => {
+  const { engine, locks } = setup();
+  const { max } = engine.traits.leaves!;
+  const room = max - Buffer.byteLength('1 kept plain - "é"');
+  const results = [room, room + 1].map((length, n) =>
+    locks.memo(`key ${n}`, { keep: '1h' }).run(() => `é${'x'.repeat(length)}`),
+  );
+  expect(await Promise.all(results)).toMatchObject([
+    { kept: true },
+    { kept: 'mark', error: { code: 'LOCK_TOO_LARGE', message: expect.stringContaining(`it has ${max + 1} bytes`) } },
+  ]);
+});
+
+test.each([
+  [1, 'LOCK_FAILED'],
+  [0, 'LOCK_INVALID'],
+])('an error may be kept for 1 ms, and not for none: %i', async (keep, code) => {
+  const { clock, locks } = setup();
+  const memo = locks.memo('key', { keep: '1h', keepError: () => keep });
+  const [own, other] = [1, 2].map(() => memo.run(() => Promise.reject(new Error('its own'))));
+  const told = expect(other).rejects.toMatchObject({ code });
+  await expect(own).rejects.toThrow('its own');
+  await clock.advance(10);
+  await told;
+});
+
+const [refused, refusal, loss] = ['LOCK_INVALID', 'LOCK_UNAVAILABLE', 'LOCK_LOST'].map(
+  (code) => new LockError(code as 'LOCK_LOST', code, {}),
+) as [LockError, LockError, LockError];
+
+test.each([
+  ['left', undefined, undefined, { kept: true }],
+  ['left', refused, undefined, { kept: 'mark', error: refused }],
+  ['gone', undefined, loss, { kept: false, error: loss }],
+  ['gone', refused, loss, { kept: false, error: refused }],
+  ['unknown', undefined, undefined, { kept: 'unknown' }],
+  ['unknown', undefined, loss, { kept: 'unknown', error: loss }],
+  [{ refused: refusal }, undefined, loss, { kept: false, error: refusal }],
+  [{ refused: refusal }, refused, loss, { kept: false, error: refused }],
+] as const)('a caller is told what others have of its value, and why it is not kept: %j', (became, why, lost, told) => {
+  expect(forOthers(became, why, lost)).toEqual(told);
+});
+
+test('where a value cannot be read, its caller is told what refused it, and nobody runs again', async () => {
+  const { locks } = setup();
+  const cause = new Error('a secret word');
+  const decode = (): never => {
+    throw cause;
+  };
+  await locks.memo('key', { keep: '1h' }).run(() => 1);
+  const broken = locks.memo<number>('key', { keep: '1h', decode });
+  const told = { code: 'LOCK_INVALID', key: 'key', cause, message: expect.stringContaining('was refused by decode()') };
+  await expect(broken.run(() => 2)).rejects.toMatchObject(told);
+  await expect(broken.peek()).rejects.toMatchObject(told);
+});
+
+test('a run learns of a loss as long before as all locks do, or as its memo says', async () => {
+  const clock = manualClock();
+  const engine = around(memory({ clock }), { renew: () => Promise.reject(new Error('away')) });
+  const locks = createLocks(engine, { clock, ttl: 5_000, notice: 2_000 });
+  await locks.memo('loaded').run(() => 0);
+  const told: string[] = [];
+  const begin = (name: string, options: MemoOptions): void => {
+    void locks.memo(name, options).run(({ signal }) => {
+      signal.addEventListener('abort', () => told.push(name));
+      return new Promise(() => {});
+    });
+  };
+  begin('as all', {});
+  begin('its own', { notice: 1_000 });
+  await clock.advance(2_947);
+  expect(told).toEqual([]);
+  await clock.advance(2);
+  expect(told).toEqual(['as all']);
+  await clock.advance(998);
+  expect(told).toEqual(['as all']);
+  await clock.advance(2);
+  expect(told).toEqual(['as all', 'its own']);
+});
+
+test('a key is seen in the state of what is left there, and else by the tries that are counted', async () => {
+  const { clock, engine, locks } = setup();
+  const { engine: core } = new LockRuntime(engine, clock, false);
+  const seen = (key: string, held = false) => sightOf(core, key, held);
+  expect(await seen('nothing')).toBeUndefined();
+  const counted = locks.memo('counted', { keep: '1h', attempts: 2, rest: 5_000 });
+  const no = (): Promise<never> => Promise.reject(new Error('no'));
+  await counted.run(no).catch(() => {});
+  expect(await seen('counted')).toEqual({ state: 'absent', tries: 1 });
+  expect(await seen('counted', true)).toEqual({ state: 'running', tries: 1 });
+  await counted.run(no).catch(() => {});
+  expect(await seen('counted')).toEqual({ state: 'poisoned', tries: 0, token: expect.any(BigInt), remaining: 5_000 });
+  const { token } = await locks.memo('kept', { keep: 3_000 }).run(() => 1);
+  await clock.advance(100);
+  expect(await seen('kept')).toEqual({ state: 'kept', tries: 0, token, since: 100, remaining: 2_900 });
+  const { engine: without } = new LockRuntime(around(engine, { words: undefined }), clock, false);
+  expect(await sightOf(without, 'kept', false)).toBeUndefined();
+});
