@@ -67,3 +67,26 @@ test('of two processes that find a result due, the later one has what the earlie
   resolve();
   expect(await late).toMatchObject({ value: 'first', ran: false });
 });
+
+test('a wait that is longer than a look is as long as was asked for, at any time and with any part of a millisecond', async () => {
+  const answered = Promise.withResolvers<void>();
+  let answer = Promise.resolve();
+  const { clock, first, second } = processes(() => answer);
+  await second.memo('loaded').run(() => 0);
+  void first.memo('key', { keep: '1h' }).run(() => new Promise(() => {}));
+  await clock.advance(1_000.25);
+  answer = answered.promise;
+  let ended: string | undefined;
+  second
+    .memo('key', { keep: '1h' })
+    .run(() => 1, { wait: 6_000 })
+    .catch(({ code }) => {
+      ended = code;
+    });
+  await clock.advance(4_000.5);
+  answered.resolve();
+  await clock.advance(1_999.25);
+  expect(ended, 'a quarter of a ms before its end').toBeUndefined();
+  await clock.advance(1.25);
+  expect(ended).toBe('LOCK_TIMEOUT');
+});

@@ -81,6 +81,15 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   "src/core/contract/context.ts#nobody l7Kn8t: 'holdfast' => ''": 'A name for tools that look at resources.',
   'src/core/contract/key.ts#checkKey drruoX: > => >=': 'No length is a third of 512.',
   'src/core/contract/key.ts#checkKey QFy04w: 3 => (3 * 10)': 'Shorter keys are counted as well, which only costs time.',
+  'src/core/contract/option-table.ts#ADAPTIVE_NAMES Ew7Z4R: true => false': 'Only the names count, and no value.',
+  'src/core/contract/option-table.ts#ADAPTIVE_NAMES NP6P9j: true => false': 'Only the names count, and no value.',
+  'src/core/contract/option-table.ts#HAND_OFF_NAMES OwNVCS: true => false': 'Only the names count, and no value.',
+  'src/core/contract/option-table.ts#HAND_OFF_NAMES KrzV8W: true => false': 'Only the names count, and no value.',
+  'src/core/contract/option-table.ts#HAND_OFF_NAMES -jJg5a: true => false': 'Only the names count, and no value.',
+  'src/core/contract/option-table.ts#SPIN_NAMES vTiRNn: true => false': 'Only the names count, and no value.',
+  'src/core/contract/option-table.ts#SPIN_NAMES SQKFp6: true => false': 'Only the names count, and no value.',
+  'src/core/contract/option-table.ts#SPIN_NAMES JObCGd: true => false': 'Only the names count, and no value.',
+  'src/core/contract/option-table.ts#sharedWith osCl0f: true => false': 'Only the names count, and no value.',
   'src/core/contract/origin.ts#originIn tH9hm5: process === undefined || claim === undefined => (process === undefined) && (claim === undefined)':
     'What matches has both, what does not has neither.',
   'src/core/contract/origin.ts#originIn YT-qQf: { return undefined; // no percent-encoding, so not ours } => skip':
@@ -126,6 +135,35 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/line/local-line.ts#LocalLine.refuseAlike 1ETmBY: 0 => 1':
     'Nobody asks in the first ms of a process, from which its clock counts.',
   'src/core/line/local-line.ts#LocalLine.refuseAlike 3Stn6w: < => <=': 'Nothing happens in the very ms of the limit.',
+  'src/memo/caller.ts#Caller.startLimits Vg8CwU: 0 => 1':
+    'A wait that is counted from before a look is longer than any look.',
+  'src/memo/caller.ts#Caller.startLimits TJfl3-: true => false': 'A signal is aborted once.',
+  'src/memo/caller.ts#Caller.aborted zZ3KmP: this.signal?.reason => this.signal.reason': 'Only a signal aborts.',
+  'src/memo/flight.ts#Flight.constructor 7GEodO: 1 => 2': 'What counts is whether there was any answer.',
+  'src/memo/flight.ts#Flight.failed LPNeNM: leave => true':
+    'What is thrown where there is nothing to leave is no error of ours, and is not heard.',
+  'src/memo/inquiry.ts#MemoInquiry.hears iOVJC3: attempt.tries ?? 0 => attempt.tries':
+    'Where tries are not counted there is no limit that they reach.',
+  'src/memo/inquiry.ts#MemoInquiry.hears QbCZ_E: 0 => 1':
+    'Where tries are not counted there is no limit that they reach.',
+  'src/memo/json.ts#canonicalJson 2NBrgA: < => <=': 'No two members have one name.',
+  'src/memo/json.ts#canonicalJson MeDBWs: 1 => 2': 'A sort asks only whether that is below 0.',
+  'src/memo/json.ts#canonicalJson AeJMqf: 1 => 0': 'A sort asks only whether that is below 0.',
+  'src/memo/json.ts#canonicalJson zE5qPR: 1 => 2': 'A sort asks only whether that is below 0.',
+  'src/memo/options.ts#MEMO_OPTIONS qvclNW: true => false': 'Only the names count, and no value.',
+  'src/memo/options.ts#MEMO_OPTIONS 4KHY2A: true => false': 'Only the names count, and no value.',
+  'src/memo/options.ts#MEMO_OPTIONS Pk2loW: true => false': 'Only the names count, and no value.',
+  'src/memo/options.ts#MEMO_OPTIONS 5HEwAE: true => false': 'Only the names count, and no value.',
+  'src/memo/options.ts#MEMO_OPTIONS gTNsDh: true => false': 'Only the names count, and no value.',
+  'src/memo/options.ts#MEMO_OPTIONS VHlC2D: true => false': 'Only the names count, and no value.',
+  'src/memo/options.ts#MEMO_OPTIONS TnQyAF: true => false': 'Only the names count, and no value.',
+  'src/memo/options.ts#MEMO_OPTIONS 2Jj5VA: true => false': 'Only the names count, and no value.',
+  'src/memo/options.ts#MEMO_OPTIONS ze49Uf: true => false': 'Only the names count, and no value.',
+  'src/memo/options.ts#MEMO_OPTIONS KHiE_E: true => false': 'Only the names count, and no value.',
+  'src/memo/options.ts#MEMO_OPTIONS iF8wib: true => false': 'Only the names count, and no value.',
+  'src/memo/options.ts#MEMO_OPTIONS OHwUr-: true => false': 'Only the names count, and no value.',
+  'src/memo/options.ts#MEMO_OPTIONS L3CtX1: true => false': 'Only the names count, and no value.',
+  'src/memo/run.ts#FlightRun.constructor iKDkA2: true => false': 'A signal is aborted once.',
   'src/primitives/multi-lease.ts#firstOf vvmSfA: true => false': 'A signal is aborted once.',
   'src/primitives/wait-abort.ts#WaitAbort.constructor Z-gayb: true => false': 'The listener is taken away in any case.',
   'src/backends/redis/lua/attempt.lua#script 2XlR8B: count == 1 => false':
