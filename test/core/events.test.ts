@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { channels, type LockEvent } from '../../src/core/contract/events.ts';
+import { channels, emit, type LockEvent } from '../../src/core/contract/events.ts';
 import { createLocks, type LeaderEvent } from '../../src/index.ts';
 import { leaderChannels } from '../../src/leading/events.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -9,6 +9,19 @@ import { heard } from './heard.ts';
 test('each channel has the name of its event, after holdfast: and with hyphens', () => {
   for (const [name, { name: channel }] of Object.entries(channels))
     expect(channel).toBe(`holdfast:${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+});
+
+test('an event that nobody hears is not even made', () => {
+  let made = 0;
+  const make = (): LockEvent => {
+    made++;
+    return {} as LockEvent;
+  };
+  emit('lost', undefined, make);
+  expect(made).toBe(0);
+  using _ = heard('lost');
+  emit('lost', undefined, make);
+  expect(made).toBe(1);
 });
 
 test('a hold tells how it came, how it was kept and how it went, with its token and never its id', async () => {

@@ -1,0 +1,41 @@
+/** Who closes a backend that several use. */
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { addUser, removeUser } from '../../src/core/engine/users.ts';
+import { createLocks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+
+function counted() {
+  const closed = { times: 0 };
+  const engine = memory();
+  const backend = around(engine, {
+    close() {
+      closed.times++;
+      return engine.close();
+    },
+  });
+  return { closed, backend };
+}
+
+test('a backend is closed by the last of its users, and not before', async () => {
+  const { closed, backend } = counted();
+  for (const users of [1, 2, 3]) {
+    for (let user = 0; user < users; user++) addUser(backend);
+    for (let left = users - 1; left > 0; left--) {
+      await removeUser(backend);
+      expect(closed.times, `${left} of ${users} still use it`).toBe(users - 1);
+    }
+    await removeUser(backend);
+    expect(closed.times).toBe(users);
+  }
+});
+
+test('of several Locks the last that is closed closes the backend', async () => {
+  const { closed, backend } = counted();
+  const [first, second] = [createLocks(backend), createLocks(backend)];
+  await first.close();
+  expect(closed.times).toBe(0);
+  expect(await second.mutex('key').run(() => 'runs')).toBe('runs');
+  await second.close();
+  expect(closed.times).toBe(1);
+});
