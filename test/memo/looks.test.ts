@@ -31,6 +31,45 @@ test.each([
   expect(await second.memo<string>('key', { keep }).run(() => 'second')).toMatchObject({ value: 'first', ran: false });
 });
 
+test('callers whose look is not answered have a result by their claim, also without a wait, and the next ones look again', async () => {
+  let looks = 0;
+  const { clock, first, second } = processes(() => {
+    looks++;
+    return Promise.reject(new Error('away'));
+  });
+  await second.memo('loaded').run(() => 0);
+  expect(await second.memo<string>('alone', { keep: '1h' }).run(() => 'made', { wait: 0 })).toMatchObject({
+    ran: true,
+  });
+  const memo = second.memo<string>('key', { keep: '1h' });
+  const calls = [1, 2].map((wait) => memo.run(() => 'made', { wait: wait * 1_000 }));
+  await clock.advance(10);
+  expect((await Promise.all(calls)).map(({ value, ran }) => [value, ran])).toEqual([
+    ['made', true],
+    ['made', false],
+  ]);
+  const before = looks;
+  expect(await memo.run(() => 'again')).toMatchObject({ value: 'made', ran: false });
+  expect(looks - before).toBe(1);
+  void first.memo('taken', { keep: '1h' }).run(() => new Promise(() => {}));
+  await clock.advance(10);
+  const late = second.memo('taken', { keep: '1h' }).run(() => 1, { wait: 100 });
+  const told = expect(late, 'the claim was answered').rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+  await clock.advance(100);
+  await told;
+});
+
+test('for a caller whose signal was aborted before nobody looks', async () => {
+  let looks = 0;
+  const { second } = processes(async () => {
+    looks++;
+  });
+  await second.memo('loaded').run(() => 0);
+  const call = second.memo('key', { keep: '1h' }).run(() => 1, { signal: AbortSignal.abort() });
+  await expect(call).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
+  expect(looks).toBe(0);
+});
+
 test('where the look is refused, all are told why, and nobody runs or stands in line', async () => {
   using events = heard('acquired', 'waiting');
   const refused = new LockError('LOCK_INVALID', 'there is something else', { key: 'key' });
@@ -53,7 +92,7 @@ test('a caller who hears late that nothing was there has what was left meanwhile
   expect(await late).toMatchObject({ value: 'first', ran: false });
 });
 
-test('of two processes that find a result due, the later one has what the earlier one made', async () => {
+test('who finds a result due when another process has made a new one has that', async () => {
   let answered = Promise.resolve();
   const { clock, first, second } = processes(() => answered);
   const options = { keep: '1h', refresh: '1m' } as const;

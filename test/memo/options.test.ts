@@ -89,6 +89,17 @@ test('what is closed runs, shows and forgets nothing', async () => {
     await expect(call).rejects.toMatchObject({ code: 'LOCK_CLOSED' });
 });
 
+test('where nothing can be left under a key there are no memos', () => {
+  const engine = memory();
+  const without = createLocks(around(engine, { traits: { ...engine.traits, leaves: undefined } }));
+  expect(() => without.memo('key')).toThrow(
+    expect.objectContaining({
+      code: 'LOCK_UNSUPPORTED',
+      message: expect.stringContaining('keep a result under a key'),
+    }),
+  );
+});
+
 test('what is closed takes nobody to a run that goes on', async () => {
   const clock = manualClock();
   const closed = createLocks(memory({ clock }), { clock });

@@ -142,6 +142,13 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/memo/flight.ts#Flight.constructor 7GEodO: 1 => 2': 'What counts is whether there was any answer.',
   'src/memo/flight.ts#Flight.failed LPNeNM: leave => true':
     'What is thrown where there is nothing to leave is no error of ours, and is not heard.',
+  'src/memo/flights.ts#Flights.lookFirst EE98nM: wait === Number.POSITIVE_INFINITY ? undefined … ne.clock.now => engine.clock.now':
+    'Of a wait without an end nobody asks when it began.',
+  'src/memo/flights.ts#Flights.lookFirst o4nEhD: signal || wait <= CALL_TIMEOUT ? new Caller(e …  : undefined => new Caller(engine, plan, fn, began)':
+    'A caller is made that cannot give up before the look ends, which only costs.',
+  'src/memo/flights.ts#Flights.lookFirst b5Y8tm: <= => <': 'A wait that is as long as a look may take ends with it.',
+  'src/memo/flights.ts#Flights.lookFirst mEooK_: < => <=':
+    'A result of just that age answers the claim that asks for a newer one, too.',
   'src/memo/inquiry.ts#MemoInquiry.hears iOVJC3: attempt.tries ?? 0 => attempt.tries':
     'Where tries are not counted there is no limit that they reach.',
   'src/memo/inquiry.ts#MemoInquiry.hears QbCZ_E: 0 => 1':
