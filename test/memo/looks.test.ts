@@ -107,6 +107,16 @@ test('who finds a result due when another process has made a new one has that', 
   expect(await late).toMatchObject({ value: 'first', ran: false });
 });
 
+test('an answer that came too late says nothing of the request that runs', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  let late = 1;
+  const attempt: typeof engine.attempt = async (claim) =>
+    late-- > 0 ? { granted: false, late: true } : engine.attempt(claim);
+  const locks = createLocks(around(engine, { attempt }), { clock });
+  expect(await locks.memo('key', { keep: '1h', match: 1 }).run(() => 'made')).toMatchObject({ ran: true });
+});
+
 test('a wait that is longer than a look is as long as was asked for, at any time and with any part of a millisecond', async () => {
   const answered = Promise.withResolvers<void>();
   let answer = Promise.resolve();

@@ -144,6 +144,20 @@ test('a caller that does not say which request it is has the result of any, and 
 });
 
 test.each([
+  {},
+  { keep: '1h' },
+] as const)('who waits for another process with the same request, and %j, has its result', async (options) => {
+  const { clock, locks } = processes();
+  const { fn, runs, resolve } = work<number>();
+  const calls = locks.map((each) => each.memo<number>('key', { match: { a: 1 }, ...options }).run(fn));
+  await clock.advance(10);
+  resolve(1);
+  await clock.advance(10);
+  expect((await Promise.all(calls)).map(({ value }) => value)).toEqual([1, 1]);
+  expect(runs.count).toBe(1);
+});
+
+test.each([
   { match: 1 },
   {},
 ])('a caller with %j waits for a lock of that key, which is of no request', async (options) => {
