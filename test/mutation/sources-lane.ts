@@ -77,7 +77,9 @@ export class SourcesLane implements Lane {
     const tests = this.#quickest((test) => this.#reached[test]!.has(number));
     const { id } = mutant;
     if (tests.length === 0 && !this.#atLoad.has(number)) return { id, verdict: 'unreached' };
-    const verdict = await (tests.length > 0 ? this.#running(number, tests, slot) : this.#loaded(mutant));
+    const ran = tests.length > 0 ? await this.#running(number, tests, slot) : undefined;
+    // A test may come by another copy only, which it loads itself: those of all others were loaded before.
+    const verdict = this.#atLoad.has(number) && ran?.verdict !== 'killed' ? await this.#loaded(mutant) : ran;
     if (!verdict || verdict.verdict === 'unfit') return undefined;
     return { id, verdict: verdict.verdict, by: verdict.by, how: verdict.how };
   }
