@@ -31,6 +31,14 @@ test('what is not given is what the reference says', () => {
   });
 });
 
+test('a hold that lingers, however shortly, passes on as often as tokens are reserved, unless it says otherwise', () => {
+  const usual = { max: 64, within: 10, linger: 0 };
+  expect(resolved({ handOff: { linger: 0 } }).handOff).toEqual(usual);
+  expect(resolved({ handOff: { linger: 1 } }).handOff).toEqual({ ...usual, max: 1_023, linger: 1 });
+  expect(resolved({ handOff: { linger: 1_000, max: 5 } }).handOff).toEqual({ ...usual, max: 5, linger: 1_000 });
+  expect(() => resolved({ handOff: { linger: 1_001 } })).toThrow(/handOff\.linger is 1001; it must be from 0 ms/);
+});
+
 test('no lease is allowed of which nothing is left at once, whatever the engine says', async () => {
   const clock = manualClock();
   const lock = createLocks(memory({ clock }), { clock }).mutex('key');

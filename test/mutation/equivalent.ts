@@ -94,6 +94,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'What matches has both, what does not has neither.',
   'src/core/contract/origin.ts#originIn YT-qQf: { return undefined; // no percent-encoding, so not ours } => skip':
     'A function that ends gives undefined.',
+  'src/core/contract/promises.ts#sleep ErMFrA: true => false': 'The listener is taken away in any case.',
   'src/core/contract/terms.ts#checkDelay R6YM14: 0 => 1':
     'Half of 1 ms leaves no delay but 0, which was answered before.',
   'src/core/engine/busy-poll.ts#BusyPoll.turn wGNKs0: < => <=':
