@@ -21,9 +21,8 @@ export class Caller<T = unknown> {
   readonly #engine: Engine;
   #resolve!: (result: MemoResult<T>) => void;
   #reject!: (error: unknown) => void;
-  #giveUp!: (error: LockError) => void;
-  #heard!: () => boolean;
-  #limited = false;
+  #giveUp: ((error: LockError) => void) | undefined;
+  #heard: (() => boolean) | undefined;
   #over = false;
   #cancel: Cancel | undefined;
   #unlisten: (() => void) | undefined;
@@ -52,10 +51,10 @@ export class Caller<T = unknown> {
    * @param giveUp gets the error that ends the wait @param heard tells whether the engine has answered by then
    */
   startLimits(giveUp: (error: LockError) => void, heard: () => boolean): void {
+    const started = this.#giveUp !== undefined;
     this.#giveUp = giveUp;
     this.#heard = heard;
-    if (this.#limited) return;
-    this.#limited = true;
+    if (started) return;
     const { wait, signal } = this;
     const { clock } = this.#engine;
     if (signal?.aborted) {
@@ -64,10 +63,10 @@ export class Caller<T = unknown> {
     }
     if (wait > 0 && wait < Number.POSITIVE_INFINITY) {
       const left = Math.max(0, wait - Math.floor(clock.now() - this.began));
-      this.#cancel = clock.after(left, () => this.#giveUp(this.#heard() ? this.timedOut() : this.#unheard()));
+      this.#cancel = clock.after(left, () => this.#giveUp!(this.#heard!() ? this.timedOut() : this.#unheard()));
     }
     if (!signal) return;
-    const abort = (): void => this.#giveUp(this.#aborted());
+    const abort = (): void => this.#giveUp!(this.#aborted());
     signal.addEventListener('abort', abort, { once: true });
     this.#unlisten = () => signal.removeEventListener('abort', abort);
   }

@@ -41,7 +41,7 @@ export class ServerClock {
   /** Gives what the server's clock shows, unless the last answer came longer than `ms` ago. */
   lately(ms: number): number | undefined {
     const now = this.#clock.now();
-    return now - this.#learned > ms ? undefined : now + this.#ahead!;
+    return now - this.#learned > ms ? undefined : this.in(0, now);
   }
 
   /** Gives what the server's clock shows, ms since 1970, `ms` after our clock shows `since`; undefined while the server's clock is not known. */
