@@ -7,13 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { connect } from '../src/connect/index.ts';
+import { Monitor } from '../test/kit/monitor.ts';
 import { exchange } from '../test/kit/net.ts';
 import { startPostgres } from '../test/kit/postgres.ts';
 import { askRedis, startRedisNodes } from '../test/kit/redis.ts';
 import { whyNot } from '../test/kit/selection.ts';
 import { Instance } from '../test/leading/instance.ts';
 import { ALL, type LeadingEngine, SITES, type Site } from '../test/leading/sites.ts';
-import { Monitor } from './monitor.ts';
 import { HAND_OVER, CANDIDATES as WAITING } from './pages/commands.ts';
 import { publish } from './pages/publish.ts';
 import { median } from './verdict.ts';
@@ -51,7 +51,7 @@ const monitors = new Map<number, Monitor>();
 async function monitored(port: number): Promise<number> {
   const monitor = monitors.get(port) ?? (await Monitor.start(port));
   monitors.set(port, monitor);
-  return monitor.commands.length;
+  return monitor.count;
 }
 
 /** Requests so far, as the servers count them. */

@@ -3,10 +3,10 @@
  * algorithm of Powertools for AWS, by hand. A hit against a bare `GET` of the same size. The commands of one run, against those of a lock.
  * Run: `node --disable-warning=ExperimentalWarning bench/memo.ts`
  */
+import { Monitor } from '../test/kit/monitor.ts';
 import { startWorker, type WorkerProcess } from '../test/kit/processes.ts';
 import { startRedis } from '../test/kit/redis.ts';
 import type { AlgorithmName, HitTimes, MemoCalls } from './memo.worker.ts';
-import { Monitor } from './monitor.ts';
 import { median } from './verdict.ts';
 
 const PROCESSES = 4;
@@ -26,9 +26,9 @@ async function crowd(
   const [runs, commands, half, last] = [[], [], [], []] as number[][];
   for (let round = 0; round < ROUNDS; round++) {
     const key = `${name}:${round}`;
-    await monitor.until(`begin:${key}`);
+    await monitor.commands();
     const told = await Promise.all(workers.map((worker) => worker.call('crowd', name, key, CALLERS / PROCESSES, WORK)));
-    const sent = await monitor.until(`end:${key}`);
+    const sent = await monitor.commands();
     if (round === 0) continue; // connections are made, and scripts are loaded
     const ended = Math.max(...told.map((each) => each.ended));
     const waited = told.flatMap(({ had }) => had.map((at) => at - ended));
@@ -62,9 +62,9 @@ for (const [what, key] of [
   ['memo', 'alone:memo'],
   ['hit', 'alone:memo'],
 ] as const) {
-  await monitor.until(`before:${what}`);
+  await monitor.commands();
   await one.call('cycle', what, key);
-  const names = (await monitor.until(`after:${what}`)).map((line) => /"(\w+)"/.exec(line)?.[1]);
+  const names = (await monitor.commands()).map(([command]) => command);
   console.log(`${what.padEnd(12)} ${names.length}: ${names.join(', ')}`);
 }
 monitor[Symbol.dispose]();

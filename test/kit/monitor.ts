@@ -1,47 +1,43 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { createInterface } from 'node:readline';
-import { HOST } from '../test/kit/net.ts';
-import { until } from '../test/kit/wait.ts';
-
-/** A command of a client; what a script does has `lua` in the place of an address. */
-const COMMAND = /^\+\d+\.\d+ \[\d+ [^l]/;
-const MARK = /"PING" "(.*)"$/i;
+import { Redis } from 'ioredis';
+import { systemClock } from '../../src/core/contract/clock.ts';
+import { HOST } from './net.ts';
+import { until } from './wait.ts';
 
 /** Hears of all commands that clients send to a Redis. Its own counts have those inside of scripts, too. */
 export class Monitor implements Disposable {
-  readonly #socket: Socket;
-  /** The commands since the last mark. */
-  commands: string[] = [];
-  #mark = '';
+  readonly #asker: Redis;
+  readonly #listener: Redis;
+  #commands: (readonly string[])[] = [];
+  /** So many commands were heard. */
+  count = 0;
 
-  private constructor(socket: Socket) {
-    this.#socket = socket;
-    createInterface(socket).on('line', (line) => {
-      const mark = MARK.exec(line)?.[1];
-      if (mark !== undefined) this.#mark = mark;
-      else if (COMMAND.test(line)) this.commands.push(line);
+  private constructor(asker: Redis, listener: Redis) {
+    this.#asker = asker;
+    this.#listener = listener;
+    listener.on('monitor', (_time: string, command: string[], source: string) => {
+      if (source === 'lua') return;
+      this.#commands.push(command);
+      this.count++;
     });
   }
 
   static async start(port: number): Promise<Monitor> {
-    const socket = connect(port, HOST).unref();
-    const monitor = new Monitor(socket);
-    socket.write('MONITOR\r\n');
-    await once(socket, 'data');
-    return monitor;
+    const asker = new Redis(port, HOST);
+    return new Monitor(asker, await asker.monitor());
   }
 
-  /** The commands since the last mark. This mark is a command that comes behind them. */
-  async until(mark: string): Promise<string[]> {
-    this.#socket.write(`PING ${mark}\r\n`);
-    await until(`the server tells of ${mark}`, () => this.#mark === mark);
-    const { commands } = this;
-    this.commands = [];
-    return commands;
+  /** Tells the commands since the last time, each as its name and its arguments, except for pings: it sends one itself. */
+  async commands(): Promise<(readonly string[])[]> {
+    const mark = systemClock.id();
+    await this.#asker.ping(mark);
+    await until('the server tells of the mark', () => this.#commands.some(([, argument]) => argument === mark));
+    const told = this.#commands;
+    this.#commands = [];
+    return told.filter(([name]) => !/^ping$/i.test(name!));
   }
 
   [Symbol.dispose](): void {
-    this.#socket.destroy();
+    this.#listener.disconnect();
+    this.#asker.disconnect();
   }
 }

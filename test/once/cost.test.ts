@@ -3,28 +3,22 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from '../../src/connect/index.ts';
 import type { Locks } from '../../src/index.ts';
+import { Monitor } from '../kit/monitor.ts';
 import { startRedis } from '../kit/redis.ts';
 import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
-import { until } from '../kit/wait.ts';
 
 /** The figures of docs/decisions/ticks-and-memos.md. */
 describeOn('redis', 'what a tick costs on Redis', () => {
   let server: Server;
   let watcher: Redis;
-  let monitor: Redis;
+  let monitor: Monitor;
   let instances: readonly [Locks, Locks];
-  /** The key of each command, in order. */
-  let sent: string[] = [];
 
   beforeAll(async () => {
     server = await startRedis();
     watcher = new Redis(server.port, '127.0.0.1');
-    monitor = await watcher.monitor();
-    monitor.on('monitor', (_time: string, words: string[], source: string) => {
-      const name = words.find((word) => word.startsWith('holdfast:{'));
-      if (source !== 'lua' && name) sent.push(name);
-    });
+    monitor = await Monitor.start(server.port);
     instances = [await connect(server.url), await connect(server.url)];
     // The first use of a script is one command more.
     for (const each of ['once', 'retry', 'memo'] as const) await asked(`warm ${each}`, each);
@@ -32,7 +26,7 @@ describeOn('redis', 'what a tick costs on Redis', () => {
   afterAll(async () => {
     for (const locks of instances) await locks.close();
     watcher.disconnect();
-    monitor.disconnect();
+    monitor[Symbol.dispose]();
     await server[Symbol.asyncDispose]();
   });
 
@@ -47,11 +41,10 @@ describeOn('redis', 'what a tick costs on Redis', () => {
 
   /** How many commands they send. */
   async function counted(work: () => Promise<unknown>): Promise<number> {
-    sent = [];
+    await monitor.commands();
     await work();
-    await watcher.set('holdfast:{end}', '');
-    await until('all is seen', () => sent.includes('holdfast:{end}'));
-    return sent.filter((name) => name !== 'holdfast:{end}').length;
+    const sent = await monitor.commands();
+    return sent.filter((words) => words.some((word) => word.startsWith('holdfast:{'))).length;
   }
 
   /** The commands of a runner that is alone, of one that comes later, and of two at once; and the keys that stay. */

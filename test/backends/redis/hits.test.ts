@@ -1,12 +1,11 @@
 /** What it takes to have a result that a memo has kept. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Backend } from '../../../src/core/contract/backend.ts';
-import { systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks, type Locks, type MemoOptions, type MemoWait } from '../../../src/index.ts';
+import { Monitor } from '../../kit/monitor.ts';
 import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { until } from '../../kit/wait.ts';
 import { Fleet } from './fleet.ts';
 import { granted, wish } from './scene.ts';
 
@@ -32,35 +31,26 @@ describeOn('redis', 'a kept result', () => {
   let fleet: Fleet;
   let locks: Locks;
   let other: Locks;
-  let asker: ReturnType<Fleet['ioredis']>;
-  let monitor: ReturnType<Fleet['ioredis']>;
-  const told: string[][] = [];
+  let monitor: Monitor;
 
-  /** The commands of all clients since the last time, as the server tells them; what scripts do is left out. */
-  async function commands(): Promise<string[]> {
-    const mark = systemClock.id();
-    await asker.ping(mark);
-    await until('the server tells of the mark', () => told.some((command) => command[1] === mark));
-    return told
-      .splice(0)
+  /** The names of the commands of all clients since the last time, without what one says of itself when it is opened. */
+  const commands = async (): Promise<string[]> =>
+    (await monitor.commands())
       .map(([name]) => name!.toLowerCase())
-      .filter((name) => !/^(ping|hello|info|client|subscribe)$/.test(name)); // a client says so when it is opened
-  }
+      .filter((name) => !/^(hello|info|client|subscribe)$/.test(name));
 
   const open = async (): Promise<Locks> => createLocks(await fleet.backend(), { ttl: '2s' });
 
   beforeAll(async () => {
     server = await startRedis();
     fleet = new Fleet(server.port);
-    asker = fleet.ioredis();
-    monitor = await fleet.ioredis().monitor();
-    monitor.on('monitor', (_, command: string[], source) => source !== 'lua' && told.push(command));
+    monitor = await Monitor.start(server.port);
     locks = await open();
     other = await open();
     for (const each of [locks, other]) await each.memo('warm', KEPT).run(() => 1);
   });
   afterAll(async () => {
-    monitor.disconnect();
+    monitor[Symbol.dispose]();
     await Promise.all([locks.close(), other.close()]);
     await fleet[Symbol.asyncDispose]();
     await server[Symbol.asyncDispose]();
