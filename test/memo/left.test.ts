@@ -2,20 +2,15 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
-import { createLocks, type Locks, type MemoOptions } from '../../src/index.ts';
+import { createLocks, type MemoOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { heard } from '../core/heard.ts';
+import { loaded } from './loaded.ts';
 import { standing } from './standing.ts';
 
 /** ms that a release takes until the engine has carried it out, and as many until its answer comes. */
 const SLOW = 20;
-
-/** Loads what runs memos: a clock that is moved does not wait for that. */
-const loaded = async (locks: Locks): Promise<Locks> => {
-  await expect(locks.memo('loaded').run(undefined as never)).rejects.toThrow();
-  return locks;
-};
 
 /** Processes over one engine, the first of which has a slow way for releases. */
 async function processes() {

@@ -7,6 +7,7 @@ import { channels } from '../../src/core/contract/events.ts';
 import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
+import { loaded } from './loaded.ts';
 import { standing } from './standing.ts';
 
 const NEVER = new Promise<never>(() => {});
@@ -16,11 +17,7 @@ async function pair(way: (engine: Backend) => Backend = (engine) => engine) {
   const clock = manualClock();
   const engine = memory({ clock });
   const [first, second] = [engine, way(engine)].map((each) => createLocks(each, { clock, ttl: 3_000 }));
-  for (const each of [first!, second!])
-    await each
-      .memo('loaded')
-      .run(undefined as never)
-      .catch(() => {}); // loads what runs it
+  for (const each of [first!, second!]) await loaded(each);
   return { clock, engine, first: first!, second: second! };
 }
 

@@ -6,6 +6,7 @@ import type { Remembered } from '../../src/core/contract/backend.ts';
 import { createLocks, type MemoWait } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
+import { loaded } from './loaded.ts';
 
 /** A process whose looks are answered when the test says so. */
 async function held() {
@@ -24,11 +25,7 @@ async function held() {
   const answer = (): void => {
     for (const each of looks.splice(0)) each();
   };
-  const locks = createLocks(way, { clock });
-  await locks
-    .memo('loaded')
-    .run(undefined as never)
-    .catch(() => {}); // loads what runs it
+  const locks = await loaded(createLocks(way, { clock }));
   return { clock, looks, answer, locks };
 }
 
