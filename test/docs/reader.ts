@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { packedPackage } from '../kit/packed.ts';
 import { Terminal } from './terminal.ts';
-import { figuresOf, patternOf, type RunStep, type Step } from './tutorial.ts';
+import { figuresOf, patternOf, type RunStep, type Step, withPorts } from './tutorial.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -57,7 +57,7 @@ export class Reader implements AsyncDisposable {
   }
 
   #here(text: string): string {
-    return [...this.#ports].reduce((all, [port, free]) => all.replaceAll(port, `${free}`), text);
+    return withPorts(text, this.#ports);
   }
 
   async #run({ terminal, commands, shows }: RunStep): Promise<void> {

@@ -7,12 +7,20 @@ import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
 import { Reader } from './reader.ts';
-import { patternOf, type Step, stepsOf } from './tutorial.ts';
+import { patternOf, type Step, stepsOf, withPorts } from './tutorial.ts';
 
 const stepsIn = (page: string): Step[] => stepsOf(readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8'));
 
 test('the tutorial has the same files, commands and outputs in Chinese as in English', () => {
   expect(stepsIn('start.zh-CN.md')).toEqual(stepsIn('start.md'));
+});
+
+test('a port takes the place of one of the page, also where it contains the digits of another one', () => {
+  const ports = new Map([
+    ['3001', 23002],
+    ['3002', 23003],
+  ]);
+  expect(withPorts('localhost:3001 and localhost:3002', ports)).toBe('localhost:23002 and localhost:23003');
 });
 
 /** What a Redis that is given no `save` does. */

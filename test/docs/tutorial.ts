@@ -58,3 +58,7 @@ export function patternOf(shows: string, state: 'goes on' | 'ended'): RegExp {
 /** How long somebody had to wait, in s, and how many of all: by these it is judged whether the page shows what is usual. */
 export const figuresOf = (text: string): number[] =>
   [...text.matchAll(/after ~?([\d.]+) s|~?(\d+) of /g)].map(([, time, count]) => Number(time ?? count));
+
+/** The text with other ports, in one pass: a new port may contain the digits of an old one. */
+export const withPorts = (text: string, ports: ReadonlyMap<string, number>): string =>
+  text.replace(/\d+/g, (digits) => `${ports.get(digits) ?? digits}`);
