@@ -1,0 +1,51 @@
+import { memory } from '../../src/backends/memory.ts';
+import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
+import type { Backend, Leave, Release } from '../../src/core/contract/backend.ts';
+import type { Clock } from '../../src/core/contract/clock.ts';
+import { LayeredOptions } from '../../src/core/contract/option-table.ts';
+import { LockRuntime } from '../../src/core/line/runtime.ts';
+import type { LockOptions } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+/** An answer of the engine to a release with words, that may carry it out by `ask`. */
+export type Answer = (ask: () => Promise<Release>) => Promise<Release>;
+
+interface How {
+  /** To the releases with words, one after the other; the last one to all others, too. Default: as the engine answers. */
+  readonly answers?: readonly Answer[];
+  /** Of the process, where it is not the one of the engine. */
+  readonly clock?: Clock;
+  readonly backend?: Partial<Backend>;
+}
+
+export const leave: Leave = { text: 'words', ttl: 60_000 };
+
+/** A process whose engine answers releases as it is told; when it was asked for them, with words and without; and the same engine for others. */
+export function leaving({ answers = [(ask) => ask()], clock: own, backend }: How = {}) {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const withWords: number[] = [];
+  const without: number[] = [];
+  const broken = around(engine, {
+    release(handle, next, words) {
+      (words ? withWords : without).push(clock.now());
+      if (!words) return engine.release(handle, next);
+      return answers[Math.min(withWords.length, answers.length) - 1]!(() => engine.release(handle, next, words));
+    },
+    ...backend,
+  });
+  const runtime = new LockRuntime(broken, own ?? clock, false);
+  const others = new LockRuntime(engine, clock, false);
+  const options: LockOptions = { ttl: 60_000 };
+  const take = async (of = runtime, more: LockOptions = {}) =>
+    (await of.take('key', EXCLUSIVE, new LayeredOptions(engine.traits, { ...options, ...more }).terms))!;
+  const found = async () => (await engine.words!.look('key')).left;
+  const claims = async (): Promise<number> => {
+    let count = 0;
+    for await (const _ of engine.inspect!('key')) count++;
+    return count;
+  };
+  return { clock, engine, runtime, others, take, withWords, without, found, claims };
+}
+export const cut: Answer = () => Promise.reject(new Error('cut'));
