@@ -46,6 +46,11 @@ export function leaving({ answers = [(ask) => ask()], clock: own, backend }: How
     for await (const _ of engine.inspect!('key')) count++;
     return count;
   };
-  return { clock, engine, runtime, others, take, withWords, without, found, claims };
+  const closed = async (): Promise<void> => {
+    const closing = runtime.close();
+    await clock.advance(5_000);
+    await closing;
+  };
+  return { clock, engine, others, take, withWords, without, found, claims, closed };
 }
 export const cut: Answer = () => Promise.reject(new Error('cut'));

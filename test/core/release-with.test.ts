@@ -53,7 +53,7 @@ describe('words that are left', () => {
 
   test('are waited for by whoever closes', async () => {
     const order: string[] = [];
-    const { clock, runtime, take } = leaving({
+    const { clock, closed, take } = leaving({
       answers: [
         async (ask) => {
           await new Promise<void>((answered) => clock.after(100, answered));
@@ -65,9 +65,7 @@ describe('words that are left', () => {
     });
     const lease = await take();
     const left = lease.releaseWith(leave, 'kept');
-    const closing = runtime.close();
-    await clock.advance(200);
-    await closing;
+    await closed();
     expect(await left).toBe('left');
     expect(order).toEqual(['left', 'closed']);
   });

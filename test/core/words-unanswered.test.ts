@@ -33,12 +33,10 @@ describe('a release with words that nobody answers', () => {
   });
 
   test('is not sent again when the process has closed', async () => {
-    const { clock, runtime, take, withWords } = leaving({ answers: [cut] });
+    const { clock, closed, take, withWords } = leaving({ answers: [cut] });
     const lease = await take();
     const became = lease.releaseWith(leave, 'kept');
-    const closing = runtime.close();
-    await clock.advance(5_000);
-    await closing;
+    await closed();
     expect(await became).toBe('unknown');
     const { length } = withWords;
     await clock.advance(10_000);

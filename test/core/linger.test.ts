@@ -1,0 +1,141 @@
+/** The time between the release of a hold and its way back to the engine, in which the next caller of the process may come. */
+import { describe, expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { createLocks, type LockOptions } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+import { heard } from './heard.ts';
+
+/** A process, what its engine was asked, in order, and each timer that keeps it alive. */
+function setup(options: LockOptions) {
+  const clock = manualClock();
+  const timers: number[] = [];
+  const { after } = clock;
+  clock.after = (ms, fn, background) => {
+    if (!background) timers.push(ms);
+    return after(ms, fn);
+  };
+  const engine = memory({ clock });
+  const asked: string[] = [];
+  const backend = around(engine, {
+    traits: { ...engine.traits, wakes: 'mailbox' },
+    attempt(claim) {
+      asked.push('attempt');
+      return engine.attempt(claim);
+    },
+    release(handle, next) {
+      asked.push(next ? 'exchange' : 'release');
+      return engine.release(handle, next);
+    },
+  });
+  const locks = createLocks(backend, { clock, ...options });
+  return {
+    clock,
+    locks,
+    mutex: locks.mutex('key'),
+    others: createLocks(engine, { clock }).mutex('key'),
+    asked,
+    timers,
+  };
+}
+
+describe('a hold that lingers', () => {
+  const within = 10_000;
+
+  test('goes to the next caller here that asks as its last one did, also to one that does not wait: the engine is not asked', async () => {
+    using events = heard('waiting', 'handedOver');
+    const { mutex, asked } = setup({ handOff: { linger: 1_000, within } });
+    const first = await mutex.tryAcquire();
+    await first!.release();
+    const second = await mutex.tryAcquire();
+    expect(second?.token).toBe(first!.token + 1n);
+    expect(asked).toEqual(['attempt']);
+    expect(events.names).toEqual(['handedOver']);
+  });
+
+  test('goes back for one that does not wait and may not have it, who has the key then', async () => {
+    using events = heard('waiting');
+    const { mutex, asked } = setup({ handOff: { linger: 1_000, within } });
+    await mutex.run(() => {});
+    expect((await mutex.tryAcquire())?.held).toBe(true);
+    expect(asked).toEqual(['attempt', 'release', 'attempt']);
+    expect(events.names).toEqual([]);
+  });
+
+  test('waits for them for a single ms, too', async () => {
+    const { mutex, asked } = setup({ handOff: { linger: 1, within } });
+    await mutex.run(() => {});
+    await mutex.run(() => {});
+    expect(asked).toEqual(['attempt']);
+  });
+
+  test('goes back when its time to pass on is over, though it might linger for longer', async () => {
+    const { clock, mutex, others } = setup({ handOff: { linger: 500, within: 1_000 } });
+    const lease = await mutex.acquire();
+    await clock.advance(800);
+    await lease.release();
+    await clock.advance(199);
+    expect(await others.tryAcquire(), 'before that').toBeNull();
+    await clock.advance(1);
+    expect(await others.tryAcquire(), 'after that').not.toBeNull();
+  });
+
+  test('keeps the process alive until it is back at the engine', async () => {
+    const { mutex, timers } = setup({ handOff: { linger: 700, within } });
+    await mutex.run(() => {});
+    expect(timers).toEqual([700]);
+  });
+
+  test('leaves no timer behind when its process closes', async () => {
+    const { clock, locks, mutex, asked } = setup({ handOff: { linger: 700, within } });
+    await mutex.run(() => {});
+    await locks.close();
+    expect([asked, clock.pending]).toEqual([['attempt', 'release'], 0]);
+  });
+});
+
+test('a caller that waits for a ms for one of its own process is told of as waiting', async () => {
+  using events = heard('waiting');
+  const { clock, mutex } = setup({});
+  await mutex.acquire();
+  const refused = expect(mutex.acquire({ wait: 1 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+  await clock.advance(1);
+  await refused;
+  expect(events.names).toEqual(['waiting']);
+});
+
+describe('a release that nobody waits for', () => {
+  const options: LockOptions = { awaitRelease: false, handOff: false };
+
+  test('and that is over keeps no later caller from being refused at once', async () => {
+    const { clock, mutex } = setup(options);
+    await mutex.run(() => {});
+    await clock.advance(1);
+    await mutex.acquire();
+    const refused = mutex.tryAcquire();
+    await clock.advance(1);
+    expect(await Promise.race([refused, 'not told yet'])).toBeNull();
+  });
+
+  test('takes along a caller of its turn that waits, be it for a ms', async () => {
+    const { mutex, asked } = setup(options);
+    await mutex.run(() => {});
+    expect((await mutex.acquire({ wait: 1 })).held).toBe(true);
+    expect(asked).toEqual(['attempt', 'exchange']);
+  });
+
+  test('takes along none that does not wait, since engines have only waiters take the place of a hold', async () => {
+    const { mutex, asked } = setup(options);
+    await mutex.run(() => {});
+    expect((await mutex.tryAcquire())?.held).toBe(true);
+    expect(asked).toEqual(['attempt', 'release', 'attempt']);
+  });
+});
+
+test('a release that is waited for is sent at once, and not when its turn ends', async () => {
+  const { mutex, asked } = setup({});
+  const lease = await mutex.acquire();
+  const released = lease.release();
+  expect(asked).toEqual(['attempt', 'release']);
+  expect(await released).toBe(true);
+});
