@@ -157,7 +157,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
   /** Gives it back to the engine, in one step with the claim of the next caller here. */
   #giveBack(hold: Hold<AcquireRequest>, owner: AcquireRequest): Promise<Release> {
     const { engine } = this;
-    const next = this.#callers.waitedFor ? this.#callers.takeSuccessor(owner) : undefined;
+    const next = this.#callers.takeSuccessor(owner);
     if (!next) return engine.release(hold.claim);
     const sent = engine.clock.now();
     const released = engine.release(hold.claim, next.claim);

@@ -23,9 +23,9 @@ export function localStanding(context: LineContext, request: AcquireRequest, que
   request.number ??= name.next();
   const { key, number: claim, began } = request;
   const { take, of } = request.seats;
-  const { inside = [], cut = false, detects } = request.circumstances() ?? {};
-  const told = request.queued?.claim.detects ?? detects; // its claim may be that of a request that asked earlier
-  const origin = { process, claim, inside, cut, ...(told !== undefined && { detects: told }) };
+  const { inside = [], cut = false } = request.circumstances() ?? {};
+  const detects = request.queued?.claim.detects; // a caller that looks for deadlocks has a claim in the engine's line
+  const origin = { process, claim, inside, cut, ...(detects !== undefined && { detects }) };
   const since = engine.clock.now() - began;
   return [{ key, label: request.terms.label, take, of, since, origin, queued }];
 }
