@@ -121,14 +121,49 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'A request is settled once; what settles it again comes to no hold that is still counted.',
   'src/core/line/acquire-request.ts#aborted DsbDv_: terms.signal?.reason => terms.signal.reason':
     'Only a signal aborts.',
+  'src/core/line/acquire-request.ts#RequestEvents.tellEnd 17QEE7: !channels[how].hasSubscribers => false':
+    'It is asked again before anything is made.',
+  'src/core/line/acquire-request.ts#AcquireRequest.startLimits -EFvm0: true => false':
+    'Whatever it does settles the request, and that takes the listener away.',
+  'src/core/line/acquire-request.ts#AcquireRequest.circumstances _obfHp: !this.#around && !this.terms.beside?.length & … == undefined => false':
+    'Of a caller inside of nothing an empty list says the same; the question before only costs less.',
+  "src/core/line/acquire-request.ts#AcquireRequest.beginWait qzfeJj: 'waiting' => ''":
+    'It is asked only whether a request is new, or settled: this is neither.',
   "src/core/line/frame.ts#RULES SNZX3-: 'line' => ''": 'Neither of the rules that are asked for.',
   "src/core/line/frame.ts#RULES PsmFrH: 'line' => ''": 'Neither of the rules that are asked for.',
   "src/core/line/frame.ts#RULES pI7Qfs: 'line' => ''": 'Neither of the rules that are asked for.',
   'src/core/line/frame.ts#Frame.giveUp Stv3RW: request.settled => false':
     'It comes to that only at the loss of the hold, which lets nobody in any more, in whichever order they are told.',
+  'src/core/line/interim.ts#Interim.linger 5DpyOr: -1 => 1': 'The agenda sets it.',
+  'src/core/line/interim.ts#Interim.linger o9S2ob: 1 => 0': 'The agenda sets it.',
+  'src/core/line/interim.ts#Interim.linger D9QCUr: 1 => 2': 'The agenda sets it.',
+  'src/core/line/key-holds.ts#KeyHolds.serve m4w3lM: queued.request = undefined; => guard':
+    'A request that was served is settled, and of one that is settled nobody asks or moves the claim.',
+  'src/core/line/key-holds.ts#KeyHolds.answer pbNSKP: request => true':
+    'Without a request it throws, and nobody is told: there is no request to refuse.',
+  'src/core/line/key-holds.ts#KeyHolds.release YZinxS: > => >=': 'A hold that lingers for 0 ms does not linger.',
+  'src/core/line/key-holds.ts#KeyHolds.giveUp wgonW4: > => >=':
+    'From that ms on nothing of the attempt can arrive, and one release more, when minHold is over, frees nothing.',
+  'src/core/line/key-holds.ts#KeyHolds.releaseWith _3hinw: !owner || hold.life.over => false':
+    'A hold that is over is not held, so the next step says the same, and whoever has left can leave again.',
+  'src/core/line/key-holds.ts#KeyHolds.releaseWith 5Sty1b: !owner || hold.life.over => (!owner) && (hold.life.over)':
+    'A hold that is over is not held, so the next step says the same, and whoever has left can leave again.',
+  'src/core/line/key-holds.ts#KeyHolds.onEnd IcHU_O: hold.owner => true':
+    'A hold has its owner before anything can end it.',
+  'src/core/line/key-holds.ts#takeBack Sh299P: 0 => 1':
+    'It is compared with the time of a clock that has run for longer than that.',
   'src/core/line/line.ts#ArrivalLine.head mdCNmU: this.#outside.size === 0 ? undefined : this.#outside.values => this.#outside.values':
     'The first of nobody is undefined as well; the question before only costs less.',
-  'src/core/line/line.ts#ArrivalLine.leave DO_Apg: this.#outside.size === 0 => false':
+  'src/core/line/line.ts#Inside.add 1q-hyr: > => >=': 'A list and a Set of 16 do the same.',
+  'src/core/line/line.ts#Inside.add EL04kA: this.#many = new Set(this.#few.splice(0)); => guard':
+    'A list of any length does the same, and only costs more.',
+  'src/core/line/line.ts#Inside.delete Edn4NS: this.#many.size === 0 => false':
+    'An empty Set does the same as an empty list, and only costs more.',
+  'src/core/line/line.ts#Inside.delete mvj01M: this.#many = undefined; => guard':
+    'An empty Set does the same as an empty list, and only costs more.',
+  'src/core/line/line.ts#Inside.delete c_CYyd: true => false':
+    'Whoever was inside is looked for outside, too, and is not there.',
+  'src/core/line/line.ts#ArrivalLine.leave jy5b3J: this.#outside.size === 0 => false':
     'Of nobody outside nobody comes in; the question before only costs less.',
   'src/core/line/local-line.ts#LocalLine.refuseAlike 93LiX0: now < outage.limit(0) => false':
     'For nobody the time is over before that; the question before only costs less.',
@@ -136,6 +171,15 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/line/local-line.ts#LocalLine.refuseAlike 1ETmBY: 0 => 1':
     'Nobody asks in the first ms of a process, from which its clock counts.',
   'src/core/line/local-line.ts#LocalLine.refuseAlike 3Stn6w: < => <=': 'Nothing happens in the very ms of the limit.',
+  'src/core/line/local-line.ts#LocalLine.takeSuccessor K8ag9e: queued?.openMailbox => queued.openMailbox':
+    'There is a claim where there is a next request, and that is asked before.',
+  'src/core/line/local-line.ts#LocalLine.beginWait 4h9KJh: request?.beginWait => request.beginWait':
+    'Without a request it throws, which ends a claim that nobody waits for any more, as its next step would.',
+  'src/core/line/local-standing.ts#localStanding OshttR: process === undefined => false':
+    'Whoever stands in a line came behind a claim, or with one, so the process has its name.',
+  'src/core/line/local-standing.ts#localStanding kCcpDB: [] => undefined':
+    'Whoever stands in a line came behind a claim, or with one, so the process has its name.',
+  'src/core/line/release-with.ts#wordsLeft rj0zlk: < => <=': 'That they are equal was asked before.',
   'src/memo/caller.ts#Caller.startLimits Vg8CwU: 0 => 1':
     'A wait that is counted from before a look is longer than any look.',
   'src/memo/caller.ts#Caller.startLimits TJfl3-: true => false': 'A signal is aborted once.',
