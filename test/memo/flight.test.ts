@@ -310,3 +310,25 @@ test('a grant for which nobody waits any more is given back', async () => {
   expect(await standing(engine, 'key')).toEqual([]);
   expect((await locks[0].memo('key').run(() => 2)).value).toBe(2);
 });
+
+test('a run whose function has returned is over, and says that it was given back', async () => {
+  const { locks } = counted();
+  let own!: MemoRun;
+  await locks[0].memo('key', { keep: '1h' }).run((run) => {
+    own = run;
+  });
+  expect([own.held, own.remaining]).toEqual([false, 0]);
+  expect(() => own.assertHeld()).toThrow(expect.objectContaining({ code: 'LOCK_NOT_HELD' }));
+});
+
+test('a run of which its end finds that its lease was lost is told so, with the reason', async () => {
+  const { clock, locks } = counted();
+  let own!: MemoRun;
+  const call = locks[0].memo('key', { keep: '1h' }).run((run) => {
+    own = run;
+    clock.suspend(10_000);
+    clock.resync();
+  });
+  expect(await call).toMatchObject({ kept: false, error: { code: 'LOCK_LOST' } });
+  expect(own.signal.reason).toMatchObject({ code: 'LOCK_LOST' });
+});

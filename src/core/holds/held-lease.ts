@@ -152,10 +152,7 @@ export class HeldLease implements AnyLease {
 
   /** Releases, and leaves words under the key in that step. Only of a lease from an `Inquiry`. Never throws. */
   releaseWith(leave: Leave, state: LeftState): Promise<WordsLeft> {
-    if (this.#released) return Promise.resolve('gone');
     this.#released = true;
-    leases.unregister(this);
-    this.#unlisten?.();
     return this.#hold.keeper.releaseWith(this.#hold, leave, state);
   }
 
