@@ -58,6 +58,52 @@ test('what is overdue already is rung for at once, by a timer that keeps no proc
   expect(timers).toEqual([[0, true]]);
 });
 
+/** An agenda whose timers the test fires, as a clock that was a fake one for a while; and for how long each was set. */
+function handFired() {
+  const armed: number[] = [];
+  const fns: (() => void)[] = [];
+  const clock = manualClock();
+  clock.after = (ms, fn) => {
+    armed.push(ms);
+    fns.push(fn);
+    return () => {};
+  };
+  const rang: number[] = [];
+  const set = new Agenda(clock, () => rang.push(clock.now()));
+  const add = (due: number) => set.add({ slot: -1 }, due);
+  return { clock, armed, rang, add, fire: () => fns.at(-1)!() };
+}
+
+test('whoever comes while the timer is set for no later costs no timer', async () => {
+  const { clock, armed, add } = handFired();
+  for (const due of [60_000, 60_000, 90_000]) add(due);
+  await clock.advance(1);
+  add(60_001);
+  expect(armed).toEqual([1_000]);
+});
+
+test('a timer that is more than a second late will never fire, and is set anew by whoever comes next', async () => {
+  const { clock, armed, rang, add, fire } = handFired();
+  add(100);
+  await clock.advance(1_100);
+  add(5_000);
+  expect(armed, 'a second late').toEqual([100]);
+  await clock.advance(1);
+  add(5_000);
+  expect(armed).toEqual([100, 0]);
+  fire();
+  expect(rang, 'for what was due long ago').toEqual([1_101]);
+});
+
+test.each(['rang', 'was stopped'])('what is never due sets no timer, also long after the agenda %s', async (last) => {
+  const { clock, by, stop } = alarm();
+  by(100);
+  if (last === 'was stopped') stop();
+  await clock.advance(5_000);
+  by(Number.POSITIVE_INFINITY);
+  expect(clock.pending, 'timers').toBe(0);
+});
+
 test('stopped, it does not ring, until it is set again', async () => {
   const { clock, rang, by, stop } = alarm();
   by(100);

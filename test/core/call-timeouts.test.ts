@@ -76,6 +76,17 @@ test.each([
   expect(call.is).toBe('unread');
 });
 
+test('a call that has no answer when those have been read is given up then', async () => {
+  const clock = manualClock();
+  let lag = 500;
+  const call = fate(new CallTimeouts(lagging(clock, () => lag)).bound(never, 100, late));
+  lag = 0;
+  await clock.advance(600);
+  expect(call.is, 'right after the stall').toBe(undefined);
+  await clock.advance(1);
+  expect(call.is).toBe('late');
+});
+
 test('a timer that is a little late is no stall', async () => {
   const clock = manualClock();
   const call = fate(new CallTimeouts(lagging(clock, () => 20)).bound(never, 100, late));

@@ -2,17 +2,21 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { until } from '../kit/wait.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Locks on a clock that stands still while the engine of JavaScript collects: no lease ends by itself meanwhile. */
-function renewed() {
+/**
+ * Locks on a clock that stands still while the engine of JavaScript collects: no lease ends by itself meanwhile.
+ */
+function renewed(backendOf: (engine: Backend) => Backend = (engine) => engine) {
   const clock = manualClock();
-  const locks = createLocks(memory({ clock }), { clock, ttl: 300 });
+  const locks = createLocks(backendOf(memory({ clock })), { clock, ttl: 300 });
   // A lease is watched from its first renewal on.
   return { locks, untilRenewed: () => clock.advance(150) };
 }
@@ -52,14 +56,17 @@ test('a lease that is dropped without a release is warned of, once; one that is 
   await locks.close();
 });
 
-test('a lease that was given back inside of a hold that goes on is not warned of', async () => {
+test.each([
+  'before',
+  'after',
+])('a lease that was given back inside of a hold that goes on is not warned of, %s a renewal', async (when) => {
   const { locks, untilRenewed } = renewed();
   const outer = locks.mutex('own outer');
   const { promise, resolve } = Promise.withResolvers<void>();
   let holding: Promise<void> | undefined;
   const enter = async (): Promise<void> => {
     const inner = await outer.acquire();
-    await untilRenewed();
+    if (when === 'after') await untilRenewed();
     await inner.release();
   };
   const said = await warned(async () => {
@@ -89,6 +96,31 @@ test('a lease that was dropped, and is over by then, is not warned of', async ()
       await Promise.race([locks.mutex(name).acquire({ maxHold }), Promise.resolve()]);
     for (let times = 0; times < 5; times++) await untilRenewed();
   }, 'dropped');
+  expect(said).toEqual(['dropped']);
+  await locks.close();
+});
+
+test('a lease that ends by itself is not warned of, though the session that carries it is asked again until then', async () => {
+  const asked: string[] = [];
+  const { locks, untilRenewed } = renewed((engine) =>
+    around(engine, {
+      traits: { ...engine.traits, lapses: false },
+      attempt: async (claim) => ({ ...(await engine.attempt(claim)), validFor: 150 }),
+      renew(claims) {
+        asked.push(...claims.map(({ key }) => key));
+        return engine.renew(claims);
+      },
+    }),
+  );
+  const said = await warned(async () => {
+    for (const [name, renew] of [
+      ['own ending', false],
+      ['own dropped', true],
+    ] as const)
+      await Promise.race([locks.mutex(name).acquire({ renew }), Promise.resolve()]);
+    await untilRenewed();
+  }, 'dropped');
+  expect(asked).toContain('own ending');
   expect(said).toEqual(['dropped']);
   await locks.close();
 });

@@ -33,6 +33,7 @@ test('a call that is not answered says what was asked, for which key, and for ho
   const said = Promise.all(
     [
       engine.attempt(asked),
+      engine.attempt({ ...asked, within: 5_000 }),
       engine.renew([asked, asked], 300),
       engine.release(asked),
       engine.release(asked, asked),
@@ -44,6 +45,7 @@ test('a call that is not answered says what was asked, for which key, and for ho
   await clock.advance(20_000);
   expect(await said).toEqual([
     'take "order:42": no answer within 1000 ms, half of the lease',
+    'take "order:42": no answer within 5000 ms',
     'renew 2 holds: no answer within 300 ms',
     'release "order:42": no answer within 5000 ms',
     'release "order:42": no answer within 1000 ms, half of the lease of the next claim',

@@ -35,6 +35,11 @@ describe('a hold is good', () => {
     expect(timing).toMatchObject({ sent: 500, deadline: 3_468, confirmedFor: 3_000, renewAt: 1_500 });
   });
 
+  test('from when it was asked for, where the claim of a waiter lasts just as long', () => {
+    const timing = timingOf({ sent: 100, now: 199, validFor: 3_100 });
+    expect(timing).toMatchObject({ sent: 100, deadline: 3_167, renewAt: 1_100 });
+  });
+
   test('without end where a session is, and is renewed all the same', () => {
     const timing = timingOf({ sent: 100, now: 500, validFor: Number.POSITIVE_INFINITY, session: true });
     expect(timing).toMatchObject({ sent: 100, deadline: Number.POSITIVE_INFINITY, renewAt: 1_100 });

@@ -68,3 +68,27 @@ test('who does not wait has no patience: it asks for no place, and its hold is r
   expect(renewals).toBe(0);
   await lease!.release();
 });
+
+test('where nobody is woken the hold of a patient waiter is renewed no sooner: its claim lasts no longer than its lease', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const places: (number | undefined)[] = [];
+  const renewed: number[] = [];
+  const backend = around(engine, {
+    traits: { ...engine.traits, wakes: 'never' },
+    attempt(claim) {
+      places.push(claim.placeTtl);
+      return engine.attempt(claim);
+    },
+    renew(claims) {
+      renewed.push(clock.now());
+      return engine.renew(claims);
+    },
+  });
+  await createLocks(backend, { clock })
+    .mutex('k')
+    .acquire({ ttl: TTL, spin: { bound: '8s' } });
+  await clock.advance(TTL / 3);
+  expect(places).toEqual([24_000]);
+  expect(renewed).toEqual([TTL / 3]);
+});

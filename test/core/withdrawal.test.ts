@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Traits } from '../../src/core/contract/backend.ts';
 import { Engine } from '../../src/core/engine/engine.ts';
-import { withdrawAt } from '../../src/core/engine/withdrawal.ts';
+import { withdraw, withdrawAt } from '../../src/core/engine/withdrawal.ts';
 import { createLocks, LockError } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -180,4 +180,15 @@ test('a withdrawal keeps no process alive, neither one that is still to come nor
   await clock.advance(5_100);
   expect(released.length).toBeGreaterThan(1);
   expect(timers).toContainEqual([50, true]);
+});
+
+test('a withdrawal without answers ends in the moment in which the lease of its claim must be over', async () => {
+  const { clock, released, engine } = takingBack(true);
+  withdraw(engine, { ...claim('late'), within: 250, ttl: 500 });
+  await clock.advance(749);
+  expect(released.length, 'tries at 0, 50, 150 and 350 ms').toBe(4);
+  await clock.advance(1);
+  expect(released.length, 'the last one at 750 ms').toBe(5);
+  await clock.advance(5_000);
+  expect([released.length, clock.pending], 'tries in all, and timers left behind').toEqual([5, 0]);
 });

@@ -100,15 +100,41 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/engine/busy-poll.ts#BusyPoll.turn wGNKs0: < => <=':
     'One turn of the loop more, at the very moment of the limit.',
   'src/core/engine/call-timeouts.ts#Agenda.remove oS0ywY: 1 => 2': 'Any slot below 0 is in no bag.',
+  'src/core/engine/call-timeouts.ts#CallTimeouts.begin W6MtB9: -1 => 1': 'The agenda sets it.',
+  'src/core/engine/call-timeouts.ts#CallTimeouts.begin 3VA5nz: 1 => 0': 'The agenda sets it.',
+  'src/core/engine/call-timeouts.ts#CallTimeouts.begin -pt9lB: 1 => 2': 'The agenda sets it.',
+  'src/core/engine/call-timeouts.ts#CallTimeouts.look YAdgr5: + => -':
+    'Of a timer for less than 1 ms Node makes one for 1 ms, and what was waited for once is not waited for again.',
+  'src/core/engine/call-timeouts.ts#CallTimeouts.look mz5Emz: 1 => 0':
+    'Of a timer for less than 1 ms Node makes one for 1 ms.',
   'src/core/engine/engine.ts#Activity.pause 1eSzkS: true => false': 'The listener is taken away in any case.',
+  'src/core/engine/engine.ts#Engine.inspect v282os: standings.return?. => standings.return':
+    'What is thrown there is ignored.',
   'src/core/engine/listener.ts#Listener.watchFor -eTZHI: this.#backend.watch?. => this.#backend.watch':
     'What throws is no more than a watch that is not there.',
   'src/core/engine/listener.ts#Listener.watchFor mp6FDW: { return undefined; } => skip':
     'A function that ends gives undefined.',
   'src/core/engine/listener.ts#dispose zisVcz: watch => true': 'What throws there is ignored.',
+  "src/core/engine/users.ts#users pxeNbS: 'users' => ''": 'Any name will do that is shared with nothing else.',
+  'src/core/engine/users.ts#removeUser ky9Mr3: 1 => 0':
+    'A backend that nobody was counted of is closed in either case.',
+  'src/core/holds/adaptive-history.ts#AdaptiveHistory.of HY8wnT: !adaptive => false':
+    'Both callers ask only where the options are adaptive.',
+  'src/core/holds/adaptive-history.ts#AdaptiveHistory.lengthen YYoB_g: 0 => 1':
+    'No lease is as short as 1 ms, so both are no longer than what was asked for.',
+  'src/core/holds/adaptive-history.ts#AdaptiveHistory.lengthen ehvMxp: <= => <':
+    'With a lease of the same length the options are the same.',
   'src/core/holds/adaptive-history.ts#unlessAborted mMRkA3: true => false': 'The listener is taken away in any case.',
   "src/core/holds/adaptive.ts#lessonIn JkBowz: text ?? '' => text":
     'What is not there is looked at as the word "undefined", which is no lesson.',
+  'src/core/holds/held-lease.ts#HeldLease.request -qfgVp: this.#hold.owner?.events.number => this.#hold.owner.events.number':
+    'A hold has its owner before there is a lease of it.',
+  'src/core/holds/held-lease.ts#HeldLease.release ljqAeY: this.#unlisten => true':
+    'A release never rejects, and where there is nothing to call after it nothing is called.',
+  'src/core/holds/hold.ts#Hold.markReleased 3KS5Ie: !channels.released.hasSubscribers => false':
+    'It is asked again before anything is made.',
+  'src/core/holds/hold.ts#Hold.tell ovNvBw: this.owner?.events.tell => this.owner.events.tell':
+    'A hold has its owner before anything can be told of it.',
   'src/core/holds/hold.ts#Hold.slot nTjuWX: -1 => 1': 'The bag sets it.',
   'src/core/holds/hold.ts#Hold.slot 8yKD_I: 1 => 0': 'The bag sets it.',
   'src/core/holds/hold.ts#Hold.slot QbOcuB: 1 => 2': 'The bag sets it.',

@@ -1,0 +1,112 @@
+/** What the watchdog tells the stand-in that renews holds while this thread cannot run, and what it believes of it. */
+import { describe, expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Handle } from '../../src/core/contract/backend.ts';
+import type { Cover, Schedule, StandIn } from '../../src/core/holds/stand-in.ts';
+import { createLocks, type LockOptions } from '../../src/index.ts';
+import { runtimeOf } from '../../src/locks.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+import { heard } from './heard.ts';
+
+class Covered implements Cover {
+  readonly handle: Handle;
+  readonly schedule: Schedule;
+  confirmed: number | undefined;
+  readonly asking = false;
+  ended = false;
+
+  constructor(handle: Handle, schedule: Schedule) {
+    this.handle = handle;
+    this.schedule = schedule;
+  }
+
+  follow(): void {}
+
+  end(): void {
+    this.ended = true;
+  }
+}
+
+/** Locks with leases of 3 s, and the covers that their stand-in has begun. @param cut the watchdog itself comes to no engine */
+function setup(cut = true) {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const covers: Covered[] = [];
+  const standIn: StandIn = {
+    cover(handle, schedule) {
+      const cover = new Covered(handle, schedule);
+      covers.push(cover);
+      return cover;
+    },
+  };
+  const backend = cut ? around(engine, { renew: () => Promise.reject(new Error('cut')) }) : engine;
+  const locks = createLocks(backend, { clock, ttl: 3_000 });
+  runtimeOf(locks, 'a test').watchdog.standIn = standIn;
+  const take = (options?: LockOptions) => locks.mutex('key').acquire(options);
+  return { clock, engine, locks, take, covers };
+}
+
+describe('a stand-in', () => {
+  test('covers a hold that is renewed from its grant on, and none that is not', async () => {
+    const { clock, locks, take, covers } = setup();
+    await clock.advance(100);
+    await locks.mutex('not renewed').acquire({ renew: false });
+    expect(covers).toEqual([]);
+    await take();
+    expect(covers.map(({ handle }) => handle.key)).toEqual(['key']);
+    expect(covers[0]!.schedule).toMatchObject({ ttl: 3_000, sent: 100, interval: 1_000 });
+  });
+
+  test('no longer covers a hold that was given back', async () => {
+    const { take, covers } = setup();
+    const lease = await take();
+    expect(covers[0]!.ended, 'while it is held').toBe(false);
+    await lease.release();
+    expect(covers[0]!.ended).toBe(true);
+  });
+
+  test('no longer covers a hold whose holder was told to stop, though its lease is not over', async () => {
+    const { clock, take, covers } = setup();
+    const lease = await take();
+    await clock.advance(2_667);
+    expect([lease.signal.aborted, covers[0]!.ended], 'before the notice').toEqual([false, false]);
+    await clock.advance(1);
+    expect([lease.signal.aborted, covers[0]!.ended]).toEqual([true, true]);
+    expect(lease.held, 'until the deadline').toBe(true);
+  });
+
+  test('no longer covers a hold that the engine has no more', async () => {
+    const { clock, engine, take, covers } = setup(false);
+    const lease = await take();
+    await clock.advance(1_000);
+    await engine.evict!('key', lease.token);
+    expect(covers[0]!.ended, 'before anybody asked').toBe(false);
+    await clock.advance(1_000);
+    expect([lease.held, covers[0]!.ended]).toEqual([false, true]);
+  });
+});
+
+test('who looks after a stall of this thread finds the hold that the stand-in has renewed, and it goes on', async () => {
+  using events = heard('lost');
+  const { clock, take, covers } = setup();
+  const lease = await take();
+  covers[0]!.confirmed = 5_000;
+  clock.suspend(6_000);
+  expect(lease.held, 'three seconds after the deadline that this thread knew').toBe(true);
+  expect(lease.remaining).toBe(5_000 + 2_968 - 6_000);
+  await clock.advance(1);
+  expect([lease.held, events.names], 'when what was begun by that look is done').toEqual([true, []]);
+});
+
+test('who looks after a stall finds a hold lost that the stand-in could not renew to the end of it, and is told', async () => {
+  using events = heard('lost');
+  const { clock, take, covers } = setup();
+  const lease = await take();
+  covers[0]!.confirmed = 1_000;
+  clock.suspend(6_000);
+  expect(lease.held).toBe(false);
+  await clock.advance(0);
+  expect(events.names).toEqual(['lost']);
+  expect(lease.signal.reason).toMatchObject({ code: 'LOCK_LOST' });
+});
