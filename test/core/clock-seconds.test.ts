@@ -1,7 +1,9 @@
 /** Where uptime is told in whole seconds: each process begins at another part of one, so each test needs a clock that was loaded anew. */
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+
+let loads = 0;
 
 /** The clock of a process that begins `fraction` s after a full second, where uptime is told in whole seconds (macOS, the BSDs). */
 async function inWholeSeconds(fraction: number) {
@@ -10,8 +12,8 @@ async function inWholeSeconds(fraction: number) {
   const begin = performance.now();
   os.uptime = () => Math.floor(1_000 + fraction + slept + (performance.now() - begin) / 1_000);
   syncBuiltinESMExports();
-  vi.resetModules();
-  const { systemClock: clock } = await import('../../src/core/contract/clock.ts');
+  const anew = `../../src/core/contract/clock.ts?${++loads}`;
+  const { systemClock: clock } = (await import(anew)) as typeof import('../../src/core/contract/clock.ts');
   return {
     clock,
     sleep: (seconds: number) => (slept += seconds),

@@ -41,10 +41,15 @@ test.each([1, 30, 59])('a timer of sixty days can be cancelled on day %i', (day)
   expect(fired).toBe(0);
 });
 
-/** A machine that slept for `ms`: its uptime counts that, the clock of its processes does not. */
+/** ms for which the machine has slept in all: the clock never forgets one, so each test adds its own. */
+let slept = 0;
+
+/** A machine that slept for `ms`: its uptime counts that, the clock of its processes does not. A negative `ms` puts it behind for a while. */
 function asleep(ms: number) {
   const { uptime } = os;
-  os.uptime = () => uptime() + ms / 1_000;
+  slept += Math.max(0, ms);
+  const all = slept + Math.min(0, ms);
+  os.uptime = () => uptime() + all / 1_000;
   syncBuiltinESMExports();
   return {
     [Symbol.dispose]() {
@@ -80,7 +85,7 @@ test('the clock does not go back where the second one falls behind it', () => {
 test('a short look tells of a sleep by the clock on the wall', () => {
   systemClock.resync();
   const before = systemClock.now();
-  using _ = asleep(2 * HOUR); // an hour more than what the test before had: the clock does not go back
+  using _ = asleep(HOUR);
   systemClock.lookAgain!();
   expect(systemClock.now() - before, 'while the clock on the wall is as it was').toBeLessThan(60_000);
   const { now } = Date;
@@ -91,6 +96,32 @@ test('a short look tells of a sleep by the clock on the wall', () => {
     Date.now = now;
   }
   expect(systemClock.now() - before).toBeGreaterThan(60_000);
+});
+
+test('a short look asks for the uptime once for each leap of the clock on the wall', () => {
+  const { uptime } = os;
+  const { now } = Date;
+  let asked = 0;
+  os.uptime = () => {
+    asked++;
+    return uptime();
+  };
+  syncBuiltinESMExports();
+  systemClock.resync();
+  Date.now = () => now() + HOUR;
+  try {
+    const counts = [asked];
+    for (let look = 0; look < 3; look++) {
+      systemClock.lookAgain!();
+      counts.push(asked);
+    }
+    expect(counts).toEqual([1, 2, 2, 2]);
+  } finally {
+    Date.now = now;
+    os.uptime = uptime;
+    syncBuiltinESMExports();
+    systemClock.resync();
+  }
 });
 
 test('ids have 128 bits each, and none comes twice, over many of them', () => {
@@ -108,6 +139,21 @@ test('a timer of the background keeps no process alive, and others do', () => {
   expect(handles() - before, 'of a waiter').toBe(1);
   for (const cancel of cancels) cancel();
   expect(handles() - before, 'cancelled').toBe(0);
+});
+
+test('where timers are numbers, as in a page, they are set and cancelled all the same', async () => {
+  const own = setTimeout;
+  const fired: string[] = [];
+  const numbered = (...given: Parameters<typeof own>) => Number(own(...given));
+  globalThis.setTimeout = numbered as unknown as typeof setTimeout;
+  try {
+    systemClock.after(1, () => fired.push('cancelled'), true)();
+    await new Promise<void>((resolve) => systemClock.after(1, resolve, true));
+  } finally {
+    globalThis.setTimeout = own;
+  }
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  expect(fired).toEqual([]);
 });
 
 test('a clock without a time of day has that of the machine, and one that has its own keeps it', () => {

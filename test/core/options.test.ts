@@ -62,6 +62,7 @@ describe('an option that is out of its bounds is refused with its name, the valu
     [{ renew: 'yes' }, 'renew is "yes"; it must be true or false'],
     [{ reentrant: 1 }, 'reentrant is 1; it must be true or false'],
     [{ detect: 0 }, 'detect is 0; it must be true or false'],
+    [{ awaitRelease: 'no' }, 'awaitRelease is "no"; it must be true or false'],
     [{ signal: {} }, 'signal is an object; it must be an AbortSignal'],
     [{ label: 7 }, 'label is 7; it must be well-formed text of at most 128 characters'],
     [{ label: 'x'.repeat(129) }, 'it must be well-formed text of at most 128 characters'],
@@ -116,6 +117,18 @@ test('an engine that can reserve no tickets never passes a hold on', () => {
     within: 0,
     linger: 0,
   });
+});
+
+test('the pauses that an engine would rather have are the usual ones of its waiters, with the usual jitter', () => {
+  const slow = { ...traits, spin: { pause: 200, bound: 5_000 } };
+  expect(resolved({}, slow).spin).toEqual({ pause: 200, jitter: 0.5, bound: 5_000 });
+  expect(resolved({ spin: { pause: 300 } }, slow).spin).toEqual({ pause: 300, jitter: 0.5, bound: 5_000 });
+});
+
+test('where an engine keeps no line, nobody asks for a place in it, however patient', () => {
+  const patient: LockOptions = { ttl: 90_000, spin: { bound: '8s' } };
+  expect(resolved(patient).lengths.place).toBe(24_000);
+  expect(resolved(patient, { ...traits, fair: false }).lengths).toMatchObject({ place: undefined, waiter: 90_000 });
 });
 
 test('a lease that nobody chose fits the engine and the delay', () => {

@@ -60,6 +60,10 @@ test('what contains itself is refused, and says where', () => {
   expect(() => toJson(loop)).toThrow(new TypeError('the value[0] contains itself'));
 });
 
+test('a fingerprint is what every engine keeps as it is, also that of no request: printable characters without a blank', () => {
+  for (const match of [undefined, null, 'ä b', { a: [1] }]) expect(fingerprint(match, 'key')).toMatch(/^[!-~]{1,64}$/);
+});
+
 test('a request has one fingerprint in any order of its members, and another request another one', () => {
   const one = fingerprint({ a: 1, b: { c: 2, d: [3, 4] }, e: null }, 'key');
   expect(fingerprint({ e: null, b: { d: [3, 4], c: 2 }, a: 1 }, 'key')).toBe(one);

@@ -76,6 +76,11 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Bits are drawn for each id, which only costs time.',
   'src/core/contract/clock.ts#randomId Zbdzxn: 16 => (16 * 10)': 'Bits are drawn for more ids at a time.',
   'src/core/contract/clock.ts#randomId EgyVti: 64 => (64 * 10)': 'Bits are drawn for more ids at a time.',
+  'src/core/contract/clock.ts#up SDkYgL: 0 => 1': 'A ms is less than what the uptime tells.',
+  'src/core/contract/clock.ts#systemClock WiVdhT: > => >=':
+    'A difference of just that, to the last digit, may count either way: at most it costs a look.',
+  'src/core/contract/clock.ts#systemClock 6IJ05H: > => >=':
+    'A difference of just that, to the last digit, may be measurement or sleep.',
   'src/core/contract/context.ts#MANUAL LHklSz: true => false': 'Only hooks that look for the end of a resource see it.',
   "src/core/contract/context.ts#Context.resource M5MozH: 'holdfast' => ''": 'A name for tools that look at resources.',
   "src/core/contract/context.ts#nobody l7Kn8t: 'holdfast' => ''": 'A name for tools that look at resources.',
