@@ -134,6 +134,10 @@ test('says which mutants are killed, survive, are come by nowhere or never end, 
   });
   expect(Object.fromEntries(verdicts('sumTo'))).toMatchObject({ '+= => -=': 'survived', 'i++ => i--': 'time' });
   expect(verdicts('nobodyCalls')).toEqual([['true => false', 'unreached']]);
+  expect(verdicts('NOBODY_ASKS'), 'though a test fails in the order in which they are asked').toEqual([
+    ['7 => 0', 'survived'],
+    ['7 => (7 * 10)', 'survived'],
+  ]);
 
   const equal = [...results.keys()].find((id) => id.includes('#atLeastZero ') && id.endsWith('< => <='))!;
   const [plain] = rows(lane.mutants, results, 'folder', {});

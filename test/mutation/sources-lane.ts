@@ -18,6 +18,9 @@ const WITHIN = 120_000;
 /** Of the time of a processor; of waiting, as much as a tenth. */
 const cost = ({ ms, cpu }: Pick<Told, 'ms' | 'cpu'>): number => Math.max(cpu, ms / 10);
 
+/** No mutant. */
+const NONE = -1;
+
 /** The TypeScript: all mutants are in the modules of a process that stays, and one is told to do its work. */
 export class SourcesLane implements Lane {
   readonly name = 'sources';
@@ -30,6 +33,8 @@ export class SourcesLane implements Lane {
   #files: readonly string[] = [];
   #reached: readonly ReadonlySet<number>[] = [];
   #atLoad: ReadonlySet<number> = new Set();
+  /** By the tests in their order, what is known of them. */
+  readonly #soundIn = new Map<string, Promise<readonly Told[]>>();
 
   /** @param patient asks more of the tests that come by @param other sources, and the tests of these */
   constructor(patient: boolean, other?: { readonly sources: string; readonly tests: string }) {
@@ -102,7 +107,7 @@ export class SourcesLane implements Lane {
         return answer?.verdict === 'survived';
       };
       // What the mutant left behind may have made it fail without the mutant.
-      if (!(await passes(mutant)) && (await passes(-1))) return { ...verdict, verdict: 'killed' };
+      if (!(await passes(mutant)) && (await passes(NONE))) return { ...verdict, verdict: 'killed' };
       doubted.add(alone.test);
     }
     return undefined;
@@ -114,11 +119,29 @@ export class SourcesLane implements Lane {
     // A test that looks at a constant comes by no mutant, so all of a file count of which one comes by.
     const files = new Set(this.#files.filter((_, test) => own.some((number) => this.#reached[test]!.has(number))));
     // Of a file of constants nobody comes by anything: then it may be anybody.
-    const tests = this.#quickest((test) => files.size === 0 || files.has(this.#files[test]!));
-    const number = this.#numbers.get(mutant)!;
-    await using worker = new Worker({ ...this.#environment, MUTANT: `${number}` });
-    const answer = (await worker.start()) && (await worker.ask<Verdict>({ mutant: number, tests }, WITHIN));
+    const tests = await this.#sound(this.#quickest((test) => files.size === 0 || files.has(this.#files[test]!)));
+    const answer = await this.#inNewProcess(this.#numbers.get(mutant)!, tests);
     return answer ?? { verdict: 'killed', by: 'whoever loads it', how: 'time' };
+  }
+
+  /** Those that pass in this order where nothing is changed: one may need what another one did before it. */
+  #sound(tests: readonly Told[]): Promise<readonly Told[]> {
+    const look = async (): Promise<readonly Told[]> => {
+      for (let left = tests; ; ) {
+        const answer = await this.#inNewProcess(NONE, left);
+        if (answer?.verdict !== 'killed') return left;
+        left = left.filter(({ test }) => test !== answer.test);
+      }
+    };
+    const order = tests.map(({ test }) => test).join();
+    const known = this.#soundIn.get(order) ?? look();
+    this.#soundIn.set(order, known);
+    return known;
+  }
+
+  async #inNewProcess(mutant: number, tests: readonly Told[]): Promise<Verdict | undefined> {
+    await using worker = new Worker({ ...this.#environment, MUTANT: `${mutant}` });
+    return (await worker.start()) && (await worker.ask<Verdict>({ mutant, tests }, WITHIN));
   }
 
   async end(): Promise<void> {
