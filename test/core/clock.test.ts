@@ -75,6 +75,13 @@ test('the clock goes on by as long as the machine slept, once it looks, and once
   expect(systemClock.resync() - after, 'when it looks again').toBeLessThan(400);
 });
 
+test('a sleep of half a second is found, and is no more than that', () => {
+  const before = systemClock.resync();
+  using _ = asleep(500);
+  expect(systemClock.resync() - before).toBeGreaterThanOrEqual(450);
+  expect(systemClock.now() - before).toBeLessThan(900);
+});
+
 test('the clock does not go back where the second one falls behind it', () => {
   const before = systemClock.now();
   using _ = asleep(-100);
@@ -95,7 +102,8 @@ test('a short look tells of a sleep by the clock on the wall', () => {
   } finally {
     Date.now = now;
   }
-  expect(systemClock.now() - before).toBeGreaterThan(60_000);
+  expect(systemClock.now() - before).toBeGreaterThan(HOUR - 400);
+  expect(systemClock.now() - before, 'a whole second more').toBeLessThan(HOUR + 400);
 });
 
 test('a short look asks for the uptime once for each leap of the clock on the wall', () => {

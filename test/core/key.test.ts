@@ -28,6 +28,11 @@ describe('checkKey', () => {
     );
   });
 
+  test('allows as many bytes as the reference says', () => {
+    expect(checkKey('k'.repeat(512))).toHaveLength(512);
+    expect(() => checkKey('k'.repeat(513))).toThrow('at most 512 are allowed');
+  });
+
   test.each(['k', 'é', '漢', '🔒'])('counts bytes, not characters: %s up to the bound and not beyond', (character) => {
     const longest = character.repeat(Math.floor(MAX_KEY_BYTES / Buffer.byteLength(character)));
     expect(checkKey(longest)).toBe(longest);

@@ -72,6 +72,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/contract/admission.ts#Tally.remove Q03OFj: 0 => 1':
     'The smallest room is looked for where it is known, which only costs time.',
   'src/core/contract/admission.ts#Tally.remove ce8DEf: < => <=': 'The same number is kept.',
+  'src/core/contract/clock.ts#LONGEST_TIMER CnJ-CQ: 1 => 2': 'A timer that is 1 ms shorter may be made of two as well.',
   'src/core/contract/clock.ts#randomId HmUuiW: drawn === digits.length => true':
     'Bits are drawn for each id, which only costs time.',
   'src/core/contract/clock.ts#randomId Zbdzxn: 16 => (16 * 10)': 'Bits are drawn for more ids at a time.',
@@ -81,6 +82,8 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'A difference of just that, to the last digit, may count either way: at most it costs a look.',
   'src/core/contract/clock.ts#systemClock 6IJ05H: > => >=':
     'A difference of just that, to the last digit, may be measurement or sleep.',
+  'src/core/contract/clock.ts#wall m8i9uj: - => +':
+    'The first short look asks for the uptime then, and from there on it is right.',
   'src/core/contract/context.ts#MANUAL LHklSz: true => false': 'Only hooks that look for the end of a resource see it.',
   "src/core/contract/context.ts#Context.resource M5MozH: 'holdfast' => ''": 'A name for tools that look at resources.',
   "src/core/contract/context.ts#nobody l7Kn8t: 'holdfast' => ''": 'A name for tools that look at resources.',
