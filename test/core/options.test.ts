@@ -143,6 +143,7 @@ test('the nearest layer wins, and what it leaves undefined stays as it was', () 
   expect(layers.with(undefined)).toBe(layers);
   expect(layers.with({ ttl: undefined, wait: 9 }).terms).toMatchObject({ ttl: 5_000, wait: 9 });
   expect(() => layers.with({ tll: 1 } as never)).toThrow('"tll" is not one of lock options; there are wait, ttl');
+  expect(() => layers.with({ wait: null } as never)).toThrow('wait is null; give a value or leave it out');
 });
 
 test('options that may be left out may be undefined, and those that may not say what there is', () => {
@@ -171,4 +172,15 @@ test.each([
   ['5 seconds', 'wait'],
 ])('createLocks() refuses what no call could use: %j', (value, name) => {
   expect(() => createLocks(memory(), { clock: manualClock(), [name]: value })).toThrow(`${name} is `);
+});
+
+test.each([
+  [undefined, 'undefined'],
+  [null, 'null'],
+  ['redis://127.0.0.1', '"redis://127.0.0.1"'],
+  [{ attempt: true }, 'an object'],
+])('createLocks() says that %j is no backend', (given, shown) => {
+  const refused = (): unknown => createLocks(given as never);
+  expect(refused).toThrow(`was given ${shown}, not a backend; make one with memory()`);
+  expect(refused).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
 });
