@@ -87,8 +87,9 @@ export class Scene {
     return this.ttl + this.tolerance * PATIENCE;
   }
 
-  watch(contender: Contender): Promise<Watching> {
-    return Watching.by(contender, this.patience, this.clock);
+  /** @param sent when its last attempt was sent */
+  watch(contender: Contender, sent?: number): Promise<Watching> {
+    return Watching.by(contender, this.patience, this.clock, sent);
   }
 
   /** The locks of one process, over a client of its own. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Grant } from '../core/contract/backend.ts';
+import type { Grant, Wake } from '../core/contract/backend.ts';
 import type { Clock } from '../core/contract/clock.ts';
 import type { Contender } from './contender.ts';
 import { limited } from './limited.ts';
@@ -19,13 +19,18 @@ export class Watching implements AsyncDisposable {
     this.#patience = patience;
   }
 
-  /** @param patience ms after which a wake that has not come never will. */
-  static async by(contender: Contender, patience: number, clock: Clock): Promise<Watching> {
+  /**
+   * @param patience ms after which a wake that has not come never will
+   * @param sent when its last attempt was sent
+   */
+  static async by(contender: Contender, patience: number, clock: Clock, sent?: number): Promise<Watching> {
     const watching = new Watching(contender, patience, clock);
-    watching.#watch = await contender.client.watch!(contender.claim, (grant) => {
+    const wake: Wake = (grant) => {
       watching.#heard.push(grant);
       watching.#listener?.();
-    });
+    };
+    const age = sent === undefined ? undefined : clock.now() - sent;
+    watching.#watch = await contender.client.watch!(contender.claim, wake, age);
     return watching;
   }
 

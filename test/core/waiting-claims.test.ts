@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WaitingClaims } from '../../src/backends/shared/waiting-claims.ts';
 import { claim } from './claim.ts';
 
@@ -32,12 +32,12 @@ test('of two watches of a claim the later one counts, and the end of the first e
   const first = waiting.watch(
     claim('a'),
     () => told.push('first woken'),
-    () => told.push('first over'),
+    { over: () => void told.push('first over') },
   );
   const second = waiting.watch(
     claim('a'),
     () => told.push('second woken'),
-    () => told.push('second over'),
+    { over: () => void told.push('second over') },
   );
   await first[Symbol.asyncDispose]();
   waiting.wakeAll();
@@ -53,10 +53,44 @@ test('a claim whose turn came before its watch ended is told of no end', async (
   const watch = waiting.watch(
     claim('a'),
     () => {},
-    () => over++,
+    { over: () => void over++ },
   );
   waiting.delete('a');
   await watch[Symbol.asyncDispose]();
   expect(over).toBe(0);
   await waiting.watch(claim('b'), () => {})[Symbol.asyncDispose](); // one that wants to know of no end
+});
+
+describe('a claim whose watch begins only when its attempt is answered', () => {
+  const missing = {
+    'a message for it': (waiting: WaitingClaims) => void waiting.addressee('a'),
+    'words for its key': (waiting: WaitingClaims) => waiting.wakeAnswerable('key'),
+    'a time without a connection': (waiting: WaitingClaims) => waiting.wakeAll(),
+  };
+  for (const [what, miss] of Object.entries(missing))
+    test(`is woken at once if it missed ${what}, and not for what came before its attempt`, () => {
+      let now = 1_000;
+      const waiting = new WaitingClaims({ now: () => now });
+      const woken: number[] = [];
+      const watch = (age?: number): void => void waiting.watch(claim('a'), () => woken.push(now), { age });
+      watch(1_000);
+      expect(woken, 'nothing was told').toEqual([]);
+      waiting.delete('a');
+      miss(waiting);
+      now += 10;
+      watch(9);
+      watch();
+      expect(woken, 'it was sent after that').toEqual([]);
+      watch(10);
+      expect(woken).toEqual([now]);
+    });
+
+  test('has missed nothing when a message comes for a claim that is watched', () => {
+    const waiting = new WaitingClaims({ now: () => 5 });
+    waiting.watch(claim('a'), () => {});
+    expect(waiting.addressee('a')?.claim.id).toBe('a');
+    let woken = false;
+    waiting.watch(claim('b'), () => void (woken = true), { age: 5 });
+    expect(woken).toBe(false);
+  });
 });

@@ -100,6 +100,8 @@ export class Client implements Backend {
   readonly #network: Wire;
   readonly #process: Process;
   readonly #wakes = new Map<string, Wake>();
+  /** The last time at which a claim was told something that nobody watched yet. */
+  #missed = Number.NEGATIVE_INFINITY;
   /** The engine's time, when an answer came that told it. A lower bound: the way back took some time. */
   #known: { readonly time: number; readonly at: number } | undefined;
   #closed = false;
@@ -177,11 +179,16 @@ export class Client implements Backend {
   };
 
   #tell({ id }: Claim, grant?: Grant): void {
-    this.#network.tell(this.#process, this.#engine.machine, () => this.#wakes.get(id)?.(grant));
+    this.#network.tell(this.#process, this.#engine.machine, () => {
+      const wake = this.#wakes.get(id);
+      if (wake) wake(grant);
+      else this.#missed = this.#process.clock.now();
+    });
   }
 
-  readonly #mailbox = ({ id }: Claim, wake: Wake): AsyncDisposable => {
+  readonly #mailbox = ({ id }: Claim, wake: Wake, age = Number.NEGATIVE_INFINITY): AsyncDisposable => {
     this.#wakes.set(id, wake);
+    if (this.#process.clock.now() - age <= this.#missed) wake();
     return {
       [Symbol.asyncDispose]: async () => {
         this.#wakes.delete(id);

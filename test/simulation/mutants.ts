@@ -247,7 +247,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'leaves the watches of what it waited for',
     file: 'core/claims/queued-claim.ts',
-    sound: '} finally {\n      this.listener.disarm();',
+    sound: '} finally {\n      this.listener?.disarm();',
     broken: '} finally {',
     foundBy: 'residue',
   },

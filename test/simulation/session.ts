@@ -27,7 +27,9 @@ export class Session {
         const answer = await client.release(handle, next && this.#kept(next));
         return next && answer.next ? { ...answer, next: word(next, answer.next) } : answer;
       },
-      watch: watch && ((claim, wake) => watch(claim, (grant) => wake(grant && (word(claim, grant) as Grant)))),
+      watch:
+        watch &&
+        ((claim, wake, age) => watch(claim, (grant) => wake(grant && (word(claim, grant) as Grant)), age)),
       close: async () => {
         await client.close();
         this.end();

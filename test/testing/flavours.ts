@@ -78,9 +78,13 @@ class Line {
 /** Grants come by mail to whoever opened a mailbox, before or after the attempt. */
 function mailing(engine: Backend, line: Line, clock: Clock): Backend {
   const mailboxes = new Map<string, Wake>();
+  let missed = Number.NEGATIVE_INFINITY;
   const listen = (claim: Claim): void => {
-    const wake = mailboxes.get(claim.id);
-    if (wake) void engine.watch!(claim, (grant) => mailboxes.get(claim.id)?.(grant));
+    void engine.watch!(claim, (grant) => {
+      const wake = mailboxes.get(claim.id);
+      if (wake) wake(grant);
+      else missed = clock.now();
+    });
   };
   return around(engine, {
     name: 'rich',
@@ -103,9 +107,9 @@ function mailing(engine: Backend, line: Line, clock: Clock): Backend {
       if (next) listen(next);
       return answer;
     },
-    watch(claim, wake) {
+    watch(claim, wake, age = Number.NEGATIVE_INFINITY) {
       mailboxes.set(claim.id, wake);
-      listen(claim);
+      if (clock.now() - age <= missed) wake();
       return { [Symbol.asyncDispose]: async () => void mailboxes.delete(claim.id) };
     },
     changed: (key, tell) => watchLine(engine, key, tell, clock),

@@ -226,12 +226,17 @@ export const MUTANTS: readonly Mutant[] = [
     plant: () => ({ watch: async () => ({ async [Symbol.asyncDispose]() {} }) }),
   },
   {
+    bug: 'forgets what came before the watch',
+    foundBy: 'a mailbox hears of an admission between the attempt and the watch',
+    plant: (sound) => ({ traits: { ...sound.traits, wakes: 'mailbox' } }),
+  },
+  {
     bug: 'arms a watch a little after it said so',
     foundBy: 'an admission that races the arming is heard, or found by the attempt that follows',
     plant: (sound, clock) => ({
-      async watch(claim, wake) {
+      async watch(claim, wake, age) {
         const armed = new Promise<AsyncDisposable>((resolve) => {
-          clock.after(5, () => resolve(sound.watch!(claim, wake)));
+          clock.after(5, () => resolve(sound.watch!(claim, wake, age)));
         });
         return { [Symbol.asyncDispose]: async () => (await armed)[Symbol.asyncDispose]() };
       },
@@ -243,11 +248,15 @@ export const MUTANTS: readonly Mutant[] = [
     plant: (sound) => {
       const woken = new Set<string>();
       return {
-        watch: (claim, wake) =>
-          sound.watch!(claim, (grant) => {
-            if (!woken.has(claim.key)) wake(grant);
-            woken.add(claim.key);
-          }),
+        watch: (claim, wake, age) =>
+          sound.watch!(
+            claim,
+            (grant) => {
+              if (!woken.has(claim.key)) wake(grant);
+              woken.add(claim.key);
+            },
+            age,
+          ),
       };
     },
   },
@@ -255,16 +264,16 @@ export const MUTANTS: readonly Mutant[] = [
     bug: 'tells a waiter of a ticket that is not its own',
     foundBy: 'a release wakes the next in line',
     plant: (sound) => ({
-      watch: (claim, wake) =>
-        sound.watch!(claim, (grant?: Grant) => wake(grant && { ...grant, ticket: grant.ticket + 1n })),
+      watch: (claim, wake, age) =>
+        sound.watch!(claim, (grant?: Grant) => wake(grant && { ...grant, ticket: grant.ticket + 1n }), age),
     }),
   },
   {
     bug: 'goes on waking after the watch was disposed of',
     foundBy: 'a watch that was disposed of is silent',
     plant: (sound) => ({
-      async watch(claim, wake) {
-        await sound.watch!(claim, wake);
+      async watch(claim, wake, age) {
+        await sound.watch!(claim, wake, age);
         return { async [Symbol.asyncDispose]() {} };
       },
     }),

@@ -10,11 +10,15 @@ const mapped = (backend: Backend, change: (attempt: Attempt, claim: Claim) => At
     attempt: async (claim) => change(await backend.attempt(claim), claim),
     // A wake-up may bring the grant.
     ...(backend.watch && {
-      watch: (claim, wake) =>
-        backend.watch!(claim, (grant) => {
-          const changed = grant && change(grant, claim);
-          wake(changed?.granted ? changed : undefined);
-        }),
+      watch: (claim, wake, age) =>
+        backend.watch!(
+          claim,
+          (grant) => {
+            const changed = grant && change(grant, claim);
+            wake(changed?.granted ? changed : undefined);
+          },
+          age,
+        ),
     }),
     release: async (handle, next) => {
       const released = await backend.release(handle, next);

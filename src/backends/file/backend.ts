@@ -98,8 +98,8 @@ class FileBackend implements Backend, BellEvents {
     return this.#file.transact((turn) => turn.release(handle, next, sent, leave));
   }
 
-  watch(claim: Claim, wake: Wake): AsyncDisposable {
-    return this.#waiting.watch(claim, wake);
+  watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
+    return this.#waiting.watch(claim, wake, { age });
   }
 
   async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
@@ -130,7 +130,7 @@ class FileBackend implements Backend, BellEvents {
   }
 
   onMessage({ id, ticket }: Message): void {
-    const waiter = this.#waiting.get(id);
+    const waiter = this.#waiting.addressee(id);
     waiter?.wake({ granted: true, ticket: BigInt(ticket), validFor: waiter.claim.ttl });
   }
 
@@ -139,6 +139,7 @@ class FileBackend implements Backend, BellEvents {
   }
 
   async onDisconnect(): Promise<void> {
+    this.#waiting.noteMissed();
     const waiting = [...this.#waiting.values()];
     const grants = await this.#file.transact((turn) => waiting.map(({ claim }) => turn.grant(claim)));
     for (const [i, grant] of grants.entries()) if (grant) waiting[i]!.wake(grant);

@@ -14,6 +14,12 @@ export interface AttemptState {
  */
 export class Attempts {
   readonly #attempts = new Map<string, AttemptState>();
+  readonly #onLeave: (id: string) => void;
+
+  /** @param onLeave called with the id of each claim that is given up */
+  constructor(onLeave: (id: string) => void) {
+    this.#onLeave = onLeave;
+  }
 
   begin(id: string): Readonly<AttemptState> {
     const state = this.#attempts.get(id) ?? { asking: 0, stands: false, left: false };
@@ -32,6 +38,7 @@ export class Attempts {
   }
 
   leave(id: string): void {
+    this.#onLeave(id);
     const state = this.#attempts.get(id);
     if (!state) return;
     state.left = true;

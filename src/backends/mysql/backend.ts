@@ -110,6 +110,7 @@ class Mysql implements MysqlBackend {
         this.#bell?.ring(key);
       },
       waitsBehind: (id, ticket) => this.#poller.waitsBehind(id, ticket),
+      forget: (id) => this.#poller.forget(id),
     });
     const words = new StoredWords(this.#table, (key) => this.#lines.lockNameOf(key));
     this.words = words;
@@ -151,9 +152,9 @@ class Mysql implements MysqlBackend {
     return isEnded(this.#pool);
   }
 
-  watch(claim: Claim, wake: Wake): AsyncDisposable {
+  watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
     this.#bell?.listen();
-    return this.#poller.watch(claim, wake);
+    return this.#poller.watch(claim, wake, age);
   }
 
   async *inspect(prefix: string, listing: Listing = {}): AsyncIterable<Standing> {

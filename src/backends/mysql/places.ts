@@ -21,6 +21,8 @@ export interface WakeUps {
   tellOthers(key: string): void;
   /** A claim that words may answer waits, and a claim with this ticket is the first in the line. */
   waitsBehind(id: string, ticket: bigint): void;
+  /** The claim waits no more. */
+  forget(id: string): void;
 }
 
 /** Joins lines, finds where a claim stands in them, and leaves. */
@@ -28,12 +30,13 @@ export class Places {
   readonly #table: Table;
   readonly #lines: Lines;
   readonly #wakeUps: WakeUps;
-  readonly #attempts = new Attempts();
+  readonly #attempts: Attempts;
 
   constructor(table: Table, lines: Lines, wakeUps: WakeUps) {
     this.#table = table;
     this.#lines = lines;
     this.#wakeUps = wakeUps;
+    this.#attempts = new Attempts(wakeUps.forget);
   }
 
   attempt(claim: Claim): Promise<Attempt> {

@@ -27,6 +27,8 @@ export class Poller {
   #looking = false;
   /** When the look under way is over, another one follows at once. */
   #again = false;
+  /** The last time at which something had changed. */
+  #changed = Number.NEGATIVE_INFINITY;
 
   /** @param pause ms between two looks for the first in a line */
   constructor(clock: Clock, pause: number, look: (keys: readonly string[]) => Promise<Map<string, Line>>) {
@@ -35,19 +37,22 @@ export class Poller {
     this.#look = look;
   }
 
-  watch(claim: Claim, wake: Wake): AsyncDisposable {
-    const watch = this.#waiting.watch(claim, wake, () => this.#forget(claim.id));
-    if (!this.#cancel && !this.#looking) this.#schedule(this.#pause);
+  /** @param age ms since the claim was sent, if it was: what has changed since then is looked at at once */
+  watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
+    const watch = this.#waiting.watch(claim, wake, { over: () => this.forget(claim.id) });
+    if (age !== undefined && this.#clock.now() - age <= this.#changed) this.hurry();
+    else if (!this.#cancel && !this.#looking) this.#schedule(this.#pause);
     return watch;
   }
 
   /** A claim that words may answer waits, and a claim with this ticket is the first in its line. */
   waitsBehind(id: string, ticket: bigint): void {
-    if (this.#waiting.has(id)) this.#firsts.set(id, ticket);
+    this.#firsts.set(id, ticket);
   }
 
   /** Something has changed: looks at once. */
   hurry(): void {
+    this.#changed = this.#clock.now();
     if (this.#looking) this.#again = true;
     else if (this.#waiting.size > 0) void this.#round();
   }
@@ -59,7 +64,8 @@ export class Poller {
     this.#stop();
   }
 
-  #forget(id: string): void {
+  /** The claim waits no more. */
+  forget(id: string): void {
     this.#waiting.delete(id);
     this.#firsts.delete(id);
     this.#stands.delete(id);
@@ -104,7 +110,7 @@ export class Poller {
       const holds = admitted(places);
       const { text, now } = lines.get(claim.key)!;
       if (position < holds && places[position]!.until > now) {
-        this.#forget(claim.id);
+        this.forget(claim.id);
         wake(grantOf(places[position]!.ticket, claim));
       } else {
         if (this.#mayBeAnswered(claim, places[0]!.ticket) || liveLine(text, now).lapsed) wake();

@@ -104,7 +104,7 @@ class Postgres implements PostgresBackend {
     this.#sweeper = new Sweeper(server);
     this.#renewals = new Renewals(server, ownConnection ? dialOf(pool, connect) : undefined);
     this.#mailbox = mailbox;
-    this.watch = mailbox && ((claim, wake) => mailbox.watch(claim, wake));
+    this.watch = mailbox && ((claim, wake, age) => mailbox.watch(claim, wake, age));
     this.traits = mailbox ? TRAITS : { ...TRAITS, wakes: 'never' };
     this.#open = onceFor(async () => {
       await open(server, create);

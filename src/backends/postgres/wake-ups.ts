@@ -22,7 +22,7 @@ export class Mailbox {
   readonly #dial: Dial | { readonly listen: Listen };
   readonly #sessionPooler: boolean;
   readonly #clock: Clock;
-  readonly #waiting = new WaitingClaims();
+  readonly #waiting: WaitingClaims;
   #link: { end(): Promise<void> } | undefined;
   #opening: Promise<void> | undefined;
   #again: Cancel = () => {};
@@ -38,11 +38,12 @@ export class Mailbox {
     this.#dial = dial;
     this.#sessionPooler = sessionPooler;
     this.#clock = clock;
+    this.#waiting = new WaitingClaims(clock);
     this.channel = `holdfast_${clock.id()}`;
   }
 
-  watch(claim: Claim, wake: Wake): AsyncDisposable {
-    return this.#waiting.watch(claim, wake);
+  watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
+    return this.#waiting.watch(claim, wake, { age });
   }
 
   /** Listens, if it does not. Resolves after one try, whether or not it succeeded. */
@@ -131,7 +132,7 @@ export class Mailbox {
   #deliver(payload: string): void {
     if (payload === '') for (const passed of this.#tests.splice(0)) passed();
     const [ticket, id] = payload.split(' ');
-    const waiter = id === undefined ? undefined : this.#waiting.get(id);
+    const waiter = id === undefined ? undefined : this.#waiting.addressee(id);
     // Good for the whole ttl from the last attempt, since the time of the hold began later, at the admission.
     waiter?.wake({ granted: true, ticket: BigInt(ticket!), validFor: waiter.claim.ttl });
     if (id === undefined) this.#waiting.wakeAnswerable(Buffer.from(payload, 'hex').toString());

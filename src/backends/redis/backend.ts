@@ -192,9 +192,9 @@ class Redis implements Backend {
     return renewals(claims, this.#shards, this.#replicated ?? this.#shards, this.#remember);
   }
 
-  watch(claim: Claim, wake: Wake): AsyncDisposable | Promise<AsyncDisposable> {
+  watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable> {
     // The primary may be the only server that knows the grant in a mail. So the claim asks, and the replicas acknowledge that.
-    return this.#wakeUps.watch(claim, this.#replicated ? () => wake() : wake);
+    return this.#wakeUps.watch(claim, this.#replicated ? () => wake() : wake, age);
   }
 
   async *inspect(start: string, listing?: Listing): AsyncIterable<Standing> {

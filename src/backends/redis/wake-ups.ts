@@ -23,7 +23,7 @@ export class WakeUps {
   readonly #port: Port;
   readonly #shards: Shards;
   readonly #clock: Clock;
-  readonly #waiting = new WaitingClaims();
+  readonly #waiting: WaitingClaims;
   /** The mailboxes by server, each with the last key that was asked for there. */
   readonly #mailboxes = new Map<string, { readonly mailbox: Mailbox; key: string }>();
   #ordinary: string | undefined;
@@ -33,6 +33,7 @@ export class WakeUps {
     this.#port = port;
     this.#shards = shards;
     this.#clock = clock;
+    this.#waiting = new WaitingClaims(clock);
     if (port.cluster && !port.listenAt) this.#ordinary = 'this version of the client library cannot listen to them';
   }
 
@@ -51,8 +52,8 @@ export class WakeUps {
   }
 
   /** At once where the channel is open. Rejects where it cannot be opened now; the claim is polled then. */
-  watch(claim: Claim, wake: Wake): AsyncDisposable | Promise<AsyncDisposable> {
-    if (this.#mailboxOf(claim.key).isOpen) return this.#waiting.watch(claim, wake);
+  watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable> {
+    if (this.#mailboxOf(claim.key).isOpen) return this.#waiting.watch(claim, wake, { age });
     return this.listen(claim.key).then(() => this.#waiting.watch(claim, wake));
   }
 
@@ -117,9 +118,7 @@ export class WakeUps {
       },
       listen: (channel, heard, lost) => this.#listenToShard(place, channel, heard, lost),
       isWanted: () => [...this.#waiting.values()].some(({ claim }) => here(claim)),
-      wakeAll: () => {
-        for (const { claim, wake } of [...this.#waiting.values()]) if (here(claim)) wake();
-      },
+      wakeAll: () => this.#waiting.wakeAll(here),
       deliver: (message) => this.#deliver(message),
     };
   }
@@ -158,12 +157,12 @@ export class WakeUps {
 
   #deliver(message: string): void {
     const told = readLeft(message);
-    const asker = told && this.#waiting.get(told.id);
+    const asker = told && this.#waiting.addressee(told.id);
     // The message may have lain unread for long, while this process stood still.
     const time = asker && this.#shards.clockOf(asker.claim.key).in(0);
     asker?.wake(undefined, leftIn(told?.words, time ?? Number.POSITIVE_INFINITY));
     const mail = readMail(message);
-    const waiter = mail && this.#waiting.get(mail.id);
+    const waiter = mail && this.#waiting.addressee(mail.id);
     if (waiter) waiter.wake({ granted: true, ticket: mail.ticket, span: mail.span, validFor: mail.validFor });
   }
 }

@@ -76,7 +76,7 @@ const aheadOf = (attempt: Attempt | undefined): number =>
   (attempt?.granted === false ? attempt.ahead : undefined) ?? Number.POSITIVE_INFINITY;
 
 /**
- * One claim in the engine's line. It attempts, arms the watch, attempts again, and sleeps until the engine wakes it or until it is time
+ * One claim in the engine's line. It attempts, arms the watch, attempts again if the watch asks for it, and sleeps until the engine wakes it or until it is time
  * to ask again. However that ends, it leaves nothing behind but the hold that it gave.
  */
 export class QueuedClaim<R extends Requester> extends SentClaim {
@@ -92,13 +92,13 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
 
   leave(): void {
     this.request = undefined;
-    this.listener.ring();
+    this.listen().ring();
   }
 
   /** Opens the mailbox if that is free now: then the claim may ride on a release, and no grant goes unheard. */
   openMailbox(): boolean {
-    if (this.engine.backend.traits.wakes === 'mailbox' && this.listener.arm(this.claim)) return true;
-    this.listener.disarm();
+    if (this.engine.backend.traits.wakes === 'mailbox' && this.listen().arm(this.claim)) return true;
+    this.listener?.disarm();
     return false;
   }
 
@@ -118,16 +118,15 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
     try {
       let attempt = piggybacked && (await this.answerOf(piggybacked));
       for (let [tries, ahead] = [0, Number.POSITIVE_INFINITY]; this.request; ) {
-        if (wakes === 'mailbox' && this.claim.queue) this.listener.arm(this.claim);
-        if (this.listener.mail) this.checkMail(this.listener.mail);
-        const { left } = this.listener;
+        if (this.listener?.mail) this.checkMail(this.listener.mail);
+        const left = this.listener?.left;
         if (left) attempt = { granted: false, left };
-        if (!this.listener.mail) attempt ??= await this.ask(this.request.began);
+        if (!this.listener?.mail) attempt ??= await this.ask(this.request.began);
         if (attempt && this.terms.inquiry?.hears(attempt, this.sent)) {
           if (!attempt.granted && !left) this.forgetSent();
           return undefined;
         }
-        if (this.listener.mail) this.checkMail(this.listener.mail);
+        if (this.listener?.mail) this.checkMail(this.listener.mail);
         const grant = this.grantOf(attempt);
         switch (verdictOn(attempt, grant, grant !== undefined && this.lasts(grant))) {
           case 'held':
@@ -147,12 +146,12 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
             }
             contended = true;
             onRefusal(this.request);
-            if (wakes === 'watch') this.listener.arm(this.claim);
+            if (wakes !== 'never') this.listen().arm(this.claim, this.sent);
             // Its turn may come soon when the line gets shorter. A claim whose place has lapsed is at the end of the line again.
             if (aheadOf(attempt) < ahead) tries = 0;
             ahead = aheadOf(attempt);
         }
-        await this.listener.sleep(this.#pauseAfter(attempt, tries++));
+        await this.listen().sleep(this.#pauseAfter(attempt, tries++));
         attempt = undefined;
       }
       return undefined;
@@ -160,7 +159,7 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
       if (isLockError(error)) throw error;
       throw this.engine.unavailable(this.claim.key, error, 'What it may have done is being undone; try again');
     } finally {
-      this.listener.disarm();
+      this.listener?.disarm();
       if (!kept) this.withdraw();
     }
   }

@@ -99,7 +99,8 @@ export class SentClaim {
   readonly outage: Outage;
   protected readonly engine: Engine;
   protected readonly terms: Terms;
-  protected readonly listener: Listener;
+  /** It is there once the claim has been refused. */
+  protected listener: Listener | undefined;
   /** The time at which the last answered attempt was sent, or else the first one. Undefined means that the engine can have nothing of the claim. */
   #sent: number | undefined;
   /** What `#sent` was before the attempt that is under way. */
@@ -113,12 +114,17 @@ export class SentClaim {
     this.terms = terms;
     this.outage = outage;
     this.claim = claim;
-    this.listener = new Listener(engine.backend, engine.clock);
   }
 
   /** The time at which the attempt was sent that was answered last; 0 before there was any. */
   protected get sent(): number {
     return this.#sent ?? 0;
+  }
+
+  /** Makes the listener, where there is none yet. */
+  protected listen(): Listener {
+    this.listener ??= new Listener(this.engine.backend, this.engine.clock);
+    return this.listener;
   }
 
   /** Whether the caller waits, and so asks again after a refusal. */
@@ -172,7 +178,7 @@ export class SentClaim {
     // The engine may have admitted the id and let it lapse before we heard of it, so that this is another place in its name. Mail for
     // the first place may still be on its way: it must not pass for a grant of the second.
     if (!attempt.granted && deadlineOf(this.#sent!, placeTtlOf(this.claim)) <= clock.now())
-      this.listener.distrustMail();
+      this.listen().distrustMail();
     this.#sent = sent;
     return attempt;
   }
@@ -181,7 +187,7 @@ export class SentClaim {
   #handleFailure(error: unknown, sent: number, began: number): void {
     this.outage.noteFailure(error, sent);
     if (!isLockError(error)) this.#noAnswer(sent);
-    if (this.listener.mail) return;
+    if (this.listener?.mail) return;
     if (isLockError(error)) this.#sent = this.#earlier; // surely without effect: nothing of it has to be withdrawn
     if (isLockError(error) || !this.patient || this.outage.exceeds(began, sent, this.engine.clock.now())) throw error;
   }
@@ -194,7 +200,7 @@ export class SentClaim {
   protected checkMail({ validFor }: Grant): void {
     const ttl = this.terms.lengths.hold;
     if (this.claim.ttl === ttl || this.#sent === undefined) return;
-    if (deadlineOf(this.#sent, validFor) < deadlineOf(this.engine.clock.now(), ttl)) this.listener.distrustMail();
+    if (deadlineOf(this.#sent, validFor) < deadlineOf(this.engine.clock.now(), ttl)) this.listener?.distrustMail();
   }
 
   /**
@@ -202,7 +208,7 @@ export class SentClaim {
    * grant is not: the mail may be of an earlier life of the same id, which lapsed before we heard of it.
    */
   protected grantOf(attempt: Attempt | undefined): LocalGrant | undefined {
-    const grant: Grant | undefined = attempt?.granted ? attempt : this.listener.mail;
+    const grant: Grant | undefined = attempt?.granted ? attempt : this.listener?.mail;
     if (!grant || this.#sent === undefined) return undefined;
     const { ticket, span, validFor, lost } = grant;
     return { ticket, span, sent: this.#sent, validFor, lost, lateUntil: this.#lateUntil };
@@ -229,7 +235,7 @@ export class SentClaim {
 
   /** Goes on as another claim, because an id that was released is never used again. */
   protected startAnew(): void {
-    this.listener.disarm();
+    this.listener?.disarm();
     this.withdraw();
     this.claim = { ...this.claim, id: this.engine.clock.id() };
     this.#sent = undefined;

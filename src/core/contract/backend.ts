@@ -56,9 +56,11 @@ export interface Refinements {
   // For callers.
   /**
    * A waiter is woken when it is its turn, and does not have to ask again and again. From the moment at which it returns or resolves, no
-   * admission of the claim is missed. It returns a promise only if it has to ask the server.
+   * admission of the claim is missed. It returns a promise only if it has to ask the server. Then, and where the trait `wakes` is
+   * `watch`, core attempts once more. Where it is `mailbox`, an engine that may have missed something wakes the claim at once.
+   * @param age ms since the last attempt was sent; undefined if none was
    */
-  watch?(claim: Claim, wake: Wake): AsyncDisposable | Promise<AsyncDisposable>;
+  watch?(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable>;
   /**
    * An observer of leaders, which has no claim, finds out about a new leader at once. It calls `tell` once: when a claim has joined or left
    * the line of a key, or when it can no longer tell. From the moment at which it returns or resolves, no such change is missed.

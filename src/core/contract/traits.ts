@@ -17,7 +17,10 @@ export interface Traits {
   readonly fencing: 'always' | 'durable' | 'never';
   /** Several tickets in a row can be reserved, so that a hold may pass from hand to hand inside a process. */
   readonly spans: boolean;
-  /** `mailbox`: arming is free, so it comes before the first attempt. `watch`: armed after a refusal. `never`: polled. */
+  /**
+   * What a watch that is armed after a refusal needs. `mailbox`: nothing, it knows what it missed since the attempt was sent. `watch`: one more
+   * attempt. `never`: there is none, and waiters poll.
+   */
   readonly wakes: 'mailbox' | 'watch' | 'never';
   /** A hold can be left to lapse by itself after a given time (`minHold` without a process that waits for it). */
   readonly lapses: boolean;

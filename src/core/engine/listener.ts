@@ -67,14 +67,15 @@ export class Listener {
   }
 
   /**
-   * Starts to watch. A watch that is armed only after the last attempt rings then, so that the claim is attempted once more.
+   * Starts to watch. A watch that does not know what came since the last attempt rings then, so that the claim is attempted once more.
+   * @param sent when the last attempt was sent, if there was any
    * @returns true when it is armed at once
    */
-  arm(claim: Claim): boolean {
+  arm(claim: Claim, sent?: number): boolean {
     if (this.#watch) return this.#watch !== ARMING;
     this.#claim = claim;
     if (claim.answered) this.#distrusts = true; // words may be there by now, and only an attempt tells
-    const watch = this.#watchFor(claim);
+    const watch = this.#watchFor(claim, sent === undefined ? undefined : this.#clock.now() - sent);
     if (!(watch && 'then' in watch)) {
       this.#watch = watch;
       if (watch && this.#backend.traits.wakes === 'watch') this.ring();
@@ -95,20 +96,22 @@ export class Listener {
   }
 
   /** A backend that throws here has no watch for now. */
-  #watchFor(claim: Claim): ReturnType<NonNullable<Backend['watch']>> | undefined {
+  #watchFor(claim: Claim, age: number | undefined): ReturnType<NonNullable<Backend['watch']>> | undefined {
     try {
       return inNoContext(() =>
-        this.#backend.watch?.(claim, (grant, left) => {
-          if (this.#claim !== claim) return;
-          if (!this.#distrusts) this.mail ??= grant;
-          // Another claim asks whether it waited in time.
-          if (claim.answered?.age === Number.POSITIVE_INFINITY) this.left ??= left;
-          this.ring();
-        }),
+        this.#backend.watch?.(claim, (grant, left) => this.#receive(claim, grant, left), age),
       );
     } catch {
       return undefined;
     }
+  }
+
+  #receive(claim: Claim, grant: Grant | undefined, left: Left | undefined): void {
+    if (this.#claim !== claim) return;
+    if (!this.#distrusts) this.mail ??= grant;
+    // Another claim asks whether it waited in time.
+    if (claim.answered?.age === Number.POSITIVE_INFINITY) this.left ??= left;
+    this.ring();
   }
 
   /** Forgets the mail. What comes from now on for this claim only rings. */

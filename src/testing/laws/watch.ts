@@ -14,22 +14,29 @@ export const watch: readonly Law[] = [
     await holder.leaves();
     await watching.isAdmitted();
   }),
-  law('a mailbox armed before the first attempt hears the grant', ['mailbox'], async (scene) => {
-    const [holder, waiter] = scene.pair();
-    await using watching = await scene.watch(waiter);
-    await holder.gets();
-    await waiter.waits();
-    await holder.leaves();
-    await watching.isAdmitted();
-  }),
-  law('an admission that races the arming is heard, or found by the attempt that follows', ['wakes'], async (scene) => {
-    const { wakes } = scene.clients[0].traits;
+  law('a mailbox hears of an admission between the attempt and the watch', ['mailbox'], async (scene) => {
+    await using _ = await scene.watch(scene.contender()); // it is open from now on
     for (let race = 0; race < RACES; race++) {
       const [holder, waiter] = scene.pair();
       await holder.gets();
-      if (wakes === 'watch') await waiter.waits();
+      const sent = scene.clock.now();
+      await waiter.waits();
+      const leaves = holder.leaves();
+      if (race % 2 === 1) await leaves;
+      if (race === 1) await scene.pass(scene.tolerance);
+      const [armed] = await Promise.all([scene.watch(waiter, sent), leaves]);
+      await using watching = armed;
+      await watching.isAdmitted();
+      await waiter.leaves();
+    }
+  }),
+  law('an admission that races the arming is heard, or found by the attempt that follows', ['wakes'], async (scene) => {
+    for (let race = 0; race < RACES; race++) {
+      const [holder, waiter] = scene.pair();
+      await holder.gets();
+      await waiter.waits();
       // In turn the release races the arming, and then the attempt after it.
-      const early = wakes === 'watch' && race % 2 === 1;
+      const early = race % 2 === 1;
       const [armed] = await Promise.all([scene.watch(waiter), early && holder.leaves()]);
       await using watching = armed;
       const [answer] = await Promise.all([waiter.attempt(), early || holder.leaves()]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Backend } from '../../core/contract/backend.ts';
+import type { Backend, Wake } from '../../core/contract/backend.ts';
 import { channels, type LockEvent } from '../../core/contract/events.ts';
 import type { LockOptions } from '../../core/contract/options.ts';
 import type { AnyLease } from '../../core/holds/lease.ts';
@@ -91,12 +91,13 @@ function noting(client: Backend, note: (what: string) => void): Partial<Backend>
     },
     watch:
       watch &&
-      ((claim, wake) => {
+      ((claim, wake, age) => {
         note('watch');
-        return watch.call(client, claim, (grant) => {
+        const noted: Wake = (grant, left) => {
           note('wake');
-          wake(grant);
-        });
+          wake(grant, left);
+        };
+        return watch.call(client, claim, noted, age);
       }),
     close() {
       note('close');

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { redis } from '../../../src/backends/redis/index.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
+import { createLocks } from '../../../src/index.ts';
 import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
 import { Fleet } from './fleet.ts';
 import { granted, Mail, wish } from './scene.ts';
 
@@ -42,6 +45,29 @@ describeOn('redis', 'what redis is asked', () => {
     const { evalsha, time, get, set, ...others } = await calls();
     expect({ evalsha, time, get, set }).toEqual({ evalsha: 2, time: 1, get: 2, set: 2 });
     expect(Object.keys(others).filter((name) => !/^(info|config|hello|client|select)/.test(name))).toEqual([]);
+  });
+
+  test('a process has one connection until something waits its turn, and two from then on', async () => {
+    const admin = fleet.ioredis();
+    const connections = async (): Promise<number> =>
+      String(await admin.client('LIST'))
+        .trim()
+        .split('\n').length;
+    const client = fleet.ioredis();
+    await client.ping();
+    await using others = createLocks(await fleet.backend());
+    await others.mutex('warm').run(() => {});
+    const before = await connections();
+    await using locks = createLocks(redis(client));
+    await locks.mutex('quiet').run(() => {});
+    await Promise.all(['a', 'b', 'c'].map((key) => locks.mutex(key).run(() => {})));
+    expect(await connections(), 'while nothing waits').toBe(before);
+    const holder = await others.mutex('asked for').acquire();
+    const waiting = locks.mutex('asked for').acquire();
+    await until('the second connection', async () => (await connections()) === before + 1);
+    await holder.release();
+    await (await waiting).release();
+    expect(await connections()).toBe(before + 1);
   });
 
   test('what is asked in one turn goes out in three commands, so that client and server work at the same time', async () => {
