@@ -1,8 +1,8 @@
 import { EXCLUSIVE } from '../core/contract/admission.ts';
 import type { Leave, Left, Remembered } from '../core/contract/backend.ts';
+import { passedFor } from '../core/contract/clock.ts';
 import { isLockError } from '../core/contract/errors.ts';
 import type { WordsLeft } from '../core/contract/left.ts';
-import { passedFor } from '../core/contract/terms.ts';
 import type { HeldLease } from '../core/holds/held-lease.ts';
 import { Frame } from '../core/line/frame.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';

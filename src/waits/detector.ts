@@ -70,7 +70,7 @@ export class Detector implements DeadlockWatch {
       for (const wait of looked) wait.lookAt = now + EVERY * (1 - clock.random() / 4);
       await this.#look(looked).catch((error) => {
         for (const { request } of looked)
-          if (!request.settled) request.events.tell('detectionFailed', undefined, { error });
+          if (request.state !== 'settled') request.events.tell('detectionFailed', undefined, { error });
       });
       for (const wait of looked) if (this.#isSuspect(wait)) wait.lookAt = clock.now() + BETWEEN;
     }
@@ -89,7 +89,7 @@ export class Detector implements DeadlockWatch {
       const lines = await neighbourhood(this.#runtime, asking);
       const moment = { began, ended: clock.now() };
       const own = new Map([...this.#waits].map((wait) => [this.#idOf(wait), wait]));
-      for (const deadlock of this.#suspects.look(lines, () => moment, this.#runtime.name.known)) {
+      for (const deadlock of this.#suspects.look(lines, () => moment, this.#runtime.name.word)) {
         const victim = own.get(deadlock.victim ?? '');
         if (!victim) continue;
         this.#giveUp(victim, deadlock, lines);
@@ -106,11 +106,11 @@ export class Detector implements DeadlockWatch {
   }
 
   #idOf({ request: { number } }: Wait): string {
-    return idOfOrigin({ process: this.#runtime.name.known!, claim: number! }); // a listed claim has both
+    return idOfOrigin({ process: this.#runtime.name.word!, claim: number! }); // a listed claim has both
   }
 
   #giveUp({ key, request, giveUp }: Wait, deadlock: Deadlock, lines: Lines): void {
-    if (request.settled || !this.#around(request)) return;
+    if (request.state === 'settled' || !this.#around(request)) return;
     const { name: backend } = this.#runtime.engine.backend;
     const message = `${quoted(key)} on ${backend} cannot be had: this wait is part of a deadlock, and gives up so that the others go on: ${describeDeadlock(deadlock, lines)}. Give back what is held around this call, and try again; take locks in one order everywhere, or together with all()`;
     giveUp(new LockError('LOCK_DEADLOCK', message, { key, backend }));

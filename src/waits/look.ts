@@ -57,7 +57,7 @@ export async function confirm(
     const all = linesOf(await standingsOf(runtime, keys), runtime.localStandings(keys));
     const moment = { began, ended: clock.now() };
     // Only these are told with their claims.
-    const found = suspects.look(linesAmong(all, [first])[0]!, () => moment, runtime.name.known);
+    const found = suspects.look(linesAmong(all, [first])[0]!, () => moment, runtime.name.word);
     if (!suspects.open || clock.now() >= until || activity.over) return found;
     await activity.pause(BETWEEN);
   }

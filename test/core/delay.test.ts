@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Claim, Traits } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
-import { checkDelay, usableTime } from '../../src/core/contract/terms.ts';
-import { HoldTiming } from '../../src/core/holds/hold-timing.ts';
+import { checkDelay } from '../../src/core/contract/terms.ts';
+import { HoldTiming, usableTime } from '../../src/core/holds/hold-timing.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -283,9 +283,10 @@ test('a delay is at most what leases leave beside the shortest one, and half of 
 });
 
 test('a holder believes in what is left beside the delay: in all of it without one, and never in nothing', () => {
-  expect(usableTime(100, { delay: 1 })).toBe(99);
-  expect(usableTime(0.4, { delay: 0 })).toBe(0.4);
-  expect(usableTime(5, { delay: 10 })).toBe(1);
+  const maxHold = Number.POSITIVE_INFINITY;
+  expect(usableTime(100, 1_000, { delay: 1, maxHold })).toBe(99);
+  expect(usableTime(0.4, 1_000, { delay: 0, maxHold })).toBe(0.4);
+  expect(usableTime(5, 1_000, { delay: 10, maxHold })).toBe(1);
 });
 
 test('nobody is kept out after a hold without a delay', () => {

@@ -1,10 +1,21 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { Outage } from '../../src/core/claims/sent-claim.ts';
-import type { Backend } from '../../src/core/contract/backend.ts';
+import { Outage } from '../../src/core/claims/outage.ts';
+import { SentClaim } from '../../src/core/claims/sent-claim.ts';
+import type { Attempt, Backend } from '../../src/core/contract/backend.ts';
+import { LayeredOptions } from '../../src/core/contract/option-table.ts';
+import { Engine } from '../../src/core/engine/engine.ts';
 import { createLocks, LockError } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
+import { claim as claimOf } from './claim.ts';
+
+/** A claim that the test asks for by itself. */
+class AskedClaim extends SentClaim {
+  override ask(began: number): Promise<Attempt | undefined> {
+    return super.ask(began);
+  }
+}
 
 const never = (): Promise<never> => new Promise(() => {});
 
@@ -108,29 +119,48 @@ test.each<[string, () => Error]>([
 });
 
 test('no waiter is ended by the first request of an outage, since its process may have stood still', () => {
-  const outage = new Outage(0);
-  outage.noteFailure(new Error('no route'), 5);
+  const outage = new Outage(5, new Error('no route'));
   expect(outage.exceeds(0, 5, 20_000), 'the first one').toBe(false);
   expect(outage.exceeds(0, 6, 10_005), 'within ten seconds').toBe(false);
   expect(outage.exceeds(0, 6, 10_006)).toBe(true);
 });
 
-test('what went wrong last is known until something is answered', () => {
-  const outage = new Outage(10);
-  expect(outage.by(10), 'nothing was answered so far').toBeInstanceOf(Error);
-  expect(outage.by(9), 'it was not asked yet').toBeUndefined();
-  const wrong = new Error('no route');
-  outage.noteFailure(wrong, 10);
-  expect([outage.last, outage.by(9)]).toEqual([wrong, wrong]);
-  outage.noteAnswer(20);
-  expect([outage.last, outage.limit(0)]).toEqual([undefined, Number.POSITIVE_INFINITY]);
+test('a waiter has ten seconds from the last answer, or from when it came', () => {
+  const outage = new Outage(1_000, new Error('no route'));
+  expect([outage.limit(300), outage.limit(2_000)]).toEqual([11_000, 12_000]);
 });
 
-test('who waits has ten seconds from the last answer, or from when it came', () => {
-  const outage = new Outage(0);
-  outage.noteFailure(new Error('no route'), 5);
-  expect(outage.limit(300), 'it came after the first request').toBe(10_300);
-  outage.noteAnswer(1_000);
-  outage.noteFailure(new Error('no route'), 1_100);
-  expect([outage.limit(300), outage.limit(2_000)]).toEqual([11_000, 12_000]);
+describe('the reason why a claim heard nothing', () => {
+  /** A claim on an engine that the test answers for, and what its attempts came to. */
+  function scene() {
+    const clock = manualClock(1);
+    const memoryEngine = memory({ clock });
+    let answer: Backend['attempt'] = (claim) => memoryEngine.attempt(claim);
+    const engine = new Engine(around(memoryEngine, { attempt: (claim) => answer(claim) }), clock, false);
+    const { terms } = new LayeredOptions(memoryEngine.traits, { wait: 60_000 });
+    const claim = { ...claimOf('ours'), number: 1, inside: [], within: 5_000 };
+    const asked = new AskedClaim(engine, claim, terms);
+    return { clock, asked, fails: (error: Error) => (answer = () => Promise.reject(error)) };
+  }
+
+  test('is that nothing was answered so far, unless it was made after that moment', () => {
+    const { clock, asked } = scene();
+    const made = clock.now();
+    expect(asked.silence(made)).toMatchObject({ message: 'no request was answered so far' });
+    expect(asked.silence(made - 1)).toBeUndefined();
+  });
+
+  test('is what went wrong last, until something is answered', async () => {
+    const { clock, asked, fails } = scene();
+    await asked.ask(0);
+    expect(asked.silence(clock.now()), 'it was answered').toBeUndefined();
+    await clock.advance(100);
+    const answered = clock.now() - 100;
+    for (const wrong of [new Error('no route'), new Error('still no route')]) {
+      fails(wrong);
+      await asked.ask(0);
+      expect([asked.silence(0), asked.outage?.limit(0)]).toEqual([wrong, answered + 10_000]);
+      await clock.advance(50);
+    }
+  });
 });

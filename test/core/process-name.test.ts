@@ -4,15 +4,21 @@ import { manualClock } from '../../src/testing/index.ts';
 
 test('the word of a process is the digest of its first id: eight characters, and always the same for it', () => {
   const name = new ProcessName();
-  expect(name.known).toBeUndefined();
+  name.reserve();
+  expect(name.word).toBeUndefined();
+  name.next('a');
   // The first 48 bits of SHA-256, in base 36.
-  expect(name.word('a')).toBe('yivpvpy3');
-  expect(name.word('b'), 'once it is there').toBe(name.known);
-  expect(new ProcessName().word('b')).not.toBe(name.known);
+  expect(name.word).toBe('yivpvpy3');
+  name.next('b');
+  expect(name.word, 'of its second claim').toBe('yivpvpy3');
 });
 
 test('two thousand words have eight characters each, and differ', () => {
-  const words = Array.from({ length: 2_000 }, (_, i) => new ProcessName().word(`${i}`));
+  const words = Array.from({ length: 2_000 }, (_, i) => {
+    const name = new ProcessName();
+    name.next(`${i}`);
+    return name.word!;
+  });
   for (const word of words) expect(word).toMatch(/^[0-9a-z]{8}$/);
   expect(new Set(words).size).toBe(words.length);
   expect(
@@ -24,5 +30,5 @@ test('two thousand words have eight characters each, and differ', () => {
 test('claims are counted from 1, and all that is on one clock counts together', () => {
   const clock = manualClock();
   const name = processName(clock);
-  expect([name.next(), processName(clock).next(), processName(manualClock()).next()]).toEqual([1, 2, 1]);
+  expect([name.next('a'), processName(clock).reserve(), processName(manualClock()).next('b')]).toEqual([1, 2, 1]);
 });

@@ -22,10 +22,7 @@ function setup(traits: Partial<Traits> = {}) {
     const { terms } = new LayeredOptions(backend.traits, options);
     return new AcquireRequest(new RequestEvents(runtime, { key: 'key', seats, terms }, 0), terms, 0);
   };
-  const claimOf = (one: AcquireRequest) => {
-    const { key, seats, terms } = one;
-    return claimFor({ key, seats, terms, circumstances: one.circumstances() }, runtime.engine, runtime.name);
-  };
+  const claimOf = (one: AcquireRequest) => claimFor(one, runtime.engine, runtime.name).claim;
   return {
     clock,
     request,
@@ -57,7 +54,7 @@ describe('a request', () => {
     one.startLimits(() => expect.fail('it was given up'));
     expect(getEventListeners(signal, 'abort')).toHaveLength(1);
     settle(one);
-    expect([clock.pending, getEventListeners(signal, 'abort').length, one.settled]).toEqual([0, 0, true]);
+    expect([clock.pending, getEventListeners(signal, 'abort').length, one.state]).toEqual([0, 0, 'settled']);
   });
 
   const PLAIN: LockOptions = { ttl: 2_000 };

@@ -68,8 +68,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'counts the deadline from the reply',
     file: 'core/claims/sent-claim.ts',
-    sound: 'this.#sent = sent;\n    return attempt;',
-    broken: 'this.#sent = clock.now();\n    return attempt;',
+    sound: 'this.sent = sent;\n    return attempt;',
+    broken: 'this.sent = clock.now();\n    return attempt;',
     foundBy: 'exclusion',
   },
   {
@@ -81,7 +81,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'leaves no margin for clocks that go wrong',
-    file: 'core/contract/terms.ts',
+    file: 'core/contract/clock.ts',
     sound: 'validFor * PART - ROUNDING',
     broken: 'validFor',
     foundBy: 'exclusion',
@@ -176,21 +176,21 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'forgets a claim that rode on a release whose reply is lost',
     file: 'core/claims/sent-claim.ts',
-    sound: 'this.#sent = sent; // it was sent, whether or not an answer ever comes',
+    sound: 'this.sent = sent; // it was sent, whether or not an answer ever comes',
     broken: '',
     foundBy: 'endings',
   },
   {
     bug: 'lets a child in that was aborted before it began',
     file: 'core/line/frame.ts',
-    sound: 'if (!request.settled && this.#children.join(request))',
+    sound: "if (request.state !== 'settled' && this.#children.join(request))",
     broken: 'if (this.#children.join(request))',
     foundBy: 'endings',
   },
   {
     bug: 'lets two children in together',
     file: 'core/line/frame.ts',
-    sound: 'if (!request.settled && this.#children.join(request)) this.#admit(request);',
+    sound: "if (request.state !== 'settled' && this.#children.join(request)) this.#admit(request);",
     broken: 'this.#children.join(request);\n    this.#admit(request);',
     foundBy: 'children',
   },

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Standing } from '../../src/core/contract/backend.ts';
+import { deadlineOf } from '../../src/core/contract/clock.ts';
 import type { LockEvent } from '../../src/core/contract/events.ts';
-import { deadlineOf } from '../../src/core/contract/terms.ts';
 import type { HeldLease } from '../../src/core/holds/held-lease.ts';
 import type { Hold } from '../../src/core/holds/hold.ts';
 import type { AnyLease } from '../../src/core/holds/lease.ts';

@@ -28,8 +28,7 @@ export class Session {
         return next && answer.next ? { ...answer, next: word(next, answer.next) } : answer;
       },
       watch:
-        watch &&
-        ((claim, wake, age) => watch(claim, (grant) => wake(grant && (word(claim, grant) as Grant)), age)),
+        watch && ((claim, wake, age) => watch(claim, (grant) => wake(grant && (word(claim, grant) as Grant)), age)),
       close: async () => {
         await client.close();
         this.end();

@@ -1,5 +1,5 @@
 import type { Attempt, Claim, Grant } from '../../core/contract/backend.ts';
-import { deadlineOf, sentLater } from '../../core/contract/terms.ts';
+import { deadlineOf, sentLater } from '../../core/contract/clock.ts';
 import { Answers } from './answers.ts';
 import type { QuorumContext } from './context.ts';
 import { mayKeep, type NodeAnswer, REFUSED } from './node-answer.ts';

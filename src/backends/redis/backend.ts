@@ -120,9 +120,8 @@ class Redis implements Backend {
     const replicated = replicas && new ReplicatedServers(port, shards, replicas, clock);
     this.#replicated = replicated;
     const holders = replicated ?? shards;
-    const { groupOf } = shards;
-    this.#attemptBatcher = new CommandBatcher(BATCH, replicated ?? server, asker(holders, ATTEMPT), groupOf);
-    this.#releaseBatcher = new CommandBatcher(BATCH, server, asker(shards, RELEASE), groupOf);
+    this.#attemptBatcher = new CommandBatcher(BATCH, replicated ?? server, asker(holders, ATTEMPT), shards.groupOf);
+    this.#releaseBatcher = new CommandBatcher(BATCH, server, asker(shards, RELEASE), shards.groupOf);
     this.#listings = async () => new (await import('./inspect.ts')).Listings(port, server, shards, prefix);
     this.#remaining = new RemainingWork(shards, remember);
     this.#wakeUps = new WakeUps(prefix, port, shards, clock);
@@ -185,7 +184,8 @@ class Redis implements Backend {
 
   /** @param sent when the attempt began, before the time was learnt: a caller that gave up since then has released the claim */
   #attemptArgs(claim: Claim, sent: number): string[] {
-    return attemptArgs(claim, this.#wakeUps.channelOf(claim.key), this.#shards.limitOf(claim, sent), this.#remember);
+    const limit = this.#shards.clockOf(claim.key).in(claim.within, sent) ?? 0;
+    return attemptArgs(claim, this.#wakeUps.channelOf(claim.key), limit, this.#remember);
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {

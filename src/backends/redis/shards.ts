@@ -1,4 +1,3 @@
-import type { Claim } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { isLockError } from '../../core/contract/errors.ts';
 import { ServerClock } from '../shared/server-clock.ts';
@@ -8,7 +7,7 @@ import { keysOf, lockOf, slotOf, wordsOf } from './keys.ts';
 import type { Port } from './port.ts';
 import { ATTEMPT, type Script } from './scripts.generated.ts';
 import { refuseUnsupported } from './server-kind.ts';
-import { attemptArgs, MICRO, readAttempt } from './wire.ts';
+import { attemptArgs, readAttempt } from './wire.ts';
 
 /** The server, or the servers of a Cluster, as one. */
 export class Server implements Traffic {
@@ -91,11 +90,6 @@ export class Shards {
     return clock;
   }
 
-  /** Gives the last moment at which the server may grant this claim: µs of its clock, or 0 while its clock is not known. */
-  limitOf({ key, within }: Claim, sent: number): number {
-    return Math.floor((this.clockOf(key).in(within, sent) ?? 0) * MICRO);
-  }
-
   /** Sends an attempt that is already too late, unless the server's time is known: it changes nothing, and its refusal tells that time. */
   async learnTime(key: string): Promise<number> {
     await this.refuseUnsupported();
@@ -145,7 +139,7 @@ export class Shards {
 
   /** Runs a script for one request, and gives its reply. */
   askOne(script: Script, { key, args }: Request): Promise<unknown> {
-    return this.#server.run(script, keysOf([this.keyOf(key)], this.#port.cluster), args);
+    return this.#server.run(script, keysOf([lockOf(this.#prefix, key)], this.#port.cluster), args);
   }
 
   /** Runs a script that is about the words of a key, too. */

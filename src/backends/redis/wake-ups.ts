@@ -74,12 +74,11 @@ export class WakeUps {
   }
 
   #placeOf(key: string): string {
-    if (!this.#port.cluster || this.#ordinary !== undefined) return ANYWHERE;
-    return this.#port.nodeOf(this.#shards.slotOf(key));
+    return this.#ordinary !== undefined ? ANYWHERE : this.#port.nodeOf(this.#shards.slotOf(key));
   }
 
   #mailboxOf(key: string): Mailbox {
-    const place = this.#placeOf(key);
+    const place = this.#port.cluster ? this.#placeOf(key) : ANYWHERE;
     let there = this.#mailboxes.get(place);
     if (!there) {
       const needs = place === ANYWHERE ? this.#everywhere() : this.#shard(place);

@@ -23,7 +23,7 @@ export const MICRO = 1_000;
 
 /**
  * Gives the arguments of lua/attempt.lua.
- * @param notAfter the last moment at which the server may grant it, µs by the server's clock. 0 makes every server answer that it is too late
+ * @param notAfter the last moment at which the server may grant it, ms by the server's clock. 0 makes every server answer that it is too late
  * @param remember ms for which a key that nobody uses keeps its last ticket
  */
 export function attemptArgs(claim: Claim, channel: string, notAfter: number, remember: number): string[] {
@@ -31,8 +31,9 @@ export function attemptArgs(claim: Claim, channel: string, notAfter: number, rem
   if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', claim.key);
   const ttl = Math.ceil(claim.ttl);
   const told = queue ? channel : '-';
+  const limit = Math.floor(notAfter * MICRO);
   return [
-    writeAttempt({ notAfter, atLeast, queue: queue ? 1 : 0, span, id, take, of, ttl, channel: told, label }),
+    writeAttempt({ notAfter: limit, atLeast, queue: queue ? 1 : 0, span, id, take, of, ttl, channel: told, label }),
     `${ttl + remember}`,
   ];
 }

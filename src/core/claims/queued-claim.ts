@@ -1,53 +1,13 @@
 import { isExclusive, type Seats } from '../contract/admission.ts';
 import type { Attempt } from '../contract/backend.ts';
+import { deadlineOf } from '../contract/clock.ts';
 import { isLockError } from '../contract/errors.ts';
 import { type Circumstances, labelFor, type ProcessName } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
+import type { Outage } from './outage.ts';
 import { pauseAfter } from './pause.ts';
 import { type LocalGrant, type NumberedClaim, type PiggybackedAttempt, SentClaim } from './sent-claim.ts';
-
-/** The wish of a caller: seats of a key, on its terms. */
-export interface SeatRequest {
-  readonly key: string;
-  readonly seats: Seats;
-  readonly terms: Terms;
-  /** The words of the label beside the number of the claim; undefined if there are none. */
-  readonly circumstances: Circumstances | undefined;
-}
-
-const NOTHING: readonly never[] = [];
-
-/** The claim for a request. Its id is new each time: an id that was given back is never used again. */
-export function claimFor(
-  { key, seats, terms, circumstances }: SeatRequest,
-  engine: Engine,
-  name: ProcessName,
-): NumberedClaim {
-  const { backend, clock } = engine;
-  const { lengths } = terms;
-  const id = clock.id();
-  const number = name.next();
-  const queue = terms.wait > 0 && backend.traits.fair;
-  return {
-    key,
-    id,
-    take: seats.take,
-    of: seats.of,
-    readWrite: seats.readWrite,
-    ttl: queue ? lengths.waiter : lengths.hold,
-    queue,
-    placeTtl: queue ? lengths.place : undefined,
-    span: isExclusive(seats) ? terms.handOff.max + 1 : 1,
-    within: Math.min(CALL_TIMEOUT, Math.max(lengths.lease / 2, 100)),
-    answered: terms.inquiry?.answerable(clock.now()),
-    lingers: terms.minHold > 0 || terms.delay > 0,
-    label: labelFor(terms.label, name.word(id), number, circumstances),
-    number,
-    inside: circumstances?.inside ?? NOTHING,
-    detects: circumstances?.detects,
-  };
-}
 
 /** The part of a request that its claim needs. */
 export interface Requester {
@@ -65,8 +25,19 @@ export interface Requester {
  */
 type Verdict = 'held' | 'over' | 'late' | 'refused' | 'unknown';
 
-function verdictOn(attempt: Attempt | undefined, grant: LocalGrant | undefined, lasts: boolean): Verdict {
-  if (grant) return lasts && !grant.lost?.aborted ? 'held' : 'over';
+function verdictOn(
+  attempt: Attempt | undefined,
+  grant: LocalGrant | undefined,
+  ttl: number,
+  { delay, lengths }: Terms,
+  now: number,
+): Verdict {
+  if (grant) {
+    // Some of the grant has to be left, and some of the lease, which is what the holder will count on.
+    const lease = ttl === lengths.hold ? grant.validFor : lengths.hold;
+    const lasts = deadlineOf(grant.sent, grant.validFor - delay) > now && deadlineOf(now, lease - delay) > now;
+    return lasts && !grant.lost?.aborted ? 'held' : 'over';
+  }
   if (!attempt) return 'unknown';
   return !attempt.granted && attempt.late ? 'late' : 'refused';
 }
@@ -122,13 +93,13 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
         const left = this.listener?.left;
         if (left) attempt = { granted: false, left };
         if (!this.listener?.mail) attempt ??= await this.ask(this.request.began);
-        if (attempt && this.terms.inquiry?.hears(attempt, this.sent)) {
-          if (!attempt.granted && !left) this.forgetSent();
+        if (attempt && this.terms.inquiry?.hears(attempt, this.sent ?? 0)) {
+          if (!attempt.granted && !left) this.sent = undefined;
           return undefined;
         }
         if (this.listener?.mail) this.checkMail(this.listener.mail);
         const grant = this.grantOf(attempt);
-        switch (verdictOn(attempt, grant, grant !== undefined && this.lasts(grant))) {
+        switch (verdictOn(attempt, grant, this.claim.ttl, this.terms, this.engine.clock.now())) {
           case 'held':
             if (this.request) kept = contended ? { ...grant!, contended } : grant;
             return kept;
@@ -141,7 +112,7 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
             continue;
           case 'refused':
             if (!this.patient) {
-              this.forgetSent();
+              this.sent = undefined; // a claim without a place leaves nothing on the engine
               return undefined;
             }
             contended = true;
@@ -176,6 +147,57 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
     const { queue, placeTtl } = this.claim;
     const needs = { ttl: this.terms.lengths.hold, queue, placeTtl };
     const pause = pauseAfter(attempt, backend.traits.wakes, needs, this.terms.spin, tries, clock.random());
-    return Math.min(pause, Math.max(1, this.outage.limit(this.request?.began ?? 0) - clock.now()));
+    const limit = this.outage?.limit(this.request?.began ?? 0) ?? Number.POSITIVE_INFINITY;
+    return Math.min(pause, Math.max(1, limit - clock.now()));
   }
+}
+
+/** The wish of a caller: seats of a key, on its terms. */
+export interface SeatRequest {
+  readonly key: string;
+  readonly seats: Seats;
+  readonly terms: Terms;
+}
+
+/** A request for seats, with what the label of its claim says of it. */
+interface ClaimableRequest extends Requester, SeatRequest {
+  /** The words of the label beside the number of the claim; undefined if there are none. */
+  circumstances(): Circumstances | undefined;
+}
+
+const NOTHING: readonly never[] = [];
+
+/** Makes the claim for a request. Its id is new each time: an id that was given back is never used again. @param outage that the claim before it met */
+export function claimFor<R extends ClaimableRequest>(
+  request: R,
+  engine: Engine,
+  name: ProcessName,
+  outage?: Outage,
+): QueuedClaim<R> {
+  const { key, seats, terms } = request;
+  const { backend, clock } = engine;
+  const { lengths } = terms;
+  const id = clock.id();
+  const number = name.next(id);
+  const circumstances = request.circumstances();
+  const queue = terms.wait > 0 && backend.traits.fair;
+  const claim: NumberedClaim = {
+    key,
+    id,
+    take: seats.take,
+    of: seats.of,
+    readWrite: seats.readWrite,
+    ttl: queue ? lengths.waiter : lengths.hold,
+    queue,
+    placeTtl: queue ? lengths.place : undefined,
+    span: isExclusive(seats) ? terms.handOff.max + 1 : 1,
+    within: Math.min(CALL_TIMEOUT, Math.max(lengths.lease / 2, 100)),
+    answered: terms.inquiry?.answerable(clock.now()),
+    lingers: terms.minHold > 0 || terms.delay > 0,
+    label: labelFor(terms.label, name.word!, number, circumstances),
+    number,
+    inside: circumstances?.inside ?? NOTHING,
+    detects: circumstances?.detects,
+  };
+  return new QueuedClaim<R>(engine, claim, terms, outage);
 }

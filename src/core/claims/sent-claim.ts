@@ -1,61 +1,13 @@
 import type { Attempt, Claim, Grant } from '../contract/backend.ts';
+import { deadlineOf } from '../contract/clock.ts';
 import { isLockError } from '../contract/errors.ts';
 import { placeTtlOf } from '../contract/lengths.ts';
 import type { Enclosing } from '../contract/origin.ts';
-import { deadlineOf, type Terms } from '../contract/terms.ts';
+import type { Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 import { Listener } from '../engine/listener.ts';
 import { withdraw } from '../engine/withdrawal.ts';
-
-/** How long a waiter asks an engine that does not answer, ms. */
-const TROUBLE = 10_000;
-/** One error for all: a stack of its own would say nothing, and cost more than many attempts. */
-const UNANSWERED = new Error('no request was answered so far');
-
-/**
- * What went wrong since the engine answered last. It outlives the request that met it: the next one in its place waits for the same
- * engine, and has its own ten seconds from when it began.
- */
-export class Outage {
-  readonly #opened: number;
-  /** The last error since the last answer. Before the first answer: that there was none. */
-  #last: unknown = UNANSWERED;
-  /** The time at which the last answered request was sent, or else the first one that failed. */
-  #since: number | undefined;
-
-  constructor(now: number) {
-    this.#opened = now;
-  }
-
-  get last(): unknown {
-    return this.#last;
-  }
-
-  noteAnswer(sent: number): void {
-    this.#since = sent;
-    this.#last = undefined;
-  }
-
-  noteFailure(error: unknown, sent: number): void {
-    this.#since ??= sent;
-    this.#last = error;
-  }
-
-  /** The last error. That there was no answer so far does not count if the first request was sent only after `moment`. */
-  by(moment: number): unknown {
-    return this.#last === UNANSWERED && this.#opened > moment ? undefined : this.#last;
-  }
-
-  /** The time until which a caller that began at `began` waits; Infinity while nothing is wrong. */
-  limit(began: number): number {
-    return this.#last === undefined ? Number.POSITIVE_INFINITY : Math.max(this.#since ?? began, began) + TROUBLE;
-  }
-
-  /** Whether the request that was sent at `sent` and failed now exceeds the limit. The first one does not: this process may have stood still. */
-  exceeds(began: number, sent: number, now: number): boolean {
-    return now > this.limit(began) && sent > (this.#since ?? sent);
-  }
-}
+import { Outage, UNANSWERED } from './outage.ts';
 
 /** So many attempts in a row may be refused as too late before the claim fails. */
 const MOST_LATE = 3;
@@ -96,35 +48,43 @@ export interface NumberedClaim extends Claim {
 /** A claim with all that was sent of it, answered and heard. So it knows what the engine may have of it. */
 export class SentClaim {
   claim: NumberedClaim;
-  readonly outage: Outage;
+  /** What is wrong with the engine, if something is. */
+  outage: Outage | undefined;
   protected readonly engine: Engine;
   protected readonly terms: Terms;
   /** It is there once the claim has been refused. */
   protected listener: Listener | undefined;
   /** The time at which the last answered attempt was sent, or else the first one. Undefined means that the engine can have nothing of the claim. */
-  #sent: number | undefined;
-  /** What `#sent` was before the attempt that is under way. */
+  protected sent: number | undefined;
+  /** What `sent` was before the attempt that is under way. */
   #earlier: number | undefined;
   #lateInARow = 0;
   /** The time until which an unanswered attempt of this claim may arrive. */
   #lateUntil = 0;
+  /** The time at which it was made. */
+  readonly #made: number;
+  /** The time at which the last answered request was sent. */
+  #answered: number | undefined;
 
-  constructor(engine: Engine, claim: NumberedClaim, terms: Terms, outage = new Outage(engine.clock.now())) {
+  /** @param outage that the claim before it met */
+  constructor(engine: Engine, claim: NumberedClaim, terms: Terms, outage?: Outage) {
+    this.#made = engine.clock.now();
     this.engine = engine;
     this.terms = terms;
     this.outage = outage;
     this.claim = claim;
   }
 
-  /** The time at which the attempt was sent that was answered last; 0 before there was any. */
-  protected get sent(): number {
-    return this.#sent ?? 0;
-  }
-
   /** Makes the listener, where there is none yet. */
   protected listen(): Listener {
     this.listener ??= new Listener(this.engine.backend, this.engine.clock);
     return this.listener;
+  }
+
+  /** Why a caller heard nothing, if that is the engine's fault: the last error, or that nothing was answered since before `moment`. */
+  silence(moment: number): unknown {
+    if (this.outage) return this.outage.last;
+    return this.#answered === undefined && this.#made <= moment ? UNANSWERED : undefined;
   }
 
   /** Whether the caller waits, and so asks again after a refusal. */
@@ -134,14 +94,15 @@ export class SentClaim {
 
   /** @returns undefined when the claim has to be asked again: it was not taken along, came too late, or got no answer */
   protected async answerOf({ sent, attempt }: PiggybackedAttempt): Promise<Attempt | undefined> {
-    this.#sent = sent; // it was sent, whether or not an answer ever comes
+    this.sent = sent; // it was sent, whether or not an answer ever comes
     try {
       const answer = await attempt;
       if (!answer || (!answer.granted && answer.late)) return undefined;
-      this.outage.noteAnswer(sent);
+      this.#answered = sent;
+      this.outage = undefined;
       return answer;
     } catch (error) {
-      this.outage.noteFailure(error, sent);
+      this.#noteFailure(error, sent);
       this.#noAnswer(sent);
       return undefined;
     }
@@ -155,8 +116,8 @@ export class SentClaim {
   protected async ask(began: number): Promise<Attempt | undefined> {
     this.engine.clock.lookAgain?.(); // a sleep that is found later would count as a part of the lease
     const sent = this.engine.clock.now();
-    this.#earlier = this.#sent;
-    this.#sent ??= sent;
+    this.#earlier = this.sent;
+    this.sent ??= sent;
     const { inquiry } = this.terms;
     if (inquiry) this.claim = { ...this.claim, answered: inquiry.answerable(sent) };
     try {
@@ -174,22 +135,28 @@ export class SentClaim {
     }
     const { clock } = this.engine;
     this.#lateInARow = 0;
-    this.outage.noteAnswer(sent);
+    this.#answered = sent;
+    this.outage = undefined;
     // The engine may have admitted the id and let it lapse before we heard of it, so that this is another place in its name. Mail for
     // the first place may still be on its way: it must not pass for a grant of the second.
-    if (!attempt.granted && deadlineOf(this.#sent!, placeTtlOf(this.claim)) <= clock.now())
-      this.listen().distrustMail();
-    this.#sent = sent;
+    if (!attempt.granted && deadlineOf(this.sent!, placeTtlOf(this.claim)) <= clock.now()) this.listen().distrustMail();
+    this.sent = sent;
     return attempt;
   }
 
   /** @throws error when it is not worth asking again */
   #handleFailure(error: unknown, sent: number, began: number): void {
-    this.outage.noteFailure(error, sent);
+    const outage = this.#noteFailure(error, sent);
     if (!isLockError(error)) this.#noAnswer(sent);
     if (this.listener?.mail) return;
-    if (isLockError(error)) this.#sent = this.#earlier; // surely without effect: nothing of it has to be withdrawn
-    if (isLockError(error) || !this.patient || this.outage.exceeds(began, sent, this.engine.clock.now())) throw error;
+    if (isLockError(error)) this.sent = this.#earlier; // surely without effect: nothing of it has to be withdrawn
+    if (isLockError(error) || !this.patient || outage.exceeds(began, sent, this.engine.clock.now())) throw error;
+  }
+
+  #noteFailure(error: unknown, sent: number): Outage {
+    this.outage ??= new Outage(this.#answered ?? sent, error);
+    this.outage.last = error;
+    return this.outage;
   }
 
   #noAnswer(sent: number): void {
@@ -199,8 +166,8 @@ export class SentClaim {
   /** Distrusts a grant that came by itself and of which too little is left, since this process stood still: an attempt renews it. */
   protected checkMail({ validFor }: Grant): void {
     const ttl = this.terms.lengths.hold;
-    if (this.claim.ttl === ttl || this.#sent === undefined) return;
-    if (deadlineOf(this.#sent, validFor) < deadlineOf(this.engine.clock.now(), ttl)) this.listener?.distrustMail();
+    if (this.claim.ttl === ttl || this.sent === undefined) return;
+    if (deadlineOf(this.sent, validFor) < deadlineOf(this.engine.clock.now(), ttl)) this.listener?.distrustMail();
   }
 
   /**
@@ -209,28 +176,14 @@ export class SentClaim {
    */
   protected grantOf(attempt: Attempt | undefined): LocalGrant | undefined {
     const grant: Grant | undefined = attempt?.granted ? attempt : this.listener?.mail;
-    if (!grant || this.#sent === undefined) return undefined;
+    if (!grant || this.sent === undefined) return undefined;
     const { ticket, span, validFor, lost } = grant;
-    return { ticket, span, sent: this.#sent, validFor, lost, lateUntil: this.#lateUntil };
-  }
-
-  /** Whether some of the grant is left, and some of the lease, which is what the holder will count on. */
-  protected lasts({ sent, validFor }: LocalGrant): boolean {
-    const now = this.engine.clock.now();
-    const { delay } = this.terms;
-    const ttl = this.terms.lengths.hold;
-    const lease = this.claim.ttl === ttl ? validFor : ttl;
-    return deadlineOf(sent, validFor - delay) > now && deadlineOf(now, lease - delay) > now;
-  }
-
-  /** A refusal of a claim without a place leaves nothing on the engine. */
-  protected forgetSent(): void {
-    this.#sent = undefined;
+    return { ticket, span, sent: this.sent, validFor, lost, lateUntil: this.#lateUntil };
   }
 
   /** Takes back what the engine may have of it. */
   withdraw(): void {
-    if (this.#sent !== undefined) withdraw(this.engine, this.claim, this.#lateUntil);
+    if (this.sent !== undefined) withdraw(this.engine, this.claim, this.#lateUntil);
   }
 
   /** Goes on as another claim, because an id that was released is never used again. */
@@ -238,7 +191,7 @@ export class SentClaim {
     this.listener?.disarm();
     this.withdraw();
     this.claim = { ...this.claim, id: this.engine.clock.id() };
-    this.#sent = undefined;
+    this.sent = undefined;
     this.#lateUntil = 0;
   }
 }

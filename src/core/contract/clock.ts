@@ -33,6 +33,23 @@ export interface Clock {
   id(): string;
 }
 
+/** The part of a lease that is left for the holder; the rest allows for clocks that run at different rates. */
+const PART = 0.99;
+/** Allows for the rounding of both clocks, ms. */
+const ROUNDING = 2;
+
+/**
+ * The deadline of a lease. It counts from before the request was sent, less a hundredth for clocks that run at different rates
+ * and 2 ms for their rounding (Gray and Cheriton, *Leases*, 1989).
+ */
+export const deadlineOf = (sent: number, validFor: number): number => sent + validFor * PART - ROUNDING;
+
+/** How much of a time that passed here has passed for sure by the clock of another machine, ms. */
+export const passedFor = (ms: number): number => Math.max(0, ms * PART - ROUNDING);
+
+/** Gives the `validFor` with which the deadline stays the same for a request that was sent `later` ms later. */
+export const sentLater = (validFor: number, later: number): number => validFor - later / PART;
+
 /** A timer above 2³¹ − 1 ms fires at once in Node, so a longer one is made of several. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 

@@ -62,27 +62,6 @@ export interface Terms {
 export const withWaitUntil = (terms: Terms, until: number, now: number): Terms =>
   terms.wait === 0 ? terms : { ...terms, wait: Math.max(1, Math.ceil(until - now)) };
 
-/** The part of what the engine confirms that the holder may count on, ms. It is at least 1, so that a timer made of it makes progress. */
-export const usableTime = (validFor: number, { delay }: Pick<Terms, 'delay'>): number =>
-  delay > 0 ? Math.max(1, validFor - delay) : validFor;
-
-/** The part of a lease that is left for the holder; the rest allows for clocks that run at different rates. */
-const PART = 0.99;
-/** Allows for the rounding of both clocks, ms. */
-const ROUNDING = 2;
-
-/**
- * The deadline of a lease. It counts from before the request was sent, less a hundredth for clocks that run at different rates
- * and 2 ms for their rounding (Gray and Cheriton, *Leases*, 1989).
- */
-export const deadlineOf = (sent: number, validFor: number): number => sent + validFor * PART - ROUNDING;
-
-/** How much of a time that passed here has passed for sure by the clock of another machine, ms. */
-export const passedFor = (ms: number): number => Math.max(0, ms * PART - ROUNDING);
-
-/** Gives the `validFor` with which the deadline stays the same for a request that was sent `later` ms later. */
-export const sentLater = (validFor: number, later: number): number => validFor - later / PART;
-
 /** The shortest lease, ms: `deadlineOf` would leave nothing of a shorter one. */
 const SHORTEST_LEASE = 3;
 

@@ -98,9 +98,7 @@ export class Listener {
   /** A backend that throws here has no watch for now. */
   #watchFor(claim: Claim, age: number | undefined): ReturnType<NonNullable<Backend['watch']>> | undefined {
     try {
-      return inNoContext(() =>
-        this.#backend.watch?.(claim, (grant, left) => this.#receive(claim, grant, left), age),
-      );
+      return inNoContext(() => this.#backend.watch?.(claim, (grant, left) => this.#receive(claim, grant, left), age));
     } catch {
       return undefined;
     }

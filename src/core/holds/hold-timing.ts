@@ -1,5 +1,6 @@
 import type { LocalGrant } from '../claims/sent-claim.ts';
-import { deadlineOf, type Terms, usableTime } from '../contract/terms.ts';
+import { deadlineOf } from '../contract/clock.ts';
+import type { Terms } from '../contract/terms.ts';
 import type { Cover, Schedule } from './stand-in.ts';
 
 /** Knows how long a hold is good, and when its next renewal is due. Its caller gives it the time. */
@@ -45,14 +46,14 @@ export class HoldTiming implements Schedule {
     this.minHold = terms.minHold;
     this.lateUntil = grant.lateUntil ?? 0;
     if (this.lateUntil > 0) this.#doubt = this.ttl; // however late: over several nodes each has its own time to refuse it
-    const full = deadlineOf(now, usableTime(this.ttl, terms));
+    const full = deadlineOf(now, usableTime(this.ttl, this.ttl, terms));
     this.#leaseEnd = terms.renew ? Number.POSITIVE_INFINITY : full;
-    this.confirmation = { sent: grant.sent, validFor: goodFor(grant.validFor, this.ttl, terms) };
-    this.deadline = deadlineOf(grant.sent, usableTime(this.confirmation.validFor, terms));
+    this.confirmation = { sent: grant.sent, validFor: grant.validFor };
+    this.deadline = deadlineOf(grant.sent, usableTime(grant.validFor, this.ttl, terms));
     // It lasts what was asked for, from now; the next renewal makes it last no longer, however long the claim of a waiter does.
     const longer = this.deadline > full && this.deadline < Number.POSITIVE_INFINITY;
     this.sent = longer ? now : grant.sent;
-    this.confirmedFor = usableTime(Math.min(this.ttl, this.confirmation.validFor), terms);
+    this.confirmedFor = usableTime(Math.min(this.ttl, grant.validFor), this.ttl, terms);
     this.deadline = Math.min(this.deadline, longer ? full : this.#leaseEnd);
     this.renewAt = this.#nextRenewal(now);
   }
@@ -106,13 +107,13 @@ export class HoldTiming implements Schedule {
   }
 
   noteRenewal(sent: number, validFor: number, now: number): void {
-    const confirmed = Math.min(goodFor(validFor, this.ttl, this.#terms), this.#doubt);
+    const confirmed = Math.min(validFor, this.#doubt);
     this.confirmation = { sent, validFor: confirmed };
-    const good = usableTime(confirmed, this.#terms);
+    const good = usableTime(confirmed, this.ttl, this.#terms);
     this.deadline = Math.min(Math.max(this.deadline, deadlineOf(sent, good)), this.#leaseEnd);
     this.sent = sent;
     this.failure = undefined;
-    this.confirmedFor = Math.min(usableTime(this.ttl, this.#terms), good);
+    this.confirmedFor = Math.min(usableTime(this.ttl, this.ttl, this.#terms), good);
     this.renewAt = this.#nextRenewal(now);
     this.cover?.follow(this);
   }
@@ -148,10 +149,20 @@ export class HoldTiming implements Schedule {
     const { lease } = next.lengths;
     if (next.renew) return this.deadline - now >= lease / 2;
     const { sent, validFor } = this.confirmation;
-    return deadlineOf(sent, usableTime(validFor, next)) >= deadlineOf(now, lease);
+    return deadlineOf(sent, usableTime(validFor, next.lengths.hold, next)) >= deadlineOf(now, lease);
   }
 }
 
-/** The time for which an answer is good. With `maxHold` no longer than the lease: else a session would carry the hold for ever. */
-const goodFor = (validFor: number, ttl: number, { maxHold }: Terms): number =>
-  maxHold < Number.POSITIVE_INFINITY ? Math.min(validFor, ttl) : validFor;
+/**
+ * The part of what the engine confirms that the holder may count on, ms. With `maxHold` it is no longer than the lease: else a session
+ * would carry the hold for ever. It is at least 1, so that a timer made of it makes progress.
+ * @param ttl the lease that is asked of the engine
+ */
+export function usableTime(
+  validFor: number,
+  ttl: number,
+  { delay, maxHold }: Pick<Terms, 'delay' | 'maxHold'>,
+): number {
+  const good = maxHold < Number.POSITIVE_INFINITY ? Math.min(validFor, ttl) : validFor;
+  return delay > 0 ? Math.max(1, good - delay) : good;
+}

@@ -21,7 +21,7 @@ import type { LineContext } from './line-context.ts';
 export class RequestEvents {
   readonly key: string;
   readonly seats: Seats;
-  readonly number: number = nextNumber('requests');
+  #number: number | undefined;
   /** The async context of the caller. */
   readonly #caller = eventContext();
   readonly context: LineContext;
@@ -29,12 +29,18 @@ export class RequestEvents {
   readonly #began: number;
   #waited = false;
 
-  constructor(context: LineContext, { key, seats, terms }: Omit<SeatRequest, 'circumstances'>, began: number) {
+  constructor(context: LineContext, { key, seats, terms }: SeatRequest, began: number) {
     this.context = context;
     this.key = key;
     this.seats = seats;
     this.#terms = terms;
     this.#began = began;
+  }
+
+  /** It has one once somebody asks for it, as a listener does. */
+  get number(): number {
+    this.#number ??= nextNumber('requests');
+    return this.#number;
   }
 
   /** @param token of an exclusive hold */
@@ -130,7 +136,7 @@ export class AcquireRequest {
   readonly #reject: (error: unknown) => void;
   #cancel: Cancel | undefined;
   #unlisten: (() => void) | undefined;
-  #state: 'new' | 'waiting' | 'settled' = 'new';
+  state: 'new' | 'waiting' | 'settled' = 'new';
 
   constructor(events: RequestEvents, terms: Terms, now: number, around?: Enclosure) {
     this.key = events.key;
@@ -172,12 +178,8 @@ export class AcquireRequest {
     this.#reject(error);
   }
 
-  get settled(): boolean {
-    return this.#state === 'settled';
-  }
-
   #settle(): void {
-    this.#state = 'settled';
+    this.state = 'settled';
     this.#around = undefined;
     for (const hold of this.#named) hold.waitsInside--;
     this.#named = NOBODY;
@@ -210,8 +212,8 @@ export class AcquireRequest {
 
   /** Begins the wait. Until it ends, the holds around the caller keep their claims. @returns false if it had begun before */
   beginWait(): boolean {
-    if (this.#state !== 'new') return false;
-    this.#state = 'waiting';
+    if (this.state !== 'new') return false;
+    this.state = 'waiting';
     this.#named = [...this.#enclosing()];
     for (const hold of this.#named) hold.waitsInside++;
     return true;
@@ -228,7 +230,7 @@ function abortError({ key, terms }: AcquireRequest): LockError {
  * does not if other callers of this process had the key for the most part: then the engine was asked only just now.
  */
 function timeoutError({ key, queued, began, terms: { wait } }: AcquireRequest, backend: string): LockError {
-  const cause = queued?.outage.by(began + wait / 2);
+  const cause = queued?.silence(began + wait / 2);
   const waited = `${quoted(key)} could not be had on ${backend} within ${wait} ms`;
   const [code, why] =
     cause === undefined

@@ -9,8 +9,8 @@ import { AcquireRequest, type Enclosure, type RequestEvents } from './acquire-re
 import { ArrivalLine } from './line.ts';
 import type { LineContext } from './line-context.ts';
 
-/** The innermost frame of the running async context. Each frame knows the one around it. */
-const frames = new AsyncLocalStorage<Frame>();
+/** The innermost frame of the running async context; it may be over. Each frame knows the one around it. */
+export const frames = new AsyncLocalStorage<Frame>();
 
 type Kind = 'exclusive' | 'shared' | 'counted';
 
@@ -65,11 +65,6 @@ export class Frame implements Enclosure {
     return this.#parent;
   }
 
-  /** The innermost frame that the caller runs in. It may be over. */
-  static get current(): Frame | undefined {
-    return frames.getStore();
-  }
-
   /** Whether the caller runs in a function that this hold is held for. */
   static isInside(hold: Hold, { name }: LineContext): boolean {
     for (const around of frames.getStore()?.holds(name) ?? []) if (around === hold) return true;
@@ -107,8 +102,8 @@ export class Frame implements Enclosure {
     if (terms.wait === 0 && !this.#children.admits(events.seats)) return undefined;
     const request = new AcquireRequest(events, terms, this.#context.engine.clock.now());
     request.startLimits((error) => this.#giveUp(request, error));
-    if (!request.settled && this.#children.join(request)) this.#admit(request);
-    if (!request.settled) this.#beginWait(request);
+    if (request.state !== 'settled' && this.#children.join(request)) this.#admit(request);
+    if (request.state !== 'settled') this.#beginWait(request);
     if (!(await request.outcome)) return 'ended';
     const child = this.#childOf(request);
     try {
@@ -130,7 +125,7 @@ export class Frame implements Enclosure {
   }
 
   #giveUp(request: AcquireRequest, error: LockError): void {
-    if (request.settled) return;
+    if (request.state === 'settled') return;
     request.refuse(error);
     this.#leave(request);
   }
@@ -141,7 +136,7 @@ export class Frame implements Enclosure {
 
   /** The request is inside from this moment, and not only when its caller runs on: the hold must not end in between. */
   #admit(request: AcquireRequest): void {
-    if (request.settled) return;
+    if (request.state === 'settled') return;
     this.#lease.hold.users++;
     request.grant(this.#lease.hold);
   }

@@ -1,5 +1,6 @@
+import type { Outage } from '../claims/outage.ts';
 import type { QueuedClaim } from '../claims/queued-claim.ts';
-import type { LocalGrant, Outage, PiggybackedAttempt } from '../claims/sent-claim.ts';
+import type { LocalGrant, PiggybackedAttempt } from '../claims/sent-claim.ts';
 import type { Leave, LeftState, Release } from '../contract/backend.ts';
 import type { WordsLeft } from '../contract/left.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
@@ -24,7 +25,7 @@ export interface Callers {
   leave(request: AcquireRequest, outage?: Outage): void;
   readonly beginWait: (request: AcquireRequest | undefined) => void;
   /** Refuses the callers here that have waited for as long as an engine in trouble is waited for. */
-  refuseAlike(outage: Outage): void;
+  refuseAlike(outage: Outage | undefined): void;
 }
 
 /** The holds of a key in this process: how they begin, pass from hand to hand, go back to the engine, or end by themselves. */
@@ -49,23 +50,19 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     activity.begin();
     try {
       grant = await queued.pursue(this.#callers.beginWait, piggybacked);
-      this.#answer(queued, grant);
+      const { request } = queued;
+      if (grant && request) this.#begin(new Hold(this, queued.claim, grant, request.terms), request);
+      else if (grant) queued.withdraw();
+      else if (request) {
+        request.grant(undefined);
+        this.#callers.leave(request);
+      }
     } catch (error) {
       if (grant) queued.withdraw(); // the engine gave no grant that could be held
       this.#refuse(queued, error);
     } finally {
       queued.request = undefined;
       activity.end();
-    }
-  }
-
-  #answer(queued: QueuedClaim<AcquireRequest>, grant: LocalGrant | undefined): void {
-    const { request } = queued;
-    if (grant && request) this.#begin(new Hold(this, queued.claim, grant, request.terms), request);
-    else if (grant) queued.withdraw();
-    else if (request) {
-      request.grant(undefined);
-      this.#callers.leave(request);
     }
   }
 
@@ -157,7 +154,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
   /** Gives it back to the engine, in one step with the claim of the next caller here. */
   #giveBack(hold: Hold<AcquireRequest>, owner: AcquireRequest): Promise<Release> {
     const { engine } = this;
-    const next = this.#callers.takeSuccessor(owner);
+    const next = this.#callers.waitedFor ? this.#callers.takeSuccessor(owner) : undefined;
     if (!next) return engine.release(hold.claim);
     const sent = engine.clock.now();
     const released = engine.release(hold.claim, next.claim);

@@ -22,7 +22,7 @@ export interface LineContext {
 export interface WatchedWait {
   /** The number of its claim in this process, once it has one. */
   readonly number: number | undefined;
-  readonly settled: boolean;
+  readonly state: 'new' | 'waiting' | 'settled';
   /** Settles when the wait is over. */
   readonly outcome: Promise<unknown>;
   circumstances(): Circumstances | undefined;

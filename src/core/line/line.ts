@@ -11,11 +11,10 @@ interface Member {
  * The members inside, in the order in which they came, each once, with a tally of their seats. The cost per step does not grow with their
  * number.
  */
-class Inside<M extends Member> {
+class Inside<M extends Member> extends Tally {
   readonly #few: M[] = [];
   /** All of them, as long as they are more than a few. */
   #many: Set<M> | undefined;
-  readonly #tally = new Tally();
 
   get size(): number {
     return this.#many?.size ?? this.#few.length;
@@ -25,23 +24,22 @@ class Inside<M extends Member> {
     return this.#many?.has(member) ?? this.#few.includes(member);
   }
 
-  /** Whether a newcomer fits beside all members, or beside all but `other`. */
-  fits(seats: Seats, other?: M): boolean {
-    if (!other) return this.#tally.fits(seats);
-    this.#tally.remove(other.seats);
-    const fits = this.#tally.fits(seats);
-    this.#tally.add(other.seats);
+  /** Whether a newcomer fits beside all members but this one. */
+  fitsWithout(member: M, seats: Seats): boolean {
+    this.remove(member.seats);
+    const fits = this.fits(seats);
+    this.add(member.seats);
     return fits;
   }
 
-  add(member: M): void {
-    this.#tally.add(member.seats);
+  enter(member: M): void {
+    this.add(member.seats);
     if (this.#many) this.#many.add(member);
     else if (this.#few.push(member) > FEW) this.#many = new Set(this.#few.splice(0));
   }
 
-  /** Whether it was there. */
-  delete(member: M): boolean {
+  /** @returns whether it was there */
+  leave(member: M): boolean {
     if (this.#many) {
       if (!this.#many.delete(member)) return false;
       if (this.#many.size === 0) this.#many = undefined;
@@ -50,7 +48,7 @@ class Inside<M extends Member> {
       if (at < 0) return false;
       this.#few.copyWithin(at, at + 1).pop();
     }
-    this.#tally.remove(member.seats);
+    this.remove(member.seats);
     return true;
   }
 
@@ -94,19 +92,19 @@ export class ArrivalLine<M extends Member> {
       this.#outside.add(member);
       return false;
     }
-    this.#inside.add(member);
+    this.#inside.enter(member);
     return true;
   }
 
   /** Leaves, if the member is still there. @returns the members that enter in its place */
   leave(member: M): readonly M[] {
-    if (!this.#inside.delete(member)) this.#outside.delete(member);
+    if (!this.#inside.leave(member)) this.#outside.delete(member);
     if (this.#outside.size === 0) return NOBODY;
     const entering: M[] = [];
     for (const next of this.#outside) {
       if (!this.#inside.fits(next.seats)) break;
       this.#outside.delete(next);
-      this.#inside.add(next);
+      this.#inside.enter(next);
       entering.push(next);
     }
     return entering;
@@ -116,13 +114,13 @@ export class ArrivalLine<M extends Member> {
   successor(member: M): M | undefined {
     const { head } = this;
     if (!head || !this.#inside.has(member)) return undefined;
-    return this.#inside.fits(head.seats, member) ? head : undefined;
+    return this.#inside.fitsWithout(member, head.seats) ? head : undefined;
   }
 
   /** The head enters in the place of a member that is inside. */
   replace(member: M, head: M): void {
     this.#outside.delete(head);
-    this.#inside.delete(member);
-    this.#inside.add(head);
+    this.#inside.leave(member);
+    this.#inside.enter(head);
   }
 }

@@ -1,5 +1,5 @@
-import { claimFor, QueuedClaim } from '../claims/queued-claim.ts';
-import type { Outage } from '../claims/sent-claim.ts';
+import type { Outage } from '../claims/outage.ts';
+import { claimFor, type QueuedClaim } from '../claims/queued-claim.ts';
 import type { Terms } from '../contract/terms.ts';
 import type { Hold } from '../holds/hold.ts';
 import { AcquireRequest, type Enclosure, type RequestEvents } from './acquire-request.ts';
@@ -43,7 +43,7 @@ export class LocalLine implements Callers {
     if (terms.detect) request.detects = this.#context.engine.clock.epoch();
     request.startLimits((error) => this.#giveUp(request, error));
     if (terms.wait === 0 && !this.#line.admits(request.seats) && !this.#holds.interim.isOpen) request.grant(undefined);
-    if (!request.settled) {
+    if (request.state !== 'settled') {
       const apart = request.detects !== undefined && this.#joinApart(request);
       if (apart || this.#line.join(request)) this.#enterEngineLine(request);
       else {
@@ -69,8 +69,9 @@ export class LocalLine implements Callers {
 
   takeSuccessor(request: AcquireRequest): QueuedClaim<AcquireRequest> | undefined {
     const next = this.#line.successor(request);
-    const queued = next && this.#claimOf(next);
-    if (!next || next.terms.wait === 0 || !queued?.openMailbox()) return undefined;
+    if (!next || next.terms.wait === 0) return undefined;
+    const queued = claimFor(next, this.#context.engine, this.#context.name);
+    if (!queued.openMailbox()) return undefined;
     queued.assign(next);
     this.#line.replace(request, next);
     return queued;
@@ -84,21 +85,14 @@ export class LocalLine implements Callers {
   }
 
   #enterEngineLine(request: AcquireRequest, outage?: Outage): void {
-    const queued = this.#claimOf(request, outage);
+    const queued = claimFor(request, this.#context.engine, this.#context.name, outage);
     queued.assign(request);
     void this.#holds.serve(queued);
   }
 
-  #claimOf(request: AcquireRequest, outage?: Outage): QueuedClaim<AcquireRequest> {
-    const { engine, name } = this.#context;
-    const { key, seats, terms } = request;
-    const claim = claimFor({ key, seats, terms, circumstances: request.circumstances() }, engine, name);
-    return new QueuedClaim(engine, claim, terms, outage);
-  }
-
   /** A caller that gives up leaves its place to the next equal one, so that short waits do not send the process to the back. */
   #giveUp(request: AcquireRequest, error: unknown): void {
-    if (request.settled) return;
+    if (request.state === 'settled') return;
     request.refuse(error);
     const { queued } = request;
     const inherits = (next: AcquireRequest) => interchangeable(next, request) && mayInherit(queued!.claim, next);
@@ -110,12 +104,12 @@ export class LocalLine implements Callers {
     }
   }
 
-  refuseAlike(outage: Outage): void {
+  refuseAlike(outage: Outage | undefined): void {
     const { engine } = this.#context;
     const now = engine.clock.now();
-    if (now < outage.limit(0)) return;
+    if (!outage || now < outage.limit(0)) return;
     for (const request of this.#line.members) {
-      if (request.queued || request.settled || now < outage.limit(request.began)) continue;
+      if (request.queued || request.state === 'settled' || now < outage.limit(request.began)) continue;
       request.refuse(engine.unavailable(this.#key, outage.last, 'Another caller in this process asked; try again'));
       this.leave(request, outage);
     }
@@ -132,7 +126,7 @@ export class LocalLine implements Callers {
     if (!request?.beginWait()) return;
     if (request.detects !== undefined)
       this.#context.deadlocks?.watch(this.#key, request, (error) => this.#giveUp(request, error));
-    if (!request.settled) request.events.tellWait();
+    if (request.state !== 'settled') request.events.tellWait();
   };
 
   get idle(): boolean {

@@ -18,9 +18,9 @@ export interface LocalStanding extends Seats {
 /** @returns nothing before the first claim of this process */
 export function localStanding(context: LineContext, request: AcquireRequest, queued: boolean): LocalStanding[] {
   const { name, engine } = context;
-  const process = name.known;
+  const process = name.word;
   if (process === undefined) return [];
-  request.number ??= name.next();
+  request.number ??= name.reserve();
   const { key, number: claim, began } = request;
   const { take, of } = request.seats;
   const { inside = [], cut = false } = request.circumstances() ?? {};

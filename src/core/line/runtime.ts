@@ -12,7 +12,7 @@ import { HeldLease } from '../holds/held-lease.ts';
 import type { Hold } from '../holds/hold.ts';
 import { Watchdog } from '../holds/watchdog.ts';
 import { RequestEvents } from './acquire-request.ts';
-import { Frame } from './frame.ts';
+import { Frame, frames } from './frame.ts';
 import type { DeadlockWatch, LineContext } from './line-context.ts';
 import { LocalLine } from './local-line.ts';
 import type { LocalStanding } from './local-standing.ts';
@@ -52,7 +52,7 @@ export class LockRuntime implements LineContext {
     const { clock } = this.engine;
     const began = clock.now();
     const events = new RequestEvents(this, { key, seats, terms }, began);
-    const inside = Frame.current;
+    const inside = frames.getStore();
     const until = began + terms.wait;
     let left = terms;
     let now = began;

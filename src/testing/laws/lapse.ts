@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { SHARED } from '../../core/contract/admission.ts';
-import { deadlineOf } from '../../core/contract/terms.ts';
+import { deadlineOf } from '../../core/contract/clock.ts';
 import { type Law, law } from '../law.ts';
 
 /** A claim without a sign of life loses its hold or its place. The claims that then fit hold the key. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { deadlineOf } from '../../core/contract/terms.ts';
+import { deadlineOf } from '../../core/contract/clock.ts';
 import type { Lease } from '../../core/holds/lease.ts';
 import { type Law, law } from '../law.ts';
 import { meanwhile } from '../limited.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import type { Attempt, Backend } from '../../../src/core/contract/backend.ts';
-import { deadlineOf } from '../../../src/core/contract/terms.ts';
+import { deadlineOf } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { around } from '../../../src/testing/around.ts';
 import { type ManualClock, manualClock } from '../../../src/testing/index.ts';

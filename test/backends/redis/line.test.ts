@@ -103,7 +103,7 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     const client = fleet.ioredis();
     const [holder, waiter] = [wish('nowhere'), wish('nowhere')];
     granted(await backend.attempt(holder));
-    const asked = attemptArgs(waiter, '-', (Date.now() + 60_000) * 1_000, 60_000);
+    const asked = attemptArgs(waiter, '-', Date.now() + 60_000, 60_000);
     await client.eval(ATTEMPT.text, 1, lockOf('holdfast', 'nowhere'), ...asked);
     await backend.release(holder);
     expect((await backend.attempt(wish('nowhere', { queue: false }))).granted, 'another').toBe(false);

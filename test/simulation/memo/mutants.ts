@@ -24,7 +24,7 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   },
   {
     bug: 'trusts that another machine counts time as it does',
-    file: 'core/contract/terms.ts',
+    file: 'core/contract/clock.ts',
     sound: 'Math.max(0, ms * PART - ROUNDING)',
     broken: 'ms',
     foundBy: 'onlyWaiters',
