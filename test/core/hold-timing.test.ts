@@ -181,6 +181,13 @@ test.each<[string, LockOptions, number, boolean]>([
   expect(timingOf().lastsFor(resolved(options), now)).toBe(lasts);
 });
 
+test('a hold that a session carries passes on to no caller that would have less of it than its whole lease', () => {
+  const timing = timingOf({ validFor: Number.POSITIVE_INFINITY, session: true });
+  const next: LockOptions = { ttl: 2_000, renew: false };
+  expect(timing.lastsFor(resolved(next), 500), 'the session carries it for as long as is asked for').toBe(true);
+  expect(timing.lastsFor(resolved({ ...next, maxHold: 60_000 }), 500), 'it would count from before').toBe(false);
+});
+
 describe('of a hold with a stand-in', () => {
   /** The timing of a hold, and what its stand-in knows and is told. */
   function covered(options: LockOptions = {}) {
