@@ -62,9 +62,8 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   constructor(runtime: LockRuntime, target: Target<L, O>, defaults: LayeredOptions, given?: LockOptions) {
     this.#runtime = runtime;
     this.target = target;
-    this.#options = given === undefined ? defaults : defaults.with(given);
-    const { terms } = this.#options;
-    if (terms.adaptive || terms.detect) this.#refuseUnsupported(terms);
+    this.#options = defaults.with(given);
+    this.#refuseUnsupported(this.#options.terms);
   }
 
   // It is not async, because one more async function costs more than all that it does itself.
@@ -116,7 +115,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   /** @throws LockError `LOCK_UNSUPPORTED` when the engine cannot do what these terms ask for */
   #refuseUnsupported(terms: Terms): void {
     const { engine } = this.#runtime;
-    if (terms.adaptive) AdaptiveHistory.of(engine, this.target.name, terms);
+    AdaptiveHistory.of(engine, this.target.name, terms);
     if (terms.detect) checkWaitersListed(engine.backend, 'leave detect out, and give a wait', this.target.name);
   }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { checkWaitersListed } from '../../src/core/contract/capability.ts';
+import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 
 const backend = memory();
@@ -24,4 +25,14 @@ test('an engine that cannot list who waits says so, and what to do instead', () 
     }),
   );
   expect(checked(unfair)).toThrow(expect.not.objectContaining({ key: expect.anything() }));
+});
+
+test('a lock looks for deadlocks only where waiters can be listed: it refuses when it is made, and when a call asks for it', async () => {
+  const locks = createLocks(around(backend, { inspect: undefined }));
+  const refused = expect.objectContaining({ code: 'LOCK_UNSUPPORTED', key: 'key' });
+  expect(() => locks.mutex('key', { detect: true })).toThrow(refused);
+  const mutex = locks.mutex('key');
+  await expect(mutex.acquire({ detect: true })).rejects.toEqual(refused);
+  const lease = await mutex.acquire();
+  expect(await lease.release(), 'who does not ask for it has the lock').toBe(true);
 });

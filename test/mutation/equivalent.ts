@@ -3,6 +3,13 @@
  * id decide; the names before them may be older than the sources.
  */
 export const EQUIVALENT: Readonly<Record<string, string>> = {
+  'src/backends/memory.ts#memory pefZQl: true => false': 'Only the names count, and no value.',
+  'src/backends/memory.ts#Memory.join osVgJe: false => true': 'It is set before it is read.',
+  'src/backends/memory.ts#Memory.join ql-b1R: 0 => 1': 'It is set to what is later before it is read.',
+  'src/backends/memory.ts#Memory.raise za0jrZ: 0n => 1n': 'The first ticket is 1, so it raises none.',
+  'src/backends/memory.ts#Memory.raise VdzXXU: <= => <':
+    'Raised to the ticket that it has, it has the same tickets as before.',
+  'src/backends/memory.ts#Memory.raise TGt8zN: > => >=': 'The same number is kept.',
   'src/backends/quorum/backend.ts#Quorum.introduced VfLWyv: false => true':
     'Nothing is answered before the first call has begun, which sets it.',
   'src/backends/quorum/ballot.ts#Ballot.on gJ-4p-: next ?? this.#state => next':
@@ -250,7 +257,27 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/memo/options.ts#MEMO_OPTIONS OHwUr-: true => false': 'Only the names count, and no value.',
   'src/memo/options.ts#MEMO_OPTIONS L3CtX1: true => false': 'Only the names count, and no value.',
   'src/memo/run.ts#FlightRun.constructor iKDkA2: true => false': 'A signal is aborted once.',
+  'src/primitives/lock.ts#LockObject.acquire mu0AHS: options === undefined ? this.#options.terms : this.#termsOf => this.#termsOf':
+    'Without options it gives the terms of the lock, checked once more, which only costs time.',
+  'src/primitives/lock.ts#LockObject.acquire NtR28N: terms.wait > 0 ? (lease as Promise<L>) : lease.then => lease.then':
+    'Who waits is given a lease or an error, never nothing, so it only costs one more promise.',
+  'src/primitives/lock.ts#LockObject.acquire PPB0yI: 0 => 1':
+    'Who waits 1 ms is given a lease or an error, never nothing, so it only costs one more promise.',
+  'src/primitives/lock.ts#LockObject.tryAcquire d0EAhk: given === undefined ? this.#options.terms : this.#termsOf => this.#termsOf':
+    'Without options it gives the terms of the lock, checked once more, which only costs time.',
   'src/primitives/multi-lease.ts#firstOf vvmSfA: true => false': 'A signal is aborted once.',
+  'src/primitives/multi-lock.ts#multiLock eCwXsv: < => <=':
+    'A sort asks only whether that is below 0, and two that are the same are refused in either order.',
+  'src/primitives/multi-lock.ts#multiLock ZAy5v6: 1 => 2':
+    'A sort asks only whether that is below 0, and two that are the same are refused in either order.',
+  'src/primitives/multi-lock.ts#multiLock AWZ4-U: 1 => 0':
+    'A sort asks only whether that is below 0, and two that are the same are refused in either order.',
+  'src/primitives/multi-lock.ts#multiLock 7H_TWN: 1 => 2':
+    'A sort asks only whether that is below 0, and two that are the same are refused in either order.',
+  'src/primitives/multi-lock.ts#multiLock Mg9ze6: + => -':
+    'Of two that are the same and stand side by side, each has the other beside it.',
+  'src/primitives/semaphore.ts#semaphore AcbRk5: 1 => 0': 'What runs inside of the permit asks for no seats.',
+  'src/primitives/semaphore.ts#semaphore cI8KDG: 1 => 2': 'What runs inside of the permit asks for no seats.',
   'src/primitives/wait-abort.ts#WaitAbort.constructor Z-gayb: true => false': 'The listener is taken away in any case.',
   'src/backends/redis/lua/attempt.lua#script 2XlR8B: count == 1 => false':
     'A text and an array of one read the same: it only costs the server a write more.',

@@ -1,0 +1,143 @@
+/** What `memory()` answers to claims, and what its traits say of it, to the millisecond and the ticket: the other engines are compared with it. */
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Attempt, Grant } from '../../src/core/contract/backend.ts';
+import { PLACE_TTL } from '../../src/core/contract/traits.ts';
+import { createLocks } from '../../src/index.ts';
+import { manualClock } from '../../src/testing/index.ts';
+import { claim } from '../core/claim.ts';
+
+function still() {
+  const clock = manualClock(1);
+  return { clock, engine: memory({ clock }) };
+}
+const ticketOf = (attempt: Attempt): bigint | undefined => (attempt as Partial<Grant>).ticket;
+
+test('memory() is the engine that can do all: permits, tokens that it never gives twice, and the shortest leases', async () => {
+  const { engine, clock } = still();
+  expect(engine.traits).toMatchObject({ seats: 'counted', fencing: 'durable', ttl: { min: 1 } });
+  const locks = createLocks(engine, { clock });
+  const lease = await locks.semaphore('permits', { permits: 2 }).acquire({ ttl: 3 });
+  expect(lease.held).toBe(true);
+});
+
+test('an option that memory() does not know is LOCK_INVALID', () => {
+  const unknown = { clok: manualClock(1) } as object;
+  expect(() => memory(unknown)).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
+});
+
+test('a place lapses when its own time is over, and not with the lease that it waits for', async () => {
+  const { clock, engine } = still();
+  const long = { ttl: 60_000 };
+  await engine.attempt(claim('holder', long));
+  await engine.attempt(claim('waiter', long));
+  const places = async (): Promise<boolean[]> => {
+    const found: boolean[] = [];
+    for await (const { held } of engine.inspect!('key')) found.push(held);
+    return found;
+  };
+  await clock.advance(PLACE_TTL - 1);
+  expect(await places(), 'a moment before').toEqual([true, false]);
+  await clock.advance(1);
+  expect(await places(), 'who holds stays, and who waits is gone').toEqual([true]);
+});
+
+test('who waits is told when the first claim ahead of it lapses, whenever its own does or that of one behind', async () => {
+  const { engine } = still();
+  await engine.attempt(claim('holder', { ttl: 500 }));
+  await engine.attempt(claim('first', { ttl: 300 }));
+  await engine.attempt(claim('last', { ttl: 100 }));
+  expect(await engine.attempt(claim('first', { ttl: 300 }))).toEqual({ granted: false, ahead: 1, retryAfter: 500 });
+  expect(await engine.attempt(claim('last', { ttl: 100 }))).toEqual({ granted: false, ahead: 2, retryAfter: 300 });
+});
+
+test('a ticket is the proposed one where that is new, and the next one where it is not', async () => {
+  const { engine } = still();
+  const told: (bigint | undefined)[] = [];
+  const wishes = [{}, { atLeast: 2n }, { atLeast: 10n, span: 3 }, {}, { atLeast: 13n }, { atLeast: 3n }];
+  for (const [id, wish] of wishes.entries())
+    told.push(ticketOf(await engine.attempt(claim(`${id}`, { ...wish, key: `key ${id}` }))));
+  expect(told).toEqual([1n, 2n, 10n, 13n, 14n, 15n]);
+});
+
+test('no proposal brings back a ticket that was given before', async () => {
+  const { engine } = still();
+  for (const id of ['a', 'b', 'c']) await engine.attempt(claim(id, { key: id }));
+  expect(ticketOf(await engine.attempt(claim('d', { key: 'd', atLeast: 3n })))).toBe(4n);
+});
+
+test('a hold that is raised to a proposal has it with all tickets of its span, and the next hold begins above them', async () => {
+  const { engine } = still();
+  const holder = claim('holder', { span: 3 });
+  expect(ticketOf(await engine.attempt(holder))).toBe(1n);
+  expect(ticketOf(await engine.attempt({ ...holder, atLeast: 20n }))).toBe(20n);
+  expect(ticketOf(await engine.attempt({ ...holder, atLeast: 19n })), 'a lower one lowers nothing').toBe(20n);
+  expect(ticketOf(await engine.attempt(claim('next', { key: 'other' })))).toBe(23n);
+});
+
+test('a hold that is raised among tickets of other keys takes none of theirs back', async () => {
+  const { engine } = still();
+  const holder = claim('holder');
+  await engine.attempt(holder);
+  await engine.attempt(claim('other', { key: 'other', atLeast: 50n }));
+  await engine.attempt({ ...holder, atLeast: 20n });
+  expect(ticketOf(await engine.attempt(claim('next', { key: 'next' })))).toBe(51n);
+});
+
+test.each([
+  true,
+  false,
+])('of those who wait, words that are left (%s) wake whom they may answer, and nobody else', async (left) => {
+  const { engine } = still();
+  const answered = { age: 1_000, mark: '-', counts: 0 };
+  const woken: string[] = [];
+  const holder = claim('holder');
+  await engine.attempt(holder);
+  for (const [id, wish] of [
+    ['next', {}],
+    ['for words', { answered }],
+    ['for the lock', {}],
+  ] as const) {
+    const waiting = claim(id, wish);
+    await engine.attempt(waiting);
+    await engine.watch!(waiting, (grant) => void woken.push(`${id}${grant ? ' has it' : ''}`));
+  }
+  await engine.release(holder, undefined, left ? { text: 'words', ttl: 1_000 } : undefined);
+  expect(woken).toEqual(left ? ['next has it', 'for words'] : ['next has it']);
+});
+
+test('a listing goes by the names of the keys, and one of an exact key has no other', async () => {
+  const { engine } = still();
+  for (const key of ['key b', 'key', 'key a']) await engine.attempt(claim(key, { key }));
+  const listed = async (exact: boolean): Promise<string[]> => {
+    const keys: string[] = [];
+    for await (const { key } of engine.inspect!('key', { exact })) keys.push(key);
+    return keys;
+  };
+  expect(await listed(false)).toEqual(['key', 'key a', 'key b']);
+  expect(await listed(true)).toEqual(['key']);
+});
+
+test('who waits has the proposed ticket when it is admitted, and not only when it asks again', async () => {
+  const { engine } = still();
+  const woken: (bigint | undefined)[] = [];
+  const [holder, waiter] = [claim('holder'), claim('waiter', { atLeast: 10n })];
+  await engine.attempt(holder);
+  await engine.attempt(waiter);
+  await engine.watch!(waiter, (grant) => void woken.push(grant?.ticket));
+  await engine.release(holder);
+  expect(woken).toEqual([10n]);
+});
+
+test('a watch that has ended wakes nobody, and one of a claim that is gone watches nothing', async () => {
+  const { engine } = still();
+  const [holder, waiter] = [claim('holder'), claim('waiter')];
+  const wake = (): never => expect.unreachable('nobody watches');
+  await (await engine.watch!(claim('of no key', { key: 'free' }), wake))[Symbol.asyncDispose]();
+  await engine.attempt(holder);
+  await (await engine.watch!(claim('of no place'), wake))[Symbol.asyncDispose]();
+  await engine.attempt(waiter);
+  await (await engine.watch!(waiter, wake))[Symbol.asyncDispose]();
+  await engine.release(holder);
+  expect(await engine.attempt(waiter)).toMatchObject({ granted: true });
+});
