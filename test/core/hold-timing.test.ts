@@ -56,6 +56,13 @@ describe('a hold is good', () => {
     expect(timing.deadline).toBe(3_968);
   });
 
+  test('with maxHold for a lease from now, where what the engine says is good for longer, however long ago it was asked for', () => {
+    for (const how of [{ validFor: Number.POSITIVE_INFINITY, session: true }, { validFor: 9_000 }]) {
+      const timing = timingOf({ sent: 0, now: 4_000, ...how, options: { maxHold: 10_000 } });
+      expect(timing).toMatchObject({ sent: 4_000, deadline: 6_968, confirmedFor: 3_000, renewAt: 5_000 });
+    }
+  });
+
   test('for no longer than an attempt sets that was not answered and may still arrive', () => {
     const timing = timingOf({ lateUntil: 1, validFor: 3_000 });
     expect([timing.lateUntil, timing.certain]).toEqual([1, false]);

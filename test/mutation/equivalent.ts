@@ -60,12 +60,31 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/claims/pause.ts#watchedPause EJTuOv: 1 => 0': 'One that is next has nobody before it in either count.',
   'src/core/claims/pause.ts#backOff t5BP_u: 16 => (16 * 10)':
     'The bound is 60 s at most, and that is less than 2 to the 16th of the shortest pause.',
-  'src/core/claims/queued-claim.ts#QueuedClaim.pauseAfter 88sq-d: 1 => 0':
+  'src/core/claims/queued-claim.ts#QueuedClaim.pauseAfter -HicoJ: 1 => 0':
     'Of a timer for less than 1 ms Node makes one for 1 ms.',
-  'src/core/claims/queued-claim.ts#QueuedClaim.pauseAfter RXPcE7: 1 => 2':
+  'src/core/claims/queued-claim.ts#QueuedClaim.pauseAfter xj5TAc: 1 => 2':
     'A ms later; what counts is that it is when the time is over.',
-  'src/core/claims/sent-claim.ts#Outage.exceeds 7iLs9q: this.#since ?? sent => this.#since':
-    'Nothing is later than what is not known, as nothing is later than itself.',
+  "src/core/claims/queued-claim.ts#verdictOn pkqeLG: 'unknown' => ''":
+    'No branch has that name: what is none of the others is slept on.',
+  'src/core/claims/queued-claim.ts#QueuedClaim.pursue Str_A4: this.sent ?? 0 => this.sent':
+    'Nothing is answered before something was sent.',
+  'src/core/claims/queued-claim.ts#QueuedClaim.pursue dWDWdO: 0 => 1': 'Nothing is answered before something was sent.',
+  'src/core/claims/queued-claim.ts#QueuedClaim.pursue JnvRKp: contended ? { ...grant!, contended } : grant => { ...grant!, contended }':
+    'That others were not in the way says the same as nothing.',
+  'src/core/claims/queued-claim.ts#aheadOf qfZluW: attempt?.granted === false ? attempt.ahead : undefined => attempt.ahead':
+    'It is asked of a refusal only.',
+  'src/core/claims/queued-claim.ts#aheadOf DEkx6f: attempt?.granted => attempt.granted':
+    'It is asked of a refusal only.',
+  'src/core/claims/queued-claim.ts#QueuedClaim.pauseAfter 8k4q0O: this.request?.began ?? 0 => this.request?.began':
+    'A claim whose request has left is woken already, and never sleeps.',
+  'src/core/claims/queued-claim.ts#QueuedClaim.pauseAfter HOy6h6: this.request?.began => this.request.began':
+    'A claim whose request has left is woken already; that it throws instead nobody is told, and it withdraws as it would.',
+  'src/core/claims/queued-claim.ts#QueuedClaim.pauseAfter PimRLY: 0 => 1':
+    'A claim whose request has left is woken already, and never sleeps.',
+  'src/core/claims/sent-claim.ts#SentClaim.accept 9sekpR: <= => <':
+    'The place lasts for longer than its deadline, by the margin of the clocks.',
+  'src/core/claims/sent-claim.ts#SentClaim.checkMail NEENhg: < => <=':
+    'Of mail of which just as much is left as was asked for both are right: to take it, and to ask once more.',
   'src/core/contract/admission.ts#Tally.remove jbt11n: left === 0 && this.#rooms.size > FEW => false':
     'A room that nobody names counts for nothing, forgotten or not.',
   'src/core/contract/admission.ts#Tally.remove 9uOoCt: > => >=':
@@ -125,9 +144,9 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/engine/engine.ts#Activity.pause 1eSzkS: true => false': 'The listener is taken away in any case.',
   'src/core/engine/engine.ts#Engine.inspect v282os: standings.return?. => standings.return':
     'What is thrown there is ignored.',
-  'src/core/engine/listener.ts#Listener.watchFor -eTZHI: this.#backend.watch?. => this.#backend.watch':
+  'src/core/engine/listener.ts#Listener.watchFor IiEGZr: this.#backend.watch?. => this.#backend.watch':
     'What throws is no more than a watch that is not there.',
-  'src/core/engine/listener.ts#Listener.watchFor mp6FDW: { return undefined; } => skip':
+  'src/core/engine/listener.ts#Listener.watchFor u-751s: { return undefined; } => skip':
     'A function that ends gives undefined.',
   'src/core/engine/listener.ts#dispose zisVcz: watch => true': 'What throws there is ignored.',
   "src/core/engine/users.ts#users pxeNbS: 'users' => ''": 'Any name will do that is shared with nothing else.',
@@ -173,14 +192,14 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   "src/core/line/frame.ts#RULES SNZX3-: 'line' => ''": 'Neither of the rules that are asked for.',
   "src/core/line/frame.ts#RULES PsmFrH: 'line' => ''": 'Neither of the rules that are asked for.',
   "src/core/line/frame.ts#RULES pI7Qfs: 'line' => ''": 'Neither of the rules that are asked for.',
-  'src/core/line/frame.ts#Frame.giveUp Stv3RW: request.settled => false':
+  "src/core/line/frame.ts#Frame.giveUp rH8ONV: request.state === 'settled' => false":
     'It comes to that only at the loss of the hold, which lets nobody in any more, in whichever order they are told.',
   'src/core/line/interim.ts#Interim.linger 5DpyOr: -1 => 1': 'The agenda sets it.',
   'src/core/line/interim.ts#Interim.linger o9S2ob: 1 => 0': 'The agenda sets it.',
   'src/core/line/interim.ts#Interim.linger D9QCUr: 1 => 2': 'The agenda sets it.',
-  'src/core/line/key-holds.ts#KeyHolds.serve m4w3lM: queued.request = undefined; => guard':
+  'src/core/line/key-holds.ts#KeyHolds.serve ooB348: queued.request = undefined; => guard':
     'A request that was served is settled, and of one that is settled nobody asks or moves the claim.',
-  'src/core/line/key-holds.ts#KeyHolds.answer pbNSKP: request => true':
+  'src/core/line/key-holds.ts#KeyHolds.serve JfUTrS: request => true':
     'Without a request it throws, and nobody is told: there is no request to refuse.',
   'src/core/line/key-holds.ts#KeyHolds.release YZinxS: > => >=': 'A hold that lingers for 0 ms does not linger.',
   'src/core/line/key-holds.ts#KeyHolds.giveUp wgonW4: > => >=':
@@ -193,28 +212,26 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'A hold has its owner before anything can end it.',
   'src/core/line/key-holds.ts#takeBack Sh299P: 0 => 1':
     'It is compared with the time of a clock that has run for longer than that.',
+  'src/core/line/key-holds.ts#KeyHolds.giveBack uODEQX: this.#callers.waitedFor ? this.#callers.takeS …  : undefined => this.#callers.takeSuccessor(owner)':
+    'takeSuccessor finds the same; it only costs less.',
   'src/core/line/line.ts#ArrivalLine.head mdCNmU: this.#outside.size === 0 ? undefined : this.#outside.values => this.#outside.values':
     'The first of nobody is undefined as well; the question before only costs less.',
-  'src/core/line/line.ts#Inside.add 1q-hyr: > => >=': 'A list and a Set of 16 do the same.',
-  'src/core/line/line.ts#Inside.add EL04kA: this.#many = new Set(this.#few.splice(0)); => guard':
+  'src/core/line/line.ts#Inside.enter _KT3Be: > => >=': 'A list and a Set of 16 do the same.',
+  'src/core/line/line.ts#Inside.enter e7AX3y: this.#many = new Set(this.#few.splice(0)); => guard':
     'A list of any length does the same, and only costs more.',
-  'src/core/line/line.ts#Inside.delete Edn4NS: this.#many.size === 0 => false':
+  'src/core/line/line.ts#Inside.leave 0tSTE0: this.#many.size === 0 => false':
     'An empty Set does the same as an empty list, and only costs more.',
-  'src/core/line/line.ts#Inside.delete mvj01M: this.#many = undefined; => guard':
+  'src/core/line/line.ts#Inside.leave j_ZpiT: this.#many = undefined; => guard':
     'An empty Set does the same as an empty list, and only costs more.',
-  'src/core/line/line.ts#Inside.delete c_CYyd: true => false':
+  'src/core/line/line.ts#Inside.leave 43hXKI: true => false':
     'Whoever was inside is looked for outside, too, and is not there.',
-  'src/core/line/line.ts#ArrivalLine.leave jy5b3J: this.#outside.size === 0 => false':
+  'src/core/line/line.ts#ArrivalLine.leave LpRit7: this.#outside.size === 0 => false':
     'Of nobody outside nobody comes in; the question before only costs less.',
-  'src/core/line/local-line.ts#LocalLine.refuseAlike 93LiX0: now < outage.limit(0) => false':
-    'For nobody the time is over before that; the question before only costs less.',
-  'src/core/line/local-line.ts#LocalLine.refuseAlike A-TQJ_: < => <=': 'Nothing happens in the very ms of the limit.',
-  'src/core/line/local-line.ts#LocalLine.refuseAlike 1ETmBY: 0 => 1':
+  'src/core/line/local-line.ts#LocalLine.refuseAlike wqpZAn: < => <=': 'Nothing happens in the very ms of the limit.',
+  'src/core/line/local-line.ts#LocalLine.refuseAlike uACrh6: 0 => 1':
     'Nobody asks in the first ms of a process, from which its clock counts.',
-  'src/core/line/local-line.ts#LocalLine.refuseAlike 3Stn6w: < => <=': 'Nothing happens in the very ms of the limit.',
-  'src/core/line/local-line.ts#LocalLine.takeSuccessor K8ag9e: queued?.openMailbox => queued.openMailbox':
-    'There is a claim where there is a next request, and that is asked before.',
-  'src/core/line/local-line.ts#LocalLine.beginWait 4h9KJh: request?.beginWait => request.beginWait':
+  'src/core/line/local-line.ts#LocalLine.refuseAlike pmwrMB: < => <=': 'Nothing happens in the very ms of the limit.',
+  'src/core/line/local-line.ts#LocalLine.beginWait V8GUH_: request?.beginWait => request.beginWait':
     'Without a request it throws, which ends a claim that nobody waits for any more, as its next step would.',
   'src/core/line/local-standing.ts#localStanding OshttR: process === undefined => false':
     'Whoever stands in a line came behind a claim, or with one, so the process has its name.',

@@ -28,14 +28,11 @@ type Verdict = 'held' | 'over' | 'late' | 'refused' | 'unknown';
 function verdictOn(
   attempt: Attempt | undefined,
   grant: LocalGrant | undefined,
-  ttl: number,
-  { delay, lengths }: Terms,
+  { delay }: Terms,
   now: number,
 ): Verdict {
   if (grant) {
-    // Some of the grant has to be left, and some of the lease, which is what the holder will count on.
-    const lease = ttl === lengths.hold ? grant.validFor : lengths.hold;
-    const lasts = deadlineOf(grant.sent, grant.validFor - delay) > now && deadlineOf(now, lease - delay) > now;
+    const lasts = deadlineOf(grant.sent, grant.validFor - delay) > now;
     return lasts && !grant.lost?.aborted ? 'held' : 'over';
   }
   if (!attempt) return 'unknown';
@@ -99,13 +96,12 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
         }
         if (this.listener?.mail) this.checkMail(this.listener.mail);
         const grant = this.grantOf(attempt);
-        switch (verdictOn(attempt, grant, this.claim.ttl, this.terms, this.engine.clock.now())) {
+        switch (verdictOn(attempt, grant, this.terms, this.engine.clock.now())) {
           case 'held':
-            if (this.request) kept = contended ? { ...grant!, contended } : grant;
+            kept = contended ? { ...grant!, contended } : grant;
             return kept;
           case 'over':
             this.#tooLate(grant!);
-            attempt = undefined;
             break;
           case 'late':
             attempt = undefined;

@@ -49,9 +49,9 @@ export class HoldTiming implements Schedule {
     const full = deadlineOf(now, usableTime(this.ttl, this.ttl, terms));
     this.#leaseEnd = terms.renew ? Number.POSITIVE_INFINITY : full;
     this.confirmation = { sent: grant.sent, validFor: grant.validFor };
-    this.deadline = deadlineOf(grant.sent, usableTime(grant.validFor, this.ttl, terms));
+    this.deadline = deadlineOf(grant.sent, usableTime(grant.validFor, Number.POSITIVE_INFINITY, terms));
     // It lasts what was asked for, from now; the next renewal makes it last no longer, however long the claim of a waiter does.
-    const longer = this.deadline > full && this.deadline < Number.POSITIVE_INFINITY;
+    const longer = this.deadline > full && Math.min(this.deadline, terms.maxHold) < Number.POSITIVE_INFINITY;
     this.sent = longer ? now : grant.sent;
     this.confirmedFor = usableTime(Math.min(this.ttl, grant.validFor), this.ttl, terms);
     this.deadline = Math.min(this.deadline, longer ? full : this.#leaseEnd);
