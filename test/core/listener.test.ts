@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Grant, Wake } from '../../src/core/contract/backend.ts';
+import type { Backend, Claim, Grant, Left, Wake } from '../../src/core/contract/backend.ts';
 import { Listener } from '../../src/core/engine/listener.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -168,5 +168,40 @@ describe('mail', () => {
     wake[0]!(GRANT);
     expect(listener.mail).toBeUndefined();
     expect(await rings()).toBe(false);
+  });
+});
+
+describe('words', () => {
+  const words: Left = { text: 'done', ticket: 1n, age: 0, validFor: 1_000 };
+  const asks = (age: number): Claim => claim('asks', { answered: { age, mark: '-', counts: 0 } });
+
+  test('are kept for a claim that any words answer, the first of them, and ring', async () => {
+    const { listener, wake, rings } = setup(() => watchOf('a'), 'mailbox');
+    listener.arm(asks(Number.POSITIVE_INFINITY));
+    wake[0]!(undefined, words);
+    wake[0]!(undefined, { ...words, text: 'later' });
+    expect(listener.left).toBe(words);
+    expect(await rings()).toBe(true);
+    listener.disarm();
+    expect(listener.left, 'of the next claim').toBeUndefined();
+  });
+
+  test.each<[string, Claim]>([
+    ['wants only those of a certain age', asks(5_000)],
+    ['asked for none', ours],
+  ])('only ring for a claim that %s', async (_, of) => {
+    const { listener, wake, rings } = setup(() => watchOf('a'), 'mailbox');
+    listener.arm(of);
+    wake[0]!(undefined, words);
+    expect(listener.left).toBeUndefined();
+    expect(await rings()).toBe(true);
+  });
+
+  test('may be there of which no mail tells, so a claim that they answer takes no grant by mail', async () => {
+    const { listener, wake, rings } = setup(() => watchOf('a'), 'mailbox');
+    listener.arm(asks(5_000));
+    wake[0]!(GRANT);
+    expect(listener.mail).toBeUndefined();
+    expect(await rings()).toBe(true);
   });
 });

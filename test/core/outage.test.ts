@@ -59,15 +59,20 @@ test('who takes up the place of another that gave up has its own ten seconds', a
   const clock = manualClock(1);
   const engine = memory({ clock });
   let up = false;
+  let asked = 0;
   const backend = around(engine, {
-    attempt: (claim) => (up ? engine.attempt(claim) : Promise.reject(new Error('no route'))),
+    attempt(claim) {
+      asked++;
+      return up ? engine.attempt(claim) : Promise.reject(new Error('no route'));
+    },
   });
-  const locks = createLocks(backend, { clock });
+  const locks = createLocks(backend, { clock, spin: { pause: 100, bound: 100 } });
   const hasty = expect(locks.mutex('key').acquire({ wait: 9_000 })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
   await clock.advance(8_900);
   const heir = locks.mutex('key').acquire();
   await clock.advance(5_000);
   await hasty;
+  expect(asked, 'with pauses in between, also after ten seconds of trouble').toBeLessThan(13_900 / 50);
   up = true;
   await clock.advance(2_500);
   expect((await heir).held).toBe(true);
@@ -119,7 +124,9 @@ test.each<[string, () => Error]>([
 });
 
 test('no waiter is ended by the first request of an outage, since its process may have stood still', () => {
-  const outage = new Outage(5, new Error('no route'));
+  const error = new Error('no route');
+  const outage = new Outage(5, error);
+  expect(outage.last).toBe(error);
   expect(outage.exceeds(0, 5, 20_000), 'the first one').toBe(false);
   expect(outage.exceeds(0, 6, 10_005), 'within ten seconds').toBe(false);
   expect(outage.exceeds(0, 6, 10_006)).toBe(true);

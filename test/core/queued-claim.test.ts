@@ -73,6 +73,30 @@ test('a hold that is good for no more than its delay is none, and who waits for 
   });
 });
 
+test('a hold is none at its deadline itself, and 1 ms before it is one', async () => {
+  for (const [took, outcome] of [
+    [987, 'held'],
+    [988, 'LOCK_UNAVAILABLE'],
+  ] as const) {
+    const { clock, mutex } = scene(
+      {},
+      {
+        async attempt() {
+          await new Promise<void>((resolve) => clock.after(took, resolve));
+          return { granted: true, ticket: 1n, validFor: 1_000 };
+        },
+        release: async () => ({ freed: true }),
+      },
+    );
+    const tried = mutex.tryAcquire({ ttl: 60_000 }).then(
+      () => 'held',
+      ({ code }) => code as string,
+    );
+    await clock.advance(took);
+    expect(await tried, `an answer after ${took} ms`).toBe(outcome);
+  }
+});
+
 test('a wait that is given up at whatever turn of a promise around its grant leaves no hold', async () => {
   const { clock, engine, mutex } = scene({}, {});
   let held = 0;

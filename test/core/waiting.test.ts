@@ -182,6 +182,29 @@ test('where nobody is woken, a waiter asks often again as soon as the line ahead
   await (await waited).release();
 });
 
+test('where nobody is woken, a waiter that was not told of the line ahead asks often again when it is', async () => {
+  const asked: number[] = [];
+  let answer = { granted: false, ahead: 3 } as { granted: false; ahead?: number };
+  const { clock, locks } = scene({ wakes: 'never' }, () => ({
+    async attempt() {
+      asked.push(clock.now());
+      return answer;
+    },
+  }));
+  void locks
+    .mutex('key')
+    .acquire({ wait: '1h', spin: SPIN })
+    .catch(() => {});
+  for (const next of [{ granted: false }, { granted: false, ahead: 3 }] as const) {
+    await clock.advance(10_000);
+    answer = next;
+    asked.length = 0;
+  }
+  await clock.advance(1_500);
+  expect(pausesOf(asked).slice(0, 3), 'pauses after the one that told it').toEqual([10, 20, 40]);
+  await locks.close();
+});
+
 test('a waiter whose place was taken away counts the line ahead from its new place', async () => {
   const { asked, clock, engine, locks, rival } = polled();
   const first = await rival.mutex('key').acquire({ ttl: '1h' });
@@ -235,6 +258,22 @@ test('an engine that is always slower than the lease is asked with pauses in bet
   await limited;
   await clock.advance(100);
   expect(await places()).toBe(0);
+});
+
+test('after a grant of which nothing was left when it came the engine is asked with pauses that double', async () => {
+  const asked: number[] = [];
+  const { clock, locks } = scene({ wakes: 'never', fair: false }, () => ({
+    async attempt() {
+      asked.push(clock.now());
+      await new Promise<void>((resolve) => clock.after(4, resolve));
+      return { granted: true, ticket: 1n, validFor: 5 };
+    },
+    release: async () => ({ freed: true }),
+  }));
+  const limited = expect(locks.mutex('key').acquire({ ttl: 5, wait: 300, spin: SPIN })).rejects.toThrow();
+  await clock.advance(300);
+  await limited;
+  expect(pausesOf(asked)).toEqual([14, 24, 44, 84]);
 });
 
 test('a hold with minHold whose shortening fails is not given back early', async () => {
@@ -381,10 +420,15 @@ test.each([
 ] as const)('what came by mail is a hold, and the engine is not asked again: kept by a %s', async (keptBy) => {
   const { clock, waiter } = waiterOf(60_000, keptBy);
   await clock.advance(10);
-  waiter.answers = () => expect.fail('the engine was asked');
-  waiter.mail(5n, 63_000);
+  let asked = 0;
+  waiter.answers = (claim) => {
+    asked++;
+    return waiter.refused(claim);
+  };
+  // A session may be good for less than the lease, and its holds are renewed all the same.
+  waiter.mail(5n, keptBy === 'lease' ? 63_000 : 15_000);
   await clock.advance(10);
-  expect(waiter.token).toBe(5n);
+  expect([waiter.token, asked]).toEqual([5n, 0]);
 });
 
 test('mail of which less is left than was asked for is only a bell', async () => {

@@ -1,0 +1,85 @@
+/** What becomes of a claim that words answer. */
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { claimFor, type Requester, type SeatRequest } from '../../src/core/claims/queued-claim.ts';
+import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
+import type { Attempt, Left, Wake } from '../../src/core/contract/backend.ts';
+import { LayeredOptions } from '../../src/core/contract/option-table.ts';
+import { ProcessName } from '../../src/core/contract/origin.ts';
+import { Engine } from '../../src/core/engine/engine.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+const WORDS: Left = { text: 'done', ticket: 1n, age: 0, validFor: 60_000 };
+
+/** A claim that any words answer, on an engine with a mailbox; what it asked and gave back, and what it heard. */
+function asking(answer?: Attempt) {
+  const clock = manualClock(1);
+  const memoryEngine = memory({ clock });
+  const calls = { attempts: 0, released: [] as string[] };
+  const heard: { readonly left: Left | undefined; readonly granted: boolean; readonly sent: number }[] = [];
+  let mail: Wake | undefined;
+  const backend = around(memoryEngine, {
+    traits: { ...memoryEngine.traits, wakes: 'mailbox' },
+    attempt(claim) {
+      calls.attempts++;
+      return answer ? Promise.resolve(answer) : memoryEngine.attempt(claim);
+    },
+    release(handle, next, leave) {
+      calls.released.push(handle.id);
+      return memoryEngine.release(handle, next, leave);
+    },
+    watch(_, wake) {
+      mail = wake;
+      return { [Symbol.asyncDispose]: async () => {} };
+    },
+  });
+  const engine = new Engine(backend, clock, false);
+  const terms = {
+    ...new LayeredOptions(backend.traits, { wait: 60_000 }).terms,
+    inquiry: {
+      settled: undefined,
+      answerable: () => ({ age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 }),
+      hears(attempt: Attempt, sent: number) {
+        const left = attempt.granted ? undefined : attempt.left;
+        heard.push({ left, granted: attempt.granted, sent });
+        return left !== undefined;
+      },
+    },
+  };
+  const request: Requester & SeatRequest & { circumstances(): undefined } = {
+    key: 'key',
+    seats: EXCLUSIVE,
+    terms,
+    began: clock.now(),
+    queued: undefined,
+    number: undefined,
+    circumstances: () => undefined,
+  };
+  const queued = claimFor(request, engine, new ProcessName());
+  queued.assign(request);
+  return { clock, memoryEngine, calls, heard, queued, tell: (left: Left) => mail!(undefined, left) };
+}
+
+test('words that answer an attempt leave nothing of the claim on the engine, so nothing is given back', async () => {
+  const { clock, calls, queued } = asking({ granted: false, left: WORDS });
+  expect(await queued.pursue(() => {})).toBeUndefined();
+  await clock.advance(1_000);
+  expect(calls).toEqual({ attempts: 1, released: [] });
+});
+
+test('words that came by mail settle a claim: nothing is asked once more, and its place is given back', async () => {
+  const { clock, memoryEngine, calls, heard, queued, tell } = asking();
+  await memoryEngine.attempt({ ...queued.claim, id: 'another', answered: undefined });
+  const outcome = queued.pursue(() => {});
+  await clock.advance(1);
+  const sent = clock.now() - 1;
+  tell(WORDS);
+  expect(await outcome).toBeUndefined();
+  await clock.advance(1);
+  expect(heard).toEqual([
+    { left: undefined, granted: false, sent },
+    { left: WORDS, granted: false, sent },
+  ]);
+  expect(calls, 'asked, and given back').toEqual({ attempts: 1, released: [queued.claim.id] });
+});
