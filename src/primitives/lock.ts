@@ -21,7 +21,8 @@ export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = Loc
    */
   acquire(options?: O): Promise<L>;
   /**
-   * Takes the lock if it is free, and never waits. It gives null if the lock is taken, and throws as `acquire` does, but never `LOCK_TIMEOUT`.
+   * Takes the lock if it is free, and never waits. It gives null if the lock is taken, and throws as `acquire` does, but never
+   * `LOCK_TIMEOUT`.
    * @example
    * const lease = await locks.mutex('report').tryAcquire();
    * if (lease === null) console.log('somebody is at it');
@@ -88,7 +89,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   }
 
   async run<T>(fn: (lease: L) => Promise<T> | T, options?: O): Promise<T> {
-    // It is checked before the lock is taken: later, everybody would wait for nothing.
+    // It is checked before the lock is taken. Otherwise others would wait for nothing.
     if (typeof fn !== 'function') throw invalid(`run() needs a function, not ${shown(fn)}`, this.target.name);
     const lease = await this.acquire(options);
     try {

@@ -57,7 +57,7 @@ export class MultiLease implements AnyLease {
 
   /** Releases all parts. @returns whether this call freed all of them */
   async release(): Promise<boolean> {
-    // All at once: if the engine does not answer, many parts take no longer than one.
+    // All parts are released at once: if the engine does not answer, many parts take no longer than one.
     const freed = await Promise.all(this.parts.map((part) => part.release()));
     return freed.every(Boolean);
   }

@@ -31,9 +31,9 @@ const INTRODUCTION = 250;
 const SWEEP = 60_000;
 
 /**
- * A lock is held when more than half of these engines say so: it outlives the loss of a minority of them. They have to be
- * independent of each other, and need not be alike. After Redlock (https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/),
- * with fencing tokens that grow. `close` closes them.
+ * A lock is held when more than half of these engines say so: it outlives the loss of a minority of them. They have to be independent of
+ * each other, and need not be alike. It follows Redlock (https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/), with
+ * fencing tokens that grow. `close` closes them.
  * @throws LockError `LOCK_INVALID` for fewer than two, for what is no backend or is given twice, or for a bad option
  * @example
  * const [a, b, c] = ['10.0.0.1:2379', '10.0.0.2:2379', '10.0.0.3:2379'].map((host) => etcd({ endpoints: [host] }));
@@ -144,7 +144,7 @@ class Quorum implements Backend {
     return renew(claims, this.#ballots, this.#context);
   }
 
-  /** The next claim is not sent along: there is no step that all nodes take together. */
+  /** Releases a hold. The next claim is not sent along, since there is no step that all nodes take together. */
   async release({ id }: Handle): Promise<Release> {
     const ballot = this.#ballots.get(id);
     if (!ballot) return { freed: false };
@@ -173,8 +173,8 @@ class Quorum implements Backend {
 function traitsOf(backends: readonly Backend[], maxTtl: number): Traits {
   const traits = backends.map((backend) => backend.traits);
   return {
-    // Majorities of a reader and of a writer meet in a node where they are in each other's way. Permits do not: of two permits
-    // over three nodes, three callers can each have two nodes.
+    // The majority of a reader and that of a writer share a node, which refuses one of them. Permits cannot rely on that: with two permits
+    // and three nodes, three callers can each have two nodes.
     seats: traits.some(({ seats }) => seats === 'exclusive') ? 'exclusive' : 'shared',
     fair: false,
     fencing: traits.some(({ fencing }) => fencing === 'never') ? 'never' : 'durable',

@@ -65,7 +65,7 @@ export class Ballot implements VoteReceiver {
     return refusal;
   }
 
-  /** The outcome for a caller that asked again at `sent`. The lease runs from the first request, so less of it is left. */
+  /** Gives the outcome for a caller that asked again at `sent`. The lease runs from the first request, so less of it is left. */
   async outcomeFor(sent: number): Promise<Attempt> {
     const answer = await this.#outcome.promise;
     return answer.granted ? { ...answer, validFor: sentLater(answer.validFor, sent - this.#began) } : answer;
@@ -140,7 +140,7 @@ export class Ballot implements VoteReceiver {
     const { until, span, losable } = worthOf(answers, majority, fenced ? ticket : undefined);
     const validFor = (until - this.#began) * worth;
     if (deadlineOf(this.#began, validFor) <= clock.now()) {
-      this.#lose(); // slower than the lease
+      this.#lose(); // the vote took longer than the lease
       return;
     }
     this.#on('won');

@@ -1,7 +1,7 @@
 import type { Finding } from '../../core/contract/backend.ts';
 import type { Node } from './node.ts';
 
-/** The findings of each node, with the number of the node, and the findings about the quorum as a whole. */
+/** Gives the findings of each node, with the number of the node, and the findings about the quorum as a whole. */
 export async function findings(nodes: readonly Node[], within: number): Promise<Finding[]> {
   const found = await Promise.all(nodes.map((node) => nodeFindings(node, within)));
   return [...(nodes.length % 2 === 0 ? [EVEN] : []), ...found.flat()];

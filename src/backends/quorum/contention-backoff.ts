@@ -1,14 +1,14 @@
 import type { Clock } from '../../core/contract/clock.ts';
 import { RecentKeys } from '../../core/contract/recent-keys.ts';
 
-/** How long after its last sight a rival is expected to ask again, ms. */
+/** The time after a rival was last seen in which it is expected to ask again, ms. */
 const MEMORY = 10_000;
 /** The pause between two attempts of a waiter, ms: at first, and after a long wait. Each pause varies at random by half. */
 const SOONEST = 4;
 const LATEST = 500;
 /** The pause of a waiter, as a share of its wait so far. Only the next holder asks often; a waiter behind it only reads the note. */
 const PACE = { next: 0.025, behind: 0.05, unknown: 0.1 };
-/** How long a process leaves a key to the others after a release, ms. It is no shorter than the first pauses of a waiter. */
+/** The time for which a process leaves a key to the others after a release, ms. It is no shorter than the first pauses of a waiter. */
 const YIELD = 6;
 
 interface Contention {
@@ -33,7 +33,7 @@ export class ContentionBackoff {
     this.#clock = clock;
   }
 
-  /** How many ms to wait before the key is asked for. */
+  /** Gives the time to wait before the key is asked for, ms. */
   pauseBefore(key: string): number {
     const contention = this.#contentions.get(key);
     return contention ? Math.max(0, contention.leftUntil - this.#clock.now()) : 0;
@@ -47,7 +47,7 @@ export class ContentionBackoff {
   }
 
   /**
-   * How many ms to wait after a refusal.
+   * Gives the time to wait after a refusal, ms.
    * @param how the place of this process among the waiters: next, behind the next holder, or not known
    */
   pauseAfter(key: string, how: keyof typeof PACE): number {

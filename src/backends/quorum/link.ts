@@ -9,8 +9,8 @@ const PROBE = 500;
 const SILENT = new Error('is silent');
 
 /**
- * Receives the outcome of a request by calls instead of a promise: in every turn between an answer and the next request the node,
- * and the nodes behind it, would have nothing to do.
+ * Receives the outcome of a request by calls. A promise would add turns between an answer and the next request, in which the node, and the
+ * nodes behind it, would have nothing to do.
  */
 export interface Receiver<Answer> {
   onAnswer(answer: Answer): void;
@@ -53,20 +53,20 @@ export class Link {
       this.#probeAt = this.clock.now() + PROBE;
       receiver.onFailure(new Error(`no answer within ${Math.round(within)} ms`));
     };
-    const asked = this.#timeouts.begin(within, expire, sent);
+    const limit = this.#timeouts.begin(within, expire, sent);
     promiseOf(call).then(
       (answer) => {
         this.#state = 'answers';
         try {
-          if (this.#timeouts.end(asked)) receiver.onAnswer(answer);
+          if (this.#timeouts.end(limit)) receiver.onAnswer(answer);
           else receiver.onLateAnswer?.(answer);
         } catch (error) {
-          receiver.onFailure(error); // a backend from outside may give any answer
+          receiver.onFailure(error); // a backend that a user wrote may give any answer
         }
       },
       (error) => {
         this.#state = 'answers';
-        if (this.#timeouts.end(asked)) receiver.onFailure(error);
+        if (this.#timeouts.end(limit)) receiver.onFailure(error);
       },
     );
   }

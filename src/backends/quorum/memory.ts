@@ -42,7 +42,7 @@ export class Memory {
     return !this.#notes || (ttl <= this.#longestNoted && now < this.#until);
   }
 
-  /** Resolves when the node remembers the lease. Without the right to write, no process relies on the note. */
+  /** Resolves when the node remembers the lease. If the user has no right to write, no process relies on the note. */
   async noteLease(ttl: number, now: number): Promise<void> {
     const lease = leaseClasses(this.#maxTtl).find((each) => each >= ttl) ?? this.#maxTtl;
     await ifAllowed(() => this.#notes!.write(leaseNote(lease), '1', DAY + this.#maxTtl));

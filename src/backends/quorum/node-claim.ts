@@ -5,12 +5,12 @@ import { LATE, type NodeAnswer, noOf, REFUSED } from './node-answer.ts';
 import { PendingRenewals } from './pending-renewals.ts';
 
 /**
- * `standing`: nothing takes it back. `leaving`: a release is on its way. `doubtful`: so it is, and a vote came in the meantime,
- * which may be younger than the release. `gone`: it was freed, and no vote for it can follow.
+ * `standing`: no release is on its way. `leaving`: one is. `doubtful`: one is, and a vote came in the meantime, which may be newer than the
+ * release. `gone`: it was freed, and no vote for it can follow.
  */
 type State = 'standing' | 'leaving' | 'doubtful' | 'gone';
 
-/** `voted`: too late to count. The others are answers to a release: `freed` for good, `answered` otherwise, or `unanswered`. */
+/** `voted`: a vote came too late to count. The others are answers to a release: `freed` for good, `answered` otherwise, or `unanswered`. */
 type Event = 'voted' | 'freed' | 'answered' | 'unanswered';
 
 /** A claim is released each time its state becomes `leaving`. */
@@ -43,7 +43,10 @@ export class NodeClaim implements Receiver<Attempt> {
   readonly #node: Node;
   #claim: Claim;
   #state: State = 'standing';
-  /** How often the node was asked. A second request raises the ticket; a release may free the first vote and be overtaken by the second. */
+  /**
+   * How often the node was asked. A second request raises the ticket; a release may free the first vote and arrive before the second
+   * request.
+   */
   #asked = 0;
   #renewals: PendingRenewals | undefined;
   #sent = 0;
@@ -120,11 +123,11 @@ export class NodeClaim implements Receiver<Attempt> {
     this.#on('voted');
   }
 
-  release(told?: OnRelease): void {
+  release(onRelease?: OnRelease): void {
     this.#state = 'leaving';
     const { claim, within } = this.#whole;
     this.#node.releases.begin(this.#claim, within, claim.ttl + within, (freed) => {
-      told?.(freed, this.node);
+      onRelease?.(freed, this.node);
       if (freed === undefined) this.#on('unanswered');
       else this.#on(freed && this.#asked === 1 ? 'freed' : 'answered');
     });

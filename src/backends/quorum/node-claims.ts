@@ -4,7 +4,7 @@ import { nodeTimeoutOf, type QuorumContext } from './context.ts';
 import { lostOf, mayKeep, type NodeAnswer, OPEN, REFUSED, UNASKED } from './node-answer.ts';
 import { type ClaimOfAll, NodeClaim, type OnRelease } from './node-claim.ts';
 
-/** How many nodes are asked first, where they will probably refuse. */
+/** The number of nodes that are asked first, where they will probably refuse. */
 const FEW = 2;
 
 /** The ballot that receives the answers. */
@@ -77,12 +77,12 @@ export class NodeClaims implements ClaimOfAll {
     for (const i of rest) this.#askNode(i, given?.ticket ?? atLeast, sent);
   }
 
-  /** What the few nodes say so far; undefined if all nodes were asked. If they disagree, all nodes have to be asked. */
+  /** Tells what the few nodes say so far; undefined if all nodes were asked. If they disagree, all nodes have to be asked. */
   get few(): 'open' | 'refused' | 'other' | undefined {
     if (this.#rest.length === 0) return undefined;
-    const told = this.#first.map((i) => this.#answers[i]!);
-    if (told.some((answer) => answer !== OPEN && answer !== REFUSED)) return 'other';
-    return told.includes(OPEN) ? 'open' : 'refused';
+    const answers = this.#first.map((i) => this.#answers[i]!);
+    if (answers.some((answer) => answer !== OPEN && answer !== REFUSED)) return 'other';
+    return answers.includes(OPEN) ? 'open' : 'refused';
   }
 
   /** Asks a node if it can answer. Returns false if it is skipped. */
@@ -109,10 +109,10 @@ export class NodeClaims implements ClaimOfAll {
     }
   }
 
-  release(told?: OnRelease): void {
+  release(onRelease?: OnRelease): void {
     for (const [i, answer] of this.#answers.entries()) {
       lostOf(answer)?.removeEventListener('abort', this);
-      if (mayKeep(answer)) this.#claims[i]!.release(told);
+      if (mayKeep(answer)) this.#claims[i]!.release(onRelease);
     }
   }
 

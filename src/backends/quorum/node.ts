@@ -31,7 +31,7 @@ export interface NodeContext {
   readonly clock: Clock;
   readonly timeouts: CallTimeouts;
   readonly trusts: Trusts;
-  /** Set when a node cannot be part of a quorum, because it numbers its grants itself. */
+  /** The error that is set when a node cannot be part of a quorum, because it numbers its grants itself. */
   misuse?: LockError;
 }
 
@@ -72,7 +72,10 @@ export class Node {
     this.#link.ask(() => this.#separateTwins()?.then(attempt) ?? attempt(), claim.within, sent, vote);
   }
 
-  /** Remembers a failure that says that the node is of the wrong kind. Its vote would never count, and users would notice that only after another node is lost. */
+  /**
+   * Remembers a failure that says that the node is of the wrong kind. Its vote would never count, and users would notice that only after
+   * another node is lost.
+   */
   noteFailure(why: unknown): void {
     if (isLockError(why, 'LOCK_UNSUPPORTED'))
       this.#context.misuse = invalid(`${this.title} cannot be one of a quorum: ${why.message}`);

@@ -11,12 +11,17 @@ export const LOOK = 25;
 /** How often the next holder renews its note, and how much longer than that the note lasts, ms. */
 export const RENEW_AFTER = 80;
 const LASTS = 170;
-/** A long wait makes the note last longer: by this share of the wait, and by at most this time, ms. A dead next holder delays the others by as much. */
+/**
+ * A long wait makes the note last longer: by this share of the wait, and by at most this time, ms. A dead next holder delays the others by
+ * as much.
+ */
 const LONGER = 0.05;
 const LONGEST = 5_000;
 /** After this wait a process spares the nodes: it asks one node whether the note is as before, and only when that may matter, ms. */
 const LONG = 1_000;
-/** The longest pause of the next holder between two attempts, and some time for the nodes to answer, ms. Its note lasts longer than that. */
+/**
+ * The longest pause of the next holder between two attempts, and some time for the nodes to answer, ms. Its note lasts longer than that.
+ */
 const PAUSES = 800;
 /** The longest time for which a process behind the next holder does not look at the note, ms. */
 const RESTS = 2_000;
@@ -41,10 +46,10 @@ export interface KeyUse {
   next: (NextProcess & { readonly writtenAt: number }) | undefined;
 }
 
-/** How long a process waits before it asks to be next, ms. */
+/** Gives how long a process waits before it asks to be next, ms. */
 export const patienceOf = (roundTrip: number): number => Math.max(PATIENCE, ROUND_TRIPS * roundTrip);
 
-/** How long a note lasts, ms. */
+/** Gives how long a note lasts, ms. */
 export const lifeOf = (waited: number, roundTrip: number): number =>
   RENEW_AFTER + LASTS + 4 * roundTrip + Math.min(LONGEST, waited * LONGER);
 

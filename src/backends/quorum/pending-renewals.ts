@@ -1,7 +1,7 @@
 import { leastOf } from '../../core/contract/extremes.ts';
 /**
- * The renewals of one claim that its node has not answered. Each may still be on its way, be overtaken by a later one, and set
- * the claim to lapse by its own, shorter lease: until the node answers, its vote is safe for no longer than that.
+ * The renewals of one claim that its node has not answered. Each may still be on its way, arrive after a later one, and set the claim to
+ * lapse by its own, shorter lease. Until the node answers, its vote is safe for no longer than that.
  */
 export class PendingRenewals {
   /** The leases that are under way, and the shortest lease whose answer will never come. ms. */
@@ -10,9 +10,9 @@ export class PendingRenewals {
 
   /** Notes that a renewal to `ttl` was sent. Returns how many ms of it are safe once the node confirms it. */
   begin(ttl: number): number {
-    const sure = leastOf(this.#open, Math.min(ttl, this.#lost));
+    const safeFor = leastOf(this.#open, Math.min(ttl, this.#lost));
     this.#open = [...this.#open, ttl];
-    return sure;
+    return safeFor;
   }
 
   /** @param known true if the node answered; otherwise the renewal may still arrive */

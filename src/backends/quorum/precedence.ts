@@ -126,8 +126,8 @@ export class Precedence {
 
   /**
    * Keeps the first sight of an unchanged note: the next holder goes on waiting, and writes its wait only now and then. A new note may have
-   * been written right after the last look. Without that, processes that began together would write over each other's notes for ever, and
-   * each of them would be next.
+   * been written right after the last look. Otherwise processes that began together would write over each other's notes for ever, and each
+   * of them would be next.
    */
   #otherNext({ next }: KeyUse, found: NextProcess | undefined, before: number, now: number): KeyUse['next'] {
     if (!found || found.id === this.#id) return undefined;

@@ -14,7 +14,7 @@ interface HoldRenewal {
 }
 
 /**
- * Renews holds, each node in one request. Every node that may have some of a hold is asked; when a majority has confirmed it, the
+ * Renews holds, with one request to each node. Every node that may have some of a hold is asked; when a majority has confirmed it, the
  * others are asked for their vote again.
  */
 export async function renew(
@@ -45,12 +45,12 @@ async function ask(node: Node, i: number, all: readonly HoldRenewal[], within: n
   if (holds.length === 0) return;
   const parts = holds.map(({ ballot }) => ballot!.claims.at(i));
   const claims = parts.map(({ current }) => current);
-  const sure = parts.map(({ renewals }, at) => renewals.begin(claims[at]!.ttl));
+  const safeFor = parts.map(({ renewals }, at) => renewals.begin(claims[at]!.ttl));
   const renewed = await node.renew(claims, within).catch(() => []);
   for (const [at, { answers }] of holds.entries()) {
     const answer = renewed[at] ?? 'unknown';
     parts[at]!.renewals.end(claims[at]!.ttl, answer !== 'unknown');
-    answers.receive(i, typeof answer === 'object' ? { validFor: Math.min(answer.validFor, sure[at]!) } : answer);
+    answers.receive(i, typeof answer === 'object' ? { validFor: Math.min(answer.validFor, safeFor[at]!) } : answer);
   }
 }
 

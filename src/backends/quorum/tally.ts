@@ -21,12 +21,12 @@ const LOST: Verdict = { kind: 'lost' };
 export const majorityOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
 
 /**
- * Settles as soon as no answer that is still to come can change the outcome.
+ * Settles as soon as no missing answer can change the outcome.
  *
- * A fenced claim wins when one and the same majority admits it and keeps one and the same number as its highest. That number
- * is the token. The next winner shares a node with this majority, which gives it a higher number, and its token is at least
- * what each node of its own majority gave. To count admissions over one majority and stored numbers over another is not
- * enough: tokens then come out of order (`test/backends/quorum/tokens.test.ts` shows it).
+ * A fenced claim wins when one and the same majority admits it and keeps one and the same number as its highest. That number is the token.
+ * The next winner shares a node with this majority, which gives it a higher number, and its token is at least what each node of its own
+ * majority gave. It is not enough to count admissions over one majority and stored numbers over another: then tokens come out of order, as
+ * `test/backends/quorum/tokens.test.ts` shows.
  */
 export function tally(votes: readonly Vote[], majority: number, fenced: boolean): Verdict {
   const tickets: bigint[] = [];
@@ -75,7 +75,10 @@ export function tallyRenewal(answers: readonly (Renewal | 'open')[], majority: n
 
 export type ReleaseAnswer = 'freed' | 'nothing' | 'unknown' | 'open';
 
-/** Says whether a release freed a hold; `undefined` while that is open. A vote whose release is unknown lapses, or is freed in the background. */
+/**
+ * Says whether a release freed a hold; `undefined` while that is open. A vote whose release is unknown lapses, or is freed in the
+ * background.
+ */
 export function tallyRelease(answers: readonly ReleaseAnswer[], majority: number): boolean | 'unknown' | undefined {
   const count = { freed: 0, nothing: 0, unknown: 0, open: 0 };
   for (const answer of answers) count[answer]++;

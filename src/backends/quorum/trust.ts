@@ -108,7 +108,7 @@ export class Trust {
       if (this.#state === 'resting') throw new Error('its vote does not count before one of a node that names its run');
     } else if (!this.#view) throw new Error('restarted while it was asked');
     await this.#memory.noteLease(ttl, now);
-    void this.#memory.mark(this.identity.run, undefined).catch(() => {}); // that note has to last as long
+    void this.#memory.mark(this.identity.run, undefined).catch(() => {}); // the mark has to last as long as the note of the lease
   }
 
   #restart(): void {
@@ -120,8 +120,8 @@ export class Trust {
   }
 
   /**
-   * Lets all nodes count whose rest is over, at once: the mark of one would be taken for a sign that the others are not new.
-   * @returns for each of these nodes, when it is marked
+   * Lets all nodes whose rest is over count at once: after the mark of one alone, the others would not look new any more.
+   * @returns a promise for each of these nodes, which resolves when the node is marked
    */
   #countRestedNodes(now: number): ReadonlyMap<Trust, Promise<void>> {
     const { all, identities, majority } = this.#trusts;

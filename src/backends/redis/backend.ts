@@ -48,15 +48,14 @@ const TRAITS: Traits = {
 };
 
 /**
- * Claims in one command, attempted or released. In a long line, where each costs most, that blocks the server for two to three
- * milliseconds.
+ * The number of claims that one command attempts or releases. In a long line, where each costs most, that blocks the server for two to
+ * three milliseconds.
  */
 const BATCH = 40;
 
 /**
- * Locks on one Redis (6.2 or newer) or Valkey, on one behind sentinels, or on a Cluster, over the caller's connected ioredis
- * or node-redis client. One more connection is opened, like the client's, for the messages that say whose turn it is. The
- * client stays the caller's to close.
+ * Locks on one Redis (6.2 or newer) or Valkey, on one behind sentinels, or on a Cluster, over the caller's connected ioredis or node-redis
+ * client. It opens one more connection like the client's, for the messages that say whose turn it is. The caller closes the client.
  * @throws LockError `LOCK_INVALID` when it is not such a client, or an option is malformed.
  * @example
  * import { Redis } from 'ioredis';
@@ -93,7 +92,7 @@ class Redis implements Backend {
   readonly name = 'redis';
   readonly traits: Traits;
   readonly notes: Notes;
-  /** Undefined where replicas acknowledge a grant: nobody would wait for them to have the words. */
+  /** Undefined where replicas acknowledge a grant: nothing would wait until they have the words, too. */
   readonly words: RedisWords | undefined;
   /** Undefined where there is no single server to name. */
   readonly incarnation?: Backend['incarnation'];
@@ -143,7 +142,7 @@ class Redis implements Backend {
           claim.answered && this.words
             ? await this.words.ask(claim, claim.answered, request.args)
             : readAttempt(await this.#attemptBatcher.ask(request), claim);
-        this.#shards.clockOf(key).learn(time, sent); // of the server that has the key now: the key may have moved meanwhile
+        this.#shards.clockOf(key).learn(time, sent); // this asks for the clock again, since the key may have moved to another server
         if (attempt) return attempt;
       }
       return { granted: false, late: true };
@@ -215,7 +214,7 @@ class Redis implements Backend {
   }
 
   async check(): Promise<Finding[]> {
-    const { findings, ordinaryMessages } = await import('./check.ts'); // few programs ask
+    const { findings, ordinaryMessages } = await import('./check.ts'); // few programs call this
     const trial = (): Promise<void> => tryOut(this, this.#wakeUps, this.#clock.id());
     const found = await findings(this.#port.nodes(), trial, this.#replicated?.count ?? 0, this.#clock);
     const why = this.#wakeUps.whyOrdinary;

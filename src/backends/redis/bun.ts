@@ -11,7 +11,7 @@ export interface BunRedisLike {
   close(): void;
 }
 
-/** It does not tell of its connections, but when they close. So a server that started again is not noticed. */
+/** Bun reports only the end of a connection. So a server that started again is not noticed. */
 export function overBunRedis(client: BunRedisLike): Port {
   const send = ([name, ...args]: readonly string[]): Promise<unknown> => client.send(name!, args);
   return {
@@ -34,7 +34,7 @@ export function overBunRedis(client: BunRedisLike): Port {
         if (over) return own.close();
         own.onclose = () => {
           if (!over) lost();
-          // Else it would connect again by itself.
+          // Otherwise it would connect again by itself.
           hangUp();
         };
         await own.subscribe(channel, (message) => heard(message));

@@ -18,9 +18,9 @@ async function factsOf(node: Node, acknowledge: number): Promise<ServerFacts> {
   const info = fieldsOf(String(await node.command('INFO')));
   const config = new Map<string, string>();
   for (const name of SETTINGS) {
-    // Forbidden to most users, and on most hosted servers: then less is said.
+    // Most users and most hosted servers do not allow this. Then the findings say less.
     const reply = await node.command('CONFIG', 'GET', name).catch(() => undefined);
-    // In the shapes that clients give to what is a map to the server.
+    // Clients give different shapes to what the server sends as a map.
     const [value] =
       reply instanceof Map ? reply.values() : Array.isArray(reply) ? [reply[1]] : Object.values(reply ?? {});
     if (value !== undefined) config.set(name, `${value}`);

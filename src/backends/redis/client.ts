@@ -22,7 +22,7 @@ export type RedisClient =
   | GlideLike
   | BunRedisLike;
 
-/** What each kind of client can do and no other can, the particular ones first. */
+/** The methods that tell each kind of client from all later ones. */
 const KINDS: readonly { readonly can: readonly string[]; over(client: never): Port }[] = [
   { can: ['evalsha', 'eval', 'call', 'nodes'], over: overIoredisCluster },
   { can: ['evalsha', 'eval', 'call', 'duplicate'], over: overIoredis },
@@ -49,8 +49,8 @@ const UNFIT: readonly { readonly can: readonly string[]; readonly why: string }[
 ];
 
 /**
- * node-redis tells of a broken connection by `error`, which ends the process where nobody listens; ioredis only prints it. The
- * calls that fail tell of it, too.
+ * node-redis emits `error` for a broken connection, which ends the process if nobody listens; ioredis only prints it. The calls that fail
+ * report it, too.
  */
 function withErrorListener<C extends object>(over: (client: C) => Port): (client: C) => Port {
   return (client) => {
@@ -60,7 +60,7 @@ function withErrorListener<C extends object>(over: (client: C) => Port): (client
   };
 }
 
-/** @throws LockError `LOCK_INVALID` when it is none of them. */
+/** @throws LockError `LOCK_INVALID` if the client is of no known kind */
 export function portOf(client: RedisClient): Port {
   const why = UNFIT.find(({ can }) => has(client, can))?.why;
   const kind = why ? undefined : KINDS.find(({ can }) => has(client, can));

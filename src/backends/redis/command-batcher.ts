@@ -1,4 +1,4 @@
-/** Commands to keep under way at once: the server works on one while the client reads and writes the others. */
+/** The number of commands to keep under way at once: the server works on one while the client reads and writes the others. */
 const LANES = 3;
 
 /** The traffic on one connection, of all its senders. */
@@ -19,22 +19,22 @@ interface PendingQuestion<Question, Answer> {
 }
 
 /**
- * Collects what is asked in one turn of the event loop and sends it in few commands: what a command costs client and server,
- * many times what a lock costs, is paid once for many. Nothing waits for anything but the turn it was asked in; and where nothing
- * is under way, or one thing and there was no company of late, not even for that: a lone caller pays for nobody to share with.
+ * Collects the questions of one turn of the event loop and sends them in few commands. A command costs client and server many times what a
+ * lock costs, and many questions share that. A question waits for nothing but the end of its turn. It does not even wait for that if
+ * nothing is under way, or if one command is and the last turn had one question: a lone caller has nobody to share with.
  */
 export class CommandBatcher<Question, Answer> {
   #pending: PendingQuestion<Question, Answer>[] = [];
-  /** Several were asked in the last turn that was waited for. */
-  #company = false;
+  /** Whether several questions were asked in the last turn that was waited for. */
+  #hadSeveral = false;
   readonly #most: number;
   readonly #traffic: Traffic;
   readonly #asker: Asker<Question, Answer>;
   readonly #groupOf: ((asked: PendingQuestion<Question, Answer>) => number) | undefined;
 
   /**
-   * @param most requests in one command
-   * @param groupOf what only questions of one command have in common; without it, all do
+   * @param most the largest number of questions in one command
+   * @param groupOf gives the group of a question. One command has questions of one group; without groups, of all
    */
   constructor(
     most: number,
@@ -49,11 +49,11 @@ export class CommandBatcher<Question, Answer> {
   }
 
   ask(question: Question): Promise<Answer> {
-    if (this.#pending.length === 0 && this.#traffic.commands <= (this.#company ? 0 : 1))
+    if (this.#pending.length === 0 && this.#traffic.commands <= (this.#hadSeveral ? 0 : 1))
       return this.#asker.one(question);
     return new Promise((resolve, reject) => {
       this.#pending.push({ question, resolve, reject });
-      // Runs when everything that the last reply set off has run.
+      // The flush runs after everything that the last reply caused.
       if (this.#pending.length === 1) process.nextTick(this.#flush);
     });
   }
@@ -61,7 +61,7 @@ export class CommandBatcher<Question, Answer> {
   readonly #flush = (): void => {
     const asked = this.#pending;
     this.#pending = [];
-    this.#company = asked.length > 1;
+    this.#hadSeveral = asked.length > 1;
     const share = shareOf(asked.length, this.#traffic.commands, this.#most);
     for (const part of parts(asked, share, this.#groupOf)) this.#command(part);
   };
@@ -84,15 +84,16 @@ export class CommandBatcher<Question, Answer> {
 }
 
 /**
- * How many of `count` requests go into one command. In one command for all, the client rests while the server works, and then
- * the server while the client does; so there are a few, each written by itself, and what the answer to one sets off is the next.
+ * Gives how many of `count` requests go into one command. With one command for all, the client would rest while the server works, and then
+ * the server while the client does. So there are a few, each written by itself, and the requests that the answer to one causes make up the
+ * next.
  */
 export function shareOf(count: number, underWay: number, most: number): number {
   const free = Math.max(1, LANES - underWay);
   return Math.min(most, Math.ceil(count / free));
 }
 
-/** `all`, in order, in parts of at most `most` of one group. */
+/** Splits `all`, in order, into parts of at most `most` items of one group. */
 export function parts<T>(all: T[], most: number, groupOf?: (one: T) => number): T[][] {
   if (all.length === 1) return [all];
   const groups = groupOf ? Map.groupBy(all, groupOf).values() : [all];

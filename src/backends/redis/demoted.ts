@@ -1,7 +1,7 @@
 import { systemClock } from '../../core/contract/clock.ts';
 import { isReply } from './errors.ts';
 
-/** The time between two times that a connection is left, ms: there may be no new primary yet. */
+/** The shortest time from leaving one connection to leaving the next, ms: there may be no new primary yet. */
 const PAUSE = 1_000;
 
 interface Leaving {
@@ -10,10 +10,10 @@ interface Leaving {
 }
 
 /**
- * A demoted primary keeps its connections, while the name or the address leads to the next one. node-redis has nothing like
- * `reconnectOnError` of ioredis. But it connects again when the server ends the connection, as it does after `QUIT`, which
- * everybody may send; what was sent before is answered first.
- * @returns to be called with each error that an answer is
+ * A demoted primary keeps its connections, though the name or the address already leads to the next one. node-redis has nothing like
+ * `reconnectOnError` of ioredis. But it connects again when the server ends the connection, as it does after `QUIT`, which every user may
+ * send. The server first answers what was sent before.
+ * @returns a function to call with each error that comes as an answer
  */
 export function leavingDemoted(client: Leaving): (error: unknown) => void {
   const { reconnectStrategy } = (client.options?.socket ?? {}) as { readonly reconnectStrategy?: unknown };

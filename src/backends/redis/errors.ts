@@ -1,6 +1,6 @@
 import { isLockError, LockError } from '../../core/contract/errors.ts';
 
-/** Refusals that a repeated request does not change, by the code with which the server begins them, and what to do. */
+/** Refusals that a repeated request does not change: the code with which the server begins each, and what to do about it. */
 const ADVICE: Readonly<Record<string, string>> = {
   NOAUTH: 'give the client a user and password',
   WRONGPASS: 'give the client the right user and password',
@@ -48,8 +48,8 @@ export function meaning(error: unknown, act: string, key?: string): unknown {
 }
 
 /**
- * ioredis hangs the command with its arguments on the error, and a server says what a command that it does not know began with:
- * the ids are among them, which are secrets.
+ * ioredis attaches the command and its arguments to the error, and a server repeats the beginning of a command that it does not know. Both
+ * may contain ids, which are secrets.
  */
 function withoutSecrets(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
@@ -65,7 +65,7 @@ function withoutSecrets(error: unknown): Error {
 export const isReply = (error: unknown, code: string): boolean =>
   error instanceof Error && error.message.startsWith(code);
 
-/** The client was closed by its owner. */
+/** Makes the error for a client that its owner has closed. */
 export const closedError = (): Error => new Error('CLOSED the client is closed');
 
 const actWords = (act: string, key?: string): string => (key === undefined ? act : `${act} ${JSON.stringify(key)}`);

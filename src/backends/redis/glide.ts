@@ -14,15 +14,15 @@ interface Message {
   readonly message: unknown;
 }
 
-/** Its class, which makes a client from the settings that each has kept. */
+/** The class of such clients. It makes a client from the settings that each client has kept. */
 interface GlideClass {
   createClient(settings: object): Promise<GlideLike>;
 }
 
-/** A channel by its exact name. */
+/** The kind of subscription that names a channel exactly. */
 const EXACT = 0;
 
-/** The core of it writes the codes of the server in its own words. */
+/** The core of GLIDE writes its own words for the codes of the server. */
 const CODES: Readonly<Record<string, string>> = {
   NoScriptError: 'NOSCRIPT',
   ReadOnly: 'READONLY',
@@ -34,7 +34,10 @@ const CODES: Readonly<Record<string, string>> = {
 };
 const SIGNALLED = /^An error was signalled by the server: - (\w+): ?/;
 
-/** It connects again by itself, also where it listens, and does not tell: what is missed meanwhile, waiters find by asking. */
+/**
+ * GLIDE connects again by itself, also where it listens, and does not report that. Waiters that missed a message in that time find out by
+ * asking.
+ */
 export function overGlide(client: GlideLike): Port {
   const send = (args: string[]): Promise<unknown> => client.customCommand(args).catch(rethrow);
   return {
@@ -67,7 +70,7 @@ export function overGlide(client: GlideLike): Port {
 function like(client: GlideLike, channel: string, callback: (message: Message) => void): Promise<GlideLike> {
   const { config } = client as unknown as { readonly config: object };
   const pubsubSubscriptions = { channelsAndPatterns: { [EXACT]: new Set([channel]) }, callback };
-  // Also where the application reads its replies as bytes, and its own subscriptions are not ours.
+  // The application may read its replies as bytes, so messages may be bytes, too. Its own subscriptions are left out.
   return (client.constructor as unknown as GlideClass).createClient({ ...config, pubsubSubscriptions });
 }
 

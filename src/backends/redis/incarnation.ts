@@ -37,7 +37,7 @@ function listen(client: Connecting): ClientListener {
   return { callbacks, tell };
 }
 
-/** The run of the server, asked once for each connection: a server that starts again ends those it had. */
+/** Asks for the run of the server, once for each connection: a server that starts again ends those it had. */
 export class Incarnation {
   readonly #port: Port;
   readonly #server: Server;
@@ -67,7 +67,7 @@ export class Incarnation {
     const info = await this.#info('server');
     const id = /^run_id:(\w+)/m.exec(info)?.[1];
     if (!id) throw new Error('INFO server names no run_id');
-    // In whole seconds of two clocks that are each a part of one behind.
+    // The uptime is the difference of two clocks in whole seconds, each up to one second behind.
     const seconds = Number(/^uptime_in_seconds:(\d+)/m.exec(info)?.[1] ?? 0);
     const run = { id, age: Math.max(0, seconds - 1) * 1_000, durable: await this.#isDurable() };
     if (connection === this.#connection) this.#run = run;

@@ -8,9 +8,11 @@ import { INSPECT, LIST } from './scripts.generated.ts';
 import type { Server, Shards } from './shards.ts';
 import { inOrder, isFailure, readStanding } from './wire.ts';
 
-/** One SCAN looks at so many names. */
+/** The number of names that one SCAN looks at. */
 const KEYS_PER_SCAN = '1000';
-/** One script looks at so many keys. It takes far less than a millisecond if nobody holds them, and about two if each is held. */
+/**
+ * The number of keys that one script looks at. It takes far less than a millisecond if nobody holds them, and about two if each is held.
+ */
 const KEYS_PER_SCRIPT = 500;
 /** The number of lines that are asked for at once. */
 const LINES_AT_ONCE = 50;
@@ -36,7 +38,7 @@ export class Listings {
   }
 
   async *inspect(start: string, { exact = false, progress }: Listing = {}): AsyncIterable<Standing> {
-    if (this.#port.ended) throw meaning(closedError(), 'inspect'); // of a Cluster it would know no node
+    if (this.#port.ended) throw meaning(closedError(), 'inspect'); // an ended client of a Cluster knows no node
     if (exact) {
       yield* await this.#lineOf(start, progress);
       return;
@@ -81,7 +83,7 @@ export class Listings {
     return found;
   }
 
-  /** Does the same in a Cluster, where no script may name keys of several slots: by commands that travel together. */
+  /** Does the same in a Cluster, where no script may name keys of several slots: by commands that are sent together. */
   async #findOneByOne(names: readonly string[]): Promise<TakenKey[]> {
     const values = await Promise.all(
       names.map((name) => this.#server.command('inspect', 'GET', [lockOf(this.#prefix, name)])),

@@ -34,7 +34,7 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
     evalSha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
     eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
     command: (name, keys, ...args) => client.call(name, ...keys, ...args),
-    // They are found by their slots: the client forgets a node as soon as its connection is lost.
+    // The nodes are found by their slots: the client forgets a node as soon as its connection is lost.
     nodes: () => {
       const names = new Set(Array.from({ length: SLOTS }, (_, slot) => client.slots[slot]?.[0]));
       return [...names].map((name) => ({ command: async (act, ...args) => nodeNamed(name).call(act, ...args) }));
@@ -42,7 +42,7 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
     ownConnection: async (slot, over, lost) =>
       connectionOver(nodeNamed(client.slots[slot]?.[0]), over, lost, client.options?.keyPrefix),
     listen: (channel, heard, lost) => {
-      // Every node hears what is published on any. The next try goes to another one: this one may be dead.
+      // Every node passes on what is published on any. The next try goes to another node, since this one may be dead.
       const nodes = client.nodes('master');
       turn = (turn ?? slotOf(channel)) + 1;
       const node = nodes[turn % nodes.length];

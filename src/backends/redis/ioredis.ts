@@ -35,7 +35,7 @@ interface IoredisOwn {
   on(event: string, listener: (...args: unknown[]) => void): unknown;
 }
 
-/** A connection of ours: no ready check (it needs the right to INFO), no resending, no mending. */
+/** The options of our own connections: no ready check (it needs the right to INFO), no resending, no reconnecting. */
 const OURS = {
   lazyConnect: true,
   enableReadyCheck: false,
@@ -43,9 +43,9 @@ const OURS = {
   enableAutoPipelining: false,
   retryStrategy: null,
   reconnectOnError: null,
-  // A listener sends nothing by itself: without probes a middle box drops it unseen.
+  // A listener sends nothing by itself. Without probes a middlebox may drop its connection unnoticed.
   keepAlive: 5_000,
-  // With sentinels: a server that stopped answering keeps its connections open, and would never be heard of again.
+  // With sentinels: a server that stopped answering keeps its connections open, and the listener would never notice that.
   failoverDetector: true,
 };
 
@@ -59,8 +59,8 @@ export function overIoredis(client: IoredisLike): Port {
       },
     );
   }
-  // Also of a client that gathers commands they are sent as they come. What goes together is decided in Turn, and the client's
-  // own pipelines go one by one, each when the last is answered: an app's slow one would hold up a renewal.
+  // Commands are sent at once, also over a client that collects commands. `CommandBatcher` decides what goes together. The client's own
+  // pipelines go one by one, each after the answer to the last: a slow one of the application would hold up a renewal.
   const direct = (name: string): Builtin | undefined =>
     client.options?.enableAutoPipelining ? client.createBuiltinCommand?.(name).string : undefined;
   const evalSha = direct('evalsha') ?? client.evalsha;
@@ -96,18 +96,18 @@ export function listenOver(
   const listener = client.duplicate(OURS);
   listener.on('end', lost);
   if (sharded) {
-    listener.on('moved', lost); // the server ended the subscription, because the slot is another server's now
-    listener.on('error', lost); // before ioredis 6 that end is a reply to nothing, for which it emits an error
+    listener.on('moved', lost); // the server ended the subscription, because another server has the slot now
+    listener.on('error', lost); // before ioredis 6 that end counts as a reply to no command, for which it emits an error
   }
   listener.on(sharded ? 'smessage' : 'message', (_channel, message) => heard(String(message)));
-  const hangUp = hanging(listener);
+  const hangUp = hangUpOf(listener);
   const subscribe = async (): Promise<void> => {
     await (sharded ? listener.ssubscribe?.(channel) : listener.subscribe(channel));
   };
   return { ready: listener.connect().then(subscribe), hangUp };
 }
 
-/** @param keyPrefix of a Cluster, whose nodes have none of their own */
+/** @param keyPrefix the prefix of a Cluster, whose nodes have none of their own */
 export async function connectionOver(
   client: IoredisLike,
   over: AbortSignal,
@@ -117,7 +117,7 @@ export async function connectionOver(
   const db = databaseOf(client);
   const own = client.duplicate({ ...OURS, keyPrefix, db });
   own.on('end', lost);
-  over.addEventListener('abort', hanging(own));
+  over.addEventListener('abort', hangUpOf(own));
   await own.connect();
   if (db > 0) await selectDatabase(db, (database) => own.call('select', `${database}`));
   return {
@@ -127,11 +127,11 @@ export async function connectionOver(
   };
 }
 
-/** Ends a connection of ours in each of its states. */
-function hanging(own: IoredisOwn): () => void {
-  own.on('error', () => {}); // its end follows, and what is sent on it fails
+/** Gives a function that ends a connection of ours in any of its states. */
+function hangUpOf(own: IoredisOwn): () => void {
+  own.on('error', () => {}); // the end of the connection follows, and commands on it fail
   let over = false;
-  // With sentinels (6.0): ended as it connects, it makes its connections to them all the same, and keeps them.
+  // A client of sentinels (6.0) that is ended while it connects still opens its connections to them, and keeps them.
   own.on('connect', () => over && own.disconnect());
   return () => {
     over = true;
@@ -139,13 +139,13 @@ function hanging(own: IoredisOwn): () => void {
   };
 }
 
-/** Calls on a connection, each in the database that its client names or not at all. */
+/** Makes a call on a connection, in the database that its client names or not at all. */
 type InDatabase = <T>(call: () => Promise<T>) => Promise<T>;
 
 /** The facts that an ioredis client has about the database of its connection: what it asked for, not the outcome. */
 interface Selecting {
   readonly options?: { readonly db?: number | undefined } | undefined;
-  /** Each connection has another one. */
+  /** Each connection has its own stream. */
   readonly stream?: unknown;
   readonly status?: string;
   readonly condition?: { readonly select?: number } | null;
@@ -160,21 +160,23 @@ const databaseOf = (client: object): number => {
 };
 
 /**
- * ioredis (6.0) goes on in database 0 where its `SELECT` is refused, at every new connection. So the first call on each waits for a
- * `SELECT` of ours. A new connection is in 0 without one.
+ * If the server refuses its `SELECT`, ioredis (6.0) goes on in database 0, at every new connection. So the first call on each connection
+ * waits for a `SELECT` of ours. Database 0 needs none, since a new connection is in it.
  */
 function ioredisDatabase(client: object, select: (database: number) => Promise<unknown>): InDatabase {
-  let sure: { readonly stream: unknown; readonly database: number } | undefined;
+  let confirmed: { readonly stream: unknown; readonly database: number } | undefined;
   let asking: Promise<void> | undefined;
-  const isSure = (database: number): boolean => {
+  const isConfirmed = (database: number): boolean => {
     const { stream, status } = client as Selecting;
-    // Until it is connected again it has the old stream, and what is sent then waits for the new one.
-    return status === 'ready' && sure !== undefined && sure.stream === stream && sure.database === database;
+    // Until the client is connected again it has the old stream, and commands that are sent then wait for the new one.
+    return (
+      status === 'ready' && confirmed !== undefined && confirmed.stream === stream && confirmed.database === database
+    );
   };
   const ask = async (): Promise<void> => {
     const database = databaseOf(client);
     await selectDatabase(database, select);
-    sure = { stream: (client as Selecting).stream, database };
+    confirmed = { stream: (client as Selecting).stream, database };
   };
   const makeSure = (): Promise<void> => {
     asking ??= ask().finally(() => {
@@ -183,10 +185,10 @@ function ioredisDatabase(client: object, select: (database: number) => Promise<u
     return asking;
   };
   const within = async <T>(database: number, call: () => Promise<T>): Promise<T> => {
-    if (!isSure(database)) await makeSure();
+    if (!isConfirmed(database)) await makeSure();
     const answer = await call();
-    if (isSure(database)) return answer;
-    // The client may have sent it again over another connection, which was not asked first.
+    if (isConfirmed(database)) return answer;
+    // The client may have sent the command again over another connection, whose database was not checked first.
     await makeSure().catch((cause: Error) => {
       throw new Error(`it is not known in which database it was done: ${cause.message}`, { cause });
     });

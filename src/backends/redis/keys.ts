@@ -1,26 +1,29 @@
 const ESCAPES: Readonly<Record<string, string>> = { '%': '%25', '{': '%7B', '}': '%7D' };
 
-/** Braces inside a name must not move the hash tag, and no two names may meet. */
+/** Encodes a name, so that its braces do not move the hash tag, and no two names become one. */
 const encode = (name: string): string => (/[%{}]/.test(name) ? name.replace(/[%{}]/g, (char) => ESCAPES[char]!) : name);
 
-/** Gives the key in which a lock is kept. Scripts use two more, `…:line` and `…:claims`. They have the same hash tag, and so the same slot of a Cluster. */
+/**
+ * Gives the key in which a lock is kept. Scripts use two more, `…:line` and `…:claims`. They have the same hash tag, and so the same slot
+ * of a Cluster.
+ */
 export const lockOf = (prefix: string, name: string): string => `${prefix}:{${encode(name)}}`;
 
 /**
- * The keys that a command names for these locks. The scripts know the other two keys of a lock by its own, which saves naming them; a Cluster
- * has to be told. While it moves a slot, key by key, it refuses a command whose keys are not all there (TRYAGAIN), and only
- * that keeps a script from a lock without its line, which is one that nobody holds.
+ * Gives the keys that a command names for these locks. The scripts derive the other two keys of a lock from its own, which saves naming
+ * them; a Cluster has to be told. While it moves a slot, key by key, it refuses a command whose keys are not all there (TRYAGAIN). Only
+ * that keeps a script from a lock without its line, which would look like one that nobody holds.
  */
 export const keysOf = (locks: readonly string[], cluster: boolean): readonly string[] =>
   cluster ? [...locks, ...locks.flatMap((lock) => [`${lock}:line`, `${lock}:claims`])] : locks;
 
-/** Gives the key of the words under a lock. The scripts for words know it by the lock's own. */
+/** Gives the key of the words under a lock. The scripts for words derive it from the key of the lock. */
 export const wordsOf = (lock: string): string => `${lock}:left`;
 
 /** Gives the key of a note. A lock of the same name has other keys. */
 export const noteOf = (prefix: string, name: string): string => `${lockOf(prefix, name)}:note`;
 
-/** The name behind a lock's key, or undefined for any other key. */
+/** Gives the name behind a lock's key, or undefined for any other key. */
 export function nameOf(prefix: string, key: string): string | undefined {
   const start = `${prefix}:{`;
   if (!key.startsWith(start) || !key.endsWith('}')) return undefined;

@@ -1,12 +1,12 @@
 /**
- * A text with places, declared once: fields of a fixed width, then words, with one blank between any two. Scripts name the fields
+ * Declares the form of a text: fields of a fixed width, then words, with one blank between any two. Scripts name the fields
  * (`$sole.ticket`, see scripts/build-lua.mjs), and TypeScript writes by the same declaration.
  */
 export interface Layout {
   /** The beginning of every text of the kind, in the field `kind`. */
   readonly kind?: string;
   readonly fixed: Readonly<Record<string, number>>;
-  /** Each by what it matches; the last may hold blanks. */
+  /** The pattern of each word; the last word may have blanks. */
   readonly words: Readonly<Record<string, string>>;
 }
 
@@ -21,13 +21,13 @@ const MICROS = 16;
 const TICKETS = { ticket: MICROS, span: 4 };
 
 /**
- * What a claim asks for, and where its grant is told: `-`, nowhere; with a ? before it, where to be unheard does not mean to be dead.
- * `ttl` is in ms.
+ * What a claim asks for, and the channel for its grant: `-` is none. A ? before it says that a claim which does not listen there need not
+ * be dead. `ttl` is in ms.
  */
 const ASKED_FOR = { id: WORD, take: NUMBER, of: NUMBER, ttl: NUMBER };
 const CLAIM = { ...ASKED_FOR, channel: WORD, label: REST };
 
-/** The version of the format, and what the key of a lock holds. */
+/** Makes a layout whose kind tells the version of the format, and what the key of a lock holds. */
 const kind = (
   name: string,
   fixed: Layout['fixed'],
@@ -44,11 +44,13 @@ export const layouts = {
   /** The record of a claim that is alone, with any number of seats. `seen` is its last sign of life. */
   sole: kind('sole', { seen: MICROS }, CLAIM),
   /**
-   * Several: seats of all holders, the smallest room a holder named, how many holders named it, and the ms at which the three keys
-   * of the lock vanish.
+   * The record of several claims: the seats of all holders, the smallest room that a holder named, how many holders named it, and the time
+   * at which the three keys of the lock expire, ms.
    */
   line: kind('line', {}, { taken: NUMBER, room: NUMBER, tight: NUMBER, keep: NUMBER }),
-  /** A line where one holder leaves no room: it and its lapse are at hand, since a hot key is mostly so. */
+  /**
+   * The record of a line where one holder leaves no room. The holder and its lapse are at hand, since a hot key is mostly in this state.
+   */
   held: kind('held', { lapse: MICROS }, { id: WORD, keep: NUMBER }),
   /** A claim of a line, in the hash `…:claims`. */
   record: { fixed: { ...TICKETS, seen: MICROS }, words: CLAIM },

@@ -9,7 +9,7 @@ const LAST_PAUSE = 2_000;
 
 /** What a mailbox needs of the engine around it. */
 export interface MailboxNeeds {
-  /** A name for the channel; where names have to fit a server, another one at each call. */
+  /** Gives a name for the channel: another one at each call, if names have to fit a server. */
   channel(): string;
   /** Opens one more connection, which listens to that channel. */
   listen(channel: string, heard: (message: string) => void, lost: () => void): Listening;
@@ -23,8 +23,8 @@ export interface MailboxNeeds {
 }
 
 /**
- * A channel on a connection of its own. It is opened when the first claim wants to hear of its turn, and again, while any does,
- * whenever it is lost. After that everyone is woken once, since what was told meanwhile went unheard.
+ * A channel on a connection of its own. It is opened when the first claim waits for its turn, and again if it is lost while a claim waits.
+ * Each time all claims are woken once, since they missed the messages until then.
  */
 export class Mailbox {
   readonly #needs: MailboxNeeds;
@@ -56,15 +56,15 @@ export class Mailbox {
     this.isOpen = false;
     this.#listening?.hangUp();
     this.#next?.reject(new Error('closed'));
-    this.#giveUp?.(new Error('closed')); // not every client says of a connection in the making that it was ended
+    this.#giveUp?.(new Error('closed')); // not every client reports that a connection was ended while it was being opened
   }
 
-  /** Resolves when the channel is open; one try serves all who ask meanwhile, in the pause before it too. */
+  /** Resolves when the channel is open. One try serves all claims that ask during it, or in the pause before it. */
   listen(): Promise<void> {
     if (this.isOpen) return Promise.resolve();
     if (this.#closed) return Promise.reject(new Error('closed'));
     if (this.#cancelPause) {
-      // Not refused: who begins to wait now would be deaf until it asks the engine again.
+      // This is not refused, since a claim that begins to wait now would hear nothing until it asks the engine again.
       this.#next ??= Promise.withResolvers();
       return this.#next.promise;
     }
@@ -98,7 +98,7 @@ export class Mailbox {
     }
     this.isOpen = true;
     this.#pause = FIRST_PAUSE;
-    // The client may have been led to another server by a name or an address that moved; this connection would stay behind.
+    // A name or an address that moved may have led the client to another server; this connection would stay at the old one.
     this.#unlisten ??= this.#needs.onConnection?.(() => this.#listening && this.#onLoss(this.#listening));
     this.#needs.wakeAll();
   }
@@ -107,7 +107,7 @@ export class Mailbox {
     if (this.#listening !== listening) return;
     this.#listening = undefined;
     if (!this.isOpen) {
-      // At once: what was sent on it is not always answered by its end (node-redis).
+      // The try fails at once: the end of a connection does not always settle what was sent on it (node-redis).
       this.#giveUp?.(new Error('the listening connection was lost as it opened'));
       return;
     }

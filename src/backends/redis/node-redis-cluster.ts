@@ -20,7 +20,7 @@ export interface NodeRedisClusterLike {
 
 export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
   let turn: number | undefined;
-  // Before 5.11 a client that is connected is given as it is.
+  // Before 5.11 `nodeClient` returns a connected client itself, not a promise of it.
   const open = async (node: Member): Promise<NodeRedisLike> => client.nodeClient(node as never);
   return {
     ...raw(client._keyPrefix, (firstKey, args) => client.sendCommand(firstKey, false, args)),
@@ -29,7 +29,7 @@ export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
     },
     cluster: true,
     nodeOf: (slot) => client.slots[slot]?.master.address ?? '',
-    // Asked for by its address: one that is no primary any more would be connected to, and the client not know of it.
+    // The node is asked for by its address. The client would otherwise connect to a former primary without noticing.
     nodes: () =>
       client.masters.map(({ address }) => ({
         command: async (name, ...args) => {
@@ -44,26 +44,27 @@ export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
       return connectionOver(await open(node), over, lost, client._keyPrefix);
     },
     listen: (channel, heard, lost) => {
-      // Every node hears what is published on any. The next try goes to another one: this one may be dead.
+      // Every node passes on what is published on any. The next try goes to another node, since this one may be dead.
       turn = (turn ?? slotOf(channel)) + 1;
       const node = client.masters[turn % client.masters.length];
-      return later(node ? open(node) : Promise.reject(new Error('the client knows no node')), (found) =>
+      return listenLater(node ? open(node) : Promise.reject(new Error('the client knows no node')), (found) =>
         listenOver(found, channel, heard, lost),
       );
     },
     ...(typeof client.sSubscribe === 'function' && {
       listenAt: (slot, channel, heard, lost) => {
         const node = client.slots[slot]?.master;
-        return later(node ? open(node) : Promise.reject(new Error('the client knows no node for this key')), (found) =>
-          listenOver(found, channel, heard, lost, true),
+        return listenLater(
+          node ? open(node) : Promise.reject(new Error('the client knows no node for this key')),
+          (found) => listenOver(found, channel, heard, lost, true),
         );
       },
     }),
   };
 }
 
-/** Listens over a client that is not there yet. */
-function later(client: Promise<NodeRedisLike>, listen: (client: NodeRedisLike) => Listening): Listening {
+/** Listens over a client that is still being opened. */
+function listenLater(client: Promise<NodeRedisLike>, listen: (client: NodeRedisLike) => Listening): Listening {
   let listening: Listening | undefined;
   let over = false;
   return {

@@ -39,7 +39,10 @@ export function overNodeRedisSentinel(client: NodeRedisSentinelLike): Port {
   };
 }
 
-/** It mends itself and says so by the way only; what is told meanwhile goes unheard. So any mending counts as its end. */
+/**
+ * The client reconnects by itself and reports that only indirectly, and messages of that time are missed. So any reconnection counts as its
+ * end.
+ */
 function listen(
   listener: NodeRedisSentinelListener,
   channel: string,
@@ -60,7 +63,7 @@ function listen(
   listener.on('end', lost);
   return {
     ready: listener.connect().then(async () => {
-      // Subscribing opens a connection, also after the end of what it belongs to, and nobody would close that.
+      // Subscribing opens a connection even after the client has ended, and nobody would close that.
       if (over) throw new Error('hung up');
       await listener.subscribe(channel, heard);
       if (over) await listener.destroy();

@@ -28,7 +28,8 @@ interface NodeRedisOwn {
 export type KeyPrefix = string | Buffer;
 
 /**
- * Sends scripts and commands as raw ones of this library. These bypass the client's key prefix (6.3), so it is put before the keys here.
+ * Sends scripts and commands as raw commands of this library. These bypass the client's key prefix (6.3), so the prefix is put before the
+ * keys here.
  * @param send gets the first key, by which a Cluster finds the node
  */
 export function raw(
@@ -54,8 +55,8 @@ export function raw(
 }
 
 /**
- * node-redis (6.3) leaves a connection whose `SELECT` is refused, but what waited in its queue was sent right behind. So nothing
- * may wait there, and no answer counts from before the connection is ready.
+ * node-redis (6.3) leaves a connection whose `SELECT` is refused, but the commands in its queue were sent right after that. So no command
+ * may wait there, and no answer counts that came before the connection was ready.
  */
 const nodeRedisDatabase = (client: object): (<T>(call: () => Promise<T>) => Promise<T>) => {
   const { options } = client as { readonly options?: { readonly database?: number | undefined } | undefined };
@@ -103,19 +104,19 @@ export function listenOver(
   lost: () => void,
   sharded = false,
 ): Listening {
-  // It has nothing to say or to hear for long, and would be ended for that again and again.
+  // A listener may send and receive nothing for long, and `socketTimeout` would end it for that again and again.
   const listener = duplicate(client, lost, { socketTimeout: undefined });
-  // The server ended the subscription, because the slot is another server's now.
+  // The server ended the subscription, because another server has the slot now.
   if (sharded) listener.on('sharded-channel-moved', lost);
-  const hangUp = hanging(listener);
+  const hangUp = hangUpOf(listener);
   const subscribe = async (): Promise<void> =>
     sharded ? listener.sSubscribe?.(channel, heard) : listener.subscribe(channel, heard);
   return { ready: listener.connect().then(subscribe), hangUp };
 }
 
-/** Ends a connection of ours in each of its states. */
-function hanging(own: NodeRedisOwn): () => void {
-  own.on('error', () => {}); // its end follows, and what is sent on it fails
+/** Gives a function that ends a connection of ours in any of its states. */
+function hangUpOf(own: NodeRedisOwn): () => void {
+  own.on('error', () => {}); // the end of the connection follows, and commands on it fail
   let over = false;
   const hangUp = (): void => {
     over = true;
@@ -123,23 +124,23 @@ function hanging(own: NodeRedisOwn): () => void {
       own.destroy();
     } catch {} // it is closed already
   };
-  // Ended as it connects (6.3), it connects all the same, and stays.
+  // A client (6.3) that is ended while it connects finishes connecting, and stays connected.
   own.on('connect', () => over && hangUp());
   return hangUp;
 }
 
 function duplicate(client: NodeRedisLike, lost: () => void, socket: object = {}): NodeRedisOwn {
   const own = client.duplicate({
-    // Its end would empty a cache that it shared with the client.
+    // The end of this connection would empty a cache that it shared with the client.
     clientSideCache: undefined,
     socket: { ...client.options?.socket, ...socket, reconnectStrategy: false },
   });
-  // It is never mended, so what closes it ends it. 'terminated' says so too, but only from node-redis 6.3 on.
+  // This connection never reconnects, so an error that closes it ends it. 'terminated' reports that, too, but only from node-redis 6.3 on.
   own.on('error', () => own.isOpen || lost());
   return own;
 }
 
-/** @param keyPrefix of the client; of a Cluster its nodes have none */
+/** @param keyPrefix the prefix of the client; the nodes of a Cluster have none */
 export async function connectionOver(
   client: NodeRedisLike,
   over: AbortSignal,
@@ -148,7 +149,7 @@ export async function connectionOver(
 ): Promise<OwnConnection> {
   over.throwIfAborted();
   const own = duplicate(client, lost);
-  over.addEventListener('abort', hanging(own));
+  over.addEventListener('abort', hangUpOf(own));
   await own.connect();
   return raw(keyPrefix, (_, args) => own.sendCommand(args));
 }

@@ -6,7 +6,7 @@ import { checkNames, namesOf } from '../../core/contract/options.ts';
 import type { Acknowledgement } from './replicated-servers.ts';
 
 const KNOWN = namesOf<RedisOptions>({ prefix: true, replicas: true, remember: true, clock: true });
-/** ms */
+/** The default and the bounds of `remember`, ms. */
 const REMEMBER = { default: 5 * 60_000, min: 1_000, max: 86_400_000 };
 const KNOWN_REPLICAS = namesOf<NonNullable<RedisOptions['replicas']>>({ acknowledge: true, within: true });
 
@@ -56,7 +56,7 @@ function acknowledgementOf(replicas: RedisOptions['replicas']): Acknowledgement 
   if (!Number.isInteger(acknowledge) || acknowledge < 1 || acknowledge > 100) {
     throw invalid(`replicas.acknowledge is ${acknowledge}; it must be a whole number from 1 to 100`);
   }
-  // To the server 0 would be for ever.
+  // The server takes 0 for no limit at all.
   return {
     count: acknowledge,
     within: Math.ceil(milliseconds(within ?? 50, 'replicas.within', { min: 1, max: 1_000 })),

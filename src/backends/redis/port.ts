@@ -3,15 +3,17 @@ import { LockError } from '../../core/contract/errors.ts';
 /** The part of a client library that this backend needs. */
 export interface Port {
   /**
-   * Opens one more connection like the client's, to the server that has a slot. It is never mended, and ends with the signal; `lost`
-   * is called when it ends without that.
+   * Opens one more connection like the client's, to the server that has a slot. It never reconnects, and ends with the signal; `onLoss` is
+   * called when it ends without that.
    */
   ownConnection(slot: number, over: AbortSignal, onLoss: () => void): Promise<OwnConnection>;
   /** Whether the owner has ended the client: then it sends nothing any more. */
   readonly ended: boolean;
   /** The prefix that the client puts before every key that it sends. It does not add or remove it in answers. */
   readonly keyPrefix: string;
-  /** A Redis Cluster: the keys of one command must share a slot, and a server cannot tell that a message reached nobody. */
+  /**
+   * Whether it is a Redis Cluster: there the keys of one command must share a slot, and a server cannot tell that a message reached nobody.
+   */
   readonly cluster: boolean;
   /** Names the server that has a slot now, as far as the client knows; constant where there is one. */
   nodeOf(slot: number): string;
@@ -29,8 +31,8 @@ export interface Port {
    */
   onConnection?(again: () => void): () => void;
   /**
-   * Opens one more connection like the client's, which subscribes to one channel. It is never mended: `lost` is called once when it
-   * ends, and a new one is a new call.
+   * Opens one more connection like the client's, which subscribes to one channel. It never reconnects: `lost` is called once when it ends,
+   * and a new one is a new call.
    */
   listen(channel: string, onMessage: (message: string) => void, lost: () => void): Listening;
   /**
@@ -53,7 +55,7 @@ export interface Listening {
   hangUp(): void;
 }
 
-/** The error for a client that cannot wait for replicas: its connections mend themselves, or it has none to itself. */
+/** Makes the error for a client that cannot wait for replicas: its connections reconnect by themselves, or it has none to itself. */
 export const noReplicas = (client: string): LockError =>
   new LockError(
     'LOCK_INVALID',

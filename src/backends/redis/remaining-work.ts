@@ -6,8 +6,8 @@ import { readFreed, releaseArgs } from './wire.ts';
 const NO_CLAIM = '-';
 
 /**
- * Finishes what a release left undone, because the line is too long for one script: places of the dead to skip, readers to admit. If it
- * fails, or this process ends, the next request for the key goes on with it.
+ * Finishes what a release left undone, because the line is too long for one script: it skips the places of dead claims, and admits readers.
+ * If it fails, or this process ends, the next request for the key goes on with it.
  */
 export class RemainingWork {
   readonly #shards: Shards;
@@ -32,7 +32,7 @@ export class RemainingWork {
     try {
       while (!this.#closed && readFreed(await this.#shards.askOne(RELEASE, request)).more);
     } finally {
-      this.#keys.delete(key); // in the turn of the last answer: later, a key that has more to do by then would be passed over
+      this.#keys.delete(key); // this is done in the turn of the last answer: later, a key that has more to do by then would be passed over
     }
   }
 

@@ -6,10 +6,10 @@ import { RENEW } from './scripts.generated.ts';
 import type { Shards } from './shards.ts';
 import { readRenewal, renewArgs } from './wire.ts';
 
-/** One command renews at most so many holds. The script skips those for which there is no time left. */
+/** The most holds that one command renews. The script skips those for which there is no time left. */
 const BATCH = 250;
 
-/** How long a node may take over a batch, ms: less than core gives all of them, a third of what they were good for. */
+/** Gives the time that a node may take for a batch, ms: less than core gives all of them, which is a third of what they were good for. */
 const patienceOf = (claims: readonly Claim[]): number =>
   leastOf(
     claims.map(({ ttl }) => ttl),
@@ -18,7 +18,7 @@ const patienceOf = (claims: readonly Claim[]): number =>
 
 /**
  * Renews holds. Those that one server has are renewed together.
- * @param servers whom to ask: the shards, or what waits for their replicas too
+ * @param servers the shards, or the servers that wait for replicas, too
  */
 export async function renewals(
   claims: readonly Claim[],

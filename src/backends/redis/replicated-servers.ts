@@ -13,7 +13,7 @@ export interface Acknowledgement {
   readonly within: number;
 }
 
-/** The time that a connection has to answer after its replicas should have, ms. After it the connection is given up. */
+/** The time that a connection has to answer after the time for its replicas is over, ms. Then the connection is given up. */
 const SILENCE = 1_500;
 
 interface ReplicaConnection {
@@ -22,9 +22,9 @@ interface ReplicaConnection {
 }
 
 /**
- * Asks on connections of its own, one per server, and waits there for replicas: WAIT counts only what its own connection wrote, and
- * holds up all commands behind it there. A connection is never mended: on a new connection WAIT would know nothing of the earlier
- * writes, and report success.
+ * Asks on connections of its own, one per server, and waits there for replicas: WAIT counts only what its own connection wrote, and holds
+ * up all commands behind it there. A connection never reconnects: on a new connection WAIT would know nothing of the earlier writes, and
+ * report success.
  */
 export class ReplicatedServers implements Traffic {
   commands = 0;
@@ -79,7 +79,7 @@ export class ReplicatedServers implements Traffic {
 
   #open(node: string, slot: number): ReplicaConnection {
     const end = new AbortController();
-    // A server ends a connection that is long idle (its `timeout`), which should cost the next who asks nothing.
+    // A server ends a connection that is idle for long (its `timeout`), which should cost the next request nothing.
     const opening = this.#port.ownConnection(slot, end.signal, () => this.#forget(node, connection));
     const connection: ReplicaConnection = { opening, end };
     this.#connections.set(node, connection);
@@ -122,7 +122,10 @@ export class ReplicatedServers implements Traffic {
 
 const TOO_FEW = 'REPLICAS';
 
-/** Whether a reply says that something is held: a ticket or, below zero, the time (lua/attempt.lua), or a 1 (lua/renew.lua). A refusal, lateness (-1) and an error are something else. */
+/**
+ * Whether a reply says that something is held: a ticket or, below zero, the time (lua/attempt.lua), or a 1 (lua/renew.lua). A refusal,
+ * lateness (-1) and an error are something else.
+ */
 const isHeld = (reply: unknown): boolean => /^(?:-\d)?[1-9]/.test(String(reply));
 
 /** Tells whether the server granted the hold but too few replicas have it, so that the caller must give it back. */

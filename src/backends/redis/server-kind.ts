@@ -1,18 +1,18 @@
 import { LockError } from '../../core/contract/errors.ts';
 
-/** What INFO tells of itself and a Redis does not say, by server. */
+/** The fields of INFO that Redis does not have, each with the name of its server. */
 const UNSUPPORTED: Readonly<Record<string, string>> = { dragonfly_version: 'Dragonfly' };
 
 /**
- * The name of a server that speaks the protocol, but on which our scripts do not lock: Dragonfly refuses a script the keys that
- * it was not told of, and runs another Lua. Undefined for Redis, Valkey, and what does not say.
+ * Names a server that speaks the protocol, but on which our scripts do not lock: Dragonfly refuses a script the keys that the call did not
+ * name, and runs another Lua. Undefined for Redis, Valkey, and a server that does not say.
  */
 export function whyUnsupported(info: ReadonlyMap<string, string>): string | undefined {
   const field = Object.keys(UNSUPPORTED).find((name) => info.has(name));
   return field && `${UNSUPPORTED[field]} ${info.get(field)}`;
 }
 
-/** The fields of INFO. */
+/** Reads the fields of INFO. */
 export const fieldsOf = (info: string): Map<string, string> =>
   new Map(
     info

@@ -6,19 +6,19 @@ import type { Listening, Port } from './port.ts';
 /** The time in which a server has to deliver a message on the channel, ms. */
 const PROOF_WITHIN = 2_000;
 const PROBE = 'probe';
-/** Does the same as `tell` of lua/include/line.lua. The server answers with the number of its listeners. */
+/** This does the same as `tell` of lua/include/line.lua. The server answers with the number of its listeners. */
 const TELL = "return redis.call('SPUBLISH', ARGV[1], ARGV[2])";
 /** The replies of a server that does not know the command, or does not let this user call it. */
 const REFUSED =
   /NOPERM|no permissions|unknown command|Unknown Redis command|ACL failure in script|can't run this command/i;
 
-/** Sharded messages cannot be used with this server, user or client. */
+/** Says that sharded messages cannot be used with this server, user or client. */
 export class Impossible extends Error {}
 
 /**
- * Listens to a sharded channel and tells itself something there, as the scripts do: the library has to hear it, and this user
- * needs the rights.
- * @param key of a lock that the same server has
+ * Listens to a sharded channel and sends itself a message there, as the scripts do. That shows whether the library hears it, and whether
+ * this user has the rights.
+ * @param key the key of a lock that the same server has
  */
 export function shardedChannel(
   port: Port,

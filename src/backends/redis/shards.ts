@@ -78,7 +78,7 @@ export class Shards {
     return this.#port.cluster ? ({ key }) => this.slotOf(key) : undefined;
   }
 
-  /** The clock of the server that has this key now: each server has its own. */
+  /** Gives the clock of the server that has this key now: each server has its own. */
   clockOf(key: string): ServerClock {
     if (!this.#port.cluster) return this.#serverClock;
     const node = this.#port.nodeOf(this.slotOf(key));
@@ -90,7 +90,7 @@ export class Shards {
     return clock;
   }
 
-  /** Sends an attempt that is already too late, unless the server's time is known: it changes nothing, and its refusal tells that time. */
+  /** Asks a server for its time. It sends an attempt that is already too late, which changes nothing, and whose refusal tells the time. */
   async learnTime(key: string): Promise<number> {
     await this.refuseUnsupported();
     const sent = this.#clock.now();
@@ -116,7 +116,7 @@ export class Shards {
     await this.#supported;
   }
 
-  /** The key in which a lock is kept. */
+  /** Gives the key in which a lock is kept. */
   keyOf(key: string): string {
     return lockOf(this.#prefix, key);
   }
@@ -154,7 +154,7 @@ export class Shards {
     return this.#port.command('GET', [this.keyOf(key)]);
   }
 
-  /** In a Cluster, gives no replies after `patience` ms of silence, so that a node that hangs delays nobody else. */
+  /** Gives the answers. In a Cluster it gives none after `patience` ms of silence, so that a node that hangs delays nobody else. */
   async within(patience: number, answers: Promise<unknown[]>): Promise<unknown[]> {
     if (!this.#port.cluster) return answers;
     let cancel = (): void => {};

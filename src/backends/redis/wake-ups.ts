@@ -8,15 +8,15 @@ import type { Listening, Port } from './port.ts';
 import type { Shards } from './shards.ts';
 import { readLeft, readMail } from './wire.ts';
 
-/** The place of the only mailbox of a process that needs one. */
+/** The place of the mailbox, if the process needs only one. */
 const ANYWHERE = '';
-/** Names that are tried until one lies in a slot of the wanted server. */
+/** The number of names that are tried until one lies in a slot of the wanted server. */
 const NAMES = 20_000;
 /**
- * The mailboxes in which the grants of this process arrive. One channel on one connection serves all keys of one server. An ordinary message in a
- * Cluster goes over its bus to every node, so each hand-over would cost as many messages as there are nodes. There the process
- * has a sharded channel at each primary on whose keys it waits, and only that primary and its replicas pass on what is told.
- * Sharded messages: https://redis.io/docs/latest/develop/pubsub/#sharded-pubsub
+ * The mailboxes in which the grants of this process arrive. One channel on one connection serves all keys of one server. An ordinary
+ * message in a Cluster goes over its bus to every node, so each hand-over would cost as many messages as there are nodes. There the process
+ * has a sharded channel at each primary on whose keys it waits, and only that primary and its replicas pass on what is told. Sharded
+ * messages: https://redis.io/docs/latest/develop/pubsub/#sharded-pubsub
  */
 export class WakeUps {
   readonly #prefix: string;
@@ -43,15 +43,15 @@ export class WakeUps {
   }
 
   /**
-   * What a claim says of where to tell its grant: to be unheard there proves nothing while the channel is not open, or where
-   * it may be open on another node.
+   * Gives the channel on which a claim wants its grant. A ? before it says that a missing listener proves nothing: the channel is not open,
+   * or may be open on another node.
    */
   channelOf(key: string): string {
     const mailbox = this.#mailboxOf(key);
     return mailbox.isOpen && !this.#port.cluster ? mailbox.channel : `?${mailbox.channel}`;
   }
 
-  /** At once where the channel is open. Rejects where it cannot be opened now; the claim is polled then. */
+  /** Watches at once where the channel is open. It rejects where the channel cannot be opened now; the claim is polled then. */
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable> {
     if (this.#mailboxOf(claim.key).isOpen) return this.#waiting.watch(claim, wake, { age });
     return this.listen(claim.key).then(() => this.#waiting.watch(claim, wake));
@@ -61,7 +61,7 @@ export class WakeUps {
   async listen(key: string): Promise<void> {
     const mailbox = this.#mailboxOf(key);
     await mailbox.listen().catch((error: unknown) => {
-      // Sharded messages were found to be impossible meanwhile, and another mailbox serves this key.
+      // In the meantime sharded messages were found to be impossible, and another mailbox serves this key.
       const other = this.#mailboxOf(key);
       if (other === mailbox) throw error;
       return other.listen();
@@ -79,14 +79,14 @@ export class WakeUps {
 
   #mailboxOf(key: string): Mailbox {
     const place = this.#port.cluster ? this.#placeOf(key) : ANYWHERE;
-    let there = this.#mailboxes.get(place);
-    if (!there) {
+    let known = this.#mailboxes.get(place);
+    if (!known) {
       const needs = place === ANYWHERE ? this.#everywhere() : this.#shard(place);
-      there = { mailbox: new Mailbox(needs, this.#clock), key };
-      this.#mailboxes.set(place, there);
+      known = { mailbox: new Mailbox(needs, this.#clock), key };
+      this.#mailboxes.set(place, known);
     }
-    there.key = key;
-    return there.mailbox;
+    known.key = key;
+    return known.mailbox;
   }
 
   #everywhere(): MailboxNeeds {
@@ -107,7 +107,7 @@ export class WakeUps {
     const here = (claim: { readonly key: string }): boolean => this.#placeOf(claim.key) === place;
     let tried = 0;
     return {
-      // A name whose slot this server has. The next one has another slot: that of the last may have moved.
+      // Gives a name whose slot this server has. The next name has another slot, since that of the last one may have moved.
       channel: () => {
         for (const end = tried + NAMES; tried < end; ) {
           const channel = `${name}:${tried++}`;
@@ -155,11 +155,11 @@ export class WakeUps {
   }
 
   #deliver(message: string): void {
-    const told = readLeft(message);
-    const asker = told && this.#waiting.addressee(told.id);
+    const leftMail = readLeft(message);
+    const asker = leftMail && this.#waiting.addressee(leftMail.id);
     // The message may have lain unread for long, while this process stood still.
     const time = asker && this.#shards.clockOf(asker.claim.key).in(0);
-    asker?.wake(undefined, leftIn(told?.words, time ?? Number.POSITIVE_INFINITY));
+    asker?.wake(undefined, leftIn(leftMail?.words, time ?? Number.POSITIVE_INFINITY));
     const mail = readMail(message);
     const waiter = mail && this.#waiting.addressee(mail.id);
     if (waiter) waiter.wake({ granted: true, ticket: mail.ticket, span: mail.span, validFor: mail.validFor });

@@ -4,7 +4,7 @@ import { type Layout, layouts, NO_TICKET } from './layout.ts';
 
 type Fields<L extends Layout> = Readonly<Record<keyof L['fixed'] | keyof L['words'], string | number | bigint>>;
 
-/** Makes a writer of texts of this layout. It puts as many zeros before a number as the place of the number wants. */
+/** Makes a writer of texts of this layout. It fills a number up with zeros to the width of its field. */
 function writer<L extends Layout>({ fixed, words }: L): (fields: Fields<L>) => string {
   const names = [...Object.keys(fixed), ...Object.keys(words)] as (keyof Fields<L>)[];
   const widths = names.map((name) => fixed[name as string] ?? 0);
@@ -23,17 +23,18 @@ export const MICRO = 1_000;
 
 /**
  * Gives the arguments of lua/attempt.lua.
- * @param notAfter the last moment at which the server may grant it, ms by the server's clock. 0 makes every server answer that it is too late
+ * @param notAfter the last moment at which the server may grant it, ms by the server's clock. 0 makes every server answer that it is too
+ * late
  * @param remember ms for which a key that nobody uses keeps its last ticket
  */
 export function attemptArgs(claim: Claim, channel: string, notAfter: number, remember: number): string[] {
   const { id, take, of, queue, span, label, atLeast = NO_TICKET } = claim;
   if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', claim.key);
   const ttl = Math.ceil(claim.ttl);
-  const told = queue ? channel : '-';
+  const grantsTo = queue ? channel : '-';
   const limit = Math.floor(notAfter * MICRO);
   return [
-    writeAttempt({ notAfter: limit, atLeast, queue: queue ? 1 : 0, span, id, take, of, ttl, channel: told, label }),
+    writeAttempt({ notAfter: limit, atLeast, queue: queue ? 1 : 0, span, id, take, of, ttl, channel: grantsTo, label }),
     `${ttl + remember}`,
   ];
 }
@@ -48,8 +49,8 @@ export function renewArgs(claim: Claim, remember: number): string[] {
 export const releaseArgs = (id: string, remember: number): string[] => [`${id} ${remember}`];
 
 /**
- * Whether a reply among others in one script is an error of its own. Integers are strings, and strings buffers, where the client
- * is told so (`stringNumbers`, `typeMapping`).
+ * Whether a reply among others in one script is an error of its own. Integers are strings, and strings buffers, where the client is set so
+ * (`stringNumbers`, `typeMapping`).
  */
 export const isFailure = (reply: unknown): boolean => String(reply)[0] === '!';
 
@@ -102,17 +103,17 @@ export const readWords = (ticket: unknown, since: unknown, ends: unknown, text: 
   until: Number(ends) / MICRO,
 });
 
-/** What lua/leave.lua tells a claim: words, or that it has to ask for them. */
+/** Reads what lua/leave.lua tells a claim: words, or that it has to ask for them. */
 export function readLeft(
   message: string,
 ): { readonly id: string; readonly words: ReturnType<typeof readWords> | undefined } | undefined {
-  const told = /^(?:ask|left) (\S+)(?: (\d+) (\d+) (\d+) )?/.exec(message);
-  if (!told) return undefined;
-  const [head, id, ticket, since, ends] = told;
+  const match = /^(?:ask|left) (\S+)(?: (\d+) (\d+) (\d+) )?/.exec(message);
+  if (!match) return undefined;
+  const [head, id, ticket, since, ends] = match;
   return { id: id!, words: ticket ? readWords(ticket, since, ends, message.slice(head.length)) : undefined };
 }
 
-/** See `tell` in lua/include/line.lua. */
+/** Reads a message of `tell` in lua/include/line.lua. */
 export function readMail(message: string): Mail | undefined {
   const match = /^(\d+) (\S+) (\d+)(?: (\d+))?$/.exec(message);
   if (!match) return undefined;
@@ -122,7 +123,7 @@ export function readMail(message: string): Mail | undefined {
 
 const STANDING = /^([01]) (\d+) (\d+) (\d+) (\d+) (.*)$/s;
 
-/** A claim of lua/include/standing.lua. @param now of the engine, µs */
+/** Reads a claim of lua/include/standing.lua. @param now the time of the engine, µs */
 export function readStanding(key: string, now: string, row: string): Omit<Standing, 'position'> {
   const [, held, ticket, lapse, take, of, label] = STANDING.exec(row)!;
   return {
@@ -132,7 +133,7 @@ export function readStanding(key: string, now: string, row: string): Omit<Standi
     take: Number(take),
     of: Number(of),
     label: label!,
-    // A ticket is the time it was given at, or just ahead of it.
+    // A ticket is the time at which it was given, or just after it.
     since: Math.max(0, Number(now) - Number(ticket)) / MICRO,
     remaining: (Number(lapse) - Number(now)) / MICRO,
   };

@@ -5,11 +5,11 @@ import { ASK, LEAVE } from './scripts.generated.ts';
 import type { Server, Shards } from './shards.ts';
 import { MICRO, readAttempt, readWords, releaseArgs } from './wire.ts';
 
-/** µs: older than any words. */
+/** An age above that of any words, µs. */
 const ANY_AGE = 1e16;
 /** What lua/leave.lua adds to its reply if words were left. */
 const LEFT = 4;
-/** ms for which an estimate of the server's clock is good: by NTP, which slews by up to 500 ppm, it is 5 ms off then. */
+/** The time for which an estimate of the server's clock is good, ms: NTP, which slews by up to 500 ppm, makes it 5 ms wrong by then. */
 const RECENT = 10_000;
 
 /** The words under the keys of locks, each in a key beside the lock, which expires. */
@@ -42,7 +42,7 @@ export class RedisWords implements Words {
   /**
    * Makes an attempt of a claim that words may answer.
    * @param attempt the arguments of the attempt itself
-   * @returns as `readAttempt`
+   * @returns the same as `readAttempt`
    */
   async ask(claim: Claim, answered: Answerable, attempt: readonly string[]): Promise<ReturnType<typeof readAttempt>> {
     const { age, mark, counts } = answered;
@@ -51,10 +51,10 @@ export class RedisWords implements Words {
     const args = [...attempt, ...releaseArgs(claim.id, this.#remember), `${oldest}`, mark, `${counted}`];
     const reply = (await this.#shards.askOfWords(ASK, { key: claim.key, args })) as unknown[];
     if (String(reply[0]) === '=') return this.#answer(reply);
-    const came = readAttempt(reply[0], claim);
-    if (!came.attempt || (!came.attempt.granted && came.attempt.late)) return came;
-    const known = came.attempt.granted ? counts > 0 && { tries: Number(reply[1]) } : { mark: String(reply[2]) };
-    return { ...came, attempt: { ...came.attempt, ...known } };
+    const outcome = readAttempt(reply[0], claim);
+    if (!outcome.attempt || (!outcome.attempt.granted && outcome.attempt.late)) return outcome;
+    const known = outcome.attempt.granted ? counts > 0 && { tries: Number(reply[1]) } : { mark: String(reply[2]) };
+    return { ...outcome, attempt: { ...outcome.attempt, ...known } };
   }
 
   #answer([, now, ticket, since, ends, text]: unknown[]): { attempt: Attempt; time: number } {
@@ -62,7 +62,7 @@ export class RedisWords implements Words {
     return { attempt: { granted: false, left: leftIn(readWords(ticket, since, ends, text), time) }, time };
   }
 
-  /** Gives up a hold with words. @param release the arguments of the release itself */
+  /** Gives up a hold and leaves words. @param release the arguments of the release itself */
   async leave(key: string, release: readonly string[], leave: Leave): Promise<{ left: boolean; reply: unknown }> {
     const { text, ttl, ageless } = leave;
     const args = [...release, text, `${Math.ceil(ttl * MICRO)}`, ageless ? '1' : '0'];

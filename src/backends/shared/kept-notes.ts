@@ -1,7 +1,7 @@
 import type { Notes } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 
-/** Notes in this process. */
+/** Keeps notes in this process. */
 export function keptNotes(clock: Clock): Notes {
   const notes = new Map<string, { readonly text: string; readonly lapses: number }>();
   return {

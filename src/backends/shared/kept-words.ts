@@ -2,7 +2,7 @@ import type { Answerable, Attempt, Claim, Leave, Left, Remembered, Words } from 
 import type { Clock } from '../../core/contract/clock.ts';
 import { answerIn, countedIn, type KeyRecord, leavingIn, overAt, rememberedIn } from './record.ts';
 
-/** Old records looked at for each that is written. So those that are over go faster than new ones come. */
+/** The number of old records that are looked at for each new one. So those that are over go faster than new ones come. */
 const SWEPT = 2;
 
 /** The words of keys, in this process. */
@@ -26,12 +26,12 @@ export class KeptWords implements Words {
     return answerIn(this.#records.get(key), answered, this.#clock.now());
   }
 
-  /** What an attempt came to, with what is known of the holds before, or with this one. */
+  /** Adds to the answer to an attempt what is known of the holds before, or of this one. */
   told(claim: Claim, answered: Answerable, attempt: Attempt): Attempt {
     const { key } = claim;
-    const told = countedIn(this.#records.get(key), claim, answered, attempt, this.#clock.now());
-    if (told.changed) this.#keep(key, told.changed);
-    return told.attempt;
+    const counted = countedIn(this.#records.get(key), claim, answered, attempt, this.#clock.now());
+    if (counted.changed) this.#keep(key, counted.changed);
+    return counted.attempt;
   }
 
   leave(key: string, ticket: bigint, leave: Leave): void {

@@ -19,10 +19,12 @@ export class KeyLine extends ArrivalLine<Entry> {
   firstLapse = Number.POSITIVE_INFINITY;
 }
 
-/** Old lines looked at for each new line. So lapsed claims of keys that nobody asks for go faster than new ones come. */
+/**
+ * The number of old lines that are looked at for each new line. So lapsed claims of keys that nobody asks for go faster than new ones come.
+ */
 const SWEPT = 2;
 
-/** Not by `Math.min`, whose arguments must fit on the stack. */
+/** Gives the first lapse. It does not use `Math.min`, whose arguments must fit on the stack. */
 export function soonest(entries: Iterable<Entry>): number {
   let first = Number.POSITIVE_INFINITY;
   for (const { lapses } of entries) if (lapses < first) first = lapses;
@@ -49,7 +51,7 @@ export class KeyLines {
     return this.#lines.get(key);
   }
 
-  /** A line that somebody has joined. */
+  /** Keeps a line that a claim has joined. */
   keep(key: string, line: KeyLine, now: number): void {
     if (!this.#lines.has(key)) this.#sweep(now);
     this.#lines.set(key, line);
@@ -64,11 +66,11 @@ export class KeyLines {
     }
   }
 
-  /** The line without claims that have lapsed. */
+  /** Gives the line without claims that have lapsed. */
   living(key: string, now: number): KeyLine | undefined {
     const line = this.#lines.get(key);
     if (!line || now < line.firstLapse) return line;
-    // From the back: a lapsed place must not be admitted when the hold ahead of it lapses.
+    // This goes from the back: a lapsed place must not be admitted when the hold ahead of it lapses.
     for (const entry of line.members.reverse()) if (entry.lapses <= now) this.remove(line, entry);
     line.firstLapse = soonest(line.members);
     return line;

@@ -14,7 +14,7 @@ export interface Refused<M> {
   readonly ahead: number;
   /** The claim to watch; undefined means the whole line. */
   readonly behind?: M;
-  /** That claim also tells when it is admitted, not only when it leaves. */
+  /** Whether that claim also tells when it is admitted, and not only when it leaves. */
   readonly relayed: boolean;
 }
 

@@ -2,12 +2,15 @@ import type { Answerable, Attempt, Claim, Leave, Left, Remembered } from '../../
 import { invalid, type LockError } from '../../core/contract/errors.ts';
 import { NO_MARK } from '../../core/contract/left.ts';
 
-/** How long words may be where an engine sets no other limit, bytes: no weight for a server, a pool or a client. */
+/** The longest words where an engine sets no other limit, bytes: they are no burden for a server, a pool or a client. */
 export const LONGEST_WORDS = 65_536;
 
 /** What is stored of a key beside its line. Times are those of the engine's clock, ms. */
 export interface KeyRecord {
-  /** Holds begun since words were left last, of claims that count; the ticket and the mark of the last one, and until when they count. */
+  /**
+   * The number of holds, of claims that count, begun since words were last left; the ticket and the mark of the last one, and until when
+   * they count.
+   */
   readonly tries: number;
   readonly begun: bigint;
   readonly mark: string;
@@ -21,7 +24,7 @@ export interface KeyRecord {
 
 const NOTHING: KeyRecord = { tries: 0, begun: 0n, mark: NO_MARK, counts: 0, ticket: 0n, at: 0, until: 0, text: '' };
 
-/** The words that are there. */
+/** Gives the words that are there. */
 export function leftIn(
   record: Pick<KeyRecord, 'text' | 'ticket' | 'at' | 'until'> | undefined,
   now: number,
@@ -31,13 +34,13 @@ export function leftIn(
   return { text, ticket, age: Math.max(0, now - at), validFor: until - now };
 }
 
-/** The words that answer a claim. */
+/** Gives the words that answer a claim. */
 export function answerIn(record: KeyRecord | undefined, { age }: Answerable, now: number): Left | undefined {
   const left = leftIn(record, now);
   return left && left.age <= age ? left : undefined;
 }
 
-/** The record as it is from a grant on. The same one, where the claim does not count or this grant was counted before. */
+/** Gives the record from a grant on. It is the same one if the claim does not count or this grant was counted before. */
 function begunIn(
   record: KeyRecord | undefined,
   ticket: bigint,
@@ -50,7 +53,10 @@ function begunIn(
   return { ...(record ?? NOTHING), tries, begun: ticket, mark, counts: now + ttl + counts };
 }
 
-/** What an attempt came to, with what is known of the holds before, or with this one; and the record to keep, if the attempt changes it. */
+/**
+ * Adds to the answer to an attempt what is known of the holds before, or of this one. It also gives the record to keep, if the attempt
+ * changes it.
+ */
 export function countedIn(
   record: KeyRecord | undefined,
   { ttl }: Claim,
@@ -64,7 +70,7 @@ export function countedIn(
   return { attempt: { ...attempt, tries: begun.tries }, ...(begun !== record && { changed: begun }) };
 }
 
-/** The record with words, which end the tries. */
+/** Makes the record with words, which end the tries. */
 export const leavingIn = (ticket: bigint, { text, ttl, ageless = false }: Leave, now: number): KeyRecord => ({
   ...NOTHING,
   ticket,
@@ -84,10 +90,10 @@ export function rememberedIn(record: KeyRecord | undefined, now: number): Rememb
   return { ...(left && { left }), tries: triesIn(record, now), mark: markIn(record, now) };
 }
 
-/** From when on nothing of it counts. */
+/** Gives the time from which on nothing of the record counts. */
 export const overAt = ({ counts, until }: KeyRecord): number => Math.max(counts, until);
 
-/** As a text for engines that store one. The words are last, and may hold anything. */
+/** Writes a record as text, for engines that store it so. The words are last, and may contain anything. */
 export const writeRecord = ({ tries, begun, mark, counts, ticket, at, until, text }: KeyRecord): string =>
   `1 ${tries} ${begun} ${mark} ${Math.ceil(counts)} ${ticket} ${Math.floor(at)} ${Math.ceil(until)} ${text}`;
 
@@ -97,14 +103,14 @@ export const unknownFormat = (): LockError =>
     'what a memo keeps under this key has a format that this version does not know. Use the newest holdfast everywhere, or forget() the key',
   );
 
-/** What stands before the words. */
+/** The part before the words. */
 const RECORD = /^1 (\d+) (\d+) (\S+) (\d+) (\d+) (\d+) (\d+) /;
 
-/** @param unit of its times, in a ms @throws LockError `LOCK_INVALID` for a text of another format */
+/** @param unit the number of its time units in a ms @throws LockError `LOCK_INVALID` for a text of another format */
 export function readRecord(stored: string, unit = 1): KeyRecord {
   const found = RECORD.exec(stored);
   if (!found) throw unknownFormat();
-  // Not as a list: to go through one takes as long as all the rest here.
+  // The match is not taken apart as a list: to iterate over it takes as long as all the rest here.
   const { 0: head, 1: tries, 2: begun, 3: mark, 4: counts, 5: ticket, 6: at, 7: until } = found;
   return {
     tries: Number(tries),

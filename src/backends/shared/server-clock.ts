@@ -24,7 +24,7 @@ export class ServerClock {
     const received = this.#clock.now();
     const least = time - received;
     const most = time - (sent ?? received);
-    // Beyond the upper bound, one of the clocks was set, or has drifted.
+    // If the estimate is above the upper bound, one of the clocks was set, or has drifted.
     if (this.#ahead === undefined || least > this.#ahead || most < this.#ahead) this.#ahead = least;
     this.#learned = received;
   }
@@ -44,7 +44,10 @@ export class ServerClock {
     return now - this.#learned > ms ? undefined : this.in(0, now);
   }
 
-  /** Gives what the server's clock shows, ms since 1970, `ms` after our clock shows `since`; undefined while the server's clock is not known. */
+  /**
+   * Gives what the server's clock shows, ms since 1970, `ms` after our clock shows `since`; undefined while the server's clock is not
+   * known.
+   */
   in(ms: number, since: number = this.#clock.now()): number | undefined {
     return this.#ahead === undefined ? undefined : since + ms + this.#ahead;
   }

@@ -39,19 +39,19 @@ export class WaitingClaims extends Map<string, WaitingClaim> {
     };
   }
 
-  /** The claim that a message is for. If it is not here, its attempt may not be answered yet. */
+  /** Gives the claim that a message is for. If it is not here, its attempt may not be answered yet. */
   addressee(id: string): WaitingClaim | undefined {
     const waiting = this.get(id);
     if (!waiting) this.noteMissed();
     return waiting;
   }
 
-  /** From now on a claim that was sent before, and is not watched yet, is woken when it is. */
+  /** Lets a claim that was sent before, and is not watched yet, be woken as soon as it is watched. */
   noteMissed(): void {
     this.#missed = this.#clock.now();
   }
 
-  /** Wakes the claims of a key that words may answer: some were left. */
+  /** Wakes the claims of a key that words may answer, since words were left. */
   wakeAnswerable(key: string): void {
     this.noteMissed();
     for (const { claim, wake } of [...this.values()]) if (claim.answered && claim.key === key) wake();

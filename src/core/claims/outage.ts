@@ -1,6 +1,6 @@
 /** How long a waiter asks an engine that does not answer, ms. */
 const TROUBLE = 10_000;
-/** One error for all: a stack of its own would say nothing, and cost more than many attempts. */
+/** All claims share this error: a stack for each would say nothing, and cost more than many attempts. */
 export const UNANSWERED = new Error('no request was answered so far');
 
 /**
@@ -23,7 +23,10 @@ export class Outage {
     return Math.max(this.#since, began) + TROUBLE;
   }
 
-  /** Whether the request that was sent at `sent` and failed now exceeds the limit. The first one does not: this process may have stood still. */
+  /**
+   * Whether the request that was sent at `sent` and failed now exceeds the limit. The first one does not: this process may have stood
+   * still.
+   */
   exceeds(began: number, sent: number, now: number): boolean {
     return now > this.limit(began) && sent > this.#since;
   }

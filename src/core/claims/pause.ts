@@ -2,7 +2,7 @@ import type { Attempt, Claim, Refusal, Traits } from '../contract/backend.ts';
 import { signOfLife } from '../contract/lengths.ts';
 import type { Terms } from '../contract/terms.ts';
 
-/** The random part of the pause beside a watch, ms. It keeps waiters from asking in step. */
+/** The random part of the pause beside a watch, ms. It keeps waiters from asking at the same moments. */
 const JITTER = 5;
 
 type Waiting = Pick<Claim, 'ttl' | 'queue' | 'placeTtl'>;
@@ -20,17 +20,20 @@ export function pauseAfter(
   return polledPause(claim, spin, tries, random, attempt);
 }
 
-/** The time by which a waiter looks later after a lapse than the one ahead of it, ms. If the first one is admitted, that wakes the others. */
+/** After a lapse each waiter looks this much later than the one ahead of it, ms. If the first one is admitted, that wakes the others. */
 const STAGGER = 5;
 
-/** Pauses to the earliest lapse ahead, so that waiters look one after the other; or until the place needs a sign of life. */
+/**
+ * Gives the time until the earliest lapse ahead, staggered so that waiters look one after the other, or until the place needs a sign of
+ * life.
+ */
 function watchedPause(claim: Waiting, { ahead = 1, retryAfter }: Refusal, random: number): number {
-  const net = signOfLife(claim);
-  const turn = (retryAfter ?? net) + Math.max(0, ahead - 1) * STAGGER;
-  return Math.max(1, Math.min(net, turn)) + random * JITTER;
+  const longest = signOfLife(claim);
+  const turn = (retryAfter ?? longest) + Math.max(0, ahead - 1) * STAGGER;
+  return Math.max(1, Math.min(longest, turn)) + random * JITTER;
 }
 
-/** Pauses at most until the place in line needs a sign of life, or until the engine says that it is worth asking. */
+/** Gives a pause that ends at the latest when the place in line needs a sign of life, or when the engine says that it is worth asking. */
 function polledPause(
   claim: Waiting,
   spin: Terms['spin'],
@@ -38,11 +41,15 @@ function polledPause(
   random: number,
   attempt: Attempt | undefined,
 ): number {
-  const worthIt = (attempt?.granted === false && attempt.retryAfter) || Number.POSITIVE_INFINITY;
-  return Math.min(backOff(spin, tries, random), worthIt, claim.queue ? signOfLife(claim) : Number.POSITIVE_INFINITY);
+  const worthAsking = (attempt?.granted === false && attempt.retryAfter) || Number.POSITIVE_INFINITY;
+  return Math.min(
+    backOff(spin, tries, random),
+    worthAsking,
+    claim.queue ? signOfLife(claim) : Number.POSITIVE_INFINITY,
+  );
 }
 
-/** Gives a pause that doubles with each try. A part of it is random, so that rivals do not ask in step. */
+/** Gives a pause that doubles with each try. A part of it is random, so that rivals do not ask at the same moments. */
 export function backOff({ pause, bound, jitter }: Terms['spin'], tries: number, random: number): number {
   return Math.min(pause * 2 ** Math.min(tries, 16), bound) * (1 - jitter * random);
 }

@@ -44,8 +44,8 @@ const aheadOf = (attempt: Attempt | undefined): number =>
   (attempt?.granted === false ? attempt.ahead : undefined) ?? Number.POSITIVE_INFINITY;
 
 /**
- * One claim in the engine's line. It attempts, arms the watch, attempts again if the watch asks for it, and sleeps until the engine wakes it or until it is time
- * to ask again. However that ends, it leaves nothing behind but the hold that it gave.
+ * One claim in the engine's line. It attempts, arms the watch, attempts again if the watch asks for it, and sleeps until the engine wakes
+ * it or until it is time to ask again. However that ends, it leaves nothing behind but the hold that it gave.
  */
 export class QueuedClaim<R extends Requester> extends SentClaim {
   /** The request that gets what comes of the claim. Without one the claim leaves the line. */
@@ -63,7 +63,7 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
     this.listen().ring();
   }
 
-  /** Opens the mailbox if that is free now: then the claim may ride on a release, and no grant goes unheard. */
+  /** Opens the mailbox, if the engine does so at once. Then the claim may be sent with a release, and no grant is missed. */
   openMailbox(): boolean {
     if (this.engine.backend.traits.wakes === 'mailbox' && this.listen().arm(this.claim)) return true;
     this.listener?.disarm();
@@ -74,7 +74,7 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
    * @param onRefusal called at each refusal of a caller that waits
    * @param piggybacked its first attempt, if that is part of a release
    * @returns undefined when the caller does not wait and was refused, or when the claim left the line
-   * @throws LockError what the engine refused with, or `LOCK_UNAVAILABLE`
+   * @throws LockError the refusal of the engine, or `LOCK_UNAVAILABLE`
    */
   async pursue(
     onRefusal: (request: R | undefined) => void,
@@ -137,7 +137,10 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
     if (!this.patient) throw new Error(`the hold, of ${this.terms.lengths.hold} ms, was over before its answer came`);
   }
 
-  /** If the engine is in trouble, the last attempt is sent no later than at the end of the time, so that it ends within the limit of a call. */
+  /**
+   * If the engine is in trouble, the last attempt is sent no later than at the end of the outage's limit, so that it ends within the limit
+   * of a call.
+   */
   #pauseAfter(attempt: Attempt | undefined, tries: number): number {
     const { backend, clock } = this.engine;
     const { queue, placeTtl } = this.claim;
@@ -155,7 +158,7 @@ export interface SeatRequest {
   readonly terms: Terms;
 }
 
-/** A request for seats, with what the label of its claim says of it. */
+/** A request for seats, with the facts that the label of its claim tells. */
 interface ClaimableRequest extends Requester, SeatRequest {
   /** The words of the label beside the number of the claim; undefined if there are none. */
   circumstances(): Circumstances | undefined;
@@ -163,7 +166,10 @@ interface ClaimableRequest extends Requester, SeatRequest {
 
 const NOTHING: readonly never[] = [];
 
-/** Makes the claim for a request. Its id is new each time: an id that was given back is never used again. @param outage that the claim before it met */
+/**
+ * Makes the claim for a request. Its id is new each time: an id that was given back is never used again. @param outage the outage that the
+ * claim before it met
+ */
 export function claimFor<R extends ClaimableRequest>(
   request: R,
   engine: Engine,

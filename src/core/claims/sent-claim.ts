@@ -9,12 +9,12 @@ import { Listener } from '../engine/listener.ts';
 import { withdraw } from '../engine/withdrawal.ts';
 import { Outage, UNANSWERED } from './outage.ts';
 
-/** So many attempts in a row may be refused as too late before the claim fails. */
+/** The number of attempts in a row that may be refused as too late before the claim fails. */
 const MOST_LATE = 3;
-/** An engine may be wrong about the time of a request by so many ms. */
+/** The most by which an engine may be wrong about the time of a request, ms. */
 const LATENESS = 50;
 
-/** A grant as this process counts on it: for `validFor` ms from before its request was sent. */
+/** A grant that this process counts on, for `validFor` ms from just before its request was sent. */
 export interface LocalGrant {
   readonly ticket: bigint;
   /** As in `Grant`. */
@@ -45,7 +45,7 @@ export interface NumberedClaim extends Claim {
   readonly detects?: number | undefined;
 }
 
-/** A claim with all that was sent of it, answered and heard. So it knows what the engine may have of it. */
+/** A claim with a record of what was sent, answered and heard. So it knows what the engine may keep for it. */
 export class SentClaim {
   claim: NumberedClaim;
   /** What is wrong with the engine, if something is. */
@@ -54,7 +54,7 @@ export class SentClaim {
   protected readonly terms: Terms;
   /** It is there once the claim has been refused. */
   protected listener: Listener | undefined;
-  /** The time at which the last answered attempt was sent, or else the first one. Undefined means that the engine can have nothing of the claim. */
+  /** The time at which the last answered attempt was sent, or else the first one. Undefined: the engine has nothing of the claim. */
   protected sent: number | undefined;
   /** What `sent` was before the attempt that is under way. */
   #earlier: number | undefined;
@@ -66,7 +66,7 @@ export class SentClaim {
   /** The time at which the last answered request was sent. */
   #answered: number | undefined;
 
-  /** @param outage that the claim before it met */
+  /** @param outage the outage that the claim before it met */
   constructor(engine: Engine, claim: NumberedClaim, terms: Terms, outage?: Outage) {
     this.#made = engine.clock.now();
     this.engine = engine;
@@ -81,7 +81,7 @@ export class SentClaim {
     return this.listener;
   }
 
-  /** Why a caller heard nothing, if that is the engine's fault: the last error, or that nothing was answered since before `moment`. */
+  /** Says why a caller heard nothing, if the engine is to blame: the last error, or that a claim made by `moment` got no answer at all. */
   silence(moment: number): unknown {
     if (this.outage) return this.outage.last;
     return this.#answered === undefined && this.#made <= moment ? UNANSWERED : undefined;
@@ -92,7 +92,7 @@ export class SentClaim {
     return this.terms.wait > 0;
   }
 
-  /** @returns undefined when the claim has to be asked again: it was not taken along, came too late, or got no answer */
+  /** @returns undefined when the claim has to be asked again: the engine did not take it along, found it too late, or gave no answer */
   protected async answerOf({ sent, attempt }: PiggybackedAttempt): Promise<Attempt | undefined> {
     this.sent = sent; // it was sent, whether or not an answer ever comes
     try {
@@ -114,7 +114,7 @@ export class SentClaim {
    * @throws the reason why it is not
    */
   protected async ask(began: number): Promise<Attempt | undefined> {
-    this.engine.clock.lookAgain?.(); // a sleep that is found later would count as a part of the lease
+    this.engine.clock.lookAgain?.(); // a sleep of the machine that is noticed later would count as a part of the lease
     const sent = this.engine.clock.now();
     this.#earlier = this.sent;
     this.sent ??= sent;
@@ -137,8 +137,8 @@ export class SentClaim {
     this.#lateInARow = 0;
     this.#answered = sent;
     this.outage = undefined;
-    // The engine may have admitted the id and let it lapse before we heard of it, so that this is another place in its name. Mail for
-    // the first place may still be on its way: it must not pass for a grant of the second.
+    // The engine may have admitted the id and let it lapse before we heard of it, so that this is a second place with the same id. Mail for
+    // the first place may still be on its way, and is no grant of the second.
     if (!attempt.granted && deadlineOf(this.sent!, placeTtlOf(this.claim)) <= clock.now()) this.listen().distrustMail();
     this.sent = sent;
     return attempt;
@@ -149,7 +149,7 @@ export class SentClaim {
     const outage = this.#noteFailure(error, sent);
     if (!isLockError(error)) this.#noAnswer(sent);
     if (this.listener?.mail) return;
-    if (isLockError(error)) this.sent = this.#earlier; // surely without effect: nothing of it has to be withdrawn
+    if (isLockError(error)) this.sent = this.#earlier; // the attempt surely had no effect, so nothing has to be withdrawn
     if (isLockError(error) || !this.patient || outage.exceeds(began, sent, this.engine.clock.now())) throw error;
   }
 
@@ -163,7 +163,7 @@ export class SentClaim {
     this.#lateUntil = sent + this.claim.within * 1.01 + LATENESS;
   }
 
-  /** Distrusts a grant that came by itself and of which too little is left, since this process stood still: an attempt renews it. */
+  /** Distrusts a grant in the mail if too little of it is left, because this process stood still. An attempt then renews it. */
   protected checkMail({ validFor }: Grant): void {
     const ttl = this.terms.lengths.hold;
     if (this.claim.ttl === ttl || this.sent === undefined) return;
@@ -171,8 +171,8 @@ export class SentClaim {
   }
 
   /**
-   * The grant that this process may count on, by the answer or by mail. A refusal that comes after the mail is older than the mail. A
-   * grant is not: the mail may be of an earlier life of the same id, which lapsed before we heard of it.
+   * Gives the grant that this process may count on. A refusal that arrives after the mail was made before it. A grant in the answer counts
+   * more: the mail may be about an earlier place of the same id, which lapsed before this process heard of it.
    */
   protected grantOf(attempt: Attempt | undefined): LocalGrant | undefined {
     const grant: Grant | undefined = attempt?.granted ? attempt : this.listener?.mail;
@@ -181,12 +181,12 @@ export class SentClaim {
     return { ticket, span, sent: this.sent, validFor, lost, lateUntil: this.#lateUntil };
   }
 
-  /** Takes back what the engine may have of it. */
+  /** Takes back what the engine may have granted to the claim. */
   withdraw(): void {
     if (this.sent !== undefined) withdraw(this.engine, this.claim, this.#lateUntil);
   }
 
-  /** Goes on as another claim, because an id that was released is never used again. */
+  /** Continues with a new id, because an id that was released is never used again. */
   protected startAnew(): void {
     this.listener?.disarm();
     this.withdraw();

@@ -58,7 +58,7 @@ export function admitted(line: Iterable<Seats>): number {
 /** The number of rooms that are kept though no claim names them: filling and emptying a Map again and again costs more. */
 const FEW = 4;
 
-/** The rule with a memory: the seats of an admitted prefix, so that a long line costs the same per step as a short one. */
+/** Keeps the seats of an admitted prefix, so that a step of the rule costs the same in a long line as in a short one. */
 export class Tally {
   #taken = 0;
   /** How many claims name each room. */

@@ -2,20 +2,20 @@
  * The contract between holdfast and an engine. Only `core` waits, retries, renews, counts time, gives up and cleans up;
  * a backend translates. The laws, which `holdfast/testing` checks against every backend:
  *
- * - Same id, same ticket, while it lives. An id once released is never attempted again.
+ * - The same id keeps the same ticket while it lives. A released id is never attempted again.
  * - A thrown `LockError` is definite: refused for good, without effect. Any other throw means the outcome is unknown; core
  *   settles it by `release`, or by attempting again with the same id.
- * - `renew` sets the hold to lapse `ttl` from now. It never revives: gone stays gone. Nothing else makes a hold lapse sooner: a
- *   repeated attempt may be an old message, so it does not shorten what was confirmed.
+ * - `renew` sets the hold to lapse `ttl` from now. It never revives a hold. Nothing else makes a hold lapse sooner: a repeated attempt may
+ *   be an old message, so it does not shorten what was confirmed.
  * - Only durations cross the contract, and only the engine's clock compares times.
  * - A hold lapses `ttl` after its last attempt or renewal, or later. A place in line may lapse `placeTtlOf(claim)` after its last
  *   attempt; core attempts at least three times in that.
- * - Without `queue` nothing is left behind by a refusal. `lost` never fires for a hold that is still good.
+ * - Without `queue` a refusal leaves nothing behind. `lost` never fires for a hold that is still good.
  * - Each step that removes a claim (release, lapse, eviction) admits the claims that the rule (`admission.ts`) now admits.
  * - Words are left only by a hold, in the step that frees it. They answer each claim of the key that asks for them, until they are over
  *   or a later hold leaves others; nothing else removes them but `forget`. They appear in nothing but such answers.
- * - Wakes may be spurious and are never needed: beside every watch stands a timer of core's. A wake that brings a grant
- *   brings the same grant an attempt would have brought.
+ * - Wakes may be spurious and are never needed: core sets a timer beside every watch. A wake that brings a grant brings the same grant an
+ *   attempt would have brought.
  */
 
 import type { Seats } from './admission.ts';
@@ -34,7 +34,7 @@ export { LONGEST_PLACE_TTL, PLACE_TTL };
  * by one.
  */
 export interface Backend extends Refinements {
-  /** For messages and events: which engine it is, such as `redis`. */
+  /** The name of the engine in messages and events, such as `redis`. */
   readonly name: string;
   /** What this engine can do, as data. */
   readonly traits: Traits;
@@ -43,7 +43,7 @@ export interface Backend extends Refinements {
   /** Gives an answer per claim, in order, so that one dead node does not make every hold unknown. */
   renew(claims: readonly Claim[]): Promise<Renewal[]>;
   /**
-   * Gives up the hold or the place; in the same step, where the engine can, the process's next waiter takes its place. A hold leaves the
+   * Gives up the hold or the place; in the same step, if the engine can, the next waiter of this process takes its place. A hold leaves the
    * words of `leave` in that step, where the engine has `words`; where it is gone, nothing is left.
    */
   release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release>;
@@ -68,7 +68,7 @@ export interface Refinements {
   changed?(key: string, tell: () => void): AsyncDisposable | Promise<AsyncDisposable>;
   /** Adaptive leases: the engine keeps a few words for all processes. */
   readonly notes?: Notes;
-  /** Memos: a hold leaves words under its key that answer all who wait, and who come later. `traits.leaves` says how long they may be. */
+  /** Memos: a hold leaves words under its key that answer all waiting and later callers. `traits.leaves` says how long they may be. */
   readonly words?: Words;
 
   // For operators.
@@ -89,7 +89,7 @@ export interface Refinements {
   ended?(): boolean;
 
   // For a quorum of such engines.
-  /** A restart is noticed. It names this run of the server: another may have forgotten what the last one granted. At once where known. */
+  /** A restart is noticed. It names this run of the server (at once, if known): the next run may have forgotten grants. */
   incarnation?(): string | Run | Promise<string | Run>;
 }
 
@@ -97,7 +97,9 @@ export interface Refinements {
 export interface Handle {
   /** The key of the lock: 1 to 512 bytes. */
   readonly key: string;
-  /** At least 128 random bits, new for every request. It names the place in line and later the hold. A process that knows it may release. */
+  /**
+   * At least 128 random bits, new for every request. It names the place in line and later the hold. A process that knows it may release.
+   */
   readonly id: string;
 }
 
@@ -112,22 +114,22 @@ export interface Claim extends Handle, Seats {
   /** The engine must refuse this attempt so many ms after it was sent, so that a late message takes no hold that nobody knows of. */
   readonly within: number;
   /**
-   * The ticket may not be lower than this (a quorum's proposal). An attempt again raises the ticket of a claim that is still
-   * admitted to it, never its place in line; an engine that cannot do that keeps the ticket it gave.
+   * The ticket may not be lower than this (a quorum's proposal). A repeated attempt raises the ticket of an admitted claim to it, but never
+   * moves it in line; an engine that cannot do that keeps the ticket it gave.
    */
   readonly atLeast?: bigint;
   /** The hold must last its ttl even where the engine would free it when it notices that its process is dead (`minHold`). */
   readonly lingers?: boolean;
   /**
-   * Its place in line may lapse after so many ms without a sign of life, if that is not `PLACE_TTL`. It is asked only of an engine whose traits
-   * allow it: a waiter with much patience costs it less.
+   * Its place in line may lapse after so many ms without a sign of life, if that is not `PLACE_TTL`. It is asked only of an engine whose
+   * traits allow it: a waiter with much patience costs it less.
    */
   readonly placeTtl?: number;
   /** Words left under the key are as good as the lock. It is asked only of an engine whose traits have `leaves`, of an exclusive claim. */
   readonly answered?: Answerable;
   /**
-   * Words for people, and behind them whose the claim is (`origin.ts`). `inspect` gives it back as it is: well-formed text of up to
-   * 896 bytes.
+   * Words for people, followed by the origin of the claim (`origin.ts`). `inspect` gives it back as it is: well-formed text of up to 896
+   * bytes.
    */
   readonly label: string;
 }
@@ -148,9 +150,9 @@ export interface Grant {
   readonly lost?: AbortSignal;
 }
 /**
- * `retryAfter`: ms until the earliest lapse ahead, or until it is worth asking again where nobody is woken. `late`: came after
- * `within`; the engine's time is known now, ask again. `left`: the claim is answered by these words, and nothing of it stands any more.
- * `mark`: that of the last hold that counts, told only to a claim that may be answered.
+ * `retryAfter`: ms until the earliest lapse ahead, or until it is worth asking again where nobody is woken. `late`: it came after `within`;
+ * the engine's time is known now, so ask again. `left`: the claim is answered by these words, and nothing of it stands any more. `mark`: of
+ * the last hold that counts, only for a claim that may be answered.
  */
 export type Refusal = {
   readonly granted: false;
@@ -160,7 +162,10 @@ export type Refusal = {
   readonly left?: Left;
   readonly mark?: string;
 };
-/** Tells a waiting claim that it may be its turn. It may bring the grant; or words that were left: if they answer the claim, core takes it back. */
+/**
+ * Tells a waiting claim that it may be its turn. It may bring the grant; or words that were left: if they answer the claim, core withdraws
+ * it.
+ */
 export type Wake = (grant?: Grant, left?: Left) => void;
 
 /** The answer to an attempt. If no answer comes, that is an error instead. */
@@ -179,8 +184,10 @@ export type Release = { readonly freed: boolean; readonly next?: Attempt; readon
 /** One run of a server. */
 export interface Run {
   readonly id: string;
-  /** The run had lasted at least so many ms when it was first told. Undefined means that a process that comes later cannot see a restart. */
+  /**
+   * The run had lasted at least so many ms when it was first told. Undefined means that a process that comes later cannot see a restart.
+   */
   readonly age?: number;
-  /** Whether what it acknowledges survives its end, also a power failure. */
+  /** Whether acknowledged writes survive its end, also a power failure. */
   readonly durable?: boolean;
 }

@@ -14,6 +14,6 @@ export function checkWaitersListed({ name: backend, inspect, traits }: Backend, 
   throw new LockError('LOCK_UNSUPPORTED', `${quoted(backend)} ${why}; ${instead}`, { backend, key });
 }
 
-/** The error for something that this engine cannot do. */
+/** Makes the error for something that this engine cannot do. */
 export const unsupported = ({ name: backend }: Backend, what: string, key?: string): LockError =>
   new LockError('LOCK_UNSUPPORTED', `${quoted(backend)} cannot ${what}`, { backend, key });

@@ -1,31 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { uptime } from 'node:os';
-// Not the global one, which test environments leave out or fake.
+// It is imported because test environments leave out or fake the global one.
 import { setImmediate } from 'node:timers';
 import { inNoContext } from './context.ts';
 
-/** Ends a timer; harmless afterwards. */
+/** Ends a timer. Later calls do nothing. */
 export type Cancel = () => void;
 
-/**
- * Time, timers and randomness, as everything in holdfast gets them: given, so that the whole of it can run from a seed.
- */
+/** The time, timers and randomness of all of holdfast. They are given to it, so that the whole can run from a seed. */
 export interface Clock {
   /** A monotonic time, ms. It is compared only with itself. */
   now(): number;
   /**
-   * As `now`, after looking at a second clock that also counts while the machine is suspended (the first one stands still
-   * then, on Linux). Dearer, so it is asked at renewals, and when a lease is asked whether it is held. What it finds is in `now`
-   * from then on.
+   * Gives `now` after a look at a second clock, which also counts while the machine is suspended (on Linux the first one stands still
+   * then). It costs more, so it is called at renewals, and when a lease is asked whether it is held. From then on `now` agrees.
    */
   resync(): number;
   /** Gives the wall-clock time, ms since 1970. It may jump, and that of another machine differs. Default: this machine's. */
   epoch?(): number;
-  /** As `resync`, where a cheap look says that the machine may have been suspended since the last one. A hint: it may miss that. */
+  /** Calls `resync` if a cheap look says that the machine may have been suspended. It is a hint, and may miss that. */
   lookAgain?(): void;
   /** Calls `fn` once, about `ms` from now. A background timer does not keep the process alive; a waiter's does. */
   after(ms: number, fn: () => void, background?: boolean): Cancel;
-  /** Calls `fn` when the event loop has looked for what came in, without sleeping until something does. Without it nobody polls. */
+  /** Calls `fn` after the event loop has looked for input without sleeping. Without this method nobody polls. */
   turn?(fn: () => void): void;
   /** Gives a random number of at least 0 and below 1. */
   random(): number;
@@ -44,7 +41,7 @@ const ROUNDING = 2;
  */
 export const deadlineOf = (sent: number, validFor: number): number => sent + validFor * PART - ROUNDING;
 
-/** How much of a time that passed here has passed for sure by the clock of another machine, ms. */
+/** Gives how much of a time that passed here has surely passed by the clock of another machine, too, ms. */
 export const passedFor = (ms: number): number => Math.max(0, ms * PART - ROUNDING);
 
 /** Gives the `validFor` with which the deadline stays the same for a request that was sent `later` ms later. */
@@ -63,26 +60,26 @@ function inParts(ms: number, fn: () => void, background: boolean): Cancel {
   );
   return () => cancel();
 }
-/** A smaller difference between the two clocks is measurement, not sleep. ms */
+/** A smaller difference between the two clocks comes from the measurement, not from a sleep. ms */
 const SLEEP = 250;
 
-/** Two digits a byte, of which an id takes 32: many at once, since each visit to the generator costs more than an id. */
+/** Random digits, two for each byte; an id takes 32. Many are made at once, since a call of the generator costs more than an id. */
 let digits = '';
-let drawn = 0;
+let used = 0;
 
 function randomId(): string {
-  if (drawn === digits.length) {
+  if (used === digits.length) {
     digits = randomBytes(16 * 64).toString('hex');
-    drawn = 0;
+    used = 0;
   }
-  drawn += 32;
-  return digits.slice(drawn - 32, drawn);
+  used += 32;
+  return digits.slice(used - 32, used);
 }
 
 /** A clock that knows the time of day, its own or the machine's. */
 export type EngineClock = Clock & Required<Pick<Clock, 'epoch'>>;
 
-/** A clock that was given, with callbacks in no caller's context, as those of the machine's: its timers are shared. */
+/** Wraps a given clock so that its callbacks run in no caller's context, as those of the machine's clock do: its timers are shared. */
 export function withoutContext(clock: Clock): EngineClock {
   if (clock === systemClock) return systemClock;
   return {
@@ -98,7 +95,7 @@ export function withoutContext(clock: Clock): EngineClock {
 }
 
 let asleep = 0;
-/** ms by which `uptime` may be behind: macOS and the BSDs tell whole seconds. */
+/** The time by which `uptime` may be behind, ms: macOS and the BSDs tell whole seconds. */
 let behind = 1_000;
 const awakeSince = up() - performance.now();
 
@@ -116,21 +113,22 @@ let wall = Date.now() - performance.now();
 export const systemClock: EngineClock = {
   now: () => performance.now() + asleep,
   epoch: Date.now,
-  // `uptime` reads a file, which takes longer than a hand-over; the clock on the wall is read in no time, and sleeps no more.
+  // `uptime` reads a file, which takes longer than a hand-over. The wall clock is read in no time, and also counts during a sleep.
   lookAgain() {
     if (Math.abs(Date.now() - performance.now() - wall) > SLEEP) systemClock.resync();
   },
   resync() {
     wall = Date.now() - performance.now();
     const slept = up() - performance.now() - awakeSince - asleep;
-    // A second begins while nobody sleeps. After a sleep the clock is ahead rather than behind: a lease may only end sooner.
+    // A step of `behind` may be a new second, and no sleep. After a sleep the clock is rather ahead than behind, since a lease may end
+    // sooner but not later.
     if (slept > SLEEP + behind) asleep += slept + behind;
     return performance.now() + asleep;
   },
   after(ms, fn, background = false) {
     if (ms > LONGEST_TIMER) return inParts(ms, fn, background);
     const timer = inNoContext(setTimeout, fn, ms);
-    // Where a page has its timers, they are numbers: in jsdom, in the renderer of Electron.
+    // The timers of a web page are numbers without `unref`: in jsdom, and in the renderer of Electron.
     if (background) (timer as Partial<NodeJS.Timeout>).unref?.();
     return () => clearTimeout(timer);
   },

@@ -20,7 +20,7 @@ export interface Bounds {
 export const LONGEST = 365 * 86_400_000;
 
 /**
- * Checks a duration once, at the border, and gives milliseconds.
+ * Checks a duration where it enters holdfast, and gives milliseconds.
  * @throws LockError `LOCK_INVALID`, naming the option, the value and the bound.
  */
 export function milliseconds(value: Duration, name: string, { min, max }: Bounds = { min: 0, max: LONGEST }): number {
@@ -35,7 +35,7 @@ export function milliseconds(value: Duration, name: string, { min, max }: Bounds
   return ms;
 }
 
-const SAID = [
+const UNIT_WORDS = [
   ['year', LONGEST, 's'],
   ['day', 86_400_000, 's'],
   ['h', 3_600_000, ''],
@@ -48,7 +48,7 @@ const SAID = [
  * @example inWords(60_000) === '1 min'
  */
 export function inWords(ms: number): string {
-  const [unit, length, several] = SAID.find(([, each]) => ms >= each && ms % each === 0) ?? ['ms', 1, ''];
+  const [unit, length, several] = UNIT_WORDS.find(([, each]) => ms >= each && ms % each === 0) ?? ['ms', 1, ''];
   const count = ms / length;
   return `${count} ${unit}${count === 1 ? '' : several}`;
 }

@@ -51,7 +51,7 @@ export class LockError extends Error {
   override readonly name = 'LockError';
   /** The reason, for programs to compare. */
   readonly code: LockErrorCode;
-  // Declared only: what is not known is not there, in the types as in what is printed.
+  // These are only declared, so that an error does not print properties that are not known.
   /** The key that it is about, if it is about one. */
   declare readonly key?: string;
   /** The engine that it is about, if it is about one. */
@@ -103,6 +103,6 @@ export function shown(value: unknown): string {
 /** A key or a name as a message shows it. */
 export const quoted = (key: string): string => JSON.stringify(key.length > 80 ? `${key.slice(0, 77)}…` : key);
 
-/** The message of a cause, without a full stop of its own: a sentence follows. */
+/** Gives the message of a cause without its full stop, since a sentence follows. */
 export const reasonOf = (cause: unknown): string =>
   (cause instanceof Error ? cause.message : String(cause)).replace(/[.\s]+$/, '');

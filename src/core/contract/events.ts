@@ -45,19 +45,16 @@ export interface LockEvent {
 }
 
 /**
- * Channels of `node:diagnostics_channel`, named `holdfast:waiting` and so on. They cost nothing while nobody listens.
- * An event is published in the async context of the caller whose lock it is about, also if another caller or a timer caused it. If the lock was asked for
- * before there was a listener, it is published in the context of no caller.
- * A request is `waiting` when it could not be granted at once, and ends in one of these. `acquired`: the engine granted.
- * `handedOver`: a hold passed on inside the process. `reentered`: the caller holds it already. `answered`: a kept result
- * settled a memo. `refused`: it did not want to wait.
- * `timedOut`, `aborted`. `failed`: any other error.
+ * Channels of `node:diagnostics_channel`, named `holdfast:waiting` and so on. They cost nothing while nobody listens. An event is published
+ * in the async context of the caller whose lock it is about, also if another caller or a timer caused it. If the lock was asked for before
+ * there was a listener, it is published in the context of no caller. A request is `waiting` when it could not be granted at once, and ends
+ * in one of these. `acquired`: the engine granted. `handedOver`: a hold passed on inside the process. `reentered`: the caller holds it
+ * already. `answered`: a kept result settled a memo. `refused`: it did not want to wait. `timedOut`, `aborted`. `failed`: any other error.
  * A hold that was acquired or handed over is `renewed`, or not (`renewalFailed`: it is tried again until the deadline), and ends in
- * `released`, in `lost`, or in both: a hold that was lost before its deadline may still be released.
- * `left`: the release of a memo left its result or its error, and the engine has confirmed that.
- * `releaseFailed`: the engine did not answer a release, which is tried again in the background; it ends in `released`, too.
- * `detectionFailed`: a search for deadlocks failed, and is tried again. Each wait with `detect` gets this event.
- * `forced`: somebody evicted holders by `forceRelease`; it tells what `ForcedEvent` says.
+ * `released`, in `lost`, or in both: a hold that was lost before its deadline may still be released. `left`: the release of a memo left its
+ * result or its error, and the engine has confirmed that. `releaseFailed`: the engine did not answer a release, which is tried again in the
+ * background; it ends in `released`, too. `detectionFailed`: a search for deadlocks failed, and is tried again. Each wait with `detect`
+ * gets this event. `forced`: somebody evicted holders by `forceRelease`; it tells what `ForcedEvent` says.
  */
 export const channels = {
   waiting: channel('holdfast:waiting'),
@@ -83,7 +80,7 @@ export const channels = {
 export interface ForcedEvent {
   /** The version of the events: 1. A change that breaks a listener raises it. */
   readonly version: typeof EVENT_VERSION;
-  /** The `number` of the `Locks` that were told to. */
+  /** The `number` of the `Locks` that did it. */
   readonly locks: number;
   /** The name of the engine. */
   readonly backend: string;
@@ -105,14 +102,14 @@ const counters = ofAllCopies<Counters>('counters', () => ({ locks: 0, requests: 
 /** Gives the numbers from 1 on, each once in this process. */
 export const nextNumber = (of: keyof Counters): number => ++counters[of];
 
-/** The context in which the events of a lock are published that is asked for here. It costs nothing while nobody listens. */
+/** Makes the context in which the events of the lock that is asked for here are published. It costs nothing while nobody listens. */
 export function eventContext(): Context | undefined {
   for (const each of all) if (each.hasSubscribers) return new Context();
   return undefined;
 }
 
 /**
- * `make` runs only when somebody listens. A listener's error is Node's to report; it never reaches the lock.
+ * Publishes an event. `make` runs only if somebody listens. Node reports the error of a listener; it never reaches the lock.
  * @param context the context in which it is published; undefined means that of no caller
  */
 export function emit(

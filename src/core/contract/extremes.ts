@@ -1,7 +1,6 @@
 /**
- * The least of so many numbers as there are. `Math.min` takes them as arguments, and V8 puts these on the stack, which ends at some
- * 120,000.
- * @param start what it is at most
+ * Gives the least of any number of numbers. `Math.min` takes them as arguments, which V8 puts on the stack, and some 120,000 fill it.
+ * @param start the result is at most this
  */
 export function leastOf(numbers: Iterable<number>, start: number = Number.POSITIVE_INFINITY): number {
   let least = start;
@@ -10,8 +9,8 @@ export function leastOf(numbers: Iterable<number>, start: number = Number.POSITI
 }
 
 /**
- * The most of so many numbers as there are.
- * @param start what it is at least
+ * Gives the greatest of any number of numbers.
+ * @param start the result is at least this
  */
 export function mostOf(numbers: Iterable<number>, start: number = Number.NEGATIVE_INFINITY): number {
   let most = start;

@@ -4,13 +4,13 @@ import { invalid, shown } from './errors.ts';
 export const MAX_KEY_BYTES = 512;
 
 /**
- * Keys are data: any well-formed Unicode. Each backend encodes them so that different keys never meet.
+ * Checks a key, which may be any well-formed Unicode. Each backend encodes keys so that different ones never collide.
  * @throws LockError `LOCK_INVALID`.
  */
 export function checkKey(key: unknown, name = 'key'): string {
   if (typeof key !== 'string') throw invalid(`a ${name} must be a string, not ${shown(key)}`);
   if (key === '') throw invalid(`a ${name} must not be empty`);
-  // At most three bytes a UTF-16 unit: short keys, nearly all, need no counting.
+  // A UTF-16 unit takes at most three bytes, so short keys, which nearly all are, need no counting.
   if (key.length * 3 > MAX_KEY_BYTES && Buffer.byteLength(key) > MAX_KEY_BYTES) {
     throw invalid(
       `the ${name} ${shown(key)} has ${Buffer.byteLength(key)} bytes; at most ${MAX_KEY_BYTES} are allowed`,
@@ -21,7 +21,7 @@ export function checkKey(key: unknown, name = 'key'): string {
   return key;
 }
 
-/** Prefixes are chosen by the operator: short, plain, and never a way out of the engine's namespace. */
+/** Checks a prefix that the operator chose: it is short and plain, and offers no way out of the engine's namespace. */
 export function checkPrefix(prefix: unknown, form: RegExp = /^[A-Za-z0-9_.:-]{1,64}$/): string {
   if (typeof prefix !== 'string' || !form.test(prefix)) {
     throw invalid(`prefix is ${shown(prefix)}; it must match ${form.source}`);

@@ -1,8 +1,8 @@
-/** Calls for one thing, by its id say, one after the other: none may overtake another that it repeats or takes back. */
+/** Makes the calls for one id one after the other. None may overtake an earlier one that it repeats or takes back. */
 export class KeyedSerializer<K = string> {
   readonly #last = new Map<K, Promise<unknown>>();
 
-  /** Whether any is under way. */
+  /** Whether a call for this id is under way. */
   has(id: K): boolean {
     return this.#last.has(id);
   }

@@ -19,7 +19,7 @@ export interface Leave {
   readonly text: string;
   /** The time for which they stay, ms. */
   readonly ttl: number;
-  /** They are told with an age of 0 for as long as they stay, so that they answer every claim that asks. Default false. */
+  /** They are told with an age of 0, so that they answer every claim that asks. Default false. */
   readonly ageless?: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface Left {
 export interface Remembered {
   /** The words that are there. */
   readonly left?: Left;
-  /** Holds begun since words were left last, of claims that count. */
+  /** The number of holds, of claims that count, begun since words were last left. */
   readonly tries: number;
   /** The mark of the last of these. */
   readonly mark: string;
@@ -59,7 +59,7 @@ export interface Remembered {
  * await words!.forget('prices');
  */
 export interface Words {
-  /** Reads it. */
+  /** Reads what is there. */
   look(key: string): Promise<Remembered>;
   /** Removes the words and the tries. A hold that began before may leave words again. @returns whether there were any */
   forget(key: string): Promise<boolean>;

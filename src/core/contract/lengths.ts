@@ -13,7 +13,7 @@ export interface Lengths {
   readonly place: number | undefined;
 }
 
-/** The options that decide them, ms. */
+/** The options that decide the lengths, ms. */
 interface LengthOptions {
   readonly ttl: number;
   readonly minHold: number;
@@ -40,12 +40,12 @@ export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL }: Pick<Claim, 'ttl' | 'p
   Math.min(ttl, placeTtl);
 
 /**
- * The time within which a place in line needs a sign of life, ms: a third of the time after which it may lapse. It is also the safety net beside every watch: a
- * waiter asks at least this often.
+ * The time within which a place in line needs a sign of life, ms: a third of the time after which it may lapse. It is also the safety net
+ * beside every watch: a waiter asks at least this often.
  */
 export const signOfLife = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number => placeTtlOf(claim) / 3;
 
-/** The life of its place that a waiter asks for, if it would rather cost the engine little: it asks every `spin.bound`, where the engine allows that. */
+/** Gives the `placeTtl` of a waiter that would rather cost the engine little: it asks every `spin.bound`, where the engine allows that. */
 export function placeTtlFor({ bound }: LengthOptions['spin'], { placeTtl = PLACE_TTL }: Traits): number | undefined {
   const wanted = Math.min(3 * bound, placeTtl);
   return wanted > PLACE_TTL ? wanted : undefined;
@@ -53,8 +53,8 @@ export function placeTtlFor({ bound }: LengthOptions['spin'], { placeTtl = PLACE
 
 /**
  * How much longer than its lease the claim of a waiter has to last, ms. The lease counts from the last sign of life that was answered,
- * since the waiter cannot know when the engine admitted it after that. When the waiter hears of its grant, this much of the lease may be over: a
- * pause, a late timer, the way of the next sign of life, and the difference of the clocks.
+ * since the waiter cannot know when the engine admitted it after that. When the waiter hears of its grant, this much of the lease may be
+ * over: a pause, a late timer, the way of the next sign of life, and the difference of the clocks.
  */
 export const waiterMargin = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
   Math.ceil(1.25 * signOfLife(claim)) + 25;

@@ -21,7 +21,9 @@ import type { Traits } from './traits.ts';
 // These are shared, so that a waiter does not carry its own.
 const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0, linger: 0 };
 const HAND_OFF: Terms['handOff'] = { max: 64, within: 10, linger: 0 };
-/** Tickets in a row that a hold may use. A hold that lingers comes back so often that fewer would send it to the engine every millisecond. */
+/**
+ * Tickets in a row that a hold may use. A hold that lingers comes back so often that fewer would send it to the engine every millisecond.
+ */
 const MOST_PASSES = 1_023;
 const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
 /** The usual lease, ms, within the bounds of the engine. */
@@ -47,7 +49,10 @@ type Taker = 'leader' | 'once' | 'run';
 interface Option<N extends keyof LockOptions> {
   /** Checks what was given, and fills in the default. */
   readonly resolve: (given: LockOptions, setting: Setting) => Terms[N];
-  /** Gives what an engine can see of it. If an engine sees no difference between two requests, one may take over the claim or hold of the other. */
+  /**
+   * Gives what an engine can see of it. If an engine sees no difference between two requests, one may take over the claim or hold of the
+   * other.
+   */
   readonly seen: ((terms: Terms) => unknown) | undefined;
   readonly takers?: readonly Taker[];
 }
@@ -138,12 +143,12 @@ const SEEN = ROWS.flatMap(([, { seen }]) => seen ?? []);
 export const sameForEngine = (some: Terms, others: Terms): boolean => SEEN.every((seen) => seen(some) === seen(others));
 
 /**
- * The options of a request that is its caller's alone. A hold that passes from hand to hand keeps the label of its first holder, so that
+ * The options of a hold that its caller shares with nobody. A hold that passes from hand to hand keeps the label of its first holder, so
  * others would name the wrong one; and nobody may enter it again from inside.
  */
 export const UNSHARED_HOLD = { handOff: false, reentrant: false } as const satisfies LockOptions;
 
-/** Options in layers, the nearest strongest. They are checked once, when a layer is added, and not at each call. */
+/** Options in layers: the nearest one wins. They are checked once, when a layer is added, and not at each call. */
 export class LayeredOptions {
   readonly terms: Terms;
   readonly #traits: Traits;

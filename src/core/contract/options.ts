@@ -2,7 +2,10 @@ import type { Backend } from './backend.ts';
 import type { Duration } from './duration.ts';
 import { invalid, shown } from './errors.ts';
 
-/** Options of a lock. They are given per call, per lock, or for all as `createLocks(backend, defaults)`; the nearest wins. Undefined is not given; null is refused. */
+/**
+ * Options of a lock. They are given per call, per lock, or for all as `createLocks(backend, defaults)`; the nearest wins. Undefined is not
+ * given; null is refused.
+ */
 export interface LockOptions {
   /** The time to wait for the lock; 0 is one attempt. Default: no limit. */
   readonly wait?: Duration | undefined;
@@ -77,15 +80,15 @@ export interface Spin {
   /** The random part of each pause, 0 to 1. Default 0.5. */
   readonly jitter?: number;
   /**
-   * Longest pause. Default 1 s. Where the engine wakes waiters, how often one asks beside that, from 2 s on, if the engine allows
-   * more than that: it costs less, and a waiter that died in line, or a wake-up that was lost, is noticed later.
+   * Longest pause. Default 1 s. Where the engine wakes waiters, one still asks this often, from 2 s on, if the engine allows that: a long
+   * one costs less, and a waiter that died in line, or a wake-up that was lost, is noticed later.
    */
   readonly bound?: Duration;
 }
 
 declare const checked: unique symbol;
 
-/** A list of names that the compiler has held against its options, so that none is forgotten: `namesOf` makes it. */
+/** A list of names that the compiler has compared with its options, so that none is forgotten: `namesOf` makes it. */
 export type OptionNames = ReadonlySet<string> & { readonly [checked]: true };
 
 /** Lists the names of all options in `T`. The compiler refuses a list that lacks one, or has one that `T` has not. */
@@ -96,7 +99,7 @@ export const namesOf = <T>(names: Record<keyof T, true>): OptionNames =>
 export const allOf = (...lists: readonly OptionNames[]): OptionNames =>
   new Set(lists.flatMap((names) => [...names])) as Set<string> & OptionNames;
 
-/** @throws LockError `LOCK_INVALID` when what `taker` was given is none */
+/** @throws LockError `LOCK_INVALID`, unless `taker` was given a backend */
 export function checkBackend(backend: Backend, taker: string): Backend {
   if (typeof backend?.attempt === 'function') return backend;
   throw invalid(`${taker} was given ${shown(backend)}, not a backend; make one with memory(), redis(client)…`);

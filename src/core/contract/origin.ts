@@ -2,20 +2,20 @@ import { hash } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
 /**
- * Tells whose a claim is: its process, and the holds that its caller had. It travels in the claim's label, behind the words for people, so that a
- * backend stores and lists it without knowing of it:
+ * Tells whose a claim is: its process, and the holds that its caller had. It travels in the claim's label, behind the words for people, so
+ * that a backend stores and lists it without knowing of it:
  *
  *   <label>~<process>.<claim>[,<claim>[=<key>]]…[+][;d<ms since 1970>][;t<traceparent>]
  *
- * The numbers are base 36, the keys percent-encoded. It has no `~` but the first, so the last `~` of a
- * label begins it, also if the words for people or the keys have others. What older versions and other programs wrote has none, and stays a label.
+ * The numbers are base 36, the keys percent-encoded. It has no `~` but the first, so the last `~` of a label begins it, also if the words
+ * for people or the keys have others. What older versions and other programs wrote has none, and stays a label.
  */
 export interface Origin {
   /** A random word of 8 characters, the same for all claims of a process. It is no secret; an id is. */
   readonly process: string;
   /** The number of the claim in its process. A hold that passes from hand to hand there keeps it. */
   readonly claim: number;
-  /** The holds of the same process that it was asked for inside of, the innermost first; at most 16. */
+  /** The holds of the same process inside which it was asked for, the innermost first; at most 16. */
   readonly inside: readonly Enclosing[];
   /** Whether the caller had more holds than these. */
   readonly cut: boolean;
@@ -41,7 +41,7 @@ export interface Circumstances {
   readonly traceparent?: string | undefined;
 }
 
-/** A label names at most so many holds, and their keys take at most so many characters. */
+/** The most holds that a label names, and the most characters that their keys take. */
 export const MOST_ENCLOSING = 16;
 const LONGEST_KEYS = 320;
 
@@ -91,7 +91,7 @@ function originIn(tag: string): Origin | undefined {
       ...(traceparent !== undefined && { traceparent }),
     };
   } catch {
-    return undefined; // no percent-encoding, so not ours
+    return undefined; // it is no percent-encoding, so another program wrote it
   }
 }
 
@@ -103,19 +103,19 @@ function enclosingIn(text: string): Enclosing {
 /** Gives the claims of this process a word and numbers, which tell them from all others. */
 export class ProcessName {
   /**
-   * 8 characters: of 10,000 processes on one engine, two have the same once in 50,000 times. It is the digest of the first id, and says
-   * nothing of it. Undefined before the first claim.
+   * A word of 8 characters: among 10,000 processes on one engine, two have the same one in 50,000 times. It is a digest of the first id,
+   * and does not reveal it. Undefined before the first claim.
    */
   word: string | undefined;
   #last = 0;
 
-  /** The number of the next claim. @param id of that claim */
+  /** Gives the number of the next claim. @param id the id of that claim */
   next(id: string): number {
     this.word ??= (Number.parseInt(hash('sha256', id).slice(0, 12), 16) % 36 ** 8).toString(36).padStart(8, '0');
     return ++this.#last;
   }
 
-  /** The number of a claim that is made later, if ever. */
+  /** Gives the number of a claim that is made later, if ever. */
   reserve(): number {
     return ++this.#last;
   }
@@ -123,7 +123,10 @@ export class ProcessName {
 
 const names = new WeakMap<Clock, ProcessName>();
 
-/** All that is on one clock is one process, as a simulation has several of; so all `Locks` on the machine's clock share a name. */
+/**
+ * Gives the name of the process that a clock stands for, since a simulation has several. So all `Locks` on the machine's clock share a
+ * name.
+ */
 export function processName(clock: Clock): ProcessName {
   let name = names.get(clock);
   if (!name) {

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** The result of `work`, or after `ms` the error that `late` makes. */
+/** Gives the result of `work`, or after `ms` the error that `late` makes. */
 export function withLimit<T>(work: Promise<T>, ms: number, late: () => Error, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(ms, () => reject(late()));
@@ -8,7 +8,7 @@ export function withLimit<T>(work: Promise<T>, ms: number, late: () => Error, cl
   });
 }
 
-/** An act that is done once for all callers. After a failure the next caller tries again. */
+/** Does an act once for all callers. After a failure the next caller tries again. */
 export function onceFor<T>(act: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => {

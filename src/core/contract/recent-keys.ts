@@ -6,7 +6,7 @@ export class RecentKeys<V> extends Map<string, V> {
   readonly #kept: number;
   readonly #stays: (value: V) => boolean;
 
-  /** @param stays what is not forgotten yet, however long ago it was used */
+  /** @param stays tells which values are not forgotten yet, however long ago they were used */
   constructor(kept: number = KEPT, stays: (value: V) => boolean = () => false) {
     super();
     this.#kept = kept;

@@ -4,15 +4,15 @@ import type { Finding, Traits } from './backend.ts';
 export interface RegisterEntry {
   /** Undefined: nothing is there. */
   readonly text?: string | undefined;
-  /** Another one after every write of the key: an ETag, a revision, a generation. Only compared, never understood. */
+  /** It changes with every write of the key: an ETag, a revision, a generation. It is only compared. */
   readonly version?: string | undefined;
   /** The store's time of this read, ms, where `tellsTime`. */
   readonly now?: number;
 }
 
 /**
- * What a write came to. `false`: somebody else has written, and nothing was changed. An entry: the same, and what is there now.
- * The new version, which saves the next step a read; or `true` where the store does not tell it.
+ * The result of a write. `false`: somebody else has written, and nothing was changed. An entry: the same, and what is there now. A string:
+ * the new version, which saves the next step a read. `true`: done, by a store that tells no version.
  */
 export type Written = boolean | string | RegisterEntry;
 
@@ -54,30 +54,30 @@ export type Written = boolean | string | RegisterEntry;
  * };
  */
 export interface RegisterStore {
-  /** For messages: `s3`, `consul`. */
+  /** The name in messages: `s3`, `consul`. */
   readonly name: string;
   /** Shortest lease, ms: long enough for a few requests. Default 100. */
   readonly minTtl?: number;
   /** The pauses of a waiter, ms, where each question costs money. Default: those of every engine. */
   readonly spin?: Traits['spin'];
-  /** Other programs speak its protocol, and some check a condition apart from the write: so the proof has races, too. Default false. */
+  /** Other programs speak its protocol, and some check the condition apart from the write: so the proof has races, too. Default false. */
   readonly imitated?: boolean;
-  /** A write that is refused says what is there: then the first step for a key is a write, and no read. Default false. */
+  /** A refused write says what is there: then the first step for a key is a write, and no read. Default false. */
   readonly tellsConflicts?: boolean;
-  /** It has a clock that all clients see alike, and every read says what that shows: then lapses go by it. Default false. */
+  /** It has one clock for all clients, and every read tells its time: then lapses go by it. Default false. */
   readonly tellsTime?: boolean;
-  /** What is there, or undefined. It may be old: a write says so. */
+  /** Reads what is there, or undefined. It may be old: a write finds out. */
   read(key: string, signal: AbortSignal): Promise<RegisterEntry | undefined>;
   /** Writes if the key still has this version or, where that is undefined, if nothing is there: in one step of the store. */
   write(key: string, text: string, ifVersion: string | undefined, signal: AbortSignal): Promise<Written>;
-  /** From when this is there, tells of every write of the key; with what it heard, where it is told that. It may tell too often. */
+  /** Calls `tell` at each write of the key, from when it returns or resolves; with the entry, if it has that. It may call too often. */
   watch?(key: string, tell: (entry?: RegisterEntry) => void): AsyncDisposable | Promise<AsyncDisposable>;
   /** The keys that begin with this, in any order. Without it nobody can list locks. */
   list?(prefix: string): AsyncIterable<string>;
   /** Removes what is there: a note that is over. Without it an empty note stays. */
   remove?(key: string): Promise<void>;
-  /** What else endangers locks there. */
+  /** Tells what else endangers locks there. */
   check?(): Promise<Finding[]>;
-  /** Ends what is the store's own. */
+  /** Ends what the store opened. */
   close?(): Promise<void>;
 }

@@ -16,5 +16,5 @@ function octal(character: string): string {
   return [...new TextEncoder().encode(character)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
 }
 
-/** The key as the last argument of a command: also one that begins with a dash is no option there. */
+/** Gives the key as the last argument of a command, where a key that begins with a dash is no option, either. */
 export const lastArgument = (key: string): string => `${key.startsWith('-') ? '-- ' : ''}${shellWord(key)}`;

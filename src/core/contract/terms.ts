@@ -11,8 +11,8 @@ export interface EnclosingHold {
   /** The number of waiting claims whose callers have this hold. */
   waitsInside: number;
   /**
-   * The name of this hold in the label of a claim that is waited for inside it. It is there also for a claim of other `Locks`: on another server a look finds no claim
-   * of this number under the key.
+   * The name of this hold in the label of a claim that is waited for inside it. A claim of other `Locks` has it, too: if they use another
+   * server, a search finds no claim of this number under the key there.
    */
   readonly enclosing: Enclosing;
 }
@@ -27,7 +27,7 @@ export interface Inquiry {
    * Receives each answer of the engine.
    * @param sent when the attempt was sent
    * @returns true when the request needs no hold any more
-   * @throws LockError what its caller is refused with
+   * @throws LockError the refusal for its caller
    */
   hears(attempt: Attempt, sent: number): boolean;
 }
@@ -65,7 +65,7 @@ export const withWaitUntil = (terms: Terms, until: number, now: number): Terms =
 /** The shortest lease, ms: `deadlineOf` would leave nothing of a shorter one. */
 const SHORTEST_LEASE = 3;
 
-/** The bounds of a lease, ms. @param delay for which the key stays taken after it */
+/** The bounds of a lease, ms. @param delay the time for which the key stays taken after it */
 export const leaseBounds = ({ ttl: { min, max } }: Traits, delay: number): { min: number; max: number } => ({
   min: Math.max(min, SHORTEST_LEASE),
   max: max - delay,
@@ -75,8 +75,8 @@ export const leaseBounds = ({ ttl: { min, max } }: Traits, delay: number): { min
 const LONGEST_DELAY = 60_000;
 
 /**
- * How long the key stays taken after a hold that lapsed, ms. The engine is asked for so much more than the holder counts on. Where a
- * session carries the hold, the holder counts on so much less than the session is good for; it may take half of that at most.
+ * Gives the time for which the key stays taken after a hold that lapsed, ms. The engine is asked for so much more than the holder counts
+ * on. Where a session carries the hold, the holder counts on so much less than the session is good for; it may take half of that at most.
  * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where a hold ends with the connection of its process
  */
 export function checkDelay(given: Duration, { keptBy, outlives = 0, ttl }: Traits): number {

@@ -18,8 +18,8 @@ export interface Traits {
   /** Several tickets in a row can be reserved, so that a hold may pass from hand to hand inside a process. */
   readonly spans: boolean;
   /**
-   * What a watch that is armed after a refusal needs. `mailbox`: nothing, it knows what it missed since the attempt was sent. `watch`: one more
-   * attempt. `never`: there is none, and waiters poll.
+   * What a watch that is armed after a refusal needs. `mailbox`: nothing, it knows what it missed since the attempt was sent. `watch`: one
+   * more attempt. `never`: there is none, and waiters poll.
    */
   readonly wakes: 'mailbox' | 'watch' | 'never';
   /** A hold can be left to lapse by itself after a given time (`minHold` without a process that waits for it). */
@@ -36,7 +36,7 @@ export interface Traits {
   readonly keptBy: 'lease' | 'session';
   /** A session stays at least so many ms after the last sign of life of its process. Undefined means that it ends with the connection. */
   readonly outlives?: number;
-  /** The longest that a claim may ask for its place to live without a sign of life (`Claim.placeTtl`), ms. Default: no longer than all do. */
+  /** The longest `Claim.placeTtl` that a claim may ask for, ms. Default: `PLACE_TTL`. */
   readonly placeTtl?: number;
   /** `anywhere`: every client of the engine can renew a hold, by its key, id and ttl alone. Default: only the client that took it. */
   readonly renewedFrom?: 'anywhere';
@@ -48,7 +48,7 @@ export interface Traits {
   readonly ttl: { readonly min: number; readonly max: number };
 }
 
-/** `Traits.placeTtl` where nothing but the wish to notice a dead waiter speaks against longer. ms. */
+/** The usual `Traits.placeTtl`, ms: with a longer one a dead waiter would be noticed too late. */
 export const LONGEST_PLACE_TTL = 60_000;
 
 /** A place in line may lapse after so many ms without an attempt, unless its claim asks for longer. */
@@ -80,13 +80,13 @@ export interface Standing {
 
 /** Options of a listing. */
 export interface Listing {
-  /** Not the keys that begin with the prefix, but the key of that very name: it is asked for directly. */
+  /** Lists only the key of that very name, which the engine is asked for directly, and not all that begin with it. */
   readonly exact?: boolean;
   /** Called after each request to the engine, with the number of keys looked at so far, also where nobody holds anything. */
   readonly progress?: (looked: number) => void;
 }
 
-/** Words kept beside the locks, under names of their own. Advice: they may be gone any time, and the last write stays. */
+/** Words kept beside the locks, under names of their own. They are advice: they may be gone any time, and the last write wins. */
 export interface Notes {
   /** Reads a note; undefined if there is none, or no longer. */
   read(name: string): Promise<string | undefined>;

@@ -1,5 +1,5 @@
 /**
- * Text as it may be shown to people: control characters, and those that turn the direction of what follows, as `\u001b`. What
+ * Makes text that may be shown to people. It writes control characters, and those that change the direction of the text, as `\u001b`. What
  * others named their keys must not steer a terminal, nor make a page show something else than what is there.
  */
 export const visible = (text: string): string =>

@@ -5,10 +5,10 @@ import type { Clock } from '../contract/clock.ts';
  * takes much longer than that, there is nothing to win.
  */
 export const POLL_LIMIT = 0.25;
-/** Most calls in a row that are not polled for, so that an engine far away costs next to nothing. */
+/** The largest number of calls in a row that are not polled for. So polling costs next to nothing with an engine far away. */
 const MOST_SPARED = 1_024;
 
-/** The number of calls to skip after this one: the longer polling was in vain, the rarer it is tried. */
+/** Gives the number of calls to skip after this one. The longer polling was in vain, the more rarely it is tried. */
 export const spareAfter = (spared: number, caught: boolean): number =>
   caught ? 0 : Math.min(MOST_SPARED, spared * 2 || 1);
 
@@ -26,18 +26,18 @@ export class BusyPoll {
   /** Whether a turn was asked for that has not come yet. */
   #turning = false;
   #turns = 0;
-  #spared = 0;
-  #sparing = 0;
+  #skips = 0;
+  #skipsLeft = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** A call was sent at `now`, and no other one is under way. */
+  /** Polls for a call that was sent at `now`, while no other one is under way. */
   begin(now: number): void {
     if (!this.#clock.turn) return;
-    if (this.#sparing > 0) {
-      this.#sparing--;
+    if (this.#skipsLeft > 0) {
+      this.#skipsLeft--;
       return;
     }
     this.#until = now + POLL_LIMIT;
@@ -51,15 +51,15 @@ export class BusyPoll {
     this.#polling = false;
   }
 
-  /** The call was answered. If that was before the loop turned, polling was as vain as for an answer that took too long. */
+  /** Learns from an answer. If it came before the loop turned, polling was as useless as for an answer that took too long. */
   noteAnswer(): void {
     if (this.#polling) this.#learn(this.#turns > 0);
   }
 
   #learn(caught: boolean): void {
     this.#polling = false;
-    this.#spared = spareAfter(this.#spared, caught);
-    this.#sparing = this.#spared;
+    this.#skips = spareAfter(this.#skips, caught);
+    this.#skipsLeft = this.#skips;
   }
 
   #next(): void {

@@ -2,8 +2,8 @@ import type { Cancel, Clock } from '../contract/clock.ts';
 import type { BusyPoll } from './busy-poll.ts';
 
 /**
- * Longest time that the timer outlives its items; the timer comes back to an item that is due later. Where items come and go, over
- * and over, setting and clearing a timer for each would cost more than the items. ms.
+ * The longest time that the timer outlives its items, ms. For an item that is due later it is set again. Where items come and go over and
+ * over, setting and clearing a timer for each would cost more than the items.
  */
 const LINGER = 1_000;
 
@@ -35,7 +35,7 @@ export class Agenda<T extends { slot: number }> {
     return this.#items.length;
   }
 
-  /** The items as they are now: what is done with one may change the agenda. */
+  /** Gives a copy of the items, since work on one item may change the agenda. */
   get items(): T[] {
     return [...this.#items];
   }
@@ -45,7 +45,7 @@ export class Agenda<T extends { slot: number }> {
     this.ringBy(due, now);
   }
 
-  /** @returns whether it was in */
+  /** @returns whether the item was there */
   remove(item: T): boolean {
     const { slot } = item;
     if (slot < 0) return false;
@@ -58,9 +58,9 @@ export class Agenda<T extends { slot: number }> {
     return true;
   }
 
-  /** The timer is to ring at `due`, or before. */
+  /** Makes the timer ring at `due`, or before. */
   ringBy(due: number, now: number = this.#clock.now()): void {
-    // A timer that a test made a fake one never fires again once timers are real.
+    // A timer that was set while a test had fake timers never fires once timers are real again.
     const missed = now > this.#fires + LINGER;
     if (due >= this.#due && !missed) return;
     this.#due = Math.min(due, this.#due);
@@ -93,7 +93,7 @@ export class Agenda<T extends { slot: number }> {
   }
 }
 
-/** A timer that fires so late shows that this process stood still: answers may lie unread. ms. */
+/** A timer that is late by this much shows that the process stood still, and answers may lie unread. ms */
 const STALL = 20;
 
 /** A call that is under way, or was. */
@@ -105,14 +105,14 @@ export interface Call {
 }
 
 /**
- * Limits for the calls under way, with one timer for all. Nearly every call is answered long before its limit, and a timer each would
+ * Limits for the calls under way, with one timer for all. Nearly every call is answered long before its limit, and a timer for each would
  * cost more than many answers. The timer keeps no process alive; what the call waits for does.
  */
 export class CallTimeouts {
   readonly #clock: Clock;
   readonly #busyPoll: BusyPoll | undefined;
   readonly #calls: Agenda<Call>;
-  #graced = false;
+  #gaveGrace = false;
   #ending = false;
 
   /** @param busyPoll polls for a call that is alone */
@@ -131,7 +131,7 @@ export class CallTimeouts {
     return call;
   }
 
-  /** The call was answered, or given up. @returns whether it was still under way */
+  /** Ends the limit of a call that was answered or given up. @returns whether the call was still under way */
   end(call: Call): boolean {
     if (!this.#calls.remove(call)) return false;
     this.#busyPoll?.noteAnswer();
@@ -139,7 +139,7 @@ export class CallTimeouts {
     return true;
   }
 
-  /** The answer, or after `ms` the error that `expired` makes. */
+  /** Gives the answer, or after `ms` the error that `expired` makes. */
   bound<T>(answer: Promise<T>, ms: number, expired: () => Error): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const call = this.begin(ms, () => reject(expired()));
@@ -156,7 +156,7 @@ export class CallTimeouts {
     return promise;
   }
 
-  /** Lets no timer stay, from now on, when no call is under way. The calls under way keep their limits. */
+  /** Keeps no timer, from now on, while no call is under way. The calls under way keep their limits. */
   endTimers(): void {
     this.#ending = true;
     this.#settle();
@@ -174,9 +174,10 @@ export class CallTimeouts {
 
   #look(late: number): void {
     const now = this.#clock.now();
-    // Node reads the sockets before the next timer. Only once: a loop that is always late must not wait for ever.
-    this.#graced = late > STALL && !this.#graced;
-    if (this.#graced) {
+    // Node reads the sockets before the next timer, so late calls get one more turn. They get it once: a loop that is always late must not
+    // wait for ever.
+    this.#gaveGrace = late > STALL && !this.#gaveGrace;
+    if (this.#gaveGrace) {
       this.#calls.ringBy(now + 1, now);
       return;
     }

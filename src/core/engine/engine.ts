@@ -51,7 +51,7 @@ export class Activity {
     if (--this.#underWay === 0) this.#idle?.ring();
   }
 
-  /** Pauses, but not beyond the end of all work, nor of `signal`. In the background it does not keep the process alive. */
+  /** Pauses until the time is over, all work ends, or `signal` aborts. In the background the pause does not keep the process alive. */
   async pause(ms: number, background = false, signal?: AbortSignal): Promise<void> {
     if (this.#over || signal?.aborted) return;
     const bell = new Bell(this.#clock);
@@ -84,7 +84,7 @@ export class Engine {
   readonly clock: EngineClock;
   readonly activity: Activity;
   readonly #timeouts: CallTimeouts;
-  /** The extensions of a claim go one after the other: of two at once the server might take the shorter one last. */
+  /** The extensions of a claim go one after the other: if two were under way, the server might apply the shorter one last. */
   readonly extensions = new KeyedSerializer();
   readonly unawaited = new Unawaited();
 
@@ -151,7 +151,7 @@ export class Engine {
         if (!exact || value.key === prefix) yield printable({ ...value, ...labelParts(value.label) });
       }
     } finally {
-      inNoContext(async () => standings.return?.()).catch(() => {}); // without waiting: it may hang in the very call that took too long
+      inNoContext(async () => standings.return?.()).catch(() => {}); // nobody waits for this: it may hang in the very call that took too long
     }
   }
 
@@ -203,7 +203,7 @@ export class Engine {
     });
   }
 
-  /** The error of an engine that did not answer. @param advice what becomes of the request, and what to do */
+  /** Makes the error of an engine that did not answer. @param advice what becomes of the request, and what to do */
   unavailable(key: string, cause: unknown, advice: string): LockError {
     const { name: backend } = this.backend;
     const message = `${backend} could not be asked for ${quoted(key)}: ${reasonOf(cause)}. ${advice}`;
@@ -211,7 +211,7 @@ export class Engine {
   }
 }
 
-/** A longer lease gives an attempt more time. */
+/** Ends the message about an attempt whose lease set the limit: a longer lease gives it more time. */
 const OF_LEASE = ', half of the lease';
 
 const renewalOf = (answer: Renewal | undefined): Renewal =>

@@ -107,12 +107,12 @@ export class Listener {
   #receive(claim: Claim, grant: Grant | undefined, left: Left | undefined): void {
     if (this.#claim !== claim) return;
     if (!this.#distrusts) this.mail ??= grant;
-    // Another claim asks whether it waited in time.
+    // A claim that takes only words up to a given age attempts again, and the engine compares their age.
     if (claim.answered?.age === Number.POSITIVE_INFINITY) this.left ??= left;
     this.ring();
   }
 
-  /** Forgets the mail. What comes from now on for this claim only rings. */
+  /** Forgets the mail. From now on a wake of this claim only rings, and brings no grant. */
   distrustMail(): void {
     this.#distrusts = true;
     this.mail = undefined;
@@ -131,7 +131,7 @@ export class Listener {
 
 const ignore = (): void => {};
 
-/** Ends a watch, without waiting and without an error: that may hang, or throw. */
+/** Ends a watch. It neither waits for the backend nor throws its errors, since the backend may hang or throw there. */
 export function dispose(watch: AsyncDisposable | undefined): void {
   if (watch) inNoContext(promiseOf<void>, () => watch[Symbol.asyncDispose]() as Promise<void>).catch(ignore);
 }

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../contract/clock.ts';
 
-/** After so many refusals in one turn of the event loop the next ones wait for its end. */
+/** The number of refusals in one turn of the event loop after which the next ones wait for its end. */
 const MOST = 16;
 
 /**
@@ -29,7 +29,7 @@ export class RefusalThrottle {
     if (++this.#since > MOST) await this.#turning;
   }
 
-  /** Does the same, and then throws the error. */
+  /** Waits as `next` does, and then throws the error. */
   async refuse(error: unknown): Promise<never> {
     await this.next();
     throw error;

@@ -5,7 +5,7 @@ const MOST = 256;
 export class Unawaited {
   #count = 0;
 
-  /** @returns false where there are too many: wait for this one */
+  /** @returns false if there are too many, so that the caller has to wait for this one */
   add(release: Promise<unknown>): boolean {
     if (this.#count >= MOST) return false;
     this.#count++;

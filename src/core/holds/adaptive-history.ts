@@ -5,12 +5,14 @@ import type { Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type Lesson, learn, lessonIn, noteOf } from './adaptive.ts';
 
-/** A lesson is remembered for so many ms. */
+/** The time for which a lesson is remembered, ms. */
 const DAY = 86_400_000;
 /** The longest time that a lesson may delay the lock, ms. */
 const NOTE_TIMEOUT = 1_000;
 
-/** Holders of a group leave a note for the next: how long their work took. It is only advice, so an error with it is no error of the lock. */
+/**
+ * Holders of a group leave a note for the next: how long their work took. It is only advice, so an error with it is no error of the lock.
+ */
 export class AdaptiveHistory {
   readonly #notes: Notes;
   readonly #engine: Engine;
@@ -38,7 +40,7 @@ export class AdaptiveHistory {
     throw unsupported(backend, `adapt its leases, since it ${lack}; let them renew instead`, key);
   }
 
-  /** The options with the lease that the last holders would have needed. */
+  /** Gives the options with the lease that the last holders would have needed. */
   async lengthen(terms: Terms): Promise<Terms> {
     this.#before = lessonIn(
       await this.#orNothing(() => this.#notes.read(this.#group), terms.wait || NOTE_TIMEOUT, terms.signal),

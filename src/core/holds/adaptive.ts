@@ -1,7 +1,7 @@
 /**
- * How long a lease has to be for work whose length nobody knows: the decision. The usual duration is a moving average, 8 parts
- * old to 2 parts new, so that one slow run moves it by a fifth; a lease is half as long again as the usual or the last
- * duration, whichever is more, so that work may grow by half from one run to the next without outgrowing its lease.
+ * Decides how long a lease has to be for work whose length nobody knows. The usual duration is a moving average, 8 parts old to 2 parts
+ * new, so that one slow run moves it by a fifth; a lease is half as long again as the usual or the last duration, whichever is more, so
+ * that work may grow by half from one run to the next without outgrowing its lease.
  */
 export interface Lesson {
   /** Moving average of how long the lock was held, ms. */
@@ -15,8 +15,8 @@ const NEW = 0.2;
 const HEADROOM = 1.5;
 
 /**
- * What is remembered after work that took `took` ms; undefined, which is to forget, when the lease that was asked for has
- * room enough.
+ * Gives what is remembered after work that took `took` ms; undefined, so that it is forgotten, if the lease that was asked for is long
+ * enough.
  * @param before what was remembered until now
  * @param ttl the lease that was asked for, ms
  * @param cap the longest lease, ms

@@ -8,13 +8,13 @@ import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import type { Hold } from './hold.ts';
 import type { AnyLease, LeaseRecord } from './lease.ts';
 
-/** So long after the deadline the timer of the signal will not fire any more: a test made it a fake one. ms */
+/** If the timer of the signal is overdue by this much, it will not fire any more: a test had fake timers when it was set. ms */
 const OVERDUE = 1_000;
 
 /**
- * A lease that is dropped without a release, as by `Promise.race`, is renewed until its `Locks` are closed, and nobody can
- * release it any more: it is warned of when it is collected. Not ended: somebody may hold for as long as the process lives, and
- * keep the signal only. A lease comes in here at its first renewal: for a short hold this would cost more than all the rest.
+ * A lease that is dropped without a release, as by `Promise.race`, is renewed until its `Locks` are closed, and nobody can release it any
+ * more. A warning tells so when it is collected. The hold is not ended: a caller may hold for as long as the process lives, and keep only
+ * the signal. A lease is registered at its first renewal, since for a short hold this would cost more than all the rest.
  */
 const leases = new FinalizationRegistry<Hold>(({ life, claim }) => {
   if (life.over) return;
@@ -28,7 +28,7 @@ const leases = new FinalizationRegistry<Hold>(({ life, claim }) => {
 export class HeldLease implements AnyLease {
   readonly key: string;
   readonly token: bigint | undefined;
-  /** A private field: the hold has the id, and people log leases. */
+  /** This field is private because people log leases, and the hold contains the id. */
   readonly #hold: Hold;
   readonly #engine: Engine;
   readonly #giveBack: (() => Promise<boolean>) | undefined;
@@ -56,7 +56,7 @@ export class HeldLease implements AnyLease {
     return this.#hold.owner?.events.number;
   }
 
-  /** From now on a warning tells of it when its caller has dropped it. */
+  /** Lets a warning tell, from now on, when its caller has dropped it. */
   warnIfDropped(): void {
     if (!this.#released) leases.register(this, this.#hold, this);
   }
@@ -114,7 +114,7 @@ export class HeldLease implements AnyLease {
 
   async #extend(ms: number): Promise<void> {
     const hold = this.#hold;
-    await hold.renewing; // it may be shorter, too
+    await hold.renewing; // it may set a shorter lease, too
     this.#assertKept();
     const sent = this.#engine.clock.now();
     const { timing } = hold;
@@ -145,12 +145,12 @@ export class HeldLease implements AnyLease {
     this.#released = true;
     leases.unregister(this);
     const given = this.#giveBack ? this.#giveBack() : this.#hold.leave();
-    // Not before: it may find that the hold is lost.
+    // The listener is taken away only now, since the release may find that the hold is lost.
     if (this.#unlisten) given.then(this.#unlisten, this.#unlisten);
     return given;
   }
 
-  /** Releases, and leaves words under the key in that step. Only of a lease from an `Inquiry`. Never throws. */
+  /** Releases, and leaves words under the key in that step. It is only for a lease from an `Inquiry`. Never throws. */
   releaseWith(leave: Leave, state: LeftState): Promise<WordsLeft> {
     this.#released = true;
     return this.#hold.keeper.releaseWith(this.#hold, leave, state);
@@ -173,7 +173,7 @@ export class HeldLease implements AnyLease {
   }
 }
 
-/** @internal The lease as the core made it. @throws LockError `LOCK_INVALID` for what is no lease of one key */
+/** @internal Gives the lease as the core made it. @throws LockError `LOCK_INVALID` for what is no lease of one key */
 export function heldLease(lease: unknown): HeldLease {
   if (lease instanceof HeldLease) return lease;
   throw invalid(`${shown(lease)} is no lease, as acquire() and run() give it`);

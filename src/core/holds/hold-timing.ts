@@ -45,12 +45,13 @@ export class HoldTiming implements Schedule {
     this.ttl = terms.lengths.hold;
     this.minHold = terms.minHold;
     this.lateUntil = grant.lateUntil ?? 0;
-    if (this.lateUntil > 0) this.#doubt = this.ttl; // however late: over several nodes each has its own time to refuse it
+    if (this.lateUntil > 0) this.#doubt = this.ttl; // it may arrive at any time: of several nodes each has its own time to refuse it
     const full = deadlineOf(now, usableTime(this.ttl, this.ttl, terms));
     this.#leaseEnd = terms.renew ? Number.POSITIVE_INFINITY : full;
     this.confirmation = { sent: grant.sent, validFor: grant.validFor };
     this.deadline = deadlineOf(grant.sent, usableTime(grant.validFor, Number.POSITIVE_INFINITY, terms));
-    // It lasts what was asked for, from now; the next renewal makes it last no longer, however long the claim of a waiter does.
+    // If the grant lasts longer than the lease, as that of a waiter does, the hold lasts for the lease, from now. The next renewal makes it
+    // no longer.
     const longer = this.deadline > full && Math.min(this.deadline, terms.maxHold) < Number.POSITIVE_INFINITY;
     this.sent = longer ? now : grant.sent;
     this.confirmedFor = usableTime(Math.min(this.ttl, grant.validFor), this.ttl, terms);
@@ -58,7 +59,7 @@ export class HoldTiming implements Schedule {
     this.renewAt = this.#nextRenewal(now);
   }
 
-  /** The time at which the loss signal is due. If the engine confirms for less than the lease, the notice is as large a part of that as of the lease. */
+  /** The time at which the loss signal is due. Where the engine confirms less than the lease, the notice is shorter in proportion. */
   get noticeAt(): number {
     return this.deadline - this.#terms.notice * Math.min(1, this.confirmedFor / this.#terms.lengths.lease);
   }
@@ -73,7 +74,7 @@ export class HoldTiming implements Schedule {
     return this.#terms.delay > 0 ? this.deadline + this.#terms.delay : 0;
   }
 
-  /** The key still has to stay taken for so many ms, by `minHold`. */
+  /** Gives the time for which the key still has to stay taken by `minHold`, ms. */
   minHoldLeft(now: number): number {
     return this.minHold > 0 ? this.since + this.minHold - now : 0;
   }
@@ -82,14 +83,14 @@ export class HoldTiming implements Schedule {
     return this.#terms.renew ? now < this.renewedUntil : !this.#lapses && this.deadline < this.#leaseEnd;
   }
 
-  /** Whether the deadline is ahead, with what the stand-in has renewed. No event tells of that. */
+  /** Whether the deadline is ahead, counting renewals of the stand-in, which no event reports. */
   lasts(now: number): boolean {
     const sent = this.cover?.confirmed;
     if (sent !== undefined && sent > this.sent) this.noteRenewal(sent, this.ttl, now);
     return now < this.deadline;
   }
 
-  /** The lease that is asked for from now on. What the stand-in may have asked for before could arrive last. */
+  /** Sets the lease that is asked for from now on. An earlier request of the stand-in could arrive last. */
   ask(ttl: number): void {
     const before = this.ttl;
     this.ttl = ttl;
@@ -97,7 +98,7 @@ export class HoldTiming implements Schedule {
     if (this.cover?.asking) this.doubt(Math.min(before, ttl));
   }
 
-  /** The time from a request to the next one, ms: a third of the lease; with a long notice less, so that there is time for a second try before it. */
+  /** The time from a request to the next one, ms: a third of the lease; less with a long notice, to leave time for a second try. */
   get interval(): number {
     return Math.min(this.confirmedFor / 3, (this.noticeAt - this.sent) / 2);
   }
@@ -132,8 +133,8 @@ export class HoldTiming implements Schedule {
   }
 
   /**
-   * A renewal to `ttl` is not known to have arrived, nor not to: over another connection it may overtake what is sent after it,
-   * and set the shorter lease last. Until then no answer is good for longer.
+   * Notes that a renewal to `ttl` may or may not have arrived. On another connection it may arrive after what is sent later, and set the
+   * shorter lease last. So from now on no answer is good for longer.
    */
   doubt(ttl: number): void {
     this.#doubt = Math.min(this.#doubt, ttl);
@@ -144,7 +145,7 @@ export class HoldTiming implements Schedule {
     return this.#doubt === Number.POSITIVE_INFINITY && !this.cover?.asking;
   }
 
-  /** Whether the hold lasts for the next caller. A caller that does not renew gets the whole lease that it asked for. */
+  /** Whether the hold lasts long enough for the next caller. A caller that does not renew gets the whole lease that it asked for. */
   lastsFor(next: Terms, now: number): boolean {
     const { lease } = next.lengths;
     if (next.renew) return this.deadline - now >= lease / 2;
@@ -154,7 +155,7 @@ export class HoldTiming implements Schedule {
 }
 
 /**
- * The part of what the engine confirms that the holder may count on, ms. With `maxHold` it is no longer than the lease: else a session
+ * The part of what the engine confirms that the holder may count on, ms. With `maxHold` it is no longer than the lease: otherwise a session
  * would carry the hold for ever. It is at least 1, so that a timer made of it makes progress.
  * @param ttl the lease that is asked of the engine
  */

@@ -29,7 +29,7 @@ export class HoldLife {
   over = false;
   /** The error that says why and when it was lost. */
   loss: LockError | undefined;
-  /** The leases since the last renewal. They stay alive until the next one: from then on a lease that is dropped is warned of. */
+  /** The leases since the last renewal. They stay alive until the next one. From then on a warning tells of a lease that is dropped. */
   readonly views: { warnIfDropped(): void }[] = [];
   /** It is made for the first listener: most holds have none. */
   #listeners: Set<LossListener> | undefined;
@@ -42,7 +42,9 @@ export class HoldLife {
     return true;
   }
 
-  /** @returns a function that tells the listeners. They may run anything, such as a release or `close`, so call it when all else is done. */
+  /**
+   * @returns a function that tells the listeners. They may run anything, such as a release or `close`, so call it when all else is done.
+   */
   endByLoss(loss: LockError): () => void {
     this.loss = loss;
     return () => {
@@ -87,7 +89,7 @@ export interface HoldKeeper<O extends HoldOwner> {
   release(hold: Hold<O>): Promise<boolean>;
   /** Gives the hold up, and leaves words under its key in that step. Never rejects. */
   releaseWith(hold: Hold<O>, leave: Leave, state: LeftState): Promise<WordsLeft>;
-  /** The hold ended by itself. */
+  /** Receives a hold that ended by itself. */
   onEnd(hold: Hold<O>): void;
 }
 
@@ -98,7 +100,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   owner: O | undefined;
   readonly terms: Terms;
   readonly token: bigint;
-  /** Nobody holds beside it. */
+  /** Whether nobody can hold beside it. */
   readonly exclusive: boolean;
   /** The number of tokens in a row that the engine gave, that of the first holder included. */
   readonly span: number;
@@ -116,7 +118,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   readonly keeper: HoldKeeper<O>;
   readonly #lost: AbortSignal | undefined;
 
-  /** @param grant with the tenure of a hold that passes on */
+  /** @param grant the grant, with the tenure if the hold passes on */
   constructor(keeper: HoldKeeper<O>, claim: NumberedClaim, grant: LocalGrant & { tenure?: Tenure }, terms: Terms) {
     const { backend, clock } = keeper.engine;
     const now = clock.now();
@@ -147,7 +149,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     this.end('the engine ended it');
   }
 
-  /** The claim as the engine is asked for it from now on. The claim of a waiter lasted longer. */
+  /** The claim as it is sent to the engine from now on: that of a waiter lasted longer. */
   get currentClaim(): NumberedClaim {
     return { ...this.claim, ttl: this.timing.ttl };
   }
@@ -156,12 +158,12 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     return { claim: this.claim.number, key: this.claim.key };
   }
 
-  /** Whether it is held by now, by the clock. */
+  /** Whether it is still held, by the clock. */
   get held(): boolean {
     return !this.life.over && this.timing.lasts(this.#engine.clock.now());
   }
 
-  /** No renewal is on its way, or may still be. One that arrives later would set the lease of the next caller that has this hold. */
+  /** Whether no renewal is on its way, or may be. One that arrives later would set the lease of the next caller that has this hold. */
   get settled(): boolean {
     return !this.renewing && !this.#engine.extensions.has(this.claim.id) && this.timing.certain;
   }
@@ -173,7 +175,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     this.#tell('renewed', { margin });
   }
 
-  /** Nobody knows whether the renewal to `ttl` took effect. The old deadline stands, and the next renewal comes soon. */
+  /** Notes that nobody knows whether the renewal to `ttl` took effect. The old deadline stands, and the next renewal comes soon. */
   renewalFailed(ttl: number, error: unknown): void {
     const now = this.#engine.clock.now();
     this.timing.renewalFailed(ttl, error, now);
@@ -235,7 +237,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     this.owner?.events.tell(name, this.exclusive ? this.token : undefined, more);
   }
 
-  /** The same hold on the engine in the next hands, with the next token. */
+  /** Gives the same hold on the engine to the next holder, with the next token. */
   passTo(terms: Terms): Hold<O> {
     const tenure = { ...this.tenure, passes: this.tenure.passes + 1 };
     const grant = { ticket: this.token + 1n, span: this.span, ...this.timing.confirmation, lost: this.#lost, tenure };

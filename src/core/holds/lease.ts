@@ -10,8 +10,8 @@ export interface AnyLease extends AsyncDisposable {
    */
   readonly signal: AbortSignal;
   /**
-   * Compares the deadline with the clock. It is false from the deadline on, after a release, and as soon as the engine says that the hold is
-   * gone. After `signal` has aborted, it stays true until the deadline: nobody else gets the lock before that.
+   * Compares the deadline with the clock. It is false from the deadline on, after a release, and as soon as the engine says that the hold
+   * is gone. After `signal` has aborted, it stays true until the deadline: nobody else gets the lock before that.
    */
   readonly held: boolean;
   /** The time until the deadline unless it is renewed, ms; 0 if it is not held. */
@@ -26,8 +26,8 @@ export interface AnyLease extends AsyncDisposable {
    */
   assertHeld(): void;
   /**
-   * Makes the lease last at least `ttl` from now, and each renewal from now on; never shorter than it was. One that renews, and
-   * of which an earlier renewal was never answered, goes on in steps no longer than that one: `remaining` tells.
+   * Makes the lease last at least `ttl` from now, and after each later renewal; never shorter than before. If an earlier renewal was never
+   * answered, a lease that renews goes on in steps no longer than that one: see `remaining`.
    * @throws LockError `LOCK_LOST`, `LOCK_NOT_HELD`; `LOCK_UNAVAILABLE` when nobody knows (the old deadline stands)
    * @example
    * await using lease = await locks.mutex('export').acquire({ renew: false });
@@ -35,8 +35,8 @@ export interface AnyLease extends AsyncDisposable {
    */
   extend(ttl: Duration): Promise<void>;
   /**
-   * Whether this call freed it: false, not an error, after a loss, a second time, or while an outer frame still holds; and when
-   * the engine gave no answer, within 5 s: then it goes on in the background. Never throws.
+   * Releases it, and tells whether this call freed it. It is false, not an error, after a loss, a second time, while an outer frame still
+   * holds, or if the engine gives no answer within 5 s: then it goes on in the background. Never throws.
    * @example
    * const lease = await locks.mutex('order:42').acquire();
    * const freed = await lease.release();

@@ -12,7 +12,7 @@ export interface Schedule {
   readonly ttl: number;
   /** The time of the request that was confirmed last. */
   readonly sent: number;
-  /** The watchdog asks for the next one so many ms after that. */
+  /** The time from that request to the next one of the watchdog, ms. */
   readonly interval: number;
   /** The time at which the watchdog stops to renew it, by `maxHold`. */
   readonly renewedUntil: number;

@@ -10,8 +10,8 @@ import type { StandIn } from './stand-in.ts';
 const BATCH = 500;
 
 /**
- * The watchdog: one timer for all holds of an engine, and one call for many renewals. It only notifies. Whether a hold is good is
- * decided by the clock, also here, since Node may run this timer late after a stall.
+ * The watchdog: one timer for all holds of an engine, and one call for many renewals. It only notifies. The clock decides whether a hold is
+ * good, also here, since Node may run this timer late after a stall.
  */
 export class Watchdog {
   standIn: StandIn | undefined;
@@ -39,7 +39,7 @@ export class Watchdog {
     return this.#holds.items;
   }
 
-  /** No more holds will come. */
+  /** Ends the timer: no more holds will come. */
   close(): void {
     this.#holds.stop();
   }
@@ -55,7 +55,7 @@ export class Watchdog {
         timing.cover?.end();
         hold.lose(reason, cause);
       } else if (now >= timing.renewAt - timing.confirmedFor / 30) {
-        // A little early, so that holds taken at different times come to share a batch.
+        // Holds are renewed a little early, so that those taken at different times come to share a batch.
         if (timing.renews(now)) batch.push(hold);
         else timing.renewAt = Number.POSITIVE_INFINITY;
       }
@@ -69,7 +69,7 @@ export class Watchdog {
   async #renew(batch: readonly Hold[]): Promise<void> {
     const sent = this.#engine.clock.now();
     const claims = batch.map(({ currentClaim }) => currentClaim);
-    for (const { timing } of batch) timing.renewAt = Number.POSITIVE_INFINITY; // until it is answered
+    for (const { timing } of batch) timing.renewAt = Number.POSITIVE_INFINITY; // no renewal is due until this one is answered
     const within = leastOf(batch.map(timeoutFor));
     const renewing = this.#engine.renew(claims, within).then(
       (answers) => ({ answers, error: undefined }),
@@ -84,7 +84,7 @@ export class Watchdog {
       hold.renewing = undefined;
       if (hold.life.over || hold.life.loss) continue;
       const answer = answers[i];
-      const late = !hold.held; // a caller that looked meanwhile heard that it is over
+      const late = !hold.held; // a caller that looked in that time was told that it is over
       if (late) hold.end('its renewal was answered after the deadline');
       else if (answer === 'gone') hold.end('the engine no longer has it');
       else if (answer === undefined || answer === 'unknown') hold.renewalFailed(claims[i]!.ttl, error);

@@ -37,13 +37,13 @@ export class RequestEvents {
     this.#began = began;
   }
 
-  /** It has one once somebody asks for it, as a listener does. */
+  /** A request gets its number when somebody asks for it, as a listener does. */
   get number(): number {
     this.#number ??= nextNumber('requests');
     return this.#number;
   }
 
-  /** @param token of an exclusive hold */
+  /** @param token the token of an exclusive hold */
   tell(name: Exclude<keyof typeof channels, 'forced'>, token?: bigint, more?: Partial<LockEvent>): void {
     if (channels[name].hasSubscribers) emit(name, this.#caller, () => this.event(token, more));
   }
@@ -90,7 +90,7 @@ export class RequestEvents {
       take,
       of,
     };
-    // Not spread, which copies: an event is made at every grant and release.
+    // A spread would copy the event, and one is made at every grant and release.
     if (all !== undefined) event.all = all;
     if (token !== undefined) event.token = token;
     return more ? Object.assign(event, more) : event;
@@ -226,8 +226,8 @@ function abortError({ key, terms }: AcquireRequest): LockError {
 }
 
 /**
- * The error at the end of a wait. If the engine did not answer, it says so, since the next step of the reader is another one then. It
- * does not if other callers of this process had the key for the most part: then the engine was asked only just now.
+ * Makes the error at the end of a wait. If the engine did not answer, it says so, since the reader then has to do something else. It does
+ * not if other callers of this process had the key most of the time: then the engine was asked only just now.
  */
 function timeoutError({ key, queued, began, terms: { wait } }: AcquireRequest, backend: string): LockError {
   const cause = queued?.silence(began + wait / 2);

@@ -21,7 +21,7 @@ export async function forceRelease(runtime: LockRuntime, key: string, options: F
   const { engine, number: locks } = runtime;
   const { backend } = engine;
   checkKey(key);
-  checkNames(options, FORCE_OPTIONS, 'the options of forceRelease'); // a misspelt ticket would evict everybody
+  checkNames(options, FORCE_OPTIONS, 'the options of forceRelease'); // a misspelt `ticket` would evict every holder
   const { reason, ticket } = options ?? {};
   if (typeof reason !== 'string' || reason === '')
     throw invalid('forceRelease needs a reason, for people who read the log later', key);

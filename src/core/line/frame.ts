@@ -28,7 +28,7 @@ const RULES: Readonly<Record<Kind, Readonly<Record<Kind, 'enter' | 'deadlock' | 
 };
 
 /**
- * What `run` opens around its function. A caller that asks for the same lock inside shares the hold instead of waiting for it.
+ * A frame is what `run` opens around its function. A caller that asks for the same lock inside shares the hold instead of waiting for it.
  * Such callers form a line under the one rule, so that two that start together exclude each other as strangers would.
  */
 export class Frame implements Enclosure {
@@ -46,7 +46,7 @@ export class Frame implements Enclosure {
   }
 
   /**
-   * The frame to re-enter when `seats` of a key are asked for here, if any.
+   * Gives the frame to re-enter when `seats` of a key are asked for here, if there is one.
    * @throws LockError `LOCK_DEADLOCK`
    */
   static around(context: LineContext, key: string, seats: Seats): Frame | undefined {
@@ -59,7 +59,9 @@ export class Frame implements Enclosure {
     return undefined;
   }
 
-  /** Gives the next frame around this one that is not over. It forgets those between: a long chain of tasks must not keep every frame alive. */
+  /**
+   * Gives the next frame around this one that is not over. It forgets those between: a long chain of tasks must not keep every frame alive.
+   */
   get #outer(): Frame | undefined {
     while (this.#parent?.over) this.#parent = this.#parent.#parent;
     return this.#parent;
@@ -95,7 +97,7 @@ export class Frame implements Enclosure {
 
   /**
    * @returns undefined when refused; `'ended'` when the frame was over before the turn of this request came
-   * @throws LockError `LOCK_LOST` when the hold is lost: nothing may run in its name any more
+   * @throws LockError `LOCK_LOST` when the hold is lost: nothing may run under it any more
    */
   async enter(events: RequestEvents, terms: Terms): Promise<HeldLease | undefined | 'ended'> {
     this.#children ??= new ArrivalLine();
@@ -134,7 +136,7 @@ export class Frame implements Enclosure {
     for (const next of this.#children!.leave(request)) this.#admit(next);
   }
 
-  /** The request is inside from this moment, and not only when its caller runs on: the hold must not end in between. */
+  /** The request is inside from this moment on, and not only once its caller continues: the hold must not end in between. */
   #admit(request: AcquireRequest): void {
     if (request.state === 'settled') return;
     this.#lease.hold.users++;

@@ -26,7 +26,7 @@ export function mayInherit({ inside, detects }: NumberedClaim, next: AcquireRequ
 export function mayPass(hold: Hold<AcquireRequest>, next: AcquireRequest, now: number): boolean {
   const { owner, terms, tenure, timing } = hold;
   if (!owner || !interchangeable(next, owner) || !hold.exclusive) return false;
-  if (hold.waitsInside > 0) return false; // what its function started and left behind would be inside of the next function's hold
+  if (hold.waitsInside > 0) return false; // work that its function left running would be inside the hold of the next function
   if (hold.life.loss || terms.minHold > 0) return false;
   if (timing.ttl !== next.terms.lengths.hold || !hold.settled) return false; // it was extended, or may have been
   if (tenure.passes + 1 >= hold.span) return false; // the tickets that the first holder asked for are used up
@@ -35,8 +35,8 @@ export function mayPass(hold: Hold<AcquireRequest>, next: AcquireRequest, now: n
 }
 
 /**
- * The time for which a hold is kept for the next caller of this process, ms: its linger, within its tenure, if an equal request could have it. 0 where
- * others are known to want the key.
+ * The time for which a hold is kept for the next caller of this process, ms: its linger, within its tenure, if an equal request could have
+ * it. 0 where others are known to want the key.
  */
 export function lingerOf(hold: Hold<AcquireRequest>, now: number): number {
   const { owner, terms, tenure } = hold;

@@ -2,7 +2,7 @@ import { inNoContext } from '../contract/context.ts';
 import { Agenda } from '../engine/call-timeouts.ts';
 import type { Engine } from '../engine/engine.ts';
 
-/** When everything has run that runs without waiting for something. By then a caller that asks again at once has asked. */
+/** Resolves when everything has run that does not wait for something. By then a caller that asks again at once has asked. */
 const endOfTurn = (): Promise<void> => new Promise((resolve) => inNoContext(process.nextTick, resolve));
 
 /** A released hold that is kept for the next caller here until it is due. */
@@ -12,12 +12,14 @@ interface LingeringHold {
   readonly onEnd: () => void;
 }
 
-/** The time between the release of a hold and its way back to the engine, for a caller of this process that comes in it. */
+/** The time between the release of a hold and its way back to the engine, in which a caller of this process can have it. */
 export class Interim {
   readonly #engine: Engine;
   /** The number of releases that leave at the end of this turn. */
   #leaving = 0;
-  /** A key has one hold that lingers at most: it is an exclusive one. The process stays until it is back at the engine. */
+  /**
+   * A key has at most one hold that lingers, since such a hold is exclusive. The process stays alive until the hold is back at the engine.
+   */
   readonly #lingering: Agenda<LingeringHold>;
 
   constructor(engine: Engine) {
@@ -25,12 +27,12 @@ export class Interim {
     this.#lingering = new Agenda(engine.clock, () => this.#look(), false);
   }
 
-  /** Whether what keeps others out here was released, and will be free without anybody's help. */
+  /** Whether the hold that keeps others out here was released, so that the key will be free without anybody's help. */
   get isOpen(): boolean {
     return this.#leaving > 0 || this.#lingering.size > 0;
   }
 
-  /** Resolves to what `act` does at the end of this turn. */
+  /** Calls `act` at the end of this turn, and gives its result. */
   async endTurn<T>(act: () => Promise<T>): Promise<T> {
     const { activity } = this.#engine;
     activity.begin();
@@ -58,12 +60,12 @@ export class Interim {
     }
   }
 
-  /** A caller has come. */
+  /** Ends the lingering, since a caller has come. */
   end(): void {
     for (const hold of this.#lingering.items) if (this.#lingering.remove(hold)) hold.onEnd();
   }
 
-  /** No caller will come. */
+  /** Ends the lingering for good: no caller will come. */
   close(): void {
     this.end();
     this.#lingering.stop();

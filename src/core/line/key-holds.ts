@@ -17,14 +17,14 @@ import { releaseWith } from './release-with.ts';
 export interface Callers {
   /** Whether a caller waits here, and not in the engine's line. */
   readonly waitedFor: boolean;
-  /** The first caller that waits here takes the place of `request`, if it may. @returns that caller */
+  /** Gives the place of `request` to the first caller that waits here, if that may have it. @returns that caller */
   replace(request: AcquireRequest, may: (next: AcquireRequest) => boolean): AcquireRequest | undefined;
   /** The caller that comes in when `request` leaves takes its place now, if its claim can go with the release. @returns that claim */
   takeSuccessor(request: AcquireRequest): QueuedClaim<AcquireRequest> | undefined;
-  /** @param outage that the next caller would meet, too */
+  /** @param outage the outage that the next caller would meet, too */
   leave(request: AcquireRequest, outage?: Outage): void;
   readonly beginWait: (request: AcquireRequest | undefined) => void;
-  /** Refuses the callers here that have waited for as long as an engine in trouble is waited for. */
+  /** Refuses the callers here that have waited as long as callers wait for an engine in trouble. */
   refuseAlike(outage: Outage | undefined): void;
 }
 
@@ -78,7 +78,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     hold.owner = request;
     request.number = hold.claim.number;
     this.#watchdog.add(hold);
-    request.grant(hold); // before listeners hear of it: one may end the wait
+    request.grant(hold); // before listeners are told: one of them may end the wait
     const how = hold.tenure.passes > 0 ? 'handedOver' : 'acquired';
     request.events.tellEnd(how, hold.exclusive ? hold.token : undefined);
     hold.listen();
@@ -113,7 +113,8 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     const { timing } = hold;
     const now = engine.clock.now();
     const left = timing.minHoldLeft(now);
-    // Before the release is sent: its answer may come when that time is over, and says nothing of what arrived after it.
+    // This is set up before the release is sent. The answer to that may come when the time is over, and says nothing about requests that
+    // arrived after it.
     if (timing.lateUntil > now) withdrawAt(engine, hold.currentClaim, Math.max(timing.lateUntil, now + left));
     engine.activity.begin();
     try {
@@ -133,10 +134,10 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     const { owner } = hold;
     if (!owner || hold.life.over) return 'gone';
     this.#watchdog.remove(hold);
-    const became = await releaseWith(this.engine, hold, leave);
+    const outcome = await releaseWith(this.engine, hold, leave);
     this.#callers.leave(owner);
-    if (became === 'left') owner.events.tell('left', hold.token, { state });
-    return became;
+    if (outcome === 'left') owner.events.tell('left', hold.token, { state });
+    return outcome;
   }
 
   onEnd(hold: Hold<AcquireRequest>): void {
@@ -163,7 +164,9 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
   }
 }
 
-/** Keeps the key taken for the rest of `minHold`: without this process where a hold lapses by itself, and else by a pause before `giveBack`. */
+/**
+ * Keeps the key taken for the rest of `minHold`: without this process where a hold lapses by itself, and else by a pause before `giveBack`.
+ */
 async function keepTaken(
   engine: Engine,
   hold: Hold<AcquireRequest>,

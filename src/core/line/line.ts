@@ -1,6 +1,6 @@
 import { type Seats, Tally } from '../contract/admission.ts';
 
-/** Up to so many are searched one after the other: a Set that is filled and emptied again and again costs more. */
+/** Up to this number, members are kept in an array and searched one by one: filling and emptying a Set again and again costs more. */
 const FEW = 16;
 
 interface Member {
@@ -117,7 +117,7 @@ export class ArrivalLine<M extends Member> {
     return this.#inside.fitsWithout(member, head.seats) ? head : undefined;
   }
 
-  /** The head enters in the place of a member that is inside. */
+  /** Lets the head enter in the place of a member that is inside. */
   replace(member: M, head: M): void {
     this.#outside.delete(head);
     this.#inside.leave(member);

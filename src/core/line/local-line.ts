@@ -33,7 +33,7 @@ export class LocalLine implements Callers {
 
   /**
    * @param began when its caller began to wait
-   * @param around what the caller is inside of
+   * @param around the functions that the caller runs in
    * @returns undefined when `wait` is 0 and the key cannot be had now
    * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`
    */

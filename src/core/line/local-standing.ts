@@ -9,7 +9,7 @@ export interface LocalStanding extends Seats {
   readonly label: string;
   /** The time since it was asked for, ms. */
   readonly since: number;
-  /** As of now: a frame that is over is around nothing. */
+  /** The origin as of now, without frames that are over. */
   readonly origin: Origin;
   /** Whether it stands in the engine's line, or holds. */
   readonly queued: boolean;

@@ -10,7 +10,7 @@ import type { Hold } from '../holds/hold.ts';
 const FIRST_PAUSE = 50;
 const LAST_PAUSE = 1_000;
 
-/** Gives a hold up, and leaves words in that step. It cleans up what it does not know of. Never rejects. */
+/** Gives a hold up, and leaves words in that step. It takes back what the engine may still have, or get later. Never rejects. */
 export async function releaseWith(engine: Engine, hold: Hold, leave: Leave): Promise<WordsLeft> {
   const { activity, clock } = engine;
   clock.lookAgain?.();
@@ -21,10 +21,10 @@ export async function releaseWith(engine: Engine, hold: Hold, leave: Leave): Pro
   hold.markReleased();
   activity.begin();
   try {
-    const became = await untilLeft(engine, hold, leave);
-    if (became === 'unknown') withdraw(engine, hold.currentClaim, hold.timing.lateUntil);
+    const outcome = await untilLeft(engine, hold, leave);
+    if (outcome === 'unknown') withdraw(engine, hold.currentClaim, hold.timing.lateUntil);
     else withdrawAt(engine, hold.currentClaim, hold.timing.lateUntil);
-    return became;
+    return outcome;
   } catch (refused) {
     withdraw(engine, hold.currentClaim, hold.timing.lateUntil);
     return { refused: refused as LockError };
@@ -33,16 +33,19 @@ export async function releaseWith(engine: Engine, hold: Hold, leave: Leave): Pro
   }
 }
 
-/** What became of the words of a hold that is gone, by the ticket of those that are there now. Later ones may have taken their place. */
+/**
+ * Tells what became of the words of a hold that is gone, by the ticket of the words that are there now. Later words may have taken their
+ * place.
+ */
 function wordsLeft(token: bigint, there: bigint | undefined): WordsLeft {
   if (there === token) return 'left';
   return there !== undefined && there < token ? 'gone' : 'unknown';
 }
 
 /**
- * Asks again and again until an answer comes, or the lease is over. A release that was not answered may have been carried out: then the
- * next one finds no hold, and the words tell by their ticket whose they are. A refusal is an answer, unless an earlier release has none:
- * the caller has its result at once, and does not wait for a server that has no room.
+ * Asks again and again until an answer comes, or the lease is over. A release that was not answered may have been carried out. Then the
+ * next one finds no hold, and the ticket of the words tells which hold left them. A refusal is an answer, unless an earlier release has
+ * none: the caller has its result at once, and does not wait for a server that has no room.
  * @throws LockError what the engine refuses with
  */
 async function untilLeft(engine: Engine, { claim, token, timing }: Hold, leave: Leave): Promise<WordsLeft> {

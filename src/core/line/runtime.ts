@@ -115,7 +115,7 @@ export class LockRuntime implements LineContext {
 
   #newLine(key: string): LocalLine {
     const line: LocalLine = new LocalLine(key, this, () => {
-      // Another one may have come in its place.
+      // Another line may have taken its place.
       if (this.#lines.size > KEPT && line.idle && this.#lines.get(key) === line) this.#lines.delete(key);
     });
     this.#lines.set(key, line);
@@ -130,7 +130,7 @@ export class LockRuntime implements LineContext {
     return this.#closed.promise;
   }
 
-  /** Before anything else can run, no wait and no hold is left. What listeners ask for on the way finds it closed. */
+  /** Ends all waits and holds before anything else can run. A request that a listener makes in between is refused as closed. */
   async #close(): Promise<void> {
     const lines = [...this.#lines];
     this.deadlocks?.close();
@@ -143,9 +143,9 @@ export class LockRuntime implements LineContext {
   }
 }
 
-/** Releases the hold, and leaves the next holder word of how long the work took. */
+/** Releases the hold, and leaves a note for the next holder that says how long the work took. */
 async function leaveLesson(engine: Engine, hold: Hold, { ttl }: Terms, history: AdaptiveHistory): Promise<boolean> {
-  // Side by side, and both before the caller goes on: a caller that it tells of the release may read the lesson.
+  // Both run at once, and end before the caller goes on: it may tell another caller about the release, and that one reads the lesson.
   const left = history.leave(engine.clock.now() - hold.timing.since, ttl);
   const freed = await hold.leave();
   await left;
