@@ -17,7 +17,7 @@ export class MultiLease implements AnyLease {
     );
   }
 
-  /** Aborted when the first part is lost, with its error as the reason. */
+  /** It aborts when the first part is lost, with its error as the reason. */
   get signal(): AbortSignal {
     this.#signal ??= firstOf(this.parts.map(({ signal }) => signal));
     return this.#signal;

@@ -114,7 +114,7 @@ class Quorum implements Backend {
     return { ...answer, retryAfter: this.#backoff.pauseAfter(key, how) };
   }
 
-  /** The first use finds out whether two nodes are one server. */
+  /** Finds out, at the first use, whether two nodes are one server. */
   async #introduce(): Promise<void> {
     await Promise.allSettled(this.#context.nodes.map((node) => node.introduce(INTRODUCTION)));
     this.#introduced = true;

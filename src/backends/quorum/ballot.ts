@@ -168,7 +168,7 @@ export class Ballot implements VoteReceiver {
   }
 }
 
-/** The ticket that the nodes are asked for, above all that this process has seen; undefined if each node may choose its own. */
+/** Gives the ticket that the nodes are asked for, above all that this process has seen; undefined if each node may choose its own. */
 function proposalOf({ atLeast = 0n }: Claim, highest: bigint): bigint | undefined {
   const proposal = atLeast > highest ? atLeast : highest + 1n;
   return proposal > 1n ? proposal : undefined;

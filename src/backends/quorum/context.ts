@@ -15,6 +15,8 @@ export interface QuorumContext {
   highest: bigint;
 }
 
-/** The longest time one node may take to vote, ms. It is short: a claim waits for it only if the other nodes leave the outcome open. */
+/**
+ * Gives the longest time one node may take to vote, ms. It is short: a claim waits for it only if the other nodes leave the outcome open.
+ */
 export const nodeTimeoutOf = ({ ttl, within }: Pick<Claim, 'ttl' | 'within'>): number =>
   Math.min(500, Math.max(250, ttl / 4), within * 0.8);

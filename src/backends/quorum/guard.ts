@@ -28,10 +28,10 @@ export interface QuorumBounds {
 }
 
 /**
- * The time until which a node does not count. A restarted node may have forgotten its votes, so it waits for the longest lease
- * that it may have voted for. The other nodes remember that lease: before a process counts a vote, it has the node write down the
- * lease, so at least one node of every majority knows it. If too few nodes remember, the lease may have been `maxTtl`. If all nodes
- * were asked and none remembers a lease, the nodes are new, and no vote was ever given.
+ * Gives the time until which a node does not count. A restarted node may have forgotten its votes, so it waits for the longest lease that
+ * it may have voted for. The other nodes remember that lease: before a process counts a vote, it has the node write down the lease, so at
+ * least one node of every majority knows it. If too few nodes remember, the lease may have been `maxTtl`. If all nodes were asked and none
+ * remembers a lease, the nodes are new, and no vote was ever given.
  */
 export function restsUntil(
   node: NodeView,

@@ -14,9 +14,9 @@ const SILENT = new Error('is silent');
  */
 export interface Receiver<Answer> {
   onAnswer(answer: Answer): void;
-  /** The outcome is unknown, or must not count. */
+  /** Receives the reason when the outcome is unknown, or must not count. */
   onFailure(why: unknown): void;
-  /** The answer came after the request had failed. */
+  /** Receives an answer that came after the request had failed. */
   onLateAnswer?(answer: Answer): void;
 }
 

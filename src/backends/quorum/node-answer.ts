@@ -16,7 +16,7 @@ export const UNASKED: NodeAnswer = { kind: 'no', why: new Error('was not asked')
 export const REFUSED: NodeAnswer = { kind: 'no', why: 'refused', mayHold: false };
 export const LATE: NodeAnswer = { kind: 'no', why: 'late', mayHold: false };
 
-/** The answer of a node that failed: it is unknown whether the node admitted the claim. */
+/** Makes the answer of a node that failed: it is unknown whether the node admitted the claim. */
 export const noOf = (why: unknown): NodeAnswer => ({
   kind: 'no',
   why: why instanceof Error ? why : new Error(String(why)),
@@ -26,6 +26,6 @@ export const noOf = (why: unknown): NodeAnswer => ({
 /** True if the node may still hold the claim: the node says so, or its answer is unknown. */
 export const mayKeep = (answer: NodeAnswer): boolean => answer.kind !== 'no' || answer.mayHold;
 
-/** The signal that aborts when the vote is lost; undefined if the node cannot tell. */
+/** Gives the signal that aborts when the vote is lost; undefined if the node cannot tell. */
 export const lostOf = (answer: NodeAnswer): AbortSignal | undefined =>
   answer.kind === 'yes' ? answer.lost : undefined;

@@ -113,12 +113,12 @@ export class NodeClaim implements Receiver<Attempt> {
     this.#whole.receive(this, doubt ? noOf(doubt) : { kind: 'yes', ticket, span, until, lost });
   }
 
-  /** The answer came after its time limit, and was counted as unknown. A vote that the ballot no longer needs is released. */
+  /** Handles an answer that came after its time limit, and was counted as unknown. A vote that the ballot no longer needs is released. */
   onLateAnswer({ granted }: Attempt): void {
     if (granted && this.#whole.isOver(this)) this.release();
   }
 
-  /** The vote came after the end of the ballot. It is released, unless a release on its way frees it as well. */
+  /** Releases a vote that came after the end of the ballot, unless a release on its way frees it as well. */
   releaseLateVote(): void {
     this.#on('voted');
   }

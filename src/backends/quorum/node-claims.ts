@@ -132,7 +132,7 @@ export class NodeClaims implements ClaimOfAll {
     else this.#accept(claim.node, answer);
   }
 
-  /** A signal of `lostOf` aborted: a node lost its vote. */
+  /** Handles a signal of `lostOf`: a node lost its vote. */
   handleEvent(): void {
     for (const [i, answer] of this.#answers.entries()) if (lostOf(answer)?.aborted) this.#accept(i, REFUSED);
   }
@@ -144,7 +144,7 @@ export class NodeClaims implements ClaimOfAll {
     return claim;
   }
 
-  /** Some engines cannot raise a ticket. This releases the vote, and then asks the node for a new one. */
+  /** Releases a vote, and then asks the node for a new one, since some engines cannot raise a ticket. */
   #replaceVote(low: NodeClaim): void {
     const claim = this.#newClaim(low.node, low.atLeast);
     low.release(() => {

@@ -62,7 +62,7 @@ function isAgreed(tickets: readonly bigint[], majority: number): boolean {
   return sorted.at(-1)! - sorted[0]! < LONGEST_SPAN || tickets.filter((ticket) => ticket === same).length >= majority;
 }
 
-/** The ticket that a majority agreed on. Other tickets come from votes that were too late to count. */
+/** Gives the ticket that a majority agreed on. Other tickets come from votes that were too late to count. */
 function mostCommon(tickets: readonly bigint[]): bigint {
   const counts = new Map<bigint, number>();
   for (const ticket of tickets) counts.set(ticket, (counts.get(ticket) ?? 0) + 1);

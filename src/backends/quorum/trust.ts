@@ -57,7 +57,7 @@ export class Trust {
     else if (this.#schedule.take(now)) void this.#readOthers(Number.POSITIVE_INFINITY);
   }
 
-  /** How long the node still rests, ms. */
+  /** Gives how long the node still rests, ms. */
   #rest(now: number): number {
     return this.#state === 'resting' && this.#trusts.guarded ? this.#restsUntil(now) - now : 0;
   }
@@ -147,7 +147,7 @@ export class Trust {
     return seemNew(this.#views()) && !this.identity.restarted;
   }
 
-  /** The latest view of each node; undefined for a node that was not read since this run began. */
+  /** Gives the latest view of each node; undefined for a node that was not read since this run began. */
   #views(): (NodeView | undefined)[] {
     const isOfNow = (each: Trust): boolean => each === this || each.#readAt >= this.identity.since;
     return this.#trusts.all.map((each) => (isOfNow(each) ? each.#view : undefined));

@@ -167,7 +167,7 @@ class Redis implements Backend {
     }
   }
 
-  /** One script releases and attempts the next claim. `next` is undefined if that attempt failed: the claim asks again and learns why. */
+  /** Releases, and attempts the next claim, in one script. `next` is undefined if that attempt failed: the claim then asks for itself. */
   async #pass(release: readonly string[], next: Claim): Promise<Release> {
     const { key } = next;
     const sent = this.#clock.now();

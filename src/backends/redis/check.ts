@@ -194,7 +194,7 @@ export async function findings(
   ];
 }
 
-/** The finding that hand-overs in a Cluster use ordinary messages, with the reason. */
+/** Makes the finding that hand-overs in a Cluster use ordinary messages, with the reason. */
 export const ordinaryMessages = (why: string): Finding => ({
   severity: 'info',
   code: 'ordinary-messages',

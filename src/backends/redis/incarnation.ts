@@ -3,7 +3,7 @@ import { isLockError } from '../../core/contract/errors.ts';
 import type { Port } from './port.ts';
 import type { Server } from './shards.ts';
 
-/** The part of a client that tells of new connections. It is the same in both libraries. */
+/** The part of a client that reports new connections. It is the same in both libraries. */
 interface Connecting {
   on(event: 'connect', listener: () => void): unknown;
   off(event: 'connect', listener: () => void): unknown;

@@ -153,7 +153,7 @@ interface Selecting {
   readonly prevCondition?: { readonly select?: number } | null;
 }
 
-/** The database that `select()` chose last, or else that of the options. */
+/** Gives the database that `select()` chose last, or that of the options. */
 const databaseOf = (client: object): number => {
   const { prevCondition, condition, options } = client as Selecting;
   return (prevCondition ?? condition)?.select ?? options?.db ?? 0;

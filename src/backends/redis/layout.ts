@@ -39,7 +39,7 @@ const kind = (
 });
 
 export const layouts = {
-  /** Nobody holds the lock. */
+  /** The record of a lock that nobody holds. */
   free: kind('free', {}),
   /** The record of a claim that is alone, with any number of seats. `seen` is its last sign of life. */
   sole: kind('sole', { seen: MICROS }, CLAIM),

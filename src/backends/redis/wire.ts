@@ -95,7 +95,7 @@ export interface Mail {
   readonly validFor: number;
 }
 
-/** Words as the scripts tell them: with the times at which they were left and are over, µs. */
+/** Reads words as the scripts tell them: with the times at which they were left and are over, µs. */
 export const readWords = (ticket: unknown, since: unknown, ends: unknown, text: unknown) => ({
   text: String(text),
   ticket: BigInt(String(ticket)),

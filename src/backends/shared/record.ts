@@ -97,7 +97,7 @@ export const overAt = ({ counts, until }: KeyRecord): number => Math.max(counts,
 export const writeRecord = ({ tries, begun, mark, counts, ticket, at, until, text }: KeyRecord): string =>
   `1 ${tries} ${begun} ${mark} ${Math.ceil(counts)} ${ticket} ${Math.floor(at)} ${Math.ceil(until)} ${text}`;
 
-/** The error for stored text of another format. */
+/** Makes the error for stored text of another format. */
 export const unknownFormat = (): LockError =>
   invalid(
     'what a memo keeps under this key has a format that this version does not know. Use the newest holdfast everywhere, or forget() the key',

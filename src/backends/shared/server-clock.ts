@@ -7,7 +7,7 @@ import type { Clock } from '../../core/contract/clock.ts';
  */
 export class ServerClock {
   readonly #clock: Clock;
-  /** The server's clock is ahead of ours by at least so many ms. */
+  /** The server's clock is ahead of ours by at least this many ms. */
   #ahead: number | undefined;
   #learned = Number.NEGATIVE_INFINITY;
 

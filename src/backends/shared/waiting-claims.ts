@@ -12,7 +12,7 @@ interface WaitingClaim {
 interface WatchOptions {
   /** The time since the claim was sent, ms: if something went unheard since then, the claim is woken at once. Default: it is not. */
   readonly age?: number | undefined;
-  /** Called when the end of this watch leaves the claim without one. */
+  /** It is called when the end of this watch leaves the claim without one. */
   readonly over?: () => void;
 }
 

@@ -39,7 +39,7 @@ function verdictOn(
   return !attempt.granted && attempt.late ? 'late' : 'refused';
 }
 
-/** How many claims stand before it; infinite where the engine does not tell. */
+/** Gives how many claims stand before it; infinite where the engine does not tell. */
 const aheadOf = (attempt: Attempt | undefined): number =>
   (attempt?.granted === false ? attempt.ahead : undefined) ?? Number.POSITIVE_INFINITY;
 

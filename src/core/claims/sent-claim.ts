@@ -137,8 +137,8 @@ export class SentClaim {
     this.#lateInARow = 0;
     this.#answered = sent;
     this.outage = undefined;
-    // The engine may have admitted the id and let it lapse before we heard of it, so that this is a second place with the same id. Mail for
-    // the first place may still be on its way, and is no grant of the second.
+    // The engine may have admitted the id and let it lapse before this process knew, so that this is a second place with the same id. Mail
+    // for the first place may still be on its way, and is no grant of the second.
     if (!attempt.granted && deadlineOf(this.sent!, placeTtlOf(this.claim)) <= clock.now()) this.listen().distrustMail();
     this.sent = sent;
     return attempt;

@@ -12,7 +12,7 @@ export interface Seats {
   readonly take: number;
   /** The number of seats that this claim says there are. */
   readonly of: number;
-  /** Set for a lock that has readers, too. The rule ignores it; some engines store such claims under another name. */
+  /** It is set for a lock that has readers, too. The rule ignores it; some engines store such claims under another name. */
   readonly readWrite?: true;
 }
 

@@ -73,7 +73,7 @@ export interface Refinements {
 
   // For operators.
   /**
-   * Locks can be listed, and deadlocks and holders be seen. Core waits a few seconds for each standing or progress, and as long as it
+   * Locks can be listed, and deadlocks and holders can be seen. Core waits a few seconds for each standing or progress, and as long as it
    * takes for all of them.
    */
   inspect?(prefix: string, listing?: Listing): AsyncIterable<Standing>;
@@ -105,13 +105,13 @@ export interface Handle {
 
 /** One request to hold one key. */
 export interface Claim extends Handle, Seats {
-  /** The hold lapses after so many ms without a sign of life. */
+  /** The hold lapses after this many ms without a sign of life. */
   readonly ttl: number;
   /** Whether a refused claim keeps a place in line; if not, it leaves nothing behind. */
   readonly queue: boolean;
   /** The number of tickets in a row to reserve for hand-overs inside the process: 1 to 1,024. */
   readonly span: number;
-  /** The engine must refuse this attempt so many ms after it was sent, so that a late message takes no hold that nobody knows of. */
+  /** The engine must refuse this attempt this many ms after it was sent, so that a late message takes no hold that nobody knows of. */
   readonly within: number;
   /**
    * The ticket may not be lower than this (a quorum's proposal). A repeated attempt raises the ticket of an admitted claim to it, but never
@@ -121,7 +121,7 @@ export interface Claim extends Handle, Seats {
   /** The hold must last its ttl even where the engine would free it when it notices that its process is dead (`minHold`). */
   readonly lingers?: boolean;
   /**
-   * Its place in line may lapse after so many ms without a sign of life, if that is not `PLACE_TTL`. It is asked only of an engine whose
+   * Its place in line may lapse after this many ms without a sign of life, if that is not `PLACE_TTL`. It is asked only of an engine whose
    * traits allow it: a waiter with much patience costs it less.
    */
   readonly placeTtl?: number;
@@ -142,7 +142,7 @@ export interface Grant {
   readonly ticket: bigint;
   /** The number of tickets in a row that this hold has, from this one on, if they are fewer than were asked for. */
   readonly span?: number;
-  /** The hold is good for so many ms from the *sending* of the attempt; Infinity if a session carries it. */
+  /** The hold is good for this many ms from the *sending* of the attempt; Infinity if a session carries it. */
   readonly validFor: number;
   /** For a claim that counts: the number of holds that began since words were last left, this one included. */
   readonly tries?: number;
@@ -151,8 +151,8 @@ export interface Grant {
 }
 /**
  * `retryAfter`: ms until the earliest lapse ahead, or until it is worth asking again where nobody is woken. `late`: it came after `within`;
- * the engine's time is known now, so ask again. `left`: the claim is answered by these words, and nothing of it stands any more. `mark`: of
- * the last hold that counts, only for a claim that may be answered.
+ * the engine's time is known now, so ask again. `left`: the claim is answered by these words, and nothing of it stands any more. `mark`:
+ * that of the last hold that counts, for a claim that may be answered.
  */
 export type Refusal = {
   readonly granted: false;
@@ -171,8 +171,8 @@ export type Wake = (grant?: Grant, left?: Left) => void;
 /** The answer to an attempt. If no answer comes, that is an error instead. */
 export type Attempt = Grant | Refusal;
 /**
- * The answer to a renewal: the hold lasts for so many ms from the request, or the reason why it does not. `kept`: why the engine
- * refused to set that ttl; the lease that it had before goes on.
+ * The answer to a renewal: the hold lasts for this many ms from the request, or the reason why it does not. `kept`: why the engine refused
+ * to set that ttl; the lease that it had before goes on.
  */
 export type Renewal = { readonly validFor: number; readonly kept?: LockError } | 'gone' | 'unknown';
 /**
@@ -185,7 +185,7 @@ export type Release = { readonly freed: boolean; readonly next?: Attempt; readon
 export interface Run {
   readonly id: string;
   /**
-   * The run had lasted at least so many ms when it was first told. Undefined means that a process that comes later cannot see a restart.
+   * The run had lasted at least this many ms when it was first told. Undefined means that a process that comes later cannot see a restart.
    */
   readonly age?: number;
   /** Whether acknowledged writes survive its end, also a power failure. */

@@ -36,8 +36,8 @@ const PART = 0.99;
 const ROUNDING = 2;
 
 /**
- * The deadline of a lease. It counts from before the request was sent, less a hundredth for clocks that run at different rates
- * and 2 ms for their rounding (Gray and Cheriton, *Leases*, 1989).
+ * Gives the deadline of a lease. It counts from before the request was sent, less a hundredth for clocks that run at different rates and 2
+ * ms for their rounding (Gray and Cheriton, *Leases*, 1989).
  */
 export const deadlineOf = (sent: number, validFor: number): number => sent + validFor * PART - ROUNDING;
 

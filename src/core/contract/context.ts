@@ -24,7 +24,7 @@ export function inNoContext<A extends unknown[], T>(fn: (...args: A) => T, ...ar
 }
 
 /**
- * The promise of a call. What the call throws becomes a rejection, and a result that is no promise becomes one: not every backend is
+ * Gives the promise of a call. What the call throws becomes a rejection, and a result that is no promise becomes one: not every backend is
  * written in TypeScript. This is no async function, since those settle some turns later.
  */
 export function promiseOf<T>(call: () => Promise<T>): Promise<T> {

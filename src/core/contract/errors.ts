@@ -100,7 +100,7 @@ export function shown(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** A key or a name as a message shows it. */
+/** Writes a key or a name for a message. */
 export const quoted = (key: string): string => JSON.stringify(key.length > 80 ? `${key.slice(0, 77)}…` : key);
 
 /** Gives the message of a cause without its full stop, since a sentence follows. */

@@ -9,7 +9,7 @@ export interface Answerable {
   readonly age: number;
   /** What others see of it while it holds: 1 to 64 printable ASCII characters without a blank, or `NO_MARK`. */
   readonly mark: string;
-  /** For so long after its ttl the claim counts among the `tries` of its key, ms. 0: it does not count, and its mark is not kept. */
+  /** The time after its ttl in which the claim counts among the `tries` of its key, ms. 0: it does not count, and its mark is not kept. */
   readonly counts: number;
 }
 

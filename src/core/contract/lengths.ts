@@ -33,15 +33,15 @@ export function lengthsFor(options: LengthOptions, traits: Traits): Lengths {
 }
 
 /**
- * The time after which the place of a claim may lapse without an attempt, ms.
+ * Gives the time after which the place of a claim may lapse without an attempt, ms.
  * @example placeTtlOf({ ttl: 30_000 }) === PLACE_TTL; // a place dies sooner than a hold
  */
 export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL }: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
   Math.min(ttl, placeTtl);
 
 /**
- * The time within which a place in line needs a sign of life, ms: a third of the time after which it may lapse. It is also the safety net
- * beside every watch: a waiter asks at least this often.
+ * Gives the time within which a place in line needs a sign of life, ms: a third of the time after which it may lapse. It is also the safety
+ * net beside every watch: a waiter asks at least this often.
  */
 export const signOfLife = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number => placeTtlOf(claim) / 3;
 
@@ -52,9 +52,9 @@ export function placeTtlFor({ bound }: LengthOptions['spin'], { placeTtl = PLACE
 }
 
 /**
- * How much longer than its lease the claim of a waiter has to last, ms. The lease counts from the last sign of life that was answered,
- * since the waiter cannot know when the engine admitted it after that. When the waiter hears of its grant, this much of the lease may be
- * over: a pause, a late timer, the way of the next sign of life, and the difference of the clocks.
+ * Gives how much longer than its lease the claim of a waiter has to last, ms. The lease counts from the last sign of life that was
+ * answered, since the waiter cannot know when the engine admitted it after that. When the waiter learns of its grant, this much of the
+ * lease may be over: a pause, a late timer, the way of the next sign of life, and the difference of the clocks.
  */
 export const waiterMargin = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
   Math.ceil(1.25 * signOfLife(claim)) + 25;

@@ -69,7 +69,7 @@ export interface HandOff {
 export interface Adaptive {
   /** The name under which durations are learnt together: 1 to 512 bytes. Default the key; in `@Locked` its template. */
   readonly group?: string;
-  /** The longest lease that may come of it, at least `ttl`. */
+  /** The longest lease that may result, at least `ttl`. */
   readonly cap: Duration;
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 
 /**
  * Tells whose a claim is: its process, and the holds that its caller had. It travels in the claim's label, behind the words for people, so
- * that a backend stores and lists it without knowing of it:
+ * that a backend stores and lists it without knowing it:
  *
  *   <label>~<process>.<claim>[,<claim>[=<key>]]…[+][;d<ms since 1970>][;t<traceparent>]
  *

@@ -58,14 +58,14 @@ export interface Terms {
   readonly inquiry?: Inquiry;
 }
 
-/** The terms with the time that is left of the wait. It is never 0, since a request with 0 does not wait at all. */
+/** Gives the terms with the time that is left of the wait. It is never 0, since a request with 0 does not wait at all. */
 export const withWaitUntil = (terms: Terms, until: number, now: number): Terms =>
   terms.wait === 0 ? terms : { ...terms, wait: Math.max(1, Math.ceil(until - now)) };
 
 /** The shortest lease, ms: `deadlineOf` would leave nothing of a shorter one. */
 const SHORTEST_LEASE = 3;
 
-/** The bounds of a lease, ms. @param delay the time for which the key stays taken after it */
+/** Gives the bounds of a lease, ms. @param delay the time for which the key stays taken after it */
 export const leaseBounds = ({ ttl: { min, max } }: Traits, delay: number): { min: number; max: number } => ({
   min: Math.max(min, SHORTEST_LEASE),
   max: max - delay,

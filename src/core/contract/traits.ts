@@ -34,7 +34,7 @@ export interface Traits {
    * session, a connection or a lease that the claims of a client share, so it ends by a release, or with that.
    */
   readonly keptBy: 'lease' | 'session';
-  /** A session stays at least so many ms after the last sign of life of its process. Undefined means that it ends with the connection. */
+  /** A session stays at least this many ms after the last sign of life of its process. Undefined means that it ends with the connection. */
   readonly outlives?: number;
   /** The longest `Claim.placeTtl` that a claim may ask for, ms. Default: `PLACE_TTL`. */
   readonly placeTtl?: number;
@@ -51,7 +51,7 @@ export interface Traits {
 /** The usual `Traits.placeTtl`, ms: with a longer one a dead waiter would be noticed too late. */
 export const LONGEST_PLACE_TTL = 60_000;
 
-/** A place in line may lapse after so many ms without an attempt, unless its claim asks for longer. */
+/** A place in line may lapse after this many ms without an attempt, unless its claim asks for longer. */
 export const PLACE_TTL = 6_000;
 
 /** One claim as `inspect` shows it. It never has the id: a process that knows the id may release the claim. */
@@ -82,7 +82,7 @@ export interface Standing {
 export interface Listing {
   /** Lists only the key of that very name, which the engine is asked for directly, and not all that begin with it. */
   readonly exact?: boolean;
-  /** Called after each request to the engine, with the number of keys looked at so far, also where nobody holds anything. */
+  /** It is called after each request to the engine, with the number of keys looked at so far, also where nobody holds anything. */
   readonly progress?: (looked: number) => void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Makes text that may be shown to people. It writes control characters, and those that change the direction of the text, as `\u001b`. What
- * others named their keys must not steer a terminal, nor make a page show something else than what is there.
+ * Makes text that may be shown to people. It writes control characters, and those that change the direction of the text, as `\u001b`. The
+ * name that somebody gave a key must not steer a terminal, or make a page show what is not there.
  */
 export const visible = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about

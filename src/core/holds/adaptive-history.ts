@@ -28,7 +28,7 @@ export class AdaptiveHistory {
   }
 
   /**
-   * Undefined for options that are not adaptive.
+   * Gives undefined for options that are not adaptive.
    * @throws LockError `LOCK_UNSUPPORTED`
    */
   static of(engine: Engine, key: string, { adaptive }: Terms): AdaptiveHistory | undefined {

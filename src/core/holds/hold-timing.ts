@@ -22,21 +22,21 @@ export class HoldTiming implements Schedule {
   failure: unknown;
   /** Until this time an unanswered attempt may still arrive. If that is after a release, it brings the hold back. */
   readonly lateUntil: number;
-  /** The key stays taken for so many ms from `since`. */
+  /** The key stays taken for this many ms from `since`. */
   minHold: number;
   /** The engine's last confirmation that this hold counts on, which may be good for longer than the lease. */
   confirmation: Pick<LocalGrant, 'sent' | 'validFor'>;
   /** The stand-in that renews it while this thread cannot run, if it has one. */
   cover: Cover | undefined;
   readonly #terms: Terms;
-  /** A hold of this engine lapses by itself; else a session carries it. */
+  /** Whether a hold of this engine lapses by itself; otherwise a session carries it. */
   readonly #lapses: boolean;
   /** The end of a lease without `renew`. A session confirms a shorter time, so the engine is asked again until then. */
   #leaseEnd: number;
   /** The shortest lease that an unanswered request may still set, whenever it arrives. ms. */
   #doubt = Number.POSITIVE_INFINITY;
 
-  /** @param lapses whether a hold of this engine lapses by itself; else a session carries it */
+  /** @param lapses whether a hold of this engine lapses by itself; otherwise a session carries it */
   constructor(grant: LocalGrant, terms: Terms, lapses: boolean, now: number) {
     this.#terms = terms;
     this.#lapses = lapses;
@@ -155,8 +155,8 @@ export class HoldTiming implements Schedule {
 }
 
 /**
- * The part of what the engine confirms that the holder may count on, ms. With `maxHold` it is no longer than the lease: otherwise a session
- * would carry the hold for ever. It is at least 1, so that a timer made of it makes progress.
+ * Gives the part of what the engine confirms that the holder may count on, ms. With `maxHold` it is no longer than the lease: otherwise a
+ * session would carry the hold for ever. It is at least 1, so that a timer made of it makes progress.
  * @param ttl the lease that is asked of the engine
  */
 export function usableTime(

@@ -214,7 +214,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     };
   }
 
-  /** One caller leaves. The last one releases the hold. @returns whether that freed it */
+  /** Lets one caller leave. The last one releases the hold. @returns whether that freed it */
   leave(): Promise<boolean> {
     return --this.users === 0 ? this.keeper.release(this) : Promise.resolve(false);
   }
@@ -225,7 +225,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     return this.keeper.release(this);
   }
 
-  /** Ends the hold as released. It is over before listeners hear of that, since a listener may release again, or close. */
+  /** Ends the hold as released. It is over before listeners are told, since a listener may release again, or close. */
   markReleased(): void {
     this.life.become('released');
     this.#lost?.removeEventListener('abort', this);

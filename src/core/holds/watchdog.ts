@@ -102,13 +102,13 @@ function whyLost(timing: HoldTiming, now: number): { readonly reason: string; re
   return failure === undefined ? { reason } : { reason: `${reason} (${reasonOf(failure)})`, cause: failure };
 }
 
-/** The time at which the watchdog has to look at a hold next. */
+/** Gives the time at which the watchdog has to look at a hold next. */
 function due({ life, timing }: Hold): number {
   return life.loss ? timing.deadline : Math.min(timing.renewAt, timing.noticeAt);
 }
 
-/** The time that a hold can wait for an answer, to within a factor of two: a short lease must not share the limit of a long one. */
+/** Gives the time that a hold can wait for an answer, to within a factor of two: a short lease must not share the limit of a long one. */
 const patienceOf = (hold: Hold): number => Math.floor(Math.log2(timeoutFor(hold)));
 
-/** The time that a renewal may take, ms: it leaves time for another one before the deadline. */
+/** Gives the time that a renewal may take, ms: it leaves time for another one before the deadline. */
 const timeoutFor = ({ timing }: Hold): number => Math.min(CALL_TIMEOUT, timing.confirmedFor / 3);

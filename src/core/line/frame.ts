@@ -119,7 +119,7 @@ export class Frame implements Enclosure {
     }
   }
 
-  /** A request does not wait for a hold that is lost, or whose `Locks` were closed: the callers inside may never leave. */
+  /** Begins a wait. A request does not wait for a hold that is lost, or whose `Locks` were closed: the callers inside may never leave. */
   #beginWait(request: AcquireRequest): void {
     request.events.tellWait();
     const unlisten = this.#lease.hold.life.onLoss((loss) => this.#giveUp(request, loss));
@@ -136,7 +136,7 @@ export class Frame implements Enclosure {
     for (const next of this.#children!.leave(request)) this.#admit(next);
   }
 
-  /** The request is inside from this moment on, and not only once its caller continues: the hold must not end in between. */
+  /** Lets a request in. It is inside from this moment on, and not only once its caller continues: the hold must not end in between. */
   #admit(request: AcquireRequest): void {
     if (request.state === 'settled') return;
     this.#lease.hold.users++;

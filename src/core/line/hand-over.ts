@@ -35,8 +35,8 @@ export function mayPass(hold: Hold<AcquireRequest>, next: AcquireRequest, now: n
 }
 
 /**
- * The time for which a hold is kept for the next caller of this process, ms: its linger, within its tenure, if an equal request could have
- * it. 0 where others are known to want the key.
+ * Gives the time for which a hold is kept for the next caller of this process, ms: its linger, within its tenure, if an equal request could
+ * have it. 0 where others are known to want the key.
  */
 export function lingerOf(hold: Hold<AcquireRequest>, now: number): number {
   const { owner, terms, tenure } = hold;

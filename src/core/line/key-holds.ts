@@ -19,7 +19,10 @@ export interface Callers {
   readonly waitedFor: boolean;
   /** Gives the place of `request` to the first caller that waits here, if that may have it. @returns that caller */
   replace(request: AcquireRequest, may: (next: AcquireRequest) => boolean): AcquireRequest | undefined;
-  /** The caller that comes in when `request` leaves takes its place now, if its claim can go with the release. @returns that claim */
+  /**
+   * Gives the place of `request` now to the caller that comes in when it leaves, if the claim of that can go with the release. @returns
+   * that claim
+   */
   takeSuccessor(request: AcquireRequest): QueuedClaim<AcquireRequest> | undefined;
   /** @param outage the outage that the next caller would meet, too */
   leave(request: AcquireRequest, outage?: Outage): void;
@@ -73,7 +76,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     this.#callers.leave(request, outage);
   }
 
-  /** The renewal begins before the caller sees the grant. */
+  /** Begins a hold. Its renewal begins before the caller sees the grant. */
   #begin(hold: Hold<AcquireRequest>, request: AcquireRequest): void {
     hold.owner = request;
     request.number = hold.claim.number;
@@ -165,7 +168,8 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
 }
 
 /**
- * Keeps the key taken for the rest of `minHold`: without this process where a hold lapses by itself, and else by a pause before `giveBack`.
+ * Keeps the key taken for the rest of `minHold`: without this process where a hold lapses by itself, and otherwise by a pause before
+ * `giveBack`.
  */
 async function keepTaken(
   engine: Engine,

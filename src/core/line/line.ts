@@ -110,7 +110,7 @@ export class ArrivalLine<M extends Member> {
     return entering;
   }
 
-  /** The member that would enter first if this one, which is inside, left. */
+  /** Gives the member that would enter first if this one, which is inside, left. */
   successor(member: M): M | undefined {
     const { head } = this;
     if (!head || !this.#inside.has(member)) return undefined;
