@@ -30,8 +30,25 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'The steps of a decade that begins with the longest lease are no shorter than that, so none is taken.',
   'src/backends/quorum/memory.ts#Memory.mark rqvIN1: !run => false':
     'A mark of no run fails before it is noteOf, and nobody hears of that.',
+  'src/backends/quorum/next-note.ts#NextNote.read XX2rom: text === undefined ? undefined : parse => parse':
+    'What is no note is read as a text of another version, which names nobody.',
+  'src/backends/quorum/next-note.ts#NextNote.forget qE17Zf: 0 => 1': 'A note that is taken away has no time to last.',
   "src/backends/quorum/node-claims.ts#NodeClaims.receive DZLvI_: answer.kind === 'yes' && claim.atLeast !== undefined => (answer.kind === 'yes') || (claim.atLeast !== undefined)":
     'What is not there is less than no number, and nothing is less than it.',
+  'src/backends/quorum/precedence.ts#Precedence.constructor si2S-Z: .slice(0, 16) => nothing':
+    'It is a name that no other process draws, with a few digits more or fewer.',
+  'src/backends/quorum/precedence.ts#Precedence.constructor wYamu3: 0 => 1':
+    'It is a name that no other process draws, with a few digits more or fewer.',
+  'src/backends/quorum/precedence.ts#Precedence.constructor Tm34jh: 16 => (16 * 10)':
+    'It is a name that no other process draws, with a few digits more or fewer.',
+  'src/backends/quorum/precedence.ts#Precedence.readNow mTHC-W: 0 => 1':
+    'A note says at least 20 ms, so it goes before who has waited for 1 ms as well.',
+  'src/backends/quorum/precedence.ts#Precedence.readNow 3SrG5a: > => >=':
+    'Of two that have waited for the same time either may be next.',
+  'src/backends/quorum/precedence.ts#Precedence.find FhPptk: 0 => 1':
+    'Who finds its own note goes behind nobody, however long that says it has waited.',
+  'src/backends/quorum/precedence.ts#Precedence.use _eRcwv: 0 => 1':
+    'It is asked only of who is next, and set when one becomes that.',
   'src/backends/quorum/releases.ts#Releases.close mHBkHa: 0 => 1':
     'A pause is nothing under way, so it is not waited for in either case.',
   'src/backends/quorum/standings.ts#isAgreed 6OnQQR: < => <=':

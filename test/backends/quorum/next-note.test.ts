@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { nextBy } from '../../../src/backends/quorum/next-note.ts';
+import { noted } from './noted.ts';
 
 const a = (waited: number) => ({ id: 'a', waited });
 const b = { id: 'b', waited: 90 };
@@ -13,4 +14,25 @@ test.each([
   ['two are named, and none by a majority', [a(20), b, a(20), b, undefined], undefined],
 ] as const)('of five nodes, where %s', (_, found, named) => {
   expect(nextBy(found, 5, 3)).toEqual(named);
+});
+
+test('a note is of its key, and nobody is next at another', async () => {
+  const { note, during, settled } = noted();
+  note.write('k', { id: 'process', waited: 20.4 }, 100);
+  await settled();
+  expect(await during(note.read('k'))).toEqual({ id: 'process', waited: 20 });
+  expect(await during(note.read('other'))).toBeUndefined();
+  expect(await during(Promise.all([note.names('k', 'process'), note.names('k', 'another')]))).toEqual([true, false]);
+});
+
+test('a note of another version names nobody', async () => {
+  const { note, during } = noted({ read: async () => 'of another version' });
+  expect(await during(note.read('k'))).toBeUndefined();
+  expect(await during(note.names('k', 'of'))).toBe(false);
+});
+
+test('where no node can read notes nobody is next, and that is known at once', async () => {
+  const { note, during } = noted({ read: () => Promise.reject(new Error('cut')) });
+  expect(await during(note.read('k'))).toBeUndefined();
+  expect(await during(note.names('k', 'process'))).toBe(false);
 });

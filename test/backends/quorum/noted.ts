@@ -1,0 +1,60 @@
+import { expect } from 'vitest';
+import { memory } from '../../../src/backends/memory.ts';
+import { NextNote } from '../../../src/backends/quorum/next-note.ts';
+import { Node } from '../../../src/backends/quorum/node.ts';
+import { Precedence } from '../../../src/backends/quorum/precedence.ts';
+import type { Notes } from '../../../src/core/contract/backend.ts';
+import { CallTimeouts } from '../../../src/core/engine/call-timeouts.ts';
+import { around } from '../../../src/testing/around.ts';
+import { manualClock } from '../../../src/testing/index.ts';
+import { stepUntilEnd } from '../../../src/testing/limited.ts';
+
+/** Processes that write at three nodes which of them is next at a key, and count what the nodes are asked. */
+export function noted(broken: Partial<Notes> = {}) {
+  const clock = manualClock();
+  const count = { reads: 0, writes: 0 };
+  const trusts = { ...{ clock, guarded: false, majority: 2, maxTtl: 300_000, drift: 0 }, all: [], identities: [] };
+  const context = { clock, timeouts: new CallTimeouts(clock), trusts };
+  const nodes = [1, 2, 3].map((number) => {
+    const engine = memory({ clock });
+    const notes: Notes = {
+      ...engine.notes!,
+      read: (name) => {
+        count.reads++;
+        return engine.notes!.read(name);
+      },
+      write: (...note) => {
+        count.writes++;
+        return engine.notes!.write(...note);
+      },
+      ...broken,
+    };
+    return new Node(around(engine, { notes }), number, context);
+  });
+  const note = new NextNote(nodes, 2);
+  const during = <T>(work: Promise<T>): Promise<T> => stepUntilEnd(work, () => clock.advance(1));
+  const process = () => new Precedence(note, clock);
+  /** Looks at the note once more, as before each attempt. */
+  const look = async (...all: readonly Precedence[]): Promise<void> => {
+    const looking = Promise.all(all.map((each) => each.refresh('k')));
+    await clock.advance(0);
+    await during(looking);
+  };
+  /** A process that has waited for so long, and is next. */
+  const waiter = async (ms: number): Promise<Precedence> => {
+    const own = process();
+    own.noteRefusal('k');
+    await clock.advance(ms);
+    await look(own);
+    expect(own.isNext('k'), 'who has waited is next').toBe(true);
+    return own;
+  };
+  const settled = () => clock.advance(0);
+  /** What the nodes are asked by that. */
+  const asked = async (work: () => Promise<unknown>): Promise<{ reads: number; writes: number }> => {
+    const { reads, writes } = count;
+    await work();
+    return { reads: count.reads - reads, writes: count.writes - writes };
+  };
+  return { clock, count, note, during, process, look, waiter, settled, asked };
+}
