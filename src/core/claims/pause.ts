@@ -28,9 +28,9 @@ const STAGGER = 5;
  * life.
  */
 function watchedPause(claim: Waiting, { ahead = 1, retryAfter }: Refusal, random: number): number {
-  const longest = signOfLife(claim);
-  const turn = (retryAfter ?? longest) + Math.max(0, ahead - 1) * STAGGER;
-  return Math.max(1, Math.min(longest, turn)) + random * JITTER;
+  const net = signOfLife(claim);
+  const turn = (retryAfter ?? net) + Math.max(0, ahead - 1) * STAGGER;
+  return Math.max(1, Math.min(net, turn)) + random * JITTER;
 }
 
 /** Gives a pause that ends at the latest when the place in line needs a sign of life, or when the engine says that it is worth asking. */
