@@ -1,6 +1,7 @@
 /** Who closes a backend that several use. */
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
+import { quorum } from '../../src/backends/quorum/index.ts';
 import { addUser, removeUser } from '../../src/core/engine/users.ts';
 import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
@@ -37,5 +38,14 @@ test('of several Locks the last that is closed closes the backend', async () => 
   expect(closed.times).toBe(0);
   expect(await second.mutex('key').run(() => 'runs')).toBe('runs');
   await second.close();
+  expect(closed.times).toBe(1);
+});
+
+test('a quorum is a user of its nodes: Locks beside it that are closed leave it the node', async () => {
+  const { closed, backend } = counted();
+  const of = quorum([backend, memory(), memory()]);
+  await createLocks(backend).close();
+  expect(closed.times).toBe(0);
+  await of.close();
   expect(closed.times).toBe(1);
 });

@@ -14,6 +14,10 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Nothing is answered before the first call has begun, which sets it.',
   'src/backends/quorum/ballot.ts#Ballot.on gJ-4p-: next ?? this.#state => next':
     'Only a claim that was released is asked to open: what state it is in then, nobody asks.',
+  'src/backends/quorum/ballot.ts#Ballot.receiveVote -be23N: > => >=': 'The same number is kept.',
+  'src/backends/quorum/ballot.ts#Ballot.release 8N9MW6: !this.grant => true':
+    'An outcome that was told stays as it is, so that only costs the stack of an error.',
+  "src/backends/quorum/ballot.ts#Ballot.release ccRYxW: 'unknown' => ''": 'Nobody asks how many are unknown.',
   'src/backends/quorum/ballot.ts#Ballot.win 97xSnM: fenced ? ticket : undefined => undefined':
     'When it is won, all votes there are have the number: who gave a lower one is being asked anew.',
   'src/backends/quorum/ballot.ts#proposalOf 0hzVkL: 0n => 1n':
@@ -33,8 +37,16 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/quorum/next-note.ts#NextNote.read XX2rom: text === undefined ? undefined : parse => parse':
     'What is no note is read as a text of another version, which names nobody.',
   'src/backends/quorum/next-note.ts#NextNote.forget qE17Zf: 0 => 1': 'A note that is taken away has no time to last.',
+  "src/backends/quorum/node-answer.ts#lostOf xdOHRW: answer.kind === 'yes' ? answer.lost : undefined => answer.lost":
+    'Only a yes has that.',
+  'src/backends/quorum/node-claims.ts#NodeClaims.askFew qnp6bz: Math.floor => Math.ceil':
+    'The node that is asked first is drawn in either case, each as often as the others.',
   "src/backends/quorum/node-claims.ts#NodeClaims.receive DZLvI_: answer.kind === 'yes' && claim.atLeast !== undefined => (answer.kind === 'yes') || (claim.atLeast !== undefined)":
     'What is not there is less than no number, and nothing is less than it.',
+  'src/backends/quorum/options.ts#QUORUM_OPTIONS L1ijOn: true => false': 'Only the names count, and no value.',
+  'src/backends/quorum/options.ts#QUORUM_OPTIONS XkNaM5: true => false': 'Only the names count, and no value.',
+  'src/backends/quorum/options.ts#QUORUM_OPTIONS Ksz3al: true => false': 'Only the names count, and no value.',
+  'src/backends/quorum/options.ts#QUORUM_OPTIONS dlAizh: true => false': 'Only the names count, and no value.',
   'src/backends/quorum/precedence.ts#Precedence.constructor si2S-Z: .slice(0, 16) => nothing':
     'It is a name that no other process draws, with a few digits more or fewer.',
   'src/backends/quorum/precedence.ts#Precedence.constructor wYamu3: 0 => 1':

@@ -128,3 +128,15 @@ test('a thousand keys are remembered, those that were met last', async () => {
   expect(refuse(backoff, 'k1'), 'the one that was not met for longest').toBe(4);
   expect(refuse(backoff, 'k0'), 'the one that was met again').toBe(100);
 });
+
+test.each([
+  ['next', 25],
+  ['behind', 50],
+  ['unknown', 100],
+] as const)('after a second, who is %s among those that wait pauses for %i ms', async (how, pause) => {
+  const { clock, backoff } = await scene();
+  backoff.noteRefusal('k');
+  await clock.advance(1_000);
+  expect(backoff.pauseAfter('k', how)).toBe(pause);
+  expect(backoff.pauseAfter('of which nothing is known', how)).toBe(4);
+});

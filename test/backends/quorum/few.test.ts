@@ -33,7 +33,8 @@ function scene() {
     };
     return new Node(around(memory({ clock }), { attempt, release }), i, { clock, timeouts, trusts: common });
   });
-  const ballot = new Ballot({ nodes, majority: 3, clock, fenced: true, worth: 1, highest: 4n }, claim());
+  const made = (): Ballot => new Ballot({ nodes, majority: 3, clock, fenced: true, worth: 1, highest: 4n }, claim());
+  const ballot = made();
   const outcome = outcomeOf(ballot.open(true));
   const say = async (i: number, answer: Attempt | Error): Promise<void> => {
     const question = asked[i]!;
@@ -42,7 +43,7 @@ function scene() {
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
   };
   const proposals = (): unknown[] => asked.map((each) => (each ? each.claim.atLeast : 'not asked'));
-  return { clock, ballot, outcome, say, proposals, released };
+  return { clock, made, ballot, outcome, say, proposals, released };
 }
 
 const REST = ['not asked', 'not asked', 'not asked'];
@@ -94,4 +95,13 @@ test('a claim that is released meanwhile asks nobody else, and gives back a vote
   expect(released, 'where it may have a vote').toEqual([0, 1]);
   await say(0, yes(9n));
   expect(proposals()).toEqual([5n, 5n, ...REST]);
+});
+
+test('a claim that lets others go first is refused without a vote, is over, and holds nothing to give back', async () => {
+  const ballot = scene().made();
+  const again = ballot.outcomeFor(0);
+  expect(ballot.pass()).toEqual({ granted: false });
+  expect(ballot.isOver).toBe(true);
+  expect(await again, 'who asked for the same').toEqual({ granted: false });
+  expect(await ballot.release()).toBe(false);
 });

@@ -43,3 +43,21 @@ test('a node remembers the longest lease of many before it renews to them', asyn
   expect(await nodes[0].renew(claims, 1_000)).toEqual([{ validFor: 1 }, { validFor: 2 }]);
   expect(renewed).toEqual([['lease 100000']]);
 });
+
+test.each<[string, Parameters<typeof scene>[1], boolean]>([
+  ['keeps notes and counts', {}, true],
+  ['keeps no notes', { notes: undefined }, false],
+])('a node is asked for notes where it %s', async (_, more, isAsked) => {
+  const { nodes } = await scene(three(), more);
+  let asked = false;
+  await nodes[0].notes(async () => {
+    asked = true;
+  }, 250);
+  expect(asked).toBe(isAsked);
+});
+
+test('a node that does not count yet is not asked for notes', async () => {
+  const [, ...others] = three();
+  const { nodes } = await scene([new Server({ id: 'new', age: 2 }, counted('old')), ...others]);
+  expect(await nodes[0].notes(async () => 'asked', 250)).toBeUndefined();
+});
