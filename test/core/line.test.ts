@@ -54,3 +54,14 @@ test.each([3, 16, 17, 40])('%s who fit beside each other are all inside, in the 
     expect(line.idle).toBe(true);
   }
 });
+
+test.each([3, 17])('one who waits outside of %s leaves nothing behind', (most) => {
+  const line = new ArrivalLine<{ readonly seats: Seats }>();
+  const inside = Array.from({ length: most }, () => member(SHARED));
+  for (const each of inside) line.join(each);
+  const writer = member(EXCLUSIVE);
+  line.join(writer);
+  expect(line.leave(writer)).toEqual([]);
+  expect([line.head, line.members]).toEqual([undefined, inside]);
+  expect(line.admits(SHARED)).toBe(true);
+});

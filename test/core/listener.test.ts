@@ -15,10 +15,12 @@ function setup(watch: (wake: Wake) => unknown, wakes: Backend['traits']['wakes']
   const engine = memory({ clock });
   const wake: Wake[] = [];
   const watches: string[] = [];
+  const ages: (number | undefined)[] = [];
   const backend = around(engine, {
     traits: { ...engine.traits, wakes },
-    watch: ((of: { id: string }, tell: Wake) => {
+    watch: ((of: { id: string }, tell: Wake, age?: number) => {
       watches.push(of.id);
+      ages.push(age);
       wake.push(tell);
       return watch(tell);
     }) as never,
@@ -36,7 +38,7 @@ function setup(watch: (wake: Wake) => unknown, wakes: Backend['traits']['wakes']
     await sleep;
     return rang;
   };
-  return { clock, listener, wake, watches, rings };
+  return { clock, listener, wake, watches, ages, rings };
 }
 const ended: string[] = [];
 const watchOf = (name: string): AsyncDisposable => ({
@@ -63,6 +65,14 @@ describe('a watch that is there at once', () => {
     expect([listener.arm(ours), listener.arm(ours)]).toEqual([true, true]);
     expect(watches).toEqual(['ours']);
   });
+});
+
+test('a watch is told how long ago the last attempt was sent, if there was any', async () => {
+  const { clock, listener, ages } = setup(() => undefined);
+  await clock.advance(500);
+  listener.arm(ours, clock.now() - 300);
+  listener.arm(ours);
+  expect(ages).toEqual([300, undefined]);
 });
 
 describe('a watch that takes its time', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { Outage } from '../../src/core/claims/outage.ts';
-import { SentClaim } from '../../src/core/claims/sent-claim.ts';
+import { type PiggybackedAttempt, SentClaim } from '../../src/core/claims/sent-claim.ts';
 import type { Attempt, Backend } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { Engine } from '../../src/core/engine/engine.ts';
@@ -14,6 +14,10 @@ import { claim as claimOf } from './claim.ts';
 class AskedClaim extends SentClaim {
   override ask(began: number): Promise<Attempt | undefined> {
     return super.ask(began);
+  }
+
+  override answerOf(piggybacked: PiggybackedAttempt): Promise<Attempt | undefined> {
+    return super.answerOf(piggybacked);
   }
 }
 
@@ -147,7 +151,13 @@ describe('the reason why a claim heard nothing', () => {
     const { terms } = new LayeredOptions(memoryEngine.traits, { wait: 60_000 });
     const claim = { ...claimOf('ours'), number: 1, inside: [], within: 5_000 };
     const asked = new AskedClaim(engine, claim, terms);
-    return { clock, asked, fails: (error: Error) => (answer = () => Promise.reject(error)) };
+    const fails = (error: Error): void => {
+      answer = () => Promise.reject(error);
+    };
+    const answers = (): void => {
+      answer = (sent) => memoryEngine.attempt(sent);
+    };
+    return { clock, asked, fails, answers };
   }
 
   test('is that nothing was answered so far, unless it was made after that moment', () => {
@@ -169,5 +179,21 @@ describe('the reason why a claim heard nothing', () => {
       expect([asked.silence(0), asked.outage?.limit(0)]).toEqual([wrong, answered + 10_000]);
       await clock.advance(50);
     }
+  });
+
+  test.each<[string, (asked: AskedClaim) => Promise<unknown>]>([
+    ['an attempt is answered', (asked) => asked.ask(0)],
+    [
+      'it is answered with a release',
+      (asked) => asked.answerOf({ sent: 1, attempt: Promise.resolve({ granted: false }) }),
+    ],
+  ])('is no more what went wrong when %s, and the ten seconds count anew', async (_, answered) => {
+    const { clock, asked, fails, answers } = scene();
+    fails(new Error('no route'));
+    await asked.ask(0);
+    answers();
+    await clock.advance(9_000);
+    await answered(asked);
+    expect([asked.silence(clock.now()), asked.outage]).toEqual([undefined, undefined]);
   });
 });

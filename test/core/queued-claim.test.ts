@@ -13,19 +13,20 @@ function scene(traits: Partial<Traits>, calls: Partial<Backend>) {
   return { clock, engine, locks, mutex: locks.mutex('key') };
 }
 
+/** A watch of an engine, and how many of them were opened and are open. */
+function watches() {
+  const count = { open: 0, opened: 0 };
+  const watch = (): AsyncDisposable => {
+    count.open++;
+    count.opened++;
+    return { [Symbol.asyncDispose]: async () => void count.open-- };
+  };
+  return { count, watch };
+}
+
 test('a mailbox that is not open in time for a release is closed when it is', async () => {
-  let open = 0;
-  let opened = 0;
-  const { clock, mutex } = scene(
-    { wakes: 'mailbox' },
-    {
-      async watch() {
-        open++;
-        opened++;
-        return { [Symbol.asyncDispose]: async () => void open-- };
-      },
-    },
-  );
+  const { count, watch } = watches();
+  const { clock, mutex } = scene({ wakes: 'mailbox' }, { watch: async () => watch() });
   const first = await mutex.acquire({ handOff: false });
   const second = mutex.acquire();
   await clock.advance(1);
@@ -33,28 +34,39 @@ test('a mailbox that is not open in time for a release is closed when it is', as
   await clock.advance(100);
   await (await second).release();
   await clock.advance(100);
-  expect(opened, 'of the claim that could not go with the release').toBe(1);
-  expect(open).toBe(0);
+  expect(count.opened, 'of the claim that could not go with the release').toBe(1);
+  expect(count.open).toBe(0);
+});
+
+test('a watch ends with its claim, however that ends', async () => {
+  const { count, watch } = watches();
+  const { clock, engine, mutex } = scene({ wakes: 'mailbox' }, { watch });
+  const theirs = await createLocks(engine, { clock }).mutex('key').acquire();
+  const refused = expect(mutex.acquire({ wait: 50 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+  await clock.advance(49);
+  expect(count.open, 'while it waits').toBe(1);
+  await clock.advance(51);
+  await refused;
+  expect(count.open, 'when its wait is over').toBe(0);
+  const waiting = mutex.acquire();
+  await clock.advance(1);
+  expect(count.open, 'of the next one').toBe(1);
+  await theirs.release();
+  await clock.advance(3_000);
+  await (await waiting).release();
+  expect(count.open, 'when it is granted').toBe(0);
 });
 
 test('an engine that says that it wakes nobody is not watched', async () => {
-  let watches = 0;
-  const { clock, engine, mutex } = scene(
-    { wakes: 'never' },
-    {
-      watch() {
-        watches++;
-        return { [Symbol.asyncDispose]: async () => {} };
-      },
-    },
-  );
+  const { count, watch } = watches();
+  const { clock, engine, mutex } = scene({ wakes: 'never' }, { watch });
   const theirs = await createLocks(engine, { clock }).mutex('key').acquire();
   const waiting = mutex.acquire();
   await clock.advance(5_000);
   await theirs.release();
   await clock.advance(2_000);
   await (await waiting).release();
-  expect(watches).toBe(0);
+  expect(count.opened).toBe(0);
 });
 
 test('a hold that is good for no more than its delay is none, and who waits for it is told', async () => {

@@ -114,6 +114,8 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'The place lasts for longer than its deadline, by the margin of the clocks.',
   'src/core/claims/sent-claim.ts#SentClaim.checkMail NEENhg: < => <=':
     'Of mail of which just as much is left as was asked for both are right: to take it, and to ask once more.',
+  'src/core/claims/sent-claim.ts#SentClaim.checkMail R6wu5h: this.listener?.distrustMail => this.listener.distrustMail':
+    'It is asked of the mail that a listener has.',
   'src/core/contract/admission.ts#Tally.remove jbt11n: left === 0 && this.#rooms.size > FEW => false':
     'A room that nobody names counts for nothing, forgotten or not.',
   'src/core/contract/admission.ts#Tally.remove 9uOoCt: > => >=':
@@ -221,6 +223,8 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   "src/core/line/frame.ts#RULES SNZX3-: 'line' => ''": 'Neither of the rules that are asked for.',
   "src/core/line/frame.ts#RULES PsmFrH: 'line' => ''": 'Neither of the rules that are asked for.',
   "src/core/line/frame.ts#RULES pI7Qfs: 'line' => ''": 'Neither of the rules that are asked for.',
+  "src/core/line/frame.ts#Frame.giveUp k0RMH3: 'settled' => ''":
+    'It comes to that only at the loss of the hold, which lets nobody in any more, in whichever order they are told.',
   "src/core/line/frame.ts#Frame.giveUp rH8ONV: request.state === 'settled' => false":
     'It comes to that only at the loss of the hold, which lets nobody in any more, in whichever order they are told.',
   'src/core/line/interim.ts#Interim.linger 5DpyOr: -1 => 1': 'The agenda sets it.',
