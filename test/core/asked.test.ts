@@ -200,6 +200,25 @@ describe('a hold that is over before its answer comes', () => {
   });
 });
 
+test('whoever waits in this process behind a caller whose hold was over before its answer came is served', async () => {
+  const { clock, lock, after } = setup({
+    attempts: [
+      async () => {
+        await after(10);
+        return { granted: true, ticket: 1n, validFor: 5 };
+      },
+    ],
+  });
+  const first = expect(lock.tryAcquire()).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  let held: boolean | undefined;
+  void lock.acquire().then((lease) => {
+    held = lease.held;
+  });
+  await clock.advance(20);
+  await first;
+  expect(held).toBe(true);
+});
+
 test('a lease of which nothing is left when its answer comes is not granted, however long its delay', async () => {
   const slow: Answer = async (engine, claim) => {
     const answer = await engine.attempt(claim);

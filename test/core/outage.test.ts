@@ -5,7 +5,7 @@ import { type PiggybackedAttempt, SentClaim } from '../../src/core/claims/sent-c
 import type { Attempt, Backend } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { Engine } from '../../src/core/engine/engine.ts';
-import { createLocks, LockError } from '../../src/index.ts';
+import { createLocks, LockError, type LockOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { claim as claimOf } from './claim.ts';
@@ -59,27 +59,57 @@ test.each<[string, () => Promise<never>, number, number]>([
   for (const { after } of ends) expect(after, 'ms until it was told').toBeLessThanOrEqual(bound);
 });
 
-test('who takes up the place of another that gave up has its own ten seconds', async () => {
+/** A process on an engine of which an attempt hears only an error while `cut` is set; and how many attempts there were. */
+function cuttable(options: LockOptions) {
   const clock = manualClock(1);
   const engine = memory({ clock });
-  let up = false;
-  let asked = 0;
+  const line = { cut: false, asked: 0 };
   const backend = around(engine, {
     attempt(claim) {
-      asked++;
-      return up ? engine.attempt(claim) : Promise.reject(new Error('no route'));
+      line.asked++;
+      return line.cut ? Promise.reject(new Error('no route')) : engine.attempt(claim);
     },
   });
-  const locks = createLocks(backend, { clock, spin: { pause: 100, bound: 100 } });
+  return { clock, line, locks: createLocks(backend, { clock, ...options }) };
+}
+
+test('who takes up the place of another that gave up has its own ten seconds', async () => {
+  const { clock, line, locks } = cuttable({ spin: { pause: 100, bound: 100 } });
+  line.cut = true;
   const hasty = expect(locks.mutex('key').acquire({ wait: 9_000 })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
   await clock.advance(8_900);
   const heir = locks.mutex('key').acquire();
   await clock.advance(5_000);
   await hasty;
-  expect(asked, 'with pauses in between, also after ten seconds of trouble').toBeLessThan(13_900 / 50);
-  up = true;
+  expect(line.asked, 'with pauses in between, also after ten seconds of trouble').toBeLessThan(13_900 / 50);
+  line.cut = false;
   await clock.advance(2_500);
   expect((await heir).held).toBe(true);
+});
+
+test('a caller that an engine in trouble refuses takes the key from none that has it here, so that passes on', async () => {
+  const { clock, line, locks } = cuttable({ handOff: { within: '1h' } });
+  const mutex = locks.mutex('key');
+  const first = await mutex.acquire();
+  const waiting = mutex.acquire();
+  await first.release();
+  const holder = await waiting;
+  expect(holder.token, 'passed from hand to hand').toBe(first.token + 1n);
+  // It stands in the engine's line, though another caller here has the key: a search for deadlocks has to see it there.
+  const refused = locks.mutex('other').run(async () => {
+    line.cut = true;
+    await mutex.acquire({ detect: true });
+  });
+  const told = expect(refused).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  await clock.advance(16_000);
+  await told;
+  line.cut = false;
+  line.asked = 0;
+  const next = mutex.acquire();
+  await clock.advance(100);
+  await holder.release();
+  await clock.advance(100);
+  expect([(await next).token, line.asked]).toEqual([holder.token + 1n, 0]);
 });
 
 test.each<[string, () => Error]>([
