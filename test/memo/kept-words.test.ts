@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { KeptWords } from '../../src/backends/shared/kept-words.ts';
 import { manualClock } from '../../src/testing/index.ts';
+import { claim } from '../core/claim.ts';
 
 function written(...keys: readonly (readonly [key: string, ttl: number])[]) {
   const clock = manualClock();
@@ -42,4 +43,16 @@ test('words are gone when they are over, and when they are forgotten', async () 
   expect(await words.forget('b')).toBe(true);
   expect(await words.forget('b')).toBe(false);
   expect((await words.look('b')).left).toBeUndefined();
+});
+
+test('a grant that counts is remembered with its number and its mark, and told to who is refused; one that does not count is not', async () => {
+  const { words } = written();
+  const granted = { granted: true, ticket: 1n, validFor: 1_000 } as const;
+  const counts = { age: 0, mark: 'mark', counts: 10 };
+  expect(words.told(claim('first'), counts, granted)).toEqual({ ...granted, tries: 1 });
+  expect(words.told(claim('second'), counts, { ...granted, ticket: 2n })).toMatchObject({ tries: 2 });
+  expect(words.told(claim('third'), counts, { granted: false })).toEqual({ granted: false, mark: 'mark' });
+  expect(words.told(claim('other', { key: 'other' }), { ...counts, counts: 0 }, granted)).toEqual(granted);
+  expect(await words.look('key')).toEqual({ tries: 2, mark: 'mark' });
+  expect(await words.look('other')).toMatchObject({ tries: 0 });
 });
