@@ -12,6 +12,8 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/memory.ts#Memory.raise TGt8zN: > => >=': 'The same number is kept.',
   'src/backends/quorum/backend.ts#Quorum.introduced VfLWyv: false => true':
     'Nothing is answered before the first call has begun, which sets it.',
+  'src/backends/quorum/ballot.ts#Ballot.count tzwKMB: few => true':
+    'Where all nodes were asked, there is no rest to ask.',
   'src/backends/quorum/ballot.ts#Ballot.on gJ-4p-: next ?? this.#state => next':
     'Only a claim that was released is asked to open: what state it is in then, nobody asks.',
   'src/backends/quorum/ballot.ts#Ballot.receiveVote -be23N: > => >=': 'The same number is kept.',

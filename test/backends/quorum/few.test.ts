@@ -49,11 +49,12 @@ function scene() {
 const REST = ['not asked', 'not asked', 'not asked'];
 
 test('two nodes are asked first, and when both refuse, nobody else is', async () => {
-  const { outcome, say, proposals, released } = scene();
+  const { ballot, outcome, say, proposals, released } = scene();
   expect(proposals()).toEqual([5n, 5n, ...REST]);
   await say(1, NO);
-  expect(outcome).toEqual({});
+  expect([outcome, ballot.isOver]).toEqual([{}, false]);
   await say(0, NO);
+  expect(ballot.isOver).toBe(true);
   expect(outcome.value).toEqual({ granted: false });
   expect([proposals(), released]).toEqual([[5n, 5n, ...REST], []]);
 });
@@ -104,4 +105,10 @@ test('a claim that lets others go first is refused without a vote, is over, and 
   expect(ballot.isOver).toBe(true);
   expect(await again, 'who asked for the same').toEqual({ granted: false });
   expect(await ballot.release()).toBe(false);
+});
+
+test('all nodes are asked at once where nobody says that few are to be asked first', () => {
+  const { made, proposals } = scene();
+  void made().open();
+  expect(proposals()).toEqual(Array(5).fill(5n));
 });

@@ -1,0 +1,42 @@
+/** How long a quorum lets a waiter pause: by its place among the processes that wait, and by how long the nodes take. */
+import { expect, test } from 'vitest';
+import { memory } from '../../../src/backends/memory.ts';
+import { quorum } from '../../../src/backends/quorum/index.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
+import { around } from '../../../src/testing/around.ts';
+import { manualClock } from '../../../src/testing/index.ts';
+import { stepUntilEnd } from '../../../src/testing/limited.ts';
+import { claim } from './nodes.ts';
+
+/** The pauses of two processes that ask every 20 ms for a key that a third one has, after so many ms: in thousandths of their wait. */
+async function pauses(waits: number, answersAfter: number): Promise<number[]> {
+  const clock = Object.assign(manualClock(), { random: () => 0.5 });
+  const nodes = [1, 2, 3].map(() => {
+    const node = memory({ clock });
+    const attempt: Backend['attempt'] = async (asked) => {
+      if (answersAfter > 0) await new Promise<void>((resolve) => clock.after(answersAfter, resolve));
+      return node.attempt(asked);
+    };
+    return around(node, { attempt });
+  });
+  const during = <T>(work: Promise<T>): Promise<T> => stepUntilEnd(work, () => clock.advance(1));
+  const [holder, ...waiters] = [1, 2, 3].map(() => quorum(nodes, { clock }));
+  await during(holder!.attempt(claim({ ttl: 60_000 })));
+  const since: number[] = [];
+  const refuse = async (waiter: Backend, i: number): Promise<number> => {
+    const answer = await during(waiter.attempt(claim()));
+    since[i] ??= clock.now();
+    return answer.granted ? Number.NaN : Math.round((1_000 * answer.retryAfter!) / (clock.now() - since[i]));
+  };
+  for (const until = clock.now() + waits; clock.now() < until; await clock.advance(20))
+    for (const [i, waiter] of waiters.entries()) await refuse(waiter, i);
+  return [await refuse(waiters[0]!, 0), await refuse(waiters[1]!, 1)];
+}
+
+test('who is next asks again after a fortieth of its wait, and who is behind it after a twentieth', async () => {
+  expect(await pauses(900, 0)).toEqual([25, 50]);
+});
+
+test('where the nodes take long to answer, nobody is next that soon, and each asks again after a tenth of its wait', async () => {
+  expect(await pauses(200, 30)).toEqual([100, 100]);
+});
