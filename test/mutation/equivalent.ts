@@ -480,4 +480,76 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Without the index a claim is found too, which only costs time; ids are drawn so that none comes twice.',
   'src/backends/file/sql/schema.sql#script YEZA09: 0 => 1':
     'Without the index a claim is found too, which only costs time; ids are drawn so that none comes twice.',
+  'src/backends/redis/lua/include/line.lua#line_rule wWHnda: 2147483647 => 21474836470':
+    'No lock has as many seats as either.',
+  'src/backends/redis/lua/include/line.lua#line_rule 6EHBdD: 500 => 5000':
+    'More holders are counted anew by one script, which only costs time.',
+  'src/backends/redis/lua/include/line.lua#line_rule vHMNUb: 300000 => 0':
+    'The keys are made to live longer with each step, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule IZ3gRZ: 300000 => 3000000':
+    'What a line of dead processes leaves is there for longer, which only costs space.',
+  'src/backends/redis/lua/include/line.lua#line_rule YYlIvd: < => <=':
+    'Holders are counted anew where they need not be, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule 4mIjRj: of == line.room => false':
+    'Holders are counted anew where they need not be, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule Dqz_mN: 1 => 0':
+    'Holders are counted anew where they need not be, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule B2VFRe: 0 => 1':
+    'How many named the room is asked for only where it is less than all seats, and then it was counted from 0 again.',
+  'src/backends/redis/lua/include/line.lua#line_rule i1cZl-: 0 => 1':
+    'How many named the room is asked for only where it is less than all seats, and then it was counted from 0 again.',
+  'src/backends/redis/lua/include/line.lua#line_rule OftKoJ: 0 => 1': 'No key is to vanish in the first ms of 1970.',
+  'src/backends/redis/lua/include/line.lua#line_rule JIE7ZS: 0 => 1':
+    'The last ticket, which is as good as the clock, is more than either.',
+  'src/backends/redis/lua/include/line.lua#line_rule NWkFZJ: 1 => 2':
+    'Either way one holder leaves no room, and when it goes the sum begins anew.',
+  'src/backends/redis/lua/include/line.lua#line_rule TATRyC: 1 => 0':
+    'Either way one holder leaves no room, and when it goes the sum begins anew.',
+  "src/backends/redis/lua/include/line.lua#line_rule 5HBfs4: type(redis.pcall('UNLINK', line.places, line. … ) == 'table' => true":
+    'What was freed by the first command is not there for the second.',
+  'src/backends/redis/lua/include/line.lua#line_rule JPzRTD: > => >=':
+    'The last ticket of a free lock is remembered for longer.',
+  'src/backends/redis/lua/include/line.lua#line_rule M3E-nG: > => >=': 'The keys are kept longer, a step sooner.',
+  'src/backends/redis/lua/include/line.lua#line_rule aWdTQV: no_seats(line) => nothing':
+    'The sweep that follows finds nobody, and begins anew.',
+  'src/backends/redis/lua/include/line.lua#line_rule 5Ib_pt: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/include/line.lua#line_rule iE1K_e: < => <=':
+    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+  'src/backends/redis/lua/include/line.lua#line_rule BArhd6: 0 => 1':
+    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+  'src/backends/redis/lua/include/line.lua#line_rule hLoC0B: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  "src/backends/redis/lua/include/line.lua#line_rule PoR08_: type(holders) == 'number' and holders > COUNTED => false":
+    'Holders are counted anew where they need not be, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule H_567-: > => >=':
+    'Where there are just as many, they are counted anew when the next one has left.',
+  'src/backends/redis/lua/include/line.lua#line_rule y36zVJ: 0 => 1':
+    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+  'src/backends/redis/lua/include/line.lua#line_rule okOiQn: > => >=':
+    'Where no seat is taken nobody is found, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule O3W7_M: 0 => 1':
+    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+  'src/backends/redis/lua/include/line.lua#line_rule Fhm33l: 1 => 2': 'Only the first of those that are found is read.',
+  'src/backends/redis/lua/include/line.lua#line_rule KqlJLW: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/include/line.lua#line_rule PCmrSv: line.tight < 1 => true':
+    'Holders are counted anew where they need not be, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule avcNmZ: < => <=':
+    'Holders are counted anew where they need not be, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule ZiABh0: 1 => 2':
+    'Holders are counted anew where they need not be, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule 4UgODG: 1 => 0':
+    'A text of Lua begins at 1, and 0 means the same.',
+  'src/backends/redis/lua/include/line.lua#line_rule M-7Phz: 1 => 2':
+    'A prefix is not empty, so that text never begins an address.',
+  'src/backends/redis/lua/include/line.lua#line_rule MgcIX4: true => false':
+    'No sign of that text has another meaning in a pattern.',
+  'src/backends/redis/lua/include/line.lua#line_rule 7LiiKx: false => true':
+    'Where no room is left no claim fits, and somebody holds: neither question needs this answer.',
+  'src/backends/redis/lua/include/line.lua#line_rule iYs31r: 1 => 2': 'Only the first of those that are found is read.',
+  'src/backends/redis/lua/include/line.lua#line_rule lkUE0B: 1 => 0':
+    'A text of Lua begins at 1, and 0 means the same.',
+  'src/backends/redis/lua/include/line.lua#line_rule aSX_0T: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
 };
