@@ -63,8 +63,9 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   constructor(runtime: LockRuntime, target: Target<L, O>, defaults: LayeredOptions, given?: LockOptions) {
     this.#runtime = runtime;
     this.target = target;
-    this.#options = defaults.with(given);
-    this.#refuseUnsupported(this.#options.terms);
+    this.#options = given === undefined ? defaults : defaults.with(given);
+    const { terms } = this.#options;
+    if (terms.adaptive || terms.detect) this.#refuseUnsupported(terms);
   }
 
   // It is not async, because one more async function costs more than all that it does itself.

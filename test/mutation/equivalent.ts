@@ -552,4 +552,8 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'A text of Lua begins at 1, and 0 means the same.',
   'src/backends/redis/lua/include/line.lua#line_rule aSX_0T: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
+  'src/primitives/lock.ts#LockObject.constructor FrIrmD: terms.adaptive || terms.detect => true':
+    'What is called then asks the same, which only costs more on the way of every lock.',
+  'src/primitives/lock.ts#LockObject.constructor LcDGl2: given === undefined ? defaults : defaults.with => defaults.with':
+    'Without options the defaults stay what they are, which only costs more on the way of every lock.',
 };
