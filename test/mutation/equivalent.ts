@@ -277,9 +277,9 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/line/local-standing.ts#localStanding kCcpDB: [] => undefined':
     'Whoever stands in a line came behind a claim, or with one, so the process has its name.',
   'src/core/line/release-with.ts#wordsLeft rj0zlk: < => <=': 'That they are equal was asked before.',
-  'src/memo/caller.ts#Caller.startLimits Vg8CwU: 0 => 1':
+  'src/memo/caller.ts#Caller.startLimits z7Gw71: 0 => 1':
     'A wait that is counted from before a look is longer than any look.',
-  'src/memo/caller.ts#Caller.startLimits TJfl3-: true => false': 'A signal is aborted once.',
+  'src/memo/caller.ts#Caller.startLimits wHrb5S: true => false': 'A signal is aborted once.',
   'src/memo/caller.ts#Caller.aborted zZ3KmP: this.signal?.reason => this.signal.reason': 'Only a signal aborts.',
   'src/memo/flight.ts#Flight.constructor 7GEodO: 1 => 2': 'What counts is whether there was any answer.',
   'src/memo/flight.ts#Flight.failed LPNeNM: leave => true':
