@@ -335,6 +335,16 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/primitives/semaphore.ts#semaphore AcbRk5: 1 => 0': 'What runs inside of the permit asks for no seats.',
   'src/primitives/semaphore.ts#semaphore cI8KDG: 1 => 2': 'What runs inside of the permit asks for no seats.',
   'src/primitives/wait-abort.ts#WaitAbort.constructor Z-gayb: true => false': 'The listener is taken away in any case.',
+  'src/backends/redis/lua/ask.lua#ask eTlUTT: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/ask.lua#ask OT7d0U: <= => <':
+    'No age that is asked for is met to the very µs of the clock, and words without an age are below each.',
+  'src/backends/redis/lua/ask.lua#ask HtJVLp: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/ask.lua#ask OhI8t0: 0 => 1':
+    'Words that began or ended in the first µs of 1970 are over as well.',
+  'src/backends/redis/lua/ask.lua#ask 3X8vnZ: 0 => 1':
+    'Words that began or ended in the first µs of 1970 are over as well.',
   'src/backends/redis/lua/attempt.lua#script 2XlR8B: count == 1 => false':
     'A text and an array of one read the same: it only costs the server a write more.',
   'src/backends/redis/lua/attempt.lua#script oCCGtd: 1 => 0':
@@ -413,6 +423,16 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/redis/lua/release.lua#script 0G0KCp: 1 => 0':
     'A text and an array of one read the same: it only costs the server a write more.',
   'src/backends/redis/lua/release.lua#script XS1lsD: 1 => 0': 'What stands at 0 is no part of a reply.',
+  'src/backends/redis/lua/leave.lua#ticket_of 5rlU9J: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/leave.lua#ticket_of bAwLGb: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/leave.lua#leave NROyGz: 0 => 1':
+    'Tries whose time is over are not counted, whatever their number is.',
+  'src/backends/redis/lua/leave.lua#leave r6WKZX: 0 => 1':
+    'Tries that counted until the first µs of 1970 are over as well.',
+  'src/backends/redis/lua/leave.lua#leave NIVHMP: kind == $line => true':
+    'Beside one that is alone nobody waits, but for claims of a deleted lock: they are told what they would have by asking.',
   'src/backends/redis/lua/renew.lua#renew_sole PzJTSe: true => false':
     'Who is not found by the whole text is compared by its parts, which only costs.',
   'src/backends/redis/lua/renew.lua#renew_sole 8JVNua: <= => <':

@@ -63,8 +63,9 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
     scripts: 'src/backends/redis/lua/**/*.lua',
     tests: testsOf(
       'backends/redis',
-      'conformance,tokens,portions,turn,line,line-keys,listing,keys,server,cost,renewal',
+      'conformance,tokens,portions,turn,line,line-keys,listing,keys,server,cost,renewal,words',
     ),
+    about: [{ scripts: /(ask|leave|words)\.lua/, tests: /conformance|words/ }],
   },
   stock: {
     scripts: 'src/stock/redis/lua/*.lua',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { redis } from '../../../src/backends/redis/index.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
+import { NO_MARK } from '../../../src/core/contract/left.ts';
 import { createLocks } from '../../../src/index.ts';
 import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
@@ -45,6 +46,15 @@ describeOn('redis', 'what redis is asked', () => {
     const { evalsha, time, get, set, ...others } = await calls();
     expect({ evalsha, time, get, set }).toEqual({ evalsha: 2, time: 1, get: 2, set: 2 });
     expect(Object.keys(others).filter((name) => !/^(info|config|hello|client|select)/.test(name))).toEqual([]);
+  });
+
+  test('a hold that leaves words costs two commands', async () => {
+    const claim = wish('words', { answered: { age: Number.POSITIVE_INFINITY, mark: NO_MARK, counts: 0 } });
+    await calls();
+    granted(await backend.attempt(claim));
+    expect(await backend.release(claim, undefined, { text: 'x', ttl: 60_000 })).toEqual({ freed: true, left: true });
+    granted(await backend.attempt(wish('after it'))); // on the same connection, behind whatever else was sent
+    expect((await calls()).evalsha, 'with the one after it').toBe(3);
   });
 
   test('a process has one connection until something waits its turn, and two from then on', async () => {

@@ -196,6 +196,15 @@ describeOn('redis', 'redis and its settings', () => {
     const before7 = `'ERR Error running script: @user_script: 3: -${code} it is so'`;
     await expect(ask(before7)).rejects.toThrow(new RegExp(`^${code} it is so`));
     expect(await ask(`{ err = 'WRONGTYPE of ${code}' }`), 'of one key').toBe(`! WRONGTYPE of ${code}`);
+    const ofOneKey = `'@user_script: 3: WRONGTYPE of ${code}'`;
+    expect(await ask(ofOneKey), 'of one key, before 7').toBe(`! WRONGTYPE of ${code}`);
+    // Before 7 the server's own pcall hands a table on.
+    const handed = (said: string): Promise<unknown> =>
+      fleet
+        .ioredis()
+        .eval(`local pcall = function() return false, { err = '${said}' } end ${whatAllKnow} return safely()`, 0);
+    await expect(handed(`${code} it is so`)).rejects.toThrow(new RegExp(`^${code} it is so`));
+    expect(await handed(`WRONGTYPE of ${code}`), 'of one key, as a table').toBe(`! WRONGTYPE of ${code}`);
   });
 
   test('one bad key does not harm what is asked in the same turn', async () => {

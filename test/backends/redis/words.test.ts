@@ -27,6 +27,15 @@ describeOn('redis', 'words that wake', () => {
     await server[Symbol.asyncDispose]();
   });
 
+  /** A claim that waits, and what it is told first. */
+  async function waiting(key: string, stack: AsyncDisposableStack) {
+    const claim = wish(key, { answered: ANY });
+    const { promise: news, resolve } = Promise.withResolvers<{ grant: Grant | undefined; left: Left | undefined }>();
+    stack.use(await backend.watch!(claim, (grant, left) => resolve({ grant, left })));
+    expect(await backend.attempt(claim)).toMatchObject({ granted: false });
+    return { claim, news };
+  }
+
   /**
    * Leaves words while so many claims wait, and gives what each of them is told first, and the ticket of the words.
    * @param unread the process stands still for so many ms then
@@ -35,14 +44,8 @@ describeOn('redis', 'words that wake', () => {
     const holder = wish(key, { answered: ANY });
     const { ticket } = granted(await backend.attempt(holder));
     await using stack = new AsyncDisposableStack();
-    const news: Promise<{ grant: Grant | undefined; left: Left | undefined }>[] = [];
-    for (let n = 0; n < count; n++) {
-      const claim = wish(key, { answered: ANY });
-      const { promise, resolve } = Promise.withResolvers<{ grant: Grant | undefined; left: Left | undefined }>();
-      stack.use(await backend.watch!(claim, (grant, left) => resolve({ grant, left })));
-      expect(await backend.attempt(claim)).toMatchObject({ granted: false });
-      news.push(promise);
-    }
+    const news: Awaited<ReturnType<typeof waiting>>['news'][] = [];
+    for (let n = 0; n < count; n++) news.push((await waiting(key, stack)).news);
     const released = backend.release(holder, undefined, { text, ttl });
     if (unread > 0) {
       await new Promise(setImmediate); // it is sent
@@ -80,6 +83,87 @@ describeOn('redis', 'words that wake', () => {
   ])('words %s', async (_, text, carried) => {
     const { news } = await told(`size ${carried}`, text, 1);
     expect(news).toEqual([{ grant: undefined, left: carried ? expect.objectContaining({ text }) : undefined }]);
+  });
+
+  test('words are told to the first 50 that wait; who is behind them hears first of the words of the next hold', async () => {
+    const holder = wish('many', { answered: ANY });
+    granted(await backend.attempt(holder));
+    await using stack = new AsyncDisposableStack();
+    const waiters: Awaited<ReturnType<typeof waiting>>[] = [];
+    for (let n = 0; n < 51; n++) waiters.push(await waiting('many', stack));
+    const leaves = { freed: true, left: true };
+    expect(await backend.release(holder, undefined, { text: 'first', ttl: 60_000 })).toMatchObject(leaves);
+    expect(await backend.release(waiters[0]!.claim, undefined, { text: 'next', ttl: 60_000 })).toMatchObject(leaves);
+    const texts = (await Promise.all(waiters.map(({ news }) => news))).map(({ left }) => left?.text);
+    expect(texts).toEqual([...Array(50).fill('first'), 'next']);
+  });
+
+  test('a waiter whose record is lost keeps no words from those behind it', async () => {
+    const holder = wish('torn', { answered: ANY });
+    granted(await backend.attempt(holder));
+    await using stack = new AsyncDisposableStack();
+    const lost = await waiting('torn', stack);
+    const { news } = await waiting('torn', stack);
+    expect(await fleet.ioredis().hdel('holdfast:{torn}:claims', lost.claim.id), 'records removed').toBe(1);
+    expect(await backend.release(holder, undefined, { text: 'x', ttl: 60_000 })).toMatchObject({ left: true });
+    expect((await news).left?.text).toBe('x');
+  });
+
+  test('a place that is given up with words leaves none, frees no hold, and is gone', async () => {
+    granted(await backend.attempt(wish('place')));
+    const waiter = wish('place', { answered: ANY });
+    await backend.attempt(waiter);
+    expect(await backend.attempt(wish('place', { queue: false }))).toMatchObject({ ahead: 2 });
+    const released = await backend.release(waiter, undefined, { text: 'x', ttl: 60_000 });
+    expect(released).toEqual({ freed: false, left: false });
+    expect(await backend.words!.look('place')).toEqual({ tries: 0, mark: NO_MARK });
+    expect(await backend.attempt(wish('place', { queue: false }))).toMatchObject({ ahead: 1 });
+  });
+
+  test('a hold whose lock was deleted leaves no words, though its line is still there', async () => {
+    const holder = wish('deleted', { answered: ANY });
+    granted(await backend.attempt(holder));
+    await backend.attempt(wish('deleted'));
+    expect(await fleet.ioredis().del('holdfast:{deleted}'), 'locks deleted').toBe(1);
+    expect(await backend.release(holder, undefined, { text: 'x', ttl: 60_000 })).toEqual({ freed: false, left: false });
+    expect(await backend.words!.look('deleted')).toEqual({ tries: 0, mark: NO_MARK });
+  });
+
+  test('a claim that does not count leaves the tries of its key, and the mark, as they are', async () => {
+    const counted = () => wish('tries', { answered: { ...ANY, mark: 'm1', counts: 600_000 } });
+    for (const claim of [counted(), wish('tries', { answered: { ...ANY, mark: 'm2' } })]) {
+      granted(await backend.attempt(claim));
+      await backend.release(claim);
+    }
+    expect(await backend.words!.look('tries')).toEqual({ tries: 1, mark: 'm1' });
+    expect(granted(await backend.attempt(counted())).tries).toBe(2);
+  });
+
+  test('what the server keeps of a key vanishes when nothing of it counts any more', async () => {
+    const lives = () => fleet.ioredis().pttl('holdfast:{vanishes}:left');
+    const holder = wish('vanishes', { ttl: 30_000, answered: { ...ANY, counts: 600_000 } });
+    granted(await backend.attempt(holder));
+    expect(await lives(), 'the tries, ms').toBeCloseTo(630_000, -4);
+    await backend.release(holder, undefined, { text: 'x', ttl: 60_000 });
+    expect(await lives(), 'the words, ms').toBeCloseTo(60_000, -4);
+  });
+
+  test.each([
+    ['of another type', ['lpush', 'x'], /WRONGTYPE/],
+    ['of another format', ['set', '2 words of a later version'], /HOLDFAST the key holds something else/],
+  ] as const)('words %s are refused, with no word of the script, and stay', async (kind, [write, text], says) => {
+    const client = fleet.ioredis();
+    await client.call(write, `holdfast:{${kind}}:left`, text);
+    const stored = await client.dump(`holdfast:{${kind}}:left`);
+    const asks = backend.attempt(wish(kind, { answered: ANY }));
+    const error = await asks.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(error).toMatchObject({ code: 'LOCK_UNAVAILABLE', message: expect.stringMatching(says) });
+    expect(`${error}`).not.toMatch(/user_script/);
+    expect(await client.dump(`holdfast:{${kind}}:left`), 'the key').toBe(stored);
+    expect(await backend.attempt(wish(kind)), 'a claim that asks for no words').toMatchObject({ granted: true });
   });
 
   test.each([
