@@ -576,4 +576,12 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'What is called then asks the same, which only costs more on the way of every lock.',
   'src/primitives/lock.ts#LockObject.constructor LcDGl2: given === undefined ? defaults : defaults.with => defaults.with':
     'Without options the defaults stay what they are, which only costs more on the way of every lock.',
+  'src/backends/postgres/sql/advisory-look.sql#script SiwqSP: NOT NULL => NULL':
+    'The lock is taken in either case, and nobody reads what the column says.',
+  'src/backends/postgres/sql/facts.sql#script J6Qq2O: 0 => 1':
+    'Of no transaction it is told as little as of one of a second.',
+  'src/backends/postgres/sql/inspect.sql#script OdspZh: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/postgres/sql/inspect.sql#script vMIMoS: ORDER BY standing.key, standing.ticket => nothing':
+    'The windows have sorted it so already; it is asked for so that no plan has to be trusted.',
 };
