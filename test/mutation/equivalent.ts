@@ -584,4 +584,20 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/postgres/sql/inspect.sql#script vMIMoS: ORDER BY standing.key, standing.ticket => nothing':
     'The windows have sorted it so already; it is asked for so that no plan has to be trusted.',
+  'src/backends/mysql/sql/exchange.sql#script WSvc9E: 16 => 160':
+    'The first 16 signs decide, and nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/exchange.sql#script e07aHW: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/exchange.sql#script i4WCqP: <= => <':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/get-lock.sql#script tRgpOk: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/idle.sql#script md95W2: <= => <':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/join.sql#script TOTNHU: <= => <':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/leave.sql#script oMWfvJ: 16 => 160':
+    'The first 16 signs decide, and nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/leave.sql#script Fr1Rtz: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
 };
