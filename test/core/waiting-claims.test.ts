@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { WaitingClaims } from '../../src/backends/shared/waiting-claims.ts';
+import { MailboxClaims } from '../../src/backends/shared/waiting-claims.ts';
+import { systemClock } from '../../src/core/contract/clock.ts';
 import { claim } from './claim.ts';
 
 test('whoever is watched is woken, and no longer once the watch has ended', async () => {
-  const waiting = new WaitingClaims();
+  const waiting = new MailboxClaims(systemClock);
   const woken: string[] = [];
   const watches = ['a', 'b'].map((id) => waiting.watch(claim(id), () => woken.push(id)));
   expect(waiting.get('a')!.claim.id).toBe('a');
@@ -15,7 +16,7 @@ test('whoever is watched is woken, and no longer once the watch has ended', asyn
 });
 
 test('a watch that ends while all are woken keeps none of the others from it', () => {
-  const waiting = new WaitingClaims();
+  const waiting = new MailboxClaims(systemClock);
   const woken: string[] = [];
   for (const id of ['a', 'b', 'c'])
     waiting.watch(claim(id), () => {
@@ -27,12 +28,18 @@ test('a watch that ends while all are woken keeps none of the others from it', (
 });
 
 test('of two watches of a claim the later one counts, and the end of the first ends nothing', async () => {
-  const waiting = new WaitingClaims();
+  const waiting = new MailboxClaims(systemClock);
   const told: string[] = [];
-  const first = waiting.watch(claim('a'), () => told.push('first woken'), { over: () => void told.push('first over') });
-  const second = waiting.watch(claim('a'), () => told.push('second woken'), {
-    over: () => void told.push('second over'),
-  });
+  const first = waiting.watch(
+    claim('a'),
+    () => told.push('first woken'),
+    () => void told.push('first over'),
+  );
+  const second = waiting.watch(
+    claim('a'),
+    () => told.push('second woken'),
+    () => void told.push('second over'),
+  );
   await first[Symbol.asyncDispose]();
   waiting.wakeAll();
   await second[Symbol.asyncDispose]();
@@ -42,9 +49,13 @@ test('of two watches of a claim the later one counts, and the end of the first e
 });
 
 test('a claim whose turn came before its watch ended is told of no end', async () => {
-  const waiting = new WaitingClaims();
+  const waiting = new MailboxClaims(systemClock);
   let over = 0;
-  const watch = waiting.watch(claim('a'), () => {}, { over: () => void over++ });
+  const watch = waiting.watch(
+    claim('a'),
+    () => {},
+    () => void over++,
+  );
   waiting.delete('a');
   await watch[Symbol.asyncDispose]();
   expect(over).toBe(0);
@@ -53,16 +64,16 @@ test('a claim whose turn came before its watch ended is told of no end', async (
 
 describe('a claim whose watch begins only when its attempt is answered', () => {
   const missing = {
-    'a message for it': (waiting: WaitingClaims) => void waiting.addressee('a'),
-    'words for its key': (waiting: WaitingClaims) => waiting.wakeAnswerable('key'),
-    'a time without a connection': (waiting: WaitingClaims) => waiting.wakeAll(),
+    'a message for it': (waiting: MailboxClaims) => void waiting.addressee('a'),
+    'words for its key': (waiting: MailboxClaims) => waiting.wakeAnswerable('key'),
+    'a time without a connection': (waiting: MailboxClaims) => waiting.wakeAll(),
   };
   for (const [what, miss] of Object.entries(missing))
     test(`is woken at once if it missed ${what}, and not for what came before its attempt`, () => {
       let now = 1_000;
-      const waiting = new WaitingClaims({ now: () => now });
+      const waiting = new MailboxClaims({ now: () => now });
       const woken: number[] = [];
-      const watch = (age?: number): void => void waiting.watch(claim('a'), () => woken.push(now), { age });
+      const watch = (age?: number): void => void waiting.watchSince(claim('a'), () => woken.push(now), age);
       watch(1_000);
       expect(woken, 'nothing was told').toEqual([]);
       waiting.delete('a');
@@ -76,11 +87,11 @@ describe('a claim whose watch begins only when its attempt is answered', () => {
     });
 
   test('has missed nothing when a message comes for a claim that is watched', () => {
-    const waiting = new WaitingClaims({ now: () => 5 });
+    const waiting = new MailboxClaims({ now: () => 5 });
     waiting.watch(claim('a'), () => {});
     expect(waiting.addressee('a')?.claim.id).toBe('a');
     const woken: string[] = [];
-    waiting.watch(claim('b'), () => woken.push('b'), { age: 5 });
+    waiting.watchSince(claim('b'), () => woken.push('b'), 5);
     expect(woken).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { memory } from '../../src/backends/memory.ts';
+import { MailboxClaims } from '../../src/backends/shared/waiting-claims.ts';
 import type {
   Attempt,
   Backend,
@@ -99,9 +100,7 @@ export class Client implements Backend {
   readonly #engine: Engine;
   readonly #network: Wire;
   readonly #process: Process;
-  readonly #wakes = new Map<string, Wake>();
-  /** The last time at which a claim was told something that nobody watched yet. */
-  #missed = Number.NEGATIVE_INFINITY;
+  readonly #waiting: MailboxClaims;
   /** The engine's time, when an answer came that told it. A lower bound: the way back took some time. */
   #known: { readonly time: number; readonly at: number } | undefined;
   #closed = false;
@@ -111,6 +110,7 @@ export class Client implements Backend {
     this.#engine = engine;
     this.#network = network;
     this.#process = process;
+    this.#waiting = new MailboxClaims(process.clock);
     const { notes, words } = engine.backend;
     this.notes = {
       read: (name) => this.#call(() => notes!.read(name)),
@@ -124,7 +124,7 @@ export class Client implements Backend {
   }
 
   get watches(): number {
-    return this.#wakes.size;
+    return this.#waiting.size;
   }
 
   async attempt(claim: Claim): Promise<Attempt> {
@@ -180,21 +180,12 @@ export class Client implements Backend {
 
   #tell({ id }: Claim, grant?: Grant): void {
     this.#network.tell(this.#process, this.#engine.machine, () => {
-      const wake = this.#wakes.get(id);
-      if (wake) wake(grant);
-      else this.#missed = this.#process.clock.now();
+      this.#waiting.addressee(id)?.wake(grant);
     });
   }
 
-  readonly #mailbox = ({ id }: Claim, wake: Wake, age = Number.NEGATIVE_INFINITY): AsyncDisposable => {
-    this.#wakes.set(id, wake);
-    if (this.#process.clock.now() - age <= this.#missed) wake();
-    return {
-      [Symbol.asyncDispose]: async () => {
-        this.#wakes.delete(id);
-      },
-    };
-  };
+  readonly #mailbox = (claim: Claim, wake: Wake, age?: number): AsyncDisposable =>
+    this.#waiting.watchSince(claim, wake, age);
 
   /** Arming takes a round trip; what it tells is only that it is time to ask. */
   readonly #watch = async (claim: Claim, wake: Wake): Promise<AsyncDisposable> => {

@@ -1,5 +1,6 @@
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Claim, Wake } from '../../src/core/contract/backend.ts';
+import { MailboxClaims } from '../../src/backends/shared/waiting-claims.ts';
+import type { Backend, Claim } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock, type Subject } from '../../src/testing/index.ts';
@@ -77,14 +78,9 @@ class Line {
 
 /** Grants come by mail to whoever opened a mailbox, before or after the attempt. */
 function mailing(engine: Backend, line: Line, clock: Clock): Backend {
-  const mailboxes = new Map<string, Wake>();
-  let missed = Number.NEGATIVE_INFINITY;
+  const waiting = new MailboxClaims(clock);
   const listen = (claim: Claim): void => {
-    void engine.watch!(claim, (grant) => {
-      const wake = mailboxes.get(claim.id);
-      if (wake) wake(grant);
-      else missed = clock.now();
-    });
+    void engine.watch!(claim, (grant) => waiting.addressee(claim.id)?.wake(grant));
   };
   return around(engine, {
     name: 'rich',
@@ -107,11 +103,7 @@ function mailing(engine: Backend, line: Line, clock: Clock): Backend {
       if (next) listen(next);
       return answer;
     },
-    watch(claim, wake, age = Number.NEGATIVE_INFINITY) {
-      mailboxes.set(claim.id, wake);
-      if (clock.now() - age <= missed) wake();
-      return { [Symbol.asyncDispose]: async () => void mailboxes.delete(claim.id) };
-    },
+    watch: (claim, wake, age) => waiting.watchSince(claim, wake, age),
     changed: (key, tell) => watchLine(engine, key, tell, clock),
   });
 }

@@ -28,7 +28,7 @@ export class Waiters {
 
   async watch(claim: Claim, me: Contender | undefined, wake: Wake): Promise<AsyncDisposable> {
     this.stop(claim.id);
-    const waiting = this.#claims.watch(claim, wake, { over: () => this.stop(claim.id) });
+    const waiting = this.#claims.watch(claim, wake, () => this.stop(claim.id));
     try {
       if (me) this.arm(claim, me);
       await this.#watching.get(claim.id);

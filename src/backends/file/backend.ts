@@ -17,7 +17,7 @@ import {
 } from '../../core/contract/backend.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
-import { WaitingClaims } from '../shared/waiting-claims.ts';
+import { MailboxClaims } from '../shared/waiting-claims.ts';
 import { findings } from './check.ts';
 import { LocksFile } from './locks-file.ts';
 import { machineBoot, machineTime } from './machine.ts';
@@ -64,11 +64,12 @@ class FileBackend implements Backend, BellEvents {
   readonly traits: Traits;
   readonly #durability: Durability;
   readonly #file: LocksFile;
-  readonly #waiting = new WaitingClaims();
+  readonly #waiting: MailboxClaims;
   #attempts = 0;
 
   constructor(options: ResolvedFileOptions) {
     this.#durability = options.durability;
+    this.#waiting = new MailboxClaims(options.clock);
     this.#file = new LocksFile(options, this);
     this.traits = traits(options.durability);
   }
@@ -99,7 +100,7 @@ class FileBackend implements Backend, BellEvents {
   }
 
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
-    return this.#waiting.watch(claim, wake, { age });
+    return this.#waiting.watchSince(claim, wake, age);
   }
 
   async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {

@@ -108,13 +108,12 @@ class NamedLocks implements Backend {
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
     const { id } = claim;
     if (!this.#sessions.get(id)) await this.#begin(claim);
-    const over = (): void => {
+    return this.#waiting.watch(claim, wake, () => {
       const session = this.#sessions.get(id);
       if (!session || session.grant) return;
       session.end();
       this.#sessions.forget(id, session);
-    };
-    return this.#waiting.watch(claim, wake, { over });
+    });
   }
 
   obstacle(): string | undefined {

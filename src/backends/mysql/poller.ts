@@ -1,7 +1,7 @@
 import { admitted } from '../../core/contract/admission.ts';
 import type { Claim, Wake } from '../../core/contract/backend.ts';
 import type { Cancel, Clock } from '../../core/contract/clock.ts';
-import { WaitingClaims } from '../shared/waiting-claims.ts';
+import { MailboxClaims } from '../shared/waiting-claims.ts';
 import type { Line } from './lines.ts';
 import { liveLine, parse } from './stored-line.ts';
 import { grantOf } from './verdict.ts';
@@ -15,7 +15,7 @@ const JITTER = 0.25;
 
 /** Looks at the lines of all claims that wait in this process, by one query, again and again while there are any. */
 export class Poller {
-  readonly #waiting = new WaitingClaims();
+  readonly #waiting: MailboxClaims;
   /** The ticket of the first in the line of each claim that words may answer. When another one is first, words may be there. */
   readonly #firsts = new Map<string, bigint>();
   /** How far each claim was from its turn at the last look, and since when. */
@@ -27,20 +27,19 @@ export class Poller {
   #looking = false;
   /** When the look under way is over, another one follows at once. */
   #again = false;
-  /** The last time at which something had changed. */
-  #changed = Number.NEGATIVE_INFINITY;
 
   /** @param pause ms between two looks for the first in a line */
   constructor(clock: Clock, pause: number, look: (keys: readonly string[]) => Promise<Map<string, Line>>) {
     this.#clock = clock;
+    this.#waiting = new MailboxClaims(clock);
     this.#pause = pause;
     this.#look = look;
   }
 
   /** @param age ms since the claim was sent, if it was: what has changed since then is looked at at once */
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
-    const watch = this.#waiting.watch(claim, wake, { over: () => this.forget(claim.id) });
-    if (age !== undefined && this.#clock.now() - age <= this.#changed) this.hurry();
+    const watch = this.#waiting.watch(claim, wake, () => this.forget(claim.id));
+    if (this.#waiting.mayHaveMissed(age)) this.hurry();
     else if (!this.#cancel && !this.#looking) this.#schedule(this.#pause);
     return watch;
   }
@@ -52,7 +51,7 @@ export class Poller {
 
   /** Something has changed: looks at once. */
   hurry(): void {
-    this.#changed = this.#clock.now();
+    this.#waiting.noteMissed();
     if (this.#looking) this.#again = true;
     else if (this.#waiting.size > 0) void this.#round();
   }

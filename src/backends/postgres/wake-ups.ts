@@ -1,6 +1,6 @@
 import type { Claim, Wake } from '../../core/contract/backend.ts';
 import type { Cancel, Clock } from '../../core/contract/clock.ts';
-import { WaitingClaims } from '../shared/waiting-claims.ts';
+import { MailboxClaims } from '../shared/waiting-claims.ts';
 import type { Listen } from './clients.ts';
 import type { Dial } from './pool.ts';
 import { Session } from './session.ts';
@@ -22,7 +22,7 @@ export class Mailbox {
   readonly #dial: Dial | { readonly listen: Listen };
   readonly #sessionPooler: boolean;
   readonly #clock: Clock;
-  readonly #waiting: WaitingClaims;
+  readonly #waiting: MailboxClaims;
   #link: { end(): Promise<void> } | undefined;
   #opening: Promise<void> | undefined;
   #again: Cancel = () => {};
@@ -38,12 +38,12 @@ export class Mailbox {
     this.#dial = dial;
     this.#sessionPooler = sessionPooler;
     this.#clock = clock;
-    this.#waiting = new WaitingClaims(clock);
+    this.#waiting = new MailboxClaims(clock);
     this.channel = `holdfast_${clock.id()}`;
   }
 
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
-    return this.#waiting.watch(claim, wake, { age });
+    return this.#waiting.watchSince(claim, wake, age);
   }
 
   /** Listens, if it does not. Resolves after one try, whether or not it succeeded. */

@@ -1,7 +1,7 @@
 import type { Claim, Wake } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { leftIn } from '../shared/record.ts';
-import { WaitingClaims } from '../shared/waiting-claims.ts';
+import { MailboxClaims } from '../shared/waiting-claims.ts';
 import { slotOf } from './keys.ts';
 import { Mailbox, type MailboxNeeds } from './mailbox.ts';
 import type { Listening, Port } from './port.ts';
@@ -15,7 +15,7 @@ const NAMES = 20_000;
 /**
  * The mailboxes in which the grants of this process arrive. One channel on one connection serves all keys of one server. An ordinary
  * message in a Cluster goes over its bus to every node, so each hand-over would cost as many messages as there are nodes. There the process
- * has a sharded channel at each primary on whose keys it waits, and only that primary and its replicas pass on what is told. Sharded
+ * has a sharded channel at each primary on whose keys it waits, and only that primary and its replicas pass on its messages. Sharded
  * messages: https://redis.io/docs/latest/develop/pubsub/#sharded-pubsub
  */
 export class WakeUps {
@@ -23,7 +23,7 @@ export class WakeUps {
   readonly #port: Port;
   readonly #shards: Shards;
   readonly #clock: Clock;
-  readonly #waiting: WaitingClaims;
+  readonly #waiting: MailboxClaims;
   /** The mailboxes by server, each with the last key that was asked for there. */
   readonly #mailboxes = new Map<string, { readonly mailbox: Mailbox; key: string }>();
   #ordinary: string | undefined;
@@ -33,7 +33,7 @@ export class WakeUps {
     this.#port = port;
     this.#shards = shards;
     this.#clock = clock;
-    this.#waiting = new WaitingClaims(clock);
+    this.#waiting = new MailboxClaims(clock);
     if (port.cluster && !port.listenAt) this.#ordinary = 'this version of the client library cannot listen to them';
   }
 
@@ -53,7 +53,7 @@ export class WakeUps {
 
   /** Watches at once where the channel is open. It rejects where the channel cannot be opened now; the claim is polled then. */
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable> {
-    if (this.#mailboxOf(claim.key).isOpen) return this.#waiting.watch(claim, wake, { age });
+    if (this.#mailboxOf(claim.key).isOpen) return this.#waiting.watchSince(claim, wake, age);
     return this.listen(claim.key).then(() => this.#waiting.watch(claim, wake));
   }
 

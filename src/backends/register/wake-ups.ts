@@ -19,7 +19,7 @@ export class KeyWatch {
   }
 
   async add(claim: Claim, wake: () => void): Promise<AsyncDisposable> {
-    const mine = this.#waiting.watch(claim, wake, { over: () => this.#left() });
+    const mine = this.#waiting.watch(claim, wake, () => this.#left());
     await this.#armed;
     return mine;
   }

@@ -1,5 +1,5 @@
 import type { Claim, Wake } from '../../core/contract/backend.ts';
-import { type Clock, systemClock } from '../../core/contract/clock.ts';
+import type { Clock } from '../../core/contract/clock.ts';
 
 const DONE = Promise.resolve();
 
@@ -9,28 +9,12 @@ interface WaitingClaim {
   readonly wake: Wake;
 }
 
-interface WatchOptions {
-  /** The time since the claim was sent, ms: if something went unheard since then, the claim is woken at once. Default: it is not. */
-  readonly age?: number | undefined;
-  /** It is called when the end of this watch leaves the claim without one. */
-  readonly over?: () => void;
-}
-
 /** The claims of this process that a backend wakes when it is their turn, by id. If a claim is watched twice, the later watch counts. */
 export class WaitingClaims extends Map<string, WaitingClaim> {
-  readonly #clock: Pick<Clock, 'now'>;
-  /** The last time at which a claim that was not watched yet may have missed something. */
-  #missed = Number.NEGATIVE_INFINITY;
-
-  constructor(clock: Pick<Clock, 'now'> = systemClock) {
-    super();
-    this.#clock = clock;
-  }
-
-  watch(claim: Claim, wake: Wake, { age, over }: WatchOptions = {}): AsyncDisposable {
+  /** @param over called when the end of this watch leaves the claim without one */
+  watch(claim: Claim, wake: Wake, over?: () => void): AsyncDisposable {
     const mine: WaitingClaim = { claim, wake };
     this.set(claim.id, mine);
-    if (age !== undefined && this.#clock.now() - age <= this.#missed) wake();
     return {
       [Symbol.asyncDispose]: () => {
         if (this.get(claim.id) === mine && this.delete(claim.id)) over?.();
@@ -38,20 +22,44 @@ export class WaitingClaims extends Map<string, WaitingClaim> {
       },
     };
   }
+}
 
-  /** Gives the claim that a message is for. If it is not here, its attempt may not be answered yet. */
+/** Those of an engine with a mailbox: a message for a claim may come before the claim is watched. */
+export class MailboxClaims extends WaitingClaims {
+  readonly #clock: Pick<Clock, 'now'>;
+  /** The last time at which a claim that was not watched yet may have missed something. */
+  #missed = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    super();
+    this.#clock = clock;
+  }
+
+  /** Watches a claim that was sent `age` ms ago. If it may have missed something since then, it is woken at once. */
+  watchSince(claim: Claim, wake: Wake, age: number | undefined): AsyncDisposable {
+    const watch = this.watch(claim, wake);
+    if (this.mayHaveMissed(age)) wake();
+    return watch;
+  }
+
+  /** @param age ms since the claim was sent; undefined if it was not sent, and so has missed nothing */
+  mayHaveMissed(age: number | undefined): boolean {
+    return age !== undefined && this.#clock.now() - age <= this.#missed;
+  }
+
+  /** The claim that a message is for. If it is not here, its attempt may not be answered yet. */
   addressee(id: string): WaitingClaim | undefined {
     const waiting = this.get(id);
     if (!waiting) this.noteMissed();
     return waiting;
   }
 
-  /** Lets a claim that was sent before, and is not watched yet, be woken as soon as it is watched. */
+  /** Notes that claims which were sent before now, and are not watched yet, may have missed something. */
   noteMissed(): void {
     this.#missed = this.#clock.now();
   }
 
-  /** Wakes the claims of a key that words may answer, since words were left. */
+  /** Wakes the claims of a key that words may answer: some were left. */
   wakeAnswerable(key: string): void {
     this.noteMissed();
     for (const { claim, wake } of [...this.values()]) if (claim.answered && claim.key === key) wake();

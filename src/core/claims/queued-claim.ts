@@ -167,8 +167,8 @@ interface ClaimableRequest extends Requester, SeatRequest {
 const NOTHING: readonly never[] = [];
 
 /**
- * Makes the claim for a request. Its id is new each time: an id that was given back is never used again. @param outage the outage that the
- * claim before it met
+ * Makes the claim for a request. Its id is new each time: an id that was given back is never used again.
+ * @param outage the outage that the claim before it met
  */
 export function claimFor<R extends ClaimableRequest>(
   request: R,

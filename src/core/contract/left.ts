@@ -19,7 +19,7 @@ export interface Leave {
   readonly text: string;
   /** The time for which they stay, ms. */
   readonly ttl: number;
-  /** They are told with an age of 0, so that they answer every claim that asks. Default false. */
+  /** The engine gives them an age of 0, so that they answer every claim that asks. Default false. */
   readonly ageless?: boolean;
 }
 

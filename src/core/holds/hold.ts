@@ -225,7 +225,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     return this.keeper.release(this);
   }
 
-  /** Ends the hold as released. It is over before listeners are told, since a listener may release again, or close. */
+  /** Ends the hold as released. It is over before a listener hears of that, since the listener may release again, or close. */
   markReleased(): void {
     this.life.become('released');
     this.#lost?.removeEventListener('abort', this);
