@@ -39,7 +39,7 @@ export async function standingsOf(runtime: LockRuntime, keys: readonly string[])
 }
 
 /** The longest time in which a process gives a sign of life: a waiter does so three times in the longest life of its place. ms. */
-const LONGEST = LONGEST_PLACE_TTL / 3 + BETWEEN;
+const LONGEST = LONGEST_PLACE_TTL / 3 + 2 * BETWEEN;
 
 /** Looks at some deadlocks again until each is confirmed, or over. */
 export async function confirm(

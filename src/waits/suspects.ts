@@ -17,17 +17,21 @@ interface Sight {
   readonly key: string;
   readonly held: boolean;
   readonly at: number;
-  /** When it lapses unless renewed, by that look. */
-  readonly lapses: number;
-  /** It was renewed since then, or nothing tells whether it was: a session keeps it. */
-  alive: boolean;
+  /** When it lapses unless renewed, by the look that a renewal is compared with. */
+  lapses: number;
+  /**
+   * `early`: what was sent before the first look may still arrive. `waiting`: from now on a renewal is a sign of life. `alive`: it was
+   * renewed, or nothing tells whether it was: a session keeps it.
+   */
+  life: 'early' | 'waiting' | 'alive';
 }
 
 /**
  * Deadlocks that a look has found, until later looks confirm them. A listing reads key after key, and is not of one moment. But a
  * claim that holds or waits in two looks did so all the time between them, since it waits once and holds once. And a process that
  * has died stays in its lines until its claims lapse: a wait for it ends by itself. So each process of a deadlock has to give a
- * sign of life after the deadlock was first seen: one of its claims there is renewed.
+ * sign of life after the deadlock was first seen: one of its claims there is renewed. A renewal that shows within `BETWEEN` of that
+ * does not count: a process may send one and die.
  */
 export class Suspects {
   #sights = new Map<string, Sight>();
@@ -57,7 +61,7 @@ export class Suspects {
     const found = deadlocksIn(lines);
     const members = found.flatMap(({ claims }) => claims).map((id) => lines.claims.get(id)!);
     this.#sights = new Map(members.map((claim) => [claim.id, this.#sightOf(claim, momentOf(claim))]));
-    const living = new Set(members.filter(({ id }) => this.#sights.get(id)!.alive).map(sourceOf));
+    const living = new Set(members.filter(({ id }) => this.#sights.get(id)!.life === 'alive').map(sourceOf));
     if (own !== undefined) living.add(own);
     const proven = members.filter((claim) => {
       return living.has(sourceOf(claim)) && momentOf(claim).began >= this.#sights.get(claim.id)!.at + BETWEEN;
@@ -71,11 +75,15 @@ export class Suspects {
   }
 
   #sightOf({ id, key, held, remaining }: WaitsClaim, { began, ended }: Moment): Sight {
-    const before = this.#sights.get(id);
-    if (before?.key !== key || before.held !== held)
-      return { key, held, at: ended, lapses: ended + remaining, alive: remaining === Number.POSITIVE_INFINITY };
-    before.alive ||= began + remaining > before.lapses + GRAIN;
-    return before;
+    const sight = this.#sights.get(id);
+    const lapses = ended + remaining;
+    if (sight?.key !== key || sight.held !== held)
+      return { key, held, at: ended, lapses, life: remaining === Number.POSITIVE_INFINITY ? 'alive' : 'early' };
+    if (sight.life === 'early') {
+      sight.lapses = Math.max(sight.lapses, lapses);
+      if (began >= sight.at + BETWEEN) sight.life = 'waiting';
+    } else if (began + remaining > sight.lapses + GRAIN) sight.life = 'alive';
+    return sight;
   }
 }
 

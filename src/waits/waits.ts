@@ -12,7 +12,7 @@ export interface Waits {
   readonly claims: readonly WaitsClaim[];
   /** Which of these claims waits for which other one. */
   readonly edges: readonly WaitsEdge[];
-  /** Deadlocks that two looks have seen. */
+  /** Deadlocks that later looks have confirmed. */
   readonly deadlocks: readonly Deadlock[];
 }
 

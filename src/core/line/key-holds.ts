@@ -1,6 +1,6 @@
 import type { Outage } from '../claims/outage.ts';
 import type { QueuedClaim } from '../claims/queued-claim.ts';
-import type { LocalGrant, PiggybackedAttempt } from '../claims/sent-claim.ts';
+import type { PiggybackedAttempt } from '../claims/sent-claim.ts';
 import type { Leave, LeftState, Release } from '../contract/backend.ts';
 import type { WordsLeft } from '../contract/left.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
@@ -49,10 +49,9 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
   /** Stands in the engine's line with a claim. The request that the claim belongs to at the end gets what comes of it. Never rejects. */
   async serve(queued: QueuedClaim<AcquireRequest>, piggybacked?: PiggybackedAttempt): Promise<void> {
     const { activity } = this.engine;
-    let grant: LocalGrant | undefined;
     activity.begin();
     try {
-      grant = await queued.pursue(this.#callers.beginWait, piggybacked);
+      const grant = await queued.pursue(this.#callers.beginWait, piggybacked);
       const { request } = queued;
       if (grant && request) this.#begin(new Hold(this, queued.claim, grant, request.terms), request);
       else if (grant) queued.withdraw();
@@ -61,7 +60,6 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
         this.#callers.leave(request);
       }
     } catch (error) {
-      if (grant) queued.withdraw(); // the engine gave no grant that could be held
       this.#refuse(queued, error);
     } finally {
       queued.request = undefined;
