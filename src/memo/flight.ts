@@ -22,19 +22,18 @@ export class Flight {
   readonly #callers: WaitingCallers;
   #runner: { readonly caller: Caller; readonly run: FlightRun } | undefined;
   readonly #answers: { count: number }; // of the engine
-  readonly #old: OldResult;
+  #old: OldResult | undefined; // for the first caller: one that comes later looks for itself
   /** Ends the claim when the last caller has given up. */
   #claimEnd = new AbortController();
 
   /**
    * @param head the first caller, to whom no result that is there will do
-   * @param looked what is there, if the engine told: a result that is due for a refresh serves all but the head
+   * @param looked what is there, if the engine told: a result that is due for a refresh
    * @param onEnd called in the turn in which it has no callers, and nobody runs: later, one may join in vain
    */
   constructor(runtime: LockRuntime, head: Caller, looked: Remembered | undefined, onEnd: () => void) {
     this.#runtime = runtime;
-    this.#old = new OldResult(runtime.engine.clock);
-    if (looked?.left) this.#old.found(looked.left);
+    if (looked?.left) this.#old = new OldResult(looked.left, runtime.engine.clock);
     this.#answers = { count: looked ? 1 : 0 };
     this.#callers = new WaitingCallers(head.plan.key, () => {
       if (!this.#runner) onEnd();
@@ -43,13 +42,17 @@ export class Flight {
     this.#wait(head);
   }
 
-  /** @throws LockError `LOCK_MISMATCH` */
-  add(caller: Caller): void {
+  /** Whether it makes a new result, while the old one serves all others. */
+  get refreshes(): boolean {
+    return this.#old !== undefined;
+  }
+
+  /** @param looked what is there, as this caller was told @throws LockError `LOCK_MISMATCH` */
+  add(caller: Caller, looked: Remembered | undefined): void {
     checkMatch(caller.plan, this.#plan.match, this.#runtime.engine.backend.name);
-    const old = this.#old.left;
-    if (old) {
+    if (looked?.left) {
       this.#callers.add(caller);
-      this.#callers.answer(old, [caller]);
+      this.#callers.answer(looked.left, [caller]);
     } else if (caller.wait === 0) caller.reject(caller.timedOut());
     else this.#wait(caller);
   }
@@ -70,6 +73,7 @@ export class Flight {
         // The last caller gave up, and others may have come since then.
         if (!this.#claimEnd.signal.aborted) this.#callers.serve((caller) => caller.reject(error));
       }
+      this.#old = undefined;
     }
     this.#callers.tellIfEmpty();
   }
@@ -82,15 +86,16 @@ export class Flight {
   }
 
   async #serve(head: Caller): Promise<void> {
-    const old = this.#old.left;
+    const old = this.#old?.left;
     const { name } = this.#runtime.engine.backend;
     const inquiry = new MemoInquiry(head.plan, name, oldest(head, old !== undefined), this.#answers);
     const wait = head.wait === 0 || old ? 0 : Number.POSITIVE_INFINITY;
     const terms = { ...head.plan.terms, wait, signal: this.#claimEnd.signal, inquiry };
     const lease = await this.#runtime.take(this.#plan.key, EXCLUSIVE, terms);
-    const left = inquiry.left ?? old;
+    const { left } = inquiry;
     if (lease) await this.#run(lease, inquiry.tries);
     else if (left) this.#callers.answer(left, answered(this.#callers.all, left, inquiry.sent));
+    else if (old) this.#callers.answer(old, [head]);
     else this.#callers.serve((caller) => caller.reject(caller.timedOut()), [head]);
   }
 
@@ -121,7 +126,7 @@ export class Flight {
   /** The runner has its own error, also if the words cannot be left. */
   async #failed(caller: Caller, lease: HeldLease, error: unknown, tries: number): Promise<void> {
     try {
-      const leave = failed(caller.plan, error, tries, this.#old.left !== undefined);
+      const leave = failed(caller.plan, error, tries, this.#old?.left !== undefined);
       if (leave) await this.#leave(lease, leave);
     } catch (cause) {
       if (isLockError(cause)) this.#callers.serve((other) => other.reject(cause));

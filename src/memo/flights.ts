@@ -41,7 +41,7 @@ export class Flights {
     this.#runtime.assertOpen(key);
     if (Frame.around(this.#runtime, key, EXCLUSIVE)) throw insideItself(key, engine.backend.name);
     const own = options ? limited(plan, options) : plan;
-    if (own.keep > 0 && !this.#flights.has(key)) return this.#lookFirst(own, fn);
+    if (own.keep > 0 && (this.#flights.get(key)?.refreshes ?? true)) return this.#lookFirst(own, fn);
     return this.#join(new Caller(engine, own, fn));
   }
 
@@ -76,7 +76,7 @@ export class Flights {
     return impatient.result;
   }
 
-  /** All callers of this process that look at the same time share one look. */
+  /** All callers of this process that look at the same time share one look, unless this process has forgotten or left something since. */
   #look(key: string): Promise<Remembered> {
     const known = this.#looks.get(key);
     if (known) return known;
@@ -95,14 +95,24 @@ export class Flights {
     const { key } = caller.plan;
     const known = this.#flights.get(key);
     if (known) {
-      known.add(caller);
+      known.add(caller, looked);
       return;
     }
     const flight: Flight = new Flight(this.#runtime, caller, looked, () => {
+      this.#looks.delete(key);
       if (this.#flights.get(key) === flight) this.#flights.delete(key);
     });
     this.#flights.set(key, flight);
     void inNoContext(() => flight.fly());
+  }
+
+  /** Callers that come later share nothing with those before: these may have been told of what is gone now. */
+  async forget(key: string): Promise<boolean> {
+    this.#runtime.assertOpen(key);
+    const was = await this.#runtime.engine.forget(key);
+    this.#looks.delete(key);
+    this.#flights.delete(key);
+    return was;
   }
 
   async peek<T>(plan: MemoPlan<T>): Promise<MemoState<T>> {

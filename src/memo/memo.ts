@@ -24,7 +24,7 @@ export interface Memo<T = unknown> {
    */
   peek(): Promise<MemoState<T>>;
   /**
-   * Forgets the result, a kept error and the tries. What runs now may still leave its result.
+   * Forgets the result, a kept error and the tries. No later call of this process gets them. What runs now may still leave its result.
    * @returns whether there was anything
    * @example await locks.memo('report').forget();
    */
@@ -53,10 +53,7 @@ export class Memos {
       run: (fn, wait) =>
         this.#loaded?.run(plan, fn, wait) ?? this.#flights().then((flights) => flights.run(plan, fn, wait)),
       peek: async () => (await this.#flights()).peek(plan),
-      forget: async () => {
-        this.#runtime.assertOpen(key);
-        return this.#runtime.engine.forget(key);
-      },
+      forget: async () => (await this.#flights()).forget(key),
     };
   }
 }

@@ -2,20 +2,20 @@ import type { Left } from '../core/contract/backend.ts';
 import type { Clock } from '../core/contract/clock.ts';
 import { aged } from './words.ts';
 
-/** The result that was there at a time, and is due for a refresh. All get it while one makes a new one, until it is over. */
+/** The result that was there at a time, and is due for a refresh. */
 export class OldResult {
   readonly #clock: Clock;
-  #found: { readonly left: Left; readonly at: number } | undefined;
+  readonly #found: Left;
+  readonly #at: number;
 
-  constructor(clock: Clock) {
+  constructor(found: Left, clock: Clock) {
     this.#clock = clock;
+    this.#found = found;
+    this.#at = clock.now();
   }
 
-  found(left: Left): void {
-    this.#found = { left, at: this.#clock.now() };
-  }
-
+  /** Undefined when it is over. */
   get left(): Left | undefined {
-    return this.#found && aged(this.#found.left, this.#clock.now() - this.#found.at);
+    return aged(this.#found, this.#clock.now() - this.#at);
   }
 }

@@ -86,7 +86,14 @@ export async function playRound(engine: Backend, key: string, seed: number, ttl:
     ...{ seed, ttl, fault, victim: processes[hit]!, processes, left, lag: lag.most, busy: BUSY },
     history: {
       seed,
-      scene: { wakes: 'watch', calm: false, wakesLost: false, keeps: true, attempts: Number.POSITIVE_INFINITY },
+      scene: {
+        wakes: 'watch',
+        calm: false,
+        wakesLost: false,
+        keeps: true,
+        attempts: Number.POSITIVE_INFINITY,
+        forgets: false,
+      },
       events: recorder.events,
     },
   };

@@ -1,5 +1,5 @@
 import { all, residue, time } from '../events.ts';
-import type { MemoHistory } from './history.ts';
+import type { MemoEvent, MemoHistory } from './history.ts';
 
 /** Finds what must not be in a history: a line for each. */
 type Checker = (history: MemoHistory) => string[];
@@ -45,18 +45,53 @@ const values: Checker = (history) => {
   return [...had, ...own];
 };
 
-/** Of a key that keeps its result there is one result, and from the moment in which somebody has it nobody begins again. */
+/** Of a key that keeps its result there is one result, and from the moment in which somebody has it nobody begins again, until it is forgotten. */
 const oneResult: Checker = (history) => {
   if (!history.scene.keeps) return [];
   const kept = new Map<string, bigint>();
-  return all(history, 'had', 'begun').flatMap((event) => {
-    const { at, key, token, op } = event;
+  /** The last run of each key of which nobody knows whether what it left was there when the key was forgotten. */
+  const passed = new Map<string, bigint>();
+  const begun = new Map<string, bigint>();
+  /** How many calls have begun to forget a key, and have not come back: it may be forgotten at any time. */
+  const open = new Map<string, number>();
+  return history.events.flatMap((event) => {
+    if (event.what === 'forgets' || event.what === 'forgot') {
+      const { key, what } = event;
+      open.set(key, (open.get(key) ?? 0) + (what === 'forgets' ? 1 : -1));
+      kept.delete(key);
+      passed.set(key, begun.get(key) ?? 0n);
+      return [];
+    }
+    if (event.what !== 'begun' && event.what !== 'had') return [];
+    const { at, op, key, token } = event;
+    if (event.what === 'begun') begun.set(key, token);
+    if (token <= (passed.get(key) ?? -1n) || open.get(key)) return [];
     const first = kept.get(key);
     if (event.what === 'begun')
       return first !== undefined ? [`${time(at)}: ${op} runs ${key}, whose result of token ${first} is kept`] : [];
     if (event.ran && event.kept !== true) return [];
     kept.set(key, first ?? token);
     return (first ?? token) === token ? [] : [`${time(at)}: ${key} has a result of ${first} and one of ${token}`];
+  });
+};
+
+/** Once a process has forgotten a key, no later call of it has what was there before. */
+const forgotten: Checker = (history) => {
+  const order = new Map<MemoEvent, number>(history.events.map((event, index) => [event, index]));
+  const isBefore = (one: MemoEvent, other: MemoEvent): boolean => order.get(one)! < order.get(other)!;
+  const asked = byOp(all(history, 'asked'));
+  const begun = byOp(all(history, 'forgets'));
+  const forgot = all(history, 'forgot');
+  const had = all(history, 'had');
+  const makers = had.filter(({ ran, kept }) => ran && kept === true);
+  const made = new Map(makers.map((event) => [`${event.key}:${event.token}`, event]));
+  return had.flatMap(({ at, op, key, ran, token, value }) => {
+    const maker = made.get(`${key}:${token}`);
+    if (ran || !maker) return [];
+    const call = asked.get(op)!;
+    const own = forgot.filter((each) => each.key === key && each.by === call.by);
+    const gone = own.find((each) => isBefore(maker, begun.get(each.op)!) && isBefore(each, call));
+    return gone ? [`${time(at)}: ${op} has "${value}", which ${call.by} forgot at ${time(gone.at)}`] : [];
   });
 };
 
@@ -81,8 +116,8 @@ const attempts: Checker = (history) => {
   // A runner that died, or that got no answer, may have left its result all the same.
   const mayBeKept = (op: number): boolean => done.get(op)?.value !== undefined && had.get(op)?.kept !== false;
   const begun = new Map<string, number>();
-  return all(history, 'begun').flatMap(({ at, op, key }) => {
-    const times = (begun.get(key) ?? 0) + 1;
+  return all(history, 'begun', 'forgets', 'forgot').flatMap(({ at, op, key, what }) => {
+    const times = what === 'begun' ? (begun.get(key) ?? 0) + 1 : 0;
     begun.set(key, mayBeKept(op) ? 0 : times);
     return times > history.scene.attempts ? [`${time(at)}: ${op} begins ${key}, ${times} times without a result`] : [];
   });
@@ -122,6 +157,7 @@ export const MEMO_CHECKERS = {
   tokens,
   values,
   oneResult,
+  forgotten,
   onlyWaiters,
   attempts,
   endings,

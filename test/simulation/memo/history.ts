@@ -15,6 +15,8 @@ export interface MemoScene {
   readonly keeps: boolean;
   /** How often a key may be begun without a result; Infinity: no limit. */
   readonly attempts: number;
+  /** Now and then a caller forgets what is kept. */
+  readonly forgets: boolean;
 }
 
 export type MemoEvent = { readonly at: number } & (
@@ -36,6 +38,8 @@ export type MemoEvent = { readonly at: number } & (
   | { readonly what: 'missed'; readonly op: number; readonly error: string }
   /** Runs of one key that all believe to hold it. */
   | { readonly what: 'believed'; readonly key: string; readonly ops: readonly number[] }
+  /** A process begins to forget a key; it has come back. */
+  | { readonly what: 'forgets' | 'forgot'; readonly op: number; readonly by: string; readonly key: string }
   | { readonly what: 'crashed'; readonly by: string }
   | { readonly what: 'fault'; readonly kind: string }
   /** Long after the end: what is still there. */

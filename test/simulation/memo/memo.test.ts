@@ -17,6 +17,7 @@ test(`no schedule breaks a promise of memos: ${Object.keys(MEMO_CHECKERS).join('
     failures: 0,
     deaths: 0,
     unknown: 0,
+    forgets: 0,
     LOCK_POISONED: 0,
     LOCK_TIMEOUT: 0,
     LOCK_ABORTED: 0,
@@ -33,6 +34,7 @@ test(`no schedule breaks a promise of memos: ${Object.keys(MEMO_CHECKERS).join('
       if (event.what === 'begun') seen.runs++;
       else if (event.what === 'had' && !event.ran) seen.answers++;
       else if (event.what === 'had' && event.kept === 'unknown') seen.unknown++;
+      else if (event.what === 'forgot') seen.forgets++;
       else if (event.what === 'done' && event.value === undefined) seen.failures++;
       else if (event.what === 'fault' && event.kind === 'crash of a holder') seen.deaths++;
       else if (event.what === 'missed' && event.error in seen) seen[event.error as 'LOCK_POISONED']++;

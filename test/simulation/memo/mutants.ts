@@ -71,4 +71,11 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
     broken: 'for (const next of this.#callers.all.slice(1, 2)) void next.fn(new FlightRun(lease));',
     foundBy: 'exclusion',
   },
+  {
+    bug: 'lets a caller share a look that was sent before its process forgot the key',
+    file: 'memo/flights.ts',
+    sound: '    this.#looks.delete(key);\n    this.#flights.delete(key);\n    return was;',
+    broken: '    this.#flights.delete(key);\n    return was;',
+    foundBy: 'forgotten',
+  },
 ];

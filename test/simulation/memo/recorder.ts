@@ -36,6 +36,13 @@ export class MemoRecorder {
     return op;
   }
 
+  forgets(process: Process, key: string): () => void {
+    const op = this.#ops++;
+    const { name: by } = process;
+    this.add({ what: 'forgets', op, by, key });
+    return () => this.add({ what: 'forgot', op, by, key });
+  }
+
   begins(op: number, process: Process, run: MemoRun): Disposable {
     const running = { op, process, run };
     this.#running.add(running);

@@ -44,6 +44,7 @@ export async function simulateMemo(seed: number, create: typeof createLocks): Pr
     wakesLost: choice.chance(0.3),
     keeps: choice.chance(0.6),
     attempts: choice.pick([Number.POSITIVE_INFINITY, 2, 3]),
+    forgets: choice.chance(0.4),
   };
   const drift = (): number => 1 + choice.between(-DRIFT, DRIFT);
   const engine = new Engine(new Process('engine', world, drift(), choice.random));
@@ -85,12 +86,19 @@ async function works(
   locks: Locks,
   choice: Choice,
   recorder: MemoRecorder,
-  { keeps, attempts }: MemoScene,
+  { keeps, attempts, forgets }: MemoScene,
 ): Promise<void> {
   const keep = keeps ? FOR_EVER : 0;
   for (let times = choice.whole(1, 4); times > 0; times--) {
     await process.sleep(choice.chance(0.5) ? 1 : choice.between(0, 2_000));
     const key = choice.pick(KEYS);
+    if (forgets && choice.chance(0.3)) {
+      const forgot = recorder.forgets(process, key);
+      await locks
+        .memo(key)
+        .forget()
+        .then(forgot, () => {});
+    }
     const op = recorder.asks(process, key);
     const limit = attempts < Number.POSITIVE_INFINITY ? { attempts, rest: FOR_EVER } : {};
     const memo = locks.memo<string>(key, { keep, ...limit });

@@ -82,6 +82,7 @@ const SCENE: MemoHistory['scene'] = {
   wakesLost: false,
   keeps: true,
   attempts: Number.POSITIVE_INFINITY,
+  forgets: false,
 };
 
 /** As it is now: the process goes on to the next round. */

@@ -1,0 +1,108 @@
+/** What a caller may still get of a result that was forgotten. */
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { createLocks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+import { loaded } from './loaded.ts';
+
+const OPTIONS = { keep: '1h', refresh: '1m' } as const;
+
+/** Two processes on one engine. It answers the looks and attempts of the first at once, but the answers may be on their way for a time. */
+async function processes() {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  let way = Promise.resolve();
+  const slow = async <T>(answer: T): Promise<T> => way.then(() => answer);
+  const far = around(engine, {
+    attempt: async (claim) => slow(await engine.attempt(claim)),
+    words: { look: async (key) => slow(await engine.words!.look(key)), forget: (key) => engine.words!.forget(key) },
+  });
+  /** Answers from now on wait for a call of what this gives. */
+  const hold = (): (() => void) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    way = promise;
+    return resolve;
+  };
+  const [here, there] = await Promise.all([far, engine].map((each) => loaded(createLocks(each, { clock }))));
+  return { clock, hold, here: here!, there: there! };
+}
+
+/** A result is due, and the first process makes a new one. */
+async function refreshing({ clock, here }: Awaited<ReturnType<typeof processes>>) {
+  const memo = here.memo<number>('key', OPTIONS);
+  await memo.run(() => 1);
+  await clock.advance(61_000);
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const refresh = memo.run(() => promise);
+  await clock.advance(0);
+  return { memo, refresh, resolve };
+}
+
+test('a call after forget() does not share a look that was sent before it', async () => {
+  const { clock, hold, here } = await processes();
+  const memo = here.memo<number>('key', OPTIONS);
+  await memo.run(() => 1);
+  const answer = hold();
+  const early = memo.run(() => 2);
+  await clock.advance(0);
+  expect(await memo.forget()).toBe(true);
+  const late = memo.run(() => 3);
+  answer();
+  await clock.advance(0);
+  expect(await early, 'it asked before').toMatchObject({ value: 1, ran: false });
+  expect(await late).toMatchObject({ value: 3, ran: true });
+});
+
+test('a call after forget() does not share a claim that was answered before it', async () => {
+  const { clock, hold, here, there } = await processes();
+  const memo = here.memo<number>('key', OPTIONS);
+  const looked = hold();
+  const early = memo.run(() => 2);
+  await clock.advance(0);
+  await there.memo<number>('key', OPTIONS).run(() => 1);
+  const answer = hold();
+  looked();
+  await clock.advance(0);
+  expect(await memo.forget()).toBe(true);
+  const late = memo.run(() => 3);
+  await clock.advance(0);
+  answer();
+  await clock.advance(0);
+  expect(await early, 'it asked before').toMatchObject({ value: 1, ran: false });
+  expect(await late).toMatchObject({ value: 3, ran: true });
+});
+
+test.each([
+  'here',
+  'there',
+] as const)('what is forgotten %s is given to nobody while a new result is made', async (where) => {
+  const all = await processes();
+  const { clock } = all;
+  const { memo, refresh, resolve } = await refreshing(all);
+  expect((await memo.run(() => 3)).value, 'until then all have the old one').toBe(1);
+  expect(await all[where].memo('key', OPTIONS).forget()).toBe(true);
+  const late = memo.run(() => 3);
+  await clock.advance(0);
+  resolve(2);
+  await clock.advance(0);
+  expect(await late).toMatchObject({ value: 2, ran: false });
+  expect(await refresh).toMatchObject({ value: 2, ran: true });
+});
+
+test('a caller that has a new result does not get the old one from a look that was sent before', async () => {
+  const all = await processes();
+  const { clock, hold } = all;
+  const { memo, refresh, resolve } = await refreshing(all);
+  const answer = hold();
+  const early = memo.run(() => 3);
+  await clock.advance(0);
+  resolve(2);
+  await clock.advance(0);
+  expect(await refresh).toMatchObject({ value: 2, ran: true });
+  const late = memo.run(() => 3);
+  answer();
+  await clock.advance(0);
+  expect(await early, 'it asked before').toMatchObject({ ran: false });
+  expect(await late).toMatchObject({ value: 2, ran: false });
+});
