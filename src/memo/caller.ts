@@ -7,7 +7,7 @@ import { checkMatch } from './inquiry.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult, MemoWork } from './result.ts';
 import { decoded } from './value.ts';
-import { errorOf, opened, type StoredEntry } from './words.ts';
+import { type Entry, errorOf, opened, type StoredEntry } from './words.ts';
 
 /** One call of `run`, until it has its result. */
 export class Caller<T = unknown> {
@@ -130,6 +130,12 @@ export class Caller<T = unknown> {
   }
 }
 
+/** What is left, for a memo that may see it. @throws LockError `LOCK_MISMATCH`, before it is opened; `LOCK_INVALID` */
+export function entryFor(plan: Pick<MemoPlan, 'key' | 'match' | 'seal'>, stored: StoredEntry, backend: string): Entry {
+  checkMatch(plan, stored.match, backend);
+  return opened(stored, plan);
+}
+
 /** What is left, for one caller. @throws LockError that it stands for */
 export function resultOf<T>(
   { backend, clock }: Engine,
@@ -137,8 +143,7 @@ export function resultOf<T>(
   { ticket: token, age }: Left,
   stored: StoredEntry,
 ): MemoResult<T> {
-  const entry = opened(stored, plan);
-  checkMatch(plan, entry.match, backend.name);
+  const entry = entryFor(plan, stored, backend.name);
   if (entry.kind !== 'kept') throw errorOf(entry, plan.key, backend.name);
   return { value: decoded(plan, entry.body), ran: false, kept: true, token, at: whenAt(clock, age) };
 }

@@ -9,12 +9,13 @@ import { CALL_TIMEOUT } from '../core/engine/engine.ts';
 import { Frame } from '../core/line/frame.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { incumbentOf } from '../leading/observer.ts';
-import { Caller, resultOf, whenAt } from './caller.ts';
+import { Caller, entryFor, resultOf, whenAt } from './caller.ts';
 import { Flight } from './flight.ts';
+import { checkMatch } from './inquiry.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult, MemoState, MemoWait, MemoWork } from './result.ts';
 import { decoded } from './value.ts';
-import { ageOf, errorOf, opened, readStored } from './words.ts';
+import { ageOf, errorOf, readStored } from './words.ts';
 
 const WAIT_OPTIONS = namesOf<MemoWait>({ wait: true, signal: true });
 
@@ -119,12 +120,14 @@ export class Flights {
     const { key } = plan;
     this.#runtime.assertOpen(key);
     const { engine } = this.#runtime;
-    const { left, tries } = await engine.look(key);
+    const { left, tries, mark } = await engine.look(key);
     if (!left) {
       const holder = engine.backend.inspect ? await incumbentOf(engine.inspect(key, { exact: true })) : null;
-      return holder ? { state: 'running', tries, by: holder.label } : { state: 'absent', tries };
+      if (!holder) return { state: 'absent', tries };
+      checkMatch(plan, mark, engine.backend.name);
+      return { state: 'running', tries, by: holder.label };
     }
-    const entry = opened(readStored(left.text, key), plan);
+    const entry = entryFor(plan, readStored(left.text, key), engine.backend.name);
     const { kind } = entry;
     const times = {
       token: left.ticket,

@@ -118,13 +118,18 @@ test('another request under the same key is a mismatch, also while the first one
       key: 'key',
       backend: 'memory',
     });
+    const look = each.memo('key', { match: other }).peek();
+    await expect(look, 'a look while it runs').rejects.toMatchObject({ code: 'LOCK_MISMATCH', key: 'key' });
   }
+  expect(await locks[1]!.memo('key', { match: mine }).peek()).toMatchObject({ state: 'running' });
   first.resolve(1);
   await clock.advance(10);
   await running;
   await expect(locks[1]!.memo('key', { keep: '1h', match: other }).run(() => 2)).rejects.toMatchObject({
     code: 'LOCK_MISMATCH',
   });
+  const look = locks[1]!.memo('key', { match: other }).peek();
+  await expect(look, 'a look at what is kept').rejects.toMatchObject({ code: 'LOCK_MISMATCH' });
   const same = await locks[1]!.memo('key', { keep: '1h', match: { b: [2], a: 1 } }).run(() => 2);
   expect(same.value).toBe(1);
 });
@@ -359,6 +364,17 @@ test('a run that lost its lease has its value, which others do not get, and the 
   resolve(1);
   expect(await running).toMatchObject({ value: 1, ran: true, kept: false, error: reason });
   expect(await locks[1]!.memo<number>('key', { keep: '1h' }).run(() => 2)).toMatchObject({ value: 2, ran: true });
+});
+
+test('what is kept of another request is not opened', async () => {
+  const { locks } = processes();
+  const seal = { seal: (text: string) => Buffer.from(text).toString('hex'), open: () => expect.fail('opened') };
+  await locks[0]!.memo('key', { keep: '1h', match: 1, seal }).run(() => 'secret');
+  for (const own of [seal, undefined]) {
+    const other = locks[1]!.memo('key', { keep: '1h', match: 2, seal: own });
+    await expect(other.run(() => 'no')).rejects.toMatchObject({ code: 'LOCK_MISMATCH' });
+    await expect(other.peek()).rejects.toMatchObject({ code: 'LOCK_MISMATCH' });
+  }
 });
 
 test('a seal hides the result; one that throws makes nobody run again', async () => {
