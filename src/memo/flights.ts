@@ -49,7 +49,7 @@ export class Flights {
   /** Looks first. Where a result is there, a caller that cannot give up before the look ends needs nothing but that. */
   #lookFirst<T>(plan: MemoPlan<T>, fn: MemoWork<T>): Promise<MemoResult<T>> {
     const { engine } = this.#runtime;
-    const { key, refresh } = plan;
+    const { key, refresh, attempts } = plan;
     const { wait, signal } = plan.terms;
     const began = wait === Number.POSITIVE_INFINITY ? undefined : engine.clock.now();
     const impatient = signal || wait <= CALL_TIMEOUT ? new Caller(engine, plan, fn, began) : undefined;
@@ -58,8 +58,9 @@ export class Flights {
     const result = this.#look(key).then(
       (looked) => {
         this.#looks.delete(key);
-        const { left } = looked;
-        if (left && left.age < refresh) return resultOf(engine, plan, left, readStored(left.text, key));
+        const { left, tries } = looked;
+        if (left && (left.age < refresh || tries >= attempts))
+          return resultOf(engine, plan, left, readStored(left.text, key));
         return this.#join(impatient ?? new Caller(engine, plan, fn, began), looked);
       },
       (error: unknown) => {

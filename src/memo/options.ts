@@ -29,7 +29,7 @@ export interface MemoOptions<T = unknown> {
   readonly keep?: Duration | undefined;
   /** What the request is, as data. A caller with another one gets `LOCK_MISMATCH`, also while the first is running. Its SHA-256 is kept. */
   readonly match?: unknown;
-  /** Begun so often without a result, deaths included, it rests: `LOCK_POISONED`. Default: no limit. */
+  /** Begun so often without a result, deaths included, it rests: all get the old result, or `LOCK_POISONED`. Default: no limit. */
   readonly attempts?: number | undefined;
   /** How long it rests then. Default 1 hour. */
   readonly rest?: Duration | undefined;

@@ -45,7 +45,7 @@ export function succeeded<T>(plan: MemoPlan<T>, value: T, max: number): Outcome 
 export function failed(plan: MemoPlan, error: unknown, tries: number, refreshing: boolean): Leave | undefined {
   const keep = !refreshing && plan.keepError(error);
   if (keep !== false) return leaveError(plan, 'failed', error, keep);
-  return tries >= plan.attempts ? leaveError(plan, 'poisoned', error, plan.rest) : undefined;
+  return tries >= plan.attempts && !refreshing ? leaveError(plan, 'poisoned', error, plan.rest) : undefined;
 }
 
 /** What the caller leaves that finds that all tries are used up: the last runner died. */

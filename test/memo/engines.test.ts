@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from '../../src/connect/index.ts';
+import type { Memo } from '../../src/index.ts';
 import { startEtcd } from '../kit/etcd.ts';
 import { MYSQL_KINDS } from '../kit/mysql-kinds.ts';
 import { startPostgres } from '../kit/postgres.ts';
@@ -47,6 +49,27 @@ for (const [name, part, open] of ENGINES) {
 
     const start = (): Promise<WorkerProcess<MemoCalls>> =>
       startWorker(new URL('memo.worker.ts', import.meta.url), { env: { URL: server.url } });
+
+    test('a refresh that was begun too often is not begun again, and all have the old result', async () => {
+      const all = await Promise.all([connect(server.url), connect(server.url)]);
+      const options = { keep: '1h', refresh: 1, attempts: 2, rest: '1h', ttl } as const;
+      const [memo, other] = all.map((locks) => locks.memo<number>('due', options)) as [Memo<number>, Memo<number>];
+      await memo.run(() => 1);
+      let runs = 0;
+      const fails = (): never => {
+        runs++;
+        throw new Error('no database');
+      };
+      for (const each of [memo, other]) {
+        await sleep(10); // it is due
+        await expect(each.run(fails)).rejects.toThrow('no database');
+      }
+      for (const each of [memo, other]) expect(await each.run(fails)).toMatchObject({ value: 1, ran: false });
+      expect(runs).toBe(2);
+      expect(await memo.forget()).toBe(true);
+      expect(await other.run(() => 2), 'after forget()').toMatchObject({ value: 2, ran: true });
+      await Promise.all(all.map((locks) => locks.close()));
+    });
 
     test('of all callers of two processes one runs, and everybody has its result', async () => {
       await using first = await start();

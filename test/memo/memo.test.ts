@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { LockEvent } from '../../src/core/contract/events.ts';
 import { createLocks, type Memo, type MemoOptions } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { heard } from '../core/heard.ts';
 
@@ -269,6 +270,43 @@ test('a refresh that fails leaves the old result for all others, also where erro
   await expect(memo.run(() => Promise.reject(new Error('no database')))).rejects.toThrow('no database');
   expect(await other.peek(), 'after the failure').toMatchObject({ state: 'kept', value: 1 });
   expect(await other.run(() => 2), 'the next one tries again').toMatchObject({ value: 2, ran: true });
+});
+
+test('a refresh that was begun too often rests, and all have the old result meanwhile', async () => {
+  const { clock, locks } = processes();
+  const options: MemoOptions<number> = { keep: '10h', refresh: '1m', attempts: 2, rest: '5m' };
+  const [memo, other] = locks.map((each) => each.memo<number>('key', options)) as [Memo<number>, Memo<number>];
+  await memo.run(() => 1);
+  await clock.advance(2 * 60_000);
+  const { fn, runs, reject } = work<number>();
+  reject(new Error('no database'));
+  await expect(memo.run(fn)).rejects.toThrow('no database');
+  await expect(other.run(fn)).rejects.toThrow('no database');
+  expect(await memo.peek()).toMatchObject({ state: 'kept', value: 1 });
+  for (const each of [memo, other]) expect(await each.run(fn)).toMatchObject({ value: 1, ran: false });
+  expect(runs.count).toBe(2);
+  await clock.advance(6 * 60_000);
+  expect(await other.run(() => 2), 'after the rest').toMatchObject({ value: 2, ran: true });
+});
+
+test('a refresh that is begun once too often, since the looks came before, runs nothing, and the old result is had', async () => {
+  const { clock, engine, locks } = processes();
+  const options: MemoOptions<number> = { keep: '10h', refresh: '1m', attempts: 1, rest: '5m' };
+  await locks[0]!.memo<number>('key', options).run(() => 1);
+  await clock.advance(2 * 60_000);
+  const looked = Promise.withResolvers<void>();
+  const words = { look: () => looked.promise.then(() => found), forget: engine.words!.forget };
+  const found = await engine.words!.look('key');
+  const late = createLocks(around(engine, { words }), { clock });
+  const { fn, runs } = work<number>();
+  const call = late.memo<number>('key', options).run(fn);
+  await clock.advance(0);
+  await expect(locks[1]!.memo<number>('key', options).run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  looked.resolve();
+  await clock.advance(0);
+  expect(await call).toMatchObject({ value: 1, ran: false });
+  expect(runs.count).toBe(0);
+  expect(await locks[1]!.memo<number>('key', options).peek()).toMatchObject({ state: 'kept', value: 1 });
 });
 
 test('a wait has an end, in the middle of a run of another process and of this one', async () => {

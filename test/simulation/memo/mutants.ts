@@ -67,7 +67,7 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   {
     bug: 'passes a run on to the next caller of the process, as a lock does',
     file: 'memo/flight.ts',
-    sound: 'if (tries > caller.plan.attempts) return this.#leave(lease, usedUp(caller.plan));',
+    sound: 'if (tries > caller.plan.attempts) return this.#rest(lease, caller);',
     broken: 'for (const next of this.#callers.all.slice(1, 2)) void next.fn(new FlightRun(lease));',
     foundBy: 'exclusion',
   },
