@@ -102,7 +102,9 @@ export class Flight {
   async #run(lease: HeldLease, tries: number): Promise<unknown> {
     const caller = this.#callers.first;
     if (!caller) return lease.release();
-    if (tries > caller.plan.attempts) return this.#rest(lease, caller);
+    if (tries > caller.plan.attempts)
+      // An old result is worth more than an error, and the next attempt finds it.
+      return this.#old?.left ? lease.release() : this.#leave(lease, usedUp(caller.plan));
     this.#callers.remove(caller);
     caller.begins();
     const run = new FlightRun(lease);
@@ -113,15 +115,6 @@ export class Flight {
     } catch (error) {
       return this.#failed(caller, lease, error, tries);
     }
-  }
-
-  /** All tries are used up. An old result is worth more than an error. */
-  async #rest(lease: HeldLease, caller: Caller): Promise<void> {
-    const old = this.#old?.left;
-    if (old) {
-      await lease.release();
-      this.#callers.answer(old, [caller]);
-    } else await this.#leave(lease, usedUp(caller.plan));
   }
 
   async #succeeded(caller: Caller, lease: HeldLease, value: unknown): Promise<void> {

@@ -223,6 +223,40 @@ test('while a new result is made, a caller here looks for the old one, as it doe
   expect(await refreshing).toMatchObject({ value: 2, ran: true });
 });
 
+test('a caller that comes while a result is made asks the engine nothing', async () => {
+  const { clock, looks, locks } = counted();
+  const memo = locks[0].memo<number>('key', { keep: '1h' });
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const first = memo.run(() => promise);
+  await clock.advance(0);
+  const later = memo.run(() => 2);
+  await clock.advance(0);
+  expect(looks.count).toBe(1);
+  resolve(1);
+  expect(await first).toMatchObject({ value: 1, ran: true });
+  expect(await later).toMatchObject({ value: 1, ran: false });
+});
+
+test('a caller whose refresh is refused, since another process is at it, has the old result after one attempt', async () => {
+  const { clock, engine, locks } = counted();
+  const options = { keep: '1h', refresh: '1m' } as const;
+  await locks[0].memo<number>('key', options).run(() => 1);
+  await clock.advance(61_000);
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const refresh = locks[0].memo<number>('key', options).run(() => promise);
+  await clock.advance(0);
+  let attempts = 0;
+  const attempt: typeof engine.attempt = (claim) => {
+    attempts++;
+    return engine.attempt(claim);
+  };
+  const late = createLocks(around(engine, { attempt }), { clock });
+  expect(await late.memo<number>('key', options).run(() => 3)).toMatchObject({ value: 1, ran: false });
+  expect(attempts).toBe(1);
+  resolve(2);
+  expect(await refresh).toMatchObject({ value: 2, ran: true });
+});
+
 test('a run tells its key, its token, whether it holds, and for how long; as JSON, too', async () => {
   const { locks } = counted();
   await locks[0].memo('key').run((run) => {

@@ -307,6 +307,7 @@ test('a refresh that is begun once too often, since the looks came before, runs 
   expect(await call).toMatchObject({ value: 1, ran: false });
   expect(runs.count).toBe(0);
   expect(await locks[1]!.memo<number>('key', options).peek()).toMatchObject({ state: 'kept', value: 1 });
+  expect(await locks[1]!.mutex('key').tryAcquire(), 'the key is free').not.toBeNull();
 });
 
 test('a wait has an end, in the middle of a run of another process and of this one', async () => {

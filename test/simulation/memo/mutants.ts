@@ -18,8 +18,8 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   {
     bug: 'counts no run that ended in a death',
     file: 'memo/flight.ts',
-    sound: 'if (tries > caller.plan.attempts) return',
-    broken: 'if (tries > 1_000) return',
+    sound: 'if (tries > caller.plan.attempts)',
+    broken: 'if (tries > 1_000)',
     foundBy: 'attempts',
   },
   {
@@ -67,8 +67,8 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   {
     bug: 'passes a run on to the next caller of the process, as a lock does',
     file: 'memo/flight.ts',
-    sound: 'if (tries > caller.plan.attempts) return this.#rest(lease, caller);',
-    broken: 'for (const next of this.#callers.all.slice(1, 2)) void next.fn(new FlightRun(lease));',
+    sound: '      return this.#old?.left ? lease.release() : this.#leave(lease, usedUp(caller.plan));',
+    broken: '      return;\n    for (const next of this.#callers.all.slice(1, 2)) void next.fn(new FlightRun(lease));',
     foundBy: 'exclusion',
   },
   {
