@@ -100,7 +100,7 @@ export class Caller<T = unknown> {
   /** Gives it what is left: a value of its own, or the error that this stands for. */
   settle(left: Left, stored: StoredEntry): void {
     try {
-      this.resolve(resultOf(this.#engine, this.plan, left, stored));
+      this.resolve(this.inContext(() => resultOf(this.#engine, this.plan, left, stored)));
     } catch (error) {
       this.reject(error);
     }

@@ -119,7 +119,7 @@ export class Flight {
 
   async #succeeded(caller: Caller, lease: HeldLease, value: unknown): Promise<void> {
     const { backend, clock } = this.#runtime.engine;
-    const { leave, error } = succeeded(caller.plan, value, backend.traits.leaves!.max);
+    const { leave, error } = caller.inContext(() => succeeded(caller.plan, value, backend.traits.leaves!.max));
     const became = await this.#leave(lease, leave, caller.plan.keep > 0 ? undefined : this.#callers.all);
     const others = forOthers(became, error, lease.hold.life.loss);
     caller.resolve({ value, ran: true, token: lease.token!, at: whenAt(clock, 0), ...others });
@@ -128,7 +128,7 @@ export class Flight {
   /** The runner has its own error, also if the words cannot be left. */
   async #failed(caller: Caller, lease: HeldLease, error: unknown, tries: number): Promise<void> {
     try {
-      const leave = failed(caller.plan, error, tries, this.#old?.left !== undefined);
+      const leave = caller.inContext(() => failed(caller.plan, error, tries, this.#old?.left !== undefined));
       if (leave) await this.#leave(lease, leave);
     } catch (cause) {
       if (isLockError(cause)) this.#callers.serve((other) => other.reject(cause));

@@ -94,3 +94,43 @@ test('a wait that is longer than the look counts from the call', async () => {
   await clock.advance(1);
   expect(await Promise.race([code, 'waits'])).toBe('LOCK_TIMEOUT');
 });
+
+test('what a memo is given runs in the async context of the call that it is for', async () => {
+  const context = new AsyncLocalStorage<string>();
+  const told: string[] = [];
+  const note =
+    (what: string) =>
+    (text: string): string => {
+      told.push(`${what} for ${context.getStore()}`);
+      return text;
+    };
+  const { clock, answer, locks } = await held();
+  const memo = locks.memo<string>('key', {
+    keep: '1h',
+    encode: note('encode'),
+    decode: note('decode'),
+    seal: { seal: note('seal'), open: note('open') },
+    keepError: () => note('keepError')('') === '' && false,
+  });
+  const work = Promise.withResolvers<string>();
+  const first = context.run('first', () => memo.run(() => Promise.reject(new Error('no'))));
+  const calls = ['second', 'third'].map((name) => context.run(name, () => memo.run(() => work.promise)));
+  context.run('another', answer);
+  await expect(first).rejects.toThrow('no');
+  await clock.advance(0);
+  work.resolve('made');
+  await Promise.all(calls);
+  const fourth = context.run('fourth', () => memo.run(() => 'again'));
+  await clock.advance(0);
+  context.run('another', answer);
+  await fourth;
+  expect(told).toEqual([
+    'keepError for first',
+    'encode for second',
+    'seal for second',
+    'open for third',
+    'decode for third',
+    'open for fourth',
+    'decode for fourth',
+  ]);
+});

@@ -208,6 +208,27 @@ test('what rests is not begun again, also where no result is kept', async () => 
   expect(await again).toMatchObject({ value: 2, ran: true });
 });
 
+test('a rest after deaths is told, and the key is free, also where the seal throws', async () => {
+  const { clock, locks } = processes();
+  const seal = {
+    seal: (): never => {
+      throw new Error('no key');
+    },
+    open: (): never => {
+      throw new Error('no key');
+    },
+  };
+  const options = { keep: '1h', attempts: 1, seal } as const;
+  locks[0]!
+    .memo('key', options)
+    .run(() => new Promise(() => {}))
+    .catch(() => {});
+  await clock.advance(10);
+  await locks[0]!.forceRelease('key', { reason: 'it is dead' });
+  await expect(locks[1]!.memo('key', options).run(() => 1)).rejects.toMatchObject({ code: 'LOCK_POISONED' });
+  expect(await locks[1]!.mutex('key').tryAcquire()).not.toBeNull();
+});
+
 test('a death counts as a try', async () => {
   const { clock, engine, locks } = processes();
   const options = { keep: '1h', attempts: 1 } as const;
