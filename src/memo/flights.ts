@@ -101,19 +101,22 @@ export class Flights {
       return;
     }
     const flight: Flight = new Flight(this.#runtime, caller, looked, () => {
-      this.#looks.delete(key);
-      if (this.#flights.get(key) === flight) this.#flights.delete(key);
+      if (this.#flights.get(key) === flight) this.#shareNothing(key);
     });
     this.#flights.set(key, flight);
     void inNoContext(() => flight.fly());
   }
 
-  /** Callers that come later share nothing with those before: these may have been told of what is gone now. */
+  /** Callers that come later share no answer with those before: these may have been told of what is gone now. */
+  #shareNothing(key: string): void {
+    this.#looks.delete(key);
+    this.#flights.delete(key);
+  }
+
   async forget(key: string): Promise<boolean> {
     this.#runtime.assertOpen(key);
     const was = await this.#runtime.engine.forget(key);
-    this.#looks.delete(key);
-    this.#flights.delete(key);
+    this.#shareNothing(key);
     return was;
   }
 

@@ -8,12 +8,17 @@ import { manualClock } from '../../src/testing/index.ts';
 import { heard } from '../core/heard.ts';
 import { standing } from './standing.ts';
 
-/** Processes over one engine whose looks are counted. */
+/** Processes over one engine whose looks and attempts are counted. */
 function counted() {
   const clock = manualClock();
   const engine = memory({ clock });
   const looks = { count: 0 };
+  const attempts = { count: 0 };
   const way = around(engine, {
+    attempt: (claim) => {
+      attempts.count++;
+      return engine.attempt(claim);
+    },
     words: {
       forget: (key) => engine.words!.forget(key),
       look: (key) => {
@@ -23,7 +28,7 @@ function counted() {
     },
   });
   const locks = Array.from({ length: 2 }, () => createLocks(way, { clock, ttl: 3_000 }));
-  return { clock, engine, looks, locks: locks as [(typeof locks)[0], (typeof locks)[0]] };
+  return { clock, engine, looks, attempts, locks: locks as [(typeof locks)[0], (typeof locks)[0]] };
 }
 
 test('many callers of a process look once, and where nothing is kept never', async () => {
@@ -206,7 +211,7 @@ test('of those that come together when a result is due one makes a new one, and 
 });
 
 test('while a new result is made, a caller here looks for the old one, as it does elsewhere', async () => {
-  const { clock, engine, looks, locks } = counted();
+  const { clock, engine, looks, attempts, locks } = counted();
   const options = { keep: '1h', refresh: '1m' } as const;
   await locks[1].memo<number>('key', options).run(() => 1);
   await clock.advance(61_000);
@@ -215,9 +220,11 @@ test('while a new result is made, a caller here looks for the old one, as it doe
   const refreshing = memo.run(() => promise);
   await clock.advance(0);
   const before = looks.count;
+  const asked = attempts.count;
   for (let call = 0; call < 3; call++)
     expect(await memo.run(() => 2), `call ${call}`).toMatchObject({ value: 1, ran: false });
   expect(looks.count - before).toBe(3);
+  expect(attempts.count, 'attempts').toBe(asked);
   expect(await standing(engine, 'key'), 'one claim').toHaveLength(1);
   resolve(2);
   expect(await refreshing).toMatchObject({ value: 2, ran: true });
@@ -238,23 +245,29 @@ test('a caller that comes while a result is made asks the engine nothing', async
 });
 
 test('a caller whose refresh is refused, since another process is at it, has the old result after one attempt', async () => {
-  const { clock, engine, locks } = counted();
+  const { clock, attempts, locks } = counted();
   const options = { keep: '1h', refresh: '1m' } as const;
   await locks[0].memo<number>('key', options).run(() => 1);
   await clock.advance(61_000);
   const { promise, resolve } = Promise.withResolvers<number>();
   const refresh = locks[0].memo<number>('key', options).run(() => promise);
   await clock.advance(0);
-  let attempts = 0;
-  const attempt: typeof engine.attempt = (claim) => {
-    attempts++;
-    return engine.attempt(claim);
-  };
-  const late = createLocks(around(engine, { attempt }), { clock });
-  expect(await late.memo<number>('key', options).run(() => 3)).toMatchObject({ value: 1, ran: false });
-  expect(attempts).toBe(1);
+  const before = attempts.count;
+  expect(await locks[1].memo<number>('key', options).run(() => 3)).toMatchObject({ value: 1, ran: false });
+  expect(attempts.count - before).toBe(1);
   resolve(2);
   expect(await refresh).toMatchObject({ value: 2, ran: true });
+});
+
+test('a refresh that rests costs a look, and no attempt', async () => {
+  const { clock, attempts, locks } = counted();
+  const memo = locks[0].memo<number>('key', { keep: '1h', refresh: '1m', attempts: 1 });
+  await memo.run(() => 1);
+  await clock.advance(61_000);
+  await expect(memo.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  const before = attempts.count;
+  expect(await memo.run(() => 2)).toMatchObject({ value: 1, ran: false });
+  expect(attempts.count).toBe(before);
 });
 
 test('a run tells its key, its token, whether it holds, and for how long; as JSON, too', async () => {

@@ -5,6 +5,7 @@ import { createLocks, LockError } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { heard } from '../core/heard.ts';
+import { loaded } from './loaded.ts';
 
 /** Two processes over one engine. The looks of the second one are answered when `answer` says so. */
 function processes(answer: () => Promise<void>) {
@@ -105,6 +106,21 @@ test('who finds a result due when another process has made a new one has that', 
   expect(await first.memo<string>('key', options).run(() => 'first')).toMatchObject({ value: 'first', ran: true });
   resolve();
   expect(await late).toMatchObject({ value: 'first', ran: false });
+});
+
+test('a look that was refused is not shared with a later call', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const refusal = new LockError('LOCK_UNSUPPORTED', 'no permission');
+  let refused = 1;
+  const words = {
+    forget: (key: string) => engine.words!.forget(key),
+    look: (key: string) => (refused-- > 0 ? Promise.reject(refusal) : engine.words!.look(key)),
+  };
+  const locks = await loaded(createLocks(around(engine, { words }), { clock }));
+  const memo = locks.memo('key', { keep: '1h' });
+  await expect(memo.run(() => 1)).rejects.toBe(refusal);
+  expect(await memo.run(() => 2)).toMatchObject({ value: 2, ran: true });
 });
 
 test('an answer that came too late says nothing of the request that runs', async () => {

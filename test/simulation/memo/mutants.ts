@@ -74,8 +74,8 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   {
     bug: 'lets a caller share a look that was sent before its process forgot the key',
     file: 'memo/flights.ts',
-    sound: '    this.#looks.delete(key);\n    this.#flights.delete(key);\n    return was;',
-    broken: '    this.#flights.delete(key);\n    return was;',
+    sound: '    this.#looks.delete(key);\n    this.#flights.delete(key);',
+    broken: '    this.#flights.delete(key);',
     foundBy: 'forgotten',
   },
 ];
