@@ -281,15 +281,15 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'A wait that is counted from before a look is longer than any look.',
   'src/memo/caller.ts#Caller.startLimits wHrb5S: true => false': 'A signal is aborted once.',
   'src/memo/caller.ts#Caller.aborted zZ3KmP: this.signal?.reason => this.signal.reason': 'Only a signal aborts.',
-  'src/memo/flight.ts#Flight.constructor 7GEodO: 1 => 2': 'What counts is whether there was any answer.',
-  'src/memo/flight.ts#Flight.failed LPNeNM: leave => true':
+  'src/memo/flight.ts#Flight.constructor p0jbNf: 1 => 2': 'What counts is whether there was any answer.',
+  'src/memo/flight.ts#Flight.failed ZmsZUX: leave => true':
     'What is thrown where there is nothing to leave is no error of ours, and is not heard.',
-  'src/memo/flights.ts#Flights.lookFirst EE98nM: wait === Number.POSITIVE_INFINITY ? undefined … ne.clock.now => engine.clock.now':
+  'src/memo/flights.ts#Flights.lookFirst dFPr8J: wait === Number.POSITIVE_INFINITY ? undefined … ne.clock.now => engine.clock.now':
     'Of a wait without an end nobody asks when it began.',
-  'src/memo/flights.ts#Flights.lookFirst o4nEhD: signal || wait <= CALL_TIMEOUT ? new Caller(e …  : undefined => new Caller(engine, plan, fn, began)':
+  'src/memo/flights.ts#Flights.lookFirst bB3_ob: signal || wait <= CALL_TIMEOUT ? new Caller(e …  : undefined => new Caller(engine, plan, fn, began)':
     'A caller is made that cannot give up before the look ends, which only costs.',
-  'src/memo/flights.ts#Flights.lookFirst b5Y8tm: <= => <': 'A wait that is as long as a look may take ends with it.',
-  'src/memo/flights.ts#Flights.lookFirst mEooK_: < => <=':
+  'src/memo/flights.ts#Flights.lookFirst 7zXmtw: <= => <': 'A wait that is as long as a look may take ends with it.',
+  'src/memo/flights.ts#Flights.lookFirst KJcKwm: < => <=':
     'A result of just that age answers the claim that asks for a newer one, too.',
   'src/memo/inquiry.ts#MemoInquiry.hears iOVJC3: attempt.tries ?? 0 => attempt.tries':
     'Where tries are not counted there is no limit that they reach.',
