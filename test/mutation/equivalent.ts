@@ -232,13 +232,9 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/line/interim.ts#Interim.linger 5DpyOr: -1 => 1': 'The agenda sets it.',
   'src/core/line/interim.ts#Interim.linger o9S2ob: 1 => 0': 'The agenda sets it.',
   'src/core/line/interim.ts#Interim.linger D9QCUr: 1 => 2': 'The agenda sets it.',
-  'src/core/line/key-holds.ts#KeyHolds.serve jX8Ln1: grant => false':
-    'Nothing that is done with a grant throws: it is there for what nobody thought of.',
-  'src/core/line/key-holds.ts#KeyHolds.serve astWdN: queued.withdraw(); => guard':
-    'Nothing that is done with a grant throws: it is there for what nobody thought of.',
-  'src/core/line/key-holds.ts#KeyHolds.serve ooB348: queued.request = undefined; => guard':
+  'src/core/line/key-holds.ts#KeyHolds.serve QiF4vI: queued.request = undefined; => guard':
     'A request that was served is settled, and of one that is settled nobody asks or moves the claim.',
-  'src/core/line/key-holds.ts#KeyHolds.serve JfUTrS: request => true':
+  'src/core/line/key-holds.ts#KeyHolds.serve ooGGHH: request => true':
     'Without a request it throws, and nobody is told: there is no request to refuse.',
   'src/core/line/key-holds.ts#KeyHolds.release YZinxS: > => >=': 'A hold that lingers for 0 ms does not linger.',
   'src/core/line/key-holds.ts#KeyHolds.giveUp wgonW4: > => >=':
