@@ -45,6 +45,19 @@ const values: Checker = (history) => {
   return [...had, ...own];
 };
 
+/** The keys that calls have begun to forget. A call that has not come back, or that failed, may forget its key at any time. */
+class OpenForgets {
+  readonly #calls = new Map<string, number>();
+
+  note({ what, key }: { readonly what: 'forgets' | 'forgot'; readonly key: string }): void {
+    this.#calls.set(key, (this.#calls.get(key) ?? 0) + (what === 'forgets' ? 1 : -1));
+  }
+
+  has(key: string): boolean {
+    return (this.#calls.get(key) ?? 0) > 0;
+  }
+}
+
 /** Of a key that keeps its result there is one result, and from the moment in which somebody has it nobody begins again, until it is forgotten. */
 const oneResult: Checker = (history) => {
   if (!history.scene.keeps) return [];
@@ -52,12 +65,11 @@ const oneResult: Checker = (history) => {
   /** The last run of each key of which nobody knows whether what it left was there when the key was forgotten. */
   const passed = new Map<string, bigint>();
   const begun = new Map<string, bigint>();
-  /** How many calls have begun to forget a key, and have not come back: it may be forgotten at any time. */
-  const open = new Map<string, number>();
+  const open = new OpenForgets();
   return history.events.flatMap((event) => {
     if (event.what === 'forgets' || event.what === 'forgot') {
-      const { key, what } = event;
-      open.set(key, (open.get(key) ?? 0) + (what === 'forgets' ? 1 : -1));
+      const { key } = event;
+      open.note(event);
       kept.delete(key);
       passed.set(key, begun.get(key) ?? 0n);
       return [];
@@ -65,7 +77,7 @@ const oneResult: Checker = (history) => {
     if (event.what !== 'begun' && event.what !== 'had') return [];
     const { at, op, key, token } = event;
     if (event.what === 'begun') begun.set(key, token);
-    if (token <= (passed.get(key) ?? -1n) || open.get(key)) return [];
+    if (token <= (passed.get(key) ?? -1n) || open.has(key)) return [];
     const first = kept.get(key);
     if (event.what === 'begun')
       return first !== undefined ? [`${time(at)}: ${op} runs ${key}, whose result of token ${first} is kept`] : [];
@@ -116,8 +128,19 @@ const attempts: Checker = (history) => {
   // A runner that died, or that got no answer, may have left its result all the same.
   const mayBeKept = (op: number): boolean => done.get(op)?.value !== undefined && had.get(op)?.kept !== false;
   const begun = new Map<string, number>();
-  return all(history, 'begun', 'forgets', 'forgot').flatMap(({ at, op, key, what }) => {
-    const times = what === 'begun' ? (begun.get(key) ?? 0) + 1 : 0;
+  const open = new OpenForgets();
+  /** The calls that were made since their key was forgotten. What was granted to an earlier one may have been forgotten, too. */
+  const later = new Map<string, Set<number>>();
+  return all(history, 'asked', 'begun', 'forgets', 'forgot').flatMap((event) => {
+    const { at, op, key } = event;
+    if (event.what === 'asked') later.set(key, (later.get(key) ?? new Set()).add(op));
+    if (event.what === 'forgets' || event.what === 'forgot') {
+      open.note(event);
+      later.delete(key);
+      begun.delete(key);
+    }
+    if (event.what !== 'begun' || open.has(key)) return [];
+    const times = (begun.get(key) ?? 0) + (later.get(key)?.has(op) ? 1 : 0);
     begun.set(key, mayBeKept(op) ? 0 : times);
     return times > history.scene.attempts ? [`${time(at)}: ${op} begins ${key}, ${times} times without a result`] : [];
   });
