@@ -92,7 +92,7 @@ export async function play(
     await stage.end(stage.now + HEALED, see);
     recorder.left(await servers.lists(), sides);
   }
-  const ofMemos = { keeps: true, attempts: Number.POSITIVE_INFINITY, forgets: false, ...plot.memos };
+  const ofMemos = { keeps: true, attempts: Number.POSITIVE_INFINITY, refreshes: false, forgets: false, ...plot.memos };
   return {
     history: { seed: 0, scene, events: recorder.events },
     memos: { seed: 0, scene: { ...scene, ...ofMemos }, events: memos.events },

@@ -92,6 +92,7 @@ export async function playRound(engine: Backend, key: string, seed: number, ttl:
         wakesLost: false,
         keeps: true,
         attempts: Number.POSITIVE_INFINITY,
+        refreshes: false,
         forgets: false,
       },
       events: recorder.events,

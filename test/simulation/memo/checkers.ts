@@ -60,7 +60,7 @@ class OpenForgets {
 
 /** Of a key that keeps its result there is one result, and from the moment in which somebody has it nobody begins again, until it is forgotten. */
 const oneResult: Checker = (history) => {
-  if (!history.scene.keeps) return [];
+  if (!history.scene.keeps || history.scene.refreshes) return [];
   const kept = new Map<string, bigint>();
   /** The last run of each key of which nobody knows whether what it left was there when the key was forgotten. */
   const passed = new Map<string, bigint>();

@@ -15,6 +15,8 @@ export interface MemoScene {
   readonly keeps: boolean;
   /** How often a key may be begun without a result; Infinity: no limit. */
   readonly attempts: number;
+  /** A result that is older than some hundred ms is made again, where results are kept. */
+  readonly refreshes: boolean;
   /** Now and then a caller forgets what is kept. */
   readonly forgets: boolean;
 }

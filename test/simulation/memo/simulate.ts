@@ -13,6 +13,8 @@ import { MemoRecorder } from './recorder.ts';
 export const FOR_EVER = 1e8;
 const KEYS = ['a', 'b'] as const;
 const TTL = 1_500;
+/** The age at which a result is made again, ms. */
+const REFRESH = 300;
 /** After the end: what was unknown is undone or has lapsed, and words for those who wait are gone. */
 const SETTLED = 40_000;
 
@@ -44,6 +46,7 @@ export async function simulateMemo(seed: number, create: typeof createLocks): Pr
     wakesLost: choice.chance(0.3),
     keeps: choice.chance(0.6),
     attempts: choice.pick([Number.POSITIVE_INFINITY, 2, 3]),
+    refreshes: choice.chance(0.3),
     forgets: choice.chance(0.4),
   };
   const drift = (): number => 1 + choice.between(-DRIFT, DRIFT);
@@ -86,7 +89,7 @@ async function works(
   locks: Locks,
   choice: Choice,
   recorder: MemoRecorder,
-  { keeps, attempts, forgets }: MemoScene,
+  { keeps, attempts, refreshes, forgets }: MemoScene,
 ): Promise<void> {
   const keep = keeps ? FOR_EVER : 0;
   for (let times = choice.whole(1, 4); times > 0; times--) {
@@ -101,7 +104,8 @@ async function works(
     }
     const op = recorder.asks(process, key);
     const limit = attempts < Number.POSITIVE_INFINITY ? { attempts, rest: FOR_EVER } : {};
-    const memo = locks.memo<string>(key, { keep, ...limit });
+    const refresh = keeps && refreshes ? { refresh: REFRESH } : {};
+    const memo = locks.memo<string>(key, { keep, ...limit, ...refresh });
     const controller = new AbortController();
     if (choice.chance(0.1)) process.clock.after(choice.between(1, 800), () => controller.abort());
     const wait = choice.chance(0.6) ? Number.POSITIVE_INFINITY : choice.pick([0, choice.between(1, 1_500)]);

@@ -82,6 +82,7 @@ const SCENE: MemoHistory['scene'] = {
   wakesLost: false,
   keeps: true,
   attempts: Number.POSITIVE_INFINITY,
+  refreshes: false,
   forgets: false,
 };
 
