@@ -91,10 +91,18 @@ describeOn('redis', 'redis-cluster, whose turn it is', () => {
   test('a waiter that was passed over for its silence takes no old mail for its turn', async () => {
     const near = await site.fleet.backend();
     const held: (() => void)[] = [];
-    let reached = true;
+    const watched = Promise.withResolvers<void>();
+    let stall: PromiseWithResolvers<void> | undefined;
     const far = around(near, {
-      attempt: (claim) => (reached ? near.attempt(claim) : new Promise<never>(() => {})),
-      watch: (claim, wake) => near.watch!(claim, (grant) => (reached ? wake(grant) : held.push(() => wake(grant)))),
+      attempt: async (claim) => {
+        await stall?.promise;
+        return near.attempt(claim);
+      },
+      watch: async (claim, wake) => {
+        const watch = await near.watch!(claim, (grant) => (stall ? held.push(() => wake(grant)) : wake(grant)));
+        watched.resolve();
+        return watch;
+      },
     });
     const others = await site.fleet.backend();
     const [holder, next] = [wish('passed-over'), wish('passed-over')];
@@ -107,12 +115,14 @@ describeOn('redis', 'redis-cluster, whose turn it is', () => {
       .then((got) => {
         lease = got;
       });
-    await until('it waits', async () => (await standings(others, 'passed-over')) === 2);
-    reached = false;
+    await settleWithin('it listens', watched.promise);
+    stall = Promise.withResolvers();
     await others.release(holder); // admits it, which it does not hear
     await until('it is passed over', async () => (await others.attempt(next)).granted);
-    reached = true;
+    stall.resolve();
+    stall = undefined;
     await until('it stands in line again', async () => (await standings(others, 'passed-over')) === 2);
+    expect(held, 'old mail').not.toEqual([]);
     for (const deliver of held) deliver();
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(lease?.held, 'two hold').toBeUndefined();

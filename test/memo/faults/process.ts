@@ -1,4 +1,4 @@
-import type { Backend, Claim } from '../../../src/core/contract/backend.ts';
+import type { Backend, Claim, Wake } from '../../../src/core/contract/backend.ts';
 import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
 import { around } from '../../../src/testing/around.ts';
 
@@ -68,7 +68,7 @@ export class FaultyProcess {
         look: (key) => this.#call('look', () => engine.words!.look(key)),
         forget: (key) => engine.words!.forget(key),
       },
-      ...(engine.watch && { watch: (claim, wake) => this.#watch(engine, claim, wake) }),
+      ...(engine.watch && { watch: (claim, wake, age) => this.#watch(engine, claim, wake, age) }),
       close: async () => {},
     });
   }
@@ -128,9 +128,9 @@ export class FaultyProcess {
     if (this.#cut) throw new Error('the connection was cut');
   }
 
-  async #watch(engine: Backend, claim: Claim, wake: Parameters<NonNullable<Backend['watch']>>[1]) {
+  async #watch(engine: Backend, claim: Claim, wake: Wake, age: number | undefined) {
     this.#assertConnected();
-    const watch = await engine.watch!(claim, (grant) => this.#runs(() => this.#cut || wake(grant)));
+    const watch = await engine.watch!(claim, (grant) => this.#runs(() => this.#cut || wake(grant)), age);
     const own = {
       [Symbol.asyncDispose]: async () => {
         if (this.#watches.delete(own)) await watch[Symbol.asyncDispose]();
