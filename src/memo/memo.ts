@@ -53,7 +53,7 @@ export class Memos {
       run: (fn, wait) =>
         this.#loaded?.run(plan, fn, wait) ?? this.#flights().then((flights) => flights.run(plan, fn, wait)),
       peek: async () => (await this.#flights()).peek(plan),
-      forget: async () => (await this.#flights()).forget(key),
+      forget: async () => (this.#loaded ?? (await this.#flights())).forget(key),
     };
   }
 }

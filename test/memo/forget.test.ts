@@ -106,3 +106,12 @@ test('a caller that has a new result does not get the old one from a look that w
   expect(await early, 'it asked before').toMatchObject({ ran: false });
   expect(await late).toMatchObject({ value: 2, ran: false });
 });
+
+test('once memos are loaded, the engine is asked to forget in the turn of the call, so that a close after it does not refuse it', async () => {
+  const { here, there } = await processes();
+  await here.memo('key', OPTIONS).run(() => 1);
+  const forgotten = here.memo('key').forget();
+  await here.close();
+  expect(await forgotten).toBe(true);
+  expect(await there.memo('key').peek()).toMatchObject({ state: 'absent' });
+});
