@@ -47,7 +47,7 @@ export class Flight {
     return this.#old !== undefined;
   }
 
-  /** @param looked what is there, as this caller was told @throws LockError `LOCK_MISMATCH` */
+  /** @param looked what the engine told this caller, if it looked @throws LockError `LOCK_MISMATCH` */
   add(caller: Caller, looked: Remembered | undefined): void {
     checkMatch(caller.plan, this.#plan.match, this.#runtime.engine.backend.name);
     if (looked?.left) {

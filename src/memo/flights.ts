@@ -107,7 +107,7 @@ export class Flights {
     void inNoContext(() => flight.fly());
   }
 
-  /** Callers that come later share no answer with those before: these may have been told of what is gone now. */
+  /** A later caller shares no answer with an earlier one: that answer may be of what is gone now. */
   #shareNothing(key: string): void {
     this.#looks.delete(key);
     this.#flights.delete(key);

@@ -48,7 +48,7 @@ export function failed(plan: MemoPlan, error: unknown, tries: number, refreshing
   return tries >= plan.attempts && !refreshing ? leaveError(plan, 'poisoned', error, plan.rest) : undefined;
 }
 
-/** What the caller leaves that finds that all tries are used up: the last runner died. Nothing of it is a secret, and a seal may throw. */
+/** What a caller leaves when all tries are used up: the last runner died. It is not sealed: it has no secret, and a seal may throw. */
 export const usedUp = (plan: MemoPlan): Leave =>
   leaveError(
     { ...plan, seal: undefined },

@@ -15,6 +15,16 @@ const CALLERS = 2;
 const BUSY = 2_000;
 /** A caller that has no end by then has none, ms. */
 export const FOR_EVER = 60_000;
+/** What all rounds are like. */
+export const SCENE: MemoHistory['scene'] = {
+  wakes: 'watch',
+  calm: false,
+  wakesLost: false,
+  keeps: true,
+  attempts: Number.POSITIVE_INFINITY,
+  refreshes: false,
+  forgets: false,
+};
 
 /** A process, as the verdict sees it. */
 export interface Hurt {
@@ -86,15 +96,7 @@ export async function playRound(engine: Backend, key: string, seed: number, ttl:
     ...{ seed, ttl, fault, victim: processes[hit]!, processes, left, lag: lag.most, busy: BUSY },
     history: {
       seed,
-      scene: {
-        wakes: 'watch',
-        calm: false,
-        wakesLost: false,
-        keeps: true,
-        attempts: Number.POSITIVE_INFINITY,
-        refreshes: false,
-        forgets: false,
-      },
+      scene: SCENE,
       events: recorder.events,
     },
   };

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Backend } from '../../../../src/core/contract/backend.ts';
 import { randomFrom } from '../../../../src/testing/random.ts';
 import { Choice } from '../../../simulation/choice.ts';
-import type { MemoEvent, MemoHistory } from '../../../simulation/memo/history.ts';
+import type { MemoEvent } from '../../../simulation/memo/history.ts';
 import { Lag } from '../lag.ts';
-import { FOR_EVER, lookedUp, type Round } from '../round.ts';
+import { FOR_EVER, lookedUp, type Round, SCENE } from '../round.ts';
 import { beliefs } from './beliefs.ts';
 import type { RealProcess } from './process.ts';
 import type { Told } from './told.ts';
@@ -75,16 +75,6 @@ export async function playRealRound(
     history: { seed, scene: SCENE, events },
   };
 }
-
-const SCENE: MemoHistory['scene'] = {
-  wakes: 'watch',
-  calm: false,
-  wakesLost: false,
-  keeps: true,
-  attempts: Number.POSITIVE_INFINITY,
-  refreshes: false,
-  forgets: false,
-};
 
 /** As it is now: the process goes on to the next round. */
 const seen = ({ name, crashed, struck, leftAt }: RealProcess): Round['victim'] => ({ name, crashed, struck, leftAt });
