@@ -4,7 +4,7 @@ import { program } from './programs.ts';
 import { Server } from './server.ts';
 import { until } from './wait.ts';
 
-/** A real MongoDB: the one at MONGO_URL, or a replica set of one member, started from a `mongod` on the PATH. */
+/** A real MongoDB: the one at MONGO_URL (one host or several), or a replica set of one member, started from a `mongod` on the PATH. */
 export async function startMongo(): Promise<AsyncDisposable & { readonly url: string }> {
   const given = process.env.MONGO_URL;
   if (given) return { url: given, [Symbol.asyncDispose]: async () => {} };
@@ -12,7 +12,7 @@ export async function startMongo(): Promise<AsyncDisposable & { readonly url: st
   const url = `mongodb://${HOST}:${port}/?directConnection=true`;
   const command = async (document: object): Promise<Record<string, unknown>> => {
     await using client = await MongoClient.connect(url, { serverSelectionTimeoutMS: 500 });
-    return client.db('admin').command(document);
+    return await client.db('admin').command(document);
   };
   const server = await Server.start({
     name: 'mongod',

@@ -130,6 +130,7 @@ class Mongo implements Backend {
       if (document && place && document.v === FORM && !isNews && !answerTo(claim, document).granted) return;
       wake();
     };
+    if ((await this.#lines.kind()) === 'router') this.#changes.poll();
     const stop = await this.#changes.listen({ id: idOf(claim.key), onChange });
     return { [Symbol.asyncDispose]: async () => stop() };
   }
@@ -148,7 +149,7 @@ class Mongo implements Backend {
 
   async close(): Promise<void> {
     const limit = new Bell(this.#clock);
-    void Promise.all([this.#lines.ready(), this.#changes.close()]).then(limit.ring);
+    void this.#changes.close().then(limit.ring);
     await limit.sleep(LAST_WORD);
   }
 }

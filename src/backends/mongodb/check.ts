@@ -11,7 +11,7 @@ const SHARDED: Finding = {
   severity: 'warning',
   code: 'sharded',
   message:
-    "behind mongos the time is the router's: a key goes by the latest time of any router, so a router that is ahead keeps the locks of the dead for so much longer, and one that is behind is refused",
+    "behind mongos the time is the router's, and a key goes by the latest time of any router: one that is ahead ends leases early that were not renewed in between, and keeps the locks of the dead for so much longer; one that is behind is refused. Waiters ask four times a second, since a router holds changes up",
   advice: 'keep the clocks of all routers together (NTP); leave the collection unsharded, or shard it by _id',
 };
 

@@ -2,12 +2,12 @@ import { LockError } from '../../core/contract/errors.ts';
 
 /** Two clients made the document at once, and the other was first. It is there now. */
 const DUPLICATE_KEY = 11_000;
-/** The server has no change streams: it is not part of a replica set, or does not support them. */
-export const NO_CHANGE_STREAMS: ReadonlySet<unknown> = new Set([40_573, 115]);
+/** There are no change streams: the server is not part of a replica set, does not support them, or the user has no right to them. */
+export const NO_CHANGE_STREAMS: ReadonlySet<unknown> = new Set([40_573, 115, 13]);
 
 /** Definite refusals: the server did nothing. https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml */
 const REFUSALS = new Map<unknown, string>([
-  [13, 'the user needs readWrite on the collection'],
+  [13, 'the user needs find, insert and update on the collection'],
   [18, 'check user and password'],
   [9, 'version 4.4 or later is needed'],
   [14, 'version 4.4 or later is needed'],

@@ -21,12 +21,16 @@ export function lookalike({ buildInfo, hello }: HelloReply): string | undefined 
   return undefined;
 }
 
+/** A router (`mongos`) gives its own time, and holds the changes of a stream up. */
+export type ServerKind = 'member' | 'router';
+
 /**
- * Refuses servers whose upsert by `_id` overwrites a document that another client has just made: then both would hold.
+ * Gives the kind of server. It refuses those whose upsert by `_id` overwrites a document that another client has just made: there both
+ * would hold.
  * @param maxTimeMS longest time the server may take
  * @throws LockError `LOCK_UNSUPPORTED`
  */
-export async function refuseLookalikes(db: MongoDb, maxTimeMS: number): Promise<void> {
+export async function serverKind(db: MongoDb, maxTimeMS: number): Promise<ServerKind> {
   const ask = (command: object): Promise<Record<string, unknown>> =>
     db.command({ ...command, maxTimeMS }).catch((error: unknown) => {
       if (!TELLS_NOTHING.has(codeOf(error))) throw error;
@@ -34,7 +38,7 @@ export async function refuseLookalikes(db: MongoDb, maxTimeMS: number): Promise<
     });
   const [buildInfo, hello] = await Promise.all([ask({ buildInfo: 1 }), ask({ hello: 1 })]);
   const name = lookalike({ buildInfo, hello });
-  if (!name) return;
+  if (!name) return hello.msg === 'isdbgrid' ? 'router' : 'member';
   throw new LockError(
     'LOCK_UNSUPPORTED',
     `mongodb() was given ${name}, which speaks MongoDB's protocol: of two that make the same document at once it lets the second write over the first, so both would hold. Use MongoDB, or postgres() on the PostgreSQL below it`,

@@ -4,6 +4,8 @@ import { codeOf, NO_CHANGE_STREAMS } from './errors.ts';
 
 /** How often waiters ask if there are no change streams, and how soon a broken stream is opened again. ms. */
 const POLL = 250;
+/** How long a stream without a listener stays open for the next one: to open and to kill one costs two commands. ms. */
+const IDLE = 1_000;
 
 /** A waiter asks for the words by an attempt, so they are not sent to every process that listens. */
 const WITHOUT_TEXT = [{ $project: { 'fullDocument.words.text': 0 } }];
@@ -22,6 +24,7 @@ export class Changes {
   #stream?: MongoStream;
   #opened: Promise<void> = Promise.resolve();
   #again?: Cancel;
+  #idle?: Cancel;
   #unsupported = false;
 
   constructor(collection: MongoCollection, clock: Clock) {
@@ -29,14 +32,20 @@ export class Changes {
     this.#clock = clock;
   }
 
+  /** From now on waiters ask, as where the server has no change streams. */
+  poll(): void {
+    this.#unsupported = true;
+  }
+
   /** Resolves when changes are heard, or cannot be, with the function that ends it. */
   async listen(listener: ChangeListener): Promise<() => void> {
     this.#listeners.add(listener);
+    this.#idle?.();
     this.#open();
     await this.#opened;
     return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) void this.#end();
+      if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return;
+      this.#idle = this.#clock.after(IDLE, () => void this.#end(), true);
     };
   }
 
@@ -91,6 +100,7 @@ export class Changes {
   }
 
   async #end(): Promise<void> {
+    this.#idle?.();
     this.#again?.();
     this.#again = undefined;
     const stream = this.#stream;

@@ -10,6 +10,13 @@ import { startLineStub } from './line-stub.ts';
 
 type Start = () => Promise<AsyncDisposable & { readonly url: string }>;
 
+async function throughProxy(server: string): Promise<{ url: string; proxy: FaultProxy }> {
+  const url = new URL(server);
+  const proxy = await startProxy(Number(url.port));
+  url.port = String(proxy.port);
+  return { url: url.href, proxy };
+}
+
 /** The suite with a client for each backend, and a proxy before it where the server is ours. */
 function conforms(name: string, start: Start, proxied: boolean): void {
   let server: Awaited<ReturnType<Start>>;
@@ -17,13 +24,11 @@ function conforms(name: string, start: Start, proxied: boolean): void {
   const proxies = new Map<Backend, FaultProxy>();
 
   const open = async (prefix?: string): Promise<Backend> => {
-    const url = new URL(server.url);
-    const proxy = proxied ? await startProxy(Number(url.port)) : undefined;
-    if (proxy) url.port = String(proxy.port);
-    const client = await MongoClient.connect(url.href);
+    const behind = proxied ? await throughProxy(server.url) : undefined;
+    const client = await MongoClient.connect(behind?.url ?? server.url);
     clients.push(client);
     const backend = mongodb(client.db('holdfast_test'), { prefix });
-    if (proxy) proxies.set(backend, proxy);
+    if (behind) proxies.set(backend, behind.proxy);
     return backend;
   };
   const faults: Faults = {

@@ -66,11 +66,12 @@ describe('MongoDB, as far as a stub can show', () => {
     expect(() => mongodb(client.db('app'), options)).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
   });
 
-  test('closing has an end, also where the server does not answer', async () => {
+  test('closing waits for no index, which a member that is down may hold up', async () => {
     const { handler } = stub;
     stub.handler = (command, name) => (name === 'createIndexes' ? new Promise(() => {}) : handler(command, name));
     await backend.attempt(claim());
-    await settleWithin('the end', backend.close(), 5_000);
+    await until('the index is asked for', () => sent('createIndexes').length > 0);
+    await settleWithin('the end', backend.close(), 1_000);
   });
 
   test('idle documents are left to an index, which is made once and may be refused', async () => {
@@ -87,8 +88,27 @@ describe('MongoDB, as far as a stub can show', () => {
     expect(sent('findAndModify')).toHaveLength(2);
   });
 
+  test('of first-comers that lose the race for each new document, as on 4.4, exactly one holds each key', async () => {
+    const { handler } = stub;
+    const seen = new Set<string>();
+    // The first command makes the document, and the server tells each other first attempt that it lost.
+    stub.handler = (command, name) => {
+      const key = String(command.query?._id);
+      const attempt = `${key} ${JSON.stringify(command.update)}`;
+      const loses = seen.has(key) && !seen.has(attempt);
+      seen.add(key).add(attempt);
+      if (name !== 'findAndModify' || !loses) return handler(command, name);
+      return { ok: 0, code: 11_000, errmsg: 'E11000 duplicate key error' };
+    };
+    for (let key = 0; key < 50; key++) {
+      const four = [1, 2, 3, 4].map(() => backend.attempt(claim({ key: `race ${key}`, within: 5_000 })));
+      const granted = (await Promise.all(four)).filter((answer) => answer.granted);
+      expect(granted, `the holders of key ${key}`).toHaveLength(1);
+    }
+  });
+
   test.each([
-    [13, 'not authorized on app to execute command', /readWrite/],
+    [13, 'not authorized on app to execute command', /find, insert and update/],
     [18, 'Authentication failed.', /password/],
     [9, 'Either an update or remove=true must be specified', /4\.4/],
   ])('error %i is a definite refusal that says what to do', async (code, errmsg, advice) => {
@@ -208,7 +228,37 @@ describe('MongoDB, as far as a stub can show', () => {
     expect(sent('findAndModify')).toEqual([]);
   });
 
-  test.each([115, 40_573])('a server without change streams (%i) is asked for one once', async (code) => {
+  test('behind a router, which holds changes up, waiters ask instead of opening a change stream', async () => {
+    stub.hello = { msg: 'isdbgrid' };
+    const [holder, waiter] = [claim(), claim()];
+    for (const each of [holder, waiter]) await backend.attempt(each);
+    let woken = 0;
+    await using _ = await backend.watch!(waiter, () => woken++);
+    await until('it is told three times to ask', () => woken >= 3);
+    expect(sent('aggregate')).toEqual([]);
+  });
+
+  test('the change stream of a waiter serves the next one, which comes a moment later', async () => {
+    const { handler } = stub;
+    const cursor = { id: 7n, ns: 'app.holdfast' };
+    let opened = 0;
+    stub.handler = (command, name) => {
+      if (name === 'getMore') return new Promise(() => {});
+      if (name !== 'aggregate') return handler(command, name);
+      opened++;
+      return { cursor: { ...cursor, firstBatch: [], postBatchResumeToken: { _data: String(opened) } } };
+    };
+    const [holder, waiter] = [claim(), claim()];
+    for (const each of [holder, waiter]) await backend.attempt(each);
+    for (let turn = 0; turn < 5; turn++) {
+      await using _ = await backend.watch!(waiter, () => {});
+    }
+    expect(opened).toBe(1);
+    expect(sent('killCursors')).toEqual([]);
+    await until('the stream that nobody uses is closed', () => sent('killCursors').length > 0);
+  });
+
+  test.each([13, 115, 40_573])('where a change stream is refused for good (%i), it is asked for once', async (code) => {
     const { handler } = stub;
     stub.handler = (command, name) =>
       name === 'aggregate' ? { ok: 0, code, errmsg: 'not supported' } : handler(command, name);
@@ -220,10 +270,11 @@ describe('MongoDB, as far as a stub can show', () => {
     expect(sent('aggregate')).toHaveLength(1);
   });
 
-  test('check tells of a sharded cluster that time is the routers’', async () => {
+  test('check tells of a sharded cluster that time is the routers’, and that one that is ahead ends living leases', async () => {
     stub.hello = { msg: 'isdbgrid' };
     stub.handler = (_, name) => (name === 'buildInfo' ? { version: '7.0.0' } : {});
-    expect((await backend.check!()).map(({ code }) => code)).toEqual(['sharded']);
+    const findings = await backend.check!();
+    expect(findings).toMatchObject([{ code: 'sharded', message: expect.stringMatching(/ends leases early/) }]);
   });
 
   test('check tells a lone server and an old one', async () => {
