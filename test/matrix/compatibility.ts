@@ -81,7 +81,7 @@ MongoDB are in no registry of packages: the public workflow runs them in the con
 const OF_OTHERS = `## What every change runs
 
 All tests run on every change, on Node 24 and the versions of Debian 12: Redis 7.0, PostgreSQL 15, MariaDB 10.11, etcd 3.4, ZooKeeper 3.8. NATS is
-2.15.1. S3 is moto 5.2.5, and DynamoDB is dynalite 4.0.0 and moto, which are emulators. **MongoDB is a stub**: no MongoDB server has run its backend yet.`;
+2.15.1. S3 is moto 5.2.5, and DynamoDB is dynalite 4.0.0 and moto, which are emulators. **MongoDB is a stub**: a server, 4.4.6, ran by hand only.`;
 
 /** The parts of the page, and the servers of each. */
 const PARTS: readonly (readonly [title: string, ...servers: string[]])[] = [
