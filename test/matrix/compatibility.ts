@@ -1,21 +1,22 @@
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clientCells } from './clients/cells.ts';
 import { kitServer } from './clients/kit-servers.ts';
 import type { Result } from './result.ts';
 import { nameOf, SERVERS, suitesOf } from './servers.ts';
 
-export const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'compatibility.md');
-const folder = join(import.meta.dirname, 'results');
+const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'compatibility.md');
+/** Where the results of this machine are. */
+export const RESULTS = join(import.meta.dirname, '..', '..', '.results', 'matrix');
 
 /** By the names of their cells. */
 export type Results = ReadonlyMap<string, Result>;
 
 export const readResults = (): Results =>
   new Map(
-    globSync('*.json', { cwd: folder }).map((file) => [
+    globSync('*.json', { cwd: RESULTS }).map((file) => [
       file.replace(/\.json$/, ''),
-      JSON.parse(readFileSync(join(folder, file), 'utf8')) as Result,
+      JSON.parse(readFileSync(join(RESULTS, file), 'utf8')) as Result,
     ]),
   );
 
@@ -69,8 +70,8 @@ const INTRODUCTION = `# What the tests ran on
 
 Each row is a run on a real server of that version, by all tests of the engine. Each cell of a table of clients is a run of the conformance
 suite, about 140 cases, over that client. *plain* is the client as it comes; beside it what was set, or how the server stood. Nobody writes
-this page: \`npm run matrix\` fetches servers, clients and runtimes, runs the tests, and writes it from the results in
-\`test/matrix/results\` of the repository.
+this page: \`npm run matrix\` fetches servers, clients and runtimes, runs the tests, and writes it at the end of a
+whole run.
 
 *Skipped* are tests that a server or the machine cannot run, such as those that need a program that is not there.`;
 
@@ -169,4 +170,3 @@ function clientTable(ran: readonly Result[]): string {
 }
 
 export const writeCompatibility = (): void => writeFileSync(PAGE, compatibility(cells, readResults()));
-export const writtenPage = (): string => (existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '');

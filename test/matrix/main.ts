@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { flagsOf } from '../kit/flags.ts';
 import { serverCache } from '../kit/server-cache.ts';
 import { runClients } from './clients/main.ts';
-import { writeCompatibility } from './compatibility.ts';
+import { RESULTS, writeCompatibility } from './compatibility.ts';
 import { fetched } from './fetch.ts';
 import { type Launched, launchedHere } from './launched.ts';
 import { isSame, type Result } from './result.ts';
@@ -13,11 +13,12 @@ import { runOn, versionsOf } from './run.ts';
 import { nameOf, SERVERS, type ServerRow, SUITES, type Suite, suitesOf } from './servers.ts';
 import { reasonOf } from './sources/command.ts';
 
-const USAGE = `npm run matrix -- [server…] [flags]: the tests of each engine on each version of its servers, and docs/compatibility.md from what came of it
+const USAGE = `npm run matrix -- [server…] [flags]: the tests of each engine on each version of its servers, and docs/compatibility.md from a whole run
 npm run matrix -- clients [name…] [flags]: the conformance suite over each client, with each of its settings, in each runtime
   server          as in valkey, valkey-9.1 or redis-cluster
   name            a client, a server, a runtime or a cell
   --suite <name>  this suite of the servers; may be given several times
+  --page          writes the page also after a run of some, from all results that this machine has
   --again         repeats what ran already with the same sources, server, client and runtime
   --fetch         only fetches the servers
   --here          on the servers of this machine, which is a container of them: nothing is fetched
@@ -28,13 +29,13 @@ const { values, positionals } = flagsOf(USAGE, {
   allowPositionals: true,
   options: {
     suite: { type: 'string', multiple: true },
+    page: { type: 'boolean', default: false },
     again: { type: 'boolean', default: false },
     fetch: { type: 'boolean', default: false },
     /** The servers of this machine, which is a container of them: nothing is fetched. */
     here: { type: 'boolean', default: false },
   },
 });
-const results = join(import.meta.dirname, 'results');
 const git = (...args: string[]): string =>
   execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 
@@ -54,7 +55,7 @@ const namesOf = (row: ServerRow): string[] => [
 ];
 
 async function runCell(row: ServerRow, suite: Suite, launched: Launched): Promise<void> {
-  const file = join(results, `${nameOf(row)}-${suite.name}.json`);
+  const file = join(RESULTS, `${nameOf(row)}-${suite.name}.json`);
   const { server, source } = row;
   const setting = {
     ...{ server, version: launched.version, from: values.here ? 'container' : source.from, suite: suite.name },
@@ -70,7 +71,6 @@ async function runCell(row: ServerRow, suite: Suite, launched: Launched): Promis
   }
   const result: Result = { ...setting, date: new Date().toISOString(), ...outcome };
   writeFileSync(file, `${JSON.stringify(result, undefined, 2)}\n`);
-  writeCompatibility();
   const { passed, failed, skipped } = result;
   console.log(`${server} ${launched.version}, ${suite.name}: ${passed} passed, ${failed} failed, ${skipped} skipped`);
   if (failed > 0) process.exitCode = 1;
@@ -109,15 +109,15 @@ if (unknown.length > 0) {
   process.exitCode = 64;
 } else {
   const cache = serverCache();
-  for (const folder of [cache, results]) mkdirSync(folder, { recursive: true });
-  // Also where nothing runs: what the matrix has may have changed.
-  writeCompatibility();
+  for (const folder of [cache, RESULTS]) mkdirSync(folder, { recursive: true });
   if (first !== 'clients') await runServers(positionals, cache);
   const only = first !== 'clients' && (positionals.length > 0 || values.suite || values.fetch);
   if (!only) {
     await runClients(rest, {
-      ...{ cache, results, sources, again: values.again, written: writeCompatibility },
+      ...{ cache, results: RESULTS, sources, again: values.again },
       ended: () => ended,
     });
   }
+  const whole = !only && rest.length === 0 && first !== 'clients';
+  if (!ended && (whole || values.page)) writeCompatibility();
 }

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Cell, cells, compatibility, readResults, writtenPage } from './compatibility.ts';
+import { type Cell, cells, compatibility } from './compatibility.ts';
 import { versionIn } from './launched.ts';
 import { isSame, type Result } from './result.ts';
 import { outcomeOf } from './run.ts';
@@ -14,19 +14,6 @@ const result: Result = {
   ...{ runtime: 'Node 24.21.0', sources: 'abc', date: '2026-01-02T03:04:05Z', seconds: 60 },
   ...{ passed: 3, failed: 0, skipped: 1, failures: [] },
 };
-
-test('the page of versions is what the results make of it', () => {
-  expect(writtenPage(), 'npm run matrix writes it').toBe(compatibility(cells, readResults()));
-});
-
-test('each result is of a server and a suite that the matrix has, and of the version that its file names', () => {
-  for (const [name, { version, suite }] of readResults()) {
-    const found = cells.find((each) => each.name === name);
-    expect(found, name).toBeDefined();
-    expect(suite, name).toBe(found!.suite);
-    expect(`${version}.`.startsWith(`${found!.version}.`) || version === '', `${name}: ${version}`).toBe(true);
-  }
-});
 
 test('the page has a row for what ran, the names of what failed, and what did not run', () => {
   const other = { ...cell, name: 'redis-8.0-redis', server: 'redis', version: '8.0' };

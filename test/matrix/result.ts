@@ -1,4 +1,4 @@
-/** What came of one suite on one server: a file in `results`, which is committed. */
+/** What came of one suite on one server: a file in the ignored folder `.results/matrix`. */
 export interface Result {
   readonly server: string;
   /** By the word of the server itself. */

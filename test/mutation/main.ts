@@ -84,7 +84,7 @@ async function run(lane: Lane, left: Mutant[], results: Results): Promise<void> 
 const asked = values.tests && { sources: SOURCES, tests: values.tests.join() };
 for (const name of ['sources', ...Object.keys(ENGINES)]) {
   if (values.lane && !values.lane.includes(name)) continue;
-  const results = new Results(`${root}test/mutation/results/${name}.jsonl`);
+  const results = new Results(`${root}.results/mutation/${name}.jsonl`);
   const lane = name === 'sources' ? new SourcesLane(values.again, asked) : new ScriptsLane(name);
   const shown = sampled(lane.mutants.filter(wanted));
   const left = shown.filter(({ id }) => {

@@ -15,7 +15,7 @@ const USAGE = `npm run prove -- [flags]: everything that shows whether the promi
   --only <part>   this part; may be given several times
   --anew          forgets what came of the rounds before
   --help          this
-What came of each round is kept in test/prove/results, and the next round adds to it, from other seeds. One that was ended in the middle goes
+What came of each round is kept in .results/prove, which git ignores, and the next round adds to it, from other seeds. One that was ended in the middle goes
 on with the parts it had not run. All that a part printed is in .tmp/prove until it runs again.`;
 
 const { values } = flagsOf(USAGE, {
@@ -25,7 +25,7 @@ const { values } = flagsOf(USAGE, {
     anew: { type: 'boolean', default: false },
   },
 });
-const folder = join(import.meta.dirname, 'results');
+const folder = join(root, '.results', 'prove');
 if (values.anew) rmSync(folder, { recursive: true, force: true });
 const prints = join(root, '.tmp', 'prove');
 for (const each of [folder, prints]) mkdirSync(each, { recursive: true });

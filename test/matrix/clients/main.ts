@@ -23,7 +23,6 @@ interface Ways {
   readonly sources: string | undefined;
   readonly again: boolean;
   ended(): boolean;
-  written(): void;
 }
 
 const isNamed = ({ name, row, on, title, runtime }: ClientCell, names: readonly string[]): boolean =>
@@ -84,7 +83,6 @@ async function runGroup(cells: readonly ClientCell[], folder: string, cache: str
         file,
         `${JSON.stringify({ ...result, date: new Date().toISOString(), ...outcome }, undefined, 2)}\n`,
       );
-      ways.written();
       const { passed, failed, skipped, seconds } = outcome;
       console.log(`${cell.name}: ${passed} passed, ${failed} failed, ${skipped} skipped, ${seconds} s`);
       if (failed > 0) process.exitCode = 1;
