@@ -171,7 +171,6 @@ export const navigation: readonly Section[] = [
       ['docs/decisions/deadlocks.md', 'Deadlocks'],
       ['docs/decisions/events.md', 'Events'],
       ['docs/decisions/telemetry.md', 'Telemetry'],
-      ['docs/decisions/busy-polling.md', 'Busy polling'],
       ['docs/decisions/file-backend.md', 'The file backend'],
       ['docs/decisions/renewal-thread.md', 'Renewal by a thread'],
       ['docs/decisions/unawaited-release.md', 'Releases that nobody waits for'],

@@ -28,17 +28,12 @@ import { type Waits, waitsOf } from './waits/waits.ts';
 export interface LocksDefaults extends LockOptions {
   /** Time, timers and randomness. Default: those of the machine. For tests. */
   readonly clock?: Clock;
-  /**
-   * Stay awake for up to 0.25 ms while one call to the engine is under way alone, if answers come that soon. Default false. It
-   * makes a single caller next to a fast engine quicker, and costs processor time. It is useless on a machine with one core.
-   */
-  readonly busyPoll?: boolean;
 }
 
 /** Who hears of the progress of `waits`. */
 export type WaitsOptions = Pick<Listing, 'progress'>;
 
-const DEFAULTS = allOf(LOCK_OPTIONS, namesOf<Omit<LocksDefaults, keyof LockOptions>>({ clock: true, busyPoll: true }));
+const DEFAULTS = allOf(LOCK_OPTIONS, namesOf<Omit<LocksDefaults, keyof LockOptions>>({ clock: true }));
 const INSPECT_OPTIONS = namesOf<Listing>({ exact: true, progress: true });
 const WAITS_OPTIONS = namesOf<WaitsOptions>({ progress: true });
 
@@ -84,8 +79,8 @@ export class Locks implements AsyncDisposable {
   readonly #memos: Memos;
 
   /** @internal Use `createLocks`. */
-  constructor(backend: Backend, { clock = systemClock, busyPoll = false, ...defaults }: LocksDefaults) {
-    this.#runtime = new LockRuntime(backend, clock, flag(busyPoll, 'busyPoll'));
+  constructor(backend: Backend, { clock = systemClock, ...defaults }: LocksDefaults) {
+    this.#runtime = new LockRuntime(backend, clock);
     this.#runtime.deadlocks = new Detector(this.#runtime);
     this.#defaults = defaults;
     this.#options = new LayeredOptions(backend.traits, defaults);

@@ -178,7 +178,6 @@ function verrou(place: Place): Contestant {
 export default {
   holdfast: (place) => holdfast(redis(connect(place))),
   'holdfast, no hand-off': (place) => holdfast(redis(connect(place)), { handOff: false }),
-  'holdfast, busy poll': (place) => holdfast(redis(connect(place)), { busyPoll: true }),
   'holdfast, release not awaited': (place) => inBlocks(redis(connect(place)), { awaitRelease: false }),
   'holdfast, release not awaited, no hand-off': (place) =>
     inBlocks(redis(connect(place)), { awaitRelease: false, handOff: false }),

@@ -5,8 +5,6 @@ import Redlock from 'redlock';
 import { ATTEMPT, RELEASE } from '../../src/backends/redis/scripts.generated.ts';
 import { attemptArgs, releaseArgs } from '../../src/backends/redis/wire.ts';
 import { redlock } from '../../src/backends/redlock/index.ts';
-import { systemClock } from '../../src/core/contract/clock.ts';
-import { BusyPoll } from '../../src/core/engine/busy-poll.ts';
 import { HOST } from '../../test/kit/net.ts';
 import type { Contestant, Contestants, Place } from '../contestant.ts';
 import { holdfast } from './holdfast.ts';
@@ -96,14 +94,12 @@ const OURS: Pair = {
 /** How near to the floor any lock with a token can come. */
 const LEAST: Pair = { take: TOKEN, free: COMPARE_AND_DELETE, asked: (_, id) => [id, TTL], freed: (id) => [id] };
 
-/** Two scripts at all five at once, with nothing of ours around them but polling, if wanted. For one caller: it does not wait. */
-function scripts(place: Place, { take, free, asked, freed }: Pair, poll?: BusyPoll): Contestant {
+/** Two scripts at all five at once, with nothing of ours around them. For one caller: it does not wait. */
+function scripts(place: Place, { take, free, asked, freed }: Pair): Contestant {
   const clients = connect(place);
   const [taking, freeing] = [known(take), known(free)];
-  const ask = (run: typeof taking, key: string, args: readonly (string | number)[]): Promise<boolean> => {
-    poll?.begin(systemClock.now());
-    return majority(clients.map((client) => run(client, key, args))).finally(() => poll?.noteAnswer());
-  };
+  const ask = (run: typeof taking, key: string, args: readonly (string | number)[]): Promise<boolean> =>
+    majority(clients.map((client) => run(client, key, args)));
   return {
     lock: (key) => async () => {
       const id = randomUUID();
@@ -133,14 +129,11 @@ async function counting(place: Place, contestant: Contestant): Promise<Contestan
 
 export default {
   holdfast: (place) => holdfast(redlock(connect(place))),
-  'holdfast, busy poll': (place) => holdfast(redlock(connect(place)), { busyPoll: true }),
   'holdfast, autopipelining': (place) => holdfast(redlock(gathering(place))),
   bare: (place) => bare(place),
   'bare, autopipelining': (place) => bare(place, gathering(place)),
   scripts: (place) => scripts(place, OURS),
-  'scripts, busy poll': (place) => scripts(place, OURS, new BusyPoll(systemClock)),
   token: (place) => scripts(place, LEAST),
-  'token, busy poll': (place) => scripts(place, LEAST, new BusyPoll(systemClock)),
   redlock: peer,
   'holdfast, counter': (place) => counting(place, holdfast(redlock(connect(place)))),
   'holdfast, counter, no hand-off': (place) => counting(place, holdfast(redlock(connect(place)), { handOff: false })),

@@ -101,11 +101,6 @@ export const tables: Readonly<Record<string, Table>> = {
     head: ['', 'holdfast', 'floor', '`redlock`', '`redis-semaphore`', '`@verrou/core`'],
     lines: [
       one('one caller, × the floor', 'times', hundredths),
-      [
-        'the same with `busyPoll: true`',
-        from('redis: one caller')('holdfast, busy poll', 'times', hundredths),
-        ...['', '', '', ''],
-      ],
       one('processor time of the client, µs a cycle', 'cpu', whole),
       one('p99, ms', 'p99', hundredths),
       one('garbage, kB a cycle', 'garbage', kilo),
@@ -163,13 +158,11 @@ export const tables: Readonly<Record<string, Table>> = {
     head: ['', 'holdfast', 'floor', '`redlock`'],
     lines: [
       ['one caller, × the floor', ...['holdfast', 'bare', 'redlock'].map((who) => quorum(who, 'times', hundredths))],
-      ['the same with `busyPoll: true`', quorum('holdfast, busy poll', 'times', hundredths), '', ''],
       [
         'with two of the five stopped, × the floor',
         ...['holdfast', 'bare'].map((who) => stopped(who, 'times', hundredths)),
         'waits for them',
       ],
-      ['the same with `busyPoll: true`', stopped('holdfast, busy poll', 'times', hundredths), '', ''],
       [
         '2 processes × 5 callers, one key, 1 ms of work: hand-overs/s',
         ...['holdfast', 'bare'].map((who) => votes(who, 'handOvers', whole)),

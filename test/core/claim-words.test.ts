@@ -34,7 +34,7 @@ function asking(answer?: Attempt) {
       return { [Symbol.asyncDispose]: async () => {} };
     },
   });
-  const engine = new Engine(backend, clock, false);
+  const engine = new Engine(backend, clock);
   const terms = {
     ...new LayeredOptions(backend.traits, { wait: 60_000 }).terms,
     inquiry: {

@@ -11,7 +11,7 @@ import { claim } from './claim.ts';
 /** An engine of which some calls are replaced. */
 function setup(calls: Partial<Backend> = {}) {
   const clock = manualClock();
-  return { clock, engine: new Engine(around(memory({ clock }), calls), clock, false) };
+  return { clock, engine: new Engine(around(memory({ clock }), calls), clock) };
 }
 const asked = claim('a', { key: 'order:42' });
 const never = () => new Promise<never>(() => {});

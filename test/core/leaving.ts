@@ -35,8 +35,8 @@ export function leaving({ answers = [(ask) => ask()], clock: own, backend }: How
     },
     ...backend,
   });
-  const runtime = new LockRuntime(broken, own ?? clock, false);
-  const others = new LockRuntime(engine, clock, false);
+  const runtime = new LockRuntime(broken, own ?? clock);
+  const others = new LockRuntime(engine, clock);
   const options: LockOptions = { ttl: 60_000 };
   const take = async (of = runtime, more: LockOptions = {}) =>
     (await of.take('key', EXCLUSIVE, new LayeredOptions(engine.traits, { ...options, ...more }).terms))!;

@@ -202,7 +202,7 @@ describe('while the engine is away for some', () => {
 function watched(watch?: DeadlockWatch['watch']) {
   const clock = manualClock();
   const engine = memory({ clock });
-  const runtime = new LockRuntime(engine, clock, false);
+  const runtime = new LockRuntime(engine, clock);
   const asked: { readonly key: string; readonly giveUp: (error: LockError) => void }[] = [];
   const ends: string[] = [];
   runtime.deadlocks = {

@@ -177,7 +177,7 @@ describe('the reason why a claim heard nothing', () => {
     const clock = manualClock(1);
     const memoryEngine = memory({ clock });
     let answer: Backend['attempt'] = (claim) => memoryEngine.attempt(claim);
-    const engine = new Engine(around(memoryEngine, { attempt: (claim) => answer(claim) }), clock, false);
+    const engine = new Engine(around(memoryEngine, { attempt: (claim) => answer(claim) }), clock);
     const { terms } = new LayeredOptions(memoryEngine.traits, { wait: 60_000 });
     const claim = { ...claimOf('ours'), number: 1, inside: [], within: 5_000 };
     const asked = new AskedClaim(engine, claim, terms);

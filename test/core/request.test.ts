@@ -17,7 +17,7 @@ function setup(traits: Partial<Traits> = {}) {
   const clock = manualClock();
   const engine = memory({ clock });
   const backend = around(engine, { traits: { ...engine.traits, ...traits } });
-  const runtime = new LockRuntime(backend, clock, false);
+  const runtime = new LockRuntime(backend, clock);
   const request = (options: LockOptions = {}, seats: Seats = EXCLUSIVE) => {
     const { terms } = new LayeredOptions(backend.traits, options);
     return new AcquireRequest(new RequestEvents(runtime, { key: 'key', seats, terms }, 0), terms, 0);

@@ -13,7 +13,7 @@ import { manualClock } from '../../src/testing/index.ts';
 function setup() {
   const clock = manualClock();
   const engine = memory({ clock });
-  const runtime = new LockRuntime(engine, clock, false);
+  const runtime = new LockRuntime(engine, clock);
   const take = (key: string, options: LockOptions = {}, seats = EXCLUSIVE) =>
     runtime.take(key, seats, new LayeredOptions(engine.traits, options).terms);
   return { clock, engine, runtime, take };

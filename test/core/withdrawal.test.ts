@@ -163,7 +163,7 @@ function takingBack(silent = false) {
       return { freed: true };
     },
   });
-  return { clock, released, timers, engine: new Engine(backend, clock, false) };
+  return { clock, released, timers, engine: new Engine(backend, clock) };
 }
 
 test('what is to be taken back in a moment is taken back in a moment', async () => {

@@ -104,7 +104,7 @@ test('a run learns of a loss as long before as all locks do, or as its memo says
 
 test('a key is seen in the state of what is left there, and else by the tries that are counted', async () => {
   const { clock, engine, locks } = setup();
-  const { engine: core } = new LockRuntime(engine, clock, false);
+  const { engine: core } = new LockRuntime(engine, clock);
   const seen = (key: string, held = false) => sightOf(core, key, held);
   expect(await seen('nothing')).toBeUndefined();
   const counted = locks.memo('counted', { keep: '1h', attempts: 2, rest: 5_000 });
@@ -117,6 +117,6 @@ test('a key is seen in the state of what is left there, and else by the tries th
   const { token } = await locks.memo('kept', { keep: 3_000 }).run(() => 1);
   await clock.advance(100);
   expect(await seen('kept')).toEqual({ state: 'kept', tries: 0, token, since: 100, remaining: 2_900 });
-  const { engine: without } = new LockRuntime(around(engine, { words: undefined }), clock, false);
+  const { engine: without } = new LockRuntime(around(engine, { words: undefined }), clock);
   expect(await sightOf(without, 'kept', false)).toBeUndefined();
 });

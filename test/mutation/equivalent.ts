@@ -164,8 +164,6 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/contract/promises.ts#sleep ErMFrA: true => false': 'The listener is taken away in any case.',
   'src/core/contract/terms.ts#checkDelay R6YM14: 0 => 1':
     'Half of 1 ms leaves no delay but 0, which was answered before.',
-  'src/core/engine/busy-poll.ts#BusyPoll.turn wGNKs0: < => <=':
-    'One turn of the loop more, at the very moment of the limit.',
   'src/core/engine/call-timeouts.ts#Agenda.remove oS0ywY: 1 => 2': 'Any slot below 0 is in no bag.',
   'src/core/engine/call-timeouts.ts#CallTimeouts.begin W6MtB9: -1 => 1': 'The agenda sets it.',
   'src/core/engine/call-timeouts.ts#CallTimeouts.begin 3VA5nz: 1 => 0': 'The agenda sets it.',

@@ -51,7 +51,7 @@ export class Lines {
     try {
       await this.kind();
       const send = (): Promise<LineDocument | undefined> => this.#send(key, pipeline, within, upsert);
-      // Of several upserts that make the document at once all but one fail. From 5.0 on the server repeats them by itself, if the filter is
+      // All but one of several upserts that make the document at once fail. From 5.0 on the server repeats them by itself, if the filter is
       // `_id` alone; 4.4 never repeats a findAndModify (4,442 of 40,000 first attempts came back), so the lock rests on this repetition.
       return await send().catch((error: unknown) => {
         if (!isDuplicate(error)) throw error;

@@ -1,5 +1,4 @@
 import type { Cancel, Clock } from '../contract/clock.ts';
-import type { BusyPoll } from './busy-poll.ts';
 
 /**
  * The longest time that the timer outlives its items, ms. For an item that is due later it is set again. Where items come and go over and
@@ -110,15 +109,12 @@ export interface Call {
  */
 export class CallTimeouts {
   readonly #clock: Clock;
-  readonly #busyPoll: BusyPoll | undefined;
   readonly #calls: Agenda<Call>;
   #gaveGrace = false;
   #ending = false;
 
-  /** @param busyPoll polls for a call that is alone */
-  constructor(clock: Clock, busyPoll?: BusyPoll) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#busyPoll = busyPoll;
     this.#calls = new Agenda(clock, (late) => this.#look(late));
   }
 
@@ -126,15 +122,12 @@ export class CallTimeouts {
   begin(ms: number, expired: () => void, now = this.#clock.now()): Call {
     const call: Call = { due: now + ms, slot: -1, onExpiry: expired };
     this.#calls.add(call, call.due, now);
-    if (call.slot === 0) this.#busyPoll?.begin(now);
-    else this.#busyPoll?.stop();
     return call;
   }
 
   /** Ends the limit of a call that was answered or given up. @returns whether the call was still under way */
   end(call: Call): boolean {
     if (!this.#calls.remove(call)) return false;
-    this.#busyPoll?.noteAnswer();
     if (this.#ending) this.#settle();
     return true;
   }

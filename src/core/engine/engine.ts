@@ -17,7 +17,6 @@ import { isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts'
 import { KeyedSerializer } from '../contract/keyed-serializer.ts';
 import { labelParts } from '../contract/origin.ts';
 import { printable } from '../contract/printable.ts';
-import { BusyPoll } from './busy-poll.ts';
 import { CallTimeouts } from './call-timeouts.ts';
 import { Bell } from './listener.ts';
 import { StepLimit } from './step-limit.ts';
@@ -88,11 +87,11 @@ export class Engine {
   readonly extensions = new KeyedSerializer();
   readonly unawaited = new Unawaited();
 
-  constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
+  constructor(backend: Backend, clock: Clock) {
     this.backend = backend;
     this.clock = withoutContext(clock);
     this.activity = new Activity(this.clock);
-    this.#timeouts = new CallTimeouts(this.clock, busyPoll ? new BusyPoll(this.clock) : undefined);
+    this.#timeouts = new CallTimeouts(this.clock);
   }
 
   attempt(claim: Claim): Promise<Attempt> {

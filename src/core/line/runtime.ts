@@ -32,8 +32,8 @@ export class LockRuntime implements LineContext {
   readonly #lines = new Map<string, LocalLine>();
   #closed: PromiseWithResolvers<void> | undefined;
 
-  constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
-    this.engine = new Engine(backend, clock, busyPoll);
+  constructor(backend: Backend, clock: Clock) {
+    this.engine = new Engine(backend, clock);
     this.watchdog = new Watchdog(this.engine);
     this.name = processName(clock);
     this.refusals = new RefusalThrottle(this.engine.clock);
