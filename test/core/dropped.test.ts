@@ -86,6 +86,36 @@ test.each([
   await locks.close();
 });
 
+test('a run that never ends is not warned of: nobody was given its lease to keep', async () => {
+  const { locks, untilRenewed } = renewed();
+  const said = await warned(async () => {
+    void locks.mutex('own endless').run(() => new Promise(() => {}));
+    void locks.all(['own first', 'own second']).run(() => new Promise(() => {}));
+    await Promise.race([locks.mutex('own dropped').acquire(), Promise.resolve()]);
+    await untilRenewed();
+  }, 'dropped');
+  expect(said).toEqual(['dropped']);
+});
+
+test('what enters a hold again leaves nothing in memory, however often, before the hold is renewed', async () => {
+  await using locks = createLocks(memory(), { ttl: '10m' });
+  const lock = locks.mutex('entered');
+  await lock.run(async () => {
+    const enter = async (): Promise<void> => {
+      for (let times = 0; times < 20_000; times++) {
+        await lock.run(() => {});
+        await (await lock.acquire()).release();
+      }
+      collect();
+    };
+    await enter(); // what is made once, such as compiled code
+    const before = process.memoryUsage().heapUsed;
+    await enter();
+    const each = (process.memoryUsage().heapUsed - before) / 40_000;
+    expect(each, 'bytes that stay of one entry').toBeLessThan(40);
+  });
+});
+
 test('a lease that was dropped, and is over by then, is not warned of', async () => {
   const { locks, untilRenewed } = renewed();
   const said = await warned(async () => {

@@ -44,7 +44,7 @@ export class HeldLease implements AnyLease {
     this.#giveBack = giveBack;
     this.key = hold.claim.key;
     this.token = hold.exclusive ? hold.token : undefined;
-    if (hold.terms.renew) hold.life.views.push(this);
+    if (hold.terms.renew) hold.life.expectRelease(this);
   }
 
   get hold(): Hold {
@@ -59,6 +59,12 @@ export class HeldLease implements AnyLease {
   /** Lets a warning tell, from now on, when its caller has dropped it. */
   warnIfDropped(): void {
     if (!this.#released) leases.register(this, this.#hold, this);
+  }
+
+  /** From now on a `run` sees to its release, so no warning tells of it. */
+  warnNever(): void {
+    this.#hold.life.expectNoRelease(this);
+    leases.unregister(this);
   }
 
   get signal(): AbortSignal {
@@ -143,7 +149,7 @@ export class HeldLease implements AnyLease {
   release(): Promise<boolean> {
     if (this.#released) return Promise.resolve(false);
     this.#released = true;
-    leases.unregister(this);
+    this.warnNever();
     const given = this.#giveBack ? this.#giveBack() : this.#hold.leave();
     // The listener is taken away only now, since the release may find that the hold is lost.
     if (this.#unlisten) given.then(this.#unlisten, this.#unlisten);

@@ -22,6 +22,10 @@ const NEXT: Readonly<Record<State, readonly State[]>> = {
 
 type LossListener = (loss: LockError) => void;
 
+interface DroppableLease {
+  warnIfDropped(): void;
+}
+
 /** The life of a hold, and the listeners for its loss. */
 export class HoldLife {
   #state: State = 'held';
@@ -29,10 +33,28 @@ export class HoldLife {
   over = false;
   /** The error that says why and when it was lost. */
   loss: LockError | undefined;
-  /** The leases since the last renewal. They stay alive until the next one. From then on a warning tells of a lease that is dropped. */
-  readonly views: { warnIfDropped(): void }[] = [];
+  /**
+   * The leases that a caller has to release, and that came since the last renewal. They stay alive until the next one. From then on a
+   * warning tells of a lease that is dropped.
+   */
+  readonly #unwatched: DroppableLease[] = [];
   /** It is made for the first listener: most holds have none. */
   #listeners: Set<LossListener> | undefined;
+
+  expectRelease(lease: DroppableLease): void {
+    this.#unwatched.push(lease);
+  }
+
+  /** The lease was released, or somebody else sees to its release. */
+  expectNoRelease(lease: DroppableLease): void {
+    const at = this.#unwatched.lastIndexOf(lease);
+    if (at >= 0) this.#unwatched.splice(at, 1);
+  }
+
+  /** From now on a warning tells of leases that were dropped. */
+  watchLeases(): void {
+    for (const lease of this.#unwatched.splice(0)) lease.warnIfDropped();
+  }
 
   /** Goes to a state, if the table allows it. @returns whether it does */
   become(state: State): boolean {

@@ -77,7 +77,7 @@ export class Watchdog {
     );
     for (const hold of batch) {
       hold.renewing = renewing;
-      for (const view of hold.life.views.splice(0)) view.warnIfDropped();
+      hold.life.watchLeases();
     }
     const { answers, error } = await renewing;
     for (const [i, hold] of batch.entries()) {

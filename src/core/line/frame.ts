@@ -43,6 +43,7 @@ export class Frame implements Enclosure {
     this.#context = context;
     this.#lease = lease;
     this.#parent = frames.getStore();
+    lease.warnNever();
   }
 
   /**
