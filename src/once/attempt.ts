@@ -4,14 +4,13 @@ import type { LockOptions } from '../core/contract/options.ts';
 import { heldLease } from '../core/holds/held-lease.ts';
 import type { Lease } from '../core/holds/lease.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
-import { incumbentOf } from '../leading/observer.ts';
 import { type Mutex, mutex } from '../primitives/lock.ts';
 import { insist } from './insist.ts';
 import type { OncePlan } from './options.ts';
-import { isRecorded, type TickRecord } from './record.ts';
+import { FailureMark, holderOf, isRecorded, type TickRecord } from './record.ts';
 import type { NotRun, OnceResult, TickWork } from './result.ts';
 import { type Guard, HeldRun } from './run.ts';
-import { ageAt, keepFrom, matters, timeLeft } from './window.ts';
+import { keepFrom, matters, mayBegin, timeLeft } from './window.ts';
 
 /** What one instance does for one tick, which is young. */
 export class TickAttempt {
@@ -19,6 +18,7 @@ export class TickAttempt {
   readonly #name: string;
   readonly #plan: OncePlan;
   readonly #record: TickRecord | undefined;
+  readonly #failure: FailureMark;
   /** The others leave the tick to this instance: its function has begun, or may have been noted. */
   #committed = false;
 
@@ -27,6 +27,7 @@ export class TickAttempt {
     this.#name = name;
     this.#plan = plan;
     this.#record = record;
+    this.#failure = new FailureMark(runtime, plan);
   }
 
   /**
@@ -71,7 +72,7 @@ export class TickAttempt {
       guards.push({ lease, isNeeded: () => true });
     }
     if (!retry && this.#record) await this.#commit(this.#record, guards[0]!.lease);
-    return ageAt(window, this.#now) === 'late' ? 'late' : undefined;
+    return mayBegin(window, this.#now) ? undefined : 'late';
   }
 
   /**
@@ -92,7 +93,7 @@ export class TickAttempt {
     try {
       run.assertHeld();
       this.#committed = true;
-      const value = await fn(run);
+      const value = await this.#failure.noteFailureOf(() => fn(run));
       const recorded = !retry || !this.#record || (await isRecorded(this.#record, this.#runtime.engine, lease.signal));
       return { ran: true, value, recorded };
     } finally {
@@ -145,15 +146,11 @@ export class TickAttempt {
   }
 
   async #notRun(reason: NotRun, key: string): Promise<OnceResult<never>> {
-    const by = reason === 'late' ? undefined : await this.#holderOf(key);
+    const [by, failedBy] = await Promise.all([
+      reason === 'late' ? undefined : holderOf(this.#runtime.engine, key),
+      reason === 'taken' ? this.#failure.by() : undefined,
+    ]);
+    if (failedBy !== undefined) return { ran: false, reason: 'failed', by: failedBy };
     return { ran: false, reason, ...(by !== undefined && { by }) };
-  }
-
-  /** The name is only information: an error here is no error of the tick. */
-  async #holderOf(key: string): Promise<string | undefined> {
-    const { engine } = this.#runtime;
-    if (!engine.backend.inspect) return undefined;
-    const holder = await incumbentOf(engine.inspect(key, { exact: true }), 0).catch(() => null);
-    return holder?.label;
   }
 }

@@ -30,13 +30,15 @@ export class Ticks {
     const record = recordOf(this.#runtime, plan);
     const now = this.#runtime.engine.clock.epoch();
     const reason = ageAt(plan.window, now);
+    const by = Math.abs(now - plan.window.due);
+    // No schedule is off by more than a year: such a tick only has the options checked.
+    const isTick = by <= LONGEST;
+    if (isTick && this.#punctuality.noteFraction(name, plan.window.due)) warnOfFraction(name, plan.window.due);
     if (reason === 'young') {
       this.#punctuality.noteMet(name);
       return new TickAttempt(this.#runtime, name, plan, record).use(fn);
     }
-    const by = Math.abs(now - plan.window.due);
-    // No schedule is off by more than a year: such a tick only has the options checked.
-    const ticks = by <= LONGEST ? this.#punctuality.noteMissed(name, plan.window.due) : undefined;
+    const ticks = isTick ? this.#punctuality.noteMissed(name, plan.window.due) : undefined;
     if (ticks !== undefined) this.#tellMissed(name, plan, ticks, reason, by);
     return { ran: false, reason };
   }
@@ -50,6 +52,13 @@ export class Ticks {
 }
 
 const seconds = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${Math.round(ms / 1_000)} s`);
+
+function warnOfFraction(name: string, due: number): void {
+  const message =
+    `${quoted(name)} got the tick ${new Date(due).toISOString()}, which is no whole second. It looks like the time of the call, which ` +
+    'differs on each instance, and then each of them runs it. Give once() the time for which the timer fires';
+  process.emitWarning(message, 'HoldfastTickWarning');
+}
 
 const missedMessage = (name: string, { window, skew }: OncePlan, ticks: number, reason: string, by: number): string =>
   `${quoted(name)} never runs here: all of its ${ticks} ticks so far were late or early, the last one ${reason} by ${seconds(by)} ` +

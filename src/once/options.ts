@@ -11,7 +11,7 @@ export type Overlap = 'skip' | 'queue' | 'allow';
 
 /** Options that all instances of a schedule should share. */
 export interface OnceOptions {
-  /** How long a tick is young: an instance whose clock is later does not begin to run it. Default 1 minute; at least 1 ms. */
+  /** How long a tick is young: an instance whose clock is later does not ask for it. A grant that comes up to 5 s later is good. Default 1 minute; at least 1 ms. */
   readonly within?: Duration | undefined;
   /** How far the clocks of two instances may differ. Default 1 s. */
   readonly skew?: Duration | undefined;
@@ -87,7 +87,7 @@ export function oncePlan(
   const window = windowOf(due, within, skew);
   if (longestKept(window) > traits.ttl.max)
     throw invalid(
-      `within is ${within} ms and skew ${skew} ms; the engine keeps a key for ${traits.ttl.max} ms at most, which must be within + 2 × skew or more`,
+      `within is ${within} ms and skew ${skew} ms; the engine keeps a key for ${traits.ttl.max} ms at most, which must be within + 2 × skew + 5 s or more`,
       name,
     );
   const lock = { ttl, notice, label, signal, spin: defaults.spin, ...UNSHARED_HOLD } as const;

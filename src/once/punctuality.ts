@@ -8,10 +8,18 @@ interface MissedTicks {
   readonly ticks: number;
 }
 
-/** Finds names of which every tick was late or early so far. */
+/** Finds names of which every tick was late or early so far, and names of which a tick is no whole second. */
 export class Punctuality {
+  readonly #fractions = new Set<string>();
   /** Undefined: there is nothing to tell, since a tick was young, or it was told. */
   readonly #names = new Map<string, MissedTicks | undefined>();
+
+  /** @returns whether the tick is the first one of its name that is no whole second: it looks like the time of a call */
+  noteFraction(name: string, due: number): boolean {
+    if (due % 1_000 === 0 || this.#fractions.size >= MOST || this.#fractions.has(name)) return false;
+    this.#fractions.add(name);
+    return true;
+  }
 
   noteMet(name: string): void {
     this.#keep(name, undefined);

@@ -6,11 +6,11 @@ import { LayeredOptions } from '../core/contract/option-table.ts';
 import { CALL_TIMEOUT, type Engine } from '../core/engine/engine.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { incumbentOf } from '../leading/observer.ts';
-import { type RwLock, rwLock } from '../primitives/rw-lock.ts';
+import { rwLock } from '../primitives/rw-lock.ts';
 import type { OncePlan } from './options.ts';
 import { keepFrom } from './window.ts';
 
-/** Remembers that a tick was run, until it is late for every instance. Only the holder of the run's key asks. */
+/** Remembers what became of a tick, until it is late for every instance. Only the holder of the run's key asks. */
 export interface TickRecord {
   /** @throws LockError `LOCK_UNAVAILABLE` */
   exists(): Promise<boolean>;
@@ -29,35 +29,39 @@ const LOOK = 5_000;
  * one seat. So looks are in the way of no other look, and only a record refuses one, even after a process has died in its look.
  */
 export class HeldRecord implements TickRecord {
-  readonly #engine: Engine;
-  readonly #looks: RwLock;
+  readonly #runtime: LockRuntime;
   readonly #plan: OncePlan;
+  readonly #key: string;
   /** The same at each try: what was kept without an answer is found again. */
   readonly #id: string;
 
-  constructor(runtime: LockRuntime, plan: OncePlan) {
-    const { traits } = runtime.engine.backend;
-    const ttl = Math.max(traits.ttl.min, Math.min(plan.ttl, LOOK));
-    const options = { ...plan.lock, ttl, notice: undefined, signal: undefined };
-    this.#engine = runtime.engine;
-    this.#looks = rwLock(runtime, plan.keys.done, new LayeredOptions(traits, options));
+  constructor(runtime: LockRuntime, plan: OncePlan, key: string) {
+    this.#runtime = runtime;
     this.#plan = plan;
+    this.#key = key;
     this.#id = runtime.engine.clock.id();
   }
 
+  get #engine(): Engine {
+    return this.#runtime.engine;
+  }
+
   async exists(): Promise<boolean> {
-    const lease = await this.#looks.read.tryAcquire();
+    const { traits } = this.#engine.backend;
+    const ttl = Math.max(traits.ttl.min, Math.min(this.#plan.ttl, LOOK));
+    const options = { ...this.#plan.lock, ttl, notice: undefined, signal: undefined };
+    const lease = await rwLock(this.#runtime, this.#key, new LayeredOptions(traits, options)).read.tryAcquire();
     await lease?.release();
     return lease === null;
   }
 
   async write(): Promise<boolean> {
-    const { keys, label, window } = this.#plan;
+    const { label, window } = this.#plan;
     const { clock, backend } = this.#engine;
     const ttl = keepFrom(window, clock.epoch());
     if (ttl === 0) return true;
     const claim = {
-      key: keys.done,
+      key: this.#key,
       id: this.#id,
       ...EXCLUSIVE,
       ttl: Math.max(ttl, backend.traits.ttl.min),
@@ -67,14 +71,14 @@ export class HeldRecord implements TickRecord {
       lingers: true,
       label,
     };
-    const answer = await orUnavailable(this.#engine, keys.done, () => this.#engine.attempt(claim));
+    const answer = await orUnavailable(this.#engine, this.#key, () => this.#engine.attempt(claim));
     return answer.granted || this.#isByAnother();
   }
 
   /** On a quorum, votes that are still under way refuse a look, too. A listing tells holds from votes. */
   async #isByAnother(): Promise<boolean> {
     if (!this.#engine.backend.inspect) return this.exists();
-    return (await incumbentOf(this.#engine.inspect(this.#plan.keys.done, { exact: true }))) !== null;
+    return (await incumbentOf(this.#engine.inspect(this.#key, { exact: true }))) !== null;
   }
 }
 
@@ -83,26 +87,32 @@ export class NotedRecord implements TickRecord {
   readonly #engine: Engine;
   readonly #notes: Notes;
   readonly #plan: OncePlan;
+  readonly #key: string;
 
-  constructor({ engine }: LockRuntime, notes: Notes, plan: OncePlan) {
+  constructor({ engine }: LockRuntime, notes: Notes, plan: OncePlan, key: string) {
     this.#engine = engine;
     this.#notes = notes;
     this.#plan = plan;
+    this.#key = key;
+  }
+
+  /** The label of the instance that wrote it, if there is one. */
+  by(): Promise<string | undefined> {
+    return this.#askEngine(() => this.#notes.read(this.#key));
   }
 
   async exists(): Promise<boolean> {
-    return (await this.#askEngine(() => this.#notes.read(this.#plan.keys.done))) !== undefined;
+    return (await this.by()) !== undefined;
   }
 
   async write(): Promise<boolean> {
     const ttl = keepFrom(this.#plan.window, this.#engine.clock.epoch());
-    if (ttl > 0) await this.#askEngine(() => this.#notes.write(this.#plan.keys.done, this.#plan.label, ttl));
+    if (ttl > 0) await this.#askEngine(() => this.#notes.write(this.#key, this.#plan.label, ttl));
     return true;
   }
 
   #askEngine<T>(ask: () => Promise<T>): Promise<T> {
-    const { done } = this.#plan.keys;
-    return orUnavailable(this.#engine, done, () => this.#engine.limit(ask, CALL_TIMEOUT, 'a note'));
+    return orUnavailable(this.#engine, this.#key, () => this.#engine.limit(ask, CALL_TIMEOUT, 'a note'));
   }
 }
 
@@ -124,12 +134,54 @@ async function orUnavailable<T>(engine: Engine, key: string, ask: () => Promise<
 export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | undefined {
   const { name: backend, traits, notes } = runtime.engine.backend;
   if (traits.lapses && !plan.retry) return undefined;
-  if (traits.lapses && traits.seats !== 'exclusive') return new HeldRecord(runtime, plan);
-  if (notes) return new NotedRecord(runtime, notes, plan);
+  if (traits.lapses && traits.seats !== 'exclusive') return new HeldRecord(runtime, plan, plan.keys.done);
+  if (notes) return new NotedRecord(runtime, notes, plan, plan.keys.done);
   const message = traits.lapses
     ? `${backend} cannot share a key, so it cannot tell who looks whether a tick was run from who has run it; leave retry out`
     : `${backend} keeps nothing that outlives a process, so it cannot tell who comes later that a tick was run`;
   throw new LockError('LOCK_UNSUPPORTED', message, { key: plan.keys.run, backend });
+}
+
+/**
+ * Without `retry` nobody runs a tick again whose run failed, so the others are told why. It is only information: what goes wrong with it is
+ * no error of the tick.
+ */
+export class FailureMark {
+  readonly #engine: Engine;
+  readonly #key: string;
+  readonly #record: HeldRecord | NotedRecord | undefined;
+
+  constructor(runtime: LockRuntime, plan: OncePlan) {
+    const { traits, notes } = runtime.engine.backend;
+    this.#engine = runtime.engine;
+    this.#key = plan.keys.failed;
+    if (plan.retry) return;
+    if (traits.lapses) this.#record = new HeldRecord(runtime, plan, this.#key);
+    else if (notes) this.#record = new NotedRecord(runtime, notes, plan, this.#key);
+  }
+
+  async noteFailureOf<T>(work: () => Promise<T> | T): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      await this.#record?.write().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** The label of the instance whose run failed, if one did and the engine tells. */
+  async by(): Promise<string | undefined> {
+    if (!this.#record) return undefined;
+    if (this.#record instanceof NotedRecord) return this.#record.by().catch(() => undefined);
+    return holderOf(this.#engine, this.#key);
+  }
+}
+
+/** The label of the holder, if there is one and the engine tells. An error here is no error of the tick. */
+export async function holderOf(engine: Engine, key: string): Promise<string | undefined> {
+  if (!engine.backend.inspect) return undefined;
+  const holder = await incumbentOf(engine.inspect(key, { exact: true }), 0).catch(() => null);
+  return holder?.label;
 }
 
 /** Time between two tries to write the record, ms. */

@@ -1,10 +1,10 @@
 import type { TickRun } from './run.ts';
 
 /**
- * Why this instance did not run the tick. `taken`: another instance runs it, or has. `done`: with `retry`, it was run before.
- * `late`, `early`: by the clock of this instance. `overlap`: an earlier tick still runs.
+ * Why this instance did not run the tick. `taken`: another instance runs it, or has. `failed`: without `retry`, its run failed on another
+ * instance, if the engine tells. `done`: with `retry`, it was run before. `late`, `early`: by the clock of this instance. `overlap`: an earlier tick still runs.
  */
-export type NotRun = 'taken' | 'done' | 'late' | 'early' | 'overlap';
+export type NotRun = 'taken' | 'failed' | 'done' | 'late' | 'early' | 'overlap';
 
 /** Whether this instance ran the tick: the result of the function, or why it did not run. */
 export type OnceResult<T> =
@@ -20,7 +20,7 @@ export type OnceResult<T> =
   | {
       readonly ran: false;
       readonly reason: NotRun;
-      /** The `label` of the instance that was first, if the engine tells. */
+      /** The `label` of the instance that was first, or whose run failed, if the engine tells. */
       readonly by?: string;
     };
 

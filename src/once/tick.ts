@@ -35,12 +35,14 @@ export interface TickKeys {
   readonly run: string;
   /** Held, or noted, after the tick was run. */
   readonly done: string;
+  /** Held, or noted, after the run of the tick failed. */
+  readonly failed: string;
   /** Held while any tick of the name runs, if runs must not overlap. */
   readonly running: string;
 }
 
 /** How many bytes the longest key adds to a name. */
-const ADDED = '@2026-05-04T03:00:00.000Z#done'.length;
+const ADDED = '@2026-05-04T03:00:00.000Z#failed'.length;
 
 /** @throws LockError `LOCK_INVALID` for a bad name, or one that is too long */
 export function keysOf(name: unknown, due: number): TickKeys {
@@ -51,10 +53,10 @@ export function keysOf(name: unknown, due: number): TickKeys {
       `the name ${shown(checked)} has ${bytes} bytes; with the time of a tick behind it at most ${MAX_KEY_BYTES - ADDED} are allowed`,
     );
   const run = `${checked}@${new Date(due).toISOString()}`;
-  return { run, done: `${run}#done`, running: `${checked}@running` };
+  return { run, done: `${run}#done`, failed: `${run}#failed`, running: `${checked}@running` };
 }
 
-const KEY_OF_TICK = /@(?:[-+\d]+-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?:#done)?|running)$/;
+const KEY_OF_TICK = /@(?:[-+\d]+-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?:#done|#failed)?|running)$/;
 
 /** The name in a key of a tick; other keys stay as they are. */
 export const nameOfKey = (key: string): string => (key.includes('@') ? key.replace(KEY_OF_TICK, '') : key);

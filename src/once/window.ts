@@ -1,36 +1,48 @@
+import { CALL_TIMEOUT } from '../core/engine/engine.ts';
+
 /** The age of a tick by the clock of an instance. */
 export type Age = 'early' | 'young' | 'late';
 
 /**
- * The time in which a tick may begin to run, in ms since 1970 by each instance's own clock. A key that one instance keeps until
- * its clock is past `end` is kept long enough for all: the clocks of the others are at most `skew` behind, and say by then that
- * the tick is late.
+ * The time in which a tick may be asked for and begin to run, in ms since 1970 by each instance's own clock. A key that one instance
+ * keeps until its clock is past `end` is kept long enough for all: the clocks of the others are at most `skew` behind, and say by then
+ * that the tick may not begin.
  */
 export interface Window {
   /** When the tick is due. */
   readonly due: number;
   readonly first: number;
+  /** An instance whose clock is later does not ask for it. */
   readonly last: number;
+  /** An instance that asked before `last`, and whose answer comes later than this, does not begin to run it. */
+  readonly lastBegin: number;
   readonly end: number;
 }
+
+/** The time that the answer to the last question may take, ms: that of a call to the engine. */
+const ANSWER = CALL_TIMEOUT;
 
 export const windowOf = (due: number, within: number, skew: number): Window => ({
   due,
   first: due - skew,
   last: due + within,
-  end: due + within + skew,
+  lastBegin: due + within + ANSWER,
+  end: due + within + ANSWER + skew,
 });
 
 /** How long the tick is still young, ms. */
 export const timeLeft = ({ last }: Window, now: number): number => Math.max(0, last - now);
 
-/** Whether the tick may still be young for another instance. */
+/** Whether another instance may still begin to run the tick. */
 export const matters = ({ end }: Window, now: number): boolean => now <= end;
 
 export const ageAt = ({ first, last }: Window, now: number): Age => {
   if (now < first) return 'early';
   return now <= last ? 'young' : 'late';
 };
+
+/** Whether an instance that asked while the tick was young may begin to run it. */
+export const mayBegin = ({ lastBegin }: Window, now: number): boolean => now <= lastBegin;
 
 /** How much of a duration a fast clock really waits, as for a lease. */
 const RATE = 0.99;

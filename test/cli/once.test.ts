@@ -41,7 +41,8 @@ describeOn('file', 'holdfast once', () => {
   }, 60_000);
 
   test('a tick that is named is run once, and the next one is another', async () => {
-    const [tick, next] = [new Date(Date.now() - 10).toISOString(), now()];
+    const second = Math.floor(Date.now() / 1_000) * 1_000;
+    const [tick, next] = [second - 1_000, second].map((ms) => new Date(ms).toISOString()) as [string, string];
     expect((await desk.run('once', 'named', '--tick', tick, ...tell)).stdout).toContain(tick);
     expect(await desk.run('once', 'named', '--tick', tick, ...tell)).toMatchObject({ code: 0, stdout: '', stderr: '' });
     expect((await desk.run('once', 'named', '--tick', next, ...tell)).stdout).toContain(next);

@@ -37,8 +37,8 @@ test.each<[string, unknown, RegExp]>([
   ['no name', undefined, /a name must be a string/],
   [
     'a name that leaves no room for the time',
-    'n'.repeat(483),
-    /has 483 bytes; with the time of a tick behind it at most 482/,
+    'n'.repeat(481),
+    /has 481 bytes; with the time of a tick behind it at most 480/,
   ],
 ])('%s is LOCK_INVALID', async (_title, name, message) => {
   const { instance, tick } = scene();
@@ -49,7 +49,7 @@ test.each<[string, unknown, RegExp]>([
 test('the longest name works, with everything that is taken for it', async () => {
   const { instance, tick } = scene();
   const options = { retry: true, overlap: 'skip' } as const;
-  expect(await instance('a').once('n'.repeat(482), tick, nothing, options)).toMatchObject({ ran: true });
+  expect(await instance('a').once('n'.repeat(480), tick, nothing, options)).toMatchObject({ ran: true });
 });
 
 test('without a function it is LOCK_INVALID, and the tick is left to others', async () => {

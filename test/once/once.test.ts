@@ -43,22 +43,80 @@ test.each([
   expect(await instance('a', { ahead }).once(NAME, tick, () => 1)).toEqual({ ran: false, reason });
 });
 
-test('a tick that was run at the first moment is not run at the last moment of the slowest clock', async () => {
+test.each([
+  ['the first moment', 0],
+  ['the last moment', WITHIN],
+])('a tick that was run at %s is not run at the last moment of the slowest clock', async (_, wait) => {
   const { clock, instance, tick } = scene();
   const first = instance('first', { ahead: -SKEW });
   const last = instance('last', { ahead: -2 * SKEW });
+  await clock.advance(wait);
   expect(await first.once(NAME, tick, () => 1)).toMatchObject({ ran: true });
-  await clock.advance(WITHIN + 2 * SKEW);
+  await clock.advance(WITHIN + 2 * SKEW - wait);
   expect(await last.once(NAME, tick, () => 1)).toMatchObject({ ran: false, reason: 'taken' });
   await clock.advance(1);
   expect(await last.once(NAME, tick, () => 1)).toEqual({ ran: false, reason: 'late' });
 });
 
-test('a tick whose run failed is not run again, and the error is given to whoever ran it', async () => {
-  const { instance, tick } = scene();
-  const failed = instance('a').once(NAME, tick, () => Promise.reject(new Error('no paper')));
+test.each([
+  ['an engine whose holds outlive a process', true],
+  ['an engine of sessions', false],
+])('a tick whose run failed on %s is not run again, and the others are told that it failed', async (_, lapses) => {
+  const { kept, clock, instance, tick } = scene();
+  const session = { ...kept.traits, lapses: false, keptBy: 'session' } as const;
+  const backend = lapses ? kept : around(kept, { traits: session });
+  const failed = instance('a', { backend }).once(NAME, tick, () => Promise.reject(new Error('no paper')));
   await expect(failed).rejects.toThrow('no paper');
-  expect(await instance('b').once(NAME, tick, () => 1)).toMatchObject({ ran: false, reason: 'taken' });
+  const result = await instance('b', { backend }).once(NAME, tick, () => 1);
+  expect(result).toEqual({ ran: false, reason: 'failed', by: 'a' });
+  await clock.advance(WITHIN - 1);
+  expect(await instance('c', { backend }).once(NAME, tick, () => 1)).toMatchObject({ reason: 'failed' });
+});
+
+test('a failure that cannot be noted is no other error', async () => {
+  const { kept, clock, instance, tick } = scene();
+  const backend = around(kept, {
+    attempt: (claim) => (claim.key.endsWith('#failed') ? Promise.reject(new Error('down')) : kept.attempt(claim)),
+  });
+  const failed = instance('a', { backend }).once(NAME, tick, () => Promise.reject(new Error('no paper')));
+  const told = expect(failed).rejects.toThrow('no paper');
+  await clock.advance(10_000);
+  await told;
+  expect(await instance('b').once(NAME, tick, () => 1)).toMatchObject({ reason: 'taken', by: 'a' });
+});
+
+test.each([
+  [1_000],
+  [2_000],
+])('a tick that is asked for while it is young is run, though the grant is %i ms late', async (way) => {
+  const { kept, clock, instance, tick } = scene();
+  const backend = around(kept, {
+    attempt: async (claim) => {
+      const answer = kept.attempt(claim);
+      await new Promise<void>((resolve) => clock.after(way, resolve));
+      return answer;
+    },
+  });
+  await clock.advance(WITHIN);
+  const asked = instance('a', { backend }).once(NAME, tick, () => 1);
+  await clock.advance(way);
+  expect(await asked).toMatchObject({ ran: true });
+});
+
+test('of two that ask at the last moment, the second with the slowest clock and an answer that comes late, one runs', async () => {
+  const { kept, clock, instance, tick } = scene();
+  const slow = around(kept, {
+    attempt: async (claim) => {
+      await new Promise<void>((resolve) => clock.after(2_000, resolve));
+      return kept.attempt(claim);
+    },
+  });
+  await clock.advance(WITHIN);
+  expect(await instance('fast').once(NAME, tick, () => 1)).toMatchObject({ ran: true });
+  await clock.advance(SKEW);
+  const asked = instance('slow', { ahead: -SKEW, backend: slow }).once(NAME, tick, () => 2);
+  await clock.advance(5_000);
+  expect(await asked).toMatchObject({ ran: false, reason: 'taken' });
 });
 
 test('a runner that dies keeps the tick, without retry', async () => {

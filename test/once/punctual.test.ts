@@ -35,6 +35,14 @@ test('a name of which every tick was late so far is told once, by a warning and 
   ]);
 });
 
+test('a tick that is no whole second is warned of, once for each name: it looks like the time of the call', async () => {
+  const { instance, tick } = scene();
+  const locks = instance('a');
+  for (const n of [1, 0, 2]) await locks.once('digest', new Date(tick + n), nothing);
+  expect(warned()).toHaveLength(1);
+  expect(warned()[0]).toMatch(/"digest" got the tick 2026-01-01T00:00:00\.001Z, which is no whole second/);
+});
+
 test('ticks that are early count as well', async () => {
   const { instance, tick } = scene();
   const locks = instance('a');

@@ -112,7 +112,11 @@ function report(name: string, due: number, result: OnceResult<void>): number {
   }
   // Nothing is wrong. Cron would send a mail with the text, but a person at a terminal wants to know.
   const why =
-    result.reason === 'overlap' ? 'is skipped, because an earlier one still runs' : 'runs or ran on another machine';
+    result.reason === 'overlap'
+      ? 'is skipped, because an earlier one still runs'
+      : result.reason === 'failed'
+        ? 'failed on another machine'
+        : 'runs or ran on another machine';
   if (process.stderr.isTTY) complain(`${tick} ${why}${by}`);
   return EXIT.OK;
 }

@@ -34,7 +34,6 @@ export class HeldLease implements AnyLease {
   readonly #giveBack: (() => Promise<boolean>) | undefined;
   #released = false;
   #signal: AbortSignal | undefined;
-  /** Takes the listener for the loss away. */
   #unlisten: (() => void) | undefined;
 
   /** @param giveBack what a release does, called once. Default: its caller leaves the hold */
@@ -96,21 +95,23 @@ export class HeldLease implements AnyLease {
 
   assertHeld(): void {
     if (this.held) return;
-    const { name: backend } = this.#engine.backend;
-    const details = { key: this.key, backend };
+    const details = { key: this.key, backend: this.#engine.backend.name };
     if (this.#released)
       throw new LockError('LOCK_NOT_HELD', `the lease of ${quoted(this.key)} was released before`, details);
     throw (
       this.#hold.life.loss ??
-      new LockError('LOCK_LOST', `the lease of ${quoted(this.key)} on ${backend} ran out. Stop writing`, details)
+      new LockError(
+        'LOCK_LOST',
+        `the lease of ${quoted(this.key)} on ${details.backend} ran out. Stop writing`,
+        details,
+      )
     );
   }
 
   /** @throws LockError when it is not held, or when the holder was told of its loss */
   #assertKept(): void {
     this.assertHeld();
-    const { loss } = this.#hold.life;
-    if (loss) throw loss;
+    if (this.#hold.life.loss) throw this.#hold.life.loss;
   }
 
   async extend(ttl: Duration): Promise<void> {
