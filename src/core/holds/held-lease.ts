@@ -11,19 +11,6 @@ import type { AnyLease, LeaseRecord } from './lease.ts';
 /** If the timer of the signal is overdue by this much, it will not fire any more: a test had fake timers when it was set. ms */
 const OVERDUE = 1_000;
 
-/**
- * A lease that is dropped without a release, as by `Promise.race`, is renewed until its `Locks` are closed, and nobody can release it any
- * more. A warning tells so when it is collected. The hold is not ended: a caller may hold for as long as the process lives, and keep only
- * the signal. A lease is registered at its first renewal, since for a short hold this would cost more than all the rest.
- */
-const leases = new FinalizationRegistry<Hold>(({ life, claim }) => {
-  if (life.over) return;
-  process.emitWarning(
-    `a lease of ${quoted(claim.key)} was dropped without a release; it is renewed until its Locks are closed. Release it, or use run()`,
-    'HoldfastDroppedLeaseWarning',
-  );
-});
-
 /** @internal A caller's view of a hold; several views share one while a lock is re-entered. */
 export class HeldLease implements AnyLease {
   readonly key: string;
@@ -43,7 +30,7 @@ export class HeldLease implements AnyLease {
     this.#giveBack = giveBack;
     this.key = hold.claim.key;
     this.token = hold.exclusive ? hold.token : undefined;
-    if (hold.terms.renew) hold.life.expectRelease(this);
+    if (hold.terms.renew) hold.life.leases.add(this);
   }
 
   get hold(): Hold {
@@ -55,15 +42,9 @@ export class HeldLease implements AnyLease {
     return this.#hold.owner?.events.number;
   }
 
-  /** Lets a warning tell, from now on, when its caller has dropped it. */
-  warnIfDropped(): void {
-    if (!this.#released) leases.register(this, this.#hold, this);
-  }
-
-  /** From now on a `run` sees to its release, so no warning tells of it. */
+  /** A `run` sees to its release, so no warning has to tell that it was dropped. */
   warnNever(): void {
-    this.#hold.life.expectNoRelease(this);
-    leases.unregister(this);
+    this.#hold.life.leases.remove(this);
   }
 
   get signal(): AbortSignal {

@@ -7,6 +7,7 @@ import type { WordsLeft } from '../contract/left.ts';
 import type { Enclosing } from '../contract/origin.ts';
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
+import { CallerLeases } from './dropped-lease.ts';
 import { HoldTiming } from './hold-timing.ts';
 
 /** `lost`: the holder was told to stop, and may hold until the deadline. `released`: given back, or passed on. `ended`: over by itself. */
@@ -22,10 +23,6 @@ const NEXT: Readonly<Record<State, readonly State[]>> = {
 
 type LossListener = (loss: LockError) => void;
 
-interface DroppableLease {
-  warnIfDropped(): void;
-}
-
 /** The life of a hold, and the listeners for its loss. */
 export class HoldLife {
   #state: State = 'held';
@@ -33,28 +30,9 @@ export class HoldLife {
   over = false;
   /** The error that says why and when it was lost. */
   loss: LockError | undefined;
-  /**
-   * The leases that a caller has to release, and that came since the last renewal. They stay alive until the next one. From then on a
-   * warning tells of a lease that is dropped.
-   */
-  readonly #unwatched: DroppableLease[] = [];
+  readonly leases = new CallerLeases();
   /** It is made for the first listener: most holds have none. */
   #listeners: Set<LossListener> | undefined;
-
-  expectRelease(lease: DroppableLease): void {
-    this.#unwatched.push(lease);
-  }
-
-  /** The lease was released, or somebody else sees to its release. */
-  expectNoRelease(lease: DroppableLease): void {
-    const at = this.#unwatched.lastIndexOf(lease);
-    if (at >= 0) this.#unwatched.splice(at, 1);
-  }
-
-  /** From now on a warning tells of leases that were dropped. */
-  watchLeases(): void {
-    for (const lease of this.#unwatched.splice(0)) lease.warnIfDropped();
-  }
 
   /** Goes to a state, if the table allows it. @returns whether it does */
   become(state: State): boolean {

@@ -77,7 +77,7 @@ export class Watchdog {
     );
     for (const hold of batch) {
       hold.renewing = renewing;
-      hold.life.watchLeases();
+      hold.life.leases.watch(hold);
     }
     const { answers, error } = await renewing;
     for (const [i, hold] of batch.entries()) {
