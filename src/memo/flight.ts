@@ -15,12 +15,19 @@ import { failed, forOthers, succeeded, usedUp } from './outcome.ts';
 import { FlightRun } from './run.ts';
 import { stateOf } from './state.ts';
 
+interface Runner {
+  readonly caller: Caller;
+  readonly lease: HeldLease;
+  readonly run: FlightRun;
+  readonly tries: number;
+}
+
 /** All callers of one key in this process, who share one claim, until each has its result. */
 export class Flight {
   readonly #runtime: LockRuntime;
   readonly #plan: MemoPlan; // of its first caller
   readonly #callers: WaitingCallers;
-  #runner: { readonly caller: Caller; readonly run: FlightRun } | undefined;
+  #runner: Runner | undefined;
   readonly #answers: { count: number }; // of the engine
   #old: OldResult | undefined; // for the first caller: one that comes later looks for itself
   /** Ends the claim when the last caller has given up. */
@@ -99,6 +106,7 @@ export class Flight {
     else this.#callers.serve((caller) => caller.reject(caller.timedOut()), [head]);
   }
 
+  /** @returns when the run is over, or has lost its lease: nothing of it is kept then, and the other callers stand in line again */
   async #run(lease: HeldLease, tries: number): Promise<unknown> {
     const caller = this.#callers.first;
     if (!caller) return lease.release();
@@ -107,49 +115,63 @@ export class Flight {
       return this.#old?.left ? lease.release() : this.#leave(lease, usedUp(caller.plan));
     this.#callers.remove(caller);
     caller.begins();
-    const run = new FlightRun(lease);
-    this.#runner = { caller, run };
+    const runner = { caller, lease, run: new FlightRun(lease), tries };
+    this.#runner = runner;
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    lease.hold.life.onLoss(() => {
+      this.#land(runner);
+      resolve();
+    });
+    void this.#perform(runner).then(resolve);
+    return over;
+  }
+
+  /** Never rejects. */
+  async #perform(runner: Runner): Promise<void> {
+    const { caller, lease, run } = runner;
     try {
       const value = await caller.inContext(() => new Frame(this.#runtime, lease).run(caller.fn, run));
-      return await this.#succeeded(caller, lease, value);
+      await this.#succeeded(runner, value);
     } catch (error) {
-      return this.#failed(caller, lease, error, tries);
+      await this.#failed(runner, error);
     }
   }
 
-  async #succeeded(caller: Caller, lease: HeldLease, value: unknown): Promise<void> {
+  async #succeeded(runner: Runner, value: unknown): Promise<void> {
+    const { caller, lease } = runner;
     const { backend, clock } = this.#runtime.engine;
     const { leave, error } = caller.inContext(() => succeeded(caller.plan, value, backend.traits.leaves!.max));
-    const became = await this.#leave(lease, leave, caller.plan.keep > 0 ? undefined : this.#callers.all);
+    const became = await this.#leave(lease, leave, runner, caller.plan.keep > 0 ? undefined : this.#callers.all);
     const others = forOthers(became, error, lease.hold.life.loss);
     caller.resolve({ value, ran: true, token: lease.token!, at: whenAt(clock, 0), ...others });
   }
 
   /** The runner has its own error, also if the words cannot be left. */
-  async #failed(caller: Caller, lease: HeldLease, error: unknown, tries: number): Promise<void> {
+  async #failed(runner: Runner, error: unknown): Promise<void> {
+    const { caller, lease, tries } = runner;
     try {
       const leave = caller.inContext(() => failed(caller.plan, error, tries, this.#old?.left !== undefined));
-      if (leave) await this.#leave(lease, leave);
+      if (leave) await this.#leave(lease, leave, runner);
     } catch (cause) {
-      if (isLockError(cause)) this.#callers.serve((other) => other.reject(cause));
+      if (isLockError(cause) && this.#runner === runner) this.#callers.serve((other) => other.reject(cause));
     } finally {
       await lease.release();
-      this.#land();
+      this.#land(runner);
       caller.reject(error);
     }
   }
 
   /** Leaves words for `callers`, or for all that wait by then. */
-  async #leave(lease: HeldLease, leave: Leave, callers?: readonly Caller[]): Promise<WordsLeft> {
+  async #leave(lease: HeldLease, leave: Leave, runner?: Runner, callers?: readonly Caller[]): Promise<WordsLeft> {
     const became = await lease.releaseWith(leave, stateOf(leave.text));
-    this.#land();
+    this.#land(runner);
     if (became === 'left') this.#callers.answer(asLeft(leave, lease.token!), callers);
     return became;
   }
 
   /** The run is over, before its caller is told: that one may come again at once. */
-  #land(): void {
-    this.#runner = undefined;
+  #land(runner: Runner | undefined): void {
+    if (this.#runner === runner) this.#runner = undefined;
     this.#callers.tellIfEmpty();
   }
 }
