@@ -14,12 +14,15 @@ import type { MemoPlan } from './options.ts';
 import { failed, forOthers, succeeded, usedUp } from './outcome.ts';
 import { FlightRun } from './run.ts';
 import { stateOf } from './state.ts';
+import { readStored } from './words.ts';
 
 interface Runner {
   readonly caller: Caller;
   readonly lease: HeldLease;
   readonly run: FlightRun;
   readonly tries: number;
+  /** The result that it refreshes. */
+  readonly old: OldResult | undefined;
 }
 
 /** All callers of one key in this process, who share one claim, until each has its result. */
@@ -77,8 +80,7 @@ export class Flight {
       try {
         await this.#serve(head);
       } catch (error) {
-        // The last caller gave up, and others may have come since then.
-        if (!this.#claimEnd.signal.aborted) this.#callers.serve((caller) => caller.reject(error));
+        this.#refuse(error);
       }
       this.#old = undefined;
     }
@@ -90,6 +92,13 @@ export class Flight {
     if (this.#callers.size > 0) return;
     if (!this.#runner) this.#claimEnd.abort();
     else if (this.#runner.caller.signal?.aborted) this.#runner.run.abort(this.#runner.caller.signal.reason);
+  }
+
+  #refuse(error: unknown): void {
+    if (this.#claimEnd.signal.aborted) return; // the last caller gave up, and others may have come since then
+    const old = this.#old?.left;
+    if (old && !isLockError(error, 'LOCK_CLOSED')) this.#callers.answer(old);
+    else this.#callers.serve((caller) => caller.reject(error));
   }
 
   async #serve(head: Caller): Promise<void> {
@@ -115,7 +124,7 @@ export class Flight {
       return this.#old?.left ? lease.release() : this.#leave(lease, usedUp(caller.plan));
     this.#callers.remove(caller);
     caller.begins();
-    const runner = { caller, lease, run: new FlightRun(lease), tries };
+    const runner = { caller, lease, run: new FlightRun(lease), tries, old: this.#old };
     this.#runner = runner;
     const { promise: over, resolve } = Promise.withResolvers<void>();
     lease.hold.life.onLoss(() => {
@@ -146,18 +155,22 @@ export class Flight {
     caller.resolve({ value, ran: true, token: lease.token!, at: whenAt(clock, 0), ...others });
   }
 
-  /** The runner has its own error, also if the words cannot be left. */
+  /** The runner has its own error, also if the words cannot be left; while an old result is there, it has that, as all others do. */
   async #failed(runner: Runner, error: unknown): Promise<void> {
-    const { caller, lease, tries } = runner;
+    const { caller, lease, tries, old } = runner;
     try {
-      const leave = caller.inContext(() => failed(caller.plan, error, tries, this.#old?.left !== undefined));
+      const leave = caller.inContext(() => failed(caller.plan, error, tries, old?.left !== undefined));
       if (leave) await this.#leave(lease, leave, runner);
     } catch (cause) {
       if (isLockError(cause) && this.#runner === runner) this.#callers.serve((other) => other.reject(cause));
     } finally {
       await lease.release();
       this.#land(runner);
-      caller.reject(error);
+      const left = old?.left;
+      if (left) {
+        lease.hold.owner?.events.tell('refreshFailed', lease.token, { error });
+        caller.settle(left, readStored(left.text, this.#plan.key));
+      } else caller.reject(error);
     }
   }
 

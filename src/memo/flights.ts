@@ -59,8 +59,9 @@ export class Flights {
       (looked) => {
         this.#looks.delete(key);
         const { left, tries } = looked;
-        if (left && (left.age < refresh || tries >= attempts))
-          return resultOf(engine, plan, left, readStored(left.text, key));
+        const stored = left && readStored(left.text, key);
+        if (stored && (left.age < refresh || tries >= attempts)) return resultOf(engine, plan, left, stored);
+        if (stored) checkMatch(plan, stored.match, engine.backend.name);
         return this.#join(impatient ?? new Caller(engine, plan, fn, began), looked);
       },
       (error: unknown) => {

@@ -3,9 +3,9 @@ import type { LockError } from '../core/contract/errors.ts';
 
 /** What `run` came to. */
 export interface MemoResult<T> {
-  /** What the function gave: this caller's, or the one whose result is kept. */
+  /** What the function gave: this caller's, or the one whose result is kept. After a refresh that failed: the old result. */
   readonly value: T;
-  /** Whether this call ran its own function. */
+  /** Whether this call's own function gave it. */
   readonly ran: boolean;
   /**
    * Whether others get this value. False: its lease was lost, or the engine refused it, and others may run. `mark`: it cannot be
