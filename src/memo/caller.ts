@@ -7,7 +7,7 @@ import { checkMatch } from './inquiry.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult, MemoWork } from './result.ts';
 import { decoded } from './value.ts';
-import { type Entry, errorOf, opened, type StoredEntry } from './words.ts';
+import { type Entry, errorOf, opened, readStored, type StoredEntry } from './words.ts';
 
 /** One call of `run`, until it has its result. */
 export class Caller<T = unknown> {
@@ -98,9 +98,10 @@ export class Caller<T = unknown> {
   }
 
   /** Gives it what is left: a value of its own, or the error that this stands for. */
-  settle(left: Left, stored: StoredEntry): void {
+  settle(left: Left, stored?: StoredEntry): void {
     try {
-      this.resolve(this.inContext(() => resultOf(this.#engine, this.plan, left, stored)));
+      const entry = stored ?? readStored(left.text, this.plan.key);
+      this.resolve(this.inContext(() => resultOf(this.#engine, this.plan, left, entry)));
     } catch (error) {
       this.reject(error);
     }

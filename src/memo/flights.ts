@@ -125,11 +125,11 @@ export class Flights {
     const { key } = plan;
     this.#runtime.assertOpen(key);
     const { engine } = this.#runtime;
-    const { left, tries, mark } = await engine.look(key);
+    const { left, tries, mark, begun } = await engine.look(key);
     if (!left) {
       const holder = engine.backend.inspect ? await incumbentOf(engine.inspect(key, { exact: true })) : null;
       if (!holder) return { state: 'absent', tries };
-      checkMatch(plan, mark, engine.backend.name);
+      if (holder.token === begun) checkMatch(plan, mark, engine.backend.name);
       return { state: 'running', tries, by: holder.label };
     }
     const entry = entryFor(plan, readStored(left.text, key), engine.backend.name);

@@ -409,7 +409,7 @@ end`;
 
 export const ASK: Script = {
   name: 'ask',
-  sha1: '0d12fc207e6d23d52674e6e5a2c1ab38da2b1baf',
+  sha1: '499c2cf11b6d14a51ddf35c0acef4a16a865fba4',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -420,6 +420,13 @@ ${contended}
 ${attempt}
 ${release}
 ${words}
+local function first_of(key)
+local value = redis.call('GET', key)
+if kind_of(value) == '1 sole' then return value:sub(8, 23) end
+local first = redis.call('ZRANGEBYSCORE', key .. ':line', '-inf', '(0', 'LIMIT', 0, 1)[1]
+local record = first and redis.call('HGET', key .. ':claims', first)
+return record and record:sub(1, 16)
+end
 local function ask(key, asked, keep)
 local oldest, mark, counts = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
 local known = words_of(key)
@@ -430,7 +437,9 @@ end
 local reply = attempt(key, asked, keep)
 local counted = known and known.counts > time
 local ticket = reply:match('^(%d+) ')
-if not ticket or ticket == '0' then return { reply, '', counted and known.mark or '-' } end
+if not ticket or ticket == '0' then
+return { reply, '', counted and known.mark ~= '-' and known.begun == first_of(key) and known.mark or '-' }
+end
 if counts == 0 then return { reply, '', '-' } end
 local tries = counted and known.tries or 0
 if not known or known.begun ~= ticket then

@@ -56,6 +56,7 @@ function begunIn(
 /**
  * Adds to the answer to an attempt what is known of the holds before, or of this one. It also gives the record to keep, if the attempt
  * changes it.
+ * @param first the ticket of the claim that stands first
  */
 export function countedIn(
   record: KeyRecord | undefined,
@@ -63,8 +64,10 @@ export function countedIn(
   answered: Answerable,
   attempt: Attempt,
   now: number,
+  first: bigint | undefined,
 ): { readonly attempt: Attempt; readonly changed?: KeyRecord } {
-  if (!attempt.granted) return { attempt: attempt.late ? attempt : { ...attempt, mark: markIn(record, now) } };
+  if (!attempt.granted)
+    return { attempt: attempt.late ? attempt : { ...attempt, mark: markBehind(record, first, now) } };
   const begun = begunIn(record, attempt.ticket, answered, ttl, now);
   if (!begun || answered.counts === 0) return { attempt };
   return { attempt: { ...attempt, tries: begun.tries }, ...(begun !== record && { changed: begun }) };
@@ -82,12 +85,14 @@ export const leavingIn = (ticket: bigint, { text, ttl, ageless = false }: Leave,
 const triesIn = (record: KeyRecord | undefined, now: number): number =>
   record && now < record.counts ? record.tries : 0;
 
-export const markIn = (record: KeyRecord | undefined, now: number): string =>
-  record && now < record.counts ? record.mark : NOTHING.mark;
+/** Gives what a claim sees of the one that stands first: an earlier hold, which failed or died, may have set the mark. */
+export const markBehind = (record: KeyRecord | undefined, first: bigint | undefined, now: number): string =>
+  record && record.begun === first && now < record.counts ? record.mark : NOTHING.mark;
 
 export function rememberedIn(record: KeyRecord | undefined, now: number): Remembered {
   const left = leftIn(record, now);
-  return { ...(left && { left }), tries: triesIn(record, now), mark: markIn(record, now) };
+  const { begun, mark } = record && now < record.counts ? record : NOTHING;
+  return { ...(left && { left }), tries: triesIn(record, now), mark, begun };
 }
 
 /** Gives the time from which on nothing of the record counts. */

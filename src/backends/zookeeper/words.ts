@@ -11,7 +11,7 @@ import type {
 } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { countedIn, leftIn, rememberedIn } from '../shared/record.ts';
-import type { Ask } from './nodes.ts';
+import { type Ask, stat } from './nodes.ts';
 import type { OwnNode } from './own-node.ts';
 import type { Places } from './places.ts';
 import { LineWatch } from './wake-ups.ts';
@@ -69,8 +69,12 @@ export class ZookeeperWords implements Words {
       await this.#places.leave(connection, claim).catch(() => {}); // if this fails, the next connection removes the node
       return { granted: false, left };
     }
-    const { attempt: told, changed } = countedIn(stored.record, claim, answered, came, stored.now);
-    if (changed) await this.#nodes.count(connection, claim.key, changed, stored.now);
+    const { record, now, counted } = stored;
+    const parent = this.#places.parent(claim.key);
+    const stands = !came.granted && counted !== undefined && (await stat(connection, `${parent}/${counted}`));
+    const first = stands && stands.czxid === record?.begun ? record.begun : undefined;
+    const { attempt: told, changed } = countedIn(record, claim, answered, came, now, first);
+    if (changed) await this.#nodes.count(connection, claim.key, changed, now, place!.name);
     return told;
   }
 

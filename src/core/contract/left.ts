@@ -7,7 +7,7 @@ export const NO_MARK = '-';
 export interface Answerable {
   /** Words left no longer ago than this answer the claim, ms. Infinity: all that are there. */
   readonly age: number;
-  /** What others see of it while it holds: 1 to 64 printable ASCII characters without a blank, or `NO_MARK`. */
+  /** What others see of it while it holds, and stands first: 1 to 64 printable ASCII characters without a blank, or `NO_MARK`. */
   readonly mark: string;
   /** The time after its ttl in which the claim counts among the `tries` of its key, ms. 0: it does not count, and its mark is not kept. */
   readonly counts: number;
@@ -49,6 +49,8 @@ export interface Remembered {
   readonly tries: number;
   /** The mark of the last of these. */
   readonly mark: string;
+  /** Its ticket; 0 if there is none. */
+  readonly begun: bigint;
 }
 
 /**

@@ -67,8 +67,8 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   {
     bug: 'passes a run on to the next caller of the process, as a lock does',
     file: 'memo/flight.ts',
-    sound: '      return this.#old?.left ? lease.release() : this.#leave(lease, usedUp(caller.plan));',
-    broken: '      return;\n    for (const next of this.#callers.all.slice(1, 2)) void next.fn(new FlightRun(lease));',
+    sound: '      return this.#old?.left ? lease.release() : leaveWords(lease, usedUp(caller.plan), this.#callers);',
+    broken: '      return;\n    for (const next of this.#callers.all.slice(1, 2)) void next.fn(lease as never);',
     foundBy: 'exclusion',
   },
   {
