@@ -27,14 +27,13 @@ export class Caller<T = unknown> {
   #cancel: Cancel | undefined;
   #unlisten: (() => void) | undefined;
 
-  /** @param began when it called, if that was before */
-  constructor(engine: Engine, plan: MemoPlan<T>, fn: MemoWork<T>, began?: number) {
+  constructor(engine: Engine, plan: MemoPlan<T>, fn: MemoWork<T>, began: number) {
     this.#engine = engine;
     this.plan = plan;
     this.fn = fn;
     this.wait = plan.terms.wait;
     this.signal = plan.terms.signal;
-    this.began = began ?? engine.clock.now();
+    this.began = began;
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;

@@ -1,6 +1,5 @@
 import { EXCLUSIVE } from '../core/contract/admission.ts';
-import type { Left, Remembered } from '../core/contract/backend.ts';
-import { passedFor } from '../core/contract/clock.ts';
+import type { Remembered } from '../core/contract/backend.ts';
 import { isLockError } from '../core/contract/errors.ts';
 import { NO_MARK } from '../core/contract/left.ts';
 import type { HeldLease } from '../core/holds/held-lease.ts';
@@ -8,6 +7,7 @@ import type { LockRuntime } from '../core/line/runtime.ts';
 import type { Caller } from './caller.ts';
 import { WaitingCallers } from './callers.ts';
 import { checkMatch, differ, MemoInquiry, mismatch } from './inquiry.ts';
+import { answered, oldest } from './lasting.ts';
 import { OldResult } from './old-result.ts';
 import { usedUp } from './outcome.ts';
 import { leaveWords, Runner } from './runner.ts';
@@ -103,7 +103,8 @@ export class Flight {
   async #serve(head: Caller): Promise<void> {
     const old = this.#old?.left;
     const { name } = this.#runtime.engine.backend;
-    const inquiry = new MemoInquiry(head.plan, name, oldest(head, old !== undefined), (mark) => {
+    const age = old ? () => head.plan.refresh : oldest(head);
+    const inquiry = new MemoInquiry(head.plan, name, age, (mark) => {
       this.#answers++;
       this.#hear(mark, head);
     });
@@ -136,13 +137,3 @@ export class Flight {
     return this.#runner.fly();
   }
 }
-
-/** The age of the oldest result that a caller takes, ms, by the time at which its attempt is sent. */
-function oldest({ plan: { keep, refresh }, began }: Caller, refreshing: boolean): (sent: number) => number {
-  if (refreshing) return () => refresh;
-  return keep > 0 ? () => Number.POSITIVE_INFINITY : (sent) => passedFor(sent - began);
-}
-
-/** The callers that waited when the words were left; all, where the words count for longer. */
-const answered = (callers: readonly Caller[], { age }: Left, sent: number): Caller[] =>
-  callers.filter(({ plan, began }) => plan.keep > 0 || (began <= sent && age <= passedFor(sent - began)));

@@ -12,6 +12,7 @@ import { incumbentOf } from '../leading/observer.ts';
 import { Caller, entryFor, resultOf, whenAt } from './caller.ts';
 import { Flight } from './flight.ts';
 import { checkMatch } from './inquiry.ts';
+import { lasting } from './lasting.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult, MemoState, MemoWait, MemoWork } from './result.ts';
 import { decoded } from './value.ts';
@@ -43,7 +44,7 @@ export class Flights {
     if (Frame.around(this.#runtime, key, EXCLUSIVE)) throw insideItself(key, engine.backend.name);
     const own = options ? limited(plan, options) : plan;
     if (own.keep > 0 && (this.#flights.get(key)?.refreshes ?? true)) return this.#lookFirst(own, fn);
-    return this.#join(new Caller(engine, own, fn));
+    return this.#join(new Caller(engine, own, fn, engine.clock.now()));
   }
 
   /** Looks first. Where a result is there, a caller that cannot give up before the look ends needs nothing but that. */
@@ -51,13 +52,14 @@ export class Flights {
     const { engine } = this.#runtime;
     const { key, refresh, attempts } = plan;
     const { wait, signal } = plan.terms;
-    const began = wait === Number.POSITIVE_INFINITY ? undefined : engine.clock.now();
+    const began = engine.clock.now();
     const impatient = signal || wait <= CALL_TIMEOUT ? new Caller(engine, plan, fn, began) : undefined;
     impatient?.startLimits((error) => impatient.reject(error), nothingHeard);
     if (impatient?.over) return impatient.result;
     const result = this.#look(key).then(
-      (looked) => {
+      (found) => {
         this.#looks.delete(key);
+        const looked = lasting(found, plan.keep);
         const { left, tries } = looked;
         const stored = left && readStored(left.text, key);
         if (stored && (left.age < refresh || tries >= attempts)) return resultOf(engine, plan, left, stored);
@@ -125,7 +127,8 @@ export class Flights {
     const { key } = plan;
     this.#runtime.assertOpen(key);
     const { engine } = this.#runtime;
-    const { left, tries, mark, begun } = await engine.look(key);
+    const found = await engine.look(key);
+    const { left, tries, mark, begun } = plan.keep > 0 ? lasting(found, plan.keep) : found;
     if (!left) {
       const holder = engine.backend.inspect ? await incumbentOf(engine.inspect(key, { exact: true })) : null;
       if (!holder) return { state: 'absent', tries };

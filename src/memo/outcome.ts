@@ -1,13 +1,12 @@
 import type { Leave } from '../core/contract/backend.ts';
 import { isLockError, LockError } from '../core/contract/errors.ts';
 import type { WordsLeft } from '../core/contract/left.ts';
+import { STAYS } from './lasting.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult } from './result.ts';
 import { encoded, unkeepable } from './value.ts';
 import { errorBody, unkeptBody, writeEntry } from './words.ts';
 
-/** How long what is kept only for those who wait stays for them to fetch, ms: they ask at least this often. */
-const FETCHED = 6_000;
 /** The longest message of an error that is kept. */
 const LONGEST_MESSAGE = 1_000;
 
@@ -20,7 +19,7 @@ export interface Outcome {
 /** @param max bytes that the engine takes */
 export function succeeded<T>(plan: MemoPlan<T>, value: T, max: number): Outcome {
   const { key, match } = plan;
-  const ttl = plan.keep || FETCHED;
+  const ttl = Math.max(plan.keep, STAYS);
   try {
     const text = writeEntry({ kind: 'kept', match, body: encoded(plan, value) }, plan);
     const size = Buffer.byteLength(text);

@@ -8,7 +8,7 @@ import type {
   Remembered,
   Words,
 } from '../../core/contract/backend.ts';
-import { NO_MARK } from '../../core/contract/left.ts';
+import { isAnswer, NO_MARK } from '../../core/contract/left.ts';
 import type { Contender, WordsLease } from './contender.ts';
 import type { Contenders } from './contenders.ts';
 import { linePrefix } from './line.ts';
@@ -59,7 +59,7 @@ export class EtcdWords implements Words {
     const at = this.#etcd.clock.now();
     const seen = await lookAt(this.#client, names);
     const left = await leftIn(this.#client, seen, me, sent);
-    if (left && left.age <= answered.age) {
+    if (left && isAnswer(left, answered.age)) {
       // If this fails, the place ends with its lease. The id is never attempted again.
       await this.#contenders.release(claim, undefined, this.#etcd.timeout).catch(() => undefined);
       return { granted: false, left };

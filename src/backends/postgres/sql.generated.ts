@@ -115,8 +115,9 @@ BEGIN
   RETURN QUERY
     SELECT newest.ticket, past.ms, date_part('epoch', newest.until - moment) * 1000, 'x' || encode(newest.text, 'hex')
     FROM (SELECT * FROM {words} w WHERE w.key = a_key ORDER BY w.era DESC LIMIT 1) AS newest,
-      LATERAL (SELECT greatest(0, date_part('epoch', moment - newest.since) * 1000) AS ms) AS past
-    WHERE newest.until > moment AND past.ms <= coalesce(a_age, 'infinity');
+      LATERAL (SELECT CASE WHEN newest.since < newest.until THEN date_part('epoch', moment - newest.since) * 1000 ELSE 0 END AS ms) AS past
+    -- After the clock was set back the age is below 0.
+    WHERE newest.until > moment AND (a_age IS NULL OR past.ms BETWEEN 0 AND a_age);
 END
 $holdfast$;
 

@@ -409,7 +409,7 @@ end`;
 
 export const ASK: Script = {
   name: 'ask',
-  sha1: '499c2cf11b6d14a51ddf35c0acef4a16a865fba4',
+  sha1: '189ee158f05f7121218ecb19c8563e9855ec1f0f',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -427,10 +427,12 @@ local first = redis.call('ZRANGEBYSCORE', key .. ':line', '-inf', '(0', 'LIMIT',
 local record = first and redis.call('HGET', key .. ':claims', first)
 return record and record:sub(1, 16)
 end
+local ANY_AGE = 1e16
 local function ask(key, asked, keep)
 local oldest, mark, counts = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
 local known = words_of(key)
-if known and known.ends > time and time - known.since <= oldest then
+local age = known and (known.since < known.ends and time - known.since or 0)
+if known and known.ends > time and age <= oldest and (age >= 0 or oldest == ANY_AGE) then
 release(key, ARGV[3])
 return { '=', now, known.ticket, ('%.0f'):format(known.since), ('%.0f'):format(known.ends), known.text }
 end

@@ -1,6 +1,6 @@
 import type { Answerable, Attempt, Claim, Leave, Left, Remembered } from '../../core/contract/backend.ts';
 import { invalid, type LockError } from '../../core/contract/errors.ts';
-import { NO_MARK } from '../../core/contract/left.ts';
+import { isAnswer, NO_MARK } from '../../core/contract/left.ts';
 
 /** The longest words where an engine sets no other limit, bytes: they are no burden for a server, a pool or a client. */
 export const LONGEST_WORDS = 65_536;
@@ -24,6 +24,9 @@ export interface KeyRecord {
 
 const NOTHING: KeyRecord = { tries: 0, begun: 0n, mark: NO_MARK, counts: 0, ticket: 0n, at: 0, until: 0, text: '' };
 
+/** Words without an age are stored as if they were left when they are over. The rounding of both times differs by so much, ms. */
+const AGELESS = 1;
+
 /** Gives the words that are there. */
 export function leftIn(
   record: Pick<KeyRecord, 'text' | 'ticket' | 'at' | 'until'> | undefined,
@@ -31,13 +34,13 @@ export function leftIn(
 ): Left | undefined {
   if (!record || record.until <= now) return undefined;
   const { text, ticket, at, until } = record;
-  return { text, ticket, age: Math.max(0, now - at), validFor: until - now };
+  return { text, ticket, age: until - at <= AGELESS ? 0 : now - at, validFor: until - now };
 }
 
 /** Gives the words that answer a claim. */
 export function answerIn(record: KeyRecord | undefined, { age }: Answerable, now: number): Left | undefined {
   const left = leftIn(record, now);
-  return left && left.age <= age ? left : undefined;
+  return left && isAnswer(left, age) ? left : undefined;
 }
 
 /** Gives the record from a grant on. It is the same one if the claim does not count or this grant was counted before. */

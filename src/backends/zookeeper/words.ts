@@ -10,6 +10,7 @@ import type {
   Words,
 } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
+import { isAnswer } from '../../core/contract/left.ts';
 import { countedIn, leftIn, rememberedIn } from '../shared/record.ts';
 import { type Ask, stat } from './nodes.ts';
 import type { OwnNode } from './own-node.ts';
@@ -64,7 +65,7 @@ export class ZookeeperWords implements Words {
     const looked = this.#clock.now();
     const stored = await this.#nodes.read(connection, claim.key, false);
     const left = leftAsOf(stored, looked - sent, place && { ticket: place.ticket, waited: sent - place.made! });
-    if (left && left.age <= answered.age) {
+    if (left && isAnswer(left, answered.age)) {
       this.#places.giveUp(claim);
       await this.#places.leave(connection, claim).catch(() => {}); // if this fails, the next connection removes the node
       return { granted: false, left };
@@ -122,5 +123,6 @@ function leftAsOf(
   const left = leftIn(record, now);
   if (!left) return undefined;
   const waited = place && zxid > place.ticket ? place.waited : Number.POSITIVE_INFINITY;
+  if (left.age < 0 && waited === Number.POSITIVE_INFINITY) return left;
   return { ...left, age: Math.max(0, Math.min(left.age - since, waited)) };
 }

@@ -31,9 +31,9 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   },
   {
     bug: 'gives a result to callers that came after it',
-    file: 'memo/flight.ts',
-    sound: 'plan.keep > 0 || (began <= sent && age <= passedFor(sent - began))',
-    broken: 'plan.keep > 0 || age <= sent',
+    file: 'memo/lasting.ts',
+    sound: '(caller.plan.keep > 0 || caller.began <= sent) && isAnswer(left, oldest(caller)(sent))',
+    broken: 'caller.plan.keep > 0 || left.age <= sent',
     foundBy: 'onlyWaiters',
   },
   {

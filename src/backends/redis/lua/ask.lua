@@ -22,10 +22,14 @@ local function first_of(key)
   return record and record:sub($record.ticket)
 end
 
+local ANY_AGE = 1e16
+
 local function ask(key, asked, keep)
   local oldest, mark, counts = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
   local known = words_of(key)
-  if known and known.ends > time and time - known.since <= oldest then
+  local age = known and (known.since < known.ends and time - known.since or 0)
+  -- After the clock was set back it is below 0.
+  if known and known.ends > time and age <= oldest and (age >= 0 or oldest == ANY_AGE) then
     release(key, ARGV[3])
     return { '=', now, known.ticket, ('%.0f'):format(known.since), ('%.0f'):format(known.ends), known.text }
   end
