@@ -1,16 +1,18 @@
+import { UNANSWERED } from '../core/claims/outage.ts';
 import { EXCLUSIVE } from '../core/contract/admission.ts';
 import type { Remembered } from '../core/contract/backend.ts';
-import { isLockError } from '../core/contract/errors.ts';
+import { isLockError, type LockError } from '../core/contract/errors.ts';
 import { NO_MARK } from '../core/contract/left.ts';
 import type { HeldLease } from '../core/holds/held-lease.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import type { Caller } from './caller.ts';
 import { WaitingCallers } from './callers.ts';
-import { checkMatch, differ, MemoInquiry, mismatch } from './inquiry.ts';
+import { checkMatch, differ, MemoInquiry } from './inquiry.ts';
 import { answered, oldest } from './lasting.ts';
 import { OldResult } from './old-result.ts';
 import { usedUp } from './outcome.ts';
 import { leaveWords, Runner } from './runner.ts';
+import { Trouble } from './trouble.ts';
 
 /** All callers of one key in this process, who share one claim, until each has its result. */
 export class Flight {
@@ -18,7 +20,7 @@ export class Flight {
   readonly #key: string;
   readonly #callers: WaitingCallers;
   #runner: Runner | undefined;
-  #answers = 0; // of the engine
+  readonly #trouble: Trouble;
   /** The mark of the run that its callers wait for: one of another request is told so at once. */
   #mark = NO_MARK;
   #old: OldResult | undefined; // for the first caller: one that comes later looks for itself
@@ -34,10 +36,11 @@ export class Flight {
     this.#runtime = runtime;
     if (looked?.left) this.#old = new OldResult(looked.left, runtime.engine.clock);
     this.#key = head.plan.key;
-    if (looked) this.#answers++;
     this.#callers = new WaitingCallers(this.#key, () => {
       if (!this.#runner) onEnd();
     });
+    const isUnanswered = !looked && head.plan.keep > 0; // it has looked
+    this.#trouble = new Trouble(runtime.engine, this.#callers, looked !== undefined, isUnanswered);
     this.#wait(head);
   }
 
@@ -58,8 +61,10 @@ export class Flight {
 
   #wait(caller: Caller): void {
     this.#callers.add(caller);
-    const heard = (): boolean => this.#answers > 0;
-    caller.startLimits((error) => this.#giveUp(caller, error), heard);
+    caller.startLimits(
+      (error) => this.#giveUp(caller, error),
+      () => this.#trouble.heard,
+    );
   }
 
   /** Serves its callers until none is left. Never rejects. */
@@ -76,6 +81,11 @@ export class Flight {
     this.#callers.tellIfEmpty();
   }
 
+  /** Ends all waits. What runs goes on. */
+  close(error: LockError): void {
+    this.#callers.serve((caller) => caller.reject(error));
+  }
+
   #giveUp(caller: Caller, error: unknown): void {
     if (this.#callers.remove(caller)) caller.reject(error);
     if (this.#callers.size > 0) return;
@@ -85,19 +95,23 @@ export class Flight {
 
   /** Callers of another request than the head go on: they may be right. */
   #refuse(head: Caller, error: unknown): void {
-    if (this.#claimEnd.signal.aborted) return; // the last caller gave up, and others may have come since then
+    const { aborted, reason } = this.#claimEnd.signal;
+    if (aborted) {
+      if (reason === UNANSWERED) this.#trouble.begin(this.#key, head);
+      return; // else the last caller gave up, and others may have come since then
+    }
     const old = this.#old?.left;
     if (old && !isLockError(error, 'LOCK_CLOSED')) this.#callers.answer(old);
-    else
-      this.#callers.serve((caller) => caller.reject(error), isLockError(error, 'LOCK_MISMATCH') ? [head] : undefined);
+    else if (isLockError(error, 'LOCK_MISMATCH')) this.#callers.serve((caller) => caller.reject(error), [head]);
+    else if (isLockError(error, 'LOCK_UNAVAILABLE') && (head.wait === 0 || this.#trouble.isTooLong(head)))
+      this.#trouble.begin(this.#key, head, error);
+    else this.#callers.serve((caller) => caller.reject(error));
   }
 
   /** Tells those that are of another request than the run they would wait for. @param head hears it from its claim */
   #hear(mark: string, head?: Caller): void {
     this.#mark = mark;
-    const { name } = this.#runtime.engine.backend;
-    const others = this.#callers.all.filter((caller) => caller !== head && differ(caller.plan.match, mark));
-    this.#callers.serve((caller) => caller.reject(mismatch(caller.plan, name)), others);
+    this.#callers.refuseOthers(mark, this.#runtime.engine.backend.name, head);
   }
 
   async #serve(head: Caller): Promise<void> {
@@ -105,12 +119,13 @@ export class Flight {
     const { name } = this.#runtime.engine.backend;
     const age = old ? () => head.plan.refresh : oldest(head);
     const inquiry = new MemoInquiry(head.plan, name, age, (mark) => {
-      this.#answers++;
+      this.#trouble.end();
       this.#hear(mark, head);
     });
     const wait = head.wait === 0 || old ? 0 : Number.POSITIVE_INFINITY;
     const terms = { ...head.plan.terms, wait, signal: this.#claimEnd.signal, inquiry };
-    const lease = await this.#runtime.take(this.#key, EXCLUSIVE, terms);
+    const endLimit = this.#trouble.limit(head, this.#claimEnd);
+    const lease = await this.#runtime.take(this.#key, EXCLUSIVE, terms).finally(endLimit);
     const { left } = inquiry;
     if (lease) await this.#run(lease, head.plan.match, inquiry.tries);
     else if (left) this.#callers.answer(left, answered(this.#callers.all, left, inquiry.sent));
@@ -122,14 +137,21 @@ export class Flight {
     // The head may have given up, and others see the mark of its request.
     const caller = this.#callers.all.find(({ plan }) => !differ(plan.match, match));
     if (!caller) return lease.release();
-    if (tries > caller.plan.attempts)
-      // An old result is worth more than an error, and the next attempt finds it.
-      return this.#old?.left ? lease.release() : leaveWords(lease, usedUp(caller.plan), this.#callers);
+    if (tries > caller.plan.attempts) {
+      if (this.#old?.left) return lease.release(); // it is worth more than an error, and the next attempt finds it
+      return leaveWords(
+        lease,
+        usedUp(caller.plan),
+        this.#callers,
+        (silent) => silent && this.#trouble.begin(this.#key),
+      );
+    }
     this.#callers.remove(caller);
     caller.begins();
-    const onEnd = (): void => {
+    const onEnd = (isUnanswered: boolean): void => {
       this.#runner = undefined;
       this.#mark = NO_MARK;
+      if (isUnanswered) this.#trouble.begin(this.#key);
       this.#callers.tellIfEmpty();
     };
     this.#runner = new Runner(this.#runtime, lease, caller, { tries, old: this.#old, waiting: this.#callers, onEnd });

@@ -17,6 +17,9 @@ export interface Waiting {
   serve(act: (caller: Caller) => void): void;
 }
 
+/** @param isUnanswered whether the engine did not answer the release */
+type OnEnd = (isUnanswered: boolean) => void;
+
 /** A caller whose function runs, until that has ended. */
 export class Runner {
   readonly caller: Caller;
@@ -27,7 +30,7 @@ export class Runner {
   /** The result that it refreshes. */
   readonly #old: OldResult | undefined;
   readonly #waiting: Waiting;
-  readonly #onEnd: () => void;
+  readonly #onEnd: OnEnd;
   #ended = false;
 
   /** @param onEnd called when it is over, before its caller is told, since that one may come again at once; or when its lease is lost */
@@ -35,7 +38,7 @@ export class Runner {
     runtime: LockRuntime,
     lease: HeldLease,
     caller: Caller,
-    { tries, old, waiting, onEnd }: { tries: number; old: OldResult | undefined; waiting: Waiting; onEnd: () => void },
+    { tries, old, waiting, onEnd }: { tries: number; old: OldResult | undefined; waiting: Waiting; onEnd: OnEnd },
   ) {
     this.#runtime = runtime;
     this.#lease = lease;
@@ -75,7 +78,7 @@ export class Runner {
     const lease = this.#lease;
     const { leave, error } = caller.inContext(() => succeeded(caller.plan, value, backend.traits.leaves!.max));
     const waited = caller.plan.keep > 0 ? undefined : this.#waiting.all;
-    const became = await leaveWords(lease, leave, this.#waiting, () => this.#end(), waited);
+    const became = await leaveWords(lease, leave, this.#waiting, (silent) => this.#end(silent), waited);
     const others = forOthers(became, error, lease.hold.life.loss);
     caller.resolve({ value, ran: true, token: lease.token!, at: whenAt(clock, 0), ...others });
   }
@@ -86,7 +89,7 @@ export class Runner {
     const lease = this.#lease;
     try {
       const leave = caller.inContext(() => failed(caller.plan, error, this.#tries, this.#old?.left !== undefined));
-      if (leave) await leaveWords(lease, leave, this.#waiting, () => this.#end());
+      if (leave) await leaveWords(lease, leave, this.#waiting, (silent) => this.#end(silent));
     } catch (cause) {
       if (isLockError(cause) && !this.#ended) this.#waiting.serve((other) => other.reject(cause));
     } finally {
@@ -99,10 +102,10 @@ export class Runner {
     }
   }
 
-  #end(): void {
+  #end(isUnanswered = false): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#onEnd();
+    this.#onEnd(isUnanswered);
   }
 }
 
@@ -114,11 +117,11 @@ export async function leaveWords(
   lease: HeldLease,
   leave: Leave,
   waiting: Waiting,
-  onEnd?: () => void,
+  onEnd: OnEnd,
   callers?: readonly Caller[],
 ): ReturnType<HeldLease['releaseWith']> {
   const became = await lease.releaseWith(leave, stateOf(leave.text));
-  onEnd?.();
+  onEnd(became === 'unknown');
   if (became === 'left') waiting.answer(asLeft(leave, lease.token!), callers);
   return became;
 }

@@ -76,7 +76,7 @@ export interface Words {
 
 /**
  * What became of words. `left`: they are under the key. `gone`: the hold was over before, and nothing was left. `refused`: the engine does
- * not take them, and the hold goes on. `unknown`: no answer came for as long as the lease lasted,
- * or too late to tell.
+ * not take them, and the hold goes on. `unknown`: no answer came for as long as callers wait for an engine, or too late to tell; the
+ * release goes on until the lease is over, so they may be left yet.
  */
 export type WordsLeft = 'left' | 'gone' | 'unknown' | { readonly refused: LockError };

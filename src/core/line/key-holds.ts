@@ -135,9 +135,12 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     const { owner } = hold;
     if (!owner || hold.life.over) return 'gone';
     this.#watchdog.remove(hold);
-    const outcome = await releaseWith(this.engine, hold, leave);
+    const { promise: told, resolve } = Promise.withResolvers<WordsLeft>();
+    const ended = releaseWith(this.engine, hold, leave, () => resolve('unknown'));
+    void ended.then(resolve);
+    const outcome = await told;
     this.#callers.leave(owner);
-    if (outcome === 'left') owner.events.tell('left', hold.token, { state });
+    void ended.then((end) => end === 'left' && owner.events.tell('left', hold.token, { state }));
     return outcome;
   }
 
