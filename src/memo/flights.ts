@@ -24,10 +24,17 @@ const WAIT_OPTIONS = namesOf<MemoWait>({ wait: true, signal: true });
 export class Flights {
   readonly #runtime: LockRuntime;
   readonly #flights = new Map<string, Flight>();
-  readonly #looks = new Map<string, Promise<Remembered>>();
+  readonly #looks = new Map<string, PromiseWithResolvers<Remembered>>();
 
   constructor(runtime: LockRuntime) {
     this.#runtime = runtime;
+    runtime.memos = this;
+  }
+
+  /** Ends all waits. @param errorOf makes the error for a key */
+  close(errorOf: (key: string) => LockError): void {
+    for (const [key, { reject }] of [...this.#looks]) reject(errorOf(key));
+    for (const [key, flight] of [...this.#flights]) flight.close(errorOf(key));
   }
 
   /** No async function: a caller would have its result some turns later. */
@@ -84,10 +91,11 @@ export class Flights {
   /** All callers of this process that look at the same time share one look, unless this process has forgotten or left something since. */
   #look(key: string): Promise<Remembered> {
     const known = this.#looks.get(key);
-    if (known) return known;
-    const look = this.#runtime.engine.look(key);
+    if (known) return known.promise;
+    const look = Promise.withResolvers<Remembered>();
     this.#looks.set(key, look);
-    return look;
+    this.#runtime.engine.look(key).then(look.resolve, look.reject);
+    return look.promise;
   }
 
   /** @param looked what the engine told it, if it looked */
