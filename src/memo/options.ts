@@ -49,6 +49,8 @@ export interface MemoOptions<T = unknown> {
   readonly ttl?: Duration | undefined;
   /** How long before the deadline of the lease a run learns of its loss. Default a tenth of `ttl`; at most two thirds of it. */
   readonly notice?: Duration | undefined;
+  /** How long a run is renewed at most: after that it loses its lease, and another one begins. Default: no limit. */
+  readonly maxHold?: Duration | undefined;
   /** For people: who this is. Default `host:pid`. */
   readonly label?: string | undefined;
 }
@@ -67,6 +69,7 @@ export const MEMO_OPTIONS = namesOf<MemoOptions>({
   wait: true,
   ttl: true,
   notice: true,
+  maxHold: true,
   label: true,
 });
 
@@ -110,6 +113,7 @@ export function memoPlan<T>(
     wait: options.wait ?? defaults.wait,
     label: options.label ?? defaults.label,
     notice: options.notice ?? defaults.notice,
+    maxHold: options.maxHold ?? defaults.maxHold,
     spin: defaults.spin,
   };
   return {
