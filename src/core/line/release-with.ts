@@ -66,8 +66,10 @@ async function untilLeft(
       const { freed, left } = await engine.release(claim, undefined, leave);
       if (left) return 'left';
       if (freed) throw unsupported(engine.backend, 'leave words when it frees a key');
-      if (!unanswered) return 'gone';
-      return wordsLeft(token, (await engine.look(claim.key)).left?.ticket);
+      const isFirst = !unanswered;
+      unanswered = true; // the client may have sent it twice: the words tell who freed it
+      const there = (await engine.look(claim.key)).left?.ticket;
+      return isFirst && there === undefined ? 'gone' : wordsLeft(token, there);
     } catch (error) {
       if (isLockError(error) && (!unanswered || error.code !== 'LOCK_UNAVAILABLE')) throw error;
       unanswered = true;
