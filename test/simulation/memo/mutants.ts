@@ -67,9 +67,9 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   {
     bug: 'passes a run on to the next caller of the process, as a lock does',
     file: 'memo/flight.ts',
-    sound:
-      'return leaveWords(lease, usedUp(caller.plan), this.#callers, (silent) => silent && this.#trouble.begin(this.#key));\n    }',
-    broken: 'return;\n    }\n    for (const next of this.#callers.all.slice(1, 2)) void next.fn(lease as never);',
+    sound: '    caller.begins();\n',
+    broken:
+      '    caller.begins();\n    for (const next of this.#callers.all.slice(0, 1)) void next.fn(lease as never);\n',
     foundBy: 'exclusion',
   },
   {
