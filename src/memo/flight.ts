@@ -49,9 +49,14 @@ export class Flight {
     return this.#old !== undefined;
   }
 
+  /** @throws LockError `LOCK_MISMATCH` */
+  check({ plan }: Caller): void {
+    checkMatch(plan, this.#mark, this.#runtime.engine.backend.name);
+  }
+
   /** @param looked what the engine told this caller, if it looked @throws LockError `LOCK_MISMATCH` */
   add(caller: Caller, looked: Remembered | undefined): void {
-    checkMatch(caller.plan, this.#mark, this.#runtime.engine.backend.name);
+    this.check(caller);
     if (looked?.left) {
       this.#callers.add(caller);
       this.#callers.answer(looked.left, [caller]);

@@ -51,6 +51,8 @@ export interface MemoOptions<T = unknown> {
   readonly notice?: Duration | undefined;
   /** How long a run is renewed at most: after that it loses its lease, and another one begins. Default: no limit. */
   readonly maxHold?: Duration | undefined;
+  /** Give up with `LOCK_DEADLOCK` when the wait can never end, as that of a lock does. Default false. */
+  readonly detect?: boolean | undefined;
   /** For people: who this is. Default `host:pid`. */
   readonly label?: string | undefined;
 }
@@ -70,6 +72,7 @@ export const MEMO_OPTIONS = namesOf<MemoOptions>({
   ttl: true,
   notice: true,
   maxHold: true,
+  detect: true,
   label: true,
 });
 
@@ -114,6 +117,7 @@ export function memoPlan<T>(
     label: options.label ?? defaults.label,
     notice: options.notice ?? defaults.notice,
     maxHold: options.maxHold ?? defaults.maxHold,
+    detect: options.detect ?? defaults.detect,
     spin: defaults.spin,
   };
   return {

@@ -22,6 +22,7 @@ const WHOLE: Required<MemoOptions<number>> = {
   ttl: '1s',
   notice: 100,
   maxHold: '1h',
+  detect: true,
   label: 'somebody',
 };
 
