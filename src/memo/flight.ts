@@ -2,11 +2,10 @@ import { EXCLUSIVE } from '../core/contract/admission.ts';
 import type { Leave, Left, Remembered } from '../core/contract/backend.ts';
 import { passedFor } from '../core/contract/clock.ts';
 import { isLockError } from '../core/contract/errors.ts';
-import type { WordsLeft } from '../core/contract/left.ts';
 import type { HeldLease } from '../core/holds/held-lease.ts';
 import { Frame } from '../core/line/frame.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
-import { type Caller, whenAt } from './caller.ts';
+import type { Caller } from './caller.ts';
 import { WaitingCallers } from './callers.ts';
 import { checkMatch, MemoInquiry } from './inquiry.ts';
 import { OldResult } from './old-result.ts';
@@ -14,11 +13,14 @@ import type { MemoPlan } from './options.ts';
 import { failed, forOthers, succeeded, usedUp } from './outcome.ts';
 import { FlightRun } from './run.ts';
 import { stateOf } from './state.ts';
+import { tellOnce } from './unkept.ts';
+import { errorOf, readStored } from './words.ts';
 
 /** All callers of one key in this process, who share one claim, until each has its result. */
 export class Flight {
   readonly #runtime: LockRuntime;
   readonly #plan: MemoPlan; // of its first caller
+  readonly #max: number; // bytes that the engine takes
   readonly #callers: WaitingCallers;
   #runner: { readonly caller: Caller; readonly run: FlightRun } | undefined;
   readonly #answers: { count: number }; // of the engine
@@ -33,6 +35,7 @@ export class Flight {
    */
   constructor(runtime: LockRuntime, head: Caller, looked: Remembered | undefined, onEnd: () => void) {
     this.#runtime = runtime;
+    this.#max = runtime.engine.backend.traits.leaves!.max;
     if (looked?.left) this.#old = new OldResult(looked.left, runtime.engine.clock);
     this.#answers = { count: looked ? 1 : 0 };
     this.#callers = new WaitingCallers(head.plan.key, () => {
@@ -118,20 +121,32 @@ export class Flight {
   }
 
   async #succeeded(caller: Caller, lease: HeldLease, value: unknown): Promise<void> {
-    const { backend, clock } = this.#runtime.engine;
-    const { leave, error } = caller.inContext(() => succeeded(caller.plan, value, backend.traits.leaves!.max));
-    const became = await this.#leave(lease, leave, caller.plan.keep > 0 ? undefined : this.#callers.all);
-    const others = forOthers(became, error, lease.hold.life.loss);
-    caller.resolve({ value, ran: true, token: lease.token!, at: whenAt(clock, 0), ...others });
+    const { key, keep } = caller.plan;
+    const leave = caller.inContext(() => succeeded(caller.plan, value, this.#max));
+    const stored = readStored(leave.text, key);
+    if (stored.kind === 'unkept') {
+      const error = errorOf(stored, key, this.#runtime.engine.backend.name);
+      tellOnce(key, error.message);
+      if (this.#old?.left) throw error; // for its own caller: all others have the old one
+    }
+    const waiting = keep > 0 ? undefined : this.#callers.all;
+    const became = await lease.releaseWith(leave, stateOf(leave.text));
+    this.#land();
+    const left = asLeft(leave, lease.token!);
+    caller.settle(left, stored, { ran: true, ...forOthers(became, lease.hold.life.loss) });
+    if (became === 'left') this.#callers.answer(left, waiting);
   }
 
   /** The runner has its own error, also if the words cannot be left. */
   async #failed(caller: Caller, lease: HeldLease, error: unknown, tries: number): Promise<void> {
     try {
-      const leave = caller.inContext(() => failed(caller.plan, error, tries, this.#old?.left !== undefined));
+      const leave = caller.inContext(() => failed(caller.plan, error, tries, this.#old?.left !== undefined, this.#max));
       if (leave) await this.#leave(lease, leave);
     } catch (cause) {
-      if (isLockError(cause)) this.#callers.serve((other) => other.reject(cause));
+      if (isLockError(cause)) {
+        tellOnce(caller.plan.key, cause.message);
+        this.#callers.serve((other) => other.reject(cause));
+      }
     } finally {
       await lease.release();
       this.#land();
@@ -139,12 +154,11 @@ export class Flight {
     }
   }
 
-  /** Leaves words for `callers`, or for all that wait by then. */
-  async #leave(lease: HeldLease, leave: Leave, callers?: readonly Caller[]): Promise<WordsLeft> {
+  /** Leaves words for all that wait. */
+  async #leave(lease: HeldLease, leave: Leave): Promise<void> {
     const became = await lease.releaseWith(leave, stateOf(leave.text));
     this.#land();
-    if (became === 'left') this.#callers.answer(asLeft(leave, lease.token!), callers);
-    return became;
+    if (became === 'left') this.#callers.answer(asLeft(leave, lease.token!));
   }
 
   /** The run is over, before its caller is told: that one may come again at once. */
