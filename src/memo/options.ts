@@ -135,11 +135,10 @@ export function memoPlan<T>(
 const kept =
   (keepError: MemoOptions['keepError'], key: string): MemoPlan['keepError'] =>
   (error) => {
-    let keep: Duration | false;
     try {
-      keep = given('keepError()', () => keepError?.(error) ?? false);
+      const keep = given('keepError()', () => keepError?.(error) ?? false);
+      return keep === false ? false : milliseconds(keep, 'the answer of keepError()', { min: 1, max: LONGEST });
     } catch (refused) {
       throw invalid(`${quoted(key)} failed, and ${(refused as Error).message}`, key);
     }
-    return keep === false ? false : milliseconds(keep, 'the answer of keepError', { min: 1, max: LONGEST });
   };

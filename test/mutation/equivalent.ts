@@ -289,10 +289,6 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Where tries are not counted there is no limit that they reach.',
   'src/memo/inquiry.ts#MemoInquiry.hears QbCZ_E: 0 => 1':
     'Where tries are not counted there is no limit that they reach.',
-  'src/memo/json.ts#canonicalJson 2NBrgA: < => <=': 'No two members have one name.',
-  'src/memo/json.ts#canonicalJson MeDBWs: 1 => 2': 'A sort asks only whether that is below 0.',
-  'src/memo/json.ts#canonicalJson AeJMqf: 1 => 0': 'A sort asks only whether that is below 0.',
-  'src/memo/json.ts#canonicalJson zE5qPR: 1 => 2': 'A sort asks only whether that is below 0.',
   'src/memo/options.ts#MEMO_OPTIONS qvclNW: true => false': 'Only the names count, and no value.',
   'src/memo/options.ts#MEMO_OPTIONS 4KHY2A: true => false': 'Only the names count, and no value.',
   'src/memo/options.ts#MEMO_OPTIONS Pk2loW: true => false': 'Only the names count, and no value.',
