@@ -106,7 +106,8 @@ const inspected = (value: number): string => (Object.is(value, -0) ? '-0' : `${v
 
 /** Says what something is by its class alone. */
 export function kindOf(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return `a ${typeof value}`;
+  if (value === null || value === undefined) return `${value}`;
+  if (typeof value !== 'object') return `a ${typeof value}`;
   const name: unknown = value.constructor?.name;
   return typeof name === 'string' && name ? `an instance of ${name.slice(0, 80).toWellFormed()}` : 'an object';
 }
@@ -119,29 +120,31 @@ function hides(value: object): boolean {
   return Object.getOwnPropertyNames(kind).length > 1 || hides(kind);
 }
 
+const HIDDEN = ['name', 'message', 'cause', 'errors'];
+
 /** The members of an error that are kept: those that every error may have, and its own that show. Its stack is not for others. */
 function partsOf(error: Error): [string, unknown][] {
-  const known = ['name', 'message', ...['cause', 'errors'].filter((name) => Object.hasOwn(error, name))];
-  const own = Object.entries(error).filter(([name]) => !known.includes(name) && name !== 'stack');
-  return [...known.map((name): [string, unknown] => [name, error[name as 'name']]), ...own];
+  const hidden = HIDDEN.filter((name) => name === 'name' || Object.hasOwn(error, name));
+  const own = Object.entries(error).filter(([name]) => name !== 'stack');
+  return [...hidden.map((name): [string, unknown] => [name, error[name as 'name']]), ...own];
 }
 
 const ERRORS = [TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError, AggregateError];
-const SHOWN_BY_CLASS = ['name', 'message', 'cause', 'errors'];
 
 function errorOf(parts: Record<string, unknown>): Error {
-  const made = new Error(`${parts.message}`);
-  const kind = ERRORS.find(({ name }) => name === parts.name);
+  const { name, message = '' } = parts;
+  const made = new Error();
+  const kind = ERRORS.find((each) => each.name === name);
   if (kind) Object.setPrototypeOf(made, kind.prototype);
-  for (const [name, value] of Object.entries(parts))
-    if (made[name as 'name'] !== value)
-      Object.defineProperty(made, name, {
+  for (const [part, value] of Object.entries(parts))
+    if (part !== 'name' || made.name !== value)
+      Object.defineProperty(made, part, {
         value,
         writable: true,
         configurable: true,
-        enumerable: !SHOWN_BY_CLASS.includes(name),
+        enumerable: !HIDDEN.includes(part),
       });
-  made.stack = `${parts.name}: ${parts.message}`;
+  made.stack = `${name}: ${message}`;
   return made;
 }
 

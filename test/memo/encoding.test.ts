@@ -84,6 +84,17 @@ describe('an error', () => {
     expect(Object.keys(back[1]!)).toEqual(['at']);
   });
 
+  test('shows only the members of its own, and has no cause if it had none', () => {
+    const shown = Object.assign(new AggregateError([1], 'no', { cause: undefined }), { code: 'E', stack: 'here' });
+    const [back, plain] = again([shown, new RangeError()]) as [Error, Error];
+    const withoutStack = (error: Error) => Object.getOwnPropertyNames(error).filter((name) => name !== 'stack');
+    expect(Object.keys(back)).toEqual(['code']);
+    expect(withoutStack(back).sort()).toEqual(['cause', 'code', 'errors', 'message']);
+    expect(withoutStack(plain)).toEqual([]);
+    expect(plain).toEqual(new RangeError());
+    expect(Object.keys(again(new Declined('no')) as Error)).toEqual(['code']);
+  });
+
   test('of a class of its own comes back as an Error with that name', () => {
     const back = again(new Declined('no'));
     expect(back).toBeInstanceOf(Error);
@@ -158,6 +169,7 @@ describe.each([
   ['is an instance of AbortSignal, which shows nothing of it', new AbortController().signal],
   ['is an instance of Private, which shows nothing of it', new Private()],
   ['is an instance of Derived, which shows nothing of it', new Derived()],
+  ['is an object, which shows nothing of it', Object.create({ hidden: 1, constructor: undefined })],
   ['contains itself', selfish],
 ])('%s, and is refused', (kind, value) => {
   test.each([

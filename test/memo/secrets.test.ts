@@ -51,6 +51,21 @@ describe.each<[string, MemoOptions]>([
   });
 });
 
+test.each([
+  [null, 'null'],
+  [undefined, 'undefined'],
+  [SECRET, 'a string'],
+  [Object.create(null), 'an object'],
+  [Object.assign(() => {}, { message: SECRET }), 'a function'],
+])('anything may be thrown: %j is told as %s', async (thrown, kind) => {
+  const encode = (): never => {
+    throw thrown;
+  };
+  const made = await all(`odd ${kind}`, { encode, seal });
+  expect(made.text).toBe(`1 unkept plain - LOCK_INVALID encode() threw ${kind}`);
+  expect(logged(made)).not.toContain(SECRET);
+});
+
 test.each<[string, MemoOptions]>([
   ['decode()', { decode: thrown }],
   ['decode() that parses', { encode: String, decode: JSON.parse }],

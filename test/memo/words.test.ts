@@ -160,6 +160,7 @@ describe('an error', () => {
       message: expect.stringContaining('could not be kept: value.name is a function.'),
     });
     expect(of(new Refused('is a function', 'value.name'), true).message).toContain(': a part of it is a function.');
+    expect(unkeptBody(new Refused('too long'), true)).toBe('LOCK_INVALID too long');
     expect(unkeptBody(new Refused('is a function', `value.${'x'.repeat(70_000)}`), false)).toHaveLength(1_013);
   });
 });

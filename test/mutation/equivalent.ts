@@ -275,6 +275,9 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'A wait that is counted from before a look is longer than any look.',
   'src/memo/caller.ts#Caller.startLimits wHrb5S: true => false': 'A signal is aborted once.',
   'src/memo/caller.ts#Caller.aborted zZ3KmP: this.signal?.reason => this.signal.reason': 'Only a signal aborts.',
+  'src/memo/encoding.ts#fromText lDyPYy: 1 => 0': 'JSON may begin with a blank.',
+  "src/memo/encoding.ts#fromText j6QwH4: text.includes('\"$') ? read(json) : json => read(json)":
+    'What has nothing to be read again is only had sooner.',
   'src/memo/flight.ts#Flight.constructor p0jbNf: 1 => 2': 'What counts is whether there was any answer.',
   'src/memo/flight.ts#Flight.failed ZmsZUX: leave => true':
     'What is thrown where there is nothing to leave is no error of ours, and is not heard.',
