@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -225,6 +225,18 @@ describe('the package, as it is installed', () => {
       [...folders].filter((name) => /^(src|test|bench|models|scripts|lab|examples|site|docs\/decisions)$/.test(name)),
     ).toEqual([]);
     expect(inside).toContain('dist/cli/holdfast');
+  });
+
+  test('names no file by its place that is not in it: bundlers look for each', () => {
+    const named = inside
+      .filter((path) => path.endsWith('.js'))
+      .flatMap((path) =>
+        [...read(path).matchAll(/new URL\(\s*["']([^"']+)["'],\s*import\.meta/g)].map(([, file]) =>
+          posix.join(dirname(path), file!),
+        ),
+      );
+    expect(named).toContain('dist/connect/renewal/worker.js');
+    expect(named.filter((path) => !inside.includes(path))).toEqual([]);
   });
 
   test('every link of its pages leads to a file of it, or to what is said to be in the repository', () => {

@@ -17,8 +17,13 @@ interface Drivers {
  * missing. Otherwise they would refuse to bundle an application without all of them.
  * @throws LockError `LOCK_UNSUPPORTED`, which says what to install
  */
-export async function driver<N extends keyof Drivers>(name: N): Promise<Drivers[N]>;
-export async function driver(name: keyof Drivers): Promise<object> {
+export async function driver<N extends keyof Drivers>(name: N): Promise<Drivers[N]> {
+  const loaded = await load(name);
+  // ioredis is a class that has the others as properties: of such a module an older webpack shows `default` and no more.
+  return (Object.keys(loaded).join() === 'default' ? (loaded as { default: object }).default : loaded) as Drivers[N];
+}
+
+async function load(name: keyof Drivers): Promise<object> {
   try {
     switch (name) {
       case 'ioredis':
