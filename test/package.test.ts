@@ -18,7 +18,8 @@ const run = promisify(execFile);
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   engines: { node: string };
   bin: Record<string, string>;
-  exports: Record<string, string | { types: string }>;
+  exports: Record<string, { types: string }>;
+  typesVersions: object;
 };
 const subpaths = Object.keys(manifest.exports).filter((name) => name !== './package.json');
 const named = subpaths.map((name) => `holdfast${name.slice(1)}`);
@@ -31,6 +32,8 @@ const OLDEST_NODE = `${manifest.engines.node.replace('>=', '')}.0`;
 /** `docs/README.md` promises them. The newest is the one that the project uses. */
 const OLDEST = '5.2.2';
 const OLDEST_FOR_REQUIRE = '5.8.2';
+const LAST_WITH_NODE10 = '5.9.3';
+const NODENEXT = ['--module', 'nodenext'];
 
 /** A project that has installed the tarball, and the peers. */
 describe('the package, as it is installed', () => {
@@ -90,10 +93,10 @@ describe('the package, as it is installed', () => {
   });
 
   /** What the compiler of this version complains of. No library is skipped: our own types are looked at, too. */
-  async function complaints(version: string, file: string): Promise<string> {
+  async function complaints(version: string, file: string, resolution = NODENEXT): Promise<string> {
     const compiler = version === 'newest' ? bin('typescript') : await fetched('typescript', version);
     write(file, typed(named));
-    const options = ['--module', 'nodenext', '--target', 'es2022', '--strict', '--skipLibCheck', 'false', '--noEmit'];
+    const options = [...resolution, '--target', 'es2022', '--strict', '--skipLibCheck', 'false', '--noEmit'];
     const { stdout } = await run(
       process.execPath,
       [join(compiler, 'bin/tsc'), ...options, '--types', 'node', '--typeRoots', bin('@types'), file],
@@ -109,6 +112,20 @@ describe('the package, as it is installed', () => {
     [OLDEST_FOR_REQUIRE, 'all.cts'],
   ])('has types for every subpath: TypeScript %s, %s', { timeout: 120_000 }, async (version, file) => {
     expect(await complaints(version, file)).toBe('');
+  });
+
+  test.each([OLDEST, LAST_WITH_NODE10])('has types for every subpath in an older CommonJS project: TypeScript %s', {
+    timeout: 120_000,
+  }, async (version) => {
+    const resolution = ['--module', 'commonjs', '--moduleResolution', 'node10'];
+    expect(await complaints(version, 'node10.ts', resolution)).toBe('');
+  });
+
+  test('the older way to find types names those of every subpath', () => {
+    const { '.': main, './package.json': _, ...others } = manifest.exports;
+    expect(manifest).toMatchObject({ main: './dist/index.js', types: main!.types });
+    const types = Object.entries(others).map(([name, { types }]) => [name.slice(2), [types]]);
+    expect(manifest.typesVersions).toEqual({ '*': Object.fromEntries(types) });
   });
 
   test('the versions of TypeScript that are tried are those that are promised', () => {

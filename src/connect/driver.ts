@@ -19,8 +19,10 @@ interface Drivers {
  */
 export async function driver<N extends keyof Drivers>(name: N): Promise<Drivers[N]> {
   const loaded = await load(name);
-  // ioredis is a class that has the others as properties: of such a module an older webpack shows `default` and no more.
-  return (Object.keys(loaded).join() === 'default' ? (loaded as { default: object }).default : loaded) as Drivers[N];
+  // Node does not see the names of an older pg, nor an older webpack those of ioredis: what is exported there is no plain object. A
+  // compiler to CommonJS (Jest) gives just that, without `default`.
+  const isWhole = Object.keys(loaded).every((key) => key === 'default' || key === 'module.exports');
+  return (isWhole ? (loaded as { default: object }).default : loaded) as Drivers[N];
 }
 
 async function load(name: keyof Drivers): Promise<object> {
