@@ -59,7 +59,7 @@ describe('the package, as it is installed', () => {
 
   /** From the registry, beside the project: among its packages, or ours, it would take the place of what is there. */
   async function fetched(name: string, version: string): Promise<string> {
-    const home = join(folder.path, `${name}-${version}`);
+    const home = join(folder.path, `${name.replace('/', '+')}-${version}`);
     if (!existsSync(home)) {
       mkdirSync(home);
       writeFileSync(join(home, 'package.json'), '{ "private": true }');
@@ -199,6 +199,31 @@ describe('the package, as it is installed', () => {
   test('where npm cannot start a shell script, it starts the command line by Node', () => {
     expect(read(manifest.bin['holdfast-node']!)).toMatch(/^#!\/usr\/bin\/env node\n/);
     expect(read(manifest.bin.holdfast!)).toMatch(/^#!\/bin\/sh\n/);
+  });
+
+  test.each(['node-modules', 'pnp'])('Yarn, which starts every program by Node, starts the command line: %s', {
+    timeout: 120_000,
+  }, async (linker) => {
+    const yarn = join(await fetched('@yarnpkg/cli-dist', '4.18.1'), 'bin/yarn.js');
+    const home = join(folder.path, linker);
+    mkdirSync(home);
+    const dependencies = { holdfast: `file:${tarball}` };
+    writeFileSync(join(home, 'package.json'), JSON.stringify({ private: true, dependencies }));
+    writeFileSync(join(home, 'yarn.lock'), '');
+    const settings = {
+      nodeLinker: linker,
+      enableTelemetry: 'false',
+      enableGlobalCache: 'false',
+      enableImmutableInstalls: 'false',
+    };
+    const lines = Object.entries(settings).map(([name, value]) => `${name}: ${value}\n`);
+    writeFileSync(join(home, '.yarnrc.yml'), lines.join(''));
+    const env = { ...process.env, NODE_OPTIONS: '', CI: undefined };
+    const by = async (...args: readonly string[]) =>
+      (await run(process.execPath, [yarn, ...args], { cwd: home, env })).stdout;
+    await by('install');
+    expect(await by('holdfast', '--version')).toMatch(/^holdfast \d/);
+    expect(await by('holdfast', 'run', 'report', '--url', 'file:run.db', '--', 'echo', 'done')).toBe('done\n');
   });
 
   /** The command line as it decides on Windows. What the system itself does there, this does not show. */
