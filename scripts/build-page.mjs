@@ -1,6 +1,5 @@
-// Makes the page of `holdfast ui` out of src/ui/page: one script with all that it needs, its styles, its frame and its icon. Into
-// dist/ui/page, or where an argument says.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Makes the page of `holdfast ui` out of src/ui/page: one script with all that it needs, its styles, its frame and its icon.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, stop } from 'esbuild';
@@ -34,10 +33,4 @@ export async function bundle() {
   const made = outputFiles.map(({ path, contents }) => [path.split(/[\\/]/).at(-1), contents]);
   const kept = ['page.html', 'icon.svg'].map((name) => [name, readFileSync(join(source, name))]);
   return Object.fromEntries([...made, ...kept]);
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const target = process.argv[2] ?? join(root, 'dist/ui/page');
-  mkdirSync(target, { recursive: true });
-  for (const [name, contents] of Object.entries(await bundle())) writeFileSync(join(target, name), contents);
 }

@@ -1,7 +1,7 @@
 // `npm run build`: the package in `dist`. Each entry is one file, and what several entries need is in `dist/chunks`; the types of each
 // entry are one file, too. Comments stay in the types only. There are no maps and no sources beside them: the code stays readable.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -23,23 +23,42 @@ const exported = Object.values(manifest.exports)
   .map((file) => /^\.\/dist\/(.*)\.js$/.exec(file)[1]);
 
 /**
- * A module that asks where it is gets the place that it would have in `dist` by itself, wherever the bundle puts it: files beside it, and
- * the manifest, are found from there.
+ * Wherever the bundle puts a module, what it names by `new URL('./a.ts', import.meta.url)` is found from there, and a reader of the
+ * package sees a file of it: bundlers look for each such file, and end where there is none.
  */
 const ownPlaces = {
   name: 'own-places',
   transform(code, id) {
-    if (!id.startsWith(source) || !code.includes('import.meta.url')) return undefined;
-    const place = relative(source, id).replace(/\.ts$/, '.js');
-    return { code: code.replaceAll('import.meta.url', `__PLACE_OF__(${JSON.stringify(place)})`), map: null };
+    if (!id.startsWith(source)) return undefined;
+    const own = /new URL\('([^']+)', import\.meta\.url\)/g;
+    if (code.replace(own, '').includes('import.meta'))
+      throw new Error(
+        `${id} must name its files by new URL('./a.ts', import.meta.url): the package has them elsewhere`,
+      );
+    return code.replace(own, (_, path) => {
+      const place = relative(source, join(dirname(id), path)).replaceAll('\\', '/');
+      return `new URL(__PLACE_OF__(${JSON.stringify(place.replace(/\.ts$/, '.js'))}), import.meta.url)`;
+    });
   },
   renderChunk(code, { fileName }) {
     if (!code.includes('__PLACE_OF__')) return undefined;
     const place = (_, text) => {
       const path = relative(dirname(fileName), text).replaceAll('\\', '/');
-      return `new URL(${JSON.stringify(path.startsWith('.') ? path : `./${path}`)}, import.meta.url).href`;
+      return JSON.stringify(path.startsWith('.') ? path : `./${path}`);
     };
-    return { code: code.replace(/__PLACE_OF__\("([^"]+)"\)/g, place), map: null };
+    const told = code.replace(/__PLACE_OF__\("([^"]+)"\)/g, place);
+    // By this name webpack makes the file of a thread a part of the bundle. By the other, 5.113 makes a call of what is no function.
+    return { code: told.replace('"node:worker_threads"', '"worker_threads"'), map: null };
+  },
+};
+
+/** The files of the page, as text in a module: in a bundle there is no folder beside it. */
+const page = {
+  name: 'page',
+  async load(id) {
+    if (id !== join(source, 'ui/files.ts')) return undefined;
+    const texts = Object.entries(await bundle()).map(([name, contents]) => [name, Buffer.from(contents).toString()]);
+    return `export const files = async () => (${JSON.stringify(Object.fromEntries(texts))});`;
   },
 };
 
@@ -61,7 +80,7 @@ async function scripts() {
     external,
     platform: 'node',
     transform: { target: 'es2023' }, // the oldest Node that is promised has no `using`
-    plugins: [ownPlaces],
+    plugins: [page, ownPlaces],
     experimental: { attachDebugInfo: 'none' }, // else the place of each module stands in the code
     // Only the programs do something when they are loaded.
     treeshake: {
@@ -106,10 +125,7 @@ async function types() {
 }
 
 /** What programs read beside their code. */
-async function beside() {
-  const page = join(dist, 'ui/page');
-  mkdirSync(page, { recursive: true });
-  for (const [name, contents] of Object.entries(await bundle())) writeFileSync(join(page, name), contents);
+function beside() {
   copyFileSync(join(source, 'cli/holdfast'), join(dist, 'cli/holdfast'));
   chmodSync(join(dist, 'cli/holdfast'), 0o755);
 }
@@ -117,4 +133,4 @@ async function beside() {
 rmSync(dist, { recursive: true, force: true });
 await scripts();
 await types();
-await beside();
+beside();

@@ -9,7 +9,7 @@ import { addUser } from './core/engine/users.ts';
 import type { AnyLease } from './core/holds/lease.ts';
 import { type ForceOptions, forceRelease } from './core/line/forced-release.ts';
 import { LockRuntime } from './core/line/runtime.ts';
-import { Leader } from './leading/leader.ts';
+import { type Leader, leaderOf } from './leading/leader.ts';
 import type { LeaderOptions } from './leading/options.ts';
 import { type Memo, Memos } from './memo/memo.ts';
 import type { MemoOptions } from './memo/options.ts';
@@ -136,7 +136,7 @@ export class Locks implements AsyncDisposable {
    * @example await locks.leader('feed').run((term) => work(term.signal), { signal });
    */
   leader(name: string, options?: LeaderOptions): Leader {
-    return new Leader(this.#runtime, checkKey(name), this.#defaults, options);
+    return leaderOf(this.#runtime, checkKey(name), this.#defaults, options);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -18,7 +18,8 @@ const run = promisify(execFile);
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   engines: { node: string };
   bin: Record<string, string>;
-  exports: Record<string, string | { types: string }>;
+  exports: Record<string, { types: string }>;
+  typesVersions: object;
 };
 const subpaths = Object.keys(manifest.exports).filter((name) => name !== './package.json');
 const named = subpaths.map((name) => `holdfast${name.slice(1)}`);
@@ -31,6 +32,8 @@ const OLDEST_NODE = `${manifest.engines.node.replace('>=', '')}.0`;
 /** `docs/README.md` promises them. The newest is the one that the project uses. */
 const OLDEST = '5.2.2';
 const OLDEST_FOR_REQUIRE = '5.8.2';
+const LAST_WITH_NODE10 = '5.9.3';
+const NODENEXT = ['--module', 'nodenext'];
 
 /** A project that has installed the tarball, and the peers. */
 describe('the package, as it is installed', () => {
@@ -56,7 +59,7 @@ describe('the package, as it is installed', () => {
 
   /** From the registry, beside the project: among its packages, or ours, it would take the place of what is there. */
   async function fetched(name: string, version: string): Promise<string> {
-    const home = join(folder.path, `${name}-${version}`);
+    const home = join(folder.path, `${name.replace('/', '+')}-${version}`);
     if (!existsSync(home)) {
       mkdirSync(home);
       writeFileSync(join(home, 'package.json'), '{ "private": true }');
@@ -90,10 +93,10 @@ describe('the package, as it is installed', () => {
   });
 
   /** What the compiler of this version complains of. No library is skipped: our own types are looked at, too. */
-  async function complaints(version: string, file: string): Promise<string> {
+  async function complaints(version: string, file: string, resolution = NODENEXT): Promise<string> {
     const compiler = version === 'newest' ? bin('typescript') : await fetched('typescript', version);
     write(file, typed(named));
-    const options = ['--module', 'nodenext', '--target', 'es2022', '--strict', '--skipLibCheck', 'false', '--noEmit'];
+    const options = [...resolution, '--target', 'es2022', '--strict', '--skipLibCheck', 'false', '--noEmit'];
     const { stdout } = await run(
       process.execPath,
       [join(compiler, 'bin/tsc'), ...options, '--types', 'node', '--typeRoots', bin('@types'), file],
@@ -109,6 +112,20 @@ describe('the package, as it is installed', () => {
     [OLDEST_FOR_REQUIRE, 'all.cts'],
   ])('has types for every subpath: TypeScript %s, %s', { timeout: 120_000 }, async (version, file) => {
     expect(await complaints(version, file)).toBe('');
+  });
+
+  test.each([OLDEST, LAST_WITH_NODE10])('has types for every subpath in an older CommonJS project: TypeScript %s', {
+    timeout: 120_000,
+  }, async (version) => {
+    const resolution = ['--module', 'commonjs', '--moduleResolution', 'node10'];
+    expect(await complaints(version, 'node10.ts', resolution)).toBe('');
+  });
+
+  test('the older way to find types names those of every subpath', () => {
+    const { '.': main, './package.json': _, ...others } = manifest.exports;
+    expect(manifest).toMatchObject({ main: './dist/index.js', types: main!.types });
+    const types = Object.entries(others).map(([name, { types }]) => [name.slice(2), [types]]);
+    expect(manifest.typesVersions).toEqual({ '*': Object.fromEntries(types) });
   });
 
   test('the versions of TypeScript that are tried are those that are promised', () => {
@@ -184,6 +201,31 @@ describe('the package, as it is installed', () => {
     expect(read(manifest.bin.holdfast!)).toMatch(/^#!\/bin\/sh\n/);
   });
 
+  test.each(['node-modules', 'pnp'])('Yarn, which starts every program by Node, starts the command line: %s', {
+    timeout: 120_000,
+  }, async (linker) => {
+    const yarn = join(await fetched('@yarnpkg/cli-dist', '4.18.1'), 'bin/yarn.js');
+    const home = join(folder.path, linker);
+    mkdirSync(home);
+    const dependencies = { holdfast: `file:${tarball}` };
+    writeFileSync(join(home, 'package.json'), JSON.stringify({ private: true, dependencies }));
+    writeFileSync(join(home, 'yarn.lock'), '');
+    const settings = {
+      nodeLinker: linker,
+      enableTelemetry: 'false',
+      enableGlobalCache: 'false',
+      enableImmutableInstalls: 'false',
+    };
+    const lines = Object.entries(settings).map(([name, value]) => `${name}: ${value}\n`);
+    writeFileSync(join(home, '.yarnrc.yml'), lines.join(''));
+    const env = { ...process.env, NODE_OPTIONS: '', CI: undefined };
+    const by = async (...args: readonly string[]) =>
+      (await run(process.execPath, [yarn, ...args], { cwd: home, env })).stdout;
+    await by('install');
+    expect(await by('holdfast', '--version')).toMatch(/^holdfast \d/);
+    expect(await by('holdfast', 'run', 'report', '--url', 'file:run.db', '--', 'echo', 'done')).toBe('done\n');
+  });
+
   /** The command line as it decides on Windows. What the system itself does there, this does not show. */
   const onWindows = (...args: string[]) => {
     const windows = `data:text/javascript,Object.defineProperty(process,'platform',{value:'win32'})`;
@@ -225,6 +267,18 @@ describe('the package, as it is installed', () => {
       [...folders].filter((name) => /^(src|test|bench|models|scripts|lab|examples|site|docs\/decisions)$/.test(name)),
     ).toEqual([]);
     expect(inside).toContain('dist/cli/holdfast');
+  });
+
+  test('names no file by its place that is not in it: bundlers look for each', () => {
+    const named = inside
+      .filter((path) => path.endsWith('.js'))
+      .flatMap((path) =>
+        [...read(path).matchAll(/new URL\(\s*["']([^"']+)["'],\s*import\.meta/g)].map(([, file]) =>
+          posix.join(dirname(path), file!),
+        ),
+      );
+    expect(named).toContain('dist/connect/renewal/worker.js');
+    expect(named.filter((path) => !inside.includes(path))).toEqual([]);
   });
 
   test('every link of its pages leads to a file of it, or to what is said to be in the repository', () => {

@@ -69,10 +69,12 @@ function print(text: string): number {
 
 keepIgnoring();
 
-// At every start Node 22 warns that its SQLite is experimental, which does not help the user of a command.
+// At every start Node 22 warns that its SQLite is experimental, which does not help the user of a command. That an output could not be
+// kept is told by the command itself.
 const { emitWarning } = process;
 process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
-  if (!/SQLite is an experimental/.test(String(warning))) Reflect.apply(emitWarning, process, [warning, ...rest]);
+  if (!/SQLite is an experimental|could not be kept/.test(String(warning)))
+    Reflect.apply(emitWarning, process, [warning, ...rest]);
 };
 
 // The reader has closed the pipe, as `| head` does. Any other failure, a full disk for example, is an error.

@@ -17,8 +17,15 @@ interface Drivers {
  * missing. Otherwise they would refuse to bundle an application without all of them.
  * @throws LockError `LOCK_UNSUPPORTED`, which says what to install
  */
-export async function driver<N extends keyof Drivers>(name: N): Promise<Drivers[N]>;
-export async function driver(name: keyof Drivers): Promise<object> {
+export async function driver<N extends keyof Drivers>(name: N): Promise<Drivers[N]> {
+  const loaded = await load(name);
+  // Node does not see the names of an older pg, nor an older webpack those of ioredis: what is exported there is no plain object. A
+  // compiler to CommonJS (Jest) gives just that, without `default`.
+  const isWhole = Object.keys(loaded).every((key) => key === 'default' || key === 'module.exports');
+  return (isWhole ? (loaded as { default: object }).default : loaded) as Drivers[N];
+}
+
+async function load(name: keyof Drivers): Promise<object> {
   try {
     switch (name) {
       case 'ioredis':

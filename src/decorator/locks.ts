@@ -77,7 +77,7 @@ export function locksOf(self: unknown, given: Locks | undefined, name: string): 
   throw new LockError(
     'LOCK_INVALID',
     locks === undefined
-      ? `${name} has no Locks: call useLocks(createLocks(…)) at the start, or give its class a getter [lockedBy]. In Nest, make the object a provider, or call useLocks(app.get(Locks))`
+      ? `${name} has no Locks: call useLocks(createLocks(…)) at the start, or give its class a getter [lockedBy]. In Nest, make the object a provider and let the application start (in a test, await app.init()), or call useLocks(app.get(Locks))`
       : `${name} was given ${shown(locks)}, not Locks; make them with createLocks(backend)`,
   );
 }

@@ -1,16 +1,25 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { invalid, LockError, shown } from '../core/contract/errors.ts';
 import type { Locks, MemoOptions, MemoRun } from '../index.ts';
+import { requestOf } from '../memo/fingerprint.ts';
 import { inPlaceOf, keyFor } from './call.ts';
 import { locksOf } from './locks.ts';
 import { checkKeyOption, type Key } from './options.ts';
+import { isMinified } from './parameters.ts';
 import { isMethod, type Method, placeOf } from './place.ts';
+import { fromName } from './template.ts';
 
 /** Options of `@Memo` and `memoized`: those of a memo, its key, and what tells requests apart. */
 export interface MemoizedOptions<A extends unknown[] = never[], T = never> extends Omit<MemoOptions<T>, 'match'> {
-  /** A template such as `'report:{0}'`, or a function of the arguments. Default: the method's name and its first argument. */
+  /**
+   * A template such as `'report:{0}'`, or a function of the arguments. Default: the names of the class and of the method, and the first
+   * argument. A function, and a class that was minified, needs one.
+   */
   readonly key?: Key<A>;
-  /** What the request is, as data made of the arguments. A call with another one under the same key gets `LOCK_MISMATCH`. */
+  /**
+   * What the request is, as data made of the arguments. A call with another one under the same key gets `LOCK_MISMATCH`. Default: all
+   * arguments.
+   */
   readonly match?: (...args: A) => unknown;
   /** Default: the locks of the class (`lockedBy`), else those of `useLocks`. */
   readonly locks?: Locks;
@@ -38,23 +47,40 @@ export function currentRun(): MemoRun {
   throw new LockError('LOCK_NOT_HELD', 'currentRun() was called outside a method or function whose result is kept');
 }
 
-function remembering<M extends Method>(method: M, { key, match, locks, ...options }: Given, name: string): M {
+type KeyOfCall = (self: unknown, args: readonly unknown[]) => string;
+
+function remembering<M extends Method>(method: M, given: Given, name: string, ownKey: () => KeyOfCall): M {
+  const { key, match, locks, ...options } = given;
   checkKeyOption(key);
   if (match !== undefined && typeof match !== 'function')
     throw invalid(`match is ${shown(match)}; it must be a function of the arguments`);
-  const keyOf = keyFor(key as (...args: unknown[]) => string, method, name);
+  const byOption = key !== undefined && keyFor(key as (...args: unknown[]) => string, method, name);
+  const keyOf: KeyOfCall = byOption ? (_, args) => byOption(args) : ownKey();
   async function run(this: unknown, ...args: unknown[]): Promise<unknown> {
-    const own = match ? { ...options, match: match(...args) } : options;
-    const memo = locksOf(this, locks, name).memo(keyOf(args), own);
+    const request = match ? match(...args) : requestOf(args, name);
+    const memo = locksOf(this, locks, name).memo(keyOf(this, args), { ...options, match: request });
     const { value } = await memo.run((run) => runs.run(run, () => Reflect.apply(method, this, args)));
     return value;
   }
   return inPlaceOf(method, run);
 }
 
+/** The keys of a method that was given none. @throws LockError `LOCK_INVALID` where many places would have the same */
+function keyOfPlace(method: Method, name: string): KeyOfCall {
+  if (isMinified(method)) throw needsKey(name, 'its class is minified, and others may have the same name');
+  return (self, args) => {
+    const isStatic = typeof self === 'function';
+    const of = isStatic ? self.name : (self as object | undefined)?.constructor?.name;
+    if (!of || of === 'default') throw needsKey(name, 'it was called on an object whose class has no name');
+    return fromName(`${isStatic ? 'static ' : ''}${of}.${name}`)(args);
+  };
+}
+
+const needsKey = (name: string, why: string): LockError => invalid(`@Memo on ${name} needs a key: ${why}`);
+
 /**
- * One of all calls with the same key runs the method, and all have its result: `locks.memo`. What the method gives has to be what JSON
- * keeps, unless `encode` and `decode` are given. Each caller has a value of its own.
+ * One of all calls with the same key runs the method, and all have its result: `locks.memo`. A call with other arguments
+ * under the same key is refused. Each caller has a value of its own, as it was kept.
  * @throws LockError `LOCK_INVALID` when the class is made, for errors that show by then
  * @example
  * ```ts
@@ -69,21 +95,21 @@ function remembering<M extends Method>(method: M, { key, match, locks, ...option
 export function Memo(options: MemoizedOptions = {}): MemoDecorator {
   return ((...decorated: unknown[]) => {
     const { name, method, put } = placeOf(decorated, '@Memo');
-    return put(remembering(method, options as Given, name));
+    return put(remembering(method, options as Given, name, () => keyOfPlace(method, name)));
   }) as MemoDecorator;
 }
 
 /**
- * The same for a function.
+ * The same for a function. It needs a key, since a minifier gives many functions the same name.
  * @throws LockError `LOCK_INVALID`
  * @example const prices = memoized({ key: 'prices:{0}', keep: '10m', locks }, async (shop: string) => ({ shop, price: 3 }));
  */
 export function memoized<A extends unknown[], R>(
-  options: MemoizedOptions<A, R>,
+  options: MemoizedOptions<A, R> & { readonly key: Key<A> },
   fn: (...args: A) => Promise<R>,
 ): (...args: A) => Promise<R> {
   if (!isMethod(fn)) throw invalid('memoized(options, fn) needs a function that returns a promise');
-  if (fn.name === '' && options.key === undefined)
-    throw invalid('memoized() needs a key for a function without a name');
-  return remembering(fn, options as unknown as Given, fn.name || 'a function');
+  return remembering(fn, options as unknown as Given, fn.name || 'a function', () => {
+    throw invalid('memoized() needs a key: a name of a function may be that of others, too');
+  });
 }

@@ -39,6 +39,13 @@ export function parametersOf(fn: (...args: never[]) => unknown): Parameters {
   return { names, open: ARGUMENTS.test(text) || pieces.some((piece) => piece![1]) };
 }
 
+/** Whether a minifier has written the source, which gives many classes and functions the same name. */
+export function isMinified(fn: (...args: never[]) => unknown): boolean {
+  const source = Function.prototype.toString.call(fn);
+  const text = source.replace(NOISE, plain);
+  return !source.includes('[native code]') && !ONE_BARE.test(text) && listOf(text) === undefined;
+}
+
 /** Replaces noise: a comment by a space, a string by an empty one, and a template with code in it by the mark for doubt. */
 function plain(noise: string): string {
   if (noise.startsWith('/')) return ' ';

@@ -27,6 +27,14 @@ export interface ObserveOptions {
 const CAMPAIGN = namesOf<CampaignOptions>({ signal: true });
 const OBSERVE = namesOf<ObserveOptions>({ signal: true, every: true });
 
+/** Makes an election. The constructor is private: so what users see of the types names no part of the core. */
+export let leaderOf: (
+  runtime: LockRuntime,
+  name: string,
+  defaults: LockOptions,
+  options: LeaderOptions | undefined,
+) => Leader;
+
 /** An election: of all candidates with the same name one leads at a time. */
 export class Leader {
   /** The name of the election, and the key of its lock. */
@@ -36,8 +44,11 @@ export class Leader {
   readonly #delay: number;
   #running = false;
 
-  /** @internal Use `locks.leader`. */
-  constructor(runtime: LockRuntime, name: string, defaults: LockOptions, options: LeaderOptions | undefined) {
+  static {
+    leaderOf = (...all) => new Leader(...all);
+  }
+
+  private constructor(runtime: LockRuntime, name: string, defaults: LockOptions, options: LeaderOptions | undefined) {
     this.name = name;
     this.#runtime = runtime;
     const plan = leaderPlan(name, defaults, options, runtime.engine.backend.traits.wakes);

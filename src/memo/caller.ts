@@ -96,11 +96,11 @@ export class Caller<T = unknown> {
     this.#unlisten?.();
   }
 
-  /** Gives it what is left: a value of its own, or the error that this stands for. */
-  settle(left: Left, stored?: StoredEntry): void {
+  /** Gives it what is left: a value of its own, or the error that this stands for. @param own what is different for the runner */
+  settle(left: Left, stored?: StoredEntry, own?: Partial<MemoResult<T>>): void {
     try {
       const entry = stored ?? readStored(left.text, this.plan.key);
-      this.resolve(this.inContext(() => resultOf(this.#engine, this.plan, left, entry)));
+      this.resolve({ ...this.inContext(() => resultOf(this.#engine, this.plan, left, entry)), ...own });
     } catch (error) {
       this.reject(error);
     }

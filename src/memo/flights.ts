@@ -153,12 +153,12 @@ export class Flights {
     const { kind } = entry;
     const times = {
       token: left.ticket,
-      at: whenAt(engine.clock, ageOf(entry, left)),
+      at: whenAt(engine.clock, ageOf(entry, left, key)),
       until: whenAt(engine.clock, -left.validFor),
     };
     if (kind === 'kept') return { state: kind, value: decoded(plan, entry.body), ...times };
     const error = errorOf(entry, key, engine.backend.name);
-    return { state: kind === 'unkept' ? 'kept' : kind, error, ...times };
+    return { state: kind === 'unkept' ? 'failed' : kind, error, ...times };
   }
 }
 

@@ -1,14 +1,16 @@
 import { unsupported } from '../core/contract/capability.ts';
 import { type Duration, LONGEST, milliseconds } from '../core/contract/duration.ts';
-import { invalid, shown } from '../core/contract/errors.ts';
+import { invalid, quoted, shown } from '../core/contract/errors.ts';
 import { LayeredOptions, UNSHARED_HOLD } from '../core/contract/option-table.ts';
 import { checkNames, type LockOptions, namesOf, whole } from '../core/contract/options.ts';
 import type { Terms } from '../core/contract/terms.ts';
 import type { Engine } from '../core/engine/engine.ts';
-import { fingerprint, fromJson, toJson } from './json.ts';
+import { fromText, toText } from './encoding.ts';
+import { fingerprint } from './fingerprint.ts';
+import { given } from './given.ts';
 
 /**
- * Makes text unreadable for others, and readable again. What it throws keeps nobody from the result of their own run.
+ * Makes text unreadable for others, and readable again. Both functions give text, and no promise.
  * @example
  * const seal = {
  *   seal: (text: string) => Buffer.from(text).toString('base64'), // put a cipher here
@@ -27,7 +29,10 @@ export interface Seal {
 export interface MemoOptions<T = unknown> {
   /** How long a result counts, by the engine's clock, up to a year. Default 0: only for those who wait when it comes. */
   readonly keep?: Duration | undefined;
-  /** What the request is, as data. A caller with another one gets `LOCK_MISMATCH`, also while the first is running. Its SHA-256 is kept. */
+  /**
+   * What the request is, as data. A caller with another one gets `LOCK_MISMATCH`, also while the first is running. Its SHA-256 is kept.
+   * `undefined`, also inside of it, is `LOCK_INVALID`. Default: nobody asks which request it is.
+   */
   readonly match?: unknown;
   /** Begun so often without a result, deaths included, it rests: all get the old result, or `LOCK_POISONED`. Default: no limit. */
   readonly attempts?: number | undefined;
@@ -37,9 +42,9 @@ export interface MemoOptions<T = unknown> {
   readonly keepError?: ((error: unknown) => Duration | false) | undefined;
   /** When the result is older than this, one caller makes a new one, and all others get the old one at once. Less than `keep`. Default: never. */
   readonly refresh?: Duration | undefined;
-  /** The value as text. Default JSON, which refuses what it would change. */
+  /** The value as text. Default: JSON that keeps dates, bigints, `undefined`, maps, sets, typed arrays and errors, too. */
   readonly encode?: ((value: T) => string) | undefined;
-  /** The value of such a text. Default JSON. */
+  /** The value of such a text, for the runner, too. Default: as `encode` by default. */
   readonly decode?: ((text: string) => T) | undefined;
   /** For results that are secrets: what is stored is sealed. */
   readonly seal?: Seal | undefined;
@@ -103,7 +108,7 @@ export function memoPlan<T>(
 ): MemoPlan<T> {
   checkNames(options, MEMO_OPTIONS, 'the options of memo()');
   if (!backend.traits.leaves) throw unsupported(backend, 'keep a result under a key');
-  const { attempts, refresh, seal, encode = toJson, decode = fromJson as (text: string) => T } = options;
+  const { attempts, refresh, seal, encode = toText, decode = fromText as (text: string) => T } = options;
   const keep = milliseconds(options.keep ?? 0, 'keep');
   if (refresh !== undefined && keep === 0) throw invalid('refresh is for results that are kept: give keep, too', key);
   for (const [name, fn] of Object.entries({ encode, decode, keepError: options.keepError ?? encode }))
@@ -123,10 +128,10 @@ export function memoPlan<T>(
   return {
     key,
     keep,
-    match: fingerprint(options.match, key),
+    match: fingerprint(options, key),
     attempts: attempts === undefined ? Number.POSITIVE_INFINITY : whole(attempts, 'attempts', 1, 1_000_000),
     rest: milliseconds(options.rest ?? REST, 'rest', { min: 1, max: LONGEST }),
-    keepError: kept(options.keepError),
+    keepError: kept(options.keepError, key),
     refresh: refresh === undefined ? Number.POSITIVE_INFINITY : milliseconds(refresh, 'refresh', { min: 1, max: keep }),
     encode,
     decode,
@@ -136,8 +141,12 @@ export function memoPlan<T>(
 }
 
 const kept =
-  (keepError: MemoOptions['keepError']): MemoPlan['keepError'] =>
+  (keepError: MemoOptions['keepError'], key: string): MemoPlan['keepError'] =>
   (error) => {
-    const keep = keepError?.(error) ?? false;
-    return keep === false ? false : milliseconds(keep, 'the answer of keepError', { min: 1, max: LONGEST });
+    try {
+      const keep = given('keepError()', () => keepError?.(error) ?? false);
+      return keep === false ? false : milliseconds(keep, 'the answer of keepError()', { min: 1, max: LONGEST });
+    } catch (refused) {
+      throw invalid(`${quoted(key)} failed, and ${(refused as Error).message}`, key);
+    }
   };

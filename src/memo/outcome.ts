@@ -1,80 +1,80 @@
 import type { Leave } from '../core/contract/backend.ts';
-import { isLockError, LockError } from '../core/contract/errors.ts';
+import type { LockError } from '../core/contract/errors.ts';
 import type { WordsLeft } from '../core/contract/left.ts';
+import { Refused } from './encoding.ts';
 import { STAYS } from './lasting.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult } from './result.ts';
-import { encoded, unkeepable } from './value.ts';
-import { errorBody, unkeptBody, writeEntry } from './words.ts';
+import { encoded } from './value.ts';
+import { type Entry, errorBody, unkeptBody, writeEntry } from './words.ts';
 
-/** The longest message of an error that is kept. */
-const LONGEST_MESSAGE = 1_000;
-
-/** What a run leaves. `error`: why that is no result. */
-export interface Outcome {
-  readonly leave: Leave;
-  readonly error?: LockError;
-}
-
-/** @param max bytes that the engine takes */
-export function succeeded<T>(plan: MemoPlan<T>, value: T, max: number): Outcome {
-  const { key, match } = plan;
+/** What a run leaves: its value, or a mark that it cannot be kept. @param max bytes that the engine takes */
+export function succeeded<T>(plan: MemoPlan<T>, value: T, max: number): Leave {
+  const { match, seal } = plan;
   const ttl = Math.max(plan.keep, STAYS);
   try {
-    const text = writeEntry({ kind: 'kept', match, body: encoded(plan, value) }, plan);
-    const size = Buffer.byteLength(text);
-    if (size > max) {
-      const message = `it has ${size} bytes, and the engine takes ${max}`;
-      throw new LockError('LOCK_TOO_LARGE', message, { key });
-    }
-    return { leave: { text, ttl } };
-  } catch (cause) {
-    const error = isLockError(cause) ? cause : unkeepable(key, cause);
-    return {
-      leave: { text: writeEntry({ kind: 'unkept', match, body: unkeptBody(error) }, plan), ttl },
-      error,
-    };
+    return { text: written({ kind: 'kept', match, body: encoded(plan, value) }, seal, max), ttl };
+  } catch (refused) {
+    const body = unkeptBody(refused as Refused, seal !== undefined);
+    return { text: writeEntry({ kind: 'unkept', match, body }, undefined), ttl };
   }
+}
+
+/** @throws Refused */
+function written(entry: Entry, seal: MemoPlan['seal'], max: number): string {
+  const text = writeEntry(entry, seal);
+  const size = Buffer.byteLength(text);
+  if (size <= max) return text;
+  throw new Refused(`it has ${size} bytes, and the engine takes ${max}`, undefined, 'LOCK_TOO_LARGE');
 }
 
 /**
  * What a run that failed leaves: its error, if that is to be kept, or the end of all tries. Undefined: nothing.
  * @param refreshing whether an old result is there, which is worth more than an error
+ * @throws LockError `LOCK_INVALID` of `keepError`
  */
-export function failed(plan: MemoPlan, error: unknown, tries: number, refreshing: boolean): Leave | undefined {
+export function failed(
+  plan: MemoPlan,
+  error: unknown,
+  tries: number,
+  refreshing: boolean,
+  max: number,
+): Leave | undefined {
   const keep = !refreshing && plan.keepError(error);
-  if (keep !== false) return leaveError(plan, 'failed', error, keep);
-  return tries >= plan.attempts && !refreshing ? leaveError(plan, 'poisoned', error, plan.rest) : undefined;
+  if (keep !== false) return leaveError(plan, 'failed', error, keep, max);
+  return tries >= plan.attempts && !refreshing ? leaveError(plan, 'poisoned', error, plan.rest, max) : undefined;
 }
 
 /** What a caller leaves when all tries are used up: the last runner died. It is not sealed: it has no secret, and a seal may throw. */
 export const usedUp = (plan: MemoPlan): Leave =>
   leaveError(
-    { ...plan, seal: undefined },
+    { ...plan, seal: undefined, terms: { ...plan.terms, label: 'a process that died or lost its lease' } },
     'poisoned',
     new Error('it ended without a word'),
     plan.rest,
-    'a process that died or lost its lease',
+    Number.POSITIVE_INFINITY,
   );
 
 function leaveError(
-  plan: MemoPlan,
+  { match, seal, terms: { label: by } }: MemoPlan,
   kind: 'failed' | 'poisoned',
   error: unknown,
   ttl: number,
-  by: string = plan.terms.label,
+  max: number,
 ): Leave {
-  const body = errorBody(error, { by, ttl }, LONGEST_MESSAGE);
-  return { text: writeEntry({ kind, match: plan.match, body }, plan), ttl, ageless: true };
+  const body = (of: unknown): string => errorBody(of, { by, ttl });
+  const left = (text: string): Leave => ({ text, ttl, ageless: true });
+  try {
+    return left(written({ kind, match, body: body(error) }, seal, max));
+  } catch (refused) {
+    const why = new Error(`its error cannot be kept: ${(refused as Refused).kind}`);
+    return left(writeEntry({ kind, match, body: body(why) }, undefined));
+  }
 }
 
-/** What others get of a value. @param refused why it cannot be kept @param loss of the lease, if it was lost */
-export function forOthers(
-  became: WordsLeft,
-  refused: LockError | undefined,
-  loss: LockError | undefined,
-): Pick<MemoResult<unknown>, 'kept' | 'error'> {
-  if (became === 'left') return refused ? { kept: 'mark', error: refused } : { kept: true };
-  const error = refused ?? (typeof became === 'object' ? became.refused : loss);
+/** What others have of a value. @param loss of the lease, if it was lost */
+export function forOthers(became: WordsLeft, loss: LockError | undefined): Pick<MemoResult<unknown>, 'kept' | 'error'> {
+  if (became === 'left') return { kept: true };
+  const error = typeof became === 'object' ? became.refused : loss;
   return { kept: became === 'unknown' && became, ...(error && { error }) };
 }

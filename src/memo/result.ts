@@ -3,15 +3,15 @@ import type { LockError } from '../core/contract/errors.ts';
 
 /** What `run` came to. */
 export interface MemoResult<T> {
-  /** What the function gave: this caller's, or the one whose result is kept. After a refresh that failed: the old result. */
+  /** What the function gave, this caller's or another one's, as it was kept: decoded, and of its own for each caller. After a refresh that failed: the old one. */
   readonly value: T;
   /** Whether this call's own function gave it. */
   readonly ran: boolean;
   /**
-   * Whether others get this value. False: its lease was lost, or the engine refused it, and others may run. `mark`: it cannot be
-   * kept, and others are told so, and do not run. `unknown`: an answer of the engine was lost, and nobody can tell any more.
+   * Whether others get this value. False: its lease was lost, or the engine refused it, and others may run. `unknown`: an answer of the
+   * engine was lost, and nobody can tell any more.
    */
-  readonly kept: boolean | 'mark' | 'unknown';
+  readonly kept: boolean | 'unknown';
   /** The fencing token of the run that made it. */
   readonly token: bigint;
   /** When it was kept, by this machine's clock. */
@@ -25,7 +25,7 @@ export type MemoState<T> =
   | { readonly state: 'absent' | 'running'; readonly tries: number; readonly by?: string }
   | { readonly state: 'kept'; readonly value: T; readonly token: bigint; readonly at: Date; readonly until: Date }
   | {
-      readonly state: 'failed' | 'poisoned' | 'kept';
+      readonly state: 'failed' | 'poisoned';
       readonly error: LockError;
       readonly token: bigint;
       readonly at: Date;

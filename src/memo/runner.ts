@@ -3,11 +3,13 @@ import { isLockError } from '../core/contract/errors.ts';
 import type { HeldLease } from '../core/holds/held-lease.ts';
 import { Frame } from '../core/line/frame.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
-import { type Caller, whenAt } from './caller.ts';
+import type { Caller } from './caller.ts';
 import type { OldResult } from './old-result.ts';
 import { failed, forOthers, succeeded } from './outcome.ts';
 import { FlightRun } from './run.ts';
 import { stateOf } from './state.ts';
+import { tellOnce } from './unkept.ts';
+import { errorOf, readStored } from './words.ts';
 
 /** Those that wait for what a run gives. */
 export interface Waiting {
@@ -31,6 +33,7 @@ export class Runner {
   readonly #old: OldResult | undefined;
   readonly #waiting: Waiting;
   readonly #onEnd: OnEnd;
+  readonly #max: number; // bytes that the engine takes
   #ended = false;
 
   /** @param onEnd called when it is over, before its caller is told, since that one may come again at once; or when its lease is lost */
@@ -42,6 +45,7 @@ export class Runner {
   ) {
     this.#runtime = runtime;
     this.#lease = lease;
+    this.#max = runtime.engine.backend.traits.leaves!.max;
     this.#tries = tries;
     this.#old = old;
     this.#waiting = waiting;
@@ -74,13 +78,20 @@ export class Runner {
 
   async #succeeded(value: unknown): Promise<void> {
     const { caller } = this;
-    const { backend, clock } = this.#runtime.engine;
-    const lease = this.#lease;
-    const { leave, error } = caller.inContext(() => succeeded(caller.plan, value, backend.traits.leaves!.max));
-    const waited = caller.plan.keep > 0 ? undefined : this.#waiting.all;
-    const became = await leaveWords(lease, leave, this.#waiting, (silent) => this.#end(silent), waited);
-    const others = forOthers(became, error, lease.hold.life.loss);
-    caller.resolve({ value, ran: true, token: lease.token!, at: whenAt(clock, 0), ...others });
+    const { key, keep } = caller.plan;
+    const leave = caller.inContext(() => succeeded(caller.plan, value, this.#max));
+    const stored = readStored(leave.text, key);
+    if (stored.kind === 'unkept') {
+      const error = errorOf(stored, key, this.#runtime.engine.backend.name);
+      tellOnce(key, error.message);
+      if (this.#old?.left) throw error; // it is no result: all have the old one
+    }
+    const waited = keep > 0 ? undefined : this.#waiting.all;
+    const became = await this.#lease.releaseWith(leave, stateOf(leave.text));
+    this.#end(became === 'unknown');
+    const left = asLeft(leave, this.#lease.token!);
+    caller.settle(left, stored, { ran: true, ...forOthers(became, this.#lease.hold.life.loss) });
+    if (became === 'left') this.#waiting.answer(left, waited);
   }
 
   /** The runner has its own error, also if the words cannot be left; while an old result is there, it has that, as all others do. */
@@ -88,9 +99,12 @@ export class Runner {
     const { caller } = this;
     const lease = this.#lease;
     try {
-      const leave = caller.inContext(() => failed(caller.plan, error, this.#tries, this.#old?.left !== undefined));
+      const leave = caller.inContext(() =>
+        failed(caller.plan, error, this.#tries, this.#old?.left !== undefined, this.#max),
+      );
       if (leave) await leaveWords(lease, leave, this.#waiting, (silent) => this.#end(silent));
     } catch (cause) {
+      if (isLockError(cause)) tellOnce(caller.plan.key, cause.message);
       if (isLockError(cause) && !this.#ended) this.#waiting.serve((other) => other.reject(cause));
     } finally {
       await lease.release();
@@ -110,20 +124,13 @@ export class Runner {
 }
 
 /**
- * Leaves words for callers that wait.
- * @param onEnd called before they are told @param callers all that wait by then, unless it says which
+ * Leaves words for all callers that wait.
+ * @param onEnd called before they are told
  */
-export async function leaveWords(
-  lease: HeldLease,
-  leave: Leave,
-  waiting: Waiting,
-  onEnd: OnEnd,
-  callers?: readonly Caller[],
-): ReturnType<HeldLease['releaseWith']> {
+export async function leaveWords(lease: HeldLease, leave: Leave, waiting: Waiting, onEnd: OnEnd): Promise<void> {
   const became = await lease.releaseWith(leave, stateOf(leave.text));
   onEnd(became === 'unknown');
-  if (became === 'left') waiting.answer(asLeft(leave, lease.token!), callers);
-  return became;
+  if (became === 'left') waiting.answer(asLeft(leave, lease.token!));
 }
 
 /** What was left just now. */

@@ -15,10 +15,10 @@ export interface MemoSight {
   readonly remaining?: number;
 }
 
-/** The state that words are in by their head alone. A mark for a result, and words of a newer version, count as kept. */
+/** The state that words are in by their head alone. Words of a newer version count as kept. */
 export function stateOf(text: string): LeftState {
-  const [, kind] = /^\d+ (failed|poisoned) /.exec(text) ?? [];
-  return (kind as LeftState | undefined) ?? 'kept';
+  const [, kind] = /^\d+ (failed|poisoned|unkept) /.exec(text) ?? [];
+  return kind === 'unkept' ? 'failed' : ((kind as LeftState | undefined) ?? 'kept');
 }
 
 /**

@@ -1,6 +1,9 @@
 import type { Left } from '../core/contract/backend.ts';
-import { invalid, isLockError, LockError, quoted, reasonOf } from '../core/contract/errors.ts';
+import { invalid, LockError, quoted } from '../core/contract/errors.ts';
+import type { Refused } from './encoding.ts';
+import { given, textGiven } from './given.ts';
 import type { MemoPlan } from './options.ts';
+import { unreadable } from './value.ts';
 
 /**
  * What is left under the key of a memo. `kept`: a result. `failed`: an error that is kept. `poisoned`: nobody begins for a while.
@@ -31,18 +34,16 @@ export interface StoredEntry extends Entry {
   readonly sealed: boolean;
 }
 
+const LONGEST_MESSAGE = 1_000;
+const LONGEST_NAME = 100;
+
 /** What stands before the body. */
 const HEAD = /^(\d+) (kept|failed|poisoned|unkept) (plain|sealed) (\S+) /;
 
-/** @throws what `seal` throws */
-export function writeEntry({ kind, match, body }: Entry, { seal }: Pick<MemoPlan, 'seal'>): string {
-  const sealed = seal && kind !== 'unkept' ? sealedBy(seal.seal(body)) : undefined;
-  return `1 ${kind} ${sealed === undefined ? 'plain' : 'sealed'} ${match} ${sealed ?? body}`;
-}
-
-function sealedBy(text: unknown): string {
-  if (typeof text === 'string') return text;
-  throw new TypeError('seal.seal() gave no text');
+/** @throws Refused by `seal` */
+export function writeEntry({ kind, match, body }: Entry, seal: MemoPlan['seal']): string {
+  const sealed = seal && textGiven('seal.seal()', () => seal.seal(body));
+  return `1 ${kind} ${seal ? 'sealed' : 'plain'} ${match} ${sealed ?? body}`;
 }
 
 /** @throws LockError `LOCK_INVALID` for what this version does not understand */
@@ -61,42 +62,51 @@ export function opened(entry: StoredEntry, { key, seal }: Pick<MemoPlan, 'key' |
   if (!entry.sealed) return entry;
   if (!seal) throw invalid(`what is kept of ${quoted(key)} is sealed, and this memo has no seal to open it`, key);
   try {
-    return { ...entry, body: sealedBy(seal.open(entry.body)) };
-  } catch (cause) {
-    throw unreadable(key, 'seal.open()', cause);
+    return { ...entry, body: textGiven('seal.open()', () => seal.open(entry.body)) };
+  } catch (refused) {
+    throw unreadable(key, refused as Refused);
   }
 }
 
-/** The error for a body that somebody's function does not take. Its message has nothing of the words. */
-export const unreadable = (key: string, what: string, cause: unknown): LockError =>
-  new LockError('LOCK_INVALID', `what is kept of ${quoted(key)} was refused by ${what}. It is not run again`, {
-    key,
-    cause,
-  });
+/** Writes down an error with its bounds, since anything may be thrown, and of any size. */
+export const errorBody = (error: unknown, { by, ttl }: Pick<KeptError, 'by' | 'ttl'>): string =>
+  JSON.stringify({ ...saidOf(error), by, ttl } satisfies KeptError);
 
-export function errorBody(error: unknown, { by, ttl }: Pick<KeptError, 'by' | 'ttl'>, longest: number): string {
-  const { name, message, code } = (error instanceof Error ? error : new Error(String(error))) as Error & {
-    code?: unknown;
-  };
-  return JSON.stringify({
-    name,
-    message: message.slice(0, longest).toWellFormed(),
-    ...(typeof code === 'string' && { code }),
-    by,
-    ttl,
-  } satisfies KeptError);
+function saidOf(error: unknown): Pick<KeptError, 'name' | 'message' | 'code'> {
+  try {
+    const { name, message = error, code } = Object(error) as Partial<Record<string, unknown>>;
+    return {
+      name: typeof name === 'string' ? cut(name, LONGEST_NAME) : 'Error',
+      message: cut(typeof message === 'object' && message ? 'an object' : String(message), LONGEST_MESSAGE),
+      ...(typeof code === 'string' && { code: cut(code, LONGEST_NAME) }),
+    };
+  } catch {
+    return { name: 'Error', message: 'an error that cannot be read' };
+  }
 }
 
-/** ms since it was left. Errors are left without an age. */
-export const ageOf = ({ kind, body }: Entry, { age, validFor }: Left): number =>
-  kind === 'failed' || kind === 'poisoned' ? (JSON.parse(body) as KeptError).ttl - validFor : age;
+const cut = (text: string, longest: number): string => text.slice(0, longest).toWellFormed();
+
+/** ms since it was left. Errors are left without an age. @throws LockError `LOCK_INVALID` */
+export const ageOf = (entry: Entry, { age, validFor }: Left, key: string): number =>
+  entry.kind === 'failed' || entry.kind === 'poisoned' ? keptErrorIn(entry, key).ttl - validFor : age;
+
+/** @throws LockError `LOCK_INVALID` for a body that was not written so: a seal may open anything */
+function keptErrorIn({ body }: Entry, key: string): KeptError {
+  try {
+    return given('its format', () => JSON.parse(body) as KeptError);
+  } catch (refused) {
+    throw unreadable(key, refused as Refused);
+  }
+}
 
 /** The words, seen `ms` later; undefined if they are over by then. */
 export const aged = (left: Left, ms: number): Left | undefined =>
   ms < left.validFor ? { ...left, age: left.age + ms, validFor: left.validFor - ms } : undefined;
 
 /** The error that others get: the code of ours, and as its cause what was thrown. */
-export function errorOf({ kind, body }: Entry, key: string, backend: string): LockError {
+export function errorOf(entry: Entry, key: string, backend: string): LockError {
+  const { kind, body } = entry;
   if (kind === 'unkept') {
     const [code, ...why] = body.split(' ');
     return new LockError(
@@ -105,7 +115,7 @@ export function errorOf({ kind, body }: Entry, key: string, backend: string): Lo
       { key, backend },
     );
   }
-  const { name, message, code, by } = JSON.parse(body) as KeptError;
+  const { name, message, code, by } = keptErrorIn(entry, key);
   const cause = Object.assign(new Error(message), { name, ...(code !== undefined && { code }) });
   return kind === 'failed'
     ? new LockError('LOCK_FAILED', `${quoted(key)} was run by ${by} and failed: ${message}. The error is kept`, {
@@ -120,6 +130,6 @@ export function errorOf({ kind, body }: Entry, key: string, backend: string): Lo
       );
 }
 
-/** The body of a mark for a result that cannot be kept. */
-export const unkeptBody = (error: unknown): string =>
-  `${isLockError(error) ? error.code : 'LOCK_INVALID'} ${reasonOf(error)}`;
+/** The body of a mark for a result that cannot be kept. @param sealed whether the result is a secret, also what names its parts */
+export const unkeptBody = ({ code, message, kind }: Refused, sealed: boolean): string =>
+  `${code} ${cut(sealed ? kind : message, LONGEST_MESSAGE)}`;

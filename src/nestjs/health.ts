@@ -3,7 +3,7 @@ import { type Duration, milliseconds } from '../core/contract/duration.ts';
 import { isLockError } from '../core/contract/errors.ts';
 import { checkNames, type LockOptions, namesOf } from '../core/contract/options.ts';
 import type { Locks } from '../locks.ts';
-import type { Candidate } from './candidate.ts';
+import type { CandidateState } from './candidate.ts';
 
 /** The result of an indicator for `@nestjs/terminus` (from version 11). */
 export type LocksHealth = Record<string, LocksHealthDetail>;
@@ -40,12 +40,12 @@ const OPTIONS: LockOptions = { minHold: 0, delay: 0 };
 /** Tells probes whether the engine grants locks. An instance is also healthy if another one leads. */
 export class LocksHealthIndicator {
   readonly #locks: Locks;
-  readonly #candidates: () => readonly Candidate[];
+  readonly #namesOf: (standing: CandidateState) => string[];
 
   /** @internal */
-  constructor(locks: Locks, candidates: () => readonly Candidate[]) {
+  constructor(locks: Locks, namesOf: (standing: CandidateState) => string[]) {
     this.#locks = locks;
-    this.#candidates = candidates;
+    this.#namesOf = namesOf;
   }
 
   /**
@@ -94,9 +94,5 @@ export class LocksHealthIndicator {
     } finally {
       cancel();
     }
-  }
-
-  #namesOf(standing: Candidate['standing']): string[] {
-    return this.#candidates().flatMap((candidate) => (candidate.standing === standing ? [candidate.name] : []));
   }
 }

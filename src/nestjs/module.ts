@@ -142,7 +142,10 @@ function assemble(
       {
         provide: LocksHealthIndicator,
         inject: [LocksHost],
-        useFactory: (host: LocksHost) => new LocksHealthIndicator(host.locks, () => host.candidates),
+        useFactory: (host: LocksHost) =>
+          new LocksHealthIndicator(host.locks, (wanted) =>
+            host.candidates.flatMap(({ name, standing }) => (standing === wanted ? [name] : [])),
+          ),
       },
     ],
     exports: [LocksHost, Locks, LocksHealthIndicator],

@@ -1,8 +1,9 @@
 import { invalid, LockError, quoted } from '../core/contract/errors.ts';
 import { checkKey } from '../core/contract/key.ts';
 import { checkGiven, namesOf } from '../core/contract/options.ts';
+import { fromText, type Refused, toText } from '../memo/encoding.ts';
+import { fingerprint } from '../memo/fingerprint.ts';
 import { checkMatch } from '../memo/inquiry.ts';
-import { fingerprint, fromJson, toJson } from '../memo/json.ts';
 import { decoded, encoded, unkeepable } from '../memo/value.ts';
 import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
 import { checkQuery, codesOf, type Query, type Row, recordsOf, Text, translateError } from './query.ts';
@@ -15,11 +16,11 @@ export interface KeepOptions<T = unknown> {
   readonly table: string;
   /** At most one result is kept under it. */
   readonly key: string;
-  /** What the request is, as data. Another one under the same key is refused with `LOCK_MISMATCH`. */
+  /** What the request is, as data without `undefined`. Another one under the same key is refused with `LOCK_MISMATCH`. */
   readonly match?: unknown;
-  /** The value as text. Default: JSON, which refuses what it would change. */
+  /** The value as text. Default: as of a memo. */
   readonly encode?: (value: T) => string;
-  /** The value of such a text. Default: as JSON. */
+  /** The value of such a text, also for the caller that ran. Default: as of a memo. */
   readonly decode?: (text: string) => T;
 }
 
@@ -34,7 +35,7 @@ const KEEP = namesOf<KeepOptions>({
 
 /** What `keepIn` came to. */
 export interface KeepResult<T> {
-  /** What the function gave: this caller's, or the one whose result is kept. */
+  /** What the function gave, this caller's or another one's, as it was kept. */
   readonly value: T;
   /** Whether this call ran its function. */
   readonly ran: boolean;
@@ -60,9 +61,9 @@ export async function keepIn<T>(
 ): Promise<KeepResult<T>> {
   checkQuery(query, 'keepIn');
   checkGiven(options, KEEP, 'the options of keepIn');
-  const { dialect: backend, key, match, encode = toJson, decode = fromJson as (text: string) => T } = options;
+  const { dialect: backend, key, encode = toText, decode = fromText as (text: string) => T } = options;
   if (typeof fn !== 'function') throw invalid('keepIn() needs a function that does the work', key);
-  const mark = fingerprint(match, checkKey(key));
+  const mark = fingerprint(options, checkKey(key));
   const row = new ResultRow(query, options, mark);
   await row.assertTransaction();
   const kept = await row.take();
@@ -72,8 +73,9 @@ export async function keepIn<T>(
     return { value: decoded({ key, decode }, String(kept.value)), ran: false };
   }
   try {
-    const value = await fn();
-    await row.write(textOf(key, encode, value));
+    const text = textOf(key, encode, await fn());
+    const value = decoded({ key, decode }, text);
+    await row.write(text);
     return { value, ran: true };
   } catch (error) {
     await row.giveUp();
@@ -171,8 +173,8 @@ class ResultRow {
 function textOf<T>(key: string, encode: (value: T) => string, value: T): string {
   try {
     return encoded({ encode }, value);
-  } catch (cause) {
-    throw unkeepable(key, cause);
+  } catch (refused) {
+    throw unkeepable(key, refused as Refused);
   }
 }
 

@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
-
 /** A file of the page. */
 export interface Asset {
   readonly type: string;
@@ -13,22 +11,9 @@ const TYPES: Readonly<Record<string, string>> = {
   'icon.svg': 'image/svg+xml',
 };
 
-/** The files of the page. The build has put them beside this file; in the sources they are made now. */
+/** The files of the page. */
 export async function assets(): Promise<ReadonlyMap<string, Asset>> {
-  const folder = new URL('./page/', import.meta.url);
-  const built = existsSync(new URL('page.js', folder));
-  const made: Readonly<Record<string, Uint8Array>> = built ? {} : await bundle();
-  return new Map(
-    Object.entries(TYPES).map(([name, type]) => {
-      const body = made[name] ?? readFileSync(new URL(name, folder));
-      return [name, { type, body: Buffer.from(body) }];
-    }),
-  );
-}
-
-/** Only in the sources: the package has neither the script nor what the script needs. */
-async function bundle(): Promise<Readonly<Record<string, Uint8Array>>> {
-  const script = new URL('../../scripts/build-page.mjs', import.meta.url).href;
-  const { bundle } = (await import(script)) as { bundle(): Promise<Record<string, Uint8Array>> };
-  return bundle();
+  const { files } = await import('./files.ts'); // few processes show it
+  const made = await files();
+  return new Map(Object.entries(TYPES).map(([name, type]) => [name, { type, body: Buffer.from(made[name]!) }]));
 }

@@ -15,7 +15,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   waits: ['core'],
   locks: ['core', 'primitives', 'leading', 'memo', 'once', 'waits'],
   index: ['core', 'primitives', 'leading', 'memo', 'once', 'waits', 'locks'],
-  decorator: ['core', 'primitives', 'locks', 'index'],
+  decorator: ['core', 'primitives', 'memo', 'locks', 'index'],
   // Like fence, it speaks to the caller's own Redis client or SQL connection, by the ports that are there for that.
   stock: ['core', 'primitives', 'locks', 'transaction', 'backends'],
   connect: ['core', 'primitives', 'locks', 'index', 'backends'],

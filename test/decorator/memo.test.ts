@@ -63,7 +63,7 @@ test('what is no option, no key or no method is refused when it is made', () => 
   const work = async (): Promise<number> => 1;
   expect(() => memoized({ key: 'a:{1}' }, work)).toThrow(refused);
   expect(() => memoized({ key: 1 as never }, work)).toThrow(refused);
-  expect(() => memoized({ match: 'EUR' as never }, work)).toThrow(refused);
-  expect(() => memoized({}, function* () {} as never)).toThrow(refused);
+  expect(() => memoized({ key: 'a', match: 'EUR' as never }, work)).toThrow(refused);
+  expect(() => memoized({ key: 'a' }, function* () {} as never)).toThrow(refused);
   expect(() => currentRun()).toThrow(expect.objectContaining({ code: 'LOCK_NOT_HELD' }));
 });

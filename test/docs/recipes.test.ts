@@ -1,6 +1,6 @@
 /** The whole files of the recipes, run as a reader would: in a folder that has installed the package. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -67,15 +67,20 @@ describeOn('postgres', 'the files of the recipes', () => {
     folder[Symbol.dispose]();
   });
 
-  test.for(runnable)('%s prints what the page shows', { timeout: 60_000 }, async (page) => {
-    const cwd = join(folder.path, page.replace('.md', ''));
+  /** A folder with the files of a page, and the environment for them. */
+  function placeOf(page: string, name: string): { cwd: string; env: NodeJS.ProcessEnv } {
+    const cwd = join(folder.path, name);
     mkdirSync(cwd);
     writeFileSync(join(cwd, 'package.json'), '{ "type": "module" }');
-    for (const [name, text] of [...filesOf('README.md'), ...filesOf(page)]) writeFileSync(join(cwd, name), text);
+    for (const [file, text] of [...filesOf('README.md'), ...filesOf(page)]) writeFileSync(join(cwd, file), text);
     const { HOLDFAST_URL: _, ...rest } = process.env;
     const PATH = [dirname(process.execPath), rest.PATH].join(delimiter);
     const NODE_OPTIONS = '--disable-warning=ExperimentalWarning';
-    const env = { ...rest, PATH, NODE_OPTIONS, DATABASE_URL: server.url };
+    return { cwd, env: { ...rest, PATH, NODE_OPTIONS, DATABASE_URL: server.url } };
+  }
+
+  test.for(runnable)('%s prints what the page shows', { timeout: 60_000 }, async (page) => {
+    const { cwd, env } = placeOf(page, page.replace('.md', ''));
     for (const [command, shows] of runsOf(page)) {
       const goesOn = GO_ON.includes(page);
       await using shell = new Shell('bash', ['-c', goesOn ? `exec env ${command}` : command], { cwd, env });
@@ -87,5 +92,30 @@ describeOn('postgres', 'the files of the recipes', () => {
       expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
       expect(stdout).toMatch(patternOf(shows, goesOn ? 'goes on' : 'ended'));
     }
+  });
+
+  test.for([
+    'express',
+    'fastify',
+    'hono',
+  ])('on %s a repetition is answered as the first request was, also with a row, 70 kB, no body, or what cannot be kept', {
+    timeout: 60_000,
+  }, async (framework) => {
+    const { cwd, env } = placeOf('idempotency-key.md', `answers-of-${framework}`);
+    copyFileSync(join(root, 'test/docs/recipes/payments.ts'), join(cwd, 'payments.ts'));
+    await using shell = new Shell('bash', ['-c', `node ${framework}.ts`], { cwd, env });
+    const { code, stdout, stderr } = await shell.end(50_000);
+    expect({ code, lines: stdout.trim().split('\n') }, stderr).toEqual({
+      code: 0,
+      lines: [
+        'a row 201 twice true 1 run',
+        expect.stringMatching(/^\{"id":"7","at":"a time","amount":"1.50","note":null,.*"list":\[1,2\],"text":"é "\}$/),
+        '70 kB 201 twice true 1 run',
+        'nothing 201 twice true 1 run',
+        'noise 500 twice false 1 run',
+        'a bigint 500 twice false 1 run',
+        'no body 400 400',
+      ],
+    });
   });
 });

@@ -107,20 +107,6 @@ test('the key is free when a caller has its error, also where a release takes ti
   expect(await free).toEqual([]);
 });
 
-test('where keepError throws, its caller has its own error, and the next in line runs', async () => {
-  const { clock, first } = await processes();
-  const keepError = (): never => {
-    throw new Error('broken');
-  };
-  const memo = first.memo<string>('key', { keep: '1h', keepError });
-  const failing = memo.run(no);
-  failing.catch(() => {});
-  const next = memo.run(() => 'made');
-  await clock.advance(10 * SLOW);
-  await expect(failing).rejects.toThrow('no');
-  expect(await next).toMatchObject({ value: 'made', ran: true });
-});
-
 describe.each([
   ['1h', true],
   [1, true],

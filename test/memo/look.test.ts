@@ -128,6 +128,8 @@ test('what a memo is given runs in the async context of the call that it is for'
     'keepError for first',
     'encode for second',
     'seal for second',
+    'open for second',
+    'decode for second',
     'open for third',
     'decode for third',
     'open for fourth',

@@ -9,7 +9,8 @@ function processes() {
   const engine = memory({ clock });
   const memos = [1, 2].map(() => {
     const locks = createLocks(engine, { clock, ttl: 3_000 });
-    return (match: unknown, how = {}): Memo<string> => locks.memo('key', { keep: '1h', match, ...how });
+    return (match: unknown, how = {}): Memo<string> =>
+      locks.memo('key', { keep: '1h', ...(match !== undefined && { match }), ...how });
   }) as [(match: unknown, how?: object) => Memo<string>, (match: unknown, how?: object) => Memo<string>];
   return { clock, engine, memos };
 }

@@ -154,12 +154,6 @@ test('a wait, a lease, a label and a notice that all locks have are those of a m
   await expect(shorter).rejects.toThrow('after 20 ms');
 });
 
-test('a mark for what cannot be kept is looked at as kept, with the reason', async () => {
-  const memo = locks().memo<unknown>('key', { keep: '1h' });
-  expect(await memo.run(() => new Date(0))).toMatchObject({ kept: 'mark', error: { code: 'LOCK_INVALID' } });
-  expect(await memo.peek()).toMatchObject({ state: 'kept', error: { code: 'LOCK_INVALID', key: 'key' } });
-});
-
 test('an error that is kept for a time is failed until then, and says when it was kept', async () => {
   const clock = manualClock();
   const own = createLocks(memory({ clock }), { clock });

@@ -275,6 +275,9 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'A wait that is counted from before a look is longer than any look.',
   'src/memo/caller.ts#Caller.startLimits wHrb5S: true => false': 'A signal is aborted once.',
   'src/memo/caller.ts#Caller.aborted zZ3KmP: this.signal?.reason => this.signal.reason': 'Only a signal aborts.',
+  'src/memo/encoding.ts#fromText lDyPYy: 1 => 0': 'JSON may begin with a blank.',
+  "src/memo/encoding.ts#fromText j6QwH4: text.includes('\"$') ? read(json) : json => read(json)":
+    'What has nothing to be read again is only had sooner.',
   'src/memo/flight.ts#Flight.constructor p0jbNf: 1 => 2': 'What counts is whether there was any answer.',
   'src/memo/flight.ts#Flight.failed ZmsZUX: leave => true':
     'What is thrown where there is nothing to leave is no error of ours, and is not heard.',
@@ -289,10 +292,6 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Where tries are not counted there is no limit that they reach.',
   'src/memo/inquiry.ts#MemoInquiry.hears QbCZ_E: 0 => 1':
     'Where tries are not counted there is no limit that they reach.',
-  'src/memo/json.ts#canonicalJson 2NBrgA: < => <=': 'No two members have one name.',
-  'src/memo/json.ts#canonicalJson MeDBWs: 1 => 2': 'A sort asks only whether that is below 0.',
-  'src/memo/json.ts#canonicalJson AeJMqf: 1 => 0': 'A sort asks only whether that is below 0.',
-  'src/memo/json.ts#canonicalJson zE5qPR: 1 => 2': 'A sort asks only whether that is below 0.',
   'src/memo/options.ts#MEMO_OPTIONS qvclNW: true => false': 'Only the names count, and no value.',
   'src/memo/options.ts#MEMO_OPTIONS 4KHY2A: true => false': 'Only the names count, and no value.',
   'src/memo/options.ts#MEMO_OPTIONS Pk2loW: true => false': 'Only the names count, and no value.',

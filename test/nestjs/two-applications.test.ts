@@ -190,7 +190,7 @@ describe('what is in no application, or in two, is told so at the call, and neve
     const orders = legacy();
     await application({ providers: () => [], object: () => new orders() }, orders);
     await expect(new orders().grab()).rejects.toThrow(
-      /grab has no Locks: .* In Nest, make the object a provider, or call useLocks\(app.get\(Locks\)\)/,
+      /grab has no Locks: .* In Nest, make the object a provider and .*await app.init.*, or call useLocks\(app.get\(Locks\)\)/,
     );
   });
 

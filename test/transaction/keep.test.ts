@@ -121,8 +121,19 @@ for (const { title, parts, dialect, start, open } of GROUNDS) {
       await expect(nested).rejects.toMatchObject({ code: 'LOCK_DEADLOCK' });
     });
 
-    test('a value that JSON would change is refused, and the work is rolled back with it', async () => {
-      const bent = db.within((query) => keep(query, async () => (await sell(query)) && { at: new Date(0) }));
+    test('a row of the database is had by both, with its dates and bigints, and as a value of its own', async () => {
+      const row = { at: new Date(5), n: 2n ** 64n, none: undefined };
+      const results = [];
+      for (const _ of [1, 2]) results.push(await db.within((query) => keep<unknown>(query, () => row)));
+      expect(results).toStrictEqual([
+        { value: row, ran: true },
+        { value: row, ran: false },
+      ]);
+      expect(results[0]!.value).not.toBe(row);
+    });
+
+    test('a value that cannot be kept is refused, and the work is rolled back with it', async () => {
+      const bent = db.within((query) => keep(query, async () => (await sell(query)) && { at: () => 1 }));
       await expect(bent).rejects.toMatchObject({ code: 'LOCK_INVALID', message: expect.stringContaining('value.at') });
       expect(await sold()).toBe(0);
     });

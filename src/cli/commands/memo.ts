@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { isLockError } from '../../core/contract/errors.ts';
 import type { MemoOptions, MemoResult, MemoRun } from '../../index.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { Output } from '../child/output.ts';
@@ -60,7 +61,7 @@ export const memo = command({
     const plan = timing(values.ttl, values.grace);
     const options: MemoOptions<Buffer> = {
       keep: timeIfGiven(values.keep, '--keep'),
-      match: values.match,
+      ...(values.match !== undefined && { match: values.match }),
       attempts: values.attempts === undefined ? undefined : whole(values.attempts, '--attempts', 1, 1_000_000),
       refresh: timeIfGiven(values.refresh, '--refresh'),
       wait: timeIfGiven(values.wait, '--wait'),
@@ -78,14 +79,19 @@ export const memo = command({
     if (!locks) return interruption.exitCode!;
     const kept = locks.memo<Buffer>(key!, options);
     if (values.forget) await kept.forget();
+    let own: Buffer | undefined;
+    const work = async (run: MemoRun): Promise<Buffer> => {
+      own = await outputOf(run, rest, plan);
+      return own;
+    };
     try {
-      const result = await kept.run((run) => interruption.during(() => outputOf(run, rest, plan)), {
-        signal: interruption.signal,
-      });
+      const result = await kept.run((run) => interruption.during(() => work(run)), { signal: interruption.signal });
       process.stdout.write(result.value);
       return report(key!, result);
     } catch (error) {
-      return interruption.exitCodeAfter(error);
+      if (!own || !isLockError(error, 'LOCK_TOO_LARGE')) return interruption.exitCodeAfter(error);
+      process.stdout.write(own); // the command ran, and nobody else could print it
+      return report(key!, { kept: false, error });
     }
   },
 });
@@ -101,7 +107,7 @@ async function outputOf(run: MemoRun, words: readonly string[], plan: Timing): P
   throw new ExitError(code, `the command ended with ${code}`);
 }
 
-function report(key: string, { kept, error }: MemoResult<Buffer>): number {
+function report(key: string, { kept, error }: Pick<MemoResult<Buffer>, 'kept' | 'error'>): number {
   if (kept === true) return EXIT.OK;
   const why = kept === 'unknown' ? 'nobody knows whether its output is kept' : 'its output is not kept';
   complain(`the command succeeded, but ${why} under ${JSON.stringify(key)}${error ? `: ${error.message}` : ''}`);

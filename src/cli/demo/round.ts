@@ -19,7 +19,7 @@ export interface RoundResult extends Verdict {
   readonly p99: number;
 }
 
-const WORKER = fileURLToPath(import.meta.url).replace(/round\.(ts|js)$/, 'worker.$1');
+const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
 /** No round takes so long. A worker that hangs must not hang the demo. ms. */
 const PATIENCE = 120_000;
 

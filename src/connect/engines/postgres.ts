@@ -11,10 +11,10 @@ export const postgresUrl: EngineUrl = {
   denials: ['28P01', '28000'], // the password, the user
   params: ['prefix', 'schema', 'sslmode', ...TLS_PARAMS],
   async open(address) {
-    const { default: pg } = await driver('pg');
+    const { Pool } = await driver('pg');
     const { postgres } = await import('../../backends/postgres/index.ts');
     const { user, password, path } = address;
-    const pool = new pg.Pool({
+    const pool = new Pool({
       ...single(address, 5432),
       user,
       password,

@@ -9,7 +9,6 @@ import type { Failure, FromWorker, Task, ToWorker } from './messages.ts';
 import { Conversion, SharedTime } from './shared-time.ts';
 import { Control } from './table.ts';
 
-const FILE = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
 /** Longest time between two beats, and how many there are at least in a stall. ms */
 const BEAT = { most: 1_000, part: 8 };
 /** For what a thread needs to start, and to connect. ms. */
@@ -87,7 +86,7 @@ export class WorkerStandIn implements StandIn {
   }
 
   async #start(): Promise<void> {
-    const worker = new Worker(FILE, { workerData: this.#task, execArgv: execArgv(), name: 'holdfast renewal' });
+    const worker = threadOf(this.#task);
     this.#worker = worker;
     const started = new Promise<void>((resolve, reject) => {
       worker.on('message', (message: FromWorker) => {
@@ -113,8 +112,18 @@ export class WorkerStandIn implements StandIn {
   }
 }
 
-/** Those of this process, without what says how it got its program. */
-const execArgv = (): string[] => process.execArgv.filter((arg) => !arg.startsWith('--input-type'));
+function threadOf(workerData: Task): Worker {
+  // How the text of a program is to be read: with it, Node refuses a file. Left out, the thread inherits what is for a thread; of flags
+  // that are given, Node refuses those of V8 and of the process.
+  const isText = process.execArgv.some((arg) => arg.startsWith('--input-type'));
+  const execArgv = isText ? [] : undefined;
+  try {
+    // In these words webpack and Turbopack find the file, and make the thread a part of the bundle.
+    return new Worker(new URL('./worker.ts', import.meta.url), { workerData, execArgv, name: 'holdfast renewal' });
+  } catch (error) {
+    throw startError(error as Error);
+  }
+}
 
 const causeOf = ({ code, message, cause }: Failure): Error =>
   Object.assign(new Error(message, cause && { cause: causeOf(cause) }), { code });
@@ -127,6 +136,8 @@ function errorOf(failure: Failure): LockError {
 
 function startError(cause: Error): LockError {
   if (isLockError(cause)) return cause;
-  const message = `the thread for renewal: 'worker' could not be started: ${cause.message}. It is the file ${FILE}: where a bundler made the program, keep holdfast out of the bundle`;
+  const isForbidden = (cause as NodeJS.ErrnoException).code === 'ERR_ACCESS_DENIED'; // Node says by which flag it is allowed
+  const advice = isForbidden ? '' : '. Where a bundler made the program, keep holdfast out of the bundle';
+  const message = `the thread for renewal: 'worker' could not be started: ${cause.message}${advice}`;
   return new LockError('LOCK_UNSUPPORTED', message, { cause });
 }

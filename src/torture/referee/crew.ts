@@ -32,10 +32,7 @@ export interface Recorder {
   add(event: ProcessEvent | RefereeEvent, at?: number): void;
 }
 
-const WORKER = new URL(
-  import.meta.url.endsWith('.ts') ? '../process/worker.ts' : '../process/worker.js',
-  import.meta.url,
-);
+const WORKER = new URL('../process/worker.ts', import.meta.url);
 
 /** The processes, with their restarts and connections. */
 export class Crew {

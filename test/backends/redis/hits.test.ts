@@ -124,8 +124,26 @@ describeOn('redis', 'a kept result', () => {
     ['of another request', (key) => locks.memo(key, { ...KEPT, match: 1 }).run(() => 1), { match: 2 }, 'LOCK_MISMATCH'],
     ['that is an error', fails({ keepError: () => '1h' }), {}, 'LOCK_FAILED'],
     ['that is the end of all tries', fails({ attempts: 1 }), { attempts: 1 }, 'LOCK_POISONED'],
-    ['that could not be kept', (key) => locks.memo(key, KEPT).run(() => 1n), {}, 'LOCK_INVALID'],
-    ['that is too large', (key) => locks.memo(key, KEPT).run(() => 'x'.repeat(70_000)), {}, 'LOCK_TOO_LARGE'],
+    [
+      'that could not be kept',
+      (key) =>
+        locks
+          .memo(key, KEPT)
+          .run(() => () => 1)
+          .catch(() => {}),
+      {},
+      'LOCK_INVALID',
+    ],
+    [
+      'that is too large',
+      (key) =>
+        locks
+          .memo(key, KEPT)
+          .run(() => 'x'.repeat(70_000))
+          .catch(() => {}),
+      {},
+      'LOCK_TOO_LARGE',
+    ],
     ['that is sealed', (key) => locks.memo(key, { ...KEPT, seal }).run(() => 'secret'), {}, 'LOCK_INVALID'],
     ['that decode() refuses', (key) => locks.memo(key, KEPT).run(() => 1), { decode: refuses }, 'LOCK_INVALID'],
     ['of a newer version', text('2 kept plain - 1'), {}, 'LOCK_INVALID'],

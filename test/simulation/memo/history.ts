@@ -33,7 +33,7 @@ export type MemoEvent = { readonly at: number } & (
       readonly key: string;
       readonly value: string;
       readonly ran: boolean;
-      readonly kept: boolean | 'mark' | 'unknown';
+      readonly kept: boolean | 'unknown';
       readonly token: bigint;
     }
   /** A caller has an error: a code of ours, or the message of what its own function threw. */

@@ -1,0 +1,203 @@
+import { types } from 'node:util';
+
+/** The version of the format, in front of each text. */
+const VERSION = '1';
+/** What lies deeper in a value is refused, since another process might have less room on its stack to read it. */
+const DEEPEST = 500;
+
+/** Says why a value or its text is refused. The message may have the place in the value; `kind` has nothing of the value. */
+export class Refused extends TypeError {
+  readonly kind: string;
+  readonly code: 'LOCK_INVALID' | 'LOCK_TOO_LARGE';
+
+  constructor(kind: string, at?: string, code: Refused['code'] = 'LOCK_INVALID') {
+    super(at === undefined ? kind : `${at} ${kind}`);
+    this.kind = at === undefined ? kind : `a part of it ${kind}`;
+    this.code = code;
+  }
+}
+
+/** How values are written. */
+interface Style {
+  /** The members of objects are in one order. Default: in their own. */
+  readonly sorted?: boolean;
+  /** `undefined` is refused. Default: it is kept. */
+  readonly whole?: boolean;
+}
+
+/**
+ * Writes a value as text. What JSON lacks is kept, too: dates, bigints, `undefined`, every number, maps, sets, typed arrays and errors. An
+ * object with a `toJSON` becomes what that gives, and an instance of a class becomes its own members.
+ * @param at what the value is called in an error
+ * @throws Refused for what cannot be written: a function, a symbol, a cycle, an instance that shows nothing of what it is
+ */
+export function toText(value: unknown, at = 'value', style: Style = {}): string {
+  return `${VERSION} ${JSON.stringify(new Writer(style).written(value, at))}`;
+}
+
+/** Reads the value of such a text. @throws Refused for another version, Error for what is no such text */
+export function fromText(text: string): unknown {
+  const [version] = /^\d+(?= )/.exec(text) ?? [];
+  if (version !== VERSION) throw new Refused('it has the format of another version');
+  const json: unknown = JSON.parse(text.slice(VERSION.length + 1));
+  return text.includes('"$') ? read(json) : json;
+}
+
+/** Finds what stands for a value in JSON: where JSON lacks it, an object with one member, whose name is `$` and a kind. */
+class Writer {
+  readonly #style: Style;
+  /** The objects around the one that is being written. */
+  readonly #around = new Set<object>();
+
+  constructor(style: Style) {
+    this.#style = style;
+  }
+
+  written(value: unknown, at: string): unknown {
+    switch (typeof value) {
+      case 'number':
+        return Number.isFinite(value) && !Object.is(value, -0) ? value : { $number: inspected(value) };
+      case 'bigint':
+        return { $bigint: `${value}` };
+      case 'undefined':
+        if (this.#style.whole) throw new Refused('is undefined; say null there if that is meant', at);
+        return { $undefined: 0 };
+      case 'object':
+        return value && this.#within(value, at);
+      case 'function':
+      case 'symbol':
+        throw new Refused(`is a ${typeof value}`, at);
+      default:
+        return value;
+    }
+  }
+
+  #within(value: object, at: string): unknown {
+    if (this.#around.has(value)) throw new Refused('contains itself', at);
+    if (this.#around.size === DEEPEST) throw new Refused(`lies more than ${DEEPEST} deep`, at);
+    this.#around.add(value);
+    const written = this.#object(value, at);
+    this.#around.delete(value);
+    return written;
+  }
+
+  #object(value: object & { toJSON?: unknown }, at: string): unknown {
+    if (Array.isArray(value)) return Array.from(value, (item, i) => this.written(item, `${at}[${i}]`));
+    if (types.isDate(value)) return { $date: value.getTime() };
+    if (types.isTypedArray(value)) return { $bytes: bytesIn(value, at) };
+    if (typeof value.toJSON === 'function') return this.written(value.toJSON(''), at);
+    if (types.isMap(value)) return { $map: this.#object([...value], at) };
+    if (types.isSet(value)) return { $set: this.#object([...value], at) };
+    if (types.isBoxedPrimitive(value)) return this.written(value.valueOf(), at);
+    if (types.isNativeError(value)) return { $error: this.#members(partsOf(value), at) };
+    const members = Object.entries(value);
+    if (members.length === 0 && hides(value)) throw new Refused(`is ${kindOf(value)}, which shows nothing of it`, at);
+    const written = this.#members(members, at);
+    return members.some(([name]) => name.startsWith('$')) ? { $object: written } : written;
+  }
+
+  #members(members: readonly (readonly [string, unknown])[], at: string): object {
+    const ordered = this.#style.sorted ? members.toSorted(([a], [b]) => (a < b ? -1 : 1)) : members;
+    return Object.fromEntries(ordered.map(([name, member]) => [name, this.written(member, `${at}.${name}`)]));
+  }
+}
+
+const inspected = (value: number): string => (Object.is(value, -0) ? '-0' : `${value}`);
+
+/** Says what something is by its class alone. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return `${value}`;
+  if (typeof value !== 'object') return `a ${typeof value}`;
+  const name: unknown = value.constructor?.name;
+  return typeof name === 'string' && name ? `an instance of ${name.slice(0, 80).toWellFormed()}` : 'an object';
+}
+
+/** Whether an instance without members of its own is more than that: a Promise, or one whose fields are private. */
+function hides(value: object): boolean {
+  const kind: object | null = Object.getPrototypeOf(value);
+  // The last one is Object.prototype, of whichever realm.
+  if (!kind || !Object.getPrototypeOf(kind)) return false;
+  return Object.getOwnPropertyNames(kind).length > 1 || hides(kind);
+}
+
+const HIDDEN = ['name', 'message', 'cause', 'errors'];
+
+/** The members of an error that are kept: those that every error may have, and its own that show. Its stack is not for others. */
+function partsOf(error: Error): [string, unknown][] {
+  const hidden = HIDDEN.filter((name) => name === 'name' || Object.hasOwn(error, name));
+  const own = Object.entries(error).filter(([name]) => name !== 'stack');
+  return [...hidden.map((name): [string, unknown] => [name, error[name as 'name']]), ...own];
+}
+
+const ERRORS = [TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError, AggregateError];
+
+function errorOf(parts: Record<string, unknown>): Error {
+  const { name, message = '' } = parts;
+  const made = new Error();
+  const kind = ERRORS.find((each) => each.name === name);
+  if (kind) Object.setPrototypeOf(made, kind.prototype);
+  for (const [part, value] of Object.entries(parts))
+    if (part !== 'name' || made.name !== value)
+      Object.defineProperty(made, part, {
+        value,
+        writable: true,
+        configurable: true,
+        enumerable: !HIDDEN.includes(part),
+      });
+  made.stack = `${name}: ${message}`;
+  return made;
+}
+
+const ARRAYS = [
+  Int8Array,
+  Uint8Array,
+  Uint8ClampedArray,
+  Int16Array,
+  Uint16Array,
+  Int32Array,
+  Uint32Array,
+  Float32Array,
+  Float64Array,
+  BigInt64Array,
+  BigUint64Array,
+];
+
+/** The kind of a typed array and its bytes, as the machine has them: all on which Node is tested begin with the low one. */
+function bytesIn(array: NodeJS.TypedArray, at: string): [kind: string, bytes: string] {
+  const kind = array[Symbol.toStringTag];
+  if (!ARRAYS.some(({ name }) => name === kind)) throw new Refused(`is a ${kind}`, at);
+  const bytes = Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString('base64');
+  return [Buffer.isBuffer(array) ? 'Buffer' : kind, bytes];
+}
+
+function arrayOf([kind, text]: [kind: string, bytes: string]): unknown {
+  const bytes = Buffer.from(text, 'base64');
+  if (kind === 'Buffer') return bytes;
+  // A copy begins at a multiple of every width.
+  return new (ARRAYS.find(({ name }) => name === kind)!)(new Uint8Array(bytes).buffer);
+}
+
+const READERS: Readonly<Record<string, (body: never) => unknown>> = {
+  $undefined: () => undefined,
+  $number: Number,
+  $bigint: BigInt,
+  $date: (ms: number | null) => new Date(ms ?? Number.NaN),
+  $bytes: arrayOf,
+  $map: (pairs: unknown[]) => new Map(pairs.map(read) as [unknown, unknown][]),
+  $set: (items: unknown[]) => new Set(items.map(read)),
+  $error: (parts: object) => errorOf(membersOf(parts)),
+  $object: (members: object) => membersOf(members),
+};
+
+function read(json: unknown): unknown {
+  if (Array.isArray(json)) return json.map(read);
+  if (typeof json !== 'object' || json === null) return json;
+  const [kind, body] = Object.entries(json)[0] ?? [];
+  if (!kind?.startsWith('$')) return membersOf(json);
+  const reader = READERS[kind];
+  if (!reader) throw new Refused('it has the format of a newer version');
+  return reader(body as never);
+}
+
+const membersOf = (json: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(json).map(([name, member]) => [name, read(member)]));
