@@ -184,7 +184,7 @@ class Redis implements Backend {
   /** @param sent when the attempt began, before the time was learnt: a caller that gave up since then has released the claim */
   #attemptArgs(claim: Claim, sent: number): string[] {
     const limit = this.#shards.clockOf(claim.key).in(claim.within, sent) ?? 0;
-    return attemptArgs(claim, this.#wakeUps.channelOf(claim.key), limit, this.#remember);
+    return attemptArgs(claim, this.#wakeUps.channelOf(claim), limit, this.#remember);
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
