@@ -181,9 +181,10 @@ async function keepTaken(
     return (await giveBack()).freed;
   }
   const ttl = Math.max(Math.ceil(left), traits.ttl.min);
+  const { settled } = hold; // else an earlier request may arrive after this one, and set its own, longer lease
   const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT).catch(() => []);
   // Without an answer the key might stay taken for the whole lease. That is too long, but never too short.
-  if (answer === undefined || answer === 'unknown') takeBack(engine, hold);
+  if (!settled || answer === undefined || answer === 'unknown') takeBack(engine, hold);
   return typeof answer === 'object';
 }
 
