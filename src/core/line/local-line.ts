@@ -80,6 +80,7 @@ export class LocalLine implements Callers {
   #joinApart(request: AcquireRequest): boolean {
     if (this.#line.admits(request.seats)) return false;
     if (request.circumstances()?.detects === undefined) return false;
+    this.#holds.interim.end(); // a hold that lingers goes back to the engine, where this request asks
     this.#apart.add(request);
     return true;
   }
