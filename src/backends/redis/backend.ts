@@ -214,9 +214,10 @@ class Redis implements Backend {
   }
 
   async check(): Promise<Finding[]> {
-    const { findings, ordinaryMessages } = await import('./check.ts'); // few programs call this
+    const { aside, findings, ordinaryMessages } = await import('./check.ts'); // few programs call this
     const trial = (): Promise<void> => tryOut(this, this.#wakeUps, this.#clock.id());
-    const found = await findings(this.#port.nodes(), trial, this.#replicated?.count ?? 0, this.#clock);
+    const count = this.#replicated?.count ?? 0;
+    const found = await aside(this.#port, (nodes) => findings(nodes, trial, count, this.#clock));
     const why = this.#wakeUps.whyOrdinary;
     return why === undefined ? found : [...found, ordinaryMessages(why)];
   }

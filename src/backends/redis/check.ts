@@ -4,6 +4,8 @@ import { clocksApart, type Reading, readingOf } from './clocks.ts';
 import type { Node } from './port.ts';
 import { fieldsOf, whyUnsupported } from './server-kind.ts';
 
+export { aside } from './aside.ts';
+
 /** The facts that a server tells about itself: the fields of INFO, and the settings of CONFIG GET if the user may ask for them. */
 export interface ServerFacts {
   readonly info: ReadonlyMap<string, string>;
