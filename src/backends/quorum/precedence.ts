@@ -78,7 +78,7 @@ export class Precedence {
     this.#waitsNoMore(key, use);
   }
 
-  /** Call it when a claim of this process gave up. If another one waits here, it waits anew. */
+  /** Call it when a claim of this process gave up. If another one waits here, its wait counts from now. */
   noteGivenUp(key: string): void {
     const use = this.#uses.get(key);
     if (use) this.#waitsNoMore(key, use);

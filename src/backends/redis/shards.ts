@@ -116,12 +116,15 @@ export class Shards {
    */
   async #refuseUnsupported(key: string): Promise<void> {
     if (this.#port.cluster) return;
-    const infos = Promise.all(Array.from({ length: NAMES }, (_, i) => this.#infoOf(`${key}:${i}`)));
-    this.#supported ??= infos.then(refuseUnsupported).catch((error: unknown) => {
-      // The server did not answer, or another one may answer later.
-      if (isLockError(error) || !isLockError(meaning(error, 'say which server it is'))) this.#supported = undefined;
-      if (isLockError(error)) throw error;
-    });
+    const infos = (): Promise<string[]> =>
+      Promise.all(Array.from({ length: NAMES }, (_, i) => this.#infoOf(`${key}:${i}`)));
+    this.#supported ??= infos()
+      .then(refuseUnsupported)
+      .catch((error: unknown) => {
+        // The server did not answer, or another one may answer later.
+        if (isLockError(error) || !isLockError(meaning(error, 'say which server it is'))) this.#supported = undefined;
+        if (isLockError(error)) throw error;
+      });
     await this.#supported;
   }
 
@@ -171,7 +174,7 @@ export class Shards {
   }
 
   /** Makes the client find out which server has this key now. */
-  find({ key }: Request): Promise<unknown> {
+  find({ key }: { readonly key: string }): Promise<unknown> {
     return this.#port.command('GET', [this.keyOf(key)]);
   }
 

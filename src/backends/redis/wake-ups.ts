@@ -152,9 +152,8 @@ export class WakeUps {
   #useOrdinary(why: string): void {
     if (this.#ordinary !== undefined) return;
     this.#ordinary = why;
-    const sharded = [...this.#mailboxes.values()];
+    for (const { mailbox } of this.#mailboxes.values()) mailbox.close();
     this.#mailboxes.clear();
-    for (const { mailbox } of sharded) mailbox.close();
     this.#waiting.wakeAll();
   }
 
