@@ -155,8 +155,8 @@ class Register implements Backend {
 
   async #standings(name: string, isWanted: (key: string) => boolean): Promise<Standing[]> {
     const entry = await this.#calls.read(name);
-    const key = entry?.text === undefined ? undefined : keyOf(entry.text);
-    if (!entry || key === undefined || !isWanted(key)) return [];
+    const key = entry.text === undefined ? undefined : keyOf(entry.text);
+    if (key === undefined || !isWanted(key)) return [];
     const line = this.#line(key).learn(entry);
     return line.places.map(({ ticket, held, take, of, label, joined }, position) => {
       const remaining = line.remaining(position);

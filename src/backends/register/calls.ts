@@ -1,5 +1,11 @@
 import type { Clock } from '../../core/contract/clock.ts';
-import type { RegisterEntry, RegisterStore, Written } from '../../core/contract/register-store.ts';
+import {
+  entryOf,
+  type Outcome,
+  outcomeOf,
+  type RegisterEntry,
+  type RegisterStore,
+} from '../../core/contract/register-store.ts';
 
 /** A change is given up after so many writes in a row that were refused. */
 export const MOST_CONFLICTS = 64;
@@ -7,9 +13,6 @@ export const MOST_CONFLICTS = 64;
 const LONGEST = 4_000;
 /** The time that a request has even for the shortest lease, ms. */
 const SHORTEST = 100;
-
-/** Whether the store took a write. */
-export const took = (written: Written): boolean => written === true || typeof written === 'string';
 
 /** The proof that the store keeps to versions. It comes before the first write of a line. */
 export interface Proof {
@@ -51,12 +54,13 @@ export class Calls {
     if (this.#limit < before) for (const hurry of this.#hurries) hurry();
   }
 
-  read(key: string): Promise<RegisterEntry | undefined> {
-    return this.#limited((signal) => this.store.read(key, signal), 'a read');
+  async read(key: string): Promise<RegisterEntry> {
+    return entryOf(await this.#limited((signal) => this.store.read(key, signal), 'a read'), this.store);
   }
 
-  write(key: string, text: string, ifVersion: string | undefined): Promise<Written> {
-    return this.#limited((signal) => this.store.write(key, text, ifVersion, signal), 'a write');
+  async write(key: string, text: string, ifVersion: string | undefined): Promise<Outcome> {
+    const written = await this.#limited((signal) => this.store.write(key, text, ifVersion, signal), 'a write');
+    return outcomeOf(written, this.store);
   }
 
   /** Short, random, and of one write alone. */

@@ -133,23 +133,23 @@ export class KeyLine {
     const sent = clock.now();
     const doubt = this.#doubt;
     this.#doubt = true;
-    const written = await this.#calls.write(this.#name, text, version).catch((error) => {
+    const { taken, found, ...made } = await this.#calls.write(this.#name, text, version).catch((error) => {
       if (isLockError(error)) this.#doubt = doubt;
       throw error;
     });
     this.#doubt = doubt;
-    const found = typeof written === 'object' && conflicts === 0 ? written : undefined;
     // A client that sends again by itself may meet its own first try.
-    if (written === false || (typeof written === 'object' && written.text !== text)) {
+    if (!taken && found?.text !== text) {
       // Rivals part: by up to as long as this took, and more with each conflict. What is read before a pause would be old after it.
       const pause = Math.min(LONGEST_PAUSE, (clock.now() - sent) * conflicts) * clock.random();
       if (pause > 0) await sleep(clock, pause);
-      this.#known = found && !store.tellsTime ? this.#stateOf(found, 0) : await this.#read();
+      const told = conflicts === 0 && !store.tellsTime ? found : undefined;
+      this.#known = told ? this.#stateOf(told, 0) : await this.#read();
       if (this.#known.text !== text) return false;
     }
     this.#doubt = false;
     this.#sightings.see(open.places, clock.now());
-    const now = found?.version ?? this.#known?.version ?? (typeof written === 'string' ? written : undefined);
+    const now = this.#known?.version ?? found?.version ?? made.version;
     this.#room.wrote(version, now, sent, clock.now());
     if (now !== undefined)
       this.#known = { line: open, text, version: now, sight: () => this.#sightings.by(clock.now()) };

@@ -2,7 +2,7 @@ import { backOff } from '../../core/claims/pause.ts';
 import type { Notes } from '../../core/contract/backend.ts';
 import { sleep } from '../../core/contract/promises.ts';
 import { RecentKeys } from '../../core/contract/recent-keys.ts';
-import { type Calls, MOST_CONFLICTS, took } from './calls.ts';
+import { type Calls, MOST_CONFLICTS } from './calls.ts';
 import { noteOf, noteText } from './document.ts';
 import { nameOf } from './names.ts';
 import { byStore, Sightings } from './sightings.ts';
@@ -23,7 +23,7 @@ export class RegisterNotes implements Notes {
   async read(name: string): Promise<string | undefined> {
     const { clock, store } = this.#calls;
     const sent = clock.now();
-    const { text, version, now } = (await this.#calls.read(this.#nameOf(name))) ?? {};
+    const { text, version, now } = await this.#calls.read(this.#nameOf(name));
     if (text === undefined) return undefined;
     const note = noteOf(text, name, store.name);
     if (note.text === null) return undefined;
@@ -40,15 +40,15 @@ export class RegisterNotes implements Notes {
     const { clock, store } = this.#calls;
     for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
       const sent = clock.now();
-      const { text: before, version, now } = (await this.#calls.read(this.#nameOf(name))) ?? {};
+      const { text: before, version, now } = await this.#calls.read(this.#nameOf(name));
       if (before !== undefined) noteOf(before, name, store.name);
       if (text === undefined && before === undefined) return;
       if (text === undefined && store.remove) return store.remove(this.#nameOf(name));
       await this.#calls.proof?.passed();
       const at = now === undefined ? undefined : now + clock.now() - sent;
       const words = { text: text ?? null, life: ttl, ...(at !== undefined && { at }) };
-      const written = await this.#calls.write(this.#nameOf(name), noteText(name, words, this.#calls.mark()), version);
-      if (took(written)) return;
+      const { taken } = await this.#calls.write(this.#nameOf(name), noteText(name, words, this.#calls.mark()), version);
+      if (taken) return;
       await sleep(clock, backOff(RIVALRY, conflicts, clock.random()));
     }
     throw new Error(`others wrote the note ${MOST_CONFLICTS} times in a row`);

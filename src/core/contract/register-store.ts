@@ -1,4 +1,5 @@
 import type { Finding, Traits } from './backend.ts';
+import { invalid, shown } from './errors.ts';
 
 /** What a store has under a key. */
 export interface RegisterEntry {
@@ -15,6 +16,50 @@ export interface RegisterEntry {
  * the new version, which saves the next step a read. `true`: done, by a store that tells no version.
  */
 export type Written = boolean | string | RegisterEntry;
+
+/** What a write came to. */
+export interface Outcome {
+  readonly taken: boolean;
+  /** The new one, where the store tells it. */
+  readonly version?: string;
+  /** What is there instead, where the store tells it. */
+  readonly found?: RegisterEntry;
+}
+
+/**
+ * The only place that decides whether a store took a write. A driver may give anything for a row that was not changed, and a yes that was a
+ * no lets two hold.
+ * @throws LockError `LOCK_INVALID` for an answer that is none of the contract
+ */
+export function outcomeOf(written: Written, { name }: Pick<RegisterStore, 'name'>): Outcome {
+  if (written === true) return { taken: true };
+  if (written === false) return { taken: false };
+  if (typeof written === 'string' && written !== '') return { taken: true, version: written };
+  if (isEntry(written)) return { taken: false, found: written };
+  const wanted = 'the new version as a string, true, false where nothing was written, or the entry that is there';
+  throw invalid(`write() of the store ${name} gave ${shown(written)}; it has to give ${wanted}`);
+}
+
+/**
+ * What a read has brought; a driver may give null where nothing is there.
+ * @throws LockError `LOCK_INVALID` for an answer that is none of the contract
+ */
+export function entryOf(entry: RegisterEntry | null | undefined, { name }: Pick<RegisterStore, 'name'>): RegisterEntry {
+  if (entry === undefined || entry === null) return {};
+  if (isEntry(entry)) return entry;
+  const wanted = 'a text and its version, both strings, or undefined where nothing is there';
+  throw invalid(`read() of the store ${name} gave ${shown(entry)}; it has to give ${wanted}`);
+}
+
+function isEntry(entry: unknown): entry is RegisterEntry {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return false;
+  const { text, version, now: _, ...others } = entry as RegisterEntry;
+  if (typeof text === 'string') return typeof version === 'string';
+  // The result of a driver has neither: to take it for an empty entry would be a guess.
+  return text === undefined && (version === undefined || typeof version === 'string') && !hasMembers(others);
+}
+
+const hasMembers = (value: object): boolean => Object.keys(value).length > 0;
 
 /**
  * A store that can compare and set: all that a lock needs. What it throws means that the outcome is unknown; a `LockError`, that
