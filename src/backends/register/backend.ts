@@ -92,7 +92,7 @@ class Register implements Backend {
     if (joined === undefined || !isLate()) return attempt;
     // An attempt that followed it meanwhile may have been told of a grant: that one was another sign of life.
     const isIt = ({ id, beat }: Place): boolean => id === claim.id && beat === joined;
-    await this.#line(claim.key).take({ settles: true }, (line) => line.leave(isIt));
+    await this.#line(claim.key).take({ settles: true }, (line) => line.leave(this.#calls.mark(), isIt));
     return LATE;
   }
 
@@ -108,16 +108,16 @@ class Register implements Backend {
   }
 
   release({ key, id }: Handle, next?: Claim): Promise<Release> {
-    let was = false;
+    const by = this.#calls.mark();
     return this.#line(key).take({ settles: true, ttl: next?.ttl }, (line) => {
-      // Kept over conflicts: where the answer to a write was lost, the next try finds nothing to release.
-      was = line.leave((place) => place.id === id) || was;
-      return { freed: was, ...(next && { next: line.attempt(next).attempt }) };
+      const freed = line.leave(by, (place) => place.id === id);
+      return { freed, ...(next && { next: line.attempt(next).attempt }) };
     });
   }
 
   evict(key: string, ticket: bigint): Promise<boolean> {
-    return this.#line(key).take({}, (line) => line.leave((place) => place.ticket === ticket));
+    const by = this.#calls.mark();
+    return this.#line(key).take({}, (line) => line.leave(by, (place) => place.ticket === ticket));
   }
 
   async check(): Promise<Finding[]> {

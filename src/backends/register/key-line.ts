@@ -105,7 +105,7 @@ export class KeyLine {
       const { line, version, sight } = this.#known;
       const open = new OpenLine(line, sight());
       const answers = steps.map(({ apply }) => apply(open));
-      if (!open.changed && !(this.#doubt && steps.some(({ settles }) => settles))) {
+      if (!open.changed && !(this.#doubt && (conflicts > 0 || steps.some(({ settles }) => settles)))) {
         if (fresh) return answers;
         this.#known = undefined;
         continue;
@@ -137,7 +137,6 @@ export class KeyLine {
       if (isLockError(error)) this.#doubt = doubt;
       throw error;
     });
-    this.#doubt = doubt;
     // A client that sends again by itself may meet its own first try.
     if (!taken && found?.text !== text) {
       // Rivals part: by up to as long as this took, and more with each conflict. What is read before a pause would be old after it.
@@ -145,6 +144,8 @@ export class KeyLine {
       if (pause > 0) await sleep(clock, pause);
       const told = conflicts === 0 && !store.tellsTime ? found : undefined;
       this.#known = told ? this.#stateOf(told, 0) : await this.#read();
+      // Refused, though it has the version that is there: another write is under way, which may be its own first try, and still come.
+      this.#doubt = doubt || this.#known.version === version;
       if (this.#known.text !== text) return false;
     }
     this.#doubt = false;
@@ -162,7 +163,7 @@ export class KeyLine {
     // Where a store has forgotten the last ticket, the clock on the wall is very likely ahead of it.
     const line =
       text === undefined
-        ? { last: BigInt(Math.floor(clock.epoch?.() ?? systemClock.epoch())) * 1_000n, places: [] }
+        ? { last: BigInt(Math.floor(clock.epoch?.() ?? systemClock.epoch())) * 1_000n, places: [], out: [] }
         : lineOf(text, this.#key, store.name);
     this.#sightings.see(line.places, clock.now());
     const sight = (): Sight => (now === undefined ? this.#sightings.by(clock.now()) : byStore(now, clock.now() - sent));

@@ -14,16 +14,21 @@ export interface Joining {
 /** A place that gave a sign of life within this part of its life needs no other one yet: a question is a read then, and no write. */
 const FRESH = 0.25;
 
+/** So many marks of steps that took a claim out are kept. */
+const MOST_OUT = 4;
+
 /** A line without its lapsed claims, while claims come and go. It may be thrown away: nothing happens before it is written. */
 export class OpenLine implements Line {
   last: bigint;
   readonly places: Place[];
+  out: readonly string[];
   /** It has to be written. */
   changed = false;
   readonly #sight: Sight;
 
-  constructor({ last, places }: Line, sight: Sight) {
+  constructor({ last, places, out }: Line, sight: Sight) {
     this.last = last;
+    this.out = out;
     this.places = places.filter((place) => sight.remaining(place) > 0).map((place) => ({ ...place }));
     this.#sight = sight;
     this.#admit();
@@ -55,11 +60,12 @@ export class OpenLine implements Line {
     return { validFor: ttl };
   }
 
-  /** Takes out a claim. @returns whether it was there */
-  leave(isIt: (place: Place) => boolean): boolean {
+  /** Takes out a claim. @param by the mark of the step @returns whether that was this step, now or with an earlier try of its write */
+  leave(by: string, isIt: (place: Place) => boolean): boolean {
     const at = this.places.findIndex(isIt);
-    if (at < 0) return false;
+    if (at < 0) return this.out.includes(by);
     this.places.splice(at, 1);
+    this.out = [by, ...this.out].slice(0, MOST_OUT);
     this.changed = true;
     this.#admit();
     return true;
