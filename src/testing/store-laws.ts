@@ -119,6 +119,18 @@ const LAWS: Readonly<Record<string, Check>> = {
     await one.remove(key);
     assert.equal((await read(other, key)).text, undefined);
   },
+  'what was removed and made again has another version': async ([one, other], key) => {
+    const first = await writes(one, key, 'the first');
+    // Without `remove` a second key stands for it: an operator may remove what is idle, where the store itself cannot.
+    const name = one.remove ? key : `${key}-other`;
+    await one.remove?.(key);
+    const second = await writes(other, name, 'the second');
+    assert.notEqual(
+      second,
+      first,
+      'the version of what was removed has come again; a process that remembers it would write over a hold',
+    );
+  },
   'each read says the time, which does not go back': async ([one, other], key) => {
     if (!one.tellsTime) return;
     const times = [(await read(one, key)).now, (await read(other, key)).now, (await read(one, key)).now];

@@ -20,9 +20,13 @@ interface LineState {
   readonly line: Line;
   readonly text: string | undefined;
   readonly version: string | undefined;
+  /** When that was, by the clock of this process. */
+  readonly at: number;
   readonly sight: () => Sight;
 }
 
+/** For so long a line is remembered, ms. Somebody may remove the document of an idle key, and versions begin anew in some stores. */
+const MEMORY = 60_000;
 /** Longest pause, after a conflict or to leave room, ms. */
 const LONGEST_PAUSE = 1_000;
 
@@ -90,7 +94,8 @@ export class KeyLine {
   async #commit(steps: Step[]): Promise<unknown[]> {
     const { clock, store } = this.#calls;
     let fresh = false;
-    if (store.tellsTime) this.#known = undefined; // what it knew of the time is over
+    const age = clock.now() - (this.#known?.at ?? 0);
+    if (store.tellsTime || age > MEMORY) this.#known = undefined; // what it knew of the time is over, or of the line
     for (let conflicts = 0; conflicts < MOST_CONFLICTS; ) {
       const room = this.#room.pause(this.#known?.version, clock.now());
       if (room > 0) await sleep(clock, Math.min(LONGEST_PAUSE, room));
@@ -152,8 +157,8 @@ export class KeyLine {
     this.#sightings.see(open.places, clock.now());
     const now = this.#known?.version ?? found?.version ?? made.version;
     this.#room.wrote(version, now, sent, clock.now());
-    if (now !== undefined)
-      this.#known = { line: open, text, version: now, sight: () => this.#sightings.by(clock.now()) };
+    const known = { line: open, text, at: clock.now(), sight: () => this.#sightings.by(clock.now()) };
+    if (now !== undefined) this.#known = { ...known, version: now };
     return true;
   }
 
@@ -167,6 +172,6 @@ export class KeyLine {
         : lineOf(text, this.#key, store.name);
     this.#sightings.see(line.places, clock.now());
     const sight = (): Sight => (now === undefined ? this.#sightings.by(clock.now()) : byStore(now, clock.now() - sent));
-    return { line, text, version, sight };
+    return { line, text, version, at: clock.now(), sight };
   }
 }

@@ -5,7 +5,10 @@ import { invalid, shown } from './errors.ts';
 export interface RegisterEntry {
   /** Undefined: nothing is there. */
   readonly text?: string | undefined;
-  /** It changes with every write of the key: an ETag, a revision, a generation. It is only compared. */
+  /**
+   * It changes with every write of the key, and none comes twice, also where the key was removed and made again: an ETag, a revision of the
+   * whole store, a random id. It is only compared.
+   */
   readonly version?: string | undefined;
   /** The store's time of this read, ms, where `tellsTime`. */
   readonly now?: number;
