@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/contract/clock.ts';
+import { LockError } from '../../core/contract/errors.ts';
 import {
   entryOf,
   type Outcome,
@@ -17,6 +18,8 @@ const SHORTEST = 100;
 /** The proof that the store keeps to versions. It comes before the first write of a line. */
 export interface Proof {
   passed(): Promise<void>;
+  /** ms: what lives as long as that the store would remove before its end. Known when the proof has passed. */
+  readonly kept: number;
   /** A caller waits for `within` ms at most, and the proof is a part of that. */
   hurry(within: number): void;
 }
@@ -61,6 +64,19 @@ export class Calls {
   async write(key: string, text: string, ifVersion: string | undefined): Promise<Outcome> {
     const written = await this.#limited((signal) => this.store.write(key, text, ifVersion, signal), 'a write');
     return outcomeOf(written, this.store);
+  }
+
+  keeps(): Promise<number | undefined> {
+    return this.#limited(async () => this.store.keeps?.(), 'a question');
+  }
+
+  /** The error for what lives for so many ms, where the store would remove it before its end. */
+  refusal(life: number): LockError | undefined {
+    const { name } = this.store;
+    const { kept } = this.proof ?? {};
+    if (kept === undefined || life < kept) return undefined;
+    const message = `${name} removes what nobody has written for ${kept} ms, so a lease or a place in line of ${life} ms would be gone before its end; take a shorter ttl, or a store that keeps what it has`;
+    return new LockError('LOCK_UNSUPPORTED', message, { backend: name });
   }
 
   /** Short, random, and of one write alone. */

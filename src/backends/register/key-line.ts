@@ -1,5 +1,6 @@
 import { systemClock } from '../../core/contract/clock.ts';
 import { isLockError } from '../../core/contract/errors.ts';
+import { mostOf } from '../../core/contract/extremes.ts';
 import { sleep } from '../../core/contract/promises.ts';
 import type { RegisterEntry } from '../../core/contract/register-store.ts';
 import { type Calls, MOST_CONFLICTS } from './calls.ts';
@@ -134,6 +135,8 @@ export class KeyLine {
     const { clock, store } = this.#calls;
     await this.#calls.proof?.passed();
     const text = lineText(this.#key, open, this.#calls.mark());
+    const refusal = this.#calls.refusal(mostOf(open.places.map(({ life, ttl }) => Math.max(life, ttl))));
+    if (refusal) throw refusal;
     this.#known = undefined;
     const sent = clock.now();
     const doubt = this.#doubt;

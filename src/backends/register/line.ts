@@ -1,5 +1,6 @@
 import { admitted } from '../../core/contract/admission.ts';
 import type { Attempt, Claim, Grant, Renewal } from '../../core/contract/backend.ts';
+import type { LockError } from '../../core/contract/errors.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
 import { placeTtlOf } from '../../core/contract/lengths.ts';
 import type { Line, Place } from './document.ts';
@@ -52,12 +53,13 @@ export class OpenLine implements Line {
     return { attempt: fits ? grant(place) : this.#refusal(this.places.slice(0, -1)), joined: place.beat };
   }
 
-  renew({ id, ttl }: Claim): Renewal {
+  /** @param kept why it cannot have another ttl than it has */
+  renew({ id, ttl }: Claim, kept?: LockError): Renewal {
     const mine = this.#find(id);
     if (!mine?.held) return 'gone';
-    mine.ttl = ttl;
-    this.#beat(mine, ttl);
-    return { validFor: ttl };
+    if (!kept) mine.ttl = ttl;
+    this.#beat(mine, mine.ttl);
+    return { validFor: mine.ttl, ...(kept && { kept }) };
   }
 
   /** Takes out a claim. @param by the mark of the step @returns whether that was this step, now or with an earlier try of its write */

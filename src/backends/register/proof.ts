@@ -84,10 +84,18 @@ async function races(calls: Calls): Promise<boolean> {
  */
 export function storeProof(calls: Calls): Proof {
   let found: Finding | undefined;
+  let kept: number | undefined;
   const passed = onceFor(async () => {
     found ??= await proof(calls);
-    if (!found) return;
-    throw new LockError('LOCK_UNSUPPORTED', `${found.message}; ${found.advice}`, { backend: calls.store.name });
+    if (found)
+      throw new LockError('LOCK_UNSUPPORTED', `${found.message}; ${found.advice}`, { backend: calls.store.name });
+    kept = await calls.keeps();
   });
-  return { passed, hurry: (within) => calls.hurry(within) };
+  return {
+    passed,
+    get kept() {
+      return kept ?? Number.POSITIVE_INFINITY;
+    },
+    hurry: (within) => calls.hurry(within),
+  };
 }

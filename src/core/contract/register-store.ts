@@ -114,7 +114,10 @@ export interface RegisterStore {
   readonly tellsConflicts?: boolean;
   /** It has one clock for all clients, and every read tells its time: then lapses go by it. Default false. */
   readonly tellsTime?: boolean;
-  /** Reads what is there, or undefined. It may be old: a write finds out. */
+  /**
+   * Reads what is there, or undefined. It must not be older than what this client wrote or read before: a hold that such a read does not show
+   * is taken for lost. That others have written since, a write finds out.
+   */
   read(key: string, signal: AbortSignal): Promise<RegisterEntry | undefined>;
   /** Writes if the key still has this version or, where that is undefined, if nothing is there: in one step of the store. */
   write(key: string, text: string, ifVersion: string | undefined, signal: AbortSignal): Promise<Written>;
@@ -124,6 +127,11 @@ export interface RegisterStore {
   list?(prefix: string): AsyncIterable<string>;
   /** Removes what is there: a note that is over. Without it an empty note stays. */
   remove?(key: string): Promise<void>;
+  /**
+   * For so many ms what is written stays there, where the store removes it by itself then; undefined: for good. It is asked once, before the
+   * first lock, and no lease may be as long.
+   */
+  keeps?(): Promise<number | undefined>;
   /** Tells what else endangers locks there. */
   check?(): Promise<Finding[]>;
   /** Ends what the store opened. */
