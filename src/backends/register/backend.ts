@@ -26,6 +26,7 @@ import { headOf, nameOf } from './names.ts';
 import { RegisterNotes } from './notes.ts';
 import { checkStore, type RegisterOptions, resolveRegisterOptions } from './options.ts';
 import { proof, storeProof } from './proof.ts';
+import { Sightings } from './sightings.ts';
 import { KeyWatch } from './wake-ups.ts';
 
 /** This part of a lease a renewal may take: less than the third for which the core waits, and time for another try is left. */
@@ -55,6 +56,7 @@ class Register implements Backend {
   /** The folder that has the lines. */
   readonly #folder: string;
   readonly #lines = new RecentKeys<KeyLine>(KEPT, ({ idle }) => !idle);
+  readonly #sightings = new Sightings();
   readonly #watches = new Map<string, KeyWatch>();
 
   constructor(calls: Calls) {
@@ -91,7 +93,7 @@ class Register implements Backend {
     );
     if (joined === undefined || !isLate()) return attempt;
     // An attempt that followed it meanwhile may have been told of a grant: that one was another sign of life.
-    const isIt = ({ id, beat }: Place): boolean => id === claim.id && beat === joined;
+    const isIt = ({ ticket, beat }: Place): boolean => ticket === joined.ticket && beat === joined.beat;
     await this.#line(claim.key).take({ settles: true }, (line) => line.leave(this.#calls.mark(), isIt));
     return LATE;
   }
@@ -131,7 +133,7 @@ class Register implements Backend {
   }
 
   #line(key: string): KeyLine {
-    const line = this.#lines.get(key) ?? new KeyLine(key, this.#folder + nameOf(key), this.#calls);
+    const line = this.#lines.get(key) ?? new KeyLine(key, this.#folder + nameOf(key), this.#calls, this.#sightings);
     this.#lines.set(key, line);
     return line;
   }

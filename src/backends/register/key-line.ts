@@ -7,7 +7,7 @@ import { type Calls, MOST_CONFLICTS } from './calls.ts';
 import { type Line, lineOf, lineText } from './document.ts';
 import { OpenLine } from './line.ts';
 import { Room } from './room.ts';
-import { byStore, type Sight, Sightings } from './sightings.ts';
+import { byStore, type Sight, type Sightings } from './sightings.ts';
 
 /** One change of a line, or a question about it. */
 interface Step extends PromiseWithResolvers<unknown> {
@@ -40,7 +40,7 @@ export class KeyLine {
   readonly #key: string;
   readonly #name: string;
   readonly #calls: Calls;
-  readonly #sightings = new Sightings();
+  readonly #sightings: Sightings;
   readonly #room = new Room();
   #known: LineState | undefined;
   /** A write was not answered: it may still come. */
@@ -49,9 +49,10 @@ export class KeyLine {
   #pending: Step[] = [];
   #running = false;
 
-  constructor(key: string, name: string, calls: Calls) {
+  constructor(key: string, name: string, calls: Calls, sightings: Sightings) {
     this.#key = key;
     this.#name = name;
+    this.#sightings = sightings;
     this.#calls = calls.apart();
   }
 
@@ -134,9 +135,9 @@ export class KeyLine {
   async #write(open: OpenLine, version: string | undefined, conflicts: number): Promise<boolean> {
     const { clock, store } = this.#calls;
     await this.#calls.proof?.passed();
-    const text = lineText(this.#key, open, this.#calls.mark());
     const refusal = this.#calls.refusal(mostOf(open.places.map(({ life, ttl }) => Math.max(life, ttl))));
     if (refusal) throw refusal;
+    const text = lineText(this.#key, open, this.#calls.mark());
     this.#known = undefined;
     const sent = clock.now();
     const doubt = this.#doubt;
@@ -157,10 +158,10 @@ export class KeyLine {
       if (this.#known.text !== text) return false;
     }
     this.#doubt = false;
-    this.#sightings.see(open.places, clock.now());
+    this.#sightings.see(this.#key, open.places, clock.now());
     const now = this.#known?.version ?? found?.version ?? made.version;
     this.#room.wrote(version, now, sent, clock.now());
-    const known = { line: open, text, at: clock.now(), sight: () => this.#sightings.by(clock.now()) };
+    const known = { line: open, text, at: clock.now(), sight: () => this.#sightings.by(this.#key, clock.now()) };
     if (now !== undefined) this.#known = { ...known, version: now };
     return true;
   }
@@ -173,8 +174,9 @@ export class KeyLine {
       text === undefined
         ? { last: BigInt(Math.floor(clock.epoch?.() ?? systemClock.epoch())) * 1_000n, places: [], out: [] }
         : lineOf(text, this.#key, store.name);
-    this.#sightings.see(line.places, clock.now());
-    const sight = (): Sight => (now === undefined ? this.#sightings.by(clock.now()) : byStore(now, clock.now() - sent));
+    this.#sightings.see(this.#key, line.places, clock.now());
+    const sight = (): Sight =>
+      now === undefined ? this.#sightings.by(this.#key, clock.now()) : byStore(now, clock.now() - sent);
     return { line, text, version, at: clock.now(), sight };
   }
 }

@@ -6,10 +6,10 @@ import { placeTtlOf } from '../../core/contract/lengths.ts';
 import type { Line, Place } from './document.ts';
 import type { Sight } from './sightings.ts';
 
-/** What an attempt came to; and the beat of the claim, if it was this attempt that brought it into the line. */
+/** What an attempt came to; and the sign of life of the claim, if it was this attempt that brought it into the line. */
 export interface Joining {
   readonly attempt: Attempt;
-  readonly joined?: number;
+  readonly joined?: Pick<Place, 'ticket' | 'beat'>;
 }
 
 /** A place that gave a sign of life within this part of its life needs no other one yet: a question is a read then, and no write. */
@@ -30,7 +30,7 @@ export class OpenLine implements Line {
   constructor({ last, places, out }: Line, sight: Sight) {
     this.last = last;
     this.out = out;
-    this.places = places.filter((place) => sight.remaining(place) > 0).map((place) => ({ ...place }));
+    this.places = places.filter((place) => sight.remaining(place) > 0).map((place) => seenBy(sight, place));
     this.#sight = sight;
     this.#admit();
   }
@@ -50,7 +50,7 @@ export class OpenLine implements Line {
     const fits = admitted([...this.places, claim]) > this.places.length;
     if (!fits && !claim.queue) return { attempt: this.#refusal(this.places) };
     const place = this.#join(claim);
-    return { attempt: fits ? grant(place) : this.#refusal(this.places.slice(0, -1)), joined: place.beat };
+    return { attempt: fits ? grant(place) : this.#refusal(this.places.slice(0, -1)), joined: { ...place } };
   }
 
   /** @param kept why it cannot have another ttl than it has */
@@ -110,6 +110,7 @@ export class OpenLine implements Line {
   #beat(place: Place, life: number): void {
     place.beat++;
     place.life = life;
+    delete place.watched;
     if (this.#sight.at !== undefined) place.at = this.#sight.at;
     this.changed = true;
   }
@@ -127,6 +128,12 @@ export class OpenLine implements Line {
     const retryAfter = Math.max(0, leastOf(ahead.map((place) => this.#sight.remaining(place))));
     return { granted: false, ahead: ahead.length, retryAfter };
   }
+}
+
+/** With what was watched of it until now: whoever writes the line, for whatever reason, leaves that to those who come later. */
+function seenBy(sight: Sight, place: Place): Place {
+  const watched = sight.watched(place);
+  return watched === undefined ? { ...place } : { ...place, watched: Math.floor(watched) };
 }
 
 const grant = ({ ticket, ttl }: Place): Grant => ({ granted: true, ticket, validFor: ttl });

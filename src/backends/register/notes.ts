@@ -1,11 +1,13 @@
 import { backOff } from '../../core/claims/pause.ts';
 import type { Notes } from '../../core/contract/backend.ts';
 import { sleep } from '../../core/contract/promises.ts';
-import { RecentKeys } from '../../core/contract/recent-keys.ts';
 import { type Calls, MOST_CONFLICTS } from './calls.ts';
 import { noteOf, noteText } from './document.ts';
 import { nameOf } from './names.ts';
 import { byStore, Sightings } from './sightings.ts';
+
+/** Notes that are remembered. */
+const KEPT = 1_000;
 
 /** How rivals part. */
 export const RIVALRY = { pause: 2, jitter: 1, bound: 250 };
@@ -14,7 +16,7 @@ export const RIVALRY = { pause: 2, jitter: 1, bound: 250 };
 export class RegisterNotes implements Notes {
   readonly #calls: Calls;
   /** Where the store has no clock. */
-  readonly #seen = new RecentKeys<Sightings>();
+  readonly #seen = new Sightings(KEPT);
 
   constructor(calls: Calls) {
     this.#calls = calls;
@@ -28,11 +30,9 @@ export class RegisterNotes implements Notes {
     const note = noteOf(text, name, store.name);
     if (note.text === null) return undefined;
     const received = clock.now();
-    const sightings = this.#seen.get(name) ?? new Sightings();
-    this.#seen.set(name, sightings);
     const place = { ...note, id: version ?? '', beat: 0 };
-    sightings.see([place], received);
-    const sight = now === undefined ? sightings.by(received) : byStore(now, received - sent);
+    this.#seen.see(name, [place], received);
+    const sight = now === undefined ? this.#seen.by(name, received) : byStore(now, received - sent);
     return sight.remaining(place) > 0 ? note.text : undefined;
   }
 

@@ -66,6 +66,51 @@ export const lapse: readonly Law[] = [
       await dead.isGone();
     },
   ),
+  law(
+    'where lapses are observed, processes that come for a part of a lease each free an old hold in two leases',
+    ['observed lapses'],
+    async (scene) => {
+      const dead = scene.contender({ ttl: scene.ttl });
+      await dead.gets();
+      const came = scene.clock.now();
+      for (let visit = 1; ; visit++) {
+        const newcomer = scene.contender({}, await scene.another());
+        if ((await newcomer.attempt()).granted) break;
+        // A fourth of a lease each, besides their requests: what each has watched is added up.
+        assert.ok(
+          visit < 8,
+          `${newcomer} is the eighth, and the dead ${dead} has been there for ${scene.clock.now() - came} ms`,
+        );
+        await scene.pass(scene.ttl / 4);
+        await newcomer.release();
+      }
+      await dead.isGone();
+    },
+  ),
+  law(
+    'where lapses are observed, what several watch at the same time counts once, and a sign of life ends it',
+    ['observed lapses'],
+    async (scene) => {
+      const holder = scene.contender({ ttl: scene.ttl });
+      for (const sign of ['gets', 'renews'] as const) {
+        const sent = scene.clock.now();
+        await holder[sign]();
+        const watching = [];
+        for (let n = 0; n < 3; n++) watching.push(scene.contender({}, await scene.another()));
+        for (const each of watching) await each.waits();
+        await scene.pass(scene.ttl * 0.6);
+        for (const each of watching) await each.release();
+        const newcomer = scene.contender({ queue: false }, await scene.another());
+        const { granted } = await newcomer.attempt();
+        const spent = scene.clock.now() - sent;
+        assert.ok(
+          !granted || spent >= deadlineOf(0, scene.ttl),
+          `another is in ${spent} ms after ${scene.ttl} ms were promised`,
+        );
+        if (granted) return; // the engine is too slow to be caught at it
+      }
+    },
+  ),
   law('the lapse of a hold admits the next in line', ['lapses', 'fair'], async (scene) => {
     const dead = scene.contender({ ttl: scene.ttl });
     const [next, last] = scene.pair({ ttl: scene.ttl * 20 });

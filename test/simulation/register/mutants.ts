@@ -1,0 +1,32 @@
+import type { Mutant } from '../mutants.ts';
+
+export const REGISTER_MUTANTS: readonly Mutant[] = [
+  {
+    bug: 'adds what it watched to what others watched at the same time',
+    file: 'backends/register/sightings.ts',
+    sound: 'Math.min(before.since, told)',
+    broken: 'before.since - watched',
+    foundBy: 'exclusion',
+  },
+  {
+    bug: 'counts what was watched of an earlier sign of life',
+    file: 'backends/register/line.ts',
+    sound: 'delete place.watched;',
+    broken: '',
+    foundBy: 'exclusion',
+  },
+  {
+    bug: 'takes a claim that lapsed and came again for what it was',
+    file: 'backends/register/sightings.ts',
+    sound: 'seen.ticket === ticket && ',
+    broken: '',
+    foundBy: 'exclusion',
+  },
+  {
+    bug: 'writes on what it knows though another has written since',
+    file: 'backends/register/calls.ts',
+    sound: 'this.store.write(key, text, ifVersion, signal)',
+    broken: 'this.store.read(key, signal).then((there) => this.store.write(key, text, there?.version, signal))',
+    foundBy: 'exclusion',
+  },
+];
