@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { exchange, freePort, freePorts, HOST } from './net.ts';
 import { program } from './programs.ts';
 import { Server, type ServerPlan, Servers } from './server.ts';
+import { until } from './wait.ts';
 
 const healthy = async (monitor: number, path = '/healthz'): Promise<boolean> =>
   /"status": ?"ok"/.test(await exchange(monitor, `GET ${path} HTTP/1.0\r\n\r\n`));
@@ -41,8 +42,8 @@ export interface NatsCluster extends AsyncDisposable {
   readonly servers: readonly Server[];
   /** Of all of them, for a bucket with three replicas. */
   readonly url: string;
-  /** The one that leads the bucket, if one does. */
-  leader(): Promise<Server | undefined>;
+  /** The one that leads the bucket, as soon as one does. */
+  leader(): Promise<Server>;
 }
 
 /** @param bucket whose leader is asked for, which the address names, too */
@@ -63,13 +64,17 @@ export async function startNatsCluster(bucket = 'locks'): Promise<NatsCluster> {
     servers,
     url: `${cluster.url}/${bucket}?replicas=3&synced=true`,
     async leader() {
-      for (const [n, server] of servers.entries()) {
-        if (!server.alive) continue;
-        const told = await exchange(monitors[n]!, 'GET /jsz?streams=1&accounts=1 HTTP/1.0\r\n\r\n').catch(() => '');
-        const name = new RegExp(`"name": ?"KV_${bucket}"[^]*?"leader": ?"n(\\d)"`).exec(told)?.[1];
-        if (name !== undefined && servers[Number(name)]!.alive) return servers[Number(name)];
-      }
-      return undefined;
+      let leader: Server | undefined;
+      await until(`one of them leads ${bucket}`, async () => {
+        for (const monitor of monitors) {
+          const told = await exchange(monitor, 'GET /jsz?streams=1&accounts=1 HTTP/1.0\r\n\r\n').catch(() => '');
+          const name = new RegExp(`"name": ?"KV_${bucket}"[^]*?"leader": ?"n(\\d)"`).exec(told)?.[1];
+          leader = name === undefined ? undefined : servers[Number(name)];
+          if (leader?.alive) return true;
+        }
+        return false;
+      });
+      return leader!;
     },
     [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
   };

@@ -1,6 +1,12 @@
+import type { CheckerName } from '../checkers.ts';
 import type { Mutant } from '../mutants.ts';
 
-export const REGISTER_MUTANTS: readonly Mutant[] = [
+/** A register with one planted bug, and what must find it: a checker, or the true age of what a document tells. */
+export interface RegisterMutant extends Omit<Mutant, 'foundBy'> {
+  readonly foundBy: CheckerName | 'ages';
+}
+
+export const REGISTER_MUTANTS: readonly RegisterMutant[] = [
   {
     bug: 'adds what it watched to what others watched at the same time',
     file: 'backends/register/sightings.ts',
@@ -20,7 +26,8 @@ export const REGISTER_MUTANTS: readonly Mutant[] = [
     file: 'backends/register/sightings.ts',
     sound: 'seen.ticket === ticket && ',
     broken: '',
-    foundBy: 'exclusion',
+    foundBy: 'ages',
+    from: 90,
   },
   {
     bug: 'writes on what it knows though another has written since',
