@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { systemClock } from '../core/contract/clock.ts';
 import { listOf } from '../core/contract/promises.ts';
 import {
-  entryOf,
-  type Outcome,
-  outcomeOf,
   type RegisterEntry,
   type RegisterStore,
+  readEntry,
+  type WriteOutcome,
+  writeOutcome,
 } from '../core/contract/register-store.ts';
 import { limited } from './limited.ts';
 
@@ -29,9 +29,9 @@ const STRANGE = '{"é":"漢🔒\\u0000\\n"}'.padEnd(64_000, ' ~');
 
 const signal = (): AbortSignal => new AbortController().signal;
 const read = async (store: RegisterStore, key: string): Promise<RegisterEntry> =>
-  entryOf(await store.read(key, signal()), store);
-const write = async (store: RegisterStore, key: string, text: string, ifVersion?: string): Promise<Outcome> =>
-  outcomeOf(await store.write(key, text, ifVersion, signal()), store);
+  readEntry(await store.read(key, signal()), store);
+const write = async (store: RegisterStore, key: string, text: string, ifVersion?: string): Promise<WriteOutcome> =>
+  writeOutcome(await store.write(key, text, ifVersion, signal()), store);
 
 async function writes(store: RegisterStore, key: string, text: string, ifVersion?: string): Promise<string> {
   const { taken, version: told } = await write(store, key, text, ifVersion);

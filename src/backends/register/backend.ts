@@ -102,7 +102,7 @@ class Register implements Backend {
     const within = leastOf(claims.map(({ ttl }) => ttl)) * SHARE;
     return Promise.all(
       claims.map((claim) => {
-        const kept = this.#calls.refusal(claim.ttl);
+        const kept = this.#calls.proof?.refusal(claim.ttl);
         const renewed = this.#line(claim.key).take({ ttl: within }, (line) => line.renew(claim, kept));
         // The core hears of all of them at once, and one that is not answered must not keep the others from it.
         return withLimit(renewed, within, Error, this.#calls.clock).catch((): Renewal => 'unknown');

@@ -1,11 +1,11 @@
 import type { Clock } from '../../core/contract/clock.ts';
-import { LockError } from '../../core/contract/errors.ts';
+import type { LockError } from '../../core/contract/errors.ts';
 import {
-  entryOf,
-  type Outcome,
-  outcomeOf,
   type RegisterEntry,
   type RegisterStore,
+  readEntry,
+  type WriteOutcome,
+  writeOutcome,
 } from '../../core/contract/register-store.ts';
 
 /** A change is given up after so many writes in a row that were refused. */
@@ -18,8 +18,8 @@ const SHORTEST = 100;
 /** The proof that the store keeps to versions. It comes before the first write of a line. */
 export interface Proof {
   passed(): Promise<void>;
-  /** ms: what lives as long as that the store would remove before its end. Known when the proof has passed. */
-  readonly kept: number;
+  /** The error for what lives for so many ms, where the store would remove it before its end: known when the proof has passed. */
+  refusal(life: number): LockError | undefined;
   /** A caller waits for `within` ms at most, and the proof is a part of that. */
   hurry(within: number): void;
 }
@@ -58,25 +58,12 @@ export class Calls {
   }
 
   async read(key: string): Promise<RegisterEntry> {
-    return entryOf(await this.#limited((signal) => this.store.read(key, signal), 'a read'), this.store);
+    return readEntry(await this.limited((signal) => this.store.read(key, signal), 'a read'), this.store);
   }
 
-  async write(key: string, text: string, ifVersion: string | undefined): Promise<Outcome> {
-    const written = await this.#limited((signal) => this.store.write(key, text, ifVersion, signal), 'a write');
-    return outcomeOf(written, this.store);
-  }
-
-  keeps(): Promise<number | undefined> {
-    return this.#limited(async () => this.store.keeps?.(), 'a question');
-  }
-
-  /** The error for what lives for so many ms, where the store would remove it before its end. */
-  refusal(life: number): LockError | undefined {
-    const { name } = this.store;
-    const { kept } = this.proof ?? {};
-    if (kept === undefined || life < kept) return undefined;
-    const message = `${name} removes what nobody has written for ${kept} ms, so a lease or a place in line of ${life} ms would be gone before its end; take a shorter ttl, or a store that keeps what it has`;
-    return new LockError('LOCK_UNSUPPORTED', message, { backend: name });
+  async write(key: string, text: string, ifVersion: string | undefined): Promise<WriteOutcome> {
+    const written = await this.limited((signal) => this.store.write(key, text, ifVersion, signal), 'a write');
+    return writeOutcome(written, this.store);
   }
 
   /** Short, random, and of one write alone. */
@@ -84,7 +71,8 @@ export class Calls {
     return this.clock.id().slice(0, 16);
   }
 
-  async #limited<T>(act: (signal: AbortSignal) => Promise<T>, what: string): Promise<T> {
+  /** @param what it is, in an error */
+  async limited<T>(act: (signal: AbortSignal) => Promise<T>, what: string): Promise<T> {
     const { clock, store } = this;
     const end = new AbortController();
     const late = Promise.withResolvers<never>();

@@ -21,7 +21,7 @@ export interface Place {
   /** When that was, by the store's clock, if it has one. */
   at?: number;
   /** Where it has none: for how long others have seen that sign of life unmoved, at least, before this was written, ms. */
-  watched?: number;
+  watched?: number | undefined;
   /** When it joined, by the store's clock. */
   joined?: number;
 }

@@ -26,7 +26,7 @@ interface LineState {
   readonly sight: () => Sight;
 }
 
-/** For so long a line is remembered, ms. Somebody may remove the document of an idle key, and versions begin anew in some stores. */
+/** For so long a line is remembered, ms. Somebody may remove the document of an idle key, and in some stores its versions begin again. */
 const MEMORY = 60_000;
 /** Longest pause, after a conflict or to leave room, ms. */
 const LONGEST_PAUSE = 1_000;
@@ -96,8 +96,8 @@ export class KeyLine {
   async #commit(steps: Step[]): Promise<unknown[]> {
     const { clock, store } = this.#calls;
     let fresh = false;
-    const age = clock.now() - (this.#known?.at ?? 0);
-    if (store.tellsTime || age > MEMORY) this.#known = undefined; // what it knew of the time is over, or of the line
+    // What it knew of the time is over, or of the line.
+    if (store.tellsTime || clock.now() - (this.#known?.at ?? 0) > MEMORY) this.#known = undefined;
     for (let conflicts = 0; conflicts < MOST_CONFLICTS; ) {
       const room = this.#room.pause(this.#known?.version, clock.now());
       if (room > 0) await sleep(clock, Math.min(LONGEST_PAUSE, room));
@@ -135,7 +135,7 @@ export class KeyLine {
   async #write(open: OpenLine, version: string | undefined, conflicts: number): Promise<boolean> {
     const { clock, store } = this.#calls;
     await this.#calls.proof?.passed();
-    const refusal = this.#calls.refusal(mostOf(open.places.map(({ life, ttl }) => Math.max(life, ttl))));
+    const refusal = this.#calls.proof?.refusal(mostOf(open.places.flatMap(({ life, ttl }) => [life, ttl])));
     if (refusal) throw refusal;
     const text = lineText(this.#key, open, this.#calls.mark());
     this.#known = undefined;

@@ -30,7 +30,9 @@ export class OpenLine implements Line {
   constructor({ last, places, out }: Line, sight: Sight) {
     this.last = last;
     this.out = out;
-    this.places = places.filter((place) => sight.remaining(place) > 0).map((place) => seenBy(sight, place));
+    const alive = places.filter((place) => sight.remaining(place) > 0);
+    // A process that writes the line, for any reason, leaves to those who come later for how long it was watched until now.
+    this.places = alive.map((place) => ({ ...place, watched: sight.watched(place) }));
     this.#sight = sight;
     this.#admit();
   }
@@ -110,7 +112,7 @@ export class OpenLine implements Line {
   #beat(place: Place, life: number): void {
     place.beat++;
     place.life = life;
-    delete place.watched;
+    place.watched = undefined;
     if (this.#sight.at !== undefined) place.at = this.#sight.at;
     this.changed = true;
   }
@@ -128,12 +130,6 @@ export class OpenLine implements Line {
     const retryAfter = Math.max(0, leastOf(ahead.map((place) => this.#sight.remaining(place))));
     return { granted: false, ahead: ahead.length, retryAfter };
   }
-}
-
-/** With what was watched of it until now: whoever writes the line, for whatever reason, leaves that to those who come later. */
-function seenBy(sight: Sight, place: Place): Place {
-  const watched = sight.watched(place);
-  return watched === undefined ? { ...place } : { ...place, watched: Math.floor(watched) };
 }
 
 const grant = ({ ticket, ttl }: Place): Grant => ({ granted: true, ticket, validFor: ttl });

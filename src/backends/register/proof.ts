@@ -2,7 +2,7 @@ import { backOff } from '../../core/claims/pause.ts';
 import type { Finding } from '../../core/contract/backend.ts';
 import { LockError } from '../../core/contract/errors.ts';
 import { onceFor, sleep } from '../../core/contract/promises.ts';
-import type { Outcome } from '../../core/contract/register-store.ts';
+import type { WriteOutcome } from '../../core/contract/register-store.ts';
 import type { Calls, Proof } from './calls.ts';
 import { noteOf, noteText } from './document.ts';
 import { RIVALRY } from './notes.ts';
@@ -34,7 +34,7 @@ export async function proof(calls: Calls, always = false): Promise<Finding | und
 
 const writing =
   (calls: Calls, name: string, text = 'of compare and set') =>
-  (ifVersion?: string): Promise<Outcome> =>
+  (ifVersion?: string): Promise<WriteOutcome> =>
     calls.write(name, noteText('proof', { text, life: 0 }, calls.mark()), ifVersion);
 
 /** @returns what a write went over that had to be refused */
@@ -84,17 +84,20 @@ async function races(calls: Calls): Promise<boolean> {
  */
 export function storeProof(calls: Calls): Proof {
   let found: Finding | undefined;
-  let kept: number | undefined;
+  let kept = Number.POSITIVE_INFINITY;
   const passed = onceFor(async () => {
     found ??= await proof(calls);
     if (found)
       throw new LockError('LOCK_UNSUPPORTED', `${found.message}; ${found.advice}`, { backend: calls.store.name });
-    kept = await calls.keeps();
+    kept = (await calls.limited(async () => calls.store.keeps?.(), 'a question')) ?? kept;
   });
   return {
     passed,
-    get kept() {
-      return kept ?? Number.POSITIVE_INFINITY;
+    refusal(life) {
+      if (life < kept) return undefined;
+      const { name } = calls.store;
+      const message = `${name} removes what nobody has written for ${kept} ms, so a lease or a place in line of ${life} ms would be gone before its end; take a shorter ttl, or a store that keeps what it has`;
+      return new LockError('LOCK_UNSUPPORTED', message, { backend: name });
     },
     hurry: (within) => calls.hurry(within),
   };

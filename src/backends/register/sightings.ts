@@ -15,11 +15,12 @@ export interface Sight {
 
 /** A sign of life, and a time of this process at which it was there already. */
 interface Seen {
-  /** A claim that lapsed and came again has another one, and counts its signs anew. */
-  readonly ticket: bigint | undefined;
-  readonly beat: number;
+  readonly sign: string;
   readonly since: number;
 }
+
+/** A claim that lapsed and came again has another ticket, and counts from the start. */
+const signOf = ({ ticket, beat }: Beating): string => `${ticket} ${beat}`;
 
 /** Keys of which it is remembered who stood in their lines: many more than lines are, since a dead hold is freed by who saw it twice. */
 const KEPT = 100_000;
@@ -46,20 +47,16 @@ export class Sightings {
   by(key: string, now: number): Sight {
     const watched = (place: Beating): number => {
       const seen = this.#seen.get(key)?.get(place.id);
-      return isOf(place, seen) ? now - seen.since : 0;
+      return seen?.sign === signOf(place) ? Math.floor(now - seen.since) : 0;
     };
     return { remaining: (place) => place.life - watched(place), watched, at: undefined };
   }
 }
 
-const isOf = ({ ticket, beat }: Beating, seen: Seen | undefined): seen is Seen =>
-  seen !== undefined && seen.ticket === ticket && seen.beat === beat;
-
 /** Both are true, what was seen here and what others wrote that they had seen: the longer one counts, and no sum of the two. */
 function seen(place: Beating, before: Seen | undefined, now: number): Seen {
-  const { ticket, beat, watched = 0 } = place;
-  const told = now - watched;
-  return { ticket, beat, since: isOf(place, before) ? Math.min(before.since, told) : told };
+  const [sign, told] = [signOf(place), now - (place.watched ?? 0)];
+  return { sign, since: before?.sign === sign ? Math.min(before.since, told) : told };
 }
 
 /**

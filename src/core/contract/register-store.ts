@@ -21,7 +21,7 @@ export interface RegisterEntry {
 export type Written = boolean | string | RegisterEntry;
 
 /** What a write came to. */
-export interface Outcome {
+export interface WriteOutcome {
   readonly taken: boolean;
   /** The new one, where the store tells it. */
   readonly version?: string;
@@ -34,7 +34,7 @@ export interface Outcome {
  * no lets two hold.
  * @throws LockError `LOCK_INVALID` for an answer that is none of the contract
  */
-export function outcomeOf(written: Written, { name }: Pick<RegisterStore, 'name'>): Outcome {
+export function writeOutcome(written: Written, { name }: Pick<RegisterStore, 'name'>): WriteOutcome {
   if (written === true) return { taken: true };
   if (written === false) return { taken: false };
   if (typeof written === 'string' && written !== '') return { taken: true, version: written };
@@ -47,7 +47,10 @@ export function outcomeOf(written: Written, { name }: Pick<RegisterStore, 'name'
  * What a read has brought; a driver may give null where nothing is there.
  * @throws LockError `LOCK_INVALID` for an answer that is none of the contract
  */
-export function entryOf(entry: RegisterEntry | null | undefined, { name }: Pick<RegisterStore, 'name'>): RegisterEntry {
+export function readEntry(
+  entry: RegisterEntry | null | undefined,
+  { name }: Pick<RegisterStore, 'name'>,
+): RegisterEntry {
   if (entry === undefined || entry === null) return {};
   if (isEntry(entry)) return entry;
   const wanted = 'a text and its version, both strings, or undefined where nothing is there';
