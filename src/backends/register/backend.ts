@@ -58,6 +58,7 @@ class Register implements Backend {
   readonly #lines = new RecentKeys<KeyLine>(KEPT, ({ idle }) => !idle);
   readonly #sightings = new Sightings();
   readonly #watches = new Map<string, KeyWatch>();
+  #releases = 0;
 
   constructor(calls: Calls) {
     const { store } = calls;
@@ -94,7 +95,7 @@ class Register implements Backend {
     if (joined === undefined || !isLate()) return attempt;
     // An attempt that followed it meanwhile may have been told of a grant: that one was another sign of life.
     const isIt = ({ ticket, beat }: Place): boolean => ticket === joined.ticket && beat === joined.beat;
-    await this.#line(claim.key).take({ settles: true }, (line) => line.leave(this.#calls.mark(), isIt));
+    await this.#line(claim.key).take({ settles: true }, (line) => line.leave(claim.id, isIt));
     return LATE;
   }
 
@@ -111,7 +112,7 @@ class Register implements Backend {
   }
 
   release({ key, id }: Handle, next?: Claim): Promise<Release> {
-    const by = this.#calls.mark();
+    const by = `${id.slice(0, 16)}/${this.#releases++}`;
     return this.#line(key).take({ settles: true, ttl: next?.ttl }, (line) => {
       const freed = line.leave(by, (place) => place.id === id);
       return { freed, ...(next && { next: line.attempt(next).attempt }) };

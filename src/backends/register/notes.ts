@@ -6,9 +6,6 @@ import { noteOf, noteText } from './document.ts';
 import { nameOf } from './names.ts';
 import { byStore, Sightings } from './sightings.ts';
 
-/** Notes that are remembered. */
-const KEPT = 1_000;
-
 /** How rivals part. */
 export const RIVALRY = { pause: 2, jitter: 1, bound: 250 };
 
@@ -16,7 +13,7 @@ export const RIVALRY = { pause: 2, jitter: 1, bound: 250 };
 export class RegisterNotes implements Notes {
   readonly #calls: Calls;
   /** Where the store has no clock. */
-  readonly #seen = new Sightings(KEPT);
+  readonly #seen = new Sightings(1_000);
 
   constructor(calls: Calls) {
     this.#calls = calls;
