@@ -8,7 +8,16 @@ export interface Known {
   readonly why: string;
 }
 
-export const KNOWN: readonly Known[] = [];
+export const KNOWN: readonly Known[] = [
+  { found: 'tries', features: ['wait: 0'], why: 'a try waits for a release that is on its way, and then for others' },
+  {
+    found: 'idleness',
+    features: ['forced'],
+    why: 'callers of the process that was evicted wait for as long as its lease',
+  },
+  { found: 'closes', features: ['memo'], why: 'close() does not end the waits of memos' },
+  { found: 'endings', features: ['detect', 'memo'], why: 'no search sees a ring through a memo' },
+];
 
 /** What is found and not known, of a schedule about these two features. */
 export const unknown = ({ one, other }: Pair, found: readonly string[]): string[] =>

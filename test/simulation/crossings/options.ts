@@ -4,6 +4,8 @@ import { LONGEST_TTL } from '../workload.ts';
 import type { Feature } from './features.ts';
 
 const TTLS = [600, 1_500];
+/** Of a lease that nobody renews: long enough to see who waits for its end in vain. */
+const LONG = 5_000;
 const PERMITS = 3;
 
 /** What a request with these features asks for, without its signal and label. */
@@ -11,7 +13,7 @@ export function optionsFor(features: readonly Feature[], choice: Choice): LockOp
   const has = (feature: Feature): boolean => features.includes(feature);
   const usual = choice.pick([{}, {}, { handOff: false as const }, { handOff: { max: 3, within: 400 } }]);
   return {
-    ttl: choice.pick(TTLS),
+    ttl: choice.pick(has('renew: false') ? [600, LONG] : TTLS),
     wait: has('wait: 0') ? 0 : choice.chance(0.75) ? Number.POSITIVE_INFINITY : choice.between(50, 1_500),
     ...(has('linger') ? { handOff: { linger: 80, within: 400 } } : usual),
     ...(has('awaitRelease') && { awaitRelease: false }),
@@ -31,6 +33,7 @@ export const permitsFor = (features: readonly Feature[], choice: Choice): number
 /** How long the work takes, ms: sometimes longer than any lease that is not renewed. */
 export function workFor(features: readonly Feature[], choice: Choice): number {
   const ends = features.some((feature) => ['maxHold', 'renew: false', 'delay', 'adaptive', 'forced'].includes(feature));
-  if (choice.chance(ends ? 0.3 : 0.05)) return choice.between(600, choice.pick([2_600, 6_000]));
+  if (choice.chance(ends ? 0.4 : 0.05))
+    return choice.pick([choice.between(600, 2_600), choice.between(600, 2_600), LONG + 500]);
   return choice.chance(0.3) ? choice.pick([0, 1]) : choice.between(0, choice.pick([60, 60, 400]));
 }

@@ -137,8 +137,11 @@ function crew({ kind, primitive, one, other }: Pair, choice: Choice, here: Side,
   const [first, second, third] = [here.request(), here.request(), here.request()];
   const able = (features: readonly Feature[], as: Primitive): boolean =>
     features.every((feature) => excluded(feature, as, kind) === undefined);
-  const ask = (by: CrossingCaller, features: readonly Feature[], own?: Moments, as = primitive): Promise<void> =>
-    by.crosses(able(features, as) ? as : 'mutex', features, own);
+  const ask = (by: CrossingCaller, features: readonly Feature[], own?: Moments, as = primitive): Promise<void> => {
+    const more = choice.chance(0.2) ? [choice.pick(FEATURES)] : [];
+    const drawn = [...new Set([...features, ...more.filter((feature) => able([feature], as))])];
+    return by.crosses(able(features, as) ? as : 'mutex', drawn, own);
+  };
   const begins = async (by: CrossingCaller, features: readonly Feature[], own: Moments): Promise<void> => {
     await by.process.sleep(choice.pick([1, choice.between(1, 300)]));
     if (own === first && both.includes('detect')) {
