@@ -78,11 +78,13 @@ export const PAIRS: readonly Pair[] = KINDS.flatMap((kind) =>
 );
 
 /** What can never be drawn, with the reason. */
-export const EXCLUDED: readonly string[] = PRIMITIVES.flatMap((primitive) =>
-  FEATURES.flatMap((feature) => {
+export const EXCLUDED: readonly string[] = PRIMITIVES.flatMap((primitive) => {
+  const reasons = FEATURES.flatMap((feature) => {
     const kinds = KINDS.filter((kind) => excluded(feature, primitive, kind));
-    if (kinds.length === 0) return [];
     const where = kinds.length === KINDS.length ? '' : ` on ${kinds.join(', ')}`;
-    return [`${primitive} with ${feature}${where}: ${excluded(feature, primitive, kinds[0]!)}`];
-  }),
-);
+    return kinds.length > 0 ? [{ feature, why: `${where}: ${excluded(feature, primitive, kinds[0]!)}` }] : [];
+  });
+  return [...Map.groupBy(reasons, ({ why }) => why)].map(
+    ([why, which]) => `${primitive} with ${which.map(({ feature }) => feature).join(', ')}${why}`,
+  );
+});

@@ -18,7 +18,7 @@ export function optionsFor(features: readonly Feature[], choice: Choice): LockOp
     ...(has('linger') ? { handOff: { linger: 80, within: 400 } } : usual),
     ...(has('awaitRelease') && { awaitRelease: false }),
     ...(has('detect') && { detect: true }),
-    ...(has('minHold') && { minHold: choice.between(20, 400) }),
+    ...(has('minHold') && { minHold: choice.pick([choice.between(20, 400), 550]) }),
     ...(has('maxHold') && { maxHold: choice.pick([200, 700]) }),
     ...(has('delay') && { delay: choice.between(50, 700) }),
     ...(has('renew: false') && { renew: false }),
@@ -35,5 +35,7 @@ export function workFor(features: readonly Feature[], choice: Choice): number {
   const ends = features.some((feature) => ['maxHold', 'renew: false', 'delay', 'adaptive', 'forced'].includes(feature));
   if (choice.chance(ends ? 0.4 : 0.05))
     return choice.pick([choice.between(600, 2_600), choice.between(600, 2_600), LONG + 500]);
+  // Just after a third of the lease, when a renewal is on its way.
+  if (choice.chance(0.1)) return choice.pick(TTLS) / 3 + choice.between(-2, 8);
   return choice.chance(0.3) ? choice.pick([0, 1]) : choice.between(0, choice.pick([60, 60, 400]));
 }

@@ -75,10 +75,6 @@ export class CrossingRecorder extends Recorder {
     return { [Symbol.dispose]: () => void this.#runs.delete(running) };
   }
 
-  made(run: MemoRun, value: string): void {
-    this.add({ what: 'made', key: run.key, token: run.token, value });
-  }
-
   /** Nothing may listen to it in the end. */
   watch(signal: AbortSignal): void {
     this.#signals.push(signal);

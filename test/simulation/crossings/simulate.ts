@@ -144,7 +144,8 @@ function crew({ kind, primitive, one, other }: Pair, choice: Choice, here: Side,
   };
   const begins = async (by: CrossingCaller, features: readonly Feature[], own: Moments): Promise<void> => {
     await by.process.sleep(choice.pick([1, choice.between(1, 300)]));
-    if (own === first && both.includes('detect')) {
+    // Children come only after what is around them, of which half get nothing where somebody opposes them.
+    if (own === first && both.includes('detect') && (primitive !== 'reentrant' || choice.chance(0.5))) {
       const opposed = there.request();
       there.works((rival) => rival.opposes(primitive, by.outer, opposed, first));
       await opposed.at('given');

@@ -5,7 +5,7 @@ import { type Crossing, SUBJECTS, simulateCrossing } from './simulate.ts';
 
 const POSSIBLE = new Set(PAIRS.map(nameOf));
 /** How often a pair that was missed is tried with another seed. */
-const MOST = 20;
+const MOST = 40;
 
 /** All places in which the two features of this pair can meet. */
 const placesOf = (pair: Pair): string[] =>
