@@ -21,6 +21,9 @@ export const KEYS: Readonly<Record<Primitive, readonly string[]>> = {
   memo: ['k'],
 };
 
+/** Of memos. ms */
+const TTL = 600;
+
 export interface Request {
   readonly primitive: Primitive;
   readonly features: readonly Feature[];
@@ -61,10 +64,11 @@ export class Asker {
     const { primitive, features, moments } = request;
     if (primitive === 'memo') return this.#memo(request);
     const { choice, process } = this;
+    const options = optionsFor(features, choice);
     const taken = {
       ...{ primitive, features, moments, keys: KEYS[primitive], lock: this.#lockOf(primitive, features) },
-      options: optionsFor(features, choice),
-      work: () => process.sleep(workFor(features, choice)),
+      options,
+      work: () => process.sleep(workFor(features, options.ttl as number, choice)),
     };
     return primitive === 'reentrant' ? this.#reenters(taken) : this.takes(taken);
   }
@@ -176,7 +180,7 @@ export class Asker {
       using _ = recorder.runs(process, run);
       answer();
       moments.reach('given');
-      await process.sleep(workFor(features, choice));
+      await process.sleep(workFor(features, TTL, choice));
       const value = `of request ${request}`;
       recorder.add({ what: 'made', key, token: run.token, value });
       moments.reach('back');
@@ -184,7 +188,7 @@ export class Asker {
     };
     try {
       const keep = choice.pick([0, 0, 200]);
-      const memo = this.locks.memo<string>(key, { ttl: 600, keep, label: asking.getStore()! });
+      const memo = this.locks.memo<string>(key, { ttl: TTL, keep, label: asking.getStore()! });
       const asked = memo.run(work, { wait, ...(signal && { signal }) });
       moments.reach('asked');
       const { value, token } = await asked;

@@ -30,12 +30,14 @@ export function optionsFor(features: readonly Feature[], choice: Choice): LockOp
 export const permitsFor = (features: readonly Feature[], choice: Choice): number =>
   features.includes('permits') ? choice.pick([2, 4]) : PERMITS;
 
-/** How long the work takes, ms: sometimes longer than any lease that is not renewed. */
-export function workFor(features: readonly Feature[], choice: Choice): number {
+/**
+ * How long the work takes, ms: sometimes longer than any lease that is not renewed, or until just after a third of the lease, when a
+ * renewal is on its way.
+ */
+export function workFor(features: readonly Feature[], ttl: number, choice: Choice): number {
   const ends = features.some((feature) => ['maxHold', 'renew: false', 'delay', 'adaptive', 'forced'].includes(feature));
   if (choice.chance(ends ? 0.4 : 0.05))
     return choice.pick([choice.between(600, 2_600), choice.between(600, 2_600), LONG + 500]);
-  // Just after a third of the lease, when a renewal is on its way.
-  if (choice.chance(0.1)) return choice.pick(TTLS) / 3 + choice.between(-2, 8);
+  if (choice.chance(features.includes('minHold') ? 0.3 : 0.1)) return ttl / 3 + choice.between(-15, 5);
   return choice.chance(0.3) ? choice.pick([0, 1]) : choice.between(0, choice.pick([60, 60, 400]));
 }
