@@ -42,6 +42,8 @@ export type Crossed =
       readonly primitive: string;
       readonly features: readonly string[];
       readonly wait: number;
+      /** The longest lease that it may ask for. */
+      readonly ttl: number;
     }
   | { readonly what: 'answer'; readonly request: number; readonly error?: string }
   | { readonly what: 'gives back' | 'done' | 'aborts'; readonly request: number }

@@ -6,6 +6,7 @@ import type { Lock } from '../../../src/primitives/lock.ts';
 import { asking } from '../asking.ts';
 import type { Choice } from '../choice.ts';
 import type { Process } from '../process.ts';
+import { LONGEST_TTL } from '../workload.ts';
 import type { Feature, Primitive } from './features.ts';
 import { Moments } from './moments.ts';
 import { optionsFor, permitsFor, workFor } from './options.ts';
@@ -112,7 +113,8 @@ export class Asker {
   /** Asks in one of the ways in which a lock is asked, and gives back in one of those. */
   async takes({ lock, keys, primitive, features, options, moments, way, work }: Taken): Promise<void> {
     const { choice, process, recorder } = this;
-    const request = recorder.asks({ process, keys, primitive, features, wait: options.wait as number });
+    const [wait, ttl] = [options.wait as number, options.adaptive ? LONGEST_TTL : (options.ttl as number)];
+    const request = recorder.asks({ process, keys, primitive, features, wait, ttl });
     const units = primitive === 'semaphore' ? { units: choice.whole(1, 2) } : {};
     const all = { ...options, ...units, signal: this.#signal(features, request), label: asking.getStore()! };
     let answered = false;
@@ -169,7 +171,7 @@ export class Asker {
     const { choice, process, recorder } = this;
     const [key] = KEYS.memo as [string];
     const wait = optionsFor(features, choice).wait as number;
-    const request = recorder.asks({ process, keys: KEYS.memo, primitive: 'memo', features, wait });
+    const request = recorder.asks({ process, keys: KEYS.memo, primitive: 'memo', features, wait, ttl: TTL });
     const signal = this.#signal(features, request);
     let answered = false;
     const answer = (error?: unknown): void => {

@@ -2,6 +2,7 @@ import { admitted } from '../../../src/core/contract/admission.ts';
 import { CHECKERS, type Checker } from '../checkers.ts';
 import { all, type Of, time } from '../events.ts';
 import type { Event, History } from '../history.ts';
+import { idleness } from './idleness.ts';
 
 type Request = Of<Event, 'request'>;
 
@@ -179,65 +180,6 @@ const rings: Checker = (history) => {
     );
     return others.length > 0 ? [] : [`request ${named(request)} is the victim of a ring that is none`];
   });
-};
-
-/** Nobody is woken by a lease that ends, as one does with `minHold`: whoever waits asks so often. The third of a lease, ms. */
-const SIGN_OF_LIFE = 520;
-
-/** Nobody waits while nobody has the key, beyond what its last holders keep it for. */
-const idleness: Checker = (history) => {
-  const { calm, wakes, wakesLost } = history.scene;
-  if (!calm) return [];
-  const bound = wakes === 'never' ? 600 : wakesLost ? 2_200 : 150;
-  const terms = termsOf(history);
-  const forced = new Map(
-    all(history, 'evicted')
-      .reverse()
-      .map(({ at, key }) => [key, at]),
-  );
-  /** Since when nobody had it, or might have. */
-  const free = new Map<string, number>();
-  const busy = new Map<string, number>();
-  const waiting = new Map<number, Request>();
-  const found: string[] = [];
-  const look = (at: number, key: string): void => {
-    const since = free.get(key);
-    if (since === undefined) return;
-    const alone = [...waiting.values()].filter(({ keys }) => keys.includes(key));
-    if (alone.some(({ keys }) => keys.length > 1)) return;
-    for (const request of alone) {
-      const idle = at - Math.max(since, request.at);
-      const mayBe = bound + ((forced.get(key) ?? Number.POSITIVE_INFINITY) <= at ? 2_100 : 0);
-      if (idle > mayBe)
-        found.push(`${time(at)}: ${key} was free for ${time(idle)}, and request ${named(request)} waited`);
-    }
-  };
-  for (const event of history.events) {
-    const { at } = event;
-    if (event.what === 'request') for (const key of event.keys) look(at, key);
-    if (event.what === 'request' && event.primitive !== 'reentrant') waiting.set(event.request, event);
-    if (event.what === 'answer') {
-      const request = waiting.get(event.request);
-      for (const key of request?.keys ?? []) look(at, key);
-      waiting.delete(event.request);
-      // What it had of several, or left behind, is given back.
-      for (const key of request?.keys ?? []) if (free.has(key)) free.set(key, Math.max(free.get(key)!, at + 60));
-    }
-    if (event.what === 'believed') {
-      const { key, holders } = event;
-      look(at, key);
-      for (const { hold } of holders) {
-        const { minHold = 0, linger = 0 } = terms.get(hold) ?? {};
-        const kept = minHold > 0 ? minHold + SIGN_OF_LIFE : linger;
-        busy.set(key, Math.max(busy.get(key) ?? 0, at + kept + 60));
-      }
-      if (holders.length > 0) free.delete(key);
-      else free.set(key, Math.max(at, busy.get(key) ?? 0));
-    }
-    if (event.what === 'over')
-      busy.set(event.key, Math.max(busy.get(event.key) ?? 0, event.closedUntil * 1.02 + 1_500));
-  }
-  return found;
 };
 
 /** Nothing listens to the signal of a caller in the end. */

@@ -15,6 +15,11 @@ export const KNOWN: readonly Known[] = [
     features: ['forced'],
     why: 'callers of the process that was evicted wait for as long as its lease',
   },
+  {
+    found: 'idleness',
+    features: ['minHold'],
+    why: 'a renewal that the release overtakes keeps the key for its whole lease',
+  },
   { found: 'closes', features: ['memo'], why: 'close() does not end the waits of memos' },
   { found: 'endings', features: ['detect', 'memo'], why: 'no search sees a ring through a memo' },
 ];

@@ -27,6 +27,7 @@ export interface Asked {
   readonly primitive: Primitive;
   readonly features: readonly Feature[];
   readonly wait: number;
+  readonly ttl: number;
 }
 
 /** Writes down what is asked with which options, too, and how holds end. */
@@ -52,9 +53,9 @@ export class CrossingRecorder extends Recorder {
     return this.#named++;
   }
 
-  asks({ process, keys, primitive, features, wait }: Asked): number {
+  asks({ process, ...asked }: Asked): number {
     const request = this.#requests++;
-    this.add({ what: 'request', request, by: process.name, keys, primitive, features, wait });
+    this.add({ what: 'request', request, by: process.name, ...asked });
     return request;
   }
 
