@@ -168,7 +168,9 @@ const rings: Checker = (history) => {
       ({ request: { by, at, features, keys } }) =>
         by === request.by && at < request.at + 8_000 && keys.length > 1 && !features.includes('detect'),
     );
-    if (history.scene.calm && opposes && answer?.error === 'LOCK_TIMEOUT' && !unseen)
+    // Whoever was robbed holds nothing that somebody could wait for.
+    const robbed = all(history, 'evicted').some((event) => event.at < (answer?.at ?? 0));
+    if (history.scene.calm && opposes && answer?.error === 'LOCK_TIMEOUT' && !unseen && !robbed)
       return [`request ${named(request)} was in a ring until ${time(answer.at)}`];
     if (answer?.error !== 'LOCK_DEADLOCK') return [];
     const others = waits.filter(

@@ -59,9 +59,10 @@ export class CrossingRecorder extends Recorder {
     return request;
   }
 
+  /** @param error a code of ours, or what a caller was told otherwise */
   answered(request: number, error?: unknown): void {
-    const { code, message } = (error ?? {}) as { code?: string; message?: string };
-    this.add({ what: 'answer', request, ...(error !== undefined && { error: code ?? String(message) }) });
+    const { code } = (error ?? {}) as { code?: string };
+    this.add({ what: 'answer', request, ...(error !== undefined && { error: code ?? String(error) }) });
   }
 
   closes(process: Process): void {
