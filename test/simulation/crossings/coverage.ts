@@ -51,6 +51,11 @@ export class Coverage {
     for (const name of seen) this.#times.set(name, this.times(name) + 1);
   }
 
+  /** What was drawn at all. */
+  get names(): string[] {
+    return [...this.#times.keys()];
+  }
+
   times(name: string): number {
     return this.#times.get(name) ?? 0;
   }
