@@ -182,6 +182,39 @@ describeOn('browser', 'the page', () => {
       expect(window.complaints).toEqual([]);
     });
 
+    test('an arrow of the picture runs through nobody who has nothing to do with it', async () => {
+      const others = await Promise.all(['web-2', 'web-3'].map((label) => connect(url, { label })));
+      await using _ = {
+        [Symbol.asyncDispose]: async () => void (await Promise.all(others.map((each) => each.close()))),
+      };
+      const [two, three] = others as [Locks, Locks];
+      const waits = async (who: Locks, key: string, line: number): Promise<void> => {
+        who
+          .mutex(key)
+          .acquire()
+          .catch(() => {}); // closed in the end
+        await until(`somebody waits for ${key}`, async () => (await count(who, key)) === line);
+      };
+      await using _one = await locks.mutex('way:1').acquire();
+      await using _two = await two.mutex('way:2').acquire();
+      await waits(two, 'way:1', 2);
+      await waits(three, 'way:2', 2);
+      await waits(three, 'way:1', 3); // past web-2 and its key
+      await using window = await windows.page(`${site.url}?graph=1`);
+      await window.until("document.querySelectorAll('.picture .edge').length === 5");
+      await window.shot('arrows');
+      const met = await window.page.evaluate<string[]>(`(() => {
+        const boxes = [...document.querySelectorAll('.picture .node')].map((node) => ({ node, box: node.querySelector('rect').getBBox() }));
+        return [...document.querySelectorAll('.picture .edge')].flatMap((edge) => {
+          const points = Array.from({ length: 101 }, (_, i) => edge.getPointAtLength((edge.getTotalLength() * i) / 100));
+          return boxes
+            .filter(({ box }) => points.some(({ x, y }) => x > box.x + 1 && x < box.x + box.width - 1 && y > box.y && y < box.y + box.height))
+            .map(({ node }) => node.textContent);
+        });
+      })()`);
+      expect(met, 'nodes that an arrow runs through').toEqual([]);
+    });
+
     test('fits a phone, in the dark, and speaks Chinese where the browser does', async () => {
       await using _ = await locks.mutex('order:7').acquire();
       const options = { viewport: { width: 375, height: 740 }, colorScheme: 'dark', locale: 'zh-CN' } as const;
