@@ -258,7 +258,7 @@ describeOn('browser', 'the page', () => {
       await page.keyboard.press('Enter');
       await page.waitForSelector('.band >> text=hung was evicted.');
       await page.waitForSelector('.people .holder >> text=next');
-      await page.waitForSelector('.events li.bad >> text=hung was evicted');
+      await page.waitForSelector('.losses li.bad >> text=hung was evicted');
       expect(site.shell.stdout).toMatch(/evicted the holder of "stuck" with ticket \d+: it hangs since noon/);
       await until(
         'the holder is told',
@@ -308,9 +308,14 @@ describeOn('browser', 'the page', () => {
       await server.kill();
       await using site = await Site.start(server.url);
       await using window = await windows.page(site.url);
-      await window.page.waitForSelector('.band.bad >> text=/does not answer/');
+      const { page } = window;
+      await page.waitForSelector('.band.bad >> text=/does not answer/');
+      expect(await page.innerText('.pulse')).toBe('connecting');
+      expect(await page.locator('.figures, .events').count(), 'what nobody knows is not told as nothing').toBe(0);
+      await window.shot('never');
       await server.restart();
-      await window.page.waitForSelector('text=Nobody holds or waits for anything here.', { timeout: 30_000 });
+      await page.waitForSelector('text=Nobody holds or waits for anything here.', { timeout: 30_000 });
+      await page.waitForSelector('.figures');
     });
 
     test('a deadlock over two processes stands at the top, and is gone when it is', { timeout: 60_000 }, async () => {

@@ -121,7 +121,7 @@ export function Deadlocks() {
 /** Shows which process waits for which other one, over all keys. */
 export function Waits() {
   const now = snapshot.value;
-  if (!now || now.totals.contested === 0) return null;
+  if (!now?.totals || now.totals.contested === 0) return null;
   const open = query.value.graph || now.deadlocks.length > 0;
   return (
     <section class="waits-for" aria-label={t('graph')}>
