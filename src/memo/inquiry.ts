@@ -11,7 +11,7 @@ const differ = (a: string, b: string): boolean => a !== NO_MARK && b !== NO_MARK
 /** @throws LockError `LOCK_MISMATCH` */
 export function checkMatch({ key, match }: Pick<MemoPlan, 'key' | 'match'>, other: string, backend: string): void {
   if (!differ(match, other)) return;
-  const why = `${quoted(key)} on ${backend} is of another request: its match is another one. Use a key of its own for each request`;
+  const why = `${quoted(key)} on ${backend} is of another request: it was asked for with another match. Use a key of its own for each request`;
   throw new LockError('LOCK_MISMATCH', why, { key, backend });
 }
 

@@ -1,6 +1,6 @@
 import type { Attempt, Claim, Grant } from '../contract/backend.ts';
 import { deadlineOf } from '../contract/clock.ts';
-import { isLockError } from '../contract/errors.ts';
+import { inMs, isLockError } from '../contract/errors.ts';
 import { placeTtlOf } from '../contract/lengths.ts';
 import type { Enclosing } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
@@ -131,7 +131,7 @@ export class SentClaim {
   #accept(attempt: Attempt, sent: number): Attempt {
     if (!attempt.granted && attempt.late) {
       if (++this.#lateInARow <= MOST_LATE) return attempt;
-      throw new Error(`every request came later than ${this.claim.within} ms`);
+      throw new Error(`every request came later than ${inMs(this.claim.within)}`);
     }
     const { clock } = this.engine;
     this.#lateInARow = 0;

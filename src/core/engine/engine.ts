@@ -13,7 +13,7 @@ import type {
 } from '../contract/backend.ts';
 import { type Clock, type EngineClock, withoutContext } from '../contract/clock.ts';
 import { Context, inNoContext, promiseOf } from '../contract/context.ts';
-import { isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
+import { counted, inMs, isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
 import { KeyedSerializer } from '../contract/keyed-serializer.ts';
 import { labelParts } from '../contract/origin.ts';
 import { printable } from '../contract/printable.ts';
@@ -101,7 +101,11 @@ export class Engine {
 
   /** Gives an answer per claim, also if the backend gave fewer. A missing answer is `unknown`. */
   async renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
-    const answers = await this.limit(() => this.backend.renew(claims), within, `renew ${claims.length} holds`);
+    const answers = await this.limit(
+      () => this.backend.renew(claims),
+      within,
+      `renew ${counted(claims.length, 'hold')}`,
+    );
     return claims.map((_, i) => renewalOf(answers?.[i]));
   }
 
@@ -198,7 +202,7 @@ export class Engine {
     return this.#timeouts.bound(inNoContext(promiseOf<T>, call), within, () => {
       const obstacle = this.backend.obstacle?.();
       const what = key === undefined ? act : `${act} ${quoted(key)}`;
-      return new Error(`${what}: no answer within ${within} ms${why}${obstacle ? `; ${obstacle}` : ''}`);
+      return new Error(`${what}: no answer within ${inMs(within)}${why}${obstacle ? `; ${obstacle}` : ''}`);
     });
   }
 
