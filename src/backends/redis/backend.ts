@@ -129,7 +129,7 @@ class Redis implements Backend {
     this.#listings = async () => new (await import('./inspect.ts')).Listings(port, server, shards, prefix);
     this.#remaining = new RemainingWork(shards, remember);
     this.#wakeUps = new WakeUps(prefix, port, shards, clock);
-    this.words = replicated ? undefined : new RedisWords(server, shards, this.#resends, remember);
+    this.words = replicated ? undefined : new RedisWords(server, shards, this.#resends, remember, this.#listings);
     this.traits = replicated ? { ...TRAITS, leaves: undefined } : TRAITS;
     this.#incarnation = new Incarnation(port, server);
     if (port.onConnection) this.incarnation = () => this.#incarnation.ask();

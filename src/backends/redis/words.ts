@@ -1,5 +1,6 @@
-import type { Answerable, Attempt, Claim, Leave, Remembered, Words } from '../../core/contract/backend.ts';
+import type { Answerable, Attempt, Claim, Leave, Listing, Remembered, Words } from '../../core/contract/backend.ts';
 import { leftIn, readRecord, rememberedIn } from '../shared/record.ts';
+import type { Listings } from './inspect.ts';
 import { wordsOf } from './keys.ts';
 import type { Resends } from './resends.ts';
 import { ASK, LEAVE } from './scripts.generated.ts';
@@ -19,12 +20,20 @@ export class RedisWords implements Words {
   readonly #shards: Shards;
   readonly #resends: Resends;
   readonly #remember: number;
+  readonly #listings: () => Promise<Listings>;
 
-  constructor(server: Server, shards: Shards, resends: Resends, remember: number) {
+  constructor(
+    server: Server,
+    shards: Shards,
+    resends: Resends,
+    remember: number,
+    listings: () => Promise<Listings>,
+  ) {
     this.#server = server;
     this.#shards = shards;
     this.#resends = resends;
     this.#remember = remember;
+    this.#listings = listings;
   }
 
   look(key: string): Promise<Remembered> {
@@ -42,6 +51,10 @@ export class RedisWords implements Words {
     const forget = async (): Promise<boolean> =>
       Number(await this.#server.command('forget words', 'DEL', [wordsOf(this.#shards.keyOf(key))])) > 0;
     return this.#resends.once(forget, Boolean);
+  }
+
+  async *keys(prefix: string, progress?: Listing['progress']): AsyncIterable<string> {
+    yield* (await this.#listings()).remembered(prefix, progress);
   }
 
   /**

@@ -133,6 +133,22 @@ export class Engine {
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
   async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<Standing> {
+    const list = (step: (looked: number) => void) => this.backend.inspect!(prefix, { exact, progress: step });
+    // An engine that cannot ask for one key by its name lists others, too.
+    for await (const standing of this.#list(prefix, list, progress))
+      if (!exact || standing.key === prefix) yield printable({ ...standing, ...labelParts(standing.label) });
+  }
+
+  /** The keys of memos. @throws LockError `LOCK_UNAVAILABLE` */
+  remembered(prefix: string, progress?: Listing['progress']): AsyncIterable<string> {
+    return this.#list(prefix, (step) => this.backend.words!.keys!(prefix, step), progress);
+  }
+
+  async *#list<T>(
+    prefix: string,
+    list: (step: (looked: number) => void) => AsyncIterable<T>,
+    progress: Listing['progress'],
+  ): AsyncIterable<T> {
     const caller = new Context();
     const limit = new StepLimit();
     const step = (looked: number): void => {
@@ -140,21 +156,18 @@ export class Engine {
       if (progress) caller.run(() => progress(looked));
     };
     const ask = (call: () => Promise<void>): Promise<void> => this.#ask(prefix, call, 'Try again');
-    const standings = inNoContext(() =>
-      this.backend.inspect!(prefix, { exact, progress: step })[Symbol.asyncIterator](),
-    );
+    const found = inNoContext(() => list(step)[Symbol.asyncIterator]());
     try {
       for (;;) {
         const { done, value } = await limit.apply(
-          inNoContext(promiseOf<IteratorResult<Standing>>, () => standings.next()),
+          inNoContext(promiseOf<IteratorResult<T>>, () => found.next()),
           ask,
         );
         if (done) return;
-        // An engine that cannot ask for one key by its name lists others, too.
-        if (!exact || value.key === prefix) yield printable({ ...value, ...labelParts(value.label) });
+        yield value;
       }
     } finally {
-      inNoContext(async () => standings.return?.()).catch(() => {}); // nobody waits for this: it may hang in the very call that took too long
+      inNoContext(async () => found.return?.()).catch(() => {}); // nobody waits for this: it may hang in the very call that took too long
     }
   }
 
