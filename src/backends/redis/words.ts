@@ -22,13 +22,7 @@ export class RedisWords implements Words {
   readonly #remember: number;
   readonly #listings: () => Promise<Listings>;
 
-  constructor(
-    server: Server,
-    shards: Shards,
-    resends: Resends,
-    remember: number,
-    listings: () => Promise<Listings>,
-  ) {
+  constructor(server: Server, shards: Shards, resends: Resends, remember: number, listings: () => Promise<Listings>) {
     this.#server = server;
     this.#shards = shards;
     this.#resends = resends;
