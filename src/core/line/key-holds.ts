@@ -101,7 +101,8 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     const { waitedFor } = this.#callers;
     if (waitedFor && this.#passOn(hold, owner)) return true;
     const linger = !waitedFor && owner.terms.handOff.linger > 0 ? lingerOf(hold, now) : 0;
-    if (linger === 0 && owner.terms.awaitRelease) return this.#giveUp(hold, owner);
+    // A key that stays taken is of no use to the callers of this turn.
+    if (linger === 0 && (owner.terms.awaitRelease || hold.timing.minHoldLeft(now) > 0)) return this.#giveUp(hold, owner);
     const leave = async (): Promise<boolean> => this.#passOn(hold, owner) || this.#giveUp(hold, owner);
     if (linger === 0) return this.interim.endTurn(leave);
     this.interim.linger(linger, now, leave);

@@ -47,8 +47,10 @@ export class LocalLine implements Callers {
       const apart = request.detects !== undefined && this.#joinApart(request);
       if (apart || this.#line.join(request)) this.#enterEngineLine(request);
       else {
+        const { interim } = this.#holds;
         if (terms.wait > 0) this.beginWait(request);
-        this.#holds.interim.end();
+        interim.end();
+        if (terms.wait === 0) void interim.ended.then(() => this.#endTry(request));
       }
     }
     return request.outcome;
@@ -75,6 +77,13 @@ export class LocalLine implements Callers {
     queued.assign(next);
     this.#line.replace(request, next);
     return queued;
+  }
+
+  /** Refuses a request that came while releases were on their way, does not wait, and was not let in by them. */
+  #endTry(request: AcquireRequest): void {
+    if (request.state === 'settled' || this.#line.isInside(request)) return;
+    request.grant(undefined);
+    this.leave(request);
   }
 
   #joinApart(request: AcquireRequest): boolean {
