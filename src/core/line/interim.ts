@@ -32,7 +32,7 @@ export class Interim {
     return this.#leaving.size > 0 || this.#lingering.size > 0;
   }
 
-  /** Resolves when the releases that are on their way now have ended, whatever is released meanwhile. */
+  /** Resolves when the releases that are on their way now have ended, also if others begin meanwhile. */
   get ended(): Promise<unknown> {
     return Promise.all(this.#leaving);
   }
