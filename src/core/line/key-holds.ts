@@ -152,6 +152,10 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     return outcome;
   }
 
+  attend(hold: Hold<AcquireRequest>): void {
+    this.#watchdog.attend(hold);
+  }
+
   onEnd(hold: Hold<AcquireRequest>): void {
     this.#forget(hold);
     takeBack(this.engine, hold, hold.timing.closedUntil);
