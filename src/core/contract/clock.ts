@@ -75,7 +75,7 @@ function randomId(): string {
 
 /** Calls `fn` in each process that begins from a startup snapshot, if this one is building that. What a module measured is old there. */
 export function inEachClone(fn: () => void): void {
-  const { startupSnapshot } = process.getBuiltinModule?.('node:v8') ?? {};
+  const { startupSnapshot } = process.getBuiltinModule?.('v8') ?? {};
   if (startupSnapshot?.isBuildingSnapshot?.()) startupSnapshot.addDeserializeCallback(fn);
 }
 

@@ -1,5 +1,5 @@
 import type { Leave, LeftState } from '../contract/backend.ts';
-import { Context } from '../contract/context.ts';
+import { Context, inNoContext } from '../contract/context.ts';
 import { type Duration, milliseconds } from '../contract/duration.ts';
 import { invalid, LockError, quoted, shown } from '../contract/errors.ts';
 import type { WordsLeft } from '../contract/left.ts';
@@ -65,7 +65,9 @@ export class HeldLease implements AnyLease {
     if (this.#released) return false;
     this.#engine.clock.resync(); // the machine may have slept since the last look
     const hold = this.#hold;
-    if (!hold.life.over) hold.keeper.attend(hold); // a test may have had fake timers when the timer of the signal was set
+    if (!hold.life.over) hold.keeper.attend(hold);
+    const overdue = !hold.life.over && this.#engine.clock.now() > hold.timing.deadline + OVERDUE;
+    if (overdue) inNoContext(queueMicrotask, () => hold.expire());
     return hold.held;
   }
 
