@@ -43,15 +43,14 @@ export class LocalLine implements Callers {
     if (terms.detect) request.detects = this.#context.engine.clock.epoch();
     request.startLimits((error) => this.#giveUp(request, error));
     if (terms.wait === 0 && !this.#line.admits(request.seats) && !this.#holds.interim.isOpen) request.grant(undefined);
-    if (request.state !== 'settled') {
-      if (this.#joinApart(request) || this.#line.join(request)) this.#enterEngineLine(request);
-      else {
-        const { interim, lookout } = this.#holds;
-        lookout.follow();
-        interim.end();
-        if (terms.wait > 0) this.beginWait(request);
-        else void interim.ended.then(() => this.#endTry(request));
-      }
+    if (request.state === 'settled') return request.outcome;
+    if (this.#joinApart(request) || this.#line.join(request)) this.#enterEngineLine(request);
+    else {
+      const { interim, lookout } = this.#holds;
+      lookout.follow();
+      interim.end();
+      if (terms.wait > 0) this.beginWait(request);
+      else void interim.ended.then(() => this.#endTry(request));
     }
     return request.outcome;
   }
