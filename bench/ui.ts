@@ -95,7 +95,7 @@ await until('the first look is complete', () => seen.all !== undefined, 60_000);
 const told = (ms: number | undefined): string => `${Math.round(ms ?? Number.NaN).toLocaleString('en')} ms`;
 console.log(`${count.toLocaleString('en')} live locks, one page that looks on, three keys open`);
 console.log(
-  `first rows after ${told(seen.rows)}, all ${seen.last?.totals.keys.toLocaleString('en')} keys after ${told(seen.all)}`,
+  `first rows after ${told(seen.rows)}, all ${seen.last?.totals?.keys.toLocaleString('en')} keys after ${told(seen.all)}`,
 );
 seen.looks = 0;
 const since = performance.now();

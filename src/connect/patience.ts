@@ -1,4 +1,5 @@
 import { backOff } from '../core/claims/pause.ts';
+import { callListener } from '../core/contract/call-listener.ts';
 import { type Clock, systemClock } from '../core/contract/clock.ts';
 import { type Duration, milliseconds } from '../core/contract/duration.ts';
 import { isLockError, LockError } from '../core/contract/errors.ts';
@@ -45,7 +46,7 @@ export async function patiently<T>(
     } catch (error) {
       const left = until - clock.now();
       if (left <= 0 || !mayPass(error)) throw error;
-      onError?.(error as LockError);
+      if (onError) callListener('onError of connect()', onError, error as LockError);
       await sleep(clock, Math.min(left, backOff(PAUSE, tries, clock.random())), signal);
     }
   }

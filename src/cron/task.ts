@@ -1,3 +1,4 @@
+import { callListener } from '../core/contract/call-listener.ts';
 import { shown } from '../core/contract/errors.ts';
 import { allOf, checkNames, namesOf } from '../core/contract/options.ts';
 import type { Locks } from '../locks.ts';
@@ -39,7 +40,7 @@ export async function runTick(
     await locks.once(name, tickOf(), work, options);
   } catch (error) {
     if (began) throw error;
-    onError(error);
+    callListener(`onError of ${shown(name)}`, onError, error);
   }
 }
 

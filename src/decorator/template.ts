@@ -1,4 +1,4 @@
-import { invalid, shown } from '../core/contract/errors.ts';
+import { counted, invalid, shown } from '../core/contract/errors.ts';
 import { parametersOf } from './parameters.ts';
 
 /** Makes the key of one call. */
@@ -43,7 +43,7 @@ function byNumber(index: number, method: Method, name: string): number {
   const { names, open } = parametersOf(method);
   if (index < names.length || open) return index;
   throw invalid(
-    `{${index}} in the template of ${name} is missing: it has ${names.length} parameters, counted from {0}`,
+    `{${index}} in the template of ${name} is missing: it has ${counted(names.length, 'parameter')}, counted from {0}`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { backOff } from '../core/claims/pause.ts';
-import { isLockError, LockError } from '../core/contract/errors.ts';
+import { callListener } from '../core/contract/call-listener.ts';
+import { isLockError, LockError, quoted } from '../core/contract/errors.ts';
 import { EVENT_VERSION } from '../core/contract/events.ts';
 import { LayeredOptions } from '../core/contract/option-table.ts';
 import { heldLease } from '../core/holds/held-lease.ts';
@@ -45,7 +46,7 @@ export class Candidate {
         if (past.failed) throw past.error;
         return;
       }
-      if (past.failed) onError(past.error);
+      if (past.failed) callListener(`onError of leader ${quoted(this.#name)}`, onError, past.error);
       if (past.lasted > pause.bound) short = 0;
       await engine.activity.pause(backOff(pause, short, engine.clock.random()), false, stop);
     }

@@ -10,7 +10,7 @@ export interface LeaderOptions {
   readonly ttl?: Duration | undefined;
   /** How long nobody leads after a term that lapsed without a release: 0 to 60 s. Default 0. Give observers the same value. */
   readonly delay?: Duration | undefined;
-  /** How long before the deadline the leader learns that its term is lost. Default a tenth of `ttl`; less than two thirds of it. */
+  /** How long before the deadline the leader learns that its term is lost. Default a tenth of `ttl`; at most two thirds of it. */
   readonly notice?: Duration | undefined;
   /** A name for observers, an address for example. Default `host:pid`. At most 128 characters. */
   readonly label?: string | undefined;

@@ -1,7 +1,7 @@
 import type { Left } from '../core/contract/backend.ts';
 import type { Cancel, EngineClock } from '../core/contract/clock.ts';
 import { Context } from '../core/contract/context.ts';
-import { LockError, quoted } from '../core/contract/errors.ts';
+import { inMs, LockError, quoted } from '../core/contract/errors.ts';
 import type { Engine } from '../core/engine/engine.ts';
 import { checkMatch } from './inquiry.ts';
 import type { MemoPlan } from './options.ts';
@@ -109,7 +109,7 @@ export class Caller<T = unknown> {
   timedOut(): LockError {
     const { key } = this.plan;
     const { name: backend } = this.#engine.backend;
-    const why = this.wait === 0 ? ': another one is at it, and wait is 0' : ` after ${this.wait} ms`;
+    const why = this.wait === 0 ? ': another one is at it, and wait is 0' : ` after ${inMs(this.wait)}`;
     const message = `${quoted(key)} on ${backend} has no result${why}. It was not run here`;
     return new LockError('LOCK_TIMEOUT', message, { key, backend });
   }
@@ -117,7 +117,7 @@ export class Caller<T = unknown> {
   #unheard(): LockError {
     const { key } = this.plan;
     const { name: backend } = this.#engine.backend;
-    const message = `${backend} did not answer within ${this.wait} ms, so nobody knows whether ${quoted(key)} has a result. It was not run here; try again`;
+    const message = `${backend} did not answer within ${inMs(this.wait)}, so nobody knows whether ${quoted(key)} has a result. It was not run here; try again`;
     return new LockError('LOCK_UNAVAILABLE', message, { key, backend });
   }
 

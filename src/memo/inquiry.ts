@@ -14,7 +14,7 @@ export function checkMatch(plan: Pick<MemoPlan, 'key' | 'match'>, other: string,
 }
 
 export function mismatch({ key }: Pick<MemoPlan, 'key'>, backend: string): LockError {
-  const why = `${quoted(key)} on ${backend} is of another request: its match is another one. Use a key of its own for each request`;
+  const why = `${quoted(key)} on ${backend} is of another request: it was asked for with another match. Use a key of its own for each request`;
   return new LockError('LOCK_MISMATCH', why, { key, backend });
 }
 

@@ -24,7 +24,7 @@ export interface OnceOptions {
   readonly overlap?: Overlap | undefined;
   /** The lease of a run: after this time a dead runner is known to be dead. Default 30 s; the engine sets the bounds. */
   readonly ttl?: Duration | undefined;
-  /** How long before the deadline a run learns of its loss. Default a tenth of `ttl`; less than two thirds of it. */
+  /** How long before the deadline a run learns of its loss. Default a tenth of `ttl`; at most two thirds of it. */
   readonly notice?: Duration | undefined;
   /** A name for people, in listings and in `by` of the others. Default `host:pid`. At most 128 characters. */
   readonly label?: string | undefined;

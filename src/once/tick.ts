@@ -56,7 +56,16 @@ export function keysOf(name: unknown, due: number): TickKeys {
   return { run, done: `${run}#done`, failed: `${run}#failed`, running: `${checked}@running` };
 }
 
-const KEY_OF_TICK = /@(?:[-+\d]+-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?:#done|#failed)?|running)$/;
+const KEY_OF_TICK = /@(?:[-+\d]+-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(#done|#failed)?|running)$/;
 
 /** The name in a key of a tick; other keys stay as they are. */
 export const nameOfKey = (key: string): string => (key.includes('@') ? key.replace(KEY_OF_TICK, '') : key);
+
+/**
+ * What the hold of a key says: `record`: that a tick was run, and nobody holds it. `tick`: somebody runs the tick, or has run it: then it
+ * is left to lapse. Undefined: anything else.
+ */
+export function tickHold(key: string): 'tick' | 'record' | undefined {
+  const [found, record] = (key.includes('@') && KEY_OF_TICK.exec(key)) || [];
+  return record ? 'record' : found && found !== '@running' ? 'tick' : undefined;
+}

@@ -1,3 +1,4 @@
+import { shown } from '../core/contract/errors.ts';
 import { nameOfKey } from '../once/tick.ts';
 
 /** The kind of keys without a known kind, and of those beyond the most kinds. */
@@ -39,7 +40,7 @@ export class Kinds {
     try {
       const kind: unknown = this.#kindOf(key);
       if (typeof kind === 'string' && kind !== '' && kind.length <= LONGEST_KIND) return kind;
-      this.#complain(`gave ${typeof kind === 'string' ? `a text of ${kind.length} characters` : `a ${typeof kind}`}`);
+      this.#complain(`gave ${typeof kind === 'string' ? `a text of ${kind.length} characters` : shown(kind)}`);
     } catch (error) {
       this.#complain(`threw ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { systemClock } from '../core/contract/clock.ts';
 import { listOf } from '../core/contract/promises.ts';
-import type { RegisterEntry, RegisterStore, Written } from '../core/contract/register-store.ts';
+import {
+  type RegisterEntry,
+  type RegisterStore,
+  readEntry,
+  type WriteOutcome,
+  writeOutcome,
+} from '../core/contract/register-store.ts';
 import { limited } from './limited.ts';
 
 /**
@@ -22,24 +28,25 @@ const RIVALS = 8;
 const STRANGE = '{"é":"漢🔒\\u0000\\n"}'.padEnd(64_000, ' ~');
 
 const signal = (): AbortSignal => new AbortController().signal;
-const took = (written: Written): boolean => written === true || typeof written === 'string';
 const read = async (store: RegisterStore, key: string): Promise<RegisterEntry> =>
-  (await store.read(key, signal())) ?? {};
+  readEntry(await store.read(key, signal()), store);
+const write = async (store: RegisterStore, key: string, text: string, ifVersion?: string): Promise<WriteOutcome> =>
+  writeOutcome(await store.write(key, text, ifVersion, signal()), store);
 
 async function writes(store: RegisterStore, key: string, text: string, ifVersion?: string): Promise<string> {
-  const written = await store.write(key, text, ifVersion, signal());
-  assert.ok(took(written), `a write of ${key} is taken, for it has the version that is there`);
+  const { taken, version: told } = await write(store, key, text, ifVersion);
+  assert.ok(taken, `a write of ${key} is taken, for it has the version that is there`);
   const { text: there, version } = await read(store, key);
   assert.equal(there, text, 'what was written is read');
-  if (typeof written === 'string') assert.equal(version, written, 'the version that the write told');
+  if (told !== undefined) assert.equal(version, told, 'the version that the write told');
   return version ?? assert.fail('what is there has a version');
 }
 
 async function refuses(store: RegisterStore, key: string, ifVersion: string | undefined): Promise<void> {
   const before = await read(store, key);
-  const written = await store.write(key, 'refused', ifVersion, signal());
-  assert.ok(!took(written), `a write of ${key} went over what was there; two processes would both hold`);
-  if (typeof written === 'object') assert.equal(written.version, before.version, 'a refusal tells what is there');
+  const { taken, found } = await write(store, key, 'refused', ifVersion);
+  assert.ok(!taken, `a write of ${key} went over what was there; two processes would both hold`);
+  if (found) assert.equal(found.version, before.version, 'a refusal tells what is there');
   assert.deepEqual([(await read(store, key)).text], [before.text], 'what is refused changes nothing');
 }
 
@@ -59,6 +66,13 @@ const LAWS: Readonly<Record<string, Check>> = {
     await refuses(one, key, first);
     await refuses(other, key, first);
   },
+  'a write says whether it was taken, in one of the ways of the contract': async ([store], key) => {
+    const { version = (await read(store, key)).version } = await write(store, key, 'made');
+    await write(store, key, 'over what is there');
+    await write(store, key, 'changed', version);
+    await write(store, key, 'over a version that is gone', version);
+    await write(store, `${key}-elsewhere`, 'over nothing', version);
+  },
   'a write with a version is refused where nothing is': async ([one, other], key) => {
     const version = await writes(one, key, 'here');
     await refuses(other, `${key}-elsewhere`, version);
@@ -67,9 +81,13 @@ const LAWS: Readonly<Record<string, Check>> = {
     for (const ifVersion of [undefined, await writes(stores[0], `${key}-old`, 'old')]) {
       const name = ifVersion === undefined ? key : `${key}-old`;
       const all = await Promise.all(
-        Array.from({ length: RIVALS }, (_, n) => stores[n % 2]!.write(name, `rival ${n}`, ifVersion, signal())),
+        Array.from({ length: RIVALS }, (_, n) => write(stores[n % 2]!, name, `rival ${n}`, ifVersion)),
       );
-      assert.equal(all.filter(took).length, 1, `of ${RIVALS} writes at once, with the version ${ifVersion}`);
+      assert.equal(
+        all.filter(({ taken }) => taken).length,
+        1,
+        `of ${RIVALS} writes at once, with the version ${ifVersion}`,
+      );
     }
   },
   'a text comes back as it was: characters of all kinds, 64 kB of them': async ([store], key) => {
@@ -100,6 +118,18 @@ const LAWS: Readonly<Record<string, Check>> = {
     await writes(one, key, 'here');
     await one.remove(key);
     assert.equal((await read(other, key)).text, undefined);
+  },
+  'what was removed and made again has another version': async ([one, other], key) => {
+    const first = await writes(one, key, 'the first');
+    // Without `remove` a second key stands for it: an operator may remove what is idle, where the store itself cannot.
+    const name = one.remove ? key : `${key}-other`;
+    await one.remove?.(key);
+    const second = await writes(other, name, 'the second');
+    assert.notEqual(
+      second,
+      first,
+      'the version of what was removed has come again; a process that remembers it would write over a hold',
+    );
   },
   'each read says the time, which does not go back': async ([one, other], key) => {
     if (!one.tellsTime) return;

@@ -1,3 +1,4 @@
+import { counted } from '../core/contract/errors.ts';
 import { leastOf, mostOf } from '../core/contract/extremes.ts';
 import { byKey, type History, type Operation } from './history.ts';
 import type { Conditions, Violation } from './violation.ts';
@@ -54,7 +55,7 @@ export function handOvers(
     const longest = mostOf(late.map(({ ms }) => ms));
     violations.push({
       ...{ broken: 'wake-ups', at: late[0]!.at, ops: [] },
-      message: `without a fault, ${late.length} of ${quiet.length} free keys got their next holder after more than ${limit.toFixed(0)} ms, the last after ${longest.toFixed(0)} ms: waiters were not woken`,
+      message: `without a fault, ${late.length} of ${counted(quiet.length, 'free key')} got the next holder after more than ${limit.toFixed(0)} ms, the last after ${longest.toFixed(0)} ms: waiters were not woken`,
     });
   }
   return { violations, quiet };

@@ -1,6 +1,6 @@
 import { openBackend } from '../connect/open.ts';
 import type { Traits } from '../core/contract/backend.ts';
-import { LockError } from '../core/contract/errors.ts';
+import { counted, inMs, LockError } from '../core/contract/errors.ts';
 import { createLocks, type Locks } from '../locks.ts';
 import type { FaultKind } from './events.ts';
 import type { TestLock } from './messages.ts';
@@ -210,7 +210,7 @@ function notesOf({ wakes, seats }: Traits, links: boolean, ended: EndReason, unl
           `this engine has ${seats === 'shared' ? 'no permits' : 'no readers and no permits'}, so they were not tested`,
         ]),
     ...(ended === 'server gone'
-      ? [`what the run left on the server lapses within ${Math.max(ttl * 1.5, 6_000)} ms`]
+      ? [`what the run left on the server lapses within ${inMs(Math.max(ttl * 1.5, 6_000))}`]
       : []),
     ...(unlisted && ended !== 'server gone' ? ['the run could not see what it left on the engine'] : []),
   ];
@@ -218,5 +218,5 @@ function notesOf({ wakes, seats }: Traits, links: boolean, ended: EndReason, unl
 
 function troubleOf(troubles: ReadonlyMap<string, number>): string[] {
   const [most] = [...troubles].toSorted(([, one], [, other]) => other - one);
-  return most ? [`${most[1]} requests failed because the engine could not be asked: ${most[0]}`] : [];
+  return most ? [`${counted(most[1], 'request')} failed because the engine could not be asked: ${most[0]}`] : [];
 }

@@ -1,3 +1,4 @@
+import { counted } from '../core/contract/errors.ts';
 import type { Disturbance } from './events.ts';
 import type { FaultPeriod } from './history.ts';
 import type { Totals } from './referee/run-record.ts';
@@ -44,13 +45,13 @@ export const ENOUGH = { holds: 100, underFaults: 30, faults: 5, kinds: 3 } as co
 export function missingEvidence(totals: Totals, faults: Verdict['faults']): string[] {
   const effective = Object.values(faults).reduce((sum, each) => sum + each.effective, 0);
   const kinds = Object.values(faults).filter((each) => each.effective > 0).length;
-  const few = (count: number, least: number, what: string): string[] =>
-    count < least ? [`${count} ${what}; ${least} are needed`] : [];
+  const few = (count: number, least: number, one: string, several?: string): string[] =>
+    count < least ? [`${counted(count, one, several)}; ${least} are needed`] : [];
   return [
-    ...few(totals.holds, ENOUGH.holds, 'holds'),
-    ...few(totals.underFaults, ENOUGH.underFaults, 'holds under faults'),
-    ...few(effective, ENOUGH.faults, 'faults that hit something'),
-    ...few(kinds, ENOUGH.kinds, 'kinds of faults that hit something'),
+    ...few(totals.holds, ENOUGH.holds, 'hold'),
+    ...few(totals.underFaults, ENOUGH.underFaults, 'hold under faults', 'holds under faults'),
+    ...few(effective, ENOUGH.faults, 'fault that hit something', 'faults that hit something'),
+    ...few(kinds, ENOUGH.kinds, 'kind of faults that hit something', 'kinds of faults that hit something'),
   ];
 }
 

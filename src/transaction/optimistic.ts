@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../core/contract/clock.ts';
 import { milliseconds } from '../core/contract/duration.ts';
-import { invalid, isLockError, LockError, shown } from '../core/contract/errors.ts';
+import { counted, invalid, isLockError, LockError, shown } from '../core/contract/errors.ts';
 import { checkGiven, checkNames, namesOf, whole } from '../core/contract/options.ts';
 import { sleep } from '../core/contract/promises.ts';
 import { type DialectName, dialectOf } from './dialect.ts';
@@ -127,9 +127,13 @@ export async function retryStale<T>(
     const longest = Math.min(pause * 2 ** (attempt - 1), Math.max(pause, LONGEST_PAUSE));
     if (attempt < attempts && !signal?.aborted) await sleep(clock, clock.random() * longest, signal);
   }
-  throw new LockError('LOCK_TIMEOUT', `the row changed ${attempts} times before it could be written: try again later`, {
-    cause,
-  });
+  throw new LockError(
+    'LOCK_TIMEOUT',
+    `the row changed ${counted(attempts, 'time')} before it could be written: try again later`,
+    {
+      cause,
+    },
+  );
 }
 
 /** PostgreSQL's serialization failure and deadlock, MySQL's deadlock, MariaDB's ER_CHECKREAD. */

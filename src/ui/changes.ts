@@ -1,3 +1,4 @@
+import { tickHold } from '../once/tick.ts';
 import { CLOSE, finderOf, type KeyLine, type ListedClaim } from './claim.ts';
 import type { End, Happening } from './wire.ts';
 
@@ -43,7 +44,8 @@ export function changesBetween(
   const over = (before?.holders ?? []).filter(({ ticket }) => !holding(ticket));
   const begun = (after?.holders ?? []).filter(({ ticket }) => !heldBefore(ticket));
   const apart = at - (before?.at ?? at);
-  const pasts = over.map((claim) => pastOf(claim, at, apart, evicted));
+  const mayLapse = tickHold(key) !== undefined;
+  const pasts = over.map((claim) => pastOf(claim, at, apart, { evicted, mayLapse }));
   const changes: Change[] = [];
   for (let i = 0; i < Math.max(pasts.length, begun.length); i++) {
     const past = pasts[i];
@@ -62,7 +64,7 @@ function pastOf(
   claim: ListedClaim,
   at: number,
   apart: number,
-  evicted: ((ticket: bigint) => boolean) | undefined,
+  { evicted, mayLapse }: { evicted?: ((ticket: bigint) => boolean) | undefined; mayLapse: boolean },
 ): Past {
   const { label, ticket, lapses } = claim;
   return { label, ticket, from: beganAt(claim), to: apart <= CLOSE ? at : at - apart, end: endOf() };
@@ -71,6 +73,6 @@ function pastOf(
     if (evicted?.(ticket)) return 'evicted';
     if (lapses === Number.POSITIVE_INFINITY) return 'ended';
     if (lapses > at) return 'released';
-    return apart <= CLOSE ? 'lapsed' : 'ended';
+    return apart <= CLOSE && !mayLapse ? 'lapsed' : 'ended';
   }
 }

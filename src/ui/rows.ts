@@ -1,4 +1,5 @@
 import { asOf } from '../core/contract/admission.ts';
+import { tickHold } from '../once/tick.ts';
 import { beganAt } from './changes.ts';
 import type { KeyLine, ListedClaim } from './claim.ts';
 import type { Query, Sort } from './query.ts';
@@ -23,7 +24,12 @@ export function whoOf(claim: ListedClaim, holds: boolean, now: number): Who {
 }
 
 const waitStart = ({ waiters: [first] }: KeyLine): number | undefined => first && (first.joined ?? first.firstSeen);
-const holdStart = ({ holders: [first] }: KeyLine): number | undefined => first && beganAt(first);
+
+/** Whether its hold is nobody's: it remembers that a tick was run, also when its process has ended. */
+export const isMark = (key: string): boolean => tickHold(key) === 'record';
+
+const holdStart = ({ key, holders: [first] }: KeyLine): number | undefined =>
+  first && !isMark(key) ? beganAt(first) : undefined;
 
 export function rowOf(line: KeyLine, now: number): Row {
   const [first] = line.holders;
@@ -34,6 +40,7 @@ export function rowOf(line: KeyLine, now: number): Row {
     holders: line.holders.length,
     waiting: line.waiters.length,
     wait: from === undefined ? null : Math.max(0, now - from),
+    mark: isMark(line.key),
   };
 }
 
@@ -99,7 +106,7 @@ export function totalsOf(lines: Iterable<KeyLine>, beyond: number, now: number):
   let longestHold: { key: string; from: number } | undefined;
   for (const line of lines) {
     keys++;
-    holders += line.holders.length;
+    if (!isMark(line.key)) holders += line.holders.length;
     waiting += line.waiters.length;
     if (line.waiters.length > 0) contested++;
     const waits = waitStart(line);

@@ -4,13 +4,14 @@ import type { Change } from './changes.ts';
 import { beganAt } from './changes.ts';
 import { graphOf } from './graph.ts';
 import type { Query } from './query.ts';
-import { groupsOf, rowOf, select, totalsOf, whoOf } from './rows.ts';
+import { groupsOf, isMark, rowOf, select, totalsOf, whoOf } from './rows.ts';
 import type { Detail, Event, Lane, Memo, Snapshot } from './wire.ts';
 
 /** How many holders, and waiters, of one key are shown. */
 const LINE = 200;
 const EVENTS = 60;
-/** Holds that ended longer ago are not shown, ms. */
+const LOSSES = 20;
+/** Holds and losses that ended longer ago are not shown, ms. */
 export const LONGEST_SPAN = 3_600_000;
 
 /** What does not come from the engine. */
@@ -32,6 +33,9 @@ export function snapshot(
   const { engine, prefix, mayRelease, began } = setting;
   const { state, at, took, next, looked, error, failingSince } = board.looks;
   const deadlocks = board.deadlocks.told;
+  const seen = at !== undefined; // before, a key that is not known may be held all the same
+  const known = (key: string): boolean => seen || board.line(key) !== undefined;
+  const told = (change: Change): Event => eventOf(change, now);
   const { first, found } = select(board.lines(), query);
   return {
     engine,
@@ -47,14 +51,18 @@ export function snapshot(
       error: error ?? null,
       failingFor: failingSince === undefined ? null : now - failingSince,
     },
-    totals: totalsOf(board.lines(), board.beyond, now),
+    totals: seen || (looked ?? 0) > 0 ? totalsOf(board.lines(), board.beyond, now) : null,
     groups: groupsOf(board.lines(), query.in, now),
     rows: first.map((line) => rowOf(line, now)),
     found,
-    events: board.history.latest(EVENTS, query.in).map((change) => eventOf(change, now)),
+    events: board.history.latest(EVENTS, query.in).map(told),
+    losses: board.history
+      .losses(LOSSES, query.in)
+      .map(told)
+      .filter(({ ago }) => ago <= LONGEST_SPAN),
     findings: board.findings ?? null,
-    detail: query.key === undefined ? null : detailOf(board, query.key, now),
-    lanes: query.lines.map((key) => laneOf(board, key, now)),
+    detail: query.key !== undefined && known(query.key) ? detailOf(board, query.key, now) : null,
+    lanes: query.lines.filter(known).map((key) => laneOf(board, key, now)),
     deadlocks,
     graph: query.graph || deadlocks.length > 0 ? graphOf(board.lines(), deadlocks, now) : null,
     watched: now - began,
@@ -69,6 +77,7 @@ function detailOf(board: Board, key: string, now: number): Detail {
     waiters: waiters.slice(0, LINE).map((claim) => whoOf(claim, false, now)),
     holding: holders.length,
     waiting: waiters.length,
+    mark: isMark(key),
     memo: memoOf(board, key, now),
   };
 }

@@ -28,6 +28,8 @@ export interface Row {
   readonly waiting: number;
   /** How long the first waiter has waited; null without waiters. */
   readonly wait: number | null;
+  /** Nobody holds it: it remembers that a tick was run. */
+  readonly mark: boolean;
 }
 
 /** Keys with the same prefix. */
@@ -58,6 +60,8 @@ export interface Detail {
   /** The number of all of them: a long line is cut. */
   readonly holding: number;
   readonly waiting: number;
+  /** As in its row. */
+  readonly mark: boolean;
   /** What is remembered of the key, but no words; null if nothing is. */
   readonly memo: Memo | null;
 }
@@ -164,14 +168,18 @@ export interface Snapshot {
   readonly prefix: string;
   readonly mayRelease: boolean;
   readonly look: Look;
-  readonly totals: Totals;
+  /** Null while nothing is known. */
+  readonly totals: Totals | null;
   readonly groups: readonly Group[];
   readonly rows: readonly Row[];
   /** How many lines match in all. */
   readonly found: number;
   readonly events: readonly Event[];
+  /** The latest losses, which other events do not push out. */
+  readonly losses: readonly Event[];
   /** Null until the engine was asked. */
   readonly findings: readonly Finding[] | null;
+  /** Null also while nothing is known of its key. */
   readonly detail: Detail | null;
   readonly lanes: readonly Lane[];
   readonly deadlocks: readonly Deadlock[];

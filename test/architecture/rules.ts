@@ -20,7 +20,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   stock: ['core', 'primitives', 'locks', 'transaction', 'backends'],
   connect: ['core', 'primitives', 'locks', 'index', 'backends'],
   torture: ['core', 'primitives', 'locks', 'index', 'connect', 'testing'],
-  ui: ['core', 'memo', 'locks', 'waits'],
+  ui: ['core', 'memo', 'once', 'locks', 'waits'],
   cli: ['core', 'primitives', 'memo', 'locks', 'index', 'connect', 'torture', 'ui'],
   cron: ['core', 'once', 'locks'],
   otel: ['core', 'once', 'locks'],

@@ -94,7 +94,7 @@ describe.each(['redis'] as const)('on %s', (engine) => {
         const other = way.endsWith("'pasted'");
         const command = other ? `holdfast release --force --reason deadlock ${lastArgument(key)}` : way;
         const pasted = await desk.paste(command.replace('--force', '--force --yes'));
-        expect([pasted.code, pasted.stdout, pasted.stderr], command).toEqual([0, 'Evicted one holder.\n', '']);
+        expect([pasted.code, pasted.stdout, pasted.stderr], command).toEqual([0, 'Evicted one holder: deadlock\n', '']);
         expect(readdirSync(desk.folder), command).not.toContain('touched');
         await Promise.all([one.call('end', key), two.call('end', 'pasted')]);
       }

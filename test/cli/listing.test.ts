@@ -111,7 +111,7 @@ describe.each(['file', 'redis'] as const)('on %s', (engine) => {
       expect(holder.child.exitCode).toBeNull();
       const [{ ticket }] = (await shown('forced')) as [Shown];
       const ours = ['--ticket', ticket, '--reason', 'a test', '--yes'];
-      expect(await desk.run(...force, ...ours)).toMatchObject({ code: 0, stdout: 'Evicted one holder.\n' });
+      expect(await desk.run(...force, ...ours)).toMatchObject({ code: 0, stdout: 'Evicted one holder: a test\n' });
       await waiter.prints('ready');
     });
 

@@ -48,7 +48,7 @@ describeOn('file', 'holdfast memo', () => {
     expect(await desk.run('memo', 'matched', '--keep', '1h', '--match', 'two', ...sh('echo two'))).toMatchObject({
       code: 64,
       stdout: '',
-      stderr: expect.stringContaining('its match is another one'),
+      stderr: expect.stringContaining('it was asked for with another match'),
     });
     const long = ['memo', 'long', '--keep', '1h', ...sh('head -c 70000 /dev/zero | tr "\\0" x')];
     const first = await desk.run(...long);
@@ -60,6 +60,50 @@ describeOn('file', 'holdfast memo', () => {
     expect((await desk.run('memo', 'slow', '--keep', '1h', '--wait', '0', ...sh('echo mine'))).code).toBe(75);
     holder.child.stdin.end('\n');
     expect(await holder.end()).toMatchObject({ code: 0, stdout: 'done\n' });
+  }, 60_000);
+
+  test('memos are listed with their states, but not what they keep, and forgotten from the command line', async () => {
+    await desk.run('memo', 'list:kept', '--keep', '1h', ...sh('echo a secret'));
+    await desk.run('memo', 'list:worn', '--keep', '1h', '--attempts', '1', ...sh('exit 3'));
+    await using runner = desk.start('memo', 'list:runs', '--attempts', '9', ...sh('echo ready >&2; read line'));
+    await until('the command runs', () => runner.stderr.includes('ready'));
+    const listed = await desk.run('memo', '--list', 'list:');
+    expect(listed).toMatchObject({ code: 0, stderr: '' });
+    expect(listed.stdout.split('\n').map((line) => line.split(/\s+/).slice(0, 2).join(' '))).toEqual([
+      'KEY STATE',
+      'list:kept kept',
+      'list:runs running',
+      'list:worn poisoned',
+      '',
+    ]);
+    expect(listed.stdout).not.toContain('secret');
+    const json = (await desk.run('memo', '--list', 'list:w', '--json')).stdout;
+    expect(JSON.parse(json)).toMatchObject({ key: 'list:worn', memo: 'poisoned', token: expect.any(String) });
+    expect(await desk.run('memo', 'forget', 'list:worn')).toEqual({
+      code: 0,
+      stdout: 'Forgot what was kept of "list:worn".\n',
+      stderr: '',
+    });
+    expect(await desk.run('memo', 'list:worn', '--attempts', '1', ...sh('echo again'))).toMatchObject({ code: 0 });
+    runner.child.stdin.end('\n');
+    await runner.end();
+    for (const key of ['list:kept', 'list:runs', 'list:worn']) await desk.run('memo', 'forget', key);
+    const nothing = await desk.run('memo', 'forget', 'list:kept');
+    expect(nothing).toMatchObject({ code: 1, stdout: expect.stringContaining('Nothing is kept of "list:kept" in') });
+    expect(await desk.run('memo', '--list', 'list:')).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringContaining('Nothing is kept of any memo whose key begins with "list:" in'),
+    });
+  }, 60_000);
+
+  test('forget is a key like others before a command', async () => {
+    expect(await desk.run('memo', 'forget', '--keep', '1h', ...sh('echo ran'))).toMatchObject({
+      code: 0,
+      stdout: 'ran\n',
+    });
+    expect(await desk.run('memo', 'forget', 'forget')).toMatchObject({ code: 0 });
+    expect((await desk.run('memo', 'forget')).code, 'without a key or a command').toBe(64);
   }, 60_000);
 
   test('a runner that is killed leaves the key to the next one', async () => {

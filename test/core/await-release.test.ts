@@ -210,6 +210,16 @@ describe('handOff: { linger }', () => {
     expect(calls).toEqual(['attempt', 'release']);
   });
 
+  test('a caller inside of another hold that looks for deadlocks does not wait until it is over', async () => {
+    const { open } = counted();
+    const locks = open({ linger: '1s', within: '10s' });
+    await locks.mutex('a').run(() => {});
+    const began = performance.now();
+    await locks.mutex('outer').run(() => locks.mutex('a').run(() => {}, { detect: true }));
+    expect(performance.now() - began, 'ms').toBeLessThan(500);
+    await locks.close();
+  });
+
   test('nobody comes: the engine has it back when it is over, and others wait no longer', async () => {
     const { open, engine } = counted();
     const locks = open({ linger: '30ms', within: '10s' });

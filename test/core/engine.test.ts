@@ -57,6 +57,18 @@ test('a call that is not answered says what was asked, for which key, and for ho
   ]);
 });
 
+test('a limit is told in whole ms, and one hold is no holds', async () => {
+  const { clock, engine } = setup({ attempt: never, renew: never });
+  const said = Promise.all(
+    [engine.attempt({ ...asked, within: 1_295.0487990000001 }), engine.renew([asked], 999.9999999)].map(messageOf),
+  );
+  await clock.advance(20_000);
+  expect(await said).toEqual([
+    'take "order:42": no answer within 1295 ms, half of the lease',
+    'renew 1 hold: no answer within 1000 ms',
+  ]);
+});
+
 test('what the backend knows of its obstacle is said with it', async () => {
   const { clock, engine } = setup({ attempt: never, obstacle: () => 'all connections are in use' });
   const said = messageOf(engine.attempt(asked));

@@ -1,3 +1,4 @@
+import { setTimeout as realPause } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks } from '../../src/index.ts';
@@ -31,4 +32,30 @@ test('after fake timers, which never fire again, later holds are renewed', async
   expect(lease.held, 'a hold of more than a lease ago').toBe(true);
   expect(before.held).toBe(false);
   await lease.release();
+});
+
+test('a hold from before fake timers is looked at while they are there, and goes on when they are gone', async () => {
+  await pass(Math.max(0, 1_600 - performance.now())); // the process is older than the lease, and than what is no sleep
+  await using locks = createLocks(memory());
+  const lease = await locks.mutex('a', { ttl: 1_500 }).acquire();
+  vi.useFakeTimers();
+  expect(lease.held, 'by fake timers').toBe(true);
+  vi.useRealTimers();
+  expect([lease.held, lease.signal.aborted], 'when they are gone').toEqual([true, false]);
+  expect(lease.remaining).toBeGreaterThan(1_000);
+  await pass(2_000);
+  expect([lease.held, lease.signal.aborted], 'more than a lease later').toEqual([true, false]);
+});
+
+test('a hold from before fake timers whose renewal they swallowed is renewed once somebody looks, or told to be lost', async () => {
+  await using locks = createLocks(memory());
+  const lease = await locks.mutex('a', { ttl: 900 }).acquire();
+  vi.useFakeTimers();
+  await realPause(500); // the timer of before fires, and is set again as a fake one
+  vi.useRealTimers();
+  expect(lease.held, 'when they are gone').toBe(true);
+  await pass(1_500);
+  expect(lease.held).toBe(!lease.signal.aborted);
+  await pass(20);
+  expect(lease.held, 'or its signal tells').toBe(!lease.signal.aborted);
 });

@@ -69,3 +69,22 @@ test('what of it was not answered, and may still arrive, is taken back no sooner
   await clock.advance(2_000);
   expect(await others.tryAcquire(), 'after it').not.toBeNull();
 });
+
+test('an extension that the release overtakes keeps the key for nobody: it is taken back when minHold is over', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const backend = around(engine, {
+    async renew(claims) {
+      // That of the extension comes 300 ms late, as over a slower connection.
+      if (claims[0]!.ttl === 120_000) await new Promise<void>((resolve) => clock.after(300, resolve));
+      return engine.renew(claims);
+    },
+  });
+  const lease = await createLocks(backend, { clock }).mutex('key').acquire({ minHold: 1_000, ttl: 10_000 });
+  const extended = lease.extend('2m').catch(() => {});
+  await clock.advance(10);
+  const freed = lease.release();
+  await clock.advance(1_500);
+  await Promise.all([extended, freed]);
+  expect(await createLocks(engine, { clock }).mutex('key').tryAcquire(), 'it is free').not.toBeNull();
+});

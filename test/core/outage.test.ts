@@ -70,7 +70,7 @@ function cuttable(options: LockOptions) {
       return line.cut ? Promise.reject(new Error('no route')) : engine.attempt(claim);
     },
   });
-  return { clock, line, locks: createLocks(backend, { clock, ...options }) };
+  return { clock, line, engine, locks: createLocks(backend, { clock, ...options }) };
 }
 
 test('who takes up the place of another that gave up has its own ten seconds', async () => {
@@ -110,6 +110,64 @@ test('a caller that an engine in trouble refuses takes the key from none that ha
   await holder.release();
   await clock.advance(100);
   expect([(await next).token, line.asked]).toEqual([holder.token + 1n, 0]);
+});
+
+test.each<[string, number]>([
+  ['while it waited for its turn', 0],
+  ['again, when some requests had failed', 3_000],
+])('a waiter whose process stood still for a minute %s is told nothing for as long as the engine is well seconds later', async (_, before) => {
+  const { clock, line, engine, locks } = cuttable({ handOff: false });
+  const others = createLocks(engine, { clock });
+  const holder = await others.mutex('key').acquire({ ttl: 600_000, renew: false });
+  let outcome = 'waits';
+  locks
+    .mutex('key')
+    .acquire()
+    .then(
+      () => {
+        outcome = 'granted';
+      },
+      ({ code }) => {
+        outcome = code;
+      },
+    );
+  await clock.advance(5_000);
+  line.cut = true;
+  await clock.advance(before);
+  clock.suspend(60_000);
+  clock.resync(); // the time that passed is seen at once, and no timer fired in it
+  await clock.advance(4_000);
+  expect(outcome, 'after some seconds of trouble').toBe('waits');
+  line.cut = false;
+  await clock.advance(3_000);
+  await holder.release();
+  await clock.advance(3_000);
+  expect(outcome).toBe('granted');
+});
+
+test('a request that was on its way while its process stood still is no long trouble', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  let broken = true;
+  const backend = around(engine, {
+    async attempt(claim) {
+      if (!broken) return engine.attempt(claim);
+      await new Promise<void>((resolve) => void clock.after(1_000, resolve));
+      throw new Error('the session is over');
+    },
+  });
+  const waiting = createLocks(backend, { clock }).mutex('key').acquire();
+  const outcome = waiting.then(
+    () => 'granted',
+    ({ code }) => code,
+  );
+  await clock.advance(500);
+  clock.suspend(60_000);
+  clock.resync();
+  await clock.advance(4_000);
+  broken = false;
+  await clock.advance(10_000);
+  expect(await outcome).toBe('granted');
 });
 
 test.each<[string, () => Error]>([

@@ -55,8 +55,6 @@ export const ENGINES = {
     title: 'NATS',
     needs: ['nats'],
     absent: {
-      'test/torture/owner/owned.ts':
-        'one server, which flushes every write: what others do to it is torture of the link',
       'test/matrix/servers.ts': 'one version of its server is run',
       'bench/arenas.ts': 'its page counts requests',
     },

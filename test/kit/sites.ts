@@ -6,7 +6,7 @@ import { startEtcd } from './etcd.ts';
 import { temporaryFolder } from './folder.ts';
 import { startMariadb } from './mariadb.ts';
 import { startMongo } from './mongodb.ts';
-import { startNats } from './nats.ts';
+import { startNats, startNatsCluster } from './nats.ts';
 import { HOST } from './net.ts';
 import { startPostgres } from './postgres.ts';
 import { startRedis, startRedisCluster, startRedisNodes, startRedisSentinel } from './redis.ts';
@@ -110,6 +110,7 @@ export const SITES = {
     start: server(startNats),
     dead: nobody('nats', '/locks'),
   },
+  'nats-cluster': { engine: 'nats', driver: '@nats-io/transport-node', start: server(() => startNatsCluster()) },
   s3: { engine: 's3', driver: '@aws-sdk/client-s3', start: server(startS3) },
   dynamodb: { engine: 'dynamodb', driver: '@aws-sdk/client-dynamodb', start: server(startDynamo) },
 } as const satisfies Readonly<Record<string, SitePlan>>;

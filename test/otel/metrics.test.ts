@@ -149,6 +149,13 @@ test('refuses Locks that are closed', async () => {
   expect(() => instrument(locks)).toThrow(expect.objectContaining({ code: 'LOCK_CLOSED' }));
 });
 
+test('a kindOf without an answer is said to have given undefined', async () => {
+  const told = warnings();
+  const { locks } = scene({ kindOf: () => undefined as never });
+  await locks.mutex('order:42').run(() => {});
+  expect(told()).toEqual([expect.stringContaining('kindOf gave undefined for a key; a kind is a text of')]);
+});
+
 test('a kindOf that throws, or gives no kind, counts as other, and is told once', async () => {
   const told = warnings();
   const kinds: Record<string, unknown> = { number: 7, empty: '', long: 'x'.repeat(101), good: 'good' };

@@ -31,6 +31,44 @@ export interface Served {
   readonly held: boolean;
 }
 
+/** What is written down where options meet: see `crossings`. */
+export type Crossed =
+  /** A caller asked for its keys with these options; it has an answer; what it had is given back, and it goes on. */
+  | {
+      readonly what: 'request';
+      readonly request: number;
+      readonly by: string;
+      readonly keys: readonly string[];
+      readonly primitive: string;
+      readonly features: readonly string[];
+      readonly wait: number;
+      /** The longest lease that it may ask for. */
+      readonly ttl: number;
+    }
+  | { readonly what: 'answer'; readonly request: number; readonly error?: string }
+  | { readonly what: 'gives back' | 'done' | 'aborts'; readonly request: number }
+  /** Of a hold: its seats, when it is over at the latest, and for how long it may stay after its release or its end. */
+  | {
+      readonly what: 'terms';
+      readonly hold: number;
+      readonly key: string;
+      readonly take: number;
+      readonly of: number;
+      readonly limit: number;
+      readonly renewals: number;
+      readonly minHold: number;
+      readonly linger: number;
+      readonly ttl: number;
+    }
+  /** A hold ended by itself, or its process did; nobody may have the key before. */
+  | { readonly what: 'over'; readonly hold: number; readonly key: string; readonly closedUntil: number }
+  | { readonly what: 'closing' | 'closed'; readonly by: string }
+  | { readonly what: 'forced'; readonly key: string; readonly evicted: number }
+  /** Long after the end: what still listens to the signals of callers. */
+  | { readonly what: 'listened'; readonly listeners: number }
+  /** The function of a memo ran and gave this; a caller has that. */
+  | { readonly what: 'made' | 'had'; readonly key: string; readonly token: bigint; readonly value: string };
+
 export type Event = { readonly at: number } & (
   | { readonly what: 'asked'; readonly op: number; readonly by: string; readonly as: string }
   | { readonly what: 'settled'; readonly op: number; readonly error?: string }
@@ -69,6 +107,7 @@ export type Event = { readonly at: number } & (
   /** Somebody was evicted by force. */
   | { readonly what: 'evicted'; readonly key: string }
   | { readonly what: 'fault'; readonly kind: string }
+  | Crossed
   /** Long after the end: what is still there. */
   | { readonly what: 'left'; readonly claims: number; readonly timers: number; readonly watches: number }
 );

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { memory } from '../../src/backends/memory.ts';
 import type { quorum } from '../../src/backends/quorum/index.ts';
+import type { register } from '../../src/backends/register/index.ts';
 import type { createLocks } from '../../src/locks.ts';
 import type { CheckerName } from './checkers.ts';
 
@@ -28,6 +29,7 @@ export interface Planted {
   readonly createLocks: typeof createLocks;
   readonly quorum: typeof quorum;
   readonly memory: typeof memory;
+  readonly register: typeof register;
 }
 
 /** The library with a bug, from a copy of its source in `folder`. */
@@ -39,7 +41,8 @@ export async function plant(edits: readonly Edit[], folder: string): Promise<Pla
   const { createLocks } = await load('locks.ts');
   const { quorum } = await load('backends', 'quorum', 'index.ts');
   const { memory } = await load('backends', 'memory.ts');
-  return { createLocks, quorum, memory };
+  const { register } = await load('backends', 'register', 'index.ts');
+  return { createLocks, quorum, memory, register };
 }
 
 function make({ file, sound, broken }: Edit, folder: string): void {

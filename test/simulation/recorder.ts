@@ -7,7 +7,7 @@ import type { Hold } from '../../src/core/holds/hold.ts';
 import type { AnyLease } from '../../src/core/holds/lease.ts';
 import type { MultiLease } from '../../src/primitives/multi-lease.ts';
 import { asking, isLabel, labelOf } from './asking.ts';
-import type { Event } from './history.ts';
+import type { Event, Held } from './history.ts';
 import type { Process } from './process.ts';
 import { Votes } from './votes.ts';
 import type { World } from './world.ts';
@@ -36,6 +36,12 @@ interface Tracked {
   readonly process: Process;
   readonly hold: number;
   readonly number: number;
+}
+
+/** One that believes to hold a key. */
+export interface Believer {
+  readonly key: string;
+  readonly held: Held;
 }
 
 /** A process, and how many watches it has on the engine. */
@@ -153,29 +159,27 @@ export class Recorder implements Disposable {
   }
 
   /** After each event: who believes what now. */
-  readonly see = (): void => {
-    const holders = new Map<string, Map<number, HeldLease>>();
-    for (const { lease, process, hold } of this.#open) {
-      if (process.crashed || !lease.held || this.#robbed(lease.hold)) continue;
-      const ofKey = holders.get(lease.key) ?? new Map<number, HeldLease>();
-      holders.set(lease.key, ofKey.set(hold, lease));
-    }
+  readonly see = (): void => this.noteBeliefs();
+
+  protected noteBeliefs(): void {
+    const holders = Map.groupBy(this.believers(), ({ key }) => key);
     for (const key of new Set([...this.#believed.keys(), ...holders.keys()])) {
-      const now = [...(holders.get(key) ?? [])];
-      const text = now.map(([hold]) => hold).join();
+      const now = [...new Map(holders.get(key)?.map(({ held }) => [held.hold, held])).values()];
+      const text = now.map(({ hold }) => hold).join();
       if ((this.#believed.get(key) ?? '') === text) continue;
       this.#believed.set(key, text);
-      const believers = now.map(
-        ([
-          hold,
-          {
-            hold: { claim },
-          },
-        ]) => ({ hold, take: claim.take, of: claim.of }),
-      );
-      this.add({ what: 'believed', key, holders: believers });
+      this.add({ what: 'believed', key, holders: now });
     }
-  };
+  }
+
+  /** Whoever believes to hold a key; once for each lease. */
+  protected *believers(): Iterable<Believer> {
+    for (const { lease, process, hold } of this.#open) {
+      if (process.crashed || !lease.held || this.#robbed(lease.hold)) continue;
+      const { take, of } = lease.hold.claim;
+      yield { key: lease.key, held: { hold, take, of } };
+    }
+  }
 
   /** After each event, where there are several nodes: whether a majority keeps what is believed in. Once for each hold. */
   lookAt(lists: readonly (readonly Standing[])[]): void {
@@ -205,7 +209,11 @@ export class Recorder implements Disposable {
   }
 
   #robbed(hold: Hold): boolean {
-    return this.#evicted.has(`${hold.claim.key}:${hold.token - BigInt(hold.tenure.passes)}`);
+    return this.wasEvicted(hold.claim.key, hold.token - BigInt(hold.tenure.passes));
+  }
+
+  protected wasEvicted(key: string, ticket: bigint): boolean {
+    return this.#evicted.has(`${key}:${ticket}`);
   }
 
   readonly #told = (message: unknown, name: string | symbol): void => {

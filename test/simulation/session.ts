@@ -17,28 +17,33 @@ export class Session {
     this.#engine = engine;
     const { watch } = client;
     this.backend = around(client, {
-      traits: { ...client.traits, lapses: false, keptBy: 'session', leaves: undefined },
+      traits: { ...client.traits, lapses: false, keptBy: 'session', outlives: SESSION },
       attempt: async (claim) => word(claim, await client.attempt(this.#kept(claim))),
       renew: async (claims) => {
         const answers = await client.renew(claims.map(this.#kept));
         return answers.map((answer, i) => (typeof answer === 'object' ? { validFor: claims[i]!.ttl } : answer));
       },
-      release: async (handle, next) => {
-        const answer = await client.release(handle, next && this.#kept(next));
+      release: async (handle, next, leave) => {
+        const answer = await client.release(handle, next && this.#kept(next), leave);
         return next && answer.next ? { ...answer, next: word(next, answer.next) } : answer;
       },
       watch:
         watch && ((claim, wake, age) => watch(claim, (grant) => wake(grant && (word(claim, grant) as Grant)), age)),
       close: async () => {
         await client.close();
-        this.end();
+        this.#end(1);
+        this.end(); // what was on its way
       },
     });
   }
 
-  /** The process is gone, or said goodbye. */
+  /** The process is gone. */
   end(): void {
-    this.#engine.clock.after(SESSION, () => {
+    this.#end(SESSION);
+  }
+
+  #end(ms: number): void {
+    this.#engine.clock.after(ms, () => {
       for (const handle of this.#claims.values()) void this.#engine.release(handle);
     });
   }

@@ -119,7 +119,7 @@ const REFUSALS = [
 interface Side {
   readonly process: Process;
   readonly crashed: () => void;
-  readonly locks: Locks;
+  readonly locks: Pick<Locks, 'close'>;
 }
 
 /** What trouble tells, and what it wants to know. */
@@ -128,19 +128,20 @@ interface Chronicle {
   add(event: { what: 'fault'; kind: string } | { what: 'crashed'; by: string }): void;
 }
 
-/** Pauses, cuts and crashes at any time; and closing, which is no trouble of others. */
+/** Pauses, cuts and crashes at any time until then; and closing, which is no trouble of others. */
 export function trouble(
   world: World,
   choice: Choice,
   network: Network,
   recorder: Chronicle,
   sides: readonly Side[],
+  until: number = TROUBLE,
 ): void {
   for (let faults = choice.whole(0, 6); faults > 0; faults--) {
     const { process, crashed, locks } = choice.pick(sides);
     const ms = choice.pick([50, 400, 1_000, 2_500, 7_000]) * choice.between(0.5, 1.5);
     const kind = choice.pick(['pause', 'pause', 'cut', 'crash', 'close', 'refuse'] as const);
-    world.at(choice.between(0, TROUBLE), () => {
+    world.at(choice.between(0, until), () => {
       if (process.crashed) return;
       const holding = recorder.holds(process) ? ' of a holder' : '';
       recorder.add({ what: 'fault', kind: `${kind}${holding}` });

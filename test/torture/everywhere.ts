@@ -15,7 +15,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
 
 /** Where a thread can renew. */
 const BY_THREAD: ReadonlySet<string> = new Set([
-  ...['file', 'redis', 'postgres', 'mysql', 'mongodb', 'nats', 's3', 'dynamodb'],
+  ...['file', 'redis', 'postgres', 'mysql', 'mongodb', 'nats', 'nats-cluster', 's3', 'dynamodb'],
 ]);
 
 const USAGE = `npm run torture -- [engine…] [flags]: holdfast torture on a server of each engine that is here

@@ -182,6 +182,39 @@ describeOn('browser', 'the page', () => {
       expect(window.complaints).toEqual([]);
     });
 
+    test('an arrow of the picture runs through nobody who has nothing to do with it', async () => {
+      const others = await Promise.all(['web-2', 'web-3'].map((label) => connect(url, { label })));
+      await using _ = {
+        [Symbol.asyncDispose]: async () => void (await Promise.all(others.map((each) => each.close()))),
+      };
+      const [two, three] = others as [Locks, Locks];
+      const waits = async (who: Locks, key: string, line: number): Promise<void> => {
+        who
+          .mutex(key)
+          .acquire()
+          .catch(() => {}); // closed in the end
+        await until(`somebody waits for ${key}`, async () => (await count(who, key)) === line);
+      };
+      await using _one = await locks.mutex('way:1').acquire();
+      await using _two = await two.mutex('way:2').acquire();
+      await waits(two, 'way:1', 2);
+      await waits(three, 'way:2', 2);
+      await waits(three, 'way:1', 3); // past web-2 and its key
+      await using window = await windows.page(`${site.url}?graph=1`);
+      await window.until("document.querySelectorAll('.picture .edge').length === 5");
+      await window.shot('arrows');
+      const met = await window.page.evaluate<string[]>(`(() => {
+        const boxes = [...document.querySelectorAll('.picture .node')].map((node) => ({ node, box: node.querySelector('rect').getBBox() }));
+        return [...document.querySelectorAll('.picture .edge')].flatMap((edge) => {
+          const points = Array.from({ length: 101 }, (_, i) => edge.getPointAtLength((edge.getTotalLength() * i) / 100));
+          return boxes
+            .filter(({ box }) => points.some(({ x, y }) => x > box.x + 1 && x < box.x + box.width - 1 && y > box.y && y < box.y + box.height))
+            .map(({ node }) => node.textContent);
+        });
+      })()`);
+      expect(met, 'nodes that an arrow runs through').toEqual([]);
+    });
+
     test('fits a phone, in the dark, and speaks Chinese where the browser does', async () => {
       await using _ = await locks.mutex('order:7').acquire();
       const options = { viewport: { width: 375, height: 740 }, colorScheme: 'dark', locale: 'zh-CN' } as const;
@@ -225,7 +258,7 @@ describeOn('browser', 'the page', () => {
       await page.keyboard.press('Enter');
       await page.waitForSelector('.band >> text=hung was evicted.');
       await page.waitForSelector('.people .holder >> text=next');
-      await page.waitForSelector('.events li.bad >> text=hung was evicted');
+      await page.waitForSelector('.losses li.bad >> text=hung was evicted');
       expect(site.shell.stdout).toMatch(/evicted the holder of "stuck" with ticket \d+: it hangs since noon/);
       await until(
         'the holder is told',
@@ -275,9 +308,14 @@ describeOn('browser', 'the page', () => {
       await server.kill();
       await using site = await Site.start(server.url);
       await using window = await windows.page(site.url);
-      await window.page.waitForSelector('.band.bad >> text=/does not answer/');
+      const { page } = window;
+      await page.waitForSelector('.band.bad >> text=/does not answer/');
+      expect(await page.innerText('.pulse')).toBe('connecting');
+      expect(await page.locator('.figures, .events').count(), 'what nobody knows is not told as nothing').toBe(0);
+      await window.shot('never');
       await server.restart();
-      await window.page.waitForSelector('text=Nobody holds or waits for anything here.', { timeout: 30_000 });
+      await page.waitForSelector('text=Nobody holds or waits for anything here.', { timeout: 30_000 });
+      await page.waitForSelector('.figures');
     });
 
     test('a deadlock over two processes stands at the top, and is gone when it is', { timeout: 60_000 }, async () => {

@@ -240,6 +240,72 @@ test('what happened is kept, but not for ever', () => {
   expect(lanes[0]?.spans).toHaveLength(201);
 });
 
+test('a loss is still told after any number of hand-overs, for an hour', () => {
+  const board = looked(['+1/500'], ['+2']);
+  const busy = (at: number, ticket: number) => look(board, { k: ['+2'], busy: [`+${ticket}`] }, at);
+  for (let i = 1; i < 3_000; i++) busy(2_000 + i, i);
+  const { events, losses } = view(board, '', 5_000);
+  expect(events.filter(({ key }) => key === 'k')).toEqual([]);
+  expect(losses).toMatchObject([{ key: 'k', from: 'who-1', to: 'who-2', end: 'lapsed', ago: 3_000 }]);
+  expect(view(board, 'in=busy', 5_000).losses, 'of keys in view').toEqual([]);
+  expect(view(board, '', 3_603_000).losses).toEqual([]);
+});
+
+test.each([
+  'report@2026-05-04T03:00:00.000Z#done',
+  'report@2026-05-04T03:00:00.000Z',
+])('the end of %s, which is left to lapse, is no loss', (key) => {
+  const board = new Board();
+  look(board, { [key]: ['+1/500'], 'report@running': ['+2/500'] }, 1_000);
+  look(board, {}, 2_000);
+  expect(view(board).losses.map((event) => event.key)).toEqual(['report@running']);
+  expect(told(board).sort()).toEqual(['over who-1 ended', 'over who-2 lapsed']);
+});
+
+describe('an engine that never answered', () => {
+  test.each([
+    ['is still asked', () => {}],
+    ['cannot be reached', (board: Board) => board.fail('gone', 2_000)],
+    [
+      'cannot list its locks',
+      (board: Board) => {
+        board.looks = { state: 'unable', error: 'it cannot' };
+      },
+    ],
+  ])('and %s has no figures, and nothing is said of a key', (_name, become) => {
+    const board = new Board();
+    become(board);
+    expect(view(board, 'key=k&line=k')).toMatchObject({ totals: null, detail: null, lanes: [] });
+  });
+
+  test('and stops in the middle has figures of what it told while it is asked, and no longer', () => {
+    const board = new Board();
+    board.begin();
+    board.see('k', [standing('k', '+1')], 1_000);
+    board.looks = { state: 'never', looked: 1 };
+    const query = 'key=other&line=k&line=other';
+    expect(view(board, query)).toMatchObject({ totals: { keys: 1 }, detail: null, lanes: [{ key: 'k' }] });
+    board.fail('gone', 2_000);
+    expect(view(board, query)).toMatchObject({ totals: null });
+  });
+});
+
+test('what remembers that a tick was run is nobody’s hold: it is not the longest, and comes last', () => {
+  const done = 'report@2026-05-04T03:00:00.000Z#done';
+  const board = new Board();
+  board.begin();
+  board.see(done, [standing(done, '+1', { since: 50_000 })], 60_000);
+  board.see('k', [standing('k', '+1', { since: 1_000 })], 60_000);
+  board.finish(60_000, 5);
+  const { totals, rows } = view(board, '', 60_000);
+  expect(totals).toMatchObject({ keys: 2, holders: 1, longestHold: { key: 'k' } });
+  expect(rows.map(({ key, holder, mark }) => [key, holder?.label, mark])).toEqual([
+    ['k', 'who-1', false],
+    [done, 'who-1', true],
+  ]);
+  expect(view(board, 'sort=held', 60_000).rows[0]?.key).toBe('k');
+});
+
 test('who waits for whom is told over all keys, in layers, also in a circle', () => {
   const board = new Board();
   const line = (key: string, ...labels: string[]) =>

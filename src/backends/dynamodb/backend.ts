@@ -1,4 +1,5 @@
 import type { Backend } from '../../core/contract/backend.ts';
+import { systemClock } from '../../core/contract/clock.ts';
 import { invalid, LockError, reasonOf } from '../../core/contract/errors.ts';
 import { type RegisterEntry, type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
 import type { DynamoLike, Item } from './client.ts';
@@ -27,7 +28,7 @@ const storeOf = (client: DynamoLike, TableName: string): RegisterStore => ({
     return entryOf((await client.get(key, { abortSignal }).catch(definiteRefusal(TableName))).Item) ?? {};
   },
   async write(id, text, ifVersion, abortSignal) {
-    const version = crypto.randomUUID();
+    const version = systemClock.id();
     const isThere = ifVersion !== undefined;
     const input = {
       TableName,

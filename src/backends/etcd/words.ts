@@ -16,11 +16,14 @@ import type { EtcdConnection } from './options.ts';
 import { endLease, endLeases, leftIn, lookAt, type Seen, wordsLease } from './stored-words.ts';
 import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
-import { ifUnchanged, list, listing, look, remove, stand, stillStands } from './wire/ops.ts';
-import { readTries, wordsNames, writeLeft, writeTries } from './words-names.ts';
+import { endOf, ifUnchanged, list, listing, look, remove, stand, stillStands } from './wire/ops.ts';
+import { readTries, wordsNames, wordsRange, writeLeft, writeTries } from './words-names.ts';
 
 /** How often a hold is counted while others forget the tries of its key. */
 const MOST_COUNTS = 3;
+/** Names of a listing that are asked for at once. */
+const PAGE = 1_000n;
+
 /** Words beside the lines. The server has no clock, so leases end them. */
 export class EtcdWords implements Words {
   readonly #etcd: EtcdConnection;
@@ -38,6 +41,22 @@ export class EtcdWords implements Words {
     const { tries, mark, begun } = readTries(seen.tries?.value);
     const left = await leftIn(this.#client, seen);
     return { ...(left && { left }), tries, mark, begun };
+  }
+
+  async *keys(prefix: string): AsyncIterable<string> {
+    const [folder] = wordsRange(this.#etcd.prefix);
+    const first = Buffer.from(`${folder}${encodeURIComponent(prefix)}`);
+    let last: string | undefined;
+    for (let key = first, more = true; more; ) {
+      const page = await this.#client.range({ key, rangeEnd: endOf(first), limit: PAGE, keysOnly: true });
+      for (const { key: name } of page.kvs) {
+        const [encoded] = name.toString().slice(folder.length).split('/');
+        if (encoded !== last) yield decodeURIComponent(encoded!);
+        last = encoded;
+      }
+      more = page.more;
+      if (more) key = Buffer.concat([page.kvs.at(-1)!.key, Buffer.from([0])]);
+    }
   }
 
   async forget(key: string): Promise<boolean> {

@@ -124,6 +124,7 @@ class FileBackend implements Backend, BellEvents {
   readonly words: Words = {
     look: (key) => this.#file.transact((turn) => turn.words(key).look()),
     forget: (key) => this.#file.transact((turn) => turn.words(key).forget()),
+    keys: (prefix) => eachOf(this.#file.transact((turn) => turn.remembered(prefix))),
   };
 
   close(): Promise<void> {
@@ -145,4 +146,8 @@ class FileBackend implements Backend, BellEvents {
     const grants = await this.#file.transact((turn) => waiting.map(({ claim }) => turn.grant(claim)));
     for (const [i, grant] of grants.entries()) if (grant) waiting[i]!.wake(grant);
   }
+}
+
+async function* eachOf<T>(list: Promise<readonly T[]>): AsyncIterable<T> {
+  yield* await list;
 }

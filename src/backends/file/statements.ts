@@ -60,6 +60,7 @@ const SQL = {
   forget: 'DELETE FROM note WHERE name = ? OR lapses <= ?',
   word: 'SELECT record FROM word WHERE name = ? AND lapses > ?',
   keepWord: 'INSERT OR REPLACE INTO word VALUES (?, ?, ?)',
+  wordNames: 'SELECT name FROM word WHERE name >= ? AND name < ? AND lapses > ?',
   forgetWord: 'DELETE FROM word WHERE name = ?',
   /** More than one that is written: so those that are over go faster than new ones come. */
   overWords: 'DELETE FROM word WHERE rowid IN (SELECT rowid FROM word WHERE lapses <= ? LIMIT 2)',

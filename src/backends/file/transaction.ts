@@ -12,7 +12,7 @@ import type {
 import { answerIn, countedIn, leavingIn } from '../shared/record.ts';
 import { Line } from './line.ts';
 import type { Row, Statements } from './statements.ts';
-import { KeyWords } from './words.ts';
+import { KeyWords, rangeOf, rememberedIn } from './words.ts';
 
 export interface TransactionContext {
   readonly prefix: string;
@@ -144,9 +144,7 @@ export class FileTransaction {
   }
 
   inspect(prefix: string, exact: boolean): Standing[] {
-    const from = this.#key(prefix);
-    const to = Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)]); // no byte of UTF-8 is 0xff
-    const start = Buffer.byteLength(this.#context.prefix) + 1;
+    const { from, to, start } = rangeOf(this.#context.prefix, prefix, exact);
     let last: Standing | undefined;
     return (this.#sql.range.all(from, to) as unknown as (Row & { readonly words: Uint8Array })[]).map((row) => {
       const key = Buffer.from(row.key).toString('utf8', start);
@@ -158,6 +156,10 @@ export class FileTransaction {
       };
       return last;
     });
+  }
+
+  remembered(prefix: string): string[] {
+    return rememberedIn(this.#sql, rangeOf(this.#context.prefix, prefix), this.#now);
   }
 
   /** What is left under a key. */

@@ -13,7 +13,7 @@ import { answerIn, type KeyRecord, markBehind, rememberedIn } from '../shared/re
 import type { LineDocument, MongoCollection } from './driver.ts';
 import { newer } from './errors.ts';
 import type { Lines } from './lines.ts';
-import { FORM, idOf } from './pipeline.ts';
+import { FORM, idOf, keyOf } from './pipeline.ts';
 import { answerTo } from './verdict.ts';
 import { asking, forgetting, leavingWords } from './words-pipeline.ts';
 
@@ -42,6 +42,20 @@ export class MongoWords implements Words {
 
   async forget(key: string): Promise<boolean> {
     return (await this.#lines.change(key, forgetting()))?.freed ?? false;
+  }
+
+  async *keys(prefix: string): AsyncIterable<string> {
+    const from = idOf(prefix);
+    const found = this.#collection.aggregate([
+      { $match: { _id: { $gte: from } } },
+      { $project: { words: { until: 1 }, tries: { counts: 1 } } },
+      { $sort: { _id: 1 } },
+      { $set: { now: '$$NOW' } },
+    ]);
+    for await (const { _id, words, tries, now } of found as AsyncIterable<LineDocument>) {
+      if (!_id.startsWith(from)) break;
+      if ((words && words.until > now) || (tries && tries.counts > now)) yield keyOf(_id);
+    }
   }
 
   /** The attempt of a claim that words may answer. */

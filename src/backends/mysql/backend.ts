@@ -112,7 +112,7 @@ class Mysql implements MysqlBackend {
       waitsBehind: (id, ticket) => this.#poller.waitsBehind(id, ticket),
       forget: (id) => this.#poller.forget(id),
     });
-    const words = new StoredWords(this.#table, (key) => this.#lines.lockNameOf(key));
+    const words = new StoredWords(this.#table, this.#lines);
     this.words = words;
     this.#inquiries = new Inquiries(this.#places, words);
     this.#sweeper = new Sweeper(this.#table, clock, options);

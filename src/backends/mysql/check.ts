@@ -1,5 +1,5 @@
 import type { Finding } from '../../core/contract/backend.ts';
-import { isLockError } from '../../core/contract/errors.ts';
+import { counted, isLockError } from '../../core/contract/errors.ts';
 import { findingsOf } from '../shared/danger.ts';
 import type { Row } from './connection.ts';
 import { DANGERS, type Settings } from './dangers.ts';
@@ -12,7 +12,7 @@ import type { Table } from './table.ts';
 const leftOpen = (times: number): Finding => ({
   severity: 'warning',
   code: 'left-open',
-  message: `connections of this pool were given back with a transaction, or something like it, left open: ${times} times`,
+  message: `connections of this pool were given back with a transaction, or something like it, left open: ${counted(times, 'time')}`,
   advice:
     'end it (COMMIT, ROLLBACK) before the connection goes back; what was open was undone, as no lock may depend on it',
 });

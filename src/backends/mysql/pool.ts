@@ -1,4 +1,4 @@
-import { invalid } from '../../core/contract/errors.ts';
+import { counted, invalid } from '../../core/contract/errors.ts';
 import { type CallbackPool, type Connection, type PoolState, type QueryOptions, ROWS } from './connection.ts';
 import { isMariadbPool, likeMysql2, type MariadbPool } from './mariadb.ts';
 
@@ -48,7 +48,7 @@ export const openIn = (pool: CallbackPool): number => (pool as PoolState)._allCo
 export function busyPool(pool: MysqlPool): string | undefined {
   const { _allConnections: all, _freeConnections: free, _connectionQueue: queue, config } = coreOf(pool) as PoolState;
   if (!all?.length || !queue?.length || free?.length || all.length < (config?.connectionLimit ?? 0)) return undefined;
-  return `all ${all.length} connections of the pool are in use, and ${queue.length} statements wait for one`;
+  return `all ${counted(all.length, 'connection')} of the pool are in use, and ${counted(queue.length, 'statement waits', 'statements wait')} for one`;
 }
 
 /** Whether its owner has closed it. */

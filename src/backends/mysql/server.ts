@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/contract/clock.ts';
+import { inMs } from '../../core/contract/errors.ts';
 import { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 import type { CallbackPool, Connection } from './connection.ts';
 import { isPassing } from './errors.ts';
@@ -121,7 +122,11 @@ export class Server {
   }
 
   #bound(answer: Promise<unknown>, ms: number, over?: AbortSignal): Promise<unknown> {
-    return this.#timeouts.bound(over ? unless(over, answer) : answer, ms, () => new Error(`no answer within ${ms} ms`));
+    return this.#timeouts.bound(
+      over ? unless(over, answer) : answer,
+      ms,
+      () => new Error(`no answer within ${inMs(ms)}`),
+    );
   }
 
   /** What is under way goes on: a connection that goes back to the pool in the middle of a statement is of no use there. */

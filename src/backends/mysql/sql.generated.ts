@@ -289,6 +289,12 @@ ON DUPLICATE KEY UPDATE
 export const wordsForget: string = `-- :name
 DELETE FROM {words} WHERE name = :name AND GREATEST(counts, lapses) > {earliest}`;
 
+export const wordsKeys: string = `-- The keys under which words or tries are left, of the names from :from up to, but not including, :to, a page at a time.
+-- :from, :to
+SELECT name, {earliest} AS now, {open} AS open FROM {words}
+WHERE name >= :from AND name < :to AND ends > {earliest}
+ORDER BY name LIMIT 1000`;
+
 export const wordsLeave: string = `-- Gives up an exclusive hold that has not lapsed, and leaves words in the same step, which end the tries. It is the first in its line.
 -- The ticket is given, for the server does not say which of two tables it changes first.
 -- :name, :mark (\`@id \`), :ticket (of the hold), :text, :ttl (µs), :fresh (µs for which the words have no age yet)

@@ -2,6 +2,8 @@ import type { Answerable, Claim, Handle, Leave, Remembered, Words } from '../../
 import { type KeyRecord, rememberedIn } from '../shared/record.ts';
 import type { Row } from './connection.ts';
 import { isNoRight, isNoTable } from './errors.ts';
+import { pages } from './inspect.ts';
+import type { Lines } from './lines.ts';
 import * as sql from './sql.generated.ts';
 import { MICRO, mark } from './stored-line.ts';
 import type { Table } from './table.ts';
@@ -21,11 +23,20 @@ export interface Look {
 /** Words in a table of their own. The first use makes the table. */
 export class StoredWords implements Words {
   readonly #table: Table;
-  readonly #lockNameOf: (key: string) => Buffer;
+  readonly #lines: Lines;
 
-  constructor(table: Table, lockNameOf: (key: string) => Buffer) {
+  constructor(table: Table, lines: Lines) {
     this.#table = table;
-    this.#lockNameOf = lockNameOf;
+    this.#lines = lines;
+  }
+
+  async *keys(prefix: string): AsyncIterable<string> {
+    for await (const { name } of pages(
+      (names) => this.#table.orMake(sql.words, () => this.#table.read(sql.wordsKeys, names)),
+      this.#lines,
+      prefix,
+    ))
+      yield this.#lines.keyOf(name);
   }
 
   async look(key: string): Promise<Remembered> {
@@ -34,24 +45,24 @@ export class StoredWords implements Words {
   }
 
   async forget(key: string): Promise<boolean> {
-    return (await this.#write(sql.wordsForget, { name: this.#lockNameOf(key) })).affectedRows > 0;
+    return (await this.#write(sql.wordsForget, { name: this.#lines.lockNameOf(key) })).affectedRows > 0;
   }
 
   async read({ key, id }: Handle): Promise<Look> {
-    const values = { name: this.#lockNameOf(key), mark: mark(id) };
+    const values = { name: this.#lines.lockNameOf(key), mark: mark(id) };
     const [row] = await this.#table.orMake(sql.words, () => this.#table.read(sql.wordsLook, values));
     return { record: recordOf(row!), now: Number(row!.now) / MICRO, stands: Number(row!.stands) > 0 };
   }
 
   /** Notes that a hold has begun. @returns the tries, this one included */
   async begin({ key, ttl }: Claim, ticket: bigint, { mark, counts }: Answerable): Promise<number> {
-    const values = { name: this.#lockNameOf(key), ticket: `${ticket}`, mark, counts: micro(ttl + counts) };
+    const values = { name: this.#lines.lockNameOf(key), ticket: `${ticket}`, mark, counts: micro(ttl + counts) };
     return Number((await this.#write(sql.wordsBegin, values)).insertId);
   }
 
   /** Gives up the hold with this ticket, and leaves words. @returns false where it does not hold */
   async leave({ key, id }: Handle, ticket: bigint, { text, ttl, ageless }: Leave): Promise<boolean> {
-    const name = this.#lockNameOf(key);
+    const name = this.#lines.lockNameOf(key);
     const stays = { ttl: micro(ttl), fresh: micro(ageless ? ttl : 0) };
     const values = { name, mark: mark(id), ticket: `${ticket}`, text: Buffer.from(text), ...stays };
     for (let tries = 0; tries < TRIES; tries++) {

@@ -25,13 +25,23 @@ export function nats(bucket: NatsKv, options: NatsOptions = {}): Backend {
   checkNames(options, OPTIONS, 'options of nats()');
   const { synced = false, ...others } = options;
   if (typeof synced !== 'boolean') throw invalid('synced of nats() is true or false');
-  return register(storeOf(bucket, synced), others);
+  return register(storeOf(ledBy(bucket), synced), others);
 }
+
+/**
+ * The bucket as its leader has it. A replica that answers a read may be behind what this process wrote itself: of three on one machine, it was
+ * for one read of five.
+ */
+const ledBy = (bucket: NatsKv): NatsKv =>
+  bucket.direct === undefined ? bucket : Object.assign(Object.create(bucket), { direct: false });
 
 const OPTIONS = namesOf<NatsOptions>({ prefix: true, clock: true, synced: true });
 
-/** The server's code of a write that came with another revision than there is. */
-const WRONG_REVISION = 10_071;
+/**
+ * The server's codes of a write that came with another revision than there is; the second one where servers are several, and another write
+ * of the entry is under way.
+ */
+const REFUSALS: ReadonlySet<unknown> = new Set([10_071, 10_164]);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -46,7 +56,7 @@ const storeOf = (bucket: NatsKv, synced: boolean): RegisterStore => ({
       );
     } catch (error) {
       const { code, api_error } = error as { code?: unknown; api_error?: { err_code?: number } };
-      if (code === WRONG_REVISION || api_error?.err_code === WRONG_REVISION) return false;
+      if (REFUSALS.has(code) || REFUSALS.has(api_error?.err_code)) return false;
       throw error;
     }
   },
@@ -68,6 +78,10 @@ const storeOf = (bucket: NatsKv, synced: boolean): RegisterStore => ({
     }
   },
   remove: (key) => bucket.delete(key),
+  async keeps() {
+    const { ttl } = await bucket.status();
+    return ttl > 0 ? ttl : undefined;
+  },
   check: async (): Promise<Finding[]> => findingsOf(DANGERS, { ...(await statusOf(bucket)), synced }),
 });
 
@@ -85,6 +99,6 @@ const entryOf = (entry: NatsEntry | null): RegisterEntry | undefined =>
   entry?.operation === 'PUT' ? { text: decoder.decode(entry.value), version: String(entry.revision) } : undefined;
 
 const statusOf = async (bucket: NatsKv): Promise<Omit<Facts, 'synced'>> => {
-  const { replicas, storage } = await bucket.status();
-  return { replicas, storage };
+  const { replicas, storage, ttl, maxValueSize, streamInfo } = await bucket.status();
+  return { replicas, storage, ttl, maxValueSize, mirror: streamInfo.config.mirror !== undefined };
 };

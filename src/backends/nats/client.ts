@@ -6,7 +6,20 @@ export interface NatsKv {
   delete(key: string): Promise<void>;
   watch(options: { key: string }): Promise<NatsHearing<NatsEntry>>;
   keys(): Promise<NatsHearing<string>>;
-  status(): Promise<{ readonly replicas: number; readonly storage: string }>;
+  status(): Promise<NatsStatus>;
+  /** Whether any replica answers a read. */
+  readonly direct?: boolean;
+}
+
+/** What holdfast uses of the settings of a bucket. */
+export interface NatsStatus {
+  readonly replicas: number;
+  readonly storage: string;
+  /** ms; 0 or less: for good. */
+  readonly ttl: number;
+  /** Bytes; −1: any. */
+  readonly maxValueSize: number;
+  readonly streamInfo: { readonly config: { readonly mirror?: unknown } };
 }
 
 /** What holdfast uses of a watch or a listing of a bucket. */

@@ -1,2 +1,2 @@
 export { type NatsOptions, nats } from './backend.ts';
-export type { NatsEntry, NatsHearing, NatsKv } from './client.ts';
+export type { NatsEntry, NatsHearing, NatsKv, NatsStatus } from './client.ts';

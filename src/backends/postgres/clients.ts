@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/contract/clock.ts';
-import { invalid } from '../../core/contract/errors.ts';
+import { inMs, invalid } from '../../core/contract/errors.ts';
 import { withLimit } from '../../core/contract/promises.ts';
 import { checkPool, type PgPool, type PgQuery, type Row } from './pool.ts';
 
@@ -80,7 +80,7 @@ function poolOver(clock: Clock, ask: Ask, ended: () => boolean): PgPool {
     async query(query) {
       const ms = query.query_timeout ?? 0;
       const asked = Promise.resolve(ask(query, (query.values ?? []) as never[]));
-      const rows = await withLimit(asked, ms, () => new Error(`no answer within ${ms} ms`), clock);
+      const rows = await withLimit(asked, ms, () => new Error(`no answer within ${inMs(ms)}`), clock);
       return { rows: rows as Row[] };
     },
     on: () => {},

@@ -5,10 +5,14 @@ import * as sql from './sql.generated.ts';
 
 /** The lines of the keys that begin with `prefix`. */
 export async function* standings(server: Server, prefix: string, { exact = false }: Listing): AsyncGenerator<Standing> {
-  const from = Buffer.from(prefix);
-  const to = Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)]); // no byte of UTF-8 is 0xff
-  const rows = await server.send(sql.inspect, [from, to], 'a listing');
+  const rows = await server.send(sql.inspect, rangeOf(prefix, exact), 'a listing');
   for (const row of rows) yield standing(row);
+}
+
+/** The first key that begins with `prefix`, and one behind the last. */
+export function rangeOf(prefix: string, exact = false): [from: Buffer, to: Buffer] {
+  const from = Buffer.from(prefix);
+  return [from, Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)])]; // no byte of UTF-8 is 0xff
 }
 
 const textOf = (hex: unknown): string => Buffer.from(String(hex), 'hex').toString();

@@ -1,4 +1,4 @@
-import { invalid } from '../../core/contract/errors.ts';
+import { counted, invalid } from '../../core/contract/errors.ts';
 
 /** What holdfast uses of a statement of node-postgres (`pg`). Any client and pool of this shape will do. */
 export interface PgQuery {
@@ -107,5 +107,5 @@ export function busyPool(pool: PgPool): string | undefined {
   const { totalCount, idleCount, waitingCount, options } = pool as PoolParts;
   if (!waitingCount || idleCount || totalCount === undefined || totalCount < (options?.max ?? totalCount))
     return undefined;
-  return `all ${totalCount} connections of the pool are in use, and ${waitingCount} statements wait for one`;
+  return `all ${counted(totalCount, 'connection')} of the pool are in use, and ${counted(waitingCount, 'statement waits', 'statements wait')} for one`;
 }

@@ -947,6 +947,12 @@ BEGIN
 END
 $upgrade$;`;
 
+export const wordsKeys: string = `-- The keys under which words or tries are left.
+--   $1, $2  the keys from the first up to, but not including, the second: bytes
+-- Gives key (hex).
+SELECT DISTINCT encode(key, 'hex') AS key FROM {words}
+WHERE key >= $1::bytea AND key < $2::bytea AND greatest(counts, until) > clock_timestamp()`;
+
 export const words: string = `-- What holds left under their keys, and how often holds have begun since: a row for a key of which a claim said so, or none. Apart from
 -- the keys, so that words of any length cost a lock nothing. Written under the lock of the key's row, but for \`forget\` and the sweep,
 -- which remove. The newest era first, as in tables.sql.

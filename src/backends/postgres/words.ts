@@ -10,7 +10,9 @@ import type {
   Remembered,
   Words,
 } from '../../core/contract/backend.ts';
+import { rangeOf } from './inspect.ts';
 import type { Server } from './server.ts';
+import * as sql from './sql.generated.ts';
 import { fieldsOf } from './statements.ts';
 
 /** Words in a table of their own. @param ready before the first statement: the tables are there */
@@ -26,6 +28,11 @@ export const wordsOf = (server: Server, ready: () => Promise<void>): Words => {
       const [tries, mark, begun] = fields.splice(-3);
       const last = { tries: Number(tries), mark: textOf(mark!), begun: BigInt(begun!) };
       return fields[0] ? { ...last, left: leftOf(fields) } : last;
+    },
+    async *keys(prefix): AsyncIterable<string> {
+      await ready();
+      for (const row of await server.send(sql.wordsKeys, rangeOf(prefix), 'a listing of the words'))
+        yield textOf(String(row.key));
     },
     forget: async (key) => (await ask('commit_forget', key, 'forgetting the words')) === '1',
   };

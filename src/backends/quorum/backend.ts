@@ -145,11 +145,11 @@ class Quorum implements Backend {
   }
 
   /** Releases a hold. The next claim is not sent along, since there is no step that all nodes take together. */
-  async release({ id }: Handle): Promise<Release> {
+  async release({ id, key }: Handle): Promise<Release> {
     const ballot = this.#ballots.get(id);
+    if (!ballot?.grant) this.#precedence.noteGivenUp(key);
     if (!ballot) return { freed: false };
     this.#ballots.delete(id);
-    const { key } = ballot.claims.claim;
     this.#precedence.noteRelease(key);
     try {
       const freed = await ballot.release();

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/contract/clock.ts';
 import { promiseOf } from '../../core/contract/context.ts';
+import { inMs } from '../../core/contract/errors.ts';
 import type { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 
 /** How often a silent node is asked again, ms. In between it is left out. */
@@ -51,7 +52,7 @@ export class Link {
     const expire = (): void => {
       this.#state = 'silent';
       this.#probeAt = this.clock.now() + PROBE;
-      receiver.onFailure(new Error(`no answer within ${Math.round(within)} ms`));
+      receiver.onFailure(new Error(`no answer within ${inMs(within)}`));
     };
     const limit = this.#timeouts.begin(within, expire, sent);
     promiseOf(call).then(

@@ -1,3 +1,6 @@
+import type { Attempt } from '../../core/contract/backend.ts';
+import { shown } from '../../core/contract/errors.ts';
+
 /** The answer of one node. If `mayHold` is true, the node may hold a part of this claim, which has to be released. */
 export type NodeAnswer =
   | { readonly kind: 'open' }
@@ -29,3 +32,12 @@ export const mayKeep = (answer: NodeAnswer): boolean => answer.kind !== 'no' || 
 /** Gives the signal that aborts when the vote is lost; undefined if the node cannot tell. */
 export const lostOf = (answer: NodeAnswer): AbortSignal | undefined =>
   answer.kind === 'yes' ? answer.lost : undefined;
+
+/** Says what is wrong with an answer to an attempt, of a backend that a user wrote; undefined if nothing is. */
+export function flawOf(answer: Attempt | undefined): string | undefined {
+  if (typeof answer?.granted !== 'boolean')
+    return `it answers an attempt with ${shown(answer)}, which is no grant and no refusal`;
+  if (!answer.granted) return undefined;
+  if (typeof answer.ticket !== 'bigint') return `it grants with the ticket ${shown(answer.ticket)}, which is no bigint`;
+  return answer.validFor > 0 ? undefined : `it grants for ${shown(answer.validFor)} ms`;
+}

@@ -1,7 +1,8 @@
 import type { Attempt, Claim, Grant } from '../../core/contract/backend.ts';
+import { LockError } from '../../core/contract/errors.ts';
 import type { Receiver } from './link.ts';
 import type { Node } from './node.ts';
-import { LATE, type NodeAnswer, noOf, REFUSED } from './node-answer.ts';
+import { flawOf, LATE, type NodeAnswer, noOf, REFUSED } from './node-answer.ts';
 import { PendingRenewals } from './pending-renewals.ts';
 
 /**
@@ -88,6 +89,11 @@ export class NodeClaim implements Receiver<Attempt> {
 
   /** A grant counts only if the same run of the server gave it, and that run has not forgotten its earlier grants. */
   onAnswer(answer: Attempt): void {
+    const flaw = flawOf(answer);
+    if (flaw !== undefined) {
+      this.onFailure(new LockError('LOCK_UNSUPPORTED', flaw));
+      return;
+    }
     if (!answer.granted) {
       this.#whole.receive(this, answer.late ? LATE : REFUSED);
       return;

@@ -75,6 +75,16 @@ export class Precedence {
     const use = this.#uses.get(key);
     if (!use) return;
     use.contended = use.waitsSince !== undefined || this.#clock.now() - use.releasedAt < AGAIN;
+    this.#waitsNoMore(key, use);
+  }
+
+  /** Call it when a claim of this process gave up. If another one waits here, its wait counts from now. */
+  noteGivenUp(key: string): void {
+    const use = this.#uses.get(key);
+    if (use) this.#waitsNoMore(key, use);
+  }
+
+  #waitsNoMore(key: string, use: KeyUse): void {
     use.waitsSince = undefined;
     if (use.noteSince === undefined) return;
     use.noteSince = undefined;

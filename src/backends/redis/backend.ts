@@ -19,16 +19,17 @@ import { LONGEST_WORDS } from '../shared/record.ts';
 import { portOf, type RedisClient } from './client.ts';
 import { type Asker, CommandBatcher } from './command-batcher.ts';
 import { isReply, meaning } from './errors.ts';
+import { evict } from './evict.ts';
 import { Incarnation } from './incarnation.ts';
 import type { Listings } from './inspect.ts';
-import { digits } from './layout.ts';
 import { notesOf } from './notes.ts';
 import { type RedisOptions, type ResolvedRedisOptions, resolveRedisOptions } from './options.ts';
 import type { Port } from './port.ts';
 import { RemainingWork } from './remaining-work.ts';
 import { renewals } from './renewals.ts';
 import { isTooFew, ReplicatedServers } from './replicated-servers.ts';
-import { ATTEMPT, EVICT, PASS, RELEASE, type Script } from './scripts.generated.ts';
+import { freedBefore, Resends } from './resends.ts';
+import { ATTEMPT, PASS, RELEASE, type Script } from './scripts.generated.ts';
 import { type Request, Server, Shards } from './shards.ts';
 import { WakeUps } from './wake-ups.ts';
 import { attemptArgs, isFailure, readAttempt, readFreed, releaseArgs } from './wire.ts';
@@ -77,6 +78,8 @@ const asker = (servers: Shards | ReplicatedServers, script: Script): Asker<Reque
     }),
 });
 
+const isFreed = ({ freed }: Release): boolean => freed;
+
 /** Tries out the rights of the user. */
 async function tryOut(backend: Backend, wakeUps: WakeUps, id: string): Promise<void> {
   const claim: Claim = {
@@ -107,9 +110,11 @@ class Redis implements Backend {
   readonly #incarnation: Incarnation;
   readonly #remember: number;
   readonly #remaining: RemainingWork;
+  readonly #resends: Resends;
 
   constructor(port: Port, { prefix, clock, remember, replicas }: ResolvedRedisOptions) {
     this.#port = port;
+    this.#resends = new Resends(port);
     const server = new Server(port);
     const shards = new Shards(port, server, prefix, clock);
     this.#shards = shards;
@@ -124,7 +129,7 @@ class Redis implements Backend {
     this.#listings = async () => new (await import('./inspect.ts')).Listings(port, server, shards, prefix);
     this.#remaining = new RemainingWork(shards, remember);
     this.#wakeUps = new WakeUps(prefix, port, shards, clock);
-    this.words = replicated ? undefined : new RedisWords(server, shards, remember);
+    this.words = replicated ? undefined : new RedisWords(server, shards, this.#resends, remember, this.#listings);
     this.traits = replicated ? { ...TRAITS, leaves: undefined } : TRAITS;
     this.#incarnation = new Incarnation(port, server);
     if (port.onConnection) this.incarnation = () => this.#incarnation.ask();
@@ -160,8 +165,11 @@ class Redis implements Backend {
         return { ...this.#releaseOf(key, reply), left };
       }
       // If replicas must acknowledge a grant, the next claim asks by itself.
-      if (!next || this.#replicated) return this.#releaseOf(key, await this.#releaseBatcher.ask({ key, args }));
-      return await this.#pass(args, next);
+      const release = async (): Promise<Release> => {
+        if (next && !this.#replicated) return this.#pass(args, next);
+        return this.#releaseOf(key, await this.#releaseBatcher.ask({ key, args }));
+      };
+      return await this.#resends.once(release, isFreed, (answer) => freedBefore(this.#shards, key, answer));
     } catch (error) {
       throw meaning(error, 'release', key);
     }
@@ -184,7 +192,7 @@ class Redis implements Backend {
   /** @param sent when the attempt began, before the time was learnt: a caller that gave up since then has released the claim */
   #attemptArgs(claim: Claim, sent: number): string[] {
     const limit = this.#shards.clockOf(claim.key).in(claim.within, sent) ?? 0;
-    return attemptArgs(claim, this.#wakeUps.channelOf(claim.key), limit, this.#remember);
+    return attemptArgs(claim, this.#wakeUps.channelOf(claim), limit, this.#remember);
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
@@ -201,22 +209,14 @@ class Redis implements Backend {
   }
 
   async evict(key: string, ticket: bigint): Promise<boolean> {
-    for (let place = ''; ; ) {
-      const request = { key, args: [digits(ticket), place, `${this.#remember}`] };
-      const reply = String(
-        await this.#shards.askOne(EVICT, request).catch((error) => {
-          throw meaning(error, 'evict', key);
-        }),
-      );
-      if (!reply.startsWith('h')) return this.#releaseOf(key, reply).freed;
-      place = reply;
-    }
+    return this.#releaseOf(key, await evict(this.#shards, this.#resends, key, ticket, this.#remember)).freed;
   }
 
   async check(): Promise<Finding[]> {
-    const { findings, ordinaryMessages } = await import('./check.ts'); // few programs call this
+    const { aside, findings, ordinaryMessages } = await import('./check.ts'); // few programs call this
     const trial = (): Promise<void> => tryOut(this, this.#wakeUps, this.#clock.id());
-    const found = await findings(this.#port.nodes(), trial, this.#replicated?.count ?? 0, this.#clock);
+    const count = this.#replicated?.count ?? 0;
+    const found = await aside(this.#port, (nodes) => findings(nodes, trial, count, this.#clock));
     const why = this.#wakeUps.whyOrdinary;
     return why === undefined ? found : [...found, ordinaryMessages(why)];
   }
@@ -236,5 +236,6 @@ class Redis implements Backend {
     this.#wakeUps.close();
     this.#replicated?.close();
     this.#incarnation.close();
+    this.#resends.close();
   }
 }

@@ -1,8 +1,11 @@
 import type { Finding } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
+import { counted } from '../../core/contract/errors.ts';
 import { clocksApart, type Reading, readingOf } from './clocks.ts';
 import type { Node } from './port.ts';
 import { fieldsOf, whyUnsupported } from './server-kind.ts';
+
+export { aside } from './aside.ts';
 
 /** The facts that a server tells about itself: the fields of INFO, and the settings of CONFIG GET if the user may ask for them. */
 export interface ServerFacts {
@@ -132,7 +135,7 @@ const JUDGEMENTS: readonly Judgement[] = [
       connected < acknowledge && {
         severity: 'danger',
         code: TOO_FEW_REPLICAS,
-        message: `each grant waits for ${acknowledge} replicas, and ${connected} are connected: no lock can be had`,
+        message: `each grant waits for ${counted(acknowledge, 'replica')}, and ${connected} of them ${connected === 1 ? 'is' : 'are'} connected: no lock can be had`,
         advice: 'bring the replicas back, or ask for fewer: replicas.acknowledge',
       }
     );

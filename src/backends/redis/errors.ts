@@ -10,6 +10,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   OOM: 'raise maxmemory, or free memory; holds can still be renewed and released',
   REPLICAS: 'see that the replicas run and keep up, or ask for fewer; the lock was given back',
   CLOSED: 'give redis() a client that is connected, and close it after the locks',
+  KEYS: 'the scripts compute the names of keys, all of them in one slot: in the console of Alibaba Cloud set the parameter script_check_enable to 0, and connect to the Cluster itself, not to its proxy',
   UNKNOWN: 'Redis 6.2 or Valkey, or newer, with EVAL and EVALSHA is needed',
 };
 
@@ -19,6 +20,7 @@ const CODED =
 /** The words of some versions that give no code. */
 const UNCODED: Readonly<Record<string, RegExp>> = {
   NOPERM: /The user executing the script can't|ACL failure in script/,
+  KEYS: /bad lua script/,
   UNKNOWN: /unknown (?:redis )?command|not allowed from script|syntax error/i,
 };
 

@@ -4,9 +4,9 @@ import type { Port } from './port.ts';
 import type { Server } from './shards.ts';
 
 /** The part of a client that reports new connections. It is the same in both libraries. */
-interface Connecting {
-  on(event: 'connect', listener: () => void): unknown;
-  off(event: 'connect', listener: () => void): unknown;
+interface Connecting<E extends string> {
+  on(event: E, listener: () => void): unknown;
+  off(event: E, listener: () => void): unknown;
 }
 
 interface ClientListener {
@@ -14,26 +14,32 @@ interface ClientListener {
   readonly tell: () => void;
 }
 
-/** The listener of each client. If each backend added one of its own, Node would warn of a leak when many backends share a client. */
-const listeners = new WeakMap<Connecting, ClientListener>();
+/** The listener of each client, by event. If each backend added one of its own, Node would warn of a leak when many backends share a client. */
+const listeners: Record<string, WeakMap<object, ClientListener>> = {};
 
-export function connections(client: Connecting, again: () => void): () => void {
-  const { callbacks, tell } = listeners.get(client) ?? listen(client);
+/** Calls back at each event of a client: by default at each new connection. */
+export function connections<E extends string = 'connect'>(
+  client: Connecting<E>,
+  again: () => void,
+  event: E = 'connect' as E,
+): () => void {
+  listeners[event] ??= new WeakMap();
+  const { callbacks, tell } = listeners[event].get(client) ?? listen(client, event);
   callbacks.add(again);
   return () => {
     if (!callbacks.delete(again) || callbacks.size > 0) return;
-    client.off('connect', tell);
-    listeners.delete(client);
+    client.off(event, tell);
+    listeners[event]!.delete(client);
   };
 }
 
-function listen(client: Connecting): ClientListener {
+function listen<E extends string>(client: Connecting<E>, event: E): ClientListener {
   const callbacks = new Set<() => void>();
   const tell = (): void => {
     for (const again of [...callbacks]) again();
   };
-  client.on('connect', tell);
-  listeners.set(client, { callbacks, tell });
+  client.on(event, tell);
+  listeners[event]!.set(client, { callbacks, tell });
   return { callbacks, tell };
 }
 

@@ -1,7 +1,7 @@
 import type { Listing, Standing } from '../../core/contract/backend.ts';
 import { parts } from './command-batcher.ts';
 import { closedError, meaning } from './errors.ts';
-import { lockOf, nameOf, patternOf } from './keys.ts';
+import { lockOf, nameOf, patternOf, wordsOf } from './keys.ts';
 import { layouts } from './layout.ts';
 import type { Node, Port } from './port.ts';
 import { INSPECT, LIST } from './scripts.generated.ts';
@@ -64,6 +64,23 @@ export class Listings {
         progress?.(looked);
       }
     }
+  }
+
+  /** The keys of locks that have words beside them. */
+  async *remembered(start: string, progress?: Listing['progress']): AsyncIterable<string> {
+    const prefix = this.#port.keyPrefix + this.#prefix;
+    const seen = new Set<string>();
+    let looked = 0;
+    for (const node of this.#port.nodes())
+      for await (const keys of scan(node, wordsOf(patternOf(prefix, start)))) {
+        const names = keys.flatMap((key) => nameOf(prefix, key.slice(0, -wordsOf('').length)) ?? []);
+        for (const name of names) {
+          if (!seen.has(name)) yield name;
+          seen.add(name);
+        }
+        looked += keys.length;
+        progress?.(looked);
+      }
   }
 
   /** Finds those of the keys that are not free, by one script. */

@@ -1,3 +1,4 @@
+import { connections } from './incarnation.ts';
 import { connectionOver, type IoredisLike, listenOver } from './ioredis.ts';
 import { SLOTS, slotOf } from './keys.ts';
 import type { Port } from './port.ts';
@@ -13,6 +14,8 @@ export interface IoredisClusterLike {
   eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
   call(command: string, ...args: string[]): Promise<unknown>;
   ssubscribe?: unknown;
+  on(event: '-node', listener: () => void): unknown;
+  off(event: '-node', listener: () => void): unknown;
 }
 
 export function overIoredisCluster(client: IoredisClusterLike): Port {
@@ -34,6 +37,7 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
     evalSha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
     eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
     command: (name, keys, ...args) => client.call(name, ...keys, ...args),
+    onResend: (again) => connections(client, again, '-node'),
     // The nodes are found by their slots: the client forgets a node as soon as its connection is lost.
     nodes: () => {
       const names = new Set(Array.from({ length: SLOTS }, (_, slot) => client.slots[slot]?.[0]));

@@ -16,8 +16,8 @@ export interface IoredisLike {
   evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
   eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
   call(command: string, ...args: string[]): Promise<unknown>;
-  on(event: 'connect', listener: () => void): unknown;
-  off(event: 'connect', listener: () => void): unknown;
+  on(event: 'connect' | 'close', listener: () => void): unknown;
+  off(event: 'connect' | 'close', listener: () => void): unknown;
   createBuiltinCommand?(name: string): { readonly string: Builtin };
   duplicate(override?: object): IoredisOwn;
 }
@@ -79,6 +79,7 @@ export function overIoredis(client: IoredisLike): Port {
     eval: (text, keys, args) => inDatabase(() => evaluate.call(client, text, keys.length, ...keys, ...args)),
     command: (name, keys, ...args) => inDatabase(() => call(name, ...keys, ...args)),
     onConnection: (again) => connections(client, again),
+    onResend: (again) => connections(client, again, 'close'),
     nodes: () => [{ command: (name, ...args) => inDatabase(() => call(name, ...args)) }],
     ownConnection: (_, over, lost) => connectionOver(client, over, lost),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),

@@ -3,7 +3,7 @@ import type { Listening, Port } from './port.ts';
 
 /** The longest time that a connection may take to subscribe, ms. */
 const PATIENCE = 5_000;
-/** The pause after the first failed try, ms. Each later one is twice as long, up to the last. */
+/** The pause after the first failed try, ms. Each later one is twice as long, up to the last, until a connection stands for that long. */
 const FIRST_PAUSE = 50;
 const LAST_PAUSE = 2_000;
 
@@ -36,6 +36,7 @@ export class Mailbox {
   #listening: Listening | undefined;
   #opening: Promise<void> | undefined;
   #giveUp: ((reason: Error) => void) | undefined;
+  #openedAt = 0;
   #pause = FIRST_PAUSE;
   #cancelPause: Cancel | undefined;
   /** The try after the pause, if somebody asks for it in the meantime. */
@@ -97,7 +98,7 @@ export class Mailbox {
       cancel();
     }
     this.isOpen = true;
-    this.#pause = FIRST_PAUSE;
+    this.#openedAt = this.#clock.now();
     // A name or an address that moved may have led the client to another server; this connection would stay at the old one.
     this.#unlisten ??= this.#needs.onConnection?.(() => this.#listening && this.#onLoss(this.#listening));
     this.#needs.wakeAll();
@@ -112,6 +113,8 @@ export class Mailbox {
       return;
     }
     this.isOpen = false;
+    // A connection that is lost again and again, as by a proxy, must not wake all who wait each time at once.
+    if (this.#clock.now() - this.#openedAt >= LAST_PAUSE) this.#pause = FIRST_PAUSE;
     listening.hangUp();
     this.#retryLater();
   }

@@ -30,6 +30,8 @@ export interface Port {
    * ends that.
    */
   onConnection?(again: () => void): () => void;
+  /** Calls back when the client may send again what was not answered; undefined where it never does. The function that it returns ends that. */
+  onResend?(again: () => void): () => void;
   /**
    * Opens one more connection like the client's, which subscribes to one channel. It never reconnects: `lost` is called once when it ends,
    * and a new one is a new call.

@@ -232,18 +232,26 @@ end
 line.soonest = nil
 no_seats(line)
 end
+local function kind_of_channel(channel)
+return channel:match('.*:mail:(%d):')
+end
 local function send(address, mail)
 redis.set_repl(redis.REPL_NONE)
-local heard = redis.pcall(address:find(':mail:3:', 1, true) and 'SPUBLISH' or 'PUBLISH', address, mail)
+local heard = redis.pcall(kind_of_channel(address) == '3' and 'SPUBLISH' or 'PUBLISH', address, mail)
 redis.set_repl(redis.REPL_ALL)
 return heard
+end
+local function in_doubt(channel)
+if channel:byte() ~= 63 then return false end -- 63: ?
+local listeners = kind_of_channel(channel) == '3' and redis.pcall('PUBSUB', 'SHARDNUMSUB', channel:sub(2))[2]
+return (listeners or 0) == 0
 end
 local function tell(id, record, lapse, channel)
 if channel == '-' then return true end
 local doubt, address = channel:match('^(%??)(.*)$')
 local good = math.floor((lapse - record:sub(23, 38)) / 1000)
 local mail = record:sub(1, 16) .. ' ' .. id .. ' ' .. good
-if address:find(':mail:[23]:') then mail = mail .. ' ' .. record:sub(18, 21) end
+if kind_of_channel(address) then mail = mail .. ' ' .. record:sub(18, 21) end
 return send(address, mail) ~= 0 or doubt == '?'
 end
 local function admit(line, me)
@@ -257,17 +265,18 @@ local record = redis.call('HGET', line.claims, id)
 local take, of, lapse, channel
 if record then
 take, of, lapse, channel = seats_of(record)
-if id ~= me and channel:sub(1, 1) == '?' then lapse = math.min(lapse, record:sub(23, 38) + SILENCE) end
+if id ~= me and in_doubt(channel) then lapse = math.min(lapse, record:sub(23, 38) + SILENCE) end
 end
 local alive = record and (id == me or lapse > line.time)
 if alive and line.taken + take > math.min(line.room, of) then return false end
+if alive then redis.call('ZADD', line.places, -lapse, id) end
 if alive and (id == me or tell(id, record, lapse, channel)) then
 take_seats(line, take, of, id, lapse)
 line.far = math.max(line.far, lapse)
 line.soonest = math.min(line.soonest or lapse, lapse)
-redis.call('ZADD', line.places, -lapse, id)
 else
-leave(line, id)
+redis.call('ZREM', line.places, id)
+redis.call('HDEL', line.claims, id)
 end
 end
 line.more = true
@@ -409,7 +418,7 @@ end`;
 
 export const ASK: Script = {
   name: 'ask',
-  sha1: '189ee158f05f7121218ecb19c8563e9855ec1f0f',
+  sha1: 'fad135e48e6234790edd6e7955e3e07d65acd595',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -458,7 +467,7 @@ return type(reply) == 'table' and reply or { reply }`,
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: '91ace9ba460b2f46085bde833386b2f22fd78a30',
+  sha1: '03a6466311a625f4fea2a40fb0ef2d12e8a1c9fe',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -479,7 +488,7 @@ return replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: '90ab253e7af45d2234aed0a13a0e19aa1a29f300',
+  sha1: 'bed626fe6b783321a8870b152a8958ba96620463',
   text: `${lock}
 ${free}
 ${line}
@@ -536,7 +545,7 @@ return replies`,
 
 export const LEAVE: Script = {
   name: 'leave',
-  sha1: '8187b4bbe9757ce9bcade5795a5c2df2262f39fd',
+  sha1: 'a34c6cfcf85ff52a8c76fbebf1f25e36c8745ccb',
   text: `${lock}
 ${free}
 ${line}
@@ -607,7 +616,7 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: '30f80e716aa3bd20a8f8276c54763148ab50a3c4',
+  sha1: '0f8220e0f9db7145f2eb7cbc14f2d52c27f17022',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -625,7 +634,7 @@ return type(reply) == 'table' and reply or { freed, reply }`,
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: 'd5edbd0144a58aae1bc4fca691de2a7b97122cfb',
+  sha1: 'c89d8f86aeb4284d3d8af27c61af0614b5a7e87e',
   text: `${lock}
 ${free}
 ${line}
@@ -641,7 +650,7 @@ return replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: '0f9f94a3e575a327a87074d4d5229427a8c1049f',
+  sha1: '96aa60c7a1cbeafd7035d269750ed539806cca7e',
   text: `${lock}
 ${free}
 ${line}

@@ -21,13 +21,24 @@ export const fieldsOf = (info: string): Map<string, string> =>
       .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
   );
 
-/** @throws LockError `LOCK_UNSUPPORTED` */
-export function refuseUnsupported(info: string): void {
-  const server = whyUnsupported(fieldsOf(info));
-  if (!server) return;
-  throw new LockError(
-    'LOCK_UNSUPPORTED',
-    `redis() was given a client of ${server}, on which its scripts were never run. Use Redis 6.2 or newer, or Valkey`,
-    { backend: 'redis' },
-  );
+/**
+ * @param infos what the server answered, by several names
+ * @throws LockError `LOCK_UNSUPPORTED`
+ */
+export function refuseUnsupported(infos: readonly string[]): void {
+  const fields = infos.map(fieldsOf);
+  const server = whyUnsupported(fields[0]!);
+  if (server)
+    refuse(`was given a client of ${server}, on which its scripts were never run. Use Redis 6.2 or newer, or Valkey`);
+  // One script is about many keys, and such a proxy sends it where the first of them belongs.
+  if (new Set(fields.map((field) => field.get('run_id'))).size > 1) {
+    refuse(
+      'was given a client of a proxy that spreads names over several servers (twemproxy, Envoy, the proxy of a Cluster). ' +
+        'Connect to one server, or to the Cluster itself with a client of a Cluster',
+    );
+  }
+}
+
+function refuse(why: string): never {
+  throw new LockError('LOCK_UNSUPPORTED', `redis() ${why}`, { backend: 'redis' });
 }

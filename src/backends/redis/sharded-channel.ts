@@ -15,6 +15,9 @@ const REFUSED =
 /** Says that sharded messages cannot be used with this server, user or client. */
 export class Impossible extends Error {}
 
+/** Says so because a message did not come over a connection that stands. But it may be that this process stood still. */
+export class Unheard extends Impossible {}
+
 /**
  * Listens to a sharded channel and sends itself a message there, as the scripts do. That shows whether the library hears it, and whether
  * this user has the rights.
@@ -29,21 +32,32 @@ export function shardedChannel(
   clock: Clock,
 ): Listening {
   const arrived = Promise.withResolvers<void>();
+  arrived.promise.catch(() => {}); // the connection may end when nobody waits for this
+  const end = (): void => arrived.reject(new Error('the listening connection was lost'));
   const listening = port.listenAt!(
     slotOf(channel),
     channel,
     (message) => (message === PROBE ? arrived.resolve() : heard(message)),
-    lost,
+    () => {
+      end();
+      lost();
+    },
   );
   const prove = async (): Promise<void> => {
     await listening.ready;
     const listeners = Number(await port.eval(TELL, [key], [channel, PROBE]));
     if (listeners === 0) throw new Error('the server ended the subscription');
-    const unheard = (): Error => new Impossible('the client library does not hear them');
+    const unheard = (): Error => new Unheard('the client library does not hear them');
     await withLimit(arrived.promise, PROOF_WITHIN, unheard, clock);
   };
   const ready = prove().catch((error: Error) => {
     throw REFUSED.test(error.message) ? new Impossible(error.message) : error;
   });
-  return { ready, hangUp: () => listening.hangUp() };
+  return {
+    ready,
+    hangUp() {
+      end();
+      listening.hangUp();
+    },
+  };
 }

@@ -24,8 +24,8 @@ export class WakeUps {
   readonly #shards: Shards;
   readonly #clock: Clock;
   readonly #waiting: MailboxClaims;
-  /** The mailboxes by server, each with the last key that was asked for there. */
-  readonly #mailboxes = new Map<string, { readonly mailbox: Mailbox; key: string }>();
+  /** The mailboxes by server, each with the last key that was asked for there, and whether the last proof was not heard. */
+  readonly #mailboxes = new Map<string, { readonly mailbox: Mailbox; key: string; unheard: boolean }>();
   #ordinary: string | undefined;
 
   constructor(prefix: string, port: Port, shards: Shards, clock: Clock) {
@@ -44,10 +44,11 @@ export class WakeUps {
 
   /**
    * Gives the channel on which a claim wants its grant. A ? before it says that a missing listener proves nothing: the channel is not open,
-   * or may be open on another node.
+   * or may be open on another node. If the key has another server since the claim was watched, its channel there is opened.
    */
-  channelOf(key: string): string {
+  channelOf({ key, id }: Claim): string {
     const mailbox = this.#mailboxOf(key);
+    if (!mailbox.isOpen && this.#waiting.has(id)) mailbox.listen().catch(() => {}); // the next attempt tries again
     return mailbox.isOpen && !this.#port.cluster ? mailbox.channel : `?${mailbox.channel}`;
   }
 
@@ -82,7 +83,7 @@ export class WakeUps {
     let known = this.#mailboxes.get(place);
     if (!known) {
       const needs = place === ANYWHERE ? this.#everywhere() : this.#shard(place);
-      known = { mailbox: new Mailbox(needs, this.#clock), key };
+      known = { mailbox: new Mailbox(needs, this.#clock), key, unheard: false };
       this.#mailboxes.set(place, known);
     }
     known.key = key;
@@ -123,16 +124,19 @@ export class WakeUps {
   }
 
   #listenToShard(place: string, channel: string, heard: (message: string) => void, lost: () => void): Listening {
-    const { key } = this.#mailboxes.get(place)!;
+    const known = this.#mailboxes.get(place)!;
+    const key = this.#shards.keyOf(known.key);
     let over = false;
     let hangUp = (): void => {};
     const open = async (): Promise<void> => {
-      const { Impossible, shardedChannel } = await import('./sharded-channel.ts'); // most servers are no Cluster
+      const { Impossible, shardedChannel, Unheard } = await import('./sharded-channel.ts'); // most servers are no Cluster
       if (over) return;
-      const listening = shardedChannel(this.#port, channel, this.#shards.keyOf(key), heard, lost, this.#clock);
+      const listening = shardedChannel(this.#port, channel, key, heard, lost, this.#clock);
       hangUp = listening.hangUp;
       await listening.ready.catch((error: unknown) => {
-        if (error instanceof Impossible) this.#useOrdinary(error.message);
+        const again = error instanceof Unheard && !known.unheard;
+        known.unheard = error instanceof Unheard;
+        if (error instanceof Impossible && !again) this.#useOrdinary(error.message);
         throw error;
       });
     };
@@ -148,9 +152,8 @@ export class WakeUps {
   #useOrdinary(why: string): void {
     if (this.#ordinary !== undefined) return;
     this.#ordinary = why;
-    const sharded = [...this.#mailboxes.values()];
+    for (const { mailbox } of this.#mailboxes.values()) mailbox.close();
     this.#mailboxes.clear();
-    for (const { mailbox } of sharded) mailbox.close();
     this.#waiting.wakeAll();
   }
 

@@ -1,6 +1,8 @@
-import type { Answerable, Attempt, Claim, Leave, Remembered, Words } from '../../core/contract/backend.ts';
+import type { Answerable, Attempt, Claim, Leave, Listing, Remembered, Words } from '../../core/contract/backend.ts';
 import { leftIn, readRecord, rememberedIn } from '../shared/record.ts';
+import type { Listings } from './inspect.ts';
 import { wordsOf } from './keys.ts';
+import type { Resends } from './resends.ts';
 import { ASK, LEAVE } from './scripts.generated.ts';
 import type { Server, Shards } from './shards.ts';
 import { MICRO, readAttempt, readWords, releaseArgs } from './wire.ts';
@@ -16,12 +18,16 @@ const RECENT = 10_000;
 export class RedisWords implements Words {
   readonly #server: Server;
   readonly #shards: Shards;
+  readonly #resends: Resends;
   readonly #remember: number;
+  readonly #listings: () => Promise<Listings>;
 
-  constructor(server: Server, shards: Shards, remember: number) {
+  constructor(server: Server, shards: Shards, resends: Resends, remember: number, listings: () => Promise<Listings>) {
     this.#server = server;
     this.#shards = shards;
+    this.#resends = resends;
     this.#remember = remember;
+    this.#listings = listings;
   }
 
   look(key: string): Promise<Remembered> {
@@ -35,8 +41,14 @@ export class RedisWords implements Words {
     });
   }
 
-  async forget(key: string): Promise<boolean> {
-    return Number(await this.#server.command('forget words', 'DEL', [wordsOf(this.#shards.keyOf(key))])) > 0;
+  forget(key: string): Promise<boolean> {
+    const forget = async (): Promise<boolean> =>
+      Number(await this.#server.command('forget words', 'DEL', [wordsOf(this.#shards.keyOf(key))])) > 0;
+    return this.#resends.once(forget, Boolean);
+  }
+
+  async *keys(prefix: string, progress?: Listing['progress']): AsyncIterable<string> {
+    yield* (await this.#listings()).remembered(prefix, progress);
   }
 
   /**
@@ -66,7 +78,8 @@ export class RedisWords implements Words {
   async leave(key: string, release: readonly string[], leave: Leave): Promise<{ left: boolean; reply: unknown }> {
     const { text, ttl, ageless } = leave;
     const args = [...release, text, `${Math.ceil(ttl * MICRO)}`, ageless ? '1' : '0'];
-    const reply = await this.#shards.askOfWords(LEAVE, { key, args });
+    const ask = (): Promise<unknown> => this.#shards.askOfWords(LEAVE, { key, args });
+    const reply = await this.#resends.once(ask, (answer) => Number(answer) !== 0);
     const left = Number(reply) >= LEFT;
     return { left, reply: left ? Number(reply) - LEFT : reply };
   }

@@ -26,6 +26,7 @@ import { headOf, nameOf } from './names.ts';
 import { RegisterNotes } from './notes.ts';
 import { checkStore, type RegisterOptions, resolveRegisterOptions } from './options.ts';
 import { proof, storeProof } from './proof.ts';
+import { Sightings } from './sightings.ts';
 import { KeyWatch } from './wake-ups.ts';
 
 /** This part of a lease a renewal may take: less than the third for which the core waits, and time for another try is left. */
@@ -55,7 +56,9 @@ class Register implements Backend {
   /** The folder that has the lines. */
   readonly #folder: string;
   readonly #lines = new RecentKeys<KeyLine>(KEPT, ({ idle }) => !idle);
+  readonly #sightings = new Sightings();
   readonly #watches = new Map<string, KeyWatch>();
+  #releases = 0;
 
   constructor(calls: Calls) {
     const { store } = calls;
@@ -91,8 +94,8 @@ class Register implements Backend {
     );
     if (joined === undefined || !isLate()) return attempt;
     // An attempt that followed it meanwhile may have been told of a grant: that one was another sign of life.
-    const isIt = ({ id, beat }: Place): boolean => id === claim.id && beat === joined;
-    await this.#line(claim.key).take({ settles: true }, (line) => line.leave(isIt));
+    const isIt = ({ ticket, beat }: Place): boolean => ticket === joined.ticket && beat === joined.beat;
+    await this.#line(claim.key).take({ settles: true }, (line) => line.leave(claim.id, isIt));
     return LATE;
   }
 
@@ -100,7 +103,8 @@ class Register implements Backend {
     const within = leastOf(claims.map(({ ttl }) => ttl)) * SHARE;
     return Promise.all(
       claims.map((claim) => {
-        const renewed = this.#line(claim.key).take({ ttl: within }, (line) => line.renew(claim));
+        const kept = this.#calls.proof?.refusal(claim.ttl);
+        const renewed = this.#line(claim.key).take({ ttl: within }, (line) => line.renew(claim, kept));
         // The core hears of all of them at once, and one that is not answered must not keep the others from it.
         return withLimit(renewed, within, Error, this.#calls.clock).catch((): Renewal => 'unknown');
       }),
@@ -108,16 +112,16 @@ class Register implements Backend {
   }
 
   release({ key, id }: Handle, next?: Claim): Promise<Release> {
-    let was = false;
+    const by = `${id.slice(0, 16)}/${this.#releases++}`;
     return this.#line(key).take({ settles: true, ttl: next?.ttl }, (line) => {
-      // Kept over conflicts: where the answer to a write was lost, the next try finds nothing to release.
-      was = line.leave((place) => place.id === id) || was;
-      return { freed: was, ...(next && { next: line.attempt(next).attempt }) };
+      const freed = line.leave(by, (place) => place.id === id);
+      return { freed, ...(next && { next: line.attempt(next).attempt }) };
     });
   }
 
   evict(key: string, ticket: bigint): Promise<boolean> {
-    return this.#line(key).take({}, (line) => line.leave((place) => place.ticket === ticket));
+    const by = this.#calls.mark();
+    return this.#line(key).take({}, (line) => line.leave(by, (place) => place.ticket === ticket));
   }
 
   async check(): Promise<Finding[]> {
@@ -130,7 +134,7 @@ class Register implements Backend {
   }
 
   #line(key: string): KeyLine {
-    const line = this.#lines.get(key) ?? new KeyLine(key, this.#folder + nameOf(key), this.#calls);
+    const line = this.#lines.get(key) ?? new KeyLine(key, this.#folder + nameOf(key), this.#calls, this.#sightings);
     this.#lines.set(key, line);
     return line;
   }
@@ -155,8 +159,8 @@ class Register implements Backend {
 
   async #standings(name: string, isWanted: (key: string) => boolean): Promise<Standing[]> {
     const entry = await this.#calls.read(name);
-    const key = entry?.text === undefined ? undefined : keyOf(entry.text);
-    if (!entry || key === undefined || !isWanted(key)) return [];
+    const key = entry.text === undefined ? undefined : keyOf(entry.text);
+    if (key === undefined || !isWanted(key)) return [];
     const line = this.#line(key).learn(entry);
     return line.places.map(({ ticket, held, take, of, label, joined }, position) => {
       const remaining = line.remaining(position);

@@ -1,5 +1,12 @@
 import type { Clock } from '../../core/contract/clock.ts';
-import type { RegisterEntry, RegisterStore, Written } from '../../core/contract/register-store.ts';
+import type { LockError } from '../../core/contract/errors.ts';
+import {
+  type RegisterEntry,
+  type RegisterStore,
+  readEntry,
+  type WriteOutcome,
+  writeOutcome,
+} from '../../core/contract/register-store.ts';
 
 /** A change is given up after so many writes in a row that were refused. */
 export const MOST_CONFLICTS = 64;
@@ -8,12 +15,11 @@ const LONGEST = 4_000;
 /** The time that a request has even for the shortest lease, ms. */
 const SHORTEST = 100;
 
-/** Whether the store took a write. */
-export const took = (written: Written): boolean => written === true || typeof written === 'string';
-
 /** The proof that the store keeps to versions. It comes before the first write of a line. */
 export interface Proof {
   passed(): Promise<void>;
+  /** The error for what lives for so many ms, where the store would remove it before its end: known when the proof has passed. */
+  refusal(life: number): LockError | undefined;
   /** A caller waits for `within` ms at most, and the proof is a part of that. */
   hurry(within: number): void;
 }
@@ -51,12 +57,13 @@ export class Calls {
     if (this.#limit < before) for (const hurry of this.#hurries) hurry();
   }
 
-  read(key: string): Promise<RegisterEntry | undefined> {
-    return this.#limited((signal) => this.store.read(key, signal), 'a read');
+  async read(key: string): Promise<RegisterEntry> {
+    return readEntry(await this.limited((signal) => this.store.read(key, signal), 'a read'), this.store);
   }
 
-  write(key: string, text: string, ifVersion: string | undefined): Promise<Written> {
-    return this.#limited((signal) => this.store.write(key, text, ifVersion, signal), 'a write');
+  async write(key: string, text: string, ifVersion: string | undefined): Promise<WriteOutcome> {
+    const written = await this.limited((signal) => this.store.write(key, text, ifVersion, signal), 'a write');
+    return writeOutcome(written, this.store);
   }
 
   /** Short, random, and of one write alone. */
@@ -64,7 +71,8 @@ export class Calls {
     return this.clock.id().slice(0, 16);
   }
 
-  async #limited<T>(act: (signal: AbortSignal) => Promise<T>, what: string): Promise<T> {
+  /** @param what it is, in an error */
+  async limited<T>(act: (signal: AbortSignal) => Promise<T>, what: string): Promise<T> {
     const { clock, store } = this;
     const end = new AbortController();
     const late = Promise.withResolvers<never>();

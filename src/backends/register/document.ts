@@ -20,6 +20,8 @@ export interface Place {
   life: number;
   /** When that was, by the store's clock, if it has one. */
   at?: number;
+  /** Where it has none: for how long others have seen that sign of life unmoved, at least, before this was written, ms. */
+  watched?: number | undefined;
   /** When it joined, by the store's clock. */
   joined?: number;
 }
@@ -29,6 +31,8 @@ export interface Line {
   /** The highest ticket given or reserved. */
   last: bigint;
   places: Place[];
+  /** Marks of the steps that took a claim out last: one whose write was sent twice finds that it did. */
+  out: readonly string[];
 }
 
 /** A few words for all processes. */
@@ -46,22 +50,23 @@ interface StoredLine {
   readonly write: string;
   readonly last?: string;
   readonly line?: readonly (Omit<Place, 'ticket'> & { readonly ticket: string })[];
+  readonly out?: readonly string[];
   readonly note?: Note;
 }
 
 const big = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}` : value);
 
-export const lineText = (key: string, { last, places }: Line, write: string): string =>
-  JSON.stringify({ holdfast: FORM, key, write, last, line: places }, big);
+export const lineText = (key: string, { last, places, out }: Line, write: string): string =>
+  JSON.stringify({ holdfast: FORM, key, write, last, line: places, out }, big);
 
 export const noteText = (key: string, note: Note, write: string): string =>
   JSON.stringify({ holdfast: FORM, key, write, note });
 
 /** @throws LockError when it is not a line that this version wrote */
 export function lineOf(text: string, key: string, store: string): Line {
-  const { last, line } = storedLineOf(text, key, store);
+  const { last, line, out = [] } = storedLineOf(text, key, store);
   if (last === undefined || !line) return refuse(key, store);
-  return { last: BigInt(last), places: line.map((place) => ({ ...place, ticket: BigInt(place.ticket) })) };
+  return { last: BigInt(last), places: line.map((place) => ({ ...place, ticket: BigInt(place.ticket) })), out };
 }
 
 /** @throws LockError when it is not a note that this version wrote */

@@ -1,12 +1,13 @@
 import { systemClock } from '../../core/contract/clock.ts';
 import { isLockError } from '../../core/contract/errors.ts';
+import { mostOf } from '../../core/contract/extremes.ts';
 import { sleep } from '../../core/contract/promises.ts';
 import type { RegisterEntry } from '../../core/contract/register-store.ts';
 import { type Calls, MOST_CONFLICTS } from './calls.ts';
 import { type Line, lineOf, lineText } from './document.ts';
 import { OpenLine } from './line.ts';
 import { Room } from './room.ts';
-import { byStore, type Sight, Sightings } from './sightings.ts';
+import { byStore, type Sight, type Sightings } from './sightings.ts';
 
 /** One change of a line, or a question about it. */
 interface Step extends PromiseWithResolvers<unknown> {
@@ -20,9 +21,13 @@ interface LineState {
   readonly line: Line;
   readonly text: string | undefined;
   readonly version: string | undefined;
+  /** When that was, by the clock of this process. */
+  readonly at: number;
   readonly sight: () => Sight;
 }
 
+/** For so long a line is remembered, ms. Somebody may remove the document of an idle key, and in some stores its versions begin again. */
+const MEMORY = 60_000;
 /** Longest pause, after a conflict or to leave room, ms. */
 const LONGEST_PAUSE = 1_000;
 
@@ -35,7 +40,7 @@ export class KeyLine {
   readonly #key: string;
   readonly #name: string;
   readonly #calls: Calls;
-  readonly #sightings = new Sightings();
+  readonly #sightings: Sightings;
   readonly #room = new Room();
   #known: LineState | undefined;
   /** A write was not answered: it may still come. */
@@ -44,9 +49,10 @@ export class KeyLine {
   #pending: Step[] = [];
   #running = false;
 
-  constructor(key: string, name: string, calls: Calls) {
+  constructor(key: string, name: string, calls: Calls, sightings: Sightings) {
     this.#key = key;
     this.#name = name;
+    this.#sightings = sightings;
     this.#calls = calls.apart();
   }
 
@@ -90,7 +96,8 @@ export class KeyLine {
   async #commit(steps: Step[]): Promise<unknown[]> {
     const { clock, store } = this.#calls;
     let fresh = false;
-    if (store.tellsTime) this.#known = undefined; // what it knew of the time is over
+    // What it knew of the time is over, or of the line.
+    if (store.tellsTime || clock.now() - (this.#known?.at ?? 0) > MEMORY) this.#known = undefined;
     for (let conflicts = 0; conflicts < MOST_CONFLICTS; ) {
       const room = this.#room.pause(this.#known?.version, clock.now());
       if (room > 0) await sleep(clock, Math.min(LONGEST_PAUSE, room));
@@ -105,7 +112,7 @@ export class KeyLine {
       const { line, version, sight } = this.#known;
       const open = new OpenLine(line, sight());
       const answers = steps.map(({ apply }) => apply(open));
-      if (!open.changed && !(this.#doubt && steps.some(({ settles }) => settles))) {
+      if (!open.changed && !(this.#doubt && (conflicts > 0 || steps.some(({ settles }) => settles)))) {
         if (fresh) return answers;
         this.#known = undefined;
         continue;
@@ -128,31 +135,34 @@ export class KeyLine {
   async #write(open: OpenLine, version: string | undefined, conflicts: number): Promise<boolean> {
     const { clock, store } = this.#calls;
     await this.#calls.proof?.passed();
+    const refusal = this.#calls.proof?.refusal(mostOf(open.places.flatMap(({ life, ttl }) => [life, ttl])));
+    if (refusal) throw refusal;
     const text = lineText(this.#key, open, this.#calls.mark());
     this.#known = undefined;
     const sent = clock.now();
     const doubt = this.#doubt;
     this.#doubt = true;
-    const written = await this.#calls.write(this.#name, text, version).catch((error) => {
+    const { taken, found, ...made } = await this.#calls.write(this.#name, text, version).catch((error) => {
       if (isLockError(error)) this.#doubt = doubt;
       throw error;
     });
-    this.#doubt = doubt;
-    const found = typeof written === 'object' && conflicts === 0 ? written : undefined;
     // A client that sends again by itself may meet its own first try.
-    if (written === false || (typeof written === 'object' && written.text !== text)) {
+    if (!taken && found?.text !== text) {
       // Rivals part: by up to as long as this took, and more with each conflict. What is read before a pause would be old after it.
       const pause = Math.min(LONGEST_PAUSE, (clock.now() - sent) * conflicts) * clock.random();
       if (pause > 0) await sleep(clock, pause);
-      this.#known = found && !store.tellsTime ? this.#stateOf(found, 0) : await this.#read();
+      const told = conflicts === 0 && !store.tellsTime ? found : undefined;
+      this.#known = told ? this.#stateOf(told, 0) : await this.#read();
+      // Refused, though it has the version that is there: another write is under way, which may be its own first try, and still come.
+      this.#doubt = doubt || this.#known.version === version;
       if (this.#known.text !== text) return false;
     }
     this.#doubt = false;
-    this.#sightings.see(open.places, clock.now());
-    const now = found?.version ?? this.#known?.version ?? (typeof written === 'string' ? written : undefined);
+    this.#sightings.see(this.#key, open.places, clock.now());
+    const now = this.#known?.version ?? found?.version ?? made.version;
     this.#room.wrote(version, now, sent, clock.now());
-    if (now !== undefined)
-      this.#known = { line: open, text, version: now, sight: () => this.#sightings.by(clock.now()) };
+    const known = { line: open, text, at: clock.now(), sight: () => this.#sightings.by(this.#key, clock.now()) };
+    if (now !== undefined) this.#known = { ...known, version: now };
     return true;
   }
 
@@ -162,10 +172,11 @@ export class KeyLine {
     // Where a store has forgotten the last ticket, the clock on the wall is very likely ahead of it.
     const line =
       text === undefined
-        ? { last: BigInt(Math.floor(clock.epoch?.() ?? systemClock.epoch())) * 1_000n, places: [] }
+        ? { last: BigInt(Math.floor(clock.epoch?.() ?? systemClock.epoch())) * 1_000n, places: [], out: [] }
         : lineOf(text, this.#key, store.name);
-    this.#sightings.see(line.places, clock.now());
-    const sight = (): Sight => (now === undefined ? this.#sightings.by(clock.now()) : byStore(now, clock.now() - sent));
-    return { line, text, version, sight };
+    this.#sightings.see(this.#key, line.places, clock.now());
+    const sight = (): Sight =>
+      now === undefined ? this.#sightings.by(this.#key, clock.now()) : byStore(now, clock.now() - sent);
+    return { line, text, version, at: clock.now(), sight };
   }
 }

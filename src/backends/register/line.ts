@@ -1,30 +1,38 @@
 import { admitted } from '../../core/contract/admission.ts';
 import type { Attempt, Claim, Grant, Renewal } from '../../core/contract/backend.ts';
+import type { LockError } from '../../core/contract/errors.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
 import { placeTtlOf } from '../../core/contract/lengths.ts';
 import type { Line, Place } from './document.ts';
 import type { Sight } from './sightings.ts';
 
-/** What an attempt came to; and the beat of the claim, if it was this attempt that brought it into the line. */
+/** What an attempt came to; and the sign of life of the claim, if it was this attempt that brought it into the line. */
 export interface Joining {
   readonly attempt: Attempt;
-  readonly joined?: number;
+  readonly joined?: Pick<Place, 'ticket' | 'beat'>;
 }
 
 /** A place that gave a sign of life within this part of its life needs no other one yet: a question is a read then, and no write. */
 const FRESH = 0.25;
 
+/** So many marks of steps that took a claim out are kept. */
+const MOST_OUT = 4;
+
 /** A line without its lapsed claims, while claims come and go. It may be thrown away: nothing happens before it is written. */
 export class OpenLine implements Line {
   last: bigint;
   readonly places: Place[];
+  out: readonly string[];
   /** It has to be written. */
   changed = false;
   readonly #sight: Sight;
 
-  constructor({ last, places }: Line, sight: Sight) {
+  constructor({ last, places, out }: Line, sight: Sight) {
     this.last = last;
-    this.places = places.filter((place) => sight.remaining(place) > 0).map((place) => ({ ...place }));
+    this.out = out;
+    const alive = places.filter((place) => sight.remaining(place) > 0);
+    // A process that writes the line, for any reason, leaves to those who come later for how long it was watched until now.
+    this.places = alive.map((place) => ({ ...place, watched: sight.watched(place) }));
     this.#sight = sight;
     this.#admit();
   }
@@ -44,22 +52,24 @@ export class OpenLine implements Line {
     const fits = admitted([...this.places, claim]) > this.places.length;
     if (!fits && !claim.queue) return { attempt: this.#refusal(this.places) };
     const place = this.#join(claim);
-    return { attempt: fits ? grant(place) : this.#refusal(this.places.slice(0, -1)), joined: place.beat };
+    return { attempt: fits ? grant(place) : this.#refusal(this.places.slice(0, -1)), joined: { ...place } };
   }
 
-  renew({ id, ttl }: Claim): Renewal {
+  /** @param kept why it cannot have another ttl than it has */
+  renew({ id, ttl }: Claim, kept?: LockError): Renewal {
     const mine = this.#find(id);
     if (!mine?.held) return 'gone';
-    mine.ttl = ttl;
-    this.#beat(mine, ttl);
-    return { validFor: ttl };
+    if (!kept) mine.ttl = ttl;
+    this.#beat(mine, mine.ttl);
+    return { validFor: mine.ttl, ...(kept && { kept }) };
   }
 
-  /** Takes out a claim. @returns whether it was there */
-  leave(isIt: (place: Place) => boolean): boolean {
+  /** Takes out a claim. @param by the mark of the step @returns whether that was this step, now or with an earlier try of its write */
+  leave(by: string, isIt: (place: Place) => boolean): boolean {
     const at = this.places.findIndex(isIt);
-    if (at < 0) return false;
+    if (at < 0) return this.out.includes(by);
     this.places.splice(at, 1);
+    this.out = [by, ...this.out].slice(0, MOST_OUT);
     this.changed = true;
     this.#admit();
     return true;
@@ -102,6 +112,7 @@ export class OpenLine implements Line {
   #beat(place: Place, life: number): void {
     place.beat++;
     place.life = life;
+    place.watched = undefined;
     if (this.#sight.at !== undefined) place.at = this.#sight.at;
     this.changed = true;
   }

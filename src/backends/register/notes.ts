@@ -1,8 +1,7 @@
 import { backOff } from '../../core/claims/pause.ts';
 import type { Notes } from '../../core/contract/backend.ts';
 import { sleep } from '../../core/contract/promises.ts';
-import { RecentKeys } from '../../core/contract/recent-keys.ts';
-import { type Calls, MOST_CONFLICTS, took } from './calls.ts';
+import { type Calls, MOST_CONFLICTS } from './calls.ts';
 import { noteOf, noteText } from './document.ts';
 import { nameOf } from './names.ts';
 import { byStore, Sightings } from './sightings.ts';
@@ -14,7 +13,7 @@ export const RIVALRY = { pause: 2, jitter: 1, bound: 250 };
 export class RegisterNotes implements Notes {
   readonly #calls: Calls;
   /** Where the store has no clock. */
-  readonly #seen = new RecentKeys<Sightings>();
+  readonly #seen = new Sightings(1_000);
 
   constructor(calls: Calls) {
     this.#calls = calls;
@@ -23,16 +22,14 @@ export class RegisterNotes implements Notes {
   async read(name: string): Promise<string | undefined> {
     const { clock, store } = this.#calls;
     const sent = clock.now();
-    const { text, version, now } = (await this.#calls.read(this.#nameOf(name))) ?? {};
+    const { text, version, now } = await this.#calls.read(this.#nameOf(name));
     if (text === undefined) return undefined;
     const note = noteOf(text, name, store.name);
     if (note.text === null) return undefined;
     const received = clock.now();
-    const sightings = this.#seen.get(name) ?? new Sightings();
-    this.#seen.set(name, sightings);
     const place = { ...note, id: version ?? '', beat: 0 };
-    sightings.see([place], received);
-    const sight = now === undefined ? sightings.by(received) : byStore(now, received - sent);
+    this.#seen.see(name, [place], received);
+    const sight = now === undefined ? this.#seen.by(name, received) : byStore(now, received - sent);
     return sight.remaining(place) > 0 ? note.text : undefined;
   }
 
@@ -40,15 +37,15 @@ export class RegisterNotes implements Notes {
     const { clock, store } = this.#calls;
     for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
       const sent = clock.now();
-      const { text: before, version, now } = (await this.#calls.read(this.#nameOf(name))) ?? {};
+      const { text: before, version, now } = await this.#calls.read(this.#nameOf(name));
       if (before !== undefined) noteOf(before, name, store.name);
       if (text === undefined && before === undefined) return;
       if (text === undefined && store.remove) return store.remove(this.#nameOf(name));
       await this.#calls.proof?.passed();
       const at = now === undefined ? undefined : now + clock.now() - sent;
       const words = { text: text ?? null, life: ttl, ...(at !== undefined && { at }) };
-      const written = await this.#calls.write(this.#nameOf(name), noteText(name, words, this.#calls.mark()), version);
-      if (took(written)) return;
+      const { taken } = await this.#calls.write(this.#nameOf(name), noteText(name, words, this.#calls.mark()), version);
+      if (taken) return;
       await sleep(clock, backOff(RIVALRY, conflicts, clock.random()));
     }
     throw new Error(`others wrote the note ${MOST_CONFLICTS} times in a row`);

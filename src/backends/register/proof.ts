@@ -2,8 +2,8 @@ import { backOff } from '../../core/claims/pause.ts';
 import type { Finding } from '../../core/contract/backend.ts';
 import { LockError } from '../../core/contract/errors.ts';
 import { onceFor, sleep } from '../../core/contract/promises.ts';
-import type { Written } from '../../core/contract/register-store.ts';
-import { type Calls, type Proof, took } from './calls.ts';
+import type { WriteOutcome } from '../../core/contract/register-store.ts';
+import type { Calls, Proof } from './calls.ts';
 import { noteOf, noteText } from './document.ts';
 import { RIVALRY } from './notes.ts';
 
@@ -34,7 +34,7 @@ export async function proof(calls: Calls, always = false): Promise<Finding | und
 
 const writing =
   (calls: Calls, name: string, text = 'of compare and set') =>
-  (ifVersion?: string): Promise<Written> =>
+  (ifVersion?: string): Promise<WriteOutcome> =>
     calls.write(name, noteText('proof', { text, life: 0 }, calls.mark()), ifVersion);
 
 /** @returns what a write went over that had to be refused */
@@ -42,21 +42,21 @@ async function wrong(calls: Calls, always: boolean): Promise<string | undefined>
   const { clock, prefix, store } = calls;
   const name = `${prefix}/proof`;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const { text, version } = (await calls.read(name)) ?? {};
+    const { text, version } = await calls.read(name);
     if (text === undefined) {
       await writing(calls, name)();
       continue;
     }
     const said = noteOf(text, 'proof', store.name).text ?? undefined;
     const write = writing(calls, name, said);
-    const taken = (await Promise.all([write(version), write(version)])).filter(took);
+    const taken = (await Promise.all([write(version), write(version)])).filter(({ taken }) => taken);
     if (taken.length === 2) return 'over a version that was gone';
     if (taken.length === 1) {
-      if (took(await write())) return 'over something that was there';
+      if ((await write()).taken) return 'over something that was there';
       if (!store.imitated || (said === RACED && !always)) return undefined;
       // No lease limits these: where a store takes one write after another, the last one waits for all.
       if (await races(calls.apart())) return 'over one that was under way';
-      if (typeof taken[0] === 'string') await writing(calls, name, RACED)(taken[0]);
+      if (taken[0]!.version !== undefined) await writing(calls, name, RACED)(taken[0]!.version);
       return undefined;
     }
     await sleep(clock, backOff(RIVALRY, tries, clock.random()));
@@ -68,7 +68,9 @@ async function wrong(calls: Calls, always: boolean): Promise<string | undefined>
 async function races(calls: Calls): Promise<boolean> {
   const race = async (name: string): Promise<boolean> => {
     const write = writing(calls, name);
-    const taken = (await Promise.all(Array.from({ length: RIVALS }, () => write()))).filter(took).length;
+    const taken = (await Promise.all(Array.from({ length: RIVALS }, () => write()))).filter(
+      ({ taken }) => taken,
+    ).length;
     await calls.store.remove?.(name).catch(() => {}); // without the right to remove it stays
     return taken > 1;
   };
@@ -82,10 +84,21 @@ async function races(calls: Calls): Promise<boolean> {
  */
 export function storeProof(calls: Calls): Proof {
   let found: Finding | undefined;
+  let kept = Number.POSITIVE_INFINITY;
   const passed = onceFor(async () => {
     found ??= await proof(calls);
-    if (!found) return;
-    throw new LockError('LOCK_UNSUPPORTED', `${found.message}; ${found.advice}`, { backend: calls.store.name });
+    if (found)
+      throw new LockError('LOCK_UNSUPPORTED', `${found.message}; ${found.advice}`, { backend: calls.store.name });
+    kept = (await calls.limited(async () => calls.store.keeps?.(), 'a question')) ?? kept;
   });
-  return { passed, hurry: (within) => calls.hurry(within) };
+  return {
+    passed,
+    refusal(life) {
+      if (life < kept) return undefined;
+      const { name } = calls.store;
+      const message = `${name} removes what nobody has written for ${kept} ms, so a lease or a place in line of ${life} ms would be gone before its end; take a shorter ttl, or a store that keeps what it has`;
+      return new LockError('LOCK_UNSUPPORTED', message, { backend: name });
+    },
+    hurry: (within) => calls.hurry(within),
+  };
 }

@@ -22,6 +22,10 @@ export class KeptWords implements Words {
     return this.#records.delete(key);
   }
 
+  async *keys(prefix: string): AsyncIterable<string> {
+    yield* [...this.#records.keys()].filter((key) => key.startsWith(prefix));
+  }
+
   answer(key: string, answered: Answerable): Left | undefined {
     return answerIn(this.#records.get(key), answered, this.#clock.now());
   }

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Leave } from '../../core/contract/backend.ts';
 import { NO_MARK } from '../../core/contract/left.ts';
 import { type KeyRecord, leavingIn, overAt, readRecord, writeRecord } from '../shared/record.ts';
-import { encodeKey } from './names.ts';
-import { ensureContainer, list, read, removeNode, stat, TRIES } from './nodes.ts';
+import { decodeKey, encodeKey } from './names.ts';
+import { ensureContainer, list, listNow, read, removeNode, stat, TRIES } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError, KeeperError } from './wire/errors.ts';
 import { multi } from './wire/multi.ts';
@@ -120,6 +120,18 @@ export class WordsNodes {
     const { left, tries } = this.#paths(key);
     const there = await Promise.all([removeNode(connection, left), removeNode(connection, tries)]);
     return there.includes(true);
+  }
+
+  /** The keys that begin with `prefix`, container by container. @param progress called after each, with the keys so far */
+  async *keys(connection: Connection, prefix: string, progress?: (looked: number) => void): AsyncIterable<string> {
+    let looked = 0;
+    for (const bucket of (await listNow(connection, this.#folder)).names) {
+      const { names } = await list(connection, `${this.#folder}/${bucket}`);
+      const keys = new Set(names.map((name) => decodeKey(name.slice(0, name.lastIndexOf('@')))));
+      for (const key of keys) if (key?.startsWith(prefix)) yield key;
+      looked += names.length;
+      progress?.(looked);
+    }
   }
 
   /** The watcher is told once, when words are left or removed. */

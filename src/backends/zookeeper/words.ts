@@ -44,6 +44,11 @@ export class ZookeeperWords implements Words {
     });
   }
 
+  async *keys(prefix: string, progress?: (looked: number) => void): AsyncIterable<string> {
+    const connection = await this.#ask('list words', async (open) => open);
+    yield* this.#nodes.keys(connection, prefix, progress);
+  }
+
   forget(key: string): Promise<boolean> {
     return this.#ask('forget words', (connection) => this.#nodes.remove(connection, key));
   }

@@ -5,12 +5,13 @@ import { checkCommand, labelOf } from '../child/find.ts';
 import { Output } from '../child/output.ts';
 import { supervise } from '../child/supervise.ts';
 import { type Timing, timeIfGiven, timing } from '../child/timing.ts';
-import { command } from '../command.ts';
+import { type Command, command, split } from '../command.ts';
 import { addressOf, openWithin, UNANSWERED, URL_OPTION } from '../engine.ts';
 import { EXIT, ExitError, whole } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/screen.ts';
 import { Trouble } from '../trouble.ts';
+import { forgetMemo, listMemos } from './memos.ts';
 
 const HELP = `Run a command once, and print its output for all that ask for the same key.
 
@@ -19,6 +20,9 @@ const HELP = `Run a command once, and print its output for all that ask for the 
   holdfast memo token --keep 1h --refresh 50m -- ./token.sh   one makes a new token, the others get the old one at once
   holdfast memo import --keep 1d --attempts 3 -- ./import.sh  after three failures it rests for an hour
   holdfast memo prices --keep 10m --forget -- ./prices.sh     forget what is kept, and run it now
+  holdfast memo --list                                        what is kept, failed, poisoned or running
+  holdfast memo --list order:                                 of keys that begin with order:
+  holdfast memo forget prices                                 forget what is kept, a kept error and the tries
 
   -u, --url <url>     the engine (default $HOLDFAST_URL, else a local file)
   --keep <time>       how long the output is kept (default 0: only for those that wait when it comes)
@@ -29,6 +33,8 @@ const HELP = `Run a command once, and print its output for all that ask for the 
   --ttl <time>        how long it takes until the others know that a machine is dead (default 30s)
   --grace <time>      time between SIGTERM and SIGKILL when the key is lost (default 5s, at most two thirds of the ttl)
   --forget            forget first what is kept
+  --list              list memos by the beginning of their keys; never what they keep
+  --json              with --list: a line of JSON for each; tokens are text, times are ms
 
 A <time> is written as 250ms, 30s, 5m, 2h or 1d.
 
@@ -39,9 +45,9 @@ The command gets HOLDFAST_KEY and HOLDFAST_TOKEN in its environment; the token g
 Exit code: 0 if the output is kept, or was kept before; the command's own if it failed here; 128 + n if signal n ended
 the command or the wait; 75 the --wait for another run is over, or the key rests after too many failures; 69 the engine
 is not available, or the key was lost, or the output could not be kept; 64 wrong usage, or another --match; 127 the
-command was not found; 126 it cannot be executed.`;
+command was not found; 126 it cannot be executed. Of forget: 0 something was forgotten; 1 nothing was there.`;
 
-export const memo = command({
+const runMemo = command({
   name: 'memo',
   summary: 'run a command once, and print its output for all that ask',
   takes: ['<key>', '--', '<command>…'],
@@ -95,6 +101,17 @@ export const memo = command({
     }
   },
 });
+
+export const memo: Command = {
+  ...runMemo,
+  options: { ...runMemo.options, ...listMemos.options },
+  run(args) {
+    const [own, rest] = split(args);
+    if (own.includes('--list')) return listMemos.run(args);
+    // Before a command to run, it is a key like others.
+    return (own.includes('forget') && own.length > 1 && rest.length === 0 ? forgetMemo : runMemo).run(args);
+  },
+};
 
 /** Runs the command. @throws ExitError if it fails, when its output has been printed */
 async function outputOf(run: MemoRun, words: readonly string[], plan: Timing): Promise<Buffer> {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
+import { visible } from '../../core/contract/visible.ts';
 import type { Locks, Standing } from '../../index.ts';
 import { command } from '../command.ts';
 import { addressOf, open, sourceOf, URL_OPTION } from '../engine.ts';
@@ -25,7 +26,7 @@ export const release = command({
 
   -u, --url <url>    the engine (default $HOLDFAST_URL, else a local file)
   --force            required, because the holder may still be working
-  --reason <text>    required: why you do it
+  --reason <text>    required: why you do it; it is printed with the outcome, and the evicted holder does not get it
   --ticket <number>  evict only the holder with this ticket (default: all holders, readers and permits too)
   -y, --yes          do not ask
 
@@ -48,7 +49,7 @@ Exit code: 0 a holder was evicted; 1 none was; 69 the engine is not available; 6
     console.log(
       evicted === 0
         ? `Nobody held it in ${sourceOf(address)}.`
-        : `Evicted ${evicted === 1 ? 'one holder' : `${evicted} holders`}.`,
+        : `Evicted ${evicted === 1 ? 'one holder' : `${evicted} holders`}: ${visible(reason)}`,
     );
     return evicted === 0 ? EXIT.NO : EXIT.OK;
   },

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { counted } from '../../core/contract/errors.ts';
 import { visible } from '../../core/contract/visible.ts';
 
 const SECOND_SCREEN = '\u001b[?1049h\u001b[?25l';
@@ -61,7 +62,7 @@ export async function withProgress<T>(list: (progress: (looked: number) => void)
       if (!process.stderr.isTTY || performance.now() < next) return;
       next = performance.now() + PAUSE;
       shown = true;
-      process.stderr.write(`${START_OF_LINE}${looked.toLocaleString('en')} keys looked at…${REST_OF_LINE}`);
+      process.stderr.write(`${START_OF_LINE}${counted(looked, 'key')} looked at…${REST_OF_LINE}`);
     });
   } finally {
     if (shown) process.stderr.write(START_OF_LINE + REST_OF_LINE);

@@ -1,3 +1,4 @@
+import { counted } from '../../core/contract/errors.ts';
 import { visible } from '../../core/contract/visible.ts';
 import type { Progress } from '../../torture/torture.ts';
 import type { FaultCount, Verdict } from '../../torture/verdict.ts';
@@ -25,7 +26,7 @@ export function progressLine({ ran, totals, faults, broken }: Progress): string 
   const kinds = Object.entries(faults).map(([kind, { effective }]) => `${kind} ${effective}`);
   const parts = [
     `${Math.round(ran / 1_000)}s`.padStart(5),
-    `${count(totals.holds)} holds`,
+    counted(totals.holds, 'hold'),
     `longest wait ${seconds(totals.longestWait)}`,
     kinds.length > 0 ? `faults: ${kinds.join(', ')}` : 'no faults yet',
   ];
@@ -40,11 +41,11 @@ export function words(verdict: Verdict & { readonly again: string }): string[] {
   return [
     ...headline(verdict),
     '',
-    `  ${count(totals.holds)} of ${count(totals.wishes)} requests got a lock, ${count(totals.underFaults)} of them under faults, in ${seconds(verdict.ran)}`,
-    `  ${count(effective)} faults hit something: ${faultList(faults)}`,
-    `  ${count(overslept)} holders were stopped for longer than their leases`,
-    `  ${count(staleWrites)} writes came late, after the next hold had begun; the fencing token refused ${count(staleRefused)} of them`,
-    `  longest wait ${seconds(totals.longestWait)}; without a fault, ${count(totals.handOvers)} free keys got their next holder within ${Math.ceil(totals.longestHandOver)} ms`,
+    `  ${count(totals.holds)} of ${counted(totals.wishes, 'request')} got a lock, ${count(totals.underFaults)} of them under faults, in ${seconds(verdict.ran)}`,
+    `  ${counted(effective, 'fault')} hit something: ${faultList(faults)}`,
+    `  ${counted(overslept, 'holder was stopped for longer than its lease', 'holders were stopped for longer than their leases')}`,
+    `  ${counted(staleWrites, 'write')} came late, after the next hold had begun; the fencing token refused ${count(staleRefused)} of them`,
+    `  longest wait ${seconds(totals.longestWait)}; without a fault, ${counted(totals.handOvers, 'free key got its', 'free keys got their')} next holder within ${Math.ceil(totals.longestHandOver)} ms`,
     ...notes.map((note) => `  note: ${note}`),
     '',
     `To repeat: ${again}`,

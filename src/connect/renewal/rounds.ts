@@ -2,6 +2,7 @@ import { EXCLUSIVE } from '../../core/contract/admission.ts';
 import type { Backend, Claim, Renewal } from '../../core/contract/backend.ts';
 import { systemClock } from '../../core/contract/clock.ts';
 import { promiseOf } from '../../core/contract/context.ts';
+import { inMs } from '../../core/contract/errors.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
 import { withLimit } from '../../core/contract/promises.ts';
 import { between, type Moment, type SharedTime } from './shared-time.ts';
@@ -100,7 +101,7 @@ export class Rounds {
   async #renew(batch: readonly Due[]): Promise<void> {
     const sent = this.#time.now();
     const within = Math.min(PATIENCE, leastOf(batch.map(({ claim }) => claim.ttl)) / 3);
-    const late = (): Error => new Error(`no answer within ${within} ms`);
+    const late = (): Error => new Error(`no answer within ${inMs(within)}`);
     const answers = await withLimit(
       promiseOf(() => this.#backend.renew(batch.map(({ claim }) => claim))),
       within,

@@ -1,7 +1,7 @@
 import { isExclusive, type Seats } from '../contract/admission.ts';
 import type { Attempt } from '../contract/backend.ts';
 import { deadlineOf } from '../contract/clock.ts';
-import { isLockError } from '../contract/errors.ts';
+import { inMs, isLockError } from '../contract/errors.ts';
 import { type Circumstances, labelFor, type ProcessName } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
@@ -132,9 +132,10 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
   }
 
   #tooLate({ validFor }: LocalGrant): void {
-    if (validFor <= this.terms.delay) throw new Error(`a hold is good for ${validFor} ms, with its delay`);
+    if (validFor <= this.terms.delay) throw new Error(`a hold is good for ${inMs(validFor)}, with its delay`);
     this.startAnew();
-    if (!this.patient) throw new Error(`the hold, of ${this.terms.lengths.hold} ms, was over before its answer came`);
+    if (!this.patient)
+      throw new Error(`the hold, of ${inMs(this.terms.lengths.hold)}, was over before its answer came`);
   }
 
   /**

@@ -1,13 +1,13 @@
 import type { Attempt, Claim, Grant } from '../contract/backend.ts';
 import { deadlineOf } from '../contract/clock.ts';
-import { isLockError } from '../contract/errors.ts';
-import { placeTtlOf } from '../contract/lengths.ts';
+import { inMs, isLockError } from '../contract/errors.ts';
+import { placeTtlOf, signOfLife } from '../contract/lengths.ts';
 import type { Enclosing } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 import { Listener } from '../engine/listener.ts';
 import { withdraw } from '../engine/withdrawal.ts';
-import { Outage, UNANSWERED } from './outage.ts';
+import { Contact, type Outage, UNANSWERED } from './outage.ts';
 
 /** The number of attempts in a row that may be refused as too late before the claim fails. */
 const MOST_LATE = 3;
@@ -48,8 +48,6 @@ export interface NumberedClaim extends Claim {
 /** A claim with a record of what was sent, answered and heard. So it knows what the engine may keep for it. */
 export class SentClaim {
   claim: NumberedClaim;
-  /** What is wrong with the engine, if something is. */
-  outage: Outage | undefined;
   protected readonly engine: Engine;
   protected readonly terms: Terms;
   /** It is there once the claim has been refused. */
@@ -63,16 +61,20 @@ export class SentClaim {
   #lateUntil = 0;
   /** The time at which it was made. */
   readonly #made: number;
-  /** The time at which the last answered request was sent. */
-  #answered: number | undefined;
+  readonly #contact: Contact;
 
   /** @param outage the outage that the claim before it met */
   constructor(engine: Engine, claim: NumberedClaim, terms: Terms, outage?: Outage) {
     this.#made = engine.clock.now();
     this.engine = engine;
     this.terms = terms;
-    this.outage = outage;
+    this.#contact = new Contact(outage);
     this.claim = claim;
+  }
+
+  /** What is wrong with the engine, if something is. */
+  get outage(): Outage | undefined {
+    return this.#contact.outage;
   }
 
   /** Makes the listener, where there is none yet. */
@@ -84,7 +86,7 @@ export class SentClaim {
   /** Says why a caller heard nothing, if the engine is to blame: the last error, or that a claim made by `moment` got no answer at all. */
   silence(moment: number): unknown {
     if (this.outage) return this.outage.last;
-    return this.#answered === undefined && this.#made <= moment ? UNANSWERED : undefined;
+    return this.#contact.answered === undefined && this.#made <= moment ? UNANSWERED : undefined;
   }
 
   /** Whether the caller waits, and so asks again after a refusal. */
@@ -98,8 +100,7 @@ export class SentClaim {
     try {
       const answer = await attempt;
       if (!answer || (!answer.granted && answer.late)) return undefined;
-      this.#answered = sent;
-      this.outage = undefined;
+      this.#contact.noteAnswer(sent, this.engine.clock.now());
       return answer;
     } catch (error) {
       this.#noteFailure(error, sent);
@@ -131,12 +132,11 @@ export class SentClaim {
   #accept(attempt: Attempt, sent: number): Attempt {
     if (!attempt.granted && attempt.late) {
       if (++this.#lateInARow <= MOST_LATE) return attempt;
-      throw new Error(`every request came later than ${this.claim.within} ms`);
+      throw new Error(`every request came later than ${inMs(this.claim.within)}`);
     }
     const { clock } = this.engine;
     this.#lateInARow = 0;
-    this.#answered = sent;
-    this.outage = undefined;
+    this.#contact.noteAnswer(sent, this.engine.clock.now());
     // The engine may have admitted the id and let it lapse before this process knew, so that this is a second place with the same id. Mail
     // for the first place may still be on its way, and is no grant of the second.
     if (!attempt.granted && deadlineOf(this.sent!, placeTtlOf(this.claim)) <= clock.now()) this.listen().distrustMail();
@@ -154,9 +154,8 @@ export class SentClaim {
   }
 
   #noteFailure(error: unknown, sent: number): Outage {
-    this.outage ??= new Outage(this.#answered ?? sent, error);
-    this.outage.last = error;
-    return this.outage;
+    const pause = Math.max(signOfLife(this.claim), this.claim.queue ? 0 : this.terms.spin.bound);
+    return this.#contact.noteFailure(error, sent, this.engine.clock.now(), pause, this.claim.within);
   }
 
   #noAnswer(sent: number): void {

@@ -63,17 +63,20 @@ function inParts(ms: number, fn: () => void, background: boolean): Cancel {
 /** A smaller difference between the two clocks comes from the measurement, not from a sleep. ms */
 const SLEEP = 250;
 
-/** Random digits, two for each byte; an id takes 32. Many are made at once, since a call of the generator costs more than an id. */
-let digits = '';
-let used = 0;
-
+/**
+ * Draws an id at the moment: what is drawn ahead is the same in all processes that begin from one startup snapshot. Clones of a running
+ * machine share the state of the generator, too. The time keeps their ids apart, unless both draw in the same nanosecond.
+ */
 function randomId(): string {
-  if (used === digits.length) {
-    digits = randomBytes(16 * 64).toString('hex');
-    used = 0;
-  }
-  used += 32;
-  return digits.slice(used - 32, used);
+  const drawn = randomBytes(16).toString('hex');
+  const mixed = Number.parseInt(drawn.slice(24), 16) ^ (performance.now() * 1e6);
+  return drawn.slice(0, 24) + (mixed >>> 0).toString(16).padStart(8, '0');
+}
+
+/** Calls `fn` in each process that begins from a startup snapshot, if this one is building that. What a module measured is old there. */
+export function inEachClone(fn: () => void): void {
+  const { startupSnapshot } = process.getBuiltinModule?.('v8') ?? {};
+  if (startupSnapshot?.isBuildingSnapshot?.()) startupSnapshot.addDeserializeCallback(fn);
 }
 
 /** A clock that knows the time of day, its own or the machine's. */
@@ -97,7 +100,13 @@ export function withoutContext(clock: Clock): EngineClock {
 let asleep = 0;
 /** The time by which `uptime` may be behind, ms: macOS and the BSDs tell whole seconds. */
 let behind = 1_000;
-const awakeSince = up() - performance.now();
+let awakeSince = up() - performance.now();
+/** It tells the time of this process from that of fake timers, which do not fake `uptime`: in theirs the machine never sleeps. */
+let origin = performance.timeOrigin;
+inEachClone(() => {
+  awakeSince = up() - performance.now() - asleep;
+  origin = performance.timeOrigin;
+});
 
 /** Gives the time since the start of the machine, ms. */
 function up(): number {
@@ -118,6 +127,7 @@ export const systemClock: EngineClock = {
     if (Math.abs(Date.now() - performance.now() - wall) > SLEEP) systemClock.resync();
   },
   resync() {
+    if (performance.timeOrigin !== origin) return systemClock.now();
     wall = Date.now() - performance.now();
     const slept = up() - performance.now() - awakeSince - asleep;
     // A step of `behind` may be a new second, and no sleep. After a sleep the clock is rather ahead than behind, since a lease may end

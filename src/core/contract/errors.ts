@@ -103,6 +103,13 @@ export function shown(value: unknown): string {
 /** Writes a key or a name for a message. */
 export const quoted = (key: string): string => JSON.stringify(key.length > 80 ? `${key.slice(0, 77)}…` : key);
 
+/** Writes how many of something there are: `1 hold`, `1,200 holds`. */
+export const counted = (count: number, one: string, several = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : several}`;
+
+/** Writes a time for a message. It may have been computed, and nobody reads fractions of a ms. */
+export const inMs = (ms: number): string => `${ms < 1 ? ms : Math.round(ms)} ms`;
+
 /** Gives the message of a cause without its full stop, since a sentence follows. */
 export const reasonOf = (cause: unknown): string =>
   (cause instanceof Error ? cause.message : String(cause)).replace(/[.\s]+$/, '');

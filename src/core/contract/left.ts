@@ -72,6 +72,11 @@ export interface Words {
   look(key: string): Promise<Remembered>;
   /** Removes the words and the tries. A hold that began before may leave words again. @returns whether there were any */
   forget(key: string): Promise<boolean>;
+  /**
+   * Memos can be listed. Gives each key that begins with `prefix` and has words or tries once, in any order; some may be over by then.
+   * @param progress called after each request to the engine, with the number of keys looked at so far
+   */
+  keys?(prefix: string, progress?: (looked: number) => void): AsyncIterable<string>;
 }
 
 /**

@@ -22,7 +22,7 @@ export interface LockOptions {
    * 60 s, and no more than the engine's longest lease less `ttl`. Default 0.
    */
   readonly delay?: Duration | undefined;
-  /** How long before the deadline the loss signal fires. Default a tenth of `ttl`; less than two thirds of it. */
+  /** How long before the deadline the loss signal fires. Default a tenth of `ttl`; at most two thirds of it. */
   readonly notice?: Duration | undefined;
   /** Makes the next lease longer if the work of the last holders took nearly all of theirs. It is for leases without renewal. */
   readonly adaptive?: Adaptive | undefined;
@@ -46,7 +46,7 @@ export interface LockOptions {
    */
   readonly reentrant?: boolean | undefined;
   /**
-   * Searches for a deadlock after 1 s, if the caller waits inside another hold. Of the waits in a deadlock that have this option, the last
+   * Searches for a deadlock after half a second, if the caller waits inside another hold. Of the waits in a deadlock that have this option, the last
    * one gives up, with `LOCK_DEADLOCK`. Default false. Not where waiters cannot be listed.
    */
   readonly detect?: boolean | undefined;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Clock } from './clock.ts';
+import { type Clock, inEachClone } from './clock.ts';
 
 /**
  * Tells whose a claim is: its process, and the holds that its caller had. It travels in the claim's label, behind the words for people, so
@@ -128,10 +128,12 @@ const names = new WeakMap<Clock, ProcessName>();
  * name.
  */
 export function processName(clock: Clock): ProcessName {
-  let name = names.get(clock);
-  if (!name) {
-    name = new ProcessName();
-    names.set(clock, name);
-  }
+  const known = names.get(clock);
+  if (known) return known;
+  const name = new ProcessName();
+  inEachClone(() => {
+    name.word = undefined;
+  });
+  names.set(clock, name);
   return name;
 }

@@ -1,10 +1,14 @@
 import type { Finding, Traits } from './backend.ts';
+import { invalid, shown } from './errors.ts';
 
 /** What a store has under a key. */
 export interface RegisterEntry {
   /** Undefined: nothing is there. */
   readonly text?: string | undefined;
-  /** It changes with every write of the key: an ETag, a revision, a generation. It is only compared. */
+  /**
+   * It changes with every write of the key, and none comes twice, also where the key was removed and made again: an ETag, a revision of the
+   * whole store, a random id. It is only compared.
+   */
   readonly version?: string | undefined;
   /** The store's time of this read, ms, where `tellsTime`. */
   readonly now?: number;
@@ -15,6 +19,53 @@ export interface RegisterEntry {
  * the new version, which saves the next step a read. `true`: done, by a store that tells no version.
  */
 export type Written = boolean | string | RegisterEntry;
+
+/** What a write came to. */
+export interface WriteOutcome {
+  readonly taken: boolean;
+  /** The new one, where the store tells it. */
+  readonly version?: string;
+  /** What is there instead, where the store tells it. */
+  readonly found?: RegisterEntry;
+}
+
+/**
+ * The only place that decides whether a store took a write. A driver may give anything for a row that was not changed, and a yes that was a
+ * no lets two hold.
+ * @throws LockError `LOCK_INVALID` for an answer that is none of the contract
+ */
+export function writeOutcome(written: Written, { name }: Pick<RegisterStore, 'name'>): WriteOutcome {
+  if (written === true) return { taken: true };
+  if (written === false) return { taken: false };
+  if (typeof written === 'string' && written !== '') return { taken: true, version: written };
+  if (isEntry(written)) return { taken: false, found: written };
+  const wanted = 'the new version as a string, true, false where nothing was written, or the entry that is there';
+  throw invalid(`write() of the store ${name} gave ${shown(written)}; it has to give ${wanted}`);
+}
+
+/**
+ * What a read has brought; a driver may give null where nothing is there.
+ * @throws LockError `LOCK_INVALID` for an answer that is none of the contract
+ */
+export function readEntry(
+  entry: RegisterEntry | null | undefined,
+  { name }: Pick<RegisterStore, 'name'>,
+): RegisterEntry {
+  if (entry === undefined || entry === null) return {};
+  if (isEntry(entry)) return entry;
+  const wanted = 'a text and its version, both strings, or undefined where nothing is there';
+  throw invalid(`read() of the store ${name} gave ${shown(entry)}; it has to give ${wanted}`);
+}
+
+function isEntry(entry: unknown): entry is RegisterEntry {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return false;
+  const { text, version, now: _, ...others } = entry as RegisterEntry;
+  if (typeof text === 'string') return typeof version === 'string';
+  // The result of a driver has neither: to take it for an empty entry would be a guess.
+  return text === undefined && (version === undefined || typeof version === 'string') && !hasMembers(others);
+}
+
+const hasMembers = (value: object): boolean => Object.keys(value).length > 0;
 
 /**
  * A store that can compare and set: all that a lock needs. What it throws means that the outcome is unknown; a `LockError`, that
@@ -66,7 +117,10 @@ export interface RegisterStore {
   readonly tellsConflicts?: boolean;
   /** It has one clock for all clients, and every read tells its time: then lapses go by it. Default false. */
   readonly tellsTime?: boolean;
-  /** Reads what is there, or undefined. It may be old: a write finds out. */
+  /**
+   * Reads what is there, or undefined. It must not be older than what this client wrote or read before: a hold that such a read does not show
+   * is taken for lost. That others have written since, a write finds out.
+   */
   read(key: string, signal: AbortSignal): Promise<RegisterEntry | undefined>;
   /** Writes if the key still has this version or, where that is undefined, if nothing is there: in one step of the store. */
   write(key: string, text: string, ifVersion: string | undefined, signal: AbortSignal): Promise<Written>;
@@ -76,6 +130,11 @@ export interface RegisterStore {
   list?(prefix: string): AsyncIterable<string>;
   /** Removes what is there: a note that is over. Without it an empty note stays. */
   remove?(key: string): Promise<void>;
+  /**
+   * For so many ms what is written stays there, where the store removes it by itself then; undefined: for good. It is asked once, before the
+   * first lock, and no lease may be as long.
+   */
+  keeps?(): Promise<number | undefined>;
   /** Tells what else endangers locks there. */
   check?(): Promise<Finding[]>;
   /** Ends what the store opened. */

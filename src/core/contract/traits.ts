@@ -25,8 +25,8 @@ export interface Traits {
   /** A hold can be left to lapse by itself after a given time (`minHold` without a process that waits for it). */
   readonly lapses: boolean;
   /**
-   * The engine has no clock: a lapse is seen only by a process that has watched the claim for all of its lease, so a newcomer takes over
-   * an old hold no sooner. Default false.
+   * The engine has no clock: a lapse is seen only by a process that has watched the claim for what others have not watched of its lease, so
+   * a newcomer takes over an old hold no sooner. Default false.
    */
   readonly observedLapses?: boolean;
   /**

@@ -13,7 +13,7 @@ import type {
 } from '../contract/backend.ts';
 import { type Clock, type EngineClock, withoutContext } from '../contract/clock.ts';
 import { Context, inNoContext, promiseOf } from '../contract/context.ts';
-import { isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
+import { counted, inMs, isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
 import { KeyedSerializer } from '../contract/keyed-serializer.ts';
 import { labelParts } from '../contract/origin.ts';
 import { printable } from '../contract/printable.ts';
@@ -101,7 +101,11 @@ export class Engine {
 
   /** Gives an answer per claim, also if the backend gave fewer. A missing answer is `unknown`. */
   async renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
-    const answers = await this.limit(() => this.backend.renew(claims), within, `renew ${claims.length} holds`);
+    const answers = await this.limit(
+      () => this.backend.renew(claims),
+      within,
+      `renew ${counted(claims.length, 'hold')}`,
+    );
     return claims.map((_, i) => renewalOf(answers?.[i]));
   }
 
@@ -129,6 +133,22 @@ export class Engine {
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
   async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<Standing> {
+    const list = (step: (looked: number) => void) => this.backend.inspect!(prefix, { exact, progress: step });
+    // An engine that cannot ask for one key by its name lists others, too.
+    for await (const standing of this.#list(prefix, list, progress))
+      if (!exact || standing.key === prefix) yield printable({ ...standing, ...labelParts(standing.label) });
+  }
+
+  /** The keys of memos. @throws LockError `LOCK_UNAVAILABLE` */
+  remembered(prefix: string, progress?: Listing['progress']): AsyncIterable<string> {
+    return this.#list(prefix, (step) => this.backend.words!.keys!(prefix, step), progress);
+  }
+
+  async *#list<T>(
+    prefix: string,
+    list: (step: (looked: number) => void) => AsyncIterable<T>,
+    progress: Listing['progress'],
+  ): AsyncIterable<T> {
     const caller = new Context();
     const limit = new StepLimit();
     const step = (looked: number): void => {
@@ -136,21 +156,18 @@ export class Engine {
       if (progress) caller.run(() => progress(looked));
     };
     const ask = (call: () => Promise<void>): Promise<void> => this.#ask(prefix, call, 'Try again');
-    const standings = inNoContext(() =>
-      this.backend.inspect!(prefix, { exact, progress: step })[Symbol.asyncIterator](),
-    );
+    const found = inNoContext(() => list(step)[Symbol.asyncIterator]());
     try {
       for (;;) {
         const { done, value } = await limit.apply(
-          inNoContext(promiseOf<IteratorResult<Standing>>, () => standings.next()),
+          inNoContext(promiseOf<IteratorResult<T>>, () => found.next()),
           ask,
         );
         if (done) return;
-        // An engine that cannot ask for one key by its name lists others, too.
-        if (!exact || value.key === prefix) yield printable({ ...value, ...labelParts(value.label) });
+        yield value;
       }
     } finally {
-      inNoContext(async () => standings.return?.()).catch(() => {}); // nobody waits for this: it may hang in the very call that took too long
+      inNoContext(async () => found.return?.()).catch(() => {}); // nobody waits for this: it may hang in the very call that took too long
     }
   }
 
@@ -198,7 +215,7 @@ export class Engine {
     return this.#timeouts.bound(inNoContext(promiseOf<T>, call), within, () => {
       const obstacle = this.backend.obstacle?.();
       const what = key === undefined ? act : `${act} ${quoted(key)}`;
-      return new Error(`${what}: no answer within ${within} ms${why}${obstacle ? `; ${obstacle}` : ''}`);
+      return new Error(`${what}: no answer within ${inMs(within)}${why}${obstacle ? `; ${obstacle}` : ''}`);
     });
   }
 

@@ -65,6 +65,7 @@ export class HeldLease implements AnyLease {
     if (this.#released) return false;
     this.#engine.clock.resync(); // the machine may have slept since the last look
     const hold = this.#hold;
+    if (!hold.life.over) hold.keeper.attend(hold);
     const overdue = !hold.life.over && this.#engine.clock.now() > hold.timing.deadline + OVERDUE;
     if (overdue) inNoContext(queueMicrotask, () => hold.expire());
     return hold.held;

@@ -89,6 +89,8 @@ export interface HoldKeeper<O extends HoldOwner> {
   release(hold: Hold<O>): Promise<boolean>;
   /** Gives the hold up, and leaves words under its key in that step. Never rejects. */
   releaseWith(hold: Hold<O>, leave: Leave, state: LeftState): Promise<WordsLeft>;
+  /** Sees to it that the timer of a hold is set, if that will not fire any more. */
+  attend(hold: Hold<O>): void;
   /** Receives a hold that ended by itself. */
   onEnd(hold: Hold<O>): void;
 }

@@ -35,6 +35,11 @@ export class Watchdog {
     hold.timing.cover?.end();
   }
 
+  /** Sees to it that the timer rings when the hold is due. */
+  attend(hold: Hold): void {
+    this.#holds.ringBy(due(hold));
+  }
+
   get holds(): Iterable<Hold> {
     return this.#holds.items;
   }

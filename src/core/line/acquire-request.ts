@@ -1,7 +1,7 @@
 import type { QueuedClaim, SeatRequest } from '../claims/queued-claim.ts';
 import { ALL_SEATS, isExclusive, type Seats } from '../contract/admission.ts';
 import type { Cancel } from '../contract/clock.ts';
-import { isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
+import { inMs, isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
 import {
   channels,
   EVENT_VERSION,
@@ -231,7 +231,7 @@ function abortError({ key, terms }: AcquireRequest): LockError {
  */
 function timeoutError({ key, queued, began, terms: { wait } }: AcquireRequest, backend: string): LockError {
   const cause = queued?.silence(began + wait / 2);
-  const waited = `${quoted(key)} could not be had on ${backend} within ${wait} ms`;
+  const waited = `${quoted(key)} could not be had on ${backend} within ${inMs(wait)}`;
   const [code, why] =
     cause === undefined
       ? ([

@@ -9,14 +9,14 @@ const endOfTurn = (): Promise<void> => new Promise((resolve) => inNoContext(proc
 interface LingeringHold {
   readonly due: number;
   slot: number;
-  readonly onEnd: () => void;
+  readonly onEnd: () => Promise<unknown>;
 }
 
 /** The time between the release of a hold and its way back to the engine, in which a caller of this process can have it. */
 export class Interim {
   readonly #engine: Engine;
-  /** The number of releases that leave at the end of this turn. */
-  #leaving = 0;
+  /** The releases that leave at the end of this turn, or are on their way. None of them rejects. */
+  readonly #leaving = new Set<Promise<unknown>>();
   /**
    * A key has at most one hold that lingers, since such a hold is exclusive. The process stays alive until the hold is back at the engine.
    */
@@ -29,25 +29,33 @@ export class Interim {
 
   /** Whether the hold that keeps others out here was released, so that the key will be free without anybody's help. */
   get isOpen(): boolean {
-    return this.#leaving > 0 || this.#lingering.size > 0;
+    return this.#leaving.size > 0 || this.#lingering.size > 0;
+  }
+
+  /** Resolves when the releases that are on their way now have ended, also if others begin meanwhile. */
+  get ended(): Promise<unknown> {
+    return Promise.all(this.#leaving);
   }
 
   /** Calls `act` at the end of this turn, and gives its result. */
-  async endTurn<T>(act: () => Promise<T>): Promise<T> {
+  endTurn<T>(act: () => Promise<T>): Promise<T> {
     const { activity } = this.#engine;
     activity.begin();
-    this.#leaving++;
+    return this.#follow(endOfTurn().then(act), () => activity.end());
+  }
+
+  async #follow<T>(leaving: Promise<T>, onEnd?: () => void): Promise<T> {
+    this.#leaving.add(leaving);
     try {
-      await endOfTurn();
-      return await act();
+      return await leaving;
     } finally {
-      this.#leaving--;
-      activity.end();
+      this.#leaving.delete(leaving);
+      onEnd?.();
     }
   }
 
-  /** Calls `onEnd` when a caller has come, or after `ms`. */
-  linger(ms: number, now: number, onEnd: () => void): void {
+  /** Calls `onEnd`, which gives the hold back, when a caller has come, or after `ms`. */
+  linger(ms: number, now: number, onEnd: () => Promise<unknown>): void {
     const due = now + ms;
     this.#lingering.add({ due, slot: -1, onEnd }, due, now);
   }
@@ -62,7 +70,7 @@ export class Interim {
 
   /** Ends the lingering, since a caller has come. */
   end(): void {
-    for (const hold of this.#lingering.items) if (this.#lingering.remove(hold)) hold.onEnd();
+    for (const hold of this.#lingering.items) if (this.#lingering.remove(hold)) void this.#follow(hold.onEnd());
   }
 
   /** Ends the lingering for good: no caller will come. */

@@ -11,12 +11,11 @@ import type { AcquireRequest } from './acquire-request.ts';
 import { lingerOf, mayPass } from './hand-over.ts';
 import { Interim } from './interim.ts';
 import type { LineContext } from './line-context.ts';
+import { type LocalWaiters, Lookout } from './lookout.ts';
 import { releaseWith } from './release-with.ts';
 
 /** The part of a local line that the holds of its key need. */
-export interface Callers {
-  /** Whether a caller waits here, and not in the engine's line. */
-  readonly waitedFor: boolean;
+export interface Callers extends LocalWaiters {
   /** Gives the place of `request` to the first caller that waits here, if that may have it. @returns that caller */
   replace(request: AcquireRequest, may: (next: AcquireRequest) => boolean): AcquireRequest | undefined;
   /**
@@ -38,12 +37,14 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
   readonly #callers: Callers;
   /** Ends when a caller comes that has to wait here. */
   readonly interim: Interim;
+  readonly lookout: Lookout;
 
   constructor({ engine, watchdog }: LineContext, callers: Callers) {
     this.engine = engine;
     this.#watchdog = watchdog;
     this.#callers = callers;
     this.interim = new Interim(engine);
+    this.lookout = new Lookout(engine, callers);
   }
 
   /** Stands in the engine's line with a claim. The request that the claim belongs to at the end gets what comes of it. Never rejects. */
@@ -82,7 +83,15 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     request.grant(hold); // before listeners are told: one of them may end the wait
     const how = hold.tenure.passes > 0 ? 'handedOver' : 'acquired';
     request.events.tellEnd(how, hold.exclusive ? hold.token : undefined);
+    this.lookout.noteGrant(hold);
+    this.lookout.add(hold);
     hold.listen();
+  }
+
+  /** Looks after the hold no more: it is over. */
+  #forget(hold: Hold<AcquireRequest>): void {
+    this.#watchdog.remove(hold);
+    this.lookout.remove(hold);
   }
 
   /** Releases a hold: it passes on, is kept for a while, or goes back to the engine. */
@@ -97,11 +106,13 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
       return false;
     }
     hold.markReleased();
-    this.#watchdog.remove(hold);
+    this.#forget(hold);
     const { waitedFor } = this.#callers;
     if (waitedFor && this.#passOn(hold, owner)) return true;
     const linger = !waitedFor && owner.terms.handOff.linger > 0 ? lingerOf(hold, now) : 0;
-    if (linger === 0 && owner.terms.awaitRelease) return this.#giveUp(hold, owner);
+    // A key that stays taken is of no use to the callers of this turn.
+    if (linger === 0 && (owner.terms.awaitRelease || hold.timing.minHoldLeft(now) > 0))
+      return this.#giveUp(hold, owner);
     const leave = async (): Promise<boolean> => this.#passOn(hold, owner) || this.#giveUp(hold, owner);
     if (linger === 0) return this.interim.endTurn(leave);
     this.interim.linger(linger, now, leave);
@@ -134,7 +145,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
   async releaseWith(hold: Hold<AcquireRequest>, leave: Leave, state: LeftState): Promise<WordsLeft> {
     const { owner } = hold;
     if (!owner || hold.life.over) return 'gone';
-    this.#watchdog.remove(hold);
+    this.#forget(hold);
     const { promise: told, resolve } = Promise.withResolvers<WordsLeft>();
     const ended = releaseWith(this.engine, hold, leave, () => resolve('unknown'));
     void ended.then(resolve);
@@ -144,8 +155,12 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     return outcome;
   }
 
+  attend(hold: Hold<AcquireRequest>): void {
+    this.#watchdog.attend(hold);
+  }
+
   onEnd(hold: Hold<AcquireRequest>): void {
-    this.#watchdog.remove(hold);
+    this.#forget(hold);
     takeBack(this.engine, hold, hold.timing.closedUntil);
     if (hold.owner) this.#callers.leave(hold.owner);
   }
@@ -184,9 +199,10 @@ async function keepTaken(
     return (await giveBack()).freed;
   }
   const ttl = Math.max(Math.ceil(left), traits.ttl.min);
+  const { settled } = hold; // else an earlier request may arrive after this one, and set its own, longer lease
   const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT).catch(() => []);
   // Without an answer the key might stay taken for the whole lease. That is too long, but never too short.
-  if (answer === undefined || answer === 'unknown') takeBack(engine, hold);
+  if (!settled || answer === undefined || answer === 'unknown') takeBack(engine, hold);
   return typeof answer === 'object';
 }
 

@@ -19,7 +19,7 @@ export class LocalLine implements Callers {
   readonly #onLeave: () => void;
   /** A request is inside while it holds the key or stands in the engine's line. */
   readonly #line = new ArrivalLine<AcquireRequest>();
-  /** These requests stand in the engine's line, though it is not their turn here: a search for deadlocks must see them there (`detect`). */
+  /** These stand in the engine's line, or hold, though it is not their turn here: for a search for deadlocks (`detect`), or `standApart`. */
   readonly #apart = new Set<AcquireRequest>();
   readonly #holds: KeyHolds;
 
@@ -43,13 +43,14 @@ export class LocalLine implements Callers {
     if (terms.detect) request.detects = this.#context.engine.clock.epoch();
     request.startLimits((error) => this.#giveUp(request, error));
     if (terms.wait === 0 && !this.#line.admits(request.seats) && !this.#holds.interim.isOpen) request.grant(undefined);
-    if (request.state !== 'settled') {
-      const apart = request.detects !== undefined && this.#joinApart(request);
-      if (apart || this.#line.join(request)) this.#enterEngineLine(request);
-      else {
-        if (terms.wait > 0) this.beginWait(request);
-        this.#holds.interim.end();
-      }
+    if (request.state === 'settled') return request.outcome;
+    if (this.#joinApart(request) || this.#line.join(request)) this.#enterEngineLine(request);
+    else {
+      const { interim, lookout } = this.#holds;
+      lookout.follow();
+      interim.end();
+      if (terms.wait > 0) this.beginWait(request);
+      else void interim.ended.then(() => this.#endTry(request));
     }
     return request.outcome;
   }
@@ -77,11 +78,27 @@ export class LocalLine implements Callers {
     return queued;
   }
 
+  /** Refuses a request that came while releases were on their way, does not wait, and was not let in by them. */
+  #endTry(request: AcquireRequest): void {
+    if (request.state === 'settled' || this.#line.isInside(request)) return;
+    request.grant(undefined);
+    this.leave(request);
+  }
+
   #joinApart(request: AcquireRequest): boolean {
-    if (this.#line.admits(request.seats)) return false;
+    if (request.detects === undefined || this.#line.admits(request.seats)) return false;
     if (request.circumstances()?.detects === undefined) return false;
+    this.#holds.interim.end(); // a hold that lingers goes back to the engine, where this request asks
     this.#apart.add(request);
     return true;
+  }
+
+  standApart(): void {
+    const { head } = this.#line;
+    if (!head || [...this.#apart].some(({ state }) => state !== 'settled')) return;
+    this.#enterEngineLine(head);
+    this.leave(head); // before those come in that it alone kept out, its own claim is on its way
+    this.#apart.add(head);
   }
 
   #enterEngineLine(request: AcquireRequest, outage?: Outage): void {
@@ -118,6 +135,7 @@ export class LocalLine implements Callers {
   leave(request: AcquireRequest, outage?: Outage): void {
     this.#apart.delete(request);
     for (const next of this.#line.leave(request)) this.#enterEngineLine(next, outage);
+    this.#holds.lookout.follow();
     this.#onLeave();
   }
 
@@ -133,7 +151,6 @@ export class LocalLine implements Callers {
     return this.#line.idle && this.#apart.size === 0;
   }
 
-  /** Whether a request waits that does not stand in the engine's line. */
   get waitedFor(): boolean {
     return this.#line.head !== undefined;
   }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { SHARED } from '../../core/contract/admission.ts';
+import type { Backend } from '../../core/contract/backend.ts';
 import { deadlineOf } from '../../core/contract/clock.ts';
+import type { Contender } from '../contender.ts';
 import { type Law, law } from '../law.ts';
 
 /** A claim without a sign of life loses its hold or its place. The claims that then fit hold the key. */
@@ -64,6 +66,59 @@ export const lapse: readonly Law[] = [
       await scene.lapsed(scene.ttl / 2);
       await newcomer.gets();
       await dead.isGone();
+    },
+  ),
+  law(
+    'where lapses are observed, processes that come for a part of a lease each free an old hold in two leases',
+    ['observed lapses'],
+    async (scene) => {
+      const dead = scene.contender({ ttl: scene.ttl });
+      await dead.gets();
+      const came = scene.clock.now();
+      for (let visit = 1; ; visit++) {
+        const newcomer = scene.contender({}, await scene.another());
+        if ((await newcomer.attempt()).granted) break;
+        // A fourth of a lease each, besides their requests: what each has watched is added up.
+        assert.ok(
+          visit < 8,
+          `${newcomer} is the eighth, and the dead ${dead} has been there for ${scene.clock.now() - came} ms`,
+        );
+        await scene.pass(scene.ttl / 4);
+        await newcomer.release();
+      }
+      await dead.isGone();
+    },
+  ),
+  law(
+    'where lapses are observed, what several watch at the same time counts once, and a sign of life ends it',
+    ['observed lapses'],
+    async (scene) => {
+      const holder = scene.contender({ ttl: scene.ttl });
+      const others = [];
+      for (let n = 0; n < 4; n++) others.push(await scene.another());
+      const [last, ...watching] = others;
+      let over = 0;
+      await holder.gets();
+      for (let round = 0; round < 2; round++) {
+        const sent = scene.clock.now();
+        if ((await holder.renew()) === 'gone')
+          return assert.ok(round > 0 && scene.clock.now() >= over, `${holder} is gone before its end`);
+        over = deadlineOf(sent, scene.ttl);
+        // Where requests are slow, a lease may be over by then: that is no sum of watches.
+        const isKept = async (client: Backend | undefined, queue: boolean): Promise<boolean> => {
+          const other = scene.contender({ queue }, client);
+          const { granted } = await other.attempt();
+          const early = over - scene.clock.now();
+          assert.ok(!granted || early <= 0, `another is in ${early} ms before the end of the lease`);
+          if (queue && !granted) leaving.push(other);
+          return !granted;
+        };
+        const leaving: Contender[] = [];
+        for (const client of watching) if (!(await isKept(client, true))) return;
+        await scene.pass(scene.ttl * 0.6);
+        for (const each of leaving) await each.release();
+        if (!(await isKept(last, false))) return;
+      }
     },
   ),
   law('the lapse of a hold admits the next in line', ['lapses', 'fair'], async (scene) => {

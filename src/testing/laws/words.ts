@@ -37,6 +37,27 @@ export const rememberedBy = ({ clients, key }: Scene) => clients[1].words!.look(
 
 /** Words that a hold leaves under its key, and what they do to those that ask for them. */
 export const words: readonly Law[] = [
+  law('what keys remember can be listed by the beginning of their names', ['leaves'], async (scene) => {
+    const { key, clients } = scene;
+    if (!clients[1].words?.keys) return; // an engine may leave it out
+    const listed = async (prefix: string): Promise<string[]> => {
+      const keys: string[] = [];
+      for await (const each of clients[1].words!.keys!(prefix)) keys.push(each);
+      return keys;
+    };
+    assert.deepEqual(await listed(key), [], 'before');
+    await left(scene, 'result');
+    assert.deepEqual(await listed(key), [key], 'words');
+    assert.deepEqual(await listed(key.slice(0, -1)), [key], 'words, by a part of the name');
+    assert.deepEqual(await listed(`${key}x`), [], 'of a name that is longer');
+    await clients[0].words!.forget(key);
+    assert.deepEqual(await listed(key), [], 'after they were forgotten');
+    const counting = asker(scene, { age: -1, mark: '-', counts: KEPT });
+    await counting.gets();
+    assert.deepEqual(await listed(key), [key], 'a hold that counts');
+    await counting.leaves();
+    assert.deepEqual(await listed(key), [key], 'a hold that left nothing');
+  }),
   law('words left by a release answer each claim that asks for them, and no other', ['leaves'], async (scene) => {
     const ticket = await left(scene, 'result');
     for (const contender of [asker(scene), asker(scene)]) {

@@ -123,7 +123,13 @@ export function Detail() {
       {free && <p class="soft">{t('free')}</p>}
       {detail && (
         <>
-          <People title={t('holdsIt')} who={detail.holders} of={detail.holding} holds after={0} />
+          <People
+            title={t(detail.mark ? 'hasRunIt' : 'holdsIt')}
+            who={detail.holders}
+            of={detail.holding}
+            holds
+            after={0}
+          />
           <People
             title={t('waitsForIt')}
             who={detail.waiters}

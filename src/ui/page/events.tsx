@@ -25,16 +25,14 @@ function Sentence({ event }: { event: Event }) {
   );
 }
 
-/** The recent changes. */
-export function Events() {
-  const now = snapshot.value;
-  if (!now || now.look.state === 'unable') return null;
+function List({ word, events, none }: { word: Word; events: readonly Event[]; none?: Word }) {
+  if (events.length === 0 && !none) return null;
   return (
-    <section class="events" aria-label={t('events')}>
-      <h2>{t('events')}</h2>
-      {now.events.length === 0 && <p class="soft">{t('noEvents')}</p>}
+    <section class={`events ${word}`} aria-label={t(word)}>
+      <h2>{t(word)}</h2>
+      {events.length === 0 && none && <p class="soft">{t(none)}</p>}
       <ol>
-        {now.events.map((event, i) => {
+        {events.map((event, i) => {
           const bad = event.end === 'lapsed' || event.end === 'evicted';
           return (
             <li key={i} class={`${event.what} ${bad ? 'bad' : ''}`}>
@@ -51,5 +49,17 @@ export function Events() {
         })}
       </ol>
     </section>
+  );
+}
+
+/** The latest losses, and then all recent changes: those of a busy key push each other out within seconds. */
+export function Events() {
+  const now = snapshot.value;
+  if (!now || now.look.age === null) return null;
+  return (
+    <>
+      <List word="losses" events={now.losses} />
+      <List word="events" events={now.events} none="noEvents" />
+    </>
   );
 }

@@ -125,7 +125,7 @@ function Head() {
 }
 
 function One({ row }: { row: Row }) {
-  const { key, holder, holders, waiting, wait } = row;
+  const { key, holder, holders, waiting, wait, mark } = row;
   const open = query.value.key === key;
   const here = cursor.value === key;
   return (
@@ -144,11 +144,12 @@ function One({ row }: { row: Row }) {
       </th>
       <td class="by">
         {holder ? <Name text={holder.label} /> : <span class="soft">{t('nobody')}</span>}
+        {mark && <span class="soft suffix"> {t('hasRun')}</span>}
         {holders > 1 && <span class="soft suffix"> {t('andMore', { n: number(holders - 1) })}</span>}
       </td>
       <td class="token number">{holder?.as === 'exclusive' ? holder.ticket : <span class="soft">–</span>}</td>
       <td class="for number" data-label={t('heldFor')}>
-        {holder && <For who={holder} />}
+        {holder && !mark && <For who={holder} />}
       </td>
       <td class="left number" data-label={t('lapsesIn')}>
         {holder && <TimeLeft ms={holder.left} />}

@@ -9,12 +9,12 @@ const LATE = 3_000;
 
 function Pulse() {
   const look = snapshot.value?.look;
-  if (!look || link.value !== 'open' || look.state === 'never') {
+  if (look?.state === 'unable') return null;
+  if (!look || link.value !== 'open' || look.age === null) {
     const word = link.value === 'lost' || look?.state === 'failing' ? 'bad' : 'soft';
     return <span class={`pulse ${word}`}>{t(look?.looked ? 'looking' : 'connecting')}</span>;
   }
-  if (look.state === 'unable') return null;
-  const age = (look.age ?? 0) + elapsed.value;
+  const age = look.age + elapsed.value;
   const late = look.state === 'failing' || age > look.pause + (look.took ?? 0) + LATE;
   const text = late || look.pause > 10_000 ? t('old', { age: time(age) }) : t('live');
   return <span class={`pulse ${look.state === 'failing' ? 'bad' : late ? 'warn' : 'good'}`}>{text}</span>;
@@ -79,6 +79,7 @@ export function Trouble() {
     return <Band bad title={t('lost', { age: time((now?.look.age ?? 0) + gone) })} text={t('lostText')} />;
   if (!now) return null;
   const { state, age, error, next, failingFor, looked, took, pause } = now.look;
+  const beyond = now.totals?.beyond ?? 0;
   const again = next === null || next <= gone ? t('againNow') : t('again', { next: time(next - gone) });
   if (state === 'unable') return <Band title={t('unable')} text={t('unableText')} detail={error} />;
   if (state === 'failing') {
@@ -91,7 +92,7 @@ export function Trouble() {
       {pause > 10_000 && (took ?? 0) > 100 && (
         <p class="remark soft">{t('slow', { took: time(took ?? 0), pause: time(pause) })}</p>
       )}
-      {now.totals.beyond > 0 && <p class="remark">{t('beyond', { n: number(now.totals.beyond) })}</p>}
+      {beyond > 0 && <p class="remark">{t('beyond', { n: number(beyond) })}</p>}
     </>
   );
 }

@@ -17,8 +17,34 @@ describeOn('nats', 'NATS', () => {
     const bucket = await kvm.create('locks');
     expect(await codes(bucket)).toEqual(['danger: one-replica', 'danger: sync-interval']);
     expect(await codes(bucket, { synced: true })).toEqual(['danger: one-replica']);
+    const forgetful = await kvm.create('forgetful', { ttl: 60_000, maxValueSize: 8_192 });
+    expect(await codes(forgetful, { synced: true })).toEqual([
+      'danger: one-replica',
+      'danger: bucket-ttl',
+      'warning: small-values',
+    ]);
+    const mirror = await kvm.create('mirror', { mirror: { name: 'KV_locks' } } as never);
+    // Whether it can be written goes by domains, which one server has not.
+    const written = Object.assign(Object.create(bucket), { status: () => mirror.status() });
+    expect(await codes(written, { synced: true })).toEqual(['danger: one-replica', 'danger: mirror']);
     const inMemory = await kvm.create('memory', { storage: 'memory' });
     expect(await codes(inMemory, { synced: true })).toEqual(['danger: one-replica', 'danger: memory-storage']);
+    await connection.close();
+  });
+
+  test('a lease that the ttl of the bucket would end is refused, also as an extension; a shorter one is held', async () => {
+    await using server = await startNats();
+    const connection = await open({ servers: `127.0.0.1:${server.port}` });
+    const bucket = await new Kvm(connection).create('locks', { ttl: 8_000 });
+    await using locks = createLocks(nats(bucket));
+    const refusal = { code: 'LOCK_UNSUPPORTED', message: expect.stringContaining('nobody has written for 8000 ms') };
+    await expect(locks.mutex('long', { ttl: '8s' }).acquire({ wait: 0 })).rejects.toMatchObject(refusal);
+    expect(await bucket.get('holdfast/l/long'), 'what the refused one left').toBeNull();
+    await using lease = await locks.mutex('short', { ttl: 2_000 }).acquire();
+    await expect(lease.extend('1m')).rejects.toMatchObject(refusal);
+    await new Promise((resolve) => setTimeout(resolve, 2_500)); // it is renewed meanwhile, as before
+    expect(lease.held).toBe(true);
+    await lease.release();
     await connection.close();
   });
 

@@ -1,5 +1,9 @@
 /** Which of several processes is next at a key, by the notes that they write at three nodes. */
 import { expect, test } from 'vitest';
+import { memory } from '../../../src/backends/memory.ts';
+import { quorum } from '../../../src/backends/quorum/index.ts';
+import { createLocks } from '../../../src/index.ts';
+import { manualClock } from '../../../src/testing/index.ts';
 import { noted } from './noted.ts';
 
 test('of a key that it has not used a process knows nothing, and looks at nothing', async () => {
@@ -206,4 +210,44 @@ test('of two attempts at the same time one looks at the nodes', async () => {
   count.reads = 0;
   await look(own, own);
   expect(count.reads, 'once at each node').toBe(3);
+});
+
+test('who gives up is next no more, and the others need not wait until its note expires', async () => {
+  const { clock, process, look, waiter, settled } = noted();
+  const first = await waiter(1_500);
+  first.noteRefusal('k');
+  const second = process();
+  second.noteRefusal('k');
+  await clock.advance(30);
+  await look(second);
+  expect(second.yields('k'), 'while it waits').toBe(true);
+  first.noteGivenUp('k');
+  await settled();
+  await look(second);
+  expect([first.isNext('k'), second.yields('k')]).toEqual([false, false]);
+});
+
+test('a key is not idle for seconds after who waited for it for long has given up', async () => {
+  const clock = manualClock();
+  const nodes = [1, 2, 3].map(() => memory({ clock }));
+  const process = () => createLocks(quorum(nodes, { clock }), { clock }).mutex('k');
+  const advance = async (ms: number): Promise<void> => {
+    for (let i = 0; i < ms; i += 5) await clock.advance(5);
+  };
+  const holding = process().acquire({ ttl: '30s' });
+  await advance(100);
+  const lease = await holding;
+  const patient = process().acquire({ wait: '45s' });
+  patient.catch(() => {});
+  await advance(43_000);
+  let grantedAt = Number.POSITIVE_INFINITY;
+  const next = process().acquire();
+  void next.then(() => (grantedAt = clock.now()));
+  await advance(2_010);
+  await expect(patient).rejects.toThrow(/45000 ms/);
+  const freedAt = clock.now();
+  const freed = lease.release();
+  await advance(5_000);
+  await Promise.all([freed, next]);
+  expect(grantedAt - freedAt, 'ms after it was free').toBeLessThan(1_000);
 });

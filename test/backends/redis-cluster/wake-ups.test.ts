@@ -4,9 +4,10 @@ import type { NodeRedisClusterLike } from '../../../src/backends/redis/node-redi
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { createLocks, type Lease } from '../../../src/index.ts';
 import { around } from '../../../src/testing/around.ts';
-import { untilWhole } from '../../kit/redis.ts';
+import { askRedis, untilWhole } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { settleWithin, until } from '../../kit/wait.ts';
+import { clusterFleet } from '../redis/clients.ts';
 import { LIBRARIES } from '../redis/fleet.ts';
 import { granted, Mail, wish } from '../redis/scene.ts';
 import { keysAt } from './keys.ts';
@@ -76,16 +77,30 @@ describeOn('redis', 'redis-cluster, whose turn it is', () => {
     granted(await mail.next());
   });
 
-  test('a grant that is told is good for no longer than silence is borne; the first renewal makes it whole', async () => {
-    const backend = await site.fleet.backend();
-    const [holder, waiter] = [wish('short'), wish('short', { ttl: 60_000 })];
+  /** Gives the time for which a waiter is told that its grant is good, and has it renewed. */
+  async function toldFor(backend: Backend, key: string): Promise<number> {
+    const [holder, waiter] = [wish(key), wish(key, { ttl: 60_000 })];
     granted(await backend.attempt(holder));
     await using mail = await Mail.of(backend, waiter);
     await backend.attempt(waiter);
     await backend.release(holder);
-    expect(granted(await mail.next()).validFor).toBe(6_000);
+    const { validFor } = granted(await mail.next());
     expect(await backend.renew([waiter])).toEqual([{ validFor: 60_000 }]);
-    for await (const { remaining } of backend.inspect!('short')) expect(remaining).toBeGreaterThan(50_000);
+    for await (const { remaining } of backend.inspect!(key)) expect(remaining).toBeGreaterThan(50_000);
+    return validFor;
+  }
+
+  test('a grant that is told where its process listens is good for its whole ttl', async () => {
+    expect(await toldFor(await site.fleet.backend(), 'whole')).toBe(60_000);
+  });
+
+  test('where nobody may count the listeners it is good for as long as silence is borne; a renewal makes it whole', async () => {
+    for (const { port } of site.cluster.servers) {
+      await askRedis(port, 'ACL SETUSER counts-nobody on >pw ~* &* +@all -pubsub');
+    }
+    const user = { username: 'counts-nobody', password: 'pw' };
+    await using fleet = clusterFleet(site.cluster.servers, { redisOptions: user });
+    expect(await toldFor(await fleet.backend(), 'short')).toBe(6_000);
   });
 
   test('a waiter that was passed over for its silence takes no old mail for its turn', async () => {
@@ -111,7 +126,7 @@ describeOn('redis', 'redis-cluster, whose turn it is', () => {
     let lease: Lease | undefined;
     const waiting = locks
       .mutex('passed-over')
-      .acquire()
+      .acquire({ ttl: '3s' })
       .then((got) => {
         lease = got;
       });

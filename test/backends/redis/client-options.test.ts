@@ -56,6 +56,25 @@ describeOn('redis', 'redis, what the client is told', () => {
     expect((await one.release(claim)).freed).toBe(true);
   });
 
+  test('a client in MULTI is said to be the reason, and not taken for an answer', async () => {
+    await using fleet = new Fleet(clients(server.port, {}, {}));
+    const client = (await fleet.client('ioredis')) as Redis;
+    const backend = fleet.over(client);
+    const claim = wish('multi', { within: 1_000 });
+    granted(await backend.attempt(claim));
+    await client.multi({ pipeline: false });
+    for (const ask of [
+      () => backend.attempt(wish('multi')),
+      () => backend.release(claim),
+      () => backend.attempt(claim),
+    ]) {
+      await expect(ask()).rejects.toThrow('in MULTI');
+    }
+    expect(await backend.renew([claim])).toEqual(['unknown']);
+    await client.discard();
+    expect((await backend.release(claim)).freed).toBe(true);
+  });
+
   test('what asks for a lock waits for no pipeline of a client that gathers commands', async () => {
     await using proxy = await startProxy(server.port);
     await using fleet = new Fleet(clients(proxy.port, { enableAutoPipelining: true }, {}));

@@ -498,3 +498,23 @@ test('a memo of the page on memos is run once, and gives its value', async () =>
   }
   await locks.close();
 });
+
+test('re-entrance: a callback that a pool runs in the context of another request is not inside the hold of that', async () => {
+  let callback: (() => void) | undefined;
+  const pool = {
+    query: (_: string, called: () => void) => {
+      callback = called;
+    },
+  };
+  let ran = false;
+  const work = (): void => {
+    ran = true;
+  };
+  await example('docs/guides/re-entrance.md', 'When to switch it off', 2)({ locks, pool, work });
+  await locks.mutex('order:42').run(async () => {
+    callback!(); // as when this request gives its connection back
+    for (let i = 0; i < 20; i++) await turn();
+    expect(ran).toBe(false);
+  });
+  await until('it has its turn', () => ran);
+});

@@ -263,7 +263,7 @@ export const CLIENTS: readonly ClientRow[] = [
     runtimes: ELSEWHERE,
     timing: { tolerance: 400 },
   },
-  { ...NATS, title: 'NATS', runtimes: ELSEWHERE },
+  { ...NATS, title: 'NATS', settings: { plain: {}, 'three replicas': { as: 'cluster' } }, runtimes: ELSEWHERE },
   { ...NATS, title: 'NATS, oldest client', oldest: true },
   { ...S3, title: 'S3', servers: ['s3-moto'] },
   { ...S3, title: 'S3, oldest client', oldest: true, servers: ['s3-moto'] },

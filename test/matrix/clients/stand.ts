@@ -5,7 +5,7 @@ import { startGalera } from '../../kit/galera.ts';
 import { startMariadb } from '../../kit/mariadb.ts';
 import { startMongo } from '../../kit/mongodb.ts';
 import { startMysql } from '../../kit/mysql.ts';
-import { startNats } from '../../kit/nats.ts';
+import { startNats, startNatsCluster } from '../../kit/nats.ts';
 import { startPgbouncer } from '../../kit/pgbouncer.ts';
 import { startPostgres } from '../../kit/postgres.ts';
 import { startRedis, startRedisCluster, startRedisSentinel } from '../../kit/redis.ts';
@@ -67,6 +67,7 @@ async function addressOf(
     case 'mongodb':
       return { url: stack.use(await startMongo()).url };
     case 'nats':
+      if (as === 'cluster') return { urls: stack.use(await startNatsCluster()).servers.map(({ url }) => url) };
       return { url: stack.use(await startNats()).url };
     case 's3-moto':
       return { url: stack.use(await startS3()).url };

@@ -1,6 +1,7 @@
 import type { Violation } from '../../../src/torture/violation.ts';
 import { startEtcd, startEtcdMembers } from '../../kit/etcd.ts';
 import { startMariadb } from '../../kit/mariadb.ts';
+import { startNatsCluster } from '../../kit/nats.ts';
 import { exchange } from '../../kit/net.ts';
 import { startPostgres } from '../../kit/postgres.ts';
 import { startRedis, startRedisCluster, startRedisNodes, startRedisSentinel, untilWhole } from '../../kit/redis.ts';
@@ -139,6 +140,17 @@ async function cluster() {
   };
 }
 
+/** A bucket with three replicas. */
+async function natsOverThree() {
+  const group = await startNatsCluster();
+  return {
+    url: group.url,
+    servers: group.servers,
+    primary: async () => (await group.leader()).port,
+    [Symbol.asyncDispose]: () => group[Symbol.asyncDispose](),
+  };
+}
+
 const REDIS: readonly Owned[] = [
   {
     name: 'redis, append-only file, always synced',
@@ -198,6 +210,12 @@ export const OWNED: readonly Owned[] = [
     promise: MINORITY,
     hurts: OF_LED,
     start: () => led(startZookeeperMembers(3), 'srvr', /^Mode: leader$/m, ZOOKEEPER),
+  },
+  {
+    name: 'nats over 3',
+    promise: MINORITY,
+    hurts: [...OF_LED, 'its primary killed'],
+    start: natsOverThree,
   },
   ...CLOCKS,
 ];

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type SecureClientSessionOptions } from 'node:http2';
 import type { Clock } from '../../../core/contract/clock.ts';
+import { inMs } from '../../../core/contract/errors.ts';
 
 /**
  * gRPC over Node's own HTTP/2 (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md): calls with one message each way, and
@@ -77,7 +78,7 @@ export class Channel {
         },
       });
       const stop = this.#clock.after(ms, () => {
-        reject(new GrpcError(STATUS.deadlineExceeded, `no answer within ${Math.round(ms)} ms`));
+        reject(new GrpcError(STATUS.deadlineExceeded, `no answer within ${inMs(ms)}`));
         this.#abandon(session);
       });
       stream.end(frame(message));

@@ -58,6 +58,7 @@ export const ENGLISH = {
   trouble: 'Longest waits first',
   andMore: 'and {n} more',
   nobody: 'nobody',
+  hasRun: 'has run this tick',
   session: 'session',
   most: 'at most; a wait may be in it',
   least: 'or longer: nobody saw it begin',
@@ -73,6 +74,7 @@ export const ENGLISH = {
   pin: 'Show over time',
   unpin: 'Not over time',
   holdsIt: 'Holds it',
+  hasRunIt: 'Has run this tick',
   waitsForIt: 'Waits for it',
   free: 'Nobody holds this key, and nobody waits for it.',
   memoAbsent: 'Memo: no result',
@@ -106,6 +108,7 @@ export const ENGLISH = {
   notReleased: 'It could not be done: {error}',
 
   events: 'What happened lately',
+  losses: 'The latest losses',
   noEvents: 'Nothing has changed hands since the page was opened.',
   granted: '{to} got it',
   handed: '{to} got it from {from}',

@@ -57,6 +57,7 @@ export const CHINESE: Readonly<Record<Word, string>> = {
   trouble: '等待最久的在前',
   andMore: '等 {n} 个',
   nobody: '无人',
+  hasRun: '已执行此时间点',
   session: '会话',
   most: '至多；其中可能包含等待时间',
   least: '或更久：没有看到它开始',
@@ -72,6 +73,7 @@ export const CHINESE: Readonly<Record<Word, string>> = {
   pin: '按时间显示',
   unpin: '取消按时间显示',
   holdsIt: '持有',
+  hasRunIt: '已执行此时间点',
   waitsForIt: '等待',
   free: '没有人持有或等待这个键。',
   memoAbsent: '备忘：没有结果',
@@ -105,6 +107,7 @@ export const CHINESE: Readonly<Record<Word, string>> = {
   notReleased: '未能完成：{error}',
 
   events: '最近发生的事',
+  losses: '最近的失去',
   noEvents: '打开本页以来没有锁易手。',
   granted: '{to} 得到了它',
   handed: '{to} 从 {from} 手中接过',

@@ -160,14 +160,27 @@ local function line_rule()
     no_seats(line)
   end
 
-  -- Gives how many listen. A channel of the third kind is a sharded one.
+  -- The kind of a channel: 3 is a sharded one. A prefix may look like a kind, too, so the last one counts.
+  local function kind_of_channel(channel)
+    return channel:match('.*:mail:(%d):')
+  end
+
+  -- Gives how many listen.
   local function send(address, mail)
     -- The server counts its own listeners only, but replicates a PUBLISH: who still listens at an old primary, a replica by now,
     -- would take for a grant what was counted as unheard, and given to the next one.
     redis.set_repl(redis.REPL_NONE)
-    local heard = redis.pcall(address:find(':mail:3:', 1, true) and 'SPUBLISH' or 'PUBLISH', address, mail)
+    local heard = redis.pcall(kind_of_channel(address) == '3' and 'SPUBLISH' or 'PUBLISH', address, mail)
     redis.set_repl(redis.REPL_ALL)
     return heard
+  end
+
+  -- Whether the process of this channel may be dead, or may listen to it at another node. It listens to a sharded channel at one
+  -- node: if that is this one, no other passes the message on. (An error is a right that is missing.)
+  local function in_doubt(channel)
+    if channel:byte() ~= 63 then return false end -- 63: ?
+    local listeners = kind_of_channel(channel) == '3' and redis.pcall('PUBSUB', 'SHARDNUMSUB', channel:sub(2))[2]
+    return (listeners or 0) == 0
   end
 
   -- Tells a claim of its grant: its ticket, its id, the ms it is good for since its last sign of life, and how many tickets from
@@ -179,7 +192,7 @@ local function line_rule()
     local doubt, address = channel:match('^(%??)(.*)$')
     local good = math.floor((lapse - record:sub($record.seen)) / 1000)
     local mail = record:sub($record.ticket) .. ' ' .. id .. ' ' .. good
-    if address:find(':mail:[23]:') then mail = mail .. ' ' .. record:sub($record.span) end
+    if kind_of_channel(address) then mail = mail .. ' ' .. record:sub($record.span) end
     -- An error is a right that is missing: the claim will ask.
     return send(address, mail) ~= 0 or doubt == '?'
   end
@@ -197,17 +210,19 @@ local function line_rule()
       if record then
         take, of, lapse, channel = seats_of(record)
         -- When a claim that waits is over, and when its hold will be if nothing but a mail tells it.
-        if id ~= me and channel:sub(1, 1) == '?' then lapse = math.min(lapse, record:sub($record.seen) + SILENCE) end
+        if id ~= me and in_doubt(channel) then lapse = math.min(lapse, record:sub($record.seen) + SILENCE) end
       end
       local alive = record and (id == me or lapse > line.time)
       if alive and line.taken + take > math.min(line.room, of) then return false end
+      -- First, so that nobody is told of a grant that the server then refuses to write.
+      if alive then redis.call('ZADD', line.places, -lapse, id) end
       if alive and (id == me or tell(id, record, lapse, channel)) then
         take_seats(line, take, of, id, lapse)
         line.far = math.max(line.far, lapse)
         line.soonest = math.min(line.soonest or lapse, lapse)
-        redis.call('ZADD', line.places, -lapse, id)
       else
-        leave(line, id)
+        redis.call('ZREM', line.places, id)
+        redis.call('HDEL', line.claims, id)
       end
     end
     line.more = true

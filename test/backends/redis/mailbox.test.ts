@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { Mailbox } from '../../../src/backends/redis/mailbox.ts';
+import { manualClock } from '../../../src/testing/index.ts';
+
+/** A mailbox whose connection stands for so long each time, for ten seconds. */
+async function wakes(stands: number): Promise<number> {
+  const clock = manualClock();
+  let count = 0;
+  const mailbox = new Mailbox(
+    {
+      channel: () => 'channel',
+      listen: (_channel, _heard, lost) => {
+        clock.after(stands, lost);
+        return { ready: Promise.resolve(), hangUp() {} };
+      },
+      isWanted: () => true,
+      wakeAll: () => count++,
+      deliver() {},
+    },
+    clock,
+  );
+  await mailbox.listen();
+  for (let i = 0; i < 1_000; i++) await clock.advance(10);
+  mailbox.close();
+  return count;
+}
+
+test('a connection that ends as soon as it stands wakes who waits ever more rarely', async () => {
+  expect(await wakes(10)).toBeLessThan(15);
+});
+
+test('one that stood for seconds is opened again at once', async () => {
+  expect(await wakes(2_500)).toBeGreaterThanOrEqual(4);
+});

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lockOf } from '../../../src/backends/redis/keys.ts';
+import { RELEASE } from '../../../src/backends/redis/scripts.generated.ts';
+import { SHARED } from '../../../src/core/contract/admission.ts';
+import { startRedis } from '../../kit/redis.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { Fleet } from './fleet.ts';
+import { granted, Mail, wish } from './scene.ts';
+
+describeOn('redis', 'what redis tells a waiter', () => {
+  let server: Server;
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    fleet = new Fleet(server.port);
+  });
+  afterAll(async () => {
+    await fleet[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  test.each(['a:mail:3:b', 'mail:2', ':mail:3:'])('is told with the prefix %j, too', async (prefix) => {
+    const backend = await fleet.backend('ioredis', { prefix });
+    const [holder, waiter] = [wish('prefixed'), wish('prefixed')];
+    await using mail = await Mail.of(backend, waiter);
+    for (const claim of [holder, waiter]) await backend.attempt(claim);
+    await backend.release(holder);
+    granted(await mail.next());
+  });
+
+  test('is written before it is told: a server that is full tells nobody of a grant that it does not keep', async () => {
+    const backend = await fleet.backend();
+    const client = fleet.ioredis();
+    const holder = wish('full');
+    const readers = Array.from({ length: 60 }, () => wish('full', {}, SHARED));
+    granted(await backend.attempt(holder));
+    const told = new Set<string>();
+    for (const { id, ...claim } of readers) {
+      await backend.watch!({ id, ...claim }, (grant) => grant && told.add(id));
+      await backend.attempt({ id, ...claim });
+    }
+    // One script admits a portion of them. Its process ends before it goes on.
+    expect(await client.eval(RELEASE.text, 1, lockOf('holdfast', 'full'), `${holder.id} 300000`)).toBe(3);
+    await client.config('SET', 'maxmemory', '1');
+    await expect(backend.attempt(wish('full'))).rejects.toThrow(/OOM/);
+    await client.config('SET', 'maxmemory', '0');
+    await expect.poll(() => told.size, { message: 'a portion is told' }).toBeGreaterThan(40);
+    const places = await client.zmscore(`${lockOf('holdfast', 'full')}:line`, ...readers.map(({ id }) => id));
+    const waiting = readers.filter((_, i) => Number(places[i]) > 0).map(({ id }) => id);
+    expect(waiting.length).toBeGreaterThan(0);
+    expect(
+      waiting.filter((id) => told.has(id)),
+      'told, and not admitted',
+    ).toEqual([]);
+  });
+});

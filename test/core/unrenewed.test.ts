@@ -1,0 +1,154 @@
+/** Callers that wait behind a hold of their own process that nobody renews: only a claim of theirs finds out that the engine has taken it back. */
+import { execFile } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Traits } from '../../src/core/contract/backend.ts';
+import { listOf } from '../../src/core/contract/promises.ts';
+import { type AnyLease, createLocks, type Lock, type LockOptions, type Locks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+const HOUR = 3_600_000;
+
+function setup(more: Partial<Traits> = {}) {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const asked: string[] = [];
+  const backend = around(engine, {
+    traits: { ...engine.traits, ...more },
+    attempt(claim) {
+      asked.push(claim.label.split('~')[0]!);
+      return engine.attempt(claim);
+    },
+  });
+  return { clock, asked, locks: createLocks(backend, { clock }), others: createLocks(engine, { clock }) };
+}
+
+/** The lease, if it is there already. */
+const given = (lease: Promise<AnyLease>): Promise<AnyLease | undefined> =>
+  Promise.race([lease, Promise.resolve(undefined)]);
+const force = (locks: Locks) => locks.forceRelease('key', { reason: 'the worker hangs' });
+
+describe.each(['mailbox', 'watch', 'never'] as const)('where wakes are %s', (wakes) => {
+  test.each<[string, LockOptions]>([
+    ['that does not renew', { ttl: HOUR, renew: false }],
+    ['whose maxHold is over', { ttl: HOUR, maxHold: 10 }],
+  ])('after a forced release of a hold %s, a waiter of its process has the key within seconds, and the holder is told', async (_, options) => {
+    const { clock, locks, others } = setup({ wakes });
+    const mutex = locks.mutex('key');
+    const lease = await mutex.acquire(options);
+    const waiting = mutex.acquire();
+    const later = mutex.acquire();
+    await clock.advance(1_000);
+    expect(await force(others)).toBe(1);
+    await clock.advance(4_000);
+    const next = await given(waiting);
+    expect(next?.held, 'the waiter holds').toBe(true);
+    expect(lease.held, 'the hold that was released by force').toBe(false);
+    expect(lease.signal.reason).toMatchObject({ code: 'LOCK_LOST' });
+    await next!.release();
+    await clock.advance(1_000);
+    expect((await given(later))?.held, 'the one behind it').toBe(true);
+  });
+
+  test('so does one that begins to wait after it, and one that waits while the hold begins', async () => {
+    const { clock, locks, others } = setup({ wakes });
+    const mutex = locks.mutex('key', { ttl: HOUR, renew: false });
+    const blocking = await others.mutex('key').acquire();
+    const first = mutex.acquire();
+    const second = mutex.acquire();
+    await clock.advance(10);
+    await blocking.release();
+    await clock.advance(1_500);
+    expect((await given(first))?.held).toBe(true);
+    await force(others);
+    await clock.advance(4_000);
+    expect((await given(second))?.held).toBe(true);
+    await force(others);
+    await clock.advance(100);
+    const third = mutex.acquire();
+    await clock.advance(4_000);
+    expect((await given(third))?.held).toBe(true);
+  });
+
+  test('a permit that was released by force goes to a waiter, while the others are held', async () => {
+    const { clock, locks, others } = setup({ wakes });
+    const semaphore: Lock<AnyLease> = locks.semaphore('key', { permits: 2, ttl: HOUR, renew: false });
+    await semaphore.acquire();
+    await semaphore.acquire();
+    const waiting = [semaphore.acquire(), semaphore.acquire()];
+    let got = 0;
+    for (const each of waiting) void each.then(() => got++);
+    const standings = await listOf(others.inspect('key'));
+    await others.forceRelease('key', { reason: 'one hangs', ticket: standings[0]!.ticket });
+    await clock.advance(10_000);
+    expect(got).toBe(1);
+    await force(others);
+    await clock.advance(10_000);
+    expect(got, 'after all were released by force').toBe(2);
+  });
+});
+
+test('of many that wait so, one at a time stands in the line of the engine; of those behind a renewed hold none', async () => {
+  const { clock, asked, locks } = setup();
+  for (const renew of [false, true]) {
+    const mutex = locks.mutex(`key ${renew}`);
+    await mutex.acquire({ renew, ttl: HOUR });
+    for (let i = 0; i < 5; i++) mutex.acquire({ label: `${renew} ${i}` }).catch(() => {});
+  }
+  await clock.advance(20_000);
+  expect(new Set(asked.slice(2))).toEqual(new Set(['false 0']));
+});
+
+test('when all waiters have given up, nothing keeps the process alive', async () => {
+  const clock = manualClock(1);
+  let kept = 0;
+  const { after } = clock;
+  clock.after = (ms, fn, background) => {
+    if (background) return after(ms, fn);
+    kept++;
+    const over = () => kept-- && undefined;
+    const cancel = after(ms, () => {
+      over();
+      fn();
+    });
+    let ended = false;
+    return () => {
+      if (!ended) over();
+      ended = true;
+      cancel();
+    };
+  };
+  const locks = createLocks(memory({ clock }), { clock });
+  const mutex = locks.mutex('key');
+  const lease = await mutex.acquire({ ttl: HOUR, renew: false });
+  const giveUp = new AbortController();
+  const waiting = mutex.acquire({ signal: giveUp.signal }).catch(() => 'gave up');
+  await clock.advance(100);
+  expect(kept, 'timers while one waits').toBeGreaterThan(0);
+  giveUp.abort();
+  expect(await waiting).toBe('gave up');
+  await clock.advance(100);
+  expect(kept, 'timers when nobody waits').toBe(0);
+  await lease.release();
+});
+
+test('a process waits for a hold of its own that ends by itself, though nothing else keeps it alive', async () => {
+  const url = (path: string) => JSON.stringify(pathToFileURL(new URL(`../../src/${path}`, import.meta.url).pathname));
+  const script = (options: string) => `
+    const { createLocks } = await import(${url('index.ts')});
+    const { memory } = await import(${url('backends/memory.ts')});
+    const mutex = createLocks(memory()).mutex('key');
+    await mutex.acquire(${options});
+    const next = await mutex.acquire({ renew: false });
+    console.log('held', next.held);
+  `;
+  for (const options of ["{ ttl: '1s', renew: false }", "{ ttl: '600ms', maxHold: '400ms' }"]) {
+    const ended = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script(options)]).catch(
+      (error: { code: number; stderr: string }) => error,
+    );
+    expect(ended, `after a hold with ${options}`).toMatchObject({ stdout: 'held true\n' });
+  }
+});
