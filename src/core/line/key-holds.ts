@@ -146,9 +146,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     const { owner } = hold;
     if (!owner || hold.life.over) return 'gone';
     this.#forget(hold);
-    const { promise: told, resolve } = Promise.withResolvers<WordsLeft>();
-    const ended = releaseWith(this.engine, hold, leave, () => resolve('unknown'));
-    void ended.then(resolve);
+    const { told, ended } = releaseWith(this.engine, hold, leave);
     const outcome = await told;
     this.#callers.leave(owner);
     void ended.then((end) => end === 'left' && owner.events.tell('left', hold.token, { state }));

@@ -11,11 +11,22 @@ import type { Hold } from '../holds/hold.ts';
 const FIRST_PAUSE = 50;
 const LAST_PAUSE = 1_000;
 
-/**
- * Gives a hold up, and leaves words in that step. It takes back what the engine may still have, or get later. Never rejects.
- * @param onTrouble called when no answer came for as long as callers wait for an engine in trouble; it goes on behind that
- */
-export async function releaseWith(engine: Engine, hold: Hold, leave: Leave, onTrouble: () => void): Promise<WordsLeft> {
+/** What became of the words, as their caller is `told`: no later than anybody waits for an engine in trouble. `ended`: at last. */
+export interface ReleaseWithWords {
+  readonly told: Promise<WordsLeft>;
+  readonly ended: Promise<WordsLeft>;
+}
+
+/** Gives a hold up, and leaves words in that step. It takes back what the engine may still have, or get later. Neither promise rejects. */
+export function releaseWith(engine: Engine, hold: Hold, leave: Leave): ReleaseWithWords {
+  const { promise: told, resolve } = Promise.withResolvers<WordsLeft>();
+  const ended = endWith(engine, hold, leave, () => resolve('unknown'));
+  void ended.then(resolve);
+  return { told, ended };
+}
+
+/** @param onTrouble called when no answer came for as long as callers wait for an engine in trouble; it goes on behind that */
+async function endWith(engine: Engine, hold: Hold, leave: Leave, onTrouble: () => void): Promise<WordsLeft> {
   const { activity, clock } = engine;
   clock.lookAgain?.();
   if (!hold.held) {
@@ -47,9 +58,10 @@ function wordsLeft(token: bigint, there: bigint | undefined): WordsLeft {
 }
 
 /**
- * Asks again and again until an answer comes, or the lease is over. Nobody waits for that longer than for any engine in trouble. A release that was not answered may have been carried out. Then the
- * next one finds no hold, and the ticket of the words tells which hold left them. A refusal is an answer, unless an earlier release has
- * none: the caller has its result at once, and does not wait for a server that has no room.
+ * Asks again and again until an answer comes, or the lease is over. Nobody waits for that longer than for any engine in trouble. A release
+ * that was not answered may have been carried out. Then the next one finds no hold, and the ticket of the words tells which hold left them.
+ * A refusal is an answer, unless an earlier release has none: the caller has its result at once, and does not wait for a server that has
+ * no room.
  * @throws LockError what the engine refuses with
  */
 async function untilLeft(
