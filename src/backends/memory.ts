@@ -76,7 +76,10 @@ class Memory implements Backend {
   /** The attempt of a claim that words may answer. */
   #ask(claim: Claim, answered: Answerable): Attempt {
     const left = this.words.answer(claim.key, answered);
-    if (!left) return this.words.told(claim, answered, this.#attempt(claim));
+    if (!left) {
+      const attempt = this.#attempt(claim);
+      return this.words.told(claim, answered, attempt, this.#lines.find(claim.key)?.members[0]?.ticket);
+    }
     this.#free(claim);
     return { granted: false, left };
   }

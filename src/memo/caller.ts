@@ -7,7 +7,7 @@ import { checkMatch } from './inquiry.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult, MemoWork } from './result.ts';
 import { decoded } from './value.ts';
-import { type Entry, errorOf, opened, type StoredEntry } from './words.ts';
+import { type Entry, errorOf, opened, readStored, type StoredEntry } from './words.ts';
 
 /** One call of `run`, until it has its result. */
 export class Caller<T = unknown> {
@@ -27,14 +27,13 @@ export class Caller<T = unknown> {
   #cancel: Cancel | undefined;
   #unlisten: (() => void) | undefined;
 
-  /** @param began when it called, if that was before */
-  constructor(engine: Engine, plan: MemoPlan<T>, fn: MemoWork<T>, began?: number) {
+  constructor(engine: Engine, plan: MemoPlan<T>, fn: MemoWork<T>, began: number) {
     this.#engine = engine;
     this.plan = plan;
     this.fn = fn;
     this.wait = plan.terms.wait;
     this.signal = plan.terms.signal;
-    this.began = began ?? engine.clock.now();
+    this.began = began;
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -98,9 +97,10 @@ export class Caller<T = unknown> {
   }
 
   /** Gives it what is left: a value of its own, or the error that this stands for. @param own what is different for the runner */
-  settle(left: Left, stored: StoredEntry, own?: Partial<MemoResult<T>>): void {
+  settle(left: Left, stored?: StoredEntry, own?: Partial<MemoResult<T>>): void {
     try {
-      this.resolve({ ...this.inContext(() => resultOf(this.#engine, this.plan, left, stored)), ...own });
+      const entry = stored ?? readStored(left.text, this.plan.key);
+      this.resolve({ ...this.inContext(() => resultOf(this.#engine, this.plan, left, entry)), ...own });
     } catch (error) {
       this.reject(error);
     }

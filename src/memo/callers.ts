@@ -1,5 +1,6 @@
 import type { Left } from '../core/contract/backend.ts';
 import type { Caller } from './caller.ts';
+import { differ, mismatch } from './inquiry.ts';
 import { readStored } from './words.ts';
 
 /** The callers of a flight that wait, in the order in which they came. */
@@ -49,6 +50,12 @@ export class WaitingCallers {
     } catch (error) {
       this.serve((caller) => caller.reject(error), callers);
     }
+  }
+
+  /** Tells those that are of another request than the run they would wait for. @param head hears it from its claim */
+  refuseOthers(mark: string, backend: string, head?: Caller): void {
+    const others = this.all.filter((caller) => caller !== head && differ(caller.plan.match, mark));
+    this.serve((caller) => caller.reject(mismatch(caller.plan, backend)), others);
   }
 
   tellIfEmpty(): void {

@@ -1,29 +1,28 @@
+import { UNANSWERED } from '../core/claims/outage.ts';
 import { EXCLUSIVE } from '../core/contract/admission.ts';
-import type { Leave, Left, Remembered } from '../core/contract/backend.ts';
-import { passedFor } from '../core/contract/clock.ts';
-import { isLockError } from '../core/contract/errors.ts';
+import type { Remembered } from '../core/contract/backend.ts';
+import { isLockError, type LockError } from '../core/contract/errors.ts';
+import { NO_MARK } from '../core/contract/left.ts';
 import type { HeldLease } from '../core/holds/held-lease.ts';
-import { Frame } from '../core/line/frame.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import type { Caller } from './caller.ts';
 import { WaitingCallers } from './callers.ts';
-import { checkMatch, MemoInquiry } from './inquiry.ts';
+import { checkMatch, differ, MemoInquiry } from './inquiry.ts';
+import { answered, oldest } from './lasting.ts';
 import { OldResult } from './old-result.ts';
-import type { MemoPlan } from './options.ts';
-import { failed, forOthers, succeeded, usedUp } from './outcome.ts';
-import { FlightRun } from './run.ts';
-import { stateOf } from './state.ts';
-import { tellOnce } from './unkept.ts';
-import { errorOf, readStored } from './words.ts';
+import { usedUp } from './outcome.ts';
+import { leaveWords, Runner } from './runner.ts';
+import { Trouble } from './trouble.ts';
 
 /** All callers of one key in this process, who share one claim, until each has its result. */
 export class Flight {
   readonly #runtime: LockRuntime;
-  readonly #plan: MemoPlan; // of its first caller
-  readonly #max: number; // bytes that the engine takes
+  readonly #key: string;
   readonly #callers: WaitingCallers;
-  #runner: { readonly caller: Caller; readonly run: FlightRun } | undefined;
-  readonly #answers: { count: number }; // of the engine
+  #runner: Runner | undefined;
+  readonly #trouble: Trouble;
+  /** The mark of the run that its callers wait for: one of another request is told so at once. */
+  #mark = NO_MARK;
   #old: OldResult | undefined; // for the first caller: one that comes later looks for itself
   /** Ends the claim when the last caller has given up. */
   #claimEnd = new AbortController();
@@ -35,13 +34,13 @@ export class Flight {
    */
   constructor(runtime: LockRuntime, head: Caller, looked: Remembered | undefined, onEnd: () => void) {
     this.#runtime = runtime;
-    this.#max = runtime.engine.backend.traits.leaves!.max;
     if (looked?.left) this.#old = new OldResult(looked.left, runtime.engine.clock);
-    this.#answers = { count: looked ? 1 : 0 };
-    this.#callers = new WaitingCallers(head.plan.key, () => {
+    this.#key = head.plan.key;
+    this.#callers = new WaitingCallers(this.#key, () => {
       if (!this.#runner) onEnd();
     });
-    this.#plan = head.plan;
+    const isUnanswered = !looked && head.plan.keep > 0; // it has looked
+    this.#trouble = new Trouble(runtime.engine, this.#callers, looked !== undefined, isUnanswered);
     this.#wait(head);
   }
 
@@ -50,9 +49,14 @@ export class Flight {
     return this.#old !== undefined;
   }
 
+  /** @throws LockError `LOCK_MISMATCH` */
+  check({ plan }: Caller): void {
+    checkMatch(plan, this.#mark, this.#runtime.engine.backend.name);
+  }
+
   /** @param looked what the engine told this caller, if it looked @throws LockError `LOCK_MISMATCH` */
   add(caller: Caller, looked: Remembered | undefined): void {
-    checkMatch(caller.plan, this.#plan.match, this.#runtime.engine.backend.name);
+    this.check(caller);
     if (looked?.left) {
       this.#callers.add(caller);
       this.#callers.answer(looked.left, [caller]);
@@ -62,8 +66,10 @@ export class Flight {
 
   #wait(caller: Caller): void {
     this.#callers.add(caller);
-    const heard = (): boolean => this.#answers.count > 0;
-    caller.startLimits((error) => this.#giveUp(caller, error), heard);
+    caller.startLimits(
+      (error) => this.#giveUp(caller, error),
+      () => this.#trouble.heard,
+    );
   }
 
   /** Serves its callers until none is left. Never rejects. */
@@ -73,12 +79,16 @@ export class Flight {
       try {
         await this.#serve(head);
       } catch (error) {
-        // The last caller gave up, and others may have come since then.
-        if (!this.#claimEnd.signal.aborted) this.#callers.serve((caller) => caller.reject(error));
+        this.#refuse(head, error);
       }
       this.#old = undefined;
     }
     this.#callers.tellIfEmpty();
+  }
+
+  /** Ends all waits. What runs goes on. */
+  close(error: LockError): void {
+    this.#callers.serve((caller) => caller.reject(error));
   }
 
   #giveUp(caller: Caller, error: unknown): void {
@@ -88,95 +98,69 @@ export class Flight {
     else if (this.#runner.caller.signal?.aborted) this.#runner.run.abort(this.#runner.caller.signal.reason);
   }
 
+  /** Callers of another request than the head go on: they may be right. */
+  #refuse(head: Caller, error: unknown): void {
+    const { aborted, reason } = this.#claimEnd.signal;
+    if (aborted) {
+      if (reason === UNANSWERED) this.#trouble.begin(this.#key, head);
+      return; // else the last caller gave up, and others may have come since then
+    }
+    const old = this.#old?.left;
+    if (old && !isLockError(error, 'LOCK_CLOSED')) this.#callers.answer(old);
+    else if (isLockError(error, 'LOCK_MISMATCH')) this.#callers.serve((caller) => caller.reject(error), [head]);
+    else if (isLockError(error, 'LOCK_UNAVAILABLE') && (head.wait === 0 || this.#trouble.isTooLong(head)))
+      this.#trouble.begin(this.#key, head, error);
+    else this.#callers.serve((caller) => caller.reject(error));
+  }
+
+  /** Tells those that are of another request than the run they would wait for. @param head hears it from its claim */
+  #hear(mark: string, head?: Caller): void {
+    this.#mark = mark;
+    this.#callers.refuseOthers(mark, this.#runtime.engine.backend.name, head);
+  }
+
   async #serve(head: Caller): Promise<void> {
     const old = this.#old?.left;
     const { name } = this.#runtime.engine.backend;
-    const inquiry = new MemoInquiry(head.plan, name, oldest(head, old !== undefined), this.#answers);
+    const age = old ? () => head.plan.refresh : oldest(head);
+    const inquiry = new MemoInquiry(head.plan, name, age, (mark) => {
+      this.#trouble.end();
+      this.#hear(mark, head);
+    });
     const wait = head.wait === 0 || old ? 0 : Number.POSITIVE_INFINITY;
     const terms = { ...head.plan.terms, wait, signal: this.#claimEnd.signal, inquiry };
-    const lease = await this.#runtime.take(this.#plan.key, EXCLUSIVE, terms);
+    const endLimit = this.#trouble.limit(head, this.#claimEnd);
+    const lease = await this.#runtime.take(this.#key, EXCLUSIVE, terms).finally(endLimit);
     const { left } = inquiry;
-    if (lease) await this.#run(lease, inquiry.tries);
+    if (lease) await this.#run(lease, head.plan.match, inquiry.tries);
     else if (left) this.#callers.answer(left, answered(this.#callers.all, left, inquiry.sent));
     else if (old) this.#callers.answer(old, [head]);
     else this.#callers.serve((caller) => caller.reject(caller.timedOut()), [head]);
   }
 
-  async #run(lease: HeldLease, tries: number): Promise<unknown> {
-    const caller = this.#callers.first;
+  async #run(lease: HeldLease, match: string, tries: number): Promise<unknown> {
+    // The head may have given up, and others see the mark of its request.
+    const caller = this.#callers.all.find(({ plan }) => !differ(plan.match, match));
     if (!caller) return lease.release();
-    if (tries > caller.plan.attempts)
-      // An old result is worth more than an error, and the next attempt finds it.
-      return this.#old?.left ? lease.release() : this.#leave(lease, usedUp(caller.plan));
+    if (tries > caller.plan.attempts) {
+      if (this.#old?.left) return lease.release(); // it is worth more than an error, and the next attempt finds it
+      return leaveWords(
+        lease,
+        usedUp(caller.plan),
+        this.#callers,
+        (silent) => silent && this.#trouble.begin(this.#key),
+      );
+    }
     this.#callers.remove(caller);
     caller.begins();
-    const run = new FlightRun(lease);
-    this.#runner = { caller, run };
-    try {
-      const value = await caller.inContext(() => new Frame(this.#runtime, lease).run(caller.fn, run));
-      return await this.#succeeded(caller, lease, value);
-    } catch (error) {
-      return this.#failed(caller, lease, error, tries);
-    }
-  }
-
-  async #succeeded(caller: Caller, lease: HeldLease, value: unknown): Promise<void> {
-    const { key, keep } = caller.plan;
-    const leave = caller.inContext(() => succeeded(caller.plan, value, this.#max));
-    const stored = readStored(leave.text, key);
-    if (stored.kind === 'unkept') {
-      const error = errorOf(stored, key, this.#runtime.engine.backend.name);
-      tellOnce(key, error.message);
-      if (this.#old?.left) throw error; // for its own caller: all others have the old one
-    }
-    const waiting = keep > 0 ? undefined : this.#callers.all;
-    const became = await lease.releaseWith(leave, stateOf(leave.text));
-    this.#land();
-    const left = asLeft(leave, lease.token!);
-    caller.settle(left, stored, { ran: true, ...forOthers(became, lease.hold.life.loss) });
-    if (became === 'left') this.#callers.answer(left, waiting);
-  }
-
-  /** The runner has its own error, also if the words cannot be left. */
-  async #failed(caller: Caller, lease: HeldLease, error: unknown, tries: number): Promise<void> {
-    try {
-      const leave = caller.inContext(() => failed(caller.plan, error, tries, this.#old?.left !== undefined, this.#max));
-      if (leave) await this.#leave(lease, leave);
-    } catch (cause) {
-      if (isLockError(cause)) {
-        tellOnce(caller.plan.key, cause.message);
-        this.#callers.serve((other) => other.reject(cause));
-      }
-    } finally {
-      await lease.release();
-      this.#land();
-      caller.reject(error);
-    }
-  }
-
-  /** Leaves words for all that wait. */
-  async #leave(lease: HeldLease, leave: Leave): Promise<void> {
-    const became = await lease.releaseWith(leave, stateOf(leave.text));
-    this.#land();
-    if (became === 'left') this.#callers.answer(asLeft(leave, lease.token!));
-  }
-
-  /** The run is over, before its caller is told: that one may come again at once. */
-  #land(): void {
-    this.#runner = undefined;
-    this.#callers.tellIfEmpty();
+    const onEnd = (isUnanswered: boolean): void => {
+      this.#runner = undefined;
+      this.#mark = NO_MARK;
+      if (isUnanswered) this.#trouble.begin(this.#key);
+      this.#callers.tellIfEmpty();
+    };
+    this.#runner = new Runner(this.#runtime, lease, caller, { tries, old: this.#old, waiting: this.#callers, onEnd });
+    this.#hear(caller.plan.match);
+    return this.#runner.fly();
   }
 }
-
-/** What was left just now. */
-const asLeft = ({ text, ttl }: Leave, ticket: bigint): Left => ({ text, ticket, age: 0, validFor: ttl });
-
-/** The age of the oldest result that a caller takes, ms, by the time at which its attempt is sent. */
-function oldest({ plan: { keep, refresh }, began }: Caller, refreshing: boolean): (sent: number) => number {
-  if (refreshing) return () => refresh;
-  return keep > 0 ? () => Number.POSITIVE_INFINITY : (sent) => passedFor(sent - began);
-}
-
-/** The callers that waited when the words were left; all, where the words count for longer. */
-const answered = (callers: readonly Caller[], { age }: Left, sent: number): Caller[] =>
-  callers.filter(({ plan, began }) => plan.keep > 0 || (began <= sent && age <= passedFor(sent - began)));

@@ -12,6 +12,7 @@ import { incumbentOf } from '../leading/observer.ts';
 import { Caller, entryFor, resultOf, whenAt } from './caller.ts';
 import { Flight } from './flight.ts';
 import { checkMatch } from './inquiry.ts';
+import { lasting } from './lasting.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult, MemoState, MemoWait, MemoWork } from './result.ts';
 import { decoded } from './value.ts';
@@ -23,10 +24,17 @@ const WAIT_OPTIONS = namesOf<MemoWait>({ wait: true, signal: true });
 export class Flights {
   readonly #runtime: LockRuntime;
   readonly #flights = new Map<string, Flight>();
-  readonly #looks = new Map<string, Promise<Remembered>>();
+  readonly #looks = new Map<string, PromiseWithResolvers<Remembered>>();
 
   constructor(runtime: LockRuntime) {
     this.#runtime = runtime;
+    runtime.memos = this;
+  }
+
+  /** Ends all waits. @param errorOf makes the error for a key */
+  close(errorOf: (key: string) => LockError): void {
+    for (const [key, { reject }] of [...this.#looks]) reject(errorOf(key));
+    for (const [key, flight] of [...this.#flights]) flight.close(errorOf(key));
   }
 
   /** No async function: a caller would have its result some turns later. */
@@ -43,7 +51,7 @@ export class Flights {
     if (Frame.around(this.#runtime, key, EXCLUSIVE)) throw insideItself(key, engine.backend.name);
     const own = options ? limited(plan, options) : plan;
     if (own.keep > 0 && (this.#flights.get(key)?.refreshes ?? true)) return this.#lookFirst(own, fn);
-    return this.#join(new Caller(engine, own, fn));
+    return this.#join(new Caller(engine, own, fn, engine.clock.now()));
   }
 
   /** Looks first. Where a result is there, a caller that cannot give up before the look ends needs nothing but that. */
@@ -51,16 +59,18 @@ export class Flights {
     const { engine } = this.#runtime;
     const { key, refresh, attempts } = plan;
     const { wait, signal } = plan.terms;
-    const began = wait === Number.POSITIVE_INFINITY ? undefined : engine.clock.now();
+    const began = engine.clock.now();
     const impatient = signal || wait <= CALL_TIMEOUT ? new Caller(engine, plan, fn, began) : undefined;
     impatient?.startLimits((error) => impatient.reject(error), nothingHeard);
     if (impatient?.over) return impatient.result;
     const result = this.#look(key).then(
-      (looked) => {
+      (found) => {
         this.#looks.delete(key);
+        const looked = lasting(found, plan.keep);
         const { left, tries } = looked;
-        if (left && (left.age < refresh || tries >= attempts))
-          return resultOf(engine, plan, left, readStored(left.text, key));
+        const stored = left && readStored(left.text, key);
+        if (stored && (left.age < refresh || tries >= attempts)) return resultOf(engine, plan, left, stored);
+        if (stored) checkMatch(plan, stored.match, engine.backend.name);
         return this.#join(impatient ?? new Caller(engine, plan, fn, began), looked);
       },
       (error: unknown) => {
@@ -81,10 +91,11 @@ export class Flights {
   /** All callers of this process that look at the same time share one look, unless this process has forgotten or left something since. */
   #look(key: string): Promise<Remembered> {
     const known = this.#looks.get(key);
-    if (known) return known;
-    const look = this.#runtime.engine.look(key);
+    if (known) return known.promise;
+    const look = Promise.withResolvers<Remembered>();
     this.#looks.set(key, look);
-    return look;
+    this.#runtime.engine.look(key).then(look.resolve, look.reject);
+    return look.promise;
   }
 
   /** @param looked what the engine told it, if it looked */
@@ -96,6 +107,12 @@ export class Flights {
   #enter(caller: Caller, looked: Remembered | undefined): void {
     const { key } = caller.plan;
     const known = this.#flights.get(key);
+    if (Frame.holdsAny(this.#runtime)) {
+      // Others may wait for what it holds, so it is seen in the line, with that: a ring through it can be found.
+      known?.check(caller);
+      void new Flight(this.#runtime, caller, looked, () => {}).fly();
+      return;
+    }
     if (known) {
       known.add(caller, looked);
       return;
@@ -124,11 +141,12 @@ export class Flights {
     const { key } = plan;
     this.#runtime.assertOpen(key);
     const { engine } = this.#runtime;
-    const { left, tries, mark } = await engine.look(key);
+    const found = await engine.look(key);
+    const { left, tries, mark, begun } = plan.keep > 0 ? lasting(found, plan.keep) : found;
     if (!left) {
       const holder = engine.backend.inspect ? await incumbentOf(engine.inspect(key, { exact: true })) : null;
       if (!holder) return { state: 'absent', tries };
-      checkMatch(plan, mark, engine.backend.name);
+      if (holder.token === begun) checkMatch(plan, mark, engine.backend.name);
       return { state: 'running', tries, by: holder.label };
     }
     const entry = entryFor(plan, readStored(left.text, key), engine.backend.name);

@@ -6,13 +6,16 @@ import type { MemoPlan } from './options.ts';
 import { stateOf } from './state.ts';
 
 /** Whether two fingerprints are of different requests. */
-const differ = (a: string, b: string): boolean => a !== NO_MARK && b !== NO_MARK && a !== b;
+export const differ = (a: string, b: string): boolean => a !== NO_MARK && b !== NO_MARK && a !== b;
 
 /** @throws LockError `LOCK_MISMATCH` */
-export function checkMatch({ key, match }: Pick<MemoPlan, 'key' | 'match'>, other: string, backend: string): void {
-  if (!differ(match, other)) return;
+export function checkMatch(plan: Pick<MemoPlan, 'key' | 'match'>, other: string, backend: string): void {
+  if (differ(plan.match, other)) throw mismatch(plan, backend);
+}
+
+export function mismatch({ key }: Pick<MemoPlan, 'key'>, backend: string): LockError {
   const why = `${quoted(key)} on ${backend} is of another request: it was asked for with another match. Use a key of its own for each request`;
-  throw new LockError('LOCK_MISMATCH', why, { key, backend });
+  return new LockError('LOCK_MISMATCH', why, { key, backend });
 }
 
 /** One wish for the key of a memo, which its result may settle. */
@@ -25,17 +28,17 @@ export class MemoInquiry implements Inquiry {
   readonly #plan: MemoPlan;
   readonly #backend: string;
   readonly #age: (sent: number) => number;
-  readonly #answers: { count: number };
+  readonly #onAnswer: (mark: string) => void;
 
   /**
    * @param age of the oldest result that will do, ms, for an attempt that is sent at a given time
-   * @param answers counts those of the engine
+   * @param onAnswer gets the mark of who holds the key, for each answer of the engine
    */
-  constructor(plan: MemoPlan, backend: string, age: (sent: number) => number, answers: { count: number }) {
+  constructor(plan: MemoPlan, backend: string, age: (sent: number) => number, onAnswer: (mark: string) => void) {
     this.#plan = plan;
     this.#backend = backend;
     this.#age = age;
-    this.#answers = answers;
+    this.#onAnswer = onAnswer;
   }
 
   answerable(sent: number): Answerable {
@@ -50,13 +53,14 @@ export class MemoInquiry implements Inquiry {
 
   hears(attempt: Attempt, sent: number): boolean {
     this.sent = sent;
-    this.#answers.count++;
+    const mark = (!attempt.granted && attempt.mark) || NO_MARK;
+    this.#onAnswer(mark);
     if (attempt.granted) {
       this.tries = attempt.tries ?? 0;
       return false;
     }
     this.left = attempt.left;
-    if (!attempt.left && attempt.mark !== undefined) checkMatch(this.#plan, attempt.mark, this.#backend);
+    checkMatch(this.#plan, mark, this.#backend);
     return attempt.left !== undefined;
   }
 }

@@ -12,7 +12,7 @@ export interface Memo<T = unknown> {
   /**
    * Gives the result that is kept. If there is none, one caller at a time runs its function, and all others get what it gave. After an
    * error, or the death of the runner, the next in line runs.
-   * @throws what `fn` throws, to its own caller; LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_MISMATCH`, `LOCK_POISONED`,
+   * @throws what `fn` throws, to its own caller, unless an old result is there; LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_MISMATCH`, `LOCK_POISONED`,
    * `LOCK_FAILED`, `LOCK_TOO_LARGE`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`, `LOCK_DEADLOCK`, `LOCK_INVALID`
    * @example const { value } = await locks.memo('report', { keep: '1d' }).run((run) => report(run.token));
    */

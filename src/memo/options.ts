@@ -54,6 +54,10 @@ export interface MemoOptions<T = unknown> {
   readonly ttl?: Duration | undefined;
   /** How long before the deadline of the lease a run learns of its loss. Default a tenth of `ttl`; at most two thirds of it. */
   readonly notice?: Duration | undefined;
+  /** How long a run is renewed at most: after that it loses its lease, and another one begins. Default: no limit. */
+  readonly maxHold?: Duration | undefined;
+  /** Give up with `LOCK_DEADLOCK` when the wait can never end, as that of a lock does. Default false. */
+  readonly detect?: boolean | undefined;
   /** For people: who this is. Default `host:pid`. */
   readonly label?: string | undefined;
 }
@@ -72,6 +76,8 @@ export const MEMO_OPTIONS = namesOf<MemoOptions>({
   wait: true,
   ttl: true,
   notice: true,
+  maxHold: true,
+  detect: true,
   label: true,
 });
 
@@ -115,6 +121,8 @@ export function memoPlan<T>(
     wait: options.wait ?? defaults.wait,
     label: options.label ?? defaults.label,
     notice: options.notice ?? defaults.notice,
+    maxHold: options.maxHold ?? defaults.maxHold,
+    detect: options.detect ?? defaults.detect,
     spin: defaults.spin,
   };
   return {

@@ -2,18 +2,16 @@ import type { Leave } from '../core/contract/backend.ts';
 import type { LockError } from '../core/contract/errors.ts';
 import type { WordsLeft } from '../core/contract/left.ts';
 import { Refused } from './encoding.ts';
+import { STAYS } from './lasting.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult } from './result.ts';
 import { encoded } from './value.ts';
 import { type Entry, errorBody, unkeptBody, writeEntry } from './words.ts';
 
-/** How long what is kept only for those who wait stays for them to fetch, ms: they ask at least this often. */
-const FETCHED = 6_000;
-
 /** What a run leaves: its value, or a mark that it cannot be kept. @param max bytes that the engine takes */
 export function succeeded<T>(plan: MemoPlan<T>, value: T, max: number): Leave {
   const { match, seal } = plan;
-  const ttl = plan.keep || FETCHED;
+  const ttl = Math.max(plan.keep, STAYS);
   try {
     return { text: written({ kind: 'kept', match, body: encoded(plan, value) }, seal, max), ttl };
   } catch (refused) {

@@ -3,9 +3,9 @@ import type { LockError } from '../core/contract/errors.ts';
 
 /** What `run` came to. */
 export interface MemoResult<T> {
-  /** What the function gave, this caller's or another one's, as it was kept: decoded, and of its own for each caller. */
+  /** What the function gave, this caller's or another one's, as it was kept: decoded, and of its own for each caller. After a refresh that failed: the old one. */
   readonly value: T;
-  /** Whether this call ran its own function. */
+  /** Whether this call's own function gave it. */
   readonly ran: boolean;
   /**
    * Whether others get this value. False: its lease was lost, or the engine refused it, and others may run. `unknown`: an answer of the

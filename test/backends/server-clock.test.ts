@@ -24,14 +24,16 @@ interface Engine {
   readonly settable: boolean;
   /** Holds lapse while their process lives. */
   readonly lapses?: false;
+  /** It has words, whose age goes by that clock. */
+  readonly words?: true;
 }
 
 const ENGINES: Readonly<Record<string, Engine>> = {
-  Redis: { part: 'redis', start: () => startRedis(), settable: true },
+  Redis: { part: 'redis', start: () => startRedis(), settable: true, words: true },
   Redlock: { part: 'redlock', start: () => startRedisNodes(3), settable: true },
-  PostgreSQL: { part: 'postgres', start: () => startPostgres(), settable: true },
-  MariaDB: { part: 'mysql', start: () => startMariadb(), settable: true },
-  MySQL: { part: ['mysql', 'mysqld'], start: () => startMysql(), settable: true },
+  PostgreSQL: { part: 'postgres', start: () => startPostgres(), settable: true, words: true },
+  MariaDB: { part: 'mysql', start: () => startMariadb(), settable: true, words: true },
+  MySQL: { part: ['mysql', 'mysqld'], start: () => startMysql(), settable: true, words: true },
   etcd: { part: 'etcd', start: () => startEtcd(), settable: false },
   ZooKeeper: {
     part: 'zookeeper',
@@ -46,7 +48,7 @@ const TEN_MINUTES = 600_000;
 const STEPS = [50, 200, 5_000, TEN_MINUTES];
 const TTL = 30_000;
 
-for (const [name, { part, start, query = '', settable, lapses }] of Object.entries(ENGINES)) {
+for (const [name, { part, start, query = '', settable, lapses, words }] of Object.entries(ENGINES)) {
   describeOn([part, 'preload'].flat() as Part[], `${name}, when the clock of its server is set`, () => {
     const stack = new AsyncDisposableStack();
     let clock: SteppedClock;
@@ -111,6 +113,27 @@ for (const [name, { part, start, query = '', settable, lapses }] of Object.entri
         const next = await waiting;
         expect(performance.now() - sent, 'ms from the request of the lease').toBeGreaterThanOrEqual(claim.ttl);
         await next.release();
+      },
+      30_000,
+    );
+
+    test.runIf(words)(
+      'back, a result is had by those who take any, and by nobody who asks how old it is',
+      async () => {
+        const claimOf = (age: number) => {
+          const how = { id: systemClock.id(), ttl: TTL, queue: false, span: 1, within: 5_000, label: '' };
+          return { ...EXCLUSIVE, ...how, key: 'left', answered: { age, mark: '-', counts: 0 } };
+        };
+        const holder = claimOf(-1);
+        await silent.attempt(holder);
+        expect(await silent.release(holder, undefined, { text: 'said', ttl: 3 * TEN_MINUTES })).toMatchObject({
+          left: true,
+        });
+        clock.step(-TEN_MINUTES);
+        expect(await silent.attempt(claimOf(Number.POSITIVE_INFINITY))).toMatchObject({ left: { text: 'said' } });
+        const asks = claimOf(TEN_MINUTES);
+        expect(await silent.attempt(asks)).toMatchObject({ granted: true });
+        await silent.release(asks);
       },
       30_000,
     );

@@ -66,7 +66,7 @@ for (const [name, part, open] of ENGINES) {
       for (const each of [memo, other]) {
         await sleep(10); // it is due
         failed = performance.now();
-        await expect(each.run(fails)).rejects.toThrow('no database');
+        expect(await each.run(fails)).toMatchObject({ value: 1, ran: false });
       }
       for (const each of [memo, other]) expect(await each.run(fails)).toMatchObject({ value: 1, ran: false });
       expect(runs).toBe(2);

@@ -49,10 +49,12 @@ test('a grant that counts is remembered with its number and its mark, and told t
   const { words } = written();
   const granted = { granted: true, ticket: 1n, validFor: 1_000 } as const;
   const counts = { age: 0, mark: 'mark', counts: 10 };
-  expect(words.told(claim('first'), counts, granted)).toEqual({ ...granted, tries: 1 });
-  expect(words.told(claim('second'), counts, { ...granted, ticket: 2n })).toMatchObject({ tries: 2 });
-  expect(words.told(claim('third'), counts, { granted: false })).toEqual({ granted: false, mark: 'mark' });
-  expect(words.told(claim('other', { key: 'other' }), { ...counts, counts: 0 }, granted)).toEqual(granted);
-  expect(await words.look('key')).toEqual({ tries: 2, mark: 'mark' });
+  expect(words.told(claim('first'), counts, granted, 1n)).toEqual({ ...granted, tries: 1 });
+  expect(words.told(claim('second'), counts, { ...granted, ticket: 2n }, 2n)).toMatchObject({ tries: 2 });
+  const refused = { granted: false } as const;
+  expect(words.told(claim('third'), counts, refused, 2n)).toEqual({ granted: false, mark: 'mark' });
+  expect(words.told(claim('third'), counts, refused, 3n)).toEqual({ granted: false, mark: '-' });
+  expect(words.told(claim('other', { key: 'other' }), { ...counts, counts: 0 }, granted, 1n)).toEqual(granted);
+  expect(await words.look('key')).toEqual({ tries: 2, mark: 'mark', begun: 2n });
   expect(await words.look('other')).toMatchObject({ tries: 0 });
 });

@@ -21,6 +21,8 @@ const WHOLE: Required<MemoOptions<number>> = {
   wait: '1s',
   ttl: '1s',
   notice: 100,
+  maxHold: '1h',
+  detect: true,
   label: 'somebody',
 };
 

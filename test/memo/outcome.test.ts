@@ -14,12 +14,12 @@ function setup() {
   return { clock, engine, locks: createLocks(engine, { clock }) };
 }
 
-test('what is kept for nobody stays for six seconds, so that those who wait may fetch it', async () => {
+test('what is kept for nobody stays for a minute, so that those who wait may fetch it', async () => {
   const { clock, locks } = setup();
   const memo = locks.memo('key');
   await memo.run(() => 'made');
   const at = new Date(clock.epoch());
-  expect(await memo.peek()).toMatchObject({ state: 'kept', at, until: new Date(at.getTime() + 6_000) });
+  expect(await memo.peek()).toMatchObject({ state: 'kept', at, until: new Date(at.getTime() + 60_000) });
 });
 
 test('a text of as many bytes as the engine takes is kept, and of one more it is not', async () => {
@@ -98,9 +98,9 @@ test('a key is seen in the state of what is left there, and else by the tries th
   expect(await seen('counted', true)).toEqual({ state: 'running', tries: 1 });
   await counted.run(no).catch(() => {});
   expect(await seen('counted')).toEqual({ state: 'poisoned', tries: 0, token: expect.any(BigInt), remaining: 5_000 });
-  const { token } = await locks.memo('kept', { keep: 3_000 }).run(() => 1);
+  const { token } = await locks.memo('kept', { keep: 90_000 }).run(() => 1);
   await clock.advance(100);
-  expect(await seen('kept')).toEqual({ state: 'kept', tries: 0, token, since: 100, remaining: 2_900 });
+  expect(await seen('kept')).toEqual({ state: 'kept', tries: 0, token, since: 100, remaining: 89_900 });
   const { engine: without } = new LockRuntime(around(engine, { words: undefined }), clock);
   expect(await sightOf(without, 'kept', false)).toBeUndefined();
 });

@@ -114,18 +114,18 @@ test('what encode() and decode() make of a value is had by the runner, too', asy
   expect(had).toEqual(Array(4).fill('<1>'));
 });
 
-test('a refresh whose result cannot be kept leaves the old one for all others', async () => {
+test('a refresh whose result cannot be kept leaves the old one for all, the runner too', async () => {
   const clock = manualClock();
   const engine = memory({ clock });
   const [one, other] = [1, 2].map(() => createLocks(engine, { clock }));
   const options = { keep: '10m', refresh: '1m' } as const;
   await one!.memo<unknown>('refresh', options).run(() => 'old');
   await clock.advance(120_000);
-  const refreshing = one!.memo<unknown>('refresh', options).run(() => () => 1);
-  await expect(refreshing).rejects.toMatchObject({
-    code: 'LOCK_INVALID',
-    message: expect.stringContaining('value is'),
-  });
+  using failures = heard('refreshFailed');
+  expect(await one!.memo<unknown>('refresh', options).run(() => () => 1)).toMatchObject({ value: 'old', ran: false });
+  expect(failures.events).toMatchObject([
+    { error: { code: 'LOCK_INVALID', message: expect.stringContaining('value is') } },
+  ]);
   expect(await other!.memo('refresh', options).peek()).toMatchObject({ state: 'kept', value: 'old' });
 });
 

@@ -8,13 +8,15 @@ import type {
   Remembered,
   Words,
 } from '../../core/contract/backend.ts';
+import { isAnswer, NO_MARK } from '../../core/contract/left.ts';
 import type { Contender, WordsLease } from './contender.ts';
 import type { Contenders } from './contenders.ts';
+import { linePrefix } from './line.ts';
 import type { EtcdConnection } from './options.ts';
 import { endLease, endLeases, leftIn, lookAt, type Seen, wordsLease } from './stored-words.ts';
 import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
-import { endOf, ifUnchanged, list, look, remove, stand, stillStands } from './wire/ops.ts';
+import { endOf, ifUnchanged, list, listing, look, remove, stand, stillStands } from './wire/ops.ts';
 import { readTries, wordsNames, wordsRange, writeLeft, writeTries } from './words-names.ts';
 
 /** How often a hold is counted while others forget the tries of its key. */
@@ -36,9 +38,9 @@ export class EtcdWords implements Words {
 
   async look(key: string): Promise<Remembered> {
     const seen = await lookAt(this.#client, wordsNames(this.#etcd.prefix, key));
-    const { tries, mark } = readTries(seen.tries?.value);
+    const { tries, mark, begun } = readTries(seen.tries?.value);
     const left = await leftIn(this.#client, seen);
-    return { ...(left && { left }), tries, mark };
+    return { ...(left && { left }), tries, mark, begun };
   }
 
   async *keys(prefix: string): AsyncIterable<string> {
@@ -76,14 +78,26 @@ export class EtcdWords implements Words {
     const at = this.#etcd.clock.now();
     const seen = await lookAt(this.#client, names);
     const left = await leftIn(this.#client, seen, me, sent);
-    if (left && left.age <= answered.age) {
+    if (left && isAnswer(left, answered.age)) {
       // If this fails, the place ends with its lease. The id is never attempted again.
       await this.#contenders.release(claim, undefined, this.#etcd.timeout).catch(() => undefined);
       return { granted: false, left };
     }
     if (me) me.looked = { revision: seen.revision, at };
-    if (!came.granted) return { ...came, mark: readTries(seen.tries?.value).mark };
+    if (!came.granted) return { ...came, mark: await this.#markBehind(claim, seen) };
     return answered.counts > 0 ? { ...came, tries: await this.#count(claim, answered, came.ticket, seen) } : came;
+  }
+
+  /** What a claim sees of the hold that stands first: an earlier one, which failed or died, may have set the mark. */
+  async #markBehind({ key }: Claim, { tries }: Seen): Promise<string> {
+    const { mark, begun } = readTries(tries?.value);
+    if (mark === NO_MARK) return mark;
+    const first = await this.#client.range({
+      ...listing(linePrefix(this.#etcd.prefix, key)),
+      limit: 1n,
+      keysOnly: true,
+    });
+    return first.kvs[0]?.createRevision === begun ? mark : NO_MARK;
   }
 
   /** Frees the key and leaves the words in one transaction. */

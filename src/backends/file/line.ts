@@ -45,6 +45,11 @@ export class Line {
     return this.#tally.soonest - this.#now;
   }
 
+  /** The ticket of the claim that stands first. */
+  get first(): bigint | undefined {
+    return this.#head && BigInt(this.#head.ticket);
+  }
+
   find(id: string): Row | undefined {
     if (!this.#head || this.#head.id === id) return this.#head;
     const row = this.#sql.byId.get(id) as Row | undefined;

@@ -72,7 +72,9 @@ export class FileTransaction {
       this.release(claim, undefined, sent);
       return { granted: false, left };
     }
-    const { attempt, changed } = countedIn(record, claim, answered, this.attempt(claim, sent), this.#now);
+    const came = this.attempt(claim, sent);
+    const first = this.#line(this.#key(claim.key)).first;
+    const { attempt, changed } = countedIn(record, claim, answered, came, this.#now, first);
     if (changed) words.write(changed);
     return attempt;
   }

@@ -9,7 +9,7 @@ import type {
   Words,
 } from '../../core/contract/backend.ts';
 import { NO_MARK } from '../../core/contract/left.ts';
-import { answerIn, type KeyRecord, markIn, rememberedIn } from '../shared/record.ts';
+import { answerIn, type KeyRecord, markBehind, rememberedIn } from '../shared/record.ts';
 import type { LineDocument, MongoCollection } from './driver.ts';
 import { newer } from './errors.ts';
 import type { Lines } from './lines.ts';
@@ -69,7 +69,7 @@ export class MongoWords implements Words {
     const record = recordOf(document);
     const left = notAfter && document.now > notAfter ? undefined : answerIn(record, answered, now);
     if (left) return { granted: false, left };
-    if (!attempt.granted) return { ...attempt, mark: markIn(record, now) };
+    if (!attempt.granted) return { ...attempt, mark: markBehind(record, firstOf(document), now) };
     return answered.counts > 0 ? { ...attempt, tries: record.tries } : attempt;
   }
 
@@ -78,6 +78,8 @@ export class MongoWords implements Words {
     return { freed, left: freed };
   }
 }
+
+const firstOf = ({ line: [first] }: LineDocument): bigint | undefined => first && BigInt(first.ticket.toString());
 
 /** Tells of each document whether it has words that none before it had. */
 export function newsOfWords(): (document: LineDocument) => boolean {

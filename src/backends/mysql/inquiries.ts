@@ -1,7 +1,8 @@
 import type { Answerable, Attempt, Claim, Handle, Leave, Release } from '../../core/contract/backend.ts';
-import { answerIn, markIn } from '../shared/record.ts';
+import { answerIn, markBehind } from '../shared/record.ts';
 import type { Places } from './places.ts';
-import type { StoredWords } from './words.ts';
+import type { LineAttempt } from './verdict.ts';
+import type { Look, StoredWords } from './words.ts';
 
 /**
  * The attempts of claims that words may answer. Each look is a statement of its own, so one comes after a grant, too: a hold that ended
@@ -17,14 +18,12 @@ export class Inquiries {
   }
 
   async attempt(claim: Claim, answered: Answerable): Promise<Attempt> {
-    const { record, now, stands } = await this.#words.read(claim);
-    const left = answerIn(record, answered, now);
-    if (left && stands) await this.#places.release(claim);
+    const look = await this.#words.read(claim);
+    const left = answerIn(look.record, answered, look.now);
+    if (left && look.stands) await this.#places.release(claim);
     if (left) return { granted: false, left };
     const attempt = await this.#places.attempt(claim);
-    return attempt.granted || attempt.late
-      ? this.#told(claim, answered, attempt)
-      : { ...attempt, mark: markIn(record, now) };
+    return attempt.granted || attempt.late ? this.#told(claim, answered, attempt) : withMark(attempt, look);
   }
 
   /** A release, after which the next claim takes the place, or is answered. */
@@ -39,10 +38,11 @@ export class Inquiries {
   }
 
   /** What an attempt came to, with what was left or begun before. */
-  async #told(claim: Claim, answered: Answerable, attempt: Attempt): Promise<Attempt> {
+  async #told(claim: Claim, answered: Answerable, attempt: LineAttempt): Promise<Attempt> {
     if (!attempt.granted && attempt.late) return attempt;
-    const { record, now } = await this.#words.read(claim);
-    if (!attempt.granted) return { ...attempt, mark: markIn(record, now) };
+    const look = await this.#words.read(claim);
+    if (!attempt.granted) return withMark(attempt, look);
+    const { record, now } = look;
     const left = answerIn(record, answered, now);
     if (left) {
       await this.#places.release(claim);
@@ -53,3 +53,8 @@ export class Inquiries {
     return { ...attempt, tries: known ?? (await this.#words.begin(claim, attempt.ticket, answered)) };
   }
 }
+
+const withMark = ({ first, ...refusal }: Extract<LineAttempt, { granted: false }>, { record, now }: Look): Attempt => ({
+  ...refusal,
+  mark: markBehind(record, first, now),
+});

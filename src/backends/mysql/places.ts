@@ -1,11 +1,11 @@
-import type { Attempt, Claim, Handle, Release } from '../../core/contract/backend.ts';
+import type { Claim, Handle, Release } from '../../core/contract/backend.ts';
 import { type AttemptState, Attempts } from './attempts.ts';
 import type { Lines } from './lines.ts';
 import * as sql from './sql.generated.ts';
 import type { Values } from './statements.ts';
 import { type LiveLine, liveLine, mark, partsOf } from './stored-line.ts';
 import type { Table } from './table.ts';
-import { fits, grantOf, refusal } from './verdict.ts';
+import { fits, grantOf, type LineAttempt, refusal } from './verdict.ts';
 
 /** The bits of what leave.sql answers. */
 const [ALIVE, OTHERS] = [1, 2];
@@ -39,7 +39,7 @@ export class Places {
     this.#attempts = new Attempts(wakeUps.forget);
   }
 
-  attempt(claim: Claim): Promise<Attempt> {
+  attempt(claim: Claim): Promise<LineAttempt> {
     return this.#visit(claim, async (state) => {
       await this.#table.ready();
       return this.#ask(claim, state, this.#table.limit(claim.within));
@@ -80,7 +80,7 @@ export class Places {
     return found !== undefined && this.#leave({ key, id: found.id });
   }
 
-  async #visit(claim: Claim, ask: (state: Readonly<AttemptState>) => Promise<Attempt>): Promise<Attempt> {
+  async #visit(claim: Claim, ask: (state: Readonly<AttemptState>) => Promise<LineAttempt>): Promise<LineAttempt> {
     const state = this.#attempts.begin(claim.id);
     let stands = false;
     try {
@@ -92,14 +92,14 @@ export class Places {
     }
   }
 
-  async #ask(claim: Claim, state: Readonly<AttemptState>, notAfter: string): Promise<Attempt> {
+  async #ask(claim: Claim, state: Readonly<AttemptState>, notAfter: string): Promise<LineAttempt> {
     if (state.stands) return this.#find(claim, state, notAfter);
     const ticket = await this.#join(claim, '', notAfter);
     return ticket ? grantOf(ticket, claim) : this.#find(claim, state, notAfter, ticket === 0n);
   }
 
   /** Finds the place of a claim in its line. It may be out of date, but nobody gets ahead of a place later. */
-  async #find(claim: Claim, state: Readonly<AttemptState>, notAfter: string, touched = false): Promise<Attempt> {
+  async #find(claim: Claim, state: Readonly<AttemptState>, notAfter: string, touched = false): Promise<LineAttempt> {
     for (let tries = 0; tries < TRIES; tries++) {
       const stored = (await this.#lines.read([claim.key])).get(claim.key);
       if (!stored) await this.#table.write(sql.create, { name: this.#lines.lockNameOf(claim.key) });
@@ -125,8 +125,8 @@ export class Places {
     throw new Error(`the line was changed, or too long to join, each of ${TRIES} times it was looked at`);
   }
 
-  #refuse(claim: Claim, line: LiveLine, ahead: number, now: number): Attempt {
-    if (claim.answered) this.#wakeUps.waitsBehind(claim.id, line.places[0]!.ticket);
+  #refuse(claim: Claim, line: LiveLine, ahead: number, now: number): LineAttempt {
+    if (claim.answered && claim.queue) this.#wakeUps.waitsBehind(claim.id, line.places[0]!.ticket);
     return refusal(line, ahead, now);
   }
 
@@ -142,7 +142,7 @@ export class Places {
     next: Claim,
     state: Readonly<AttemptState>,
     notAfter: string,
-  ): Promise<Attempt | undefined> {
+  ): Promise<LineAttempt | undefined> {
     const header = await this.#table.write(sql.exchange, { ...this.#newcomer(next), gone: mark(id), notAfter });
     if (header.affectedRows === 0) return undefined;
     this.#attempts.leave(id);

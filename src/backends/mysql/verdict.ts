@@ -3,6 +3,9 @@ import type { Claim, Grant, Refusal } from '../../core/contract/backend.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
 import { type LiveLine, lapse, MICRO, type StoredClaim } from './stored-line.ts';
 
+/** What a line says of a claim. `first`: the ticket of the claim that stands first. */
+export type LineAttempt = Grant | (Refusal & { readonly first?: bigint });
+
 export const grantOf = (ticket: bigint, { ttl }: Claim): Grant => ({ granted: true, ticket, validFor: ttl });
 
 /** Whether one more claim, at the end of the line, would be admitted. */
@@ -15,7 +18,7 @@ export function fits(places: readonly StoredClaim[], newcomer: Seats): boolean {
   return tally.fits(newcomer);
 }
 
-export function refusal({ places, held }: LiveLine, ahead: number, now: number): Refusal {
+export function refusal({ places, held }: LiveLine, ahead: number, now: number): LineAttempt {
   const lapses = places.slice(0, ahead).map((place, position) => lapse(place, position < held));
-  return { granted: false, ahead, retryAfter: (leastOf(lapses) - now) / MICRO };
+  return { granted: false, ahead, retryAfter: (leastOf(lapses) - now) / MICRO, first: places[0]?.ticket };
 }

@@ -115,8 +115,9 @@ BEGIN
   RETURN QUERY
     SELECT newest.ticket, past.ms, date_part('epoch', newest.until - moment) * 1000, 'x' || encode(newest.text, 'hex')
     FROM (SELECT * FROM {words} w WHERE w.key = a_key ORDER BY w.era DESC LIMIT 1) AS newest,
-      LATERAL (SELECT greatest(0, date_part('epoch', moment - newest.since) * 1000) AS ms) AS past
-    WHERE newest.until > moment AND past.ms <= coalesce(a_age, 'infinity');
+      LATERAL (SELECT CASE WHEN newest.since < newest.until THEN date_part('epoch', moment - newest.since) * 1000 ELSE 0 END AS ms) AS past
+    -- After the clock was set back the age is below 0.
+    WHERE newest.until > moment AND (a_age IS NULL OR past.ms BETWEEN 0 AND a_age);
 END
 $holdfast$;
 
@@ -126,7 +127,7 @@ $holdfast$;
 --   counts  for so long after its ttl it counts among the tries of its key, ms; 0: it does not
 -- Gives what {attempt} gives, or the state 'left', with \`ticket\` of the hold that left the words; and beside it
 --   tries             of a hold that counts: the holds begun since words were left last
---   mark              of the last hold that counts, in hex, where this claim is refused
+--   mark              of the hold that stands first, in hex, if it counts, where this claim is refused
 --   age, valid, said  of the words
 CREATE OR REPLACE FUNCTION {ask}(
   a_key bytea, a_id text, a_take int, a_room int, a_ttl float8, a_span int, a_label bytea,
@@ -164,7 +165,12 @@ BEGIN
   SELECT w.tries, w.begun, w.mark, w.counts > clock_timestamp() AS good INTO last
     FROM {words} w WHERE w.key = a_key ORDER BY w.era DESC LIMIT 1;
   IF state = 'waits' THEN
-    mark := encode(convert_to(CASE WHEN last.good THEN last.mark ELSE '-' END, 'UTF8'), 'hex');
+    -- An earlier hold, which failed or died, may have set the mark.
+    mark := encode(convert_to(CASE WHEN last.good AND last.begun = (
+      SELECT coalesce(CASE WHEN k.id IS NOT NULL THEN k.ticket END,
+        (SELECT min(l.ticket) FROM {line} l WHERE l.key = a_key AND l.ticket >= k.first))
+      FROM {keys} k WHERE k.key = a_key ORDER BY k.era DESC LIMIT 1
+    ) THEN last.mark ELSE '-' END, 'UTF8'), 'hex');
   ELSIF a_counts > 0 THEN
     tries := last.tries;
     IF last.begun IS DISTINCT FROM ticket THEN
@@ -382,12 +388,12 @@ BEGIN
 END
 $holdfast$;
 
--- Gives \`ticket,age,valid,words\`, each empty where no words are there, and behind it \`tries,mark\`. Words and mark in hex.
+-- Gives \`ticket,age,valid,words\`, each empty where no words are there, and behind it \`tries,mark,begun\`. Words and mark in hex.
 CREATE OR REPLACE PROCEDURE {commit_look}(a_key bytea, INOUT answer text)
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
 {prelude}
-  SELECT (found.*, coalesce(begun.tries, 0), encode(convert_to(coalesce(begun.mark, '-'), 'UTF8'), 'hex'))::text INTO answer
+  SELECT (found.*, coalesce(begun.tries, 0), encode(convert_to(coalesce(begun.mark, '-'), 'UTF8'), 'hex'), coalesce(begun.begun, 0))::text INTO answer
     FROM (SELECT) AS one
       LEFT JOIN {answer}(a_key, NULL) AS found ON true
       LEFT JOIN LATERAL (SELECT * FROM {words} w WHERE w.key = a_key ORDER BY w.era DESC LIMIT 1) AS begun

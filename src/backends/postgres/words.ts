@@ -25,9 +25,9 @@ export const wordsOf = (server: Server, ready: () => Promise<void>): Words => {
   return {
     async look(key): Promise<Remembered> {
       const fields = fieldsOf(await ask('commit_look', key, 'a look at the words'));
-      const [tries, mark] = fields.splice(-2);
-      const begun = { tries: Number(tries), mark: textOf(mark!) };
-      return fields[0] ? { ...begun, left: leftOf(fields) } : begun;
+      const [tries, mark, begun] = fields.splice(-3);
+      const last = { tries: Number(tries), mark: textOf(mark!), begun: BigInt(begun!) };
+      return fields[0] ? { ...last, left: leftOf(fields) } : last;
     },
     async *keys(prefix): AsyncIterable<string> {
       await ready();

@@ -418,7 +418,7 @@ end`;
 
 export const ASK: Script = {
   name: 'ask',
-  sha1: '9eff252da31605103248f44bfb69fe89017ee6f2',
+  sha1: 'fad135e48e6234790edd6e7955e3e07d65acd595',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -429,17 +429,28 @@ ${contended}
 ${attempt}
 ${release}
 ${words}
+local function first_of(key)
+local value = redis.call('GET', key)
+if kind_of(value) == '1 sole' then return value:sub(8, 23) end
+local first = redis.call('ZRANGEBYSCORE', key .. ':line', '-inf', '(0', 'LIMIT', 0, 1)[1]
+local record = first and redis.call('HGET', key .. ':claims', first)
+return record and record:sub(1, 16)
+end
+local ANY_AGE = 1e16
 local function ask(key, asked, keep)
 local oldest, mark, counts = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
 local known = words_of(key)
-if known and known.ends > time and time - known.since <= oldest then
+local age = known and (known.since < known.ends and time - known.since or 0)
+if known and known.ends > time and age <= oldest and (age >= 0 or oldest == ANY_AGE) then
 release(key, ARGV[3])
 return { '=', now, known.ticket, ('%.0f'):format(known.since), ('%.0f'):format(known.ends), known.text }
 end
 local reply = attempt(key, asked, keep)
 local counted = known and known.counts > time
 local ticket = reply:match('^(%d+) ')
-if not ticket or ticket == '0' then return { reply, '', counted and known.mark or '-' } end
+if not ticket or ticket == '0' then
+return { reply, '', counted and known.mark ~= '-' and known.begun == first_of(key) and known.mark or '-' }
+end
 if counts == 0 then return { reply, '', '-' } end
 local tries = counted and known.tries or 0
 if not known or known.begun ~= ticket then

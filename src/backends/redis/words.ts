@@ -7,7 +7,7 @@ import { ASK, LEAVE } from './scripts.generated.ts';
 import type { Server, Shards } from './shards.ts';
 import { MICRO, readAttempt, readWords, releaseArgs } from './wire.ts';
 
-/** An age above that of any words, µs. */
+/** An age above that of any words, µs. lua/ask.lua has it, too. */
 const ANY_AGE = 1e16;
 /** What lua/leave.lua adds to its reply if words were left. */
 const LEFT = 4;

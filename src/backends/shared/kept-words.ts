@@ -30,10 +30,13 @@ export class KeptWords implements Words {
     return answerIn(this.#records.get(key), answered, this.#clock.now());
   }
 
-  /** Adds to the answer to an attempt what is known of the holds before, or of this one. */
-  told(claim: Claim, answered: Answerable, attempt: Attempt): Attempt {
+  /**
+   * Adds to the answer to an attempt what is known of the holds before, or of this one.
+   * @param first the ticket of the claim that stands first
+   */
+  told(claim: Claim, answered: Answerable, attempt: Attempt, first: bigint | undefined): Attempt {
     const { key } = claim;
-    const counted = countedIn(this.#records.get(key), claim, answered, attempt, this.#clock.now());
+    const counted = countedIn(this.#records.get(key), claim, answered, attempt, this.#clock.now(), first);
     if (counted.changed) this.#keep(key, counted.changed);
     return counted.attempt;
   }

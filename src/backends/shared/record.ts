@@ -1,6 +1,6 @@
 import type { Answerable, Attempt, Claim, Leave, Left, Remembered } from '../../core/contract/backend.ts';
 import { invalid, type LockError } from '../../core/contract/errors.ts';
-import { NO_MARK } from '../../core/contract/left.ts';
+import { isAnswer, NO_MARK } from '../../core/contract/left.ts';
 
 /** The longest words where an engine sets no other limit, bytes: they are no burden for a server, a pool or a client. */
 export const LONGEST_WORDS = 65_536;
@@ -24,6 +24,9 @@ export interface KeyRecord {
 
 const NOTHING: KeyRecord = { tries: 0, begun: 0n, mark: NO_MARK, counts: 0, ticket: 0n, at: 0, until: 0, text: '' };
 
+/** Words without an age are stored as if they were left when they are over. The rounding of both times differs by so much, ms. */
+const AGELESS = 1;
+
 /** Gives the words that are there. */
 export function leftIn(
   record: Pick<KeyRecord, 'text' | 'ticket' | 'at' | 'until'> | undefined,
@@ -31,13 +34,13 @@ export function leftIn(
 ): Left | undefined {
   if (!record || record.until <= now) return undefined;
   const { text, ticket, at, until } = record;
-  return { text, ticket, age: Math.max(0, now - at), validFor: until - now };
+  return { text, ticket, age: until - at <= AGELESS ? 0 : now - at, validFor: until - now };
 }
 
 /** Gives the words that answer a claim. */
 export function answerIn(record: KeyRecord | undefined, { age }: Answerable, now: number): Left | undefined {
   const left = leftIn(record, now);
-  return left && left.age <= age ? left : undefined;
+  return left && isAnswer(left, age) ? left : undefined;
 }
 
 /** Gives the record from a grant on. It is the same one if the claim does not count or this grant was counted before. */
@@ -56,6 +59,7 @@ function begunIn(
 /**
  * Adds to the answer to an attempt what is known of the holds before, or of this one. It also gives the record to keep, if the attempt
  * changes it.
+ * @param first the ticket of the claim that stands first
  */
 export function countedIn(
   record: KeyRecord | undefined,
@@ -63,8 +67,10 @@ export function countedIn(
   answered: Answerable,
   attempt: Attempt,
   now: number,
+  first: bigint | undefined,
 ): { readonly attempt: Attempt; readonly changed?: KeyRecord } {
-  if (!attempt.granted) return { attempt: attempt.late ? attempt : { ...attempt, mark: markIn(record, now) } };
+  if (!attempt.granted)
+    return { attempt: attempt.late ? attempt : { ...attempt, mark: markBehind(record, first, now) } };
   const begun = begunIn(record, attempt.ticket, answered, ttl, now);
   if (!begun || answered.counts === 0) return { attempt };
   return { attempt: { ...attempt, tries: begun.tries }, ...(begun !== record && { changed: begun }) };
@@ -82,12 +88,14 @@ export const leavingIn = (ticket: bigint, { text, ttl, ageless = false }: Leave,
 const triesIn = (record: KeyRecord | undefined, now: number): number =>
   record && now < record.counts ? record.tries : 0;
 
-export const markIn = (record: KeyRecord | undefined, now: number): string =>
-  record && now < record.counts ? record.mark : NOTHING.mark;
+/** Gives what a claim sees of the one that stands first: an earlier hold, which failed or died, may have set the mark. */
+export const markBehind = (record: KeyRecord | undefined, first: bigint | undefined, now: number): string =>
+  record && record.begun === first && now < record.counts ? record.mark : NOTHING.mark;
 
 export function rememberedIn(record: KeyRecord | undefined, now: number): Remembered {
   const left = leftIn(record, now);
-  return { ...(left && { left }), tries: triesIn(record, now), mark: markIn(record, now) };
+  const { begun, mark } = record && now < record.counts ? record : NOTHING;
+  return { ...(left && { left }), tries: triesIn(record, now), mark, begun };
 }
 
 /** Gives the time from which on nothing of the record counts. */

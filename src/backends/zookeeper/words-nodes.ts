@@ -23,6 +23,8 @@ export interface StoredWords {
   readonly now: number;
   /** The transaction that left the words. */
   readonly zxid: bigint;
+  /** The name that the node of the last hold that counts has, or had, in its line. */
+  readonly counted?: string;
 }
 
 interface WordsPaths {
@@ -61,7 +63,8 @@ export class WordsNodes {
     ]);
     if (!words && !counted) return NOTHING;
     const now = touched ?? (await timeAt(connection, bucket));
-    return { record: recordOf(words, counted), now, zxid: words?.stat.mzxid ?? 0n };
+    const name = counted && readRecord(counted.data.toString()).text;
+    return { record: recordOf(words, counted), now, zxid: words?.stat.mzxid ?? 0n, ...(name && { counted: name }) };
   }
 
   /** Deletes the node of a holder and leaves its words, in one transaction. @returns false where there is no such node any more */
@@ -86,15 +89,16 @@ export class WordsNodes {
     throw new Error(`the words were removed, or left, ${TRIES} times while they were written`);
   }
 
-  /** Stores the tries of a record. @param now by which its times are told */
+  /** Stores the tries of a record. @param now by which its times are told @param name of the node of the hold */
   async count(
     connection: Connection,
     key: string,
     { tries, begun, mark, counts }: KeyRecord,
     now: number,
+    name: string,
   ): Promise<void> {
     const paths = this.#paths(key);
-    const words = { ticket: 0n, at: 0, until: 0, text: '' };
+    const words = { ticket: 0n, at: 0, until: 0, text: name };
     const data = Buffer.from(writeRecord({ tries, begun, mark, counts: counts - now, ...words }));
     for (let turn = 1; ; turn++) {
       try {

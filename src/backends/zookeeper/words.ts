@@ -10,8 +10,9 @@ import type {
   Words,
 } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
+import { isAnswer } from '../../core/contract/left.ts';
 import { countedIn, leftIn, rememberedIn } from '../shared/record.ts';
-import type { Ask } from './nodes.ts';
+import { type Ask, stat } from './nodes.ts';
 import type { OwnNode } from './own-node.ts';
 import type { Places } from './places.ts';
 import { LineWatch } from './wake-ups.ts';
@@ -69,13 +70,17 @@ export class ZookeeperWords implements Words {
     const looked = this.#clock.now();
     const stored = await this.#nodes.read(connection, claim.key, false);
     const left = leftAsOf(stored, looked - sent, place && { ticket: place.ticket, waited: sent - place.made! });
-    if (left && left.age <= answered.age) {
+    if (left && isAnswer(left, answered.age)) {
       this.#places.giveUp(claim);
       await this.#places.leave(connection, claim).catch(() => {}); // if this fails, the next connection removes the node
       return { granted: false, left };
     }
-    const { attempt: told, changed } = countedIn(stored.record, claim, answered, came, stored.now);
-    if (changed) await this.#nodes.count(connection, claim.key, changed, stored.now);
+    const { record, now, counted } = stored;
+    const parent = this.#places.parent(claim.key);
+    const stands = !came.granted && counted !== undefined && (await stat(connection, `${parent}/${counted}`));
+    const first = stands && stands.czxid === record?.begun ? record.begun : undefined;
+    const { attempt: told, changed } = countedIn(record, claim, answered, came, now, first);
+    if (changed) await this.#nodes.count(connection, claim.key, changed, now, place!.name);
     return told;
   }
 
@@ -123,5 +128,6 @@ function leftAsOf(
   const left = leftIn(record, now);
   if (!left) return undefined;
   const waited = place && zxid > place.ticket ? place.waited : Number.POSITIVE_INFINITY;
+  if (left.age < 0 && waited === Number.POSITIVE_INFINITY) return left;
   return { ...left, age: Math.max(0, Math.min(left.age - since, waited)) };
 }

@@ -1,5 +1,5 @@
 /** How long a waiter asks an engine that does not answer, ms. */
-const TROUBLE = 10_000;
+export const TROUBLE = 10_000;
 /** All claims share this error: a stack for each would say nothing, and cost more than many attempts. */
 export const UNANSWERED = new Error('no request was answered so far');
 

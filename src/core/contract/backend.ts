@@ -152,7 +152,7 @@ export interface Grant {
 /**
  * `retryAfter`: ms until the earliest lapse ahead, or until it is worth asking again where nobody is woken. `late`: it came after `within`;
  * the engine's time is known now, so ask again. `left`: the claim is answered by these words, and nothing of it stands any more. `mark`:
- * that of the last hold that counts, for a claim that may be answered.
+ * that of the hold that stands first, if it counts, for a claim that may be answered; else `NO_MARK`.
  */
 export type Refusal = {
   readonly granted: false;

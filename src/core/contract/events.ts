@@ -40,7 +40,7 @@ export interface LockEvent {
   readonly margin?: number;
   /** With `answered` and `left`: what the words say. The words themselves are never in an event. */
   readonly state?: LeftState;
-  /** `lost`, `renewalFailed`, `releaseFailed`, `detectionFailed`, `timedOut`, `aborted`, `failed`: the reason. */
+  /** `lost`, `renewalFailed`, `refreshFailed`, `releaseFailed`, `detectionFailed`, `timedOut`, `aborted`, `failed`: the reason. */
   readonly error?: unknown;
 }
 
@@ -52,7 +52,8 @@ export interface LockEvent {
  * already. `answered`: a kept result settled a memo. `refused`: it did not want to wait. `timedOut`, `aborted`. `failed`: any other error.
  * A hold that was acquired or handed over is `renewed`, or not (`renewalFailed`: it is tried again until the deadline), and ends in
  * `released`, in `lost`, or in both: a hold that was lost before its deadline may still be released. `left`: the release of a memo left its
- * result or its error, and the engine has confirmed that. `releaseFailed`: the engine did not answer a release, which is tried again in the
+ * result or its error, and the engine has confirmed that. `refreshFailed`: the function of a memo failed when a new result was due, and its caller has the
+ * old one. `releaseFailed`: the engine did not answer a release, which is tried again in the
  * background; it ends in `released`, too. `detectionFailed`: a search for deadlocks failed, and is tried again. Each wait with `detect`
  * gets this event. `forced`: somebody evicted holders by `forceRelease`; it tells what `ForcedEvent` says.
  */
@@ -71,6 +72,7 @@ export const channels = {
   lost: channel('holdfast:lost'),
   released: channel('holdfast:released'),
   left: channel('holdfast:left'),
+  refreshFailed: channel('holdfast:refresh-failed'),
   releaseFailed: channel('holdfast:release-failed'),
   detectionFailed: channel('holdfast:detection-failed'),
   forced: channel('holdfast:forced'),

@@ -5,9 +5,12 @@ export const NO_MARK = '-';
 
 /** Says that words left under the key of a claim may be as good to it as the lock. */
 export interface Answerable {
-  /** Words left no longer ago than this answer the claim, ms. Infinity: all that are there. */
+  /**
+   * Words left no longer ago than this answer the claim, ms. Infinity: all that are there. Any other age is compared with what the
+   * engine's clock says, so words from its future, as after it was set back, answer nobody who gives one.
+   */
   readonly age: number;
-  /** What others see of it while it holds: 1 to 64 printable ASCII characters without a blank, or `NO_MARK`. */
+  /** What others see of it while it holds, and stands first: 1 to 64 printable ASCII characters without a blank, or `NO_MARK`. */
   readonly mark: string;
   /** The time after its ttl in which the claim counts among the `tries` of its key, ms. 0: it does not count, and its mark is not kept. */
   readonly counts: number;
@@ -35,11 +38,15 @@ export interface Left {
   readonly text: string;
   /** The ticket of its hold. */
   readonly ticket: bigint;
-  /** The time since it left them, by the engine's clock, ms; 0 for words that are `ageless`. */
+  /** The time since it left them, by the engine's clock, ms; 0 for words that are `ageless`. Below 0 if that clock was set back since. */
   readonly age: number;
   /** The time until they are gone, ms. */
   readonly validFor: number;
 }
+
+/** Whether words answer a claim that takes them up to this age. */
+export const isAnswer = (left: Pick<Left, 'age'>, age: number): boolean =>
+  age === Number.POSITIVE_INFINITY || (left.age >= 0 && left.age <= age);
 
 /** The facts that an engine keeps of a key beside its line. */
 export interface Remembered {
@@ -49,6 +56,8 @@ export interface Remembered {
   readonly tries: number;
   /** The mark of the last of these. */
   readonly mark: string;
+  /** Its ticket; 0 if there is none. */
+  readonly begun: bigint;
 }
 
 /**
@@ -72,7 +81,7 @@ export interface Words {
 
 /**
  * What became of words. `left`: they are under the key. `gone`: the hold was over before, and nothing was left. `refused`: the engine does
- * not take them, and the hold goes on. `unknown`: no answer came for as long as the lease lasted,
- * or too late to tell.
+ * not take them, and the hold goes on. `unknown`: no answer came for as long as callers wait for an engine, or too late to tell; the
+ * release goes on until the lease is over, so they may be left yet.
  */
 export type WordsLeft = 'left' | 'gone' | 'unknown' | { readonly refused: LockError };

@@ -72,7 +72,7 @@ interface Tenure {
   readonly contended: boolean;
 }
 
-type HoldEventName = 'renewed' | 'renewalFailed' | 'lost' | 'released';
+type HoldEventName = 'renewed' | 'renewalFailed' | 'lost' | 'released' | 'refreshFailed';
 
 /** The part of a request that its hold needs. */
 export interface HoldOwner {

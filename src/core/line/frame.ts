@@ -74,6 +74,12 @@ export class Frame implements Enclosure {
     return false;
   }
 
+  /** Whether the caller runs in a function that something is held for. */
+  static holdsAny({ name }: LineContext): boolean {
+    for (const _ of frames.getStore()?.holds(name) ?? []) return true;
+    return false;
+  }
+
   *holds(name: ProcessName): Iterable<Hold> {
     for (let frame: Frame | undefined = this; frame; frame = frame.#outer) {
       if (!frame.over && frame.#context.name === name) yield frame.#lease.hold;

@@ -146,9 +146,10 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     const { owner } = hold;
     if (!owner || hold.life.over) return 'gone';
     this.#forget(hold);
-    const outcome = await releaseWith(this.engine, hold, leave);
+    const { told, ended } = releaseWith(this.engine, hold, leave);
+    const outcome = await told;
     this.#callers.leave(owner);
-    if (outcome === 'left') owner.events.tell('left', hold.token, { state });
+    void ended.then((end) => end === 'left' && owner.events.tell('left', hold.token, { state }));
     return outcome;
   }
 

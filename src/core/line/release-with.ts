@@ -1,3 +1,4 @@
+import { TROUBLE } from '../claims/outage.ts';
 import type { Leave } from '../contract/backend.ts';
 import { unsupported } from '../contract/capability.ts';
 import { isLockError, type LockError } from '../contract/errors.ts';
@@ -10,8 +11,22 @@ import type { Hold } from '../holds/hold.ts';
 const FIRST_PAUSE = 50;
 const LAST_PAUSE = 1_000;
 
-/** Gives a hold up, and leaves words in that step. It takes back what the engine may still have, or get later. Never rejects. */
-export async function releaseWith(engine: Engine, hold: Hold, leave: Leave): Promise<WordsLeft> {
+/** What became of the words, as their caller is `told`: no later than anybody waits for an engine in trouble. `ended`: at last. */
+export interface ReleaseWithWords {
+  readonly told: Promise<WordsLeft>;
+  readonly ended: Promise<WordsLeft>;
+}
+
+/** Gives a hold up, and leaves words in that step. It takes back what the engine may still have, or get later. Neither promise rejects. */
+export function releaseWith(engine: Engine, hold: Hold, leave: Leave): ReleaseWithWords {
+  const { promise: told, resolve } = Promise.withResolvers<WordsLeft>();
+  const ended = endWith(engine, hold, leave, () => resolve('unknown'));
+  void ended.then(resolve);
+  return { told, ended };
+}
+
+/** @param onTrouble called when no answer came for as long as callers wait for an engine in trouble; it goes on behind that */
+async function endWith(engine: Engine, hold: Hold, leave: Leave, onTrouble: () => void): Promise<WordsLeft> {
   const { activity, clock } = engine;
   clock.lookAgain?.();
   if (!hold.held) {
@@ -21,7 +36,7 @@ export async function releaseWith(engine: Engine, hold: Hold, leave: Leave): Pro
   hold.markReleased();
   activity.begin();
   try {
-    const outcome = await untilLeft(engine, hold, leave);
+    const outcome = await untilLeft(engine, hold, leave, onTrouble);
     if (outcome === 'unknown') withdraw(engine, hold.currentClaim, hold.timing.lateUntil);
     else withdrawAt(engine, hold.currentClaim, hold.timing.lateUntil);
     return outcome;
@@ -43,26 +58,36 @@ function wordsLeft(token: bigint, there: bigint | undefined): WordsLeft {
 }
 
 /**
- * Asks again and again until an answer comes, or the lease is over. A release that was not answered may have been carried out. Then the
- * next one finds no hold, and the ticket of the words tells which hold left them. A refusal is an answer, unless an earlier release has
- * none: the caller has its result at once, and does not wait for a server that has no room.
+ * Asks again and again until an answer comes, or the lease is over. Nobody waits for that longer than for any engine in trouble. A release
+ * that was not answered may have been carried out. Then the next one finds no hold, and the ticket of the words tells which hold left them.
+ * A refusal is an answer, unless an earlier release has none: the caller has its result at once, and does not wait for a server that has
+ * no room.
  * @throws LockError what the engine refuses with
  */
-async function untilLeft(engine: Engine, { claim, token, timing }: Hold, leave: Leave): Promise<WordsLeft> {
+async function untilLeft(
+  engine: Engine,
+  { claim, token, timing }: Hold,
+  leave: Leave,
+  onTrouble: () => void,
+): Promise<WordsLeft> {
   const { activity, clock } = engine;
+  const patient = clock.now() + TROUBLE;
   let unanswered = false;
   for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LAST_PAUSE)) {
     try {
       const { freed, left } = await engine.release(claim, undefined, leave);
       if (left) return 'left';
       if (freed) throw unsupported(engine.backend, 'leave words when it frees a key');
-      if (!unanswered) return 'gone';
-      return wordsLeft(token, (await engine.look(claim.key)).left?.ticket);
+      const isFirst = !unanswered;
+      unanswered = true; // the client may have sent it twice: the words tell who freed it
+      const there = (await engine.look(claim.key)).left?.ticket;
+      return isFirst && there === undefined ? 'gone' : wordsLeft(token, there);
     } catch (error) {
       if (isLockError(error) && (!unanswered || error.code !== 'LOCK_UNAVAILABLE')) throw error;
       unanswered = true;
     }
     if (clock.now() + pause >= timing.deadline || activity.over) return 'unknown';
+    if (clock.now() + pause >= patient) onTrouble();
     await activity.pause(pause);
   }
 }

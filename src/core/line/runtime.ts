@@ -29,6 +29,8 @@ export class LockRuntime implements LineContext {
   readonly name: ProcessName;
   traceparent: LineContext['traceparent'];
   deadlocks: DeadlockWatch | undefined;
+  /** Its memos, whose callers stand in no line while a look or a run is under way. */
+  memos: { close(errorOf: (key: string) => LockError): void } | undefined;
   readonly #lines = new Map<string, LocalLine>();
   #closed: PromiseWithResolvers<void> | undefined;
 
@@ -134,6 +136,7 @@ export class LockRuntime implements LineContext {
   async #close(): Promise<void> {
     const lines = [...this.#lines];
     this.deadlocks?.close();
+    this.memos?.close((key) => closedError(key, this.engine.backend.name));
     for (const [key, line] of lines) line.close(closedError(key, this.engine.backend.name));
     for (const hold of [...this.watchdog.holds]) void hold.abandon('its Locks were closed');
     this.watchdog.close();

@@ -38,6 +38,37 @@ export const tries: readonly Law[] = [
     assert.equal((await asker(scene).waits()).mark, 'a+/=9');
     assert.equal((await scene.contender().waits()).mark, undefined, 'a claim that does not ask');
   }),
+  law('a mark is told only while the hold that set it stands first', ['leaves', 'fair'], async (scene) => {
+    const first = asker(scene, { ...COUNTED, mark: 'first' });
+    await first.gets();
+    const next = asker(scene, { ...COUNTED, mark: 'next' });
+    const last = asker(scene);
+    assert.equal((await next.waits()).mark, 'first');
+    assert.equal((await last.waits()).mark, 'first');
+    await first.leaves();
+    const early = await last.waits();
+    assert.equal(early.mark, '-', 'after the next is admitted, and before it has asked');
+    const { ticket } = await next.gets();
+    assert.equal((await last.waits()).mark, 'next');
+    assert.equal((await rememberedBy(scene)).begun, ticket);
+    await next.leaves();
+    await last.gets();
+    await last.leaves();
+    const plain = scene.contender();
+    await plain.gets();
+    assert.equal((await asker(scene).waits()).mark, '-', 'behind a hold without a mark');
+    assert.equal((await rememberedBy(scene)).begun, ticket, 'the last hold that counts');
+  }),
+  law('a mark ends with the lapse of its hold', ['leaves', 'lapses', 'fair'], async (scene) => {
+    await scene.contender({ answered: { ...COUNTED, mark: 'dead' }, ttl: scene.ttl }).gets();
+    const [next, last] = [asker(scene), asker(scene)];
+    assert.equal((await next.waits()).mark, 'dead');
+    await last.waits();
+    await scene.lapsed();
+    assert.equal((await last.waits()).mark, '-');
+    await next.gets();
+    assert.equal((await last.waits()).mark, '-');
+  }),
   law('forget removes words and tries, and nothing else', ['leaves'], async (scene) => {
     const { words } = scene.clients[0];
     assert.equal(await words!.forget(scene.key), false);

@@ -116,7 +116,7 @@ describeOn('redis', 'words that wake', () => {
     expect(await backend.attempt(wish('place', { queue: false }))).toMatchObject({ ahead: 2 });
     const released = await backend.release(waiter, undefined, { text: 'x', ttl: 60_000 });
     expect(released).toEqual({ freed: false, left: false });
-    expect(await backend.words!.look('place')).toEqual({ tries: 0, mark: NO_MARK });
+    expect(await backend.words!.look('place')).toEqual({ tries: 0, mark: NO_MARK, begun: 0n });
     expect(await backend.attempt(wish('place', { queue: false }))).toMatchObject({ ahead: 1 });
   });
 
@@ -126,7 +126,7 @@ describeOn('redis', 'words that wake', () => {
     await backend.attempt(wish('deleted'));
     expect(await fleet.ioredis().del('holdfast:{deleted}'), 'locks deleted').toBe(1);
     expect(await backend.release(holder, undefined, { text: 'x', ttl: 60_000 })).toEqual({ freed: false, left: false });
-    expect(await backend.words!.look('deleted')).toEqual({ tries: 0, mark: NO_MARK });
+    expect(await backend.words!.look('deleted')).toEqual({ tries: 0, mark: NO_MARK, begun: 0n });
   });
 
   test('a claim that does not count leaves the tries of its key, and the mark, as they are', async () => {
@@ -135,7 +135,7 @@ describeOn('redis', 'words that wake', () => {
       granted(await backend.attempt(claim));
       await backend.release(claim);
     }
-    expect(await backend.words!.look('tries')).toEqual({ tries: 1, mark: 'm1' });
+    expect(await backend.words!.look('tries')).toEqual({ tries: 1, mark: 'm1', begun: expect.any(BigInt) });
     expect(granted(await backend.attempt(counted())).tries).toBe(2);
   });
 

@@ -76,7 +76,7 @@ describeOn('zookeeper', 'words beside the lines', () => {
     expect(await reader.attempt(claimOf('key', { answered: ANY }))).toMatchObject({
       left: { text: 'of one that has gone' },
     });
-    expect(await reader.words!.look('tried')).toEqual({ tries: 1, mark: 'first' });
+    expect(await reader.words!.look('tried')).toEqual({ tries: 1, mark: 'first', begun: expect.any(BigInt) });
     const again = claimOf('tried', { answered: { ...NONE, counts: HOUR } });
     expect(await reader.attempt(again)).toMatchObject({ granted: true, tries: 2 });
     await reader.release(again);

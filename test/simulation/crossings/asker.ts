@@ -170,7 +170,7 @@ export class Asker {
   async #memo({ features, moments }: Request): Promise<void> {
     const { choice, process, recorder } = this;
     const [key] = KEYS.memo as [string];
-    const wait = optionsFor(features, choice).wait as number;
+    const { wait, detect, maxHold } = optionsFor(features, choice) as { wait: number } & LockOptions;
     const request = recorder.asks({ process, keys: KEYS.memo, primitive: 'memo', features, wait, ttl: TTL });
     const signal = this.#signal(features, request);
     let answered = false;
@@ -190,7 +190,11 @@ export class Asker {
     };
     try {
       const keep = choice.pick([0, 0, 200]);
-      const memo = this.locks.memo<string>(key, { ttl: TTL, keep, label: asking.getStore()! });
+      const memo = this.locks.memo<string>(key, {
+        ...{ ttl: TTL, keep, label: asking.getStore()! },
+        ...(detect && { detect }),
+        ...(maxHold !== undefined && { maxHold }),
+      });
       const asked = memo.run(work, { wait, ...(signal && { signal }) });
       moments.reach('asked');
       const { value, token } = await asked;

@@ -26,7 +26,7 @@ export type Kind = (typeof KINDS)[number];
 
 const COUNTED: readonly Primitive[] = ['semaphore', 'all'];
 /** A memo takes these; all others are none of its options. */
-const OF_MEMOS: readonly Feature[] = ['wait: 0', 'signal', 'forced', 'close', 'memo'];
+const OF_MEMOS: readonly Feature[] = ['detect', 'maxHold', 'wait: 0', 'signal', 'forced', 'close', 'memo'];
 
 /** Why a request of this primitive, on this kind of engine, can never have the feature. */
 export function excluded(feature: Feature, primitive: Primitive, kind: Kind): string | undefined {

@@ -38,16 +38,17 @@ export const CROSSING_MUTANTS: readonly CrossingMutant[] = [
     bug: 'closes before a release is sent that nobody waits for',
     at: ['awaitRelease', 'close'],
     file: 'core/line/interim.ts',
-    sound: '      await endOfTurn();',
-    broken: '      activity.end();\n      await endOfTurn();\n      activity.begin();',
+    sound: 'return this.#follow(endOfTurn().then(act), () => activity.end());',
+    broken:
+      'activity.end(); const begin = () => { activity.begin(); return act(); }; return this.#follow(endOfTurn().then(begin), () => activity.end());',
     foundBy: 'idleness',
   },
   {
-    bug: 'takes a try along with a release that nobody waits for',
+    bug: 'lets a try wait on when the releases have ended that were on their way',
     at: ['awaitRelease', 'wait: 0'],
     file: 'core/line/local-line.ts',
-    sound: 'if (!next || next.terms.wait === 0) return undefined;',
-    broken: 'if (!next) return undefined;',
+    sound: 'else void interim.ended.then(() => this.#endTry(request));',
+    broken: '',
     foundBy: 'tries',
   },
   {

@@ -31,9 +31,9 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   },
   {
     bug: 'gives a result to callers that came after it',
-    file: 'memo/flight.ts',
-    sound: 'plan.keep > 0 || (began <= sent && age <= passedFor(sent - began))',
-    broken: 'plan.keep > 0 || age <= sent',
+    file: 'memo/lasting.ts',
+    sound: '(caller.plan.keep > 0 || caller.began <= sent) && isAnswer(left, oldest(caller)(sent))',
+    broken: 'caller.plan.keep > 0 || left.age <= sent',
     foundBy: 'onlyWaiters',
   },
   {
@@ -67,8 +67,9 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   {
     bug: 'passes a run on to the next caller of the process, as a lock does',
     file: 'memo/flight.ts',
-    sound: '      return this.#old?.left ? lease.release() : this.#leave(lease, usedUp(caller.plan));',
-    broken: '      return;\n    for (const next of this.#callers.all.slice(1, 2)) void next.fn(new FlightRun(lease));',
+    sound: '    caller.begins();\n',
+    broken:
+      '    caller.begins();\n    for (const next of this.#callers.all.slice(0, 1)) void next.fn(lease as never);\n',
     foundBy: 'exclusion',
   },
   {

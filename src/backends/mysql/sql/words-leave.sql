@@ -5,7 +5,7 @@
 UPDATE {table} AS kept JOIN {words} AS said ON said.name = kept.name
 SET kept.line = SUBSTRING(kept.line, LOCATE(';', kept.line) + 1), kept.used = {latest},
     said.tries = 0, said.begun = 0, said.mark = '-', said.counts = 0,
-    said.ticket = CAST(:ticket AS UNSIGNED), said.since = {earliest} + CAST(:fresh AS SIGNED), said.lapses = {latest} + CAST(:ttl AS SIGNED),
+    said.ticket = CAST(:ticket AS UNSIGNED), said.since = IF(:fresh > 0, {latest} + CAST(:fresh AS SIGNED), {earliest}), said.lapses = {latest} + CAST(:ttl AS SIGNED),
     said.ends = {latest} + CAST(:ttl AS SIGNED), said.text = :text
 WHERE kept.name = :name
   AND INSTR(kept.line, :mark) = 1

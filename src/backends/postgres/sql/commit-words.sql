@@ -33,12 +33,12 @@ BEGIN
 END
 $holdfast$;
 
--- Gives `ticket,age,valid,words`, each empty where no words are there, and behind it `tries,mark`. Words and mark in hex.
+-- Gives `ticket,age,valid,words`, each empty where no words are there, and behind it `tries,mark,begun`. Words and mark in hex.
 CREATE OR REPLACE PROCEDURE {commit_look}(a_key bytea, INOUT answer text)
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
 {prelude}
-  SELECT (found.*, coalesce(begun.tries, 0), encode(convert_to(coalesce(begun.mark, '-'), 'UTF8'), 'hex'))::text INTO answer
+  SELECT (found.*, coalesce(begun.tries, 0), encode(convert_to(coalesce(begun.mark, '-'), 'UTF8'), 'hex'), coalesce(begun.begun, 0))::text INTO answer
     FROM (SELECT) AS one
       LEFT JOIN {answer}(a_key, NULL) AS found ON true
       LEFT JOIN LATERAL (SELECT * FROM {words} w WHERE w.key = a_key ORDER BY w.era DESC LIMIT 1) AS begun

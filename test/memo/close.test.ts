@@ -1,0 +1,70 @@
+/** What `close()` does to calls of memos. */
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { createLocks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+import { loaded } from './loaded.ts';
+
+const never = (): Promise<never> => new Promise(() => {});
+
+/** Lets what is decided without a timer happen. */
+const settled = async (): Promise<void> => {
+  for (let n = 0; n < 200; n++) await Promise.resolve();
+};
+
+function processes() {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  let looks: Promise<void> = Promise.resolve();
+  const words = {
+    forget: (key: string) => engine.words!.forget(key),
+    look: (key: string) => looks.then(() => engine.words!.look(key)),
+  };
+  const silence = (): void => {
+    looks = never();
+  };
+  const [first, second] = [engine, around(engine, { words })].map((each) => createLocks(each, { clock }));
+  return { clock, first: first!, second: second!, silence };
+}
+
+/** The codes that these calls ended with by now. */
+function ends(calls: readonly Promise<unknown>[]): (string | undefined)[] {
+  const codes: (string | undefined)[] = calls.map(() => undefined);
+  for (const [n, call] of calls.entries())
+    call.catch(({ code }) => {
+      codes[n] = code;
+    });
+  return codes;
+}
+
+test.each([
+  '1h',
+  0,
+] as const)('close() ends the wait of every caller at once, whatever it waits for (keep %s)', async (keep) => {
+  const { clock, first, second, silence } = processes();
+  await loaded(second);
+  const busy = { keep };
+  void second
+    .memo('own', busy)
+    .run(never)
+    .catch(() => {});
+  void first
+    .memo('other', busy)
+    .run(never)
+    .catch(() => {});
+  await clock.advance(10);
+  const waits = ['own', 'other'].flatMap((key) =>
+    [{}, { wait: 60_000 }].map((how) => second.memo(key, busy).run(() => 1, how)),
+  );
+  await clock.advance(10);
+  silence();
+  if (keep !== 0)
+    for (const how of [{}, { wait: 60_000 }, { wait: 100 }]) waits.push(second.memo('look', busy).run(() => 1, how));
+  const codes = ends(waits);
+  await clock.advance(1);
+  expect(codes.filter((code) => code !== undefined)).toEqual([]);
+  void second.close();
+  await settled();
+  expect(codes).toEqual(waits.map(() => 'LOCK_CLOSED'));
+});

@@ -1,0 +1,164 @@
+/** What callers of memos are told when the engine stands still, and when. */
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { createLocks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+import { heard } from '../core/heard.ts';
+import { loaded } from './loaded.ts';
+
+/** The longest that a waiter waits for an engine that stands still, ms. */
+const PROMISED = 15_000;
+
+/** An engine that may stand still: requests that are sent then are never carried out. */
+async function setup() {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  let still = false;
+  const unless =
+    <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
+    (...args: A): Promise<R> =>
+      still ? new Promise(() => {}) : call(...args);
+  const far = around(engine, {
+    attempt: unless((claim) => engine.attempt(claim)),
+    renew: unless((claims) => engine.renew(claims)),
+    release: unless((...args) => engine.release(...args)),
+    words: { forget: unless((key) => engine.words!.forget(key)), look: unless((key) => engine.words!.look(key)) },
+  });
+  const locks = await loaded(createLocks(far, { clock, ttl: 45_000 }));
+  const stand = (how: boolean): void => {
+    still = how;
+  };
+  return { clock, engine, locks, stand };
+}
+
+type Clock = Awaited<ReturnType<typeof setup>>['clock'];
+
+/** How a call ended, and after how many ms; undefined while it has not. */
+function timed(clock: Clock, call: Promise<{ value: unknown; kept: unknown }>) {
+  const began = clock.now();
+  const end: { how?: unknown; after?: number } = {};
+  const note = (how: unknown): void => {
+    Object.assign(end, { how, after: clock.now() - began });
+  };
+  call.then(
+    ({ value, kept }) => note({ value, kept }),
+    ({ code }) => note(code),
+  );
+  return end;
+}
+
+test.each([
+  '1h',
+  0,
+] as const)('whoever runs when the engine stands still has its value soon, and whoever waits is told so (keep %s)', async (keep) => {
+  const { clock, engine, locks, stand } = await setup();
+  const memo = locks.memo<string>('key', { keep });
+  const work = Promise.withResolvers<string>();
+  void memo.run(() => work.promise).catch(() => {});
+  await clock.advance(10);
+  const running = timed(
+    clock,
+    memo.run(() => 'again'),
+  );
+  await clock.advance(20_000);
+  stand(true);
+  work.resolve('made');
+  const beside = timed(
+    clock,
+    memo.run(() => 'again'),
+  );
+  await clock.advance(6_000);
+  const later = timed(
+    clock,
+    memo.run(() => 'again'),
+  );
+  await clock.advance(30_000);
+  expect(running.how).toBe('LOCK_UNAVAILABLE');
+  expect(running.after).toBeLessThanOrEqual(20_000 + PROMISED);
+  for (const each of [beside, later]) {
+    expect(each.how).toBe('LOCK_UNAVAILABLE');
+    expect(each.after).toBeGreaterThanOrEqual(9_000);
+    expect(each.after).toBeLessThanOrEqual(PROMISED);
+  }
+  expect((await engine.words!.look('key')).left).toBeUndefined();
+});
+
+test('the runner has its value, and the release goes on: once the engine answers, the result is there', async () => {
+  const { clock, engine, locks, stand } = await setup();
+  const memo = locks.memo<string>('key', { keep: '1h' });
+  const work = Promise.withResolvers<string>();
+  const end = timed(
+    clock,
+    memo.run(() => work.promise),
+  );
+  await clock.advance(10);
+  stand(true);
+  work.resolve('made');
+  await clock.advance(PROMISED);
+  expect(end).toMatchObject({ how: { value: 'made', kept: 'unknown' } });
+  stand(false);
+  using events = heard('left');
+  await clock.advance(6_000);
+  expect((await engine.words!.look('key')).left?.text).toContain('made');
+  expect(events.names).toEqual(['left']);
+  expect(await memo.run(() => 'again')).toMatchObject({ value: 'made', ran: false });
+});
+
+test('a caller whose look is not answered waits no longer for its claim', async () => {
+  const { clock, locks, stand } = await setup();
+  stand(true);
+  const ends = [{}, { wait: 3_600_000 }].map((how) =>
+    timed(
+      clock,
+      locks.memo<string>('key', { keep: '1h' }).run(() => 'made', how),
+    ),
+  );
+  await clock.advance(30_000);
+  for (const end of ends) {
+    expect(end.how).toBe('LOCK_UNAVAILABLE');
+    expect(end.after).toBeLessThanOrEqual(PROMISED);
+  }
+});
+
+test('a caller with patience does not fail with one that does not wait', async () => {
+  const { clock, locks, stand } = await setup();
+  stand(true);
+  const memo = locks.memo<string>('key');
+  const hasty = timed(
+    clock,
+    memo.run(() => 'made', { wait: 0 }),
+  );
+  const patient = timed(
+    clock,
+    memo.run(() => 'made'),
+  );
+  await clock.advance(6_000);
+  expect(hasty).toMatchObject({ how: 'LOCK_UNAVAILABLE' });
+  expect(patient).toEqual({});
+  stand(false);
+  await clock.advance(6_000);
+  expect(patient).toMatchObject({ how: { value: 'made', kept: true } });
+});
+
+test('of callers that come one after the other each waits as long as was promised, and no longer', async () => {
+  const { clock, locks, stand } = await setup();
+  stand(true);
+  const memo = locks.memo<string>('key');
+  const ends: ReturnType<typeof timed>[] = [];
+  for (let n = 0; n < 12; n++) {
+    ends.push(
+      timed(
+        clock,
+        memo.run(() => 'made'),
+      ),
+    );
+    await clock.advance(2_000);
+  }
+  await clock.advance(20_000);
+  for (const { how, after } of ends) {
+    expect(how).toBe('LOCK_UNAVAILABLE');
+    expect(after).toBeGreaterThanOrEqual(9_000);
+    expect(after).toBeLessThanOrEqual(PROMISED + 500);
+  }
+});
