@@ -281,7 +281,7 @@ describe('the package, as it is installed', () => {
     expect(named.filter((path) => !inside.includes(path))).toEqual([]);
   });
 
-  test('every link of its pages leads to a file of it, or to what is said to be in the repository', () => {
+  test('every link of its pages leads to a file of it, and to a heading there', () => {
     expect(deadLinks(installed, inside)).toEqual([]);
   });
 });

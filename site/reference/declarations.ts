@@ -50,7 +50,7 @@ function membersIn(text: string, body: readonly Span[]): Member[] {
     code: text.slice(start, end).replace(/;$/, '').replace(/\s+/g, ' '),
     doc: docBefore(text, start),
   }));
-  return all.filter((member) => member.code !== '#private' && !/^get \[/.test(member.code) && !isInternal(member));
+  return all.filter((member) => !/^(?:#private$|private |get \[)/.test(member.code) && !isInternal(member));
 }
 
 const nameOf = (node: { readonly type: string }): string => String((node as { name?: string }).name);

@@ -1,21 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
+import { anchorOf } from '../../site/pages.ts';
 
-/** What pages of the package may lead to without its being in it: `docs/README.md` says that these are in the repository. */
-const IN_REPOSITORY =
-  /^(src\/|test\/|docs\/(decisions|evidence|(known-bugs|promises|speed|comparison|compatibility|support|glossary|questions)\.md|guides\/(lab|torture|traps|moving|one-hot-key|write-your-own-backend)\.md)|(ARCHITECTURE|CONTRIBUTING)\.md$|.*\.zh-CN\.md$|docs\/.*\.(svg|png)$)/;
+/** Without code, in which brackets mean something else. */
+const prose = (path: string): string => readFileSync(path, 'utf8').replace(/^ *```.*?^ *```$/gms, '');
 
-/** The links of the pages among these files, in `folder`, that lead nowhere. */
+/** The links of the pages among these files, in `folder`, that lead to no file of these, or to no heading there. */
 export function deadLinks(folder: string, files: readonly string[]): string[] {
+  const leads = (path: string, anchor: string | undefined): boolean =>
+    files.includes(path) &&
+    (anchor === undefined ||
+      [...prose(join(folder, path)).matchAll(/^#+ (.+)$/gm)].some(([, heading]) => anchorOf(heading!) === anchor));
   return files
     .filter((path) => path.endsWith('.md'))
     .flatMap((page) =>
-      [...readFileSync(join(folder, page), 'utf8').matchAll(/\]\(([^)\s#]+)/g)]
-        .filter(([, target]) => !/^[a-z]+:/.test(target!))
-        .map(([, target]) => posix.join(posix.dirname(page), target!).replace(/\/$/, ''))
-        .filter(
-          (path) => !IN_REPOSITORY.test(path) && !files.some((each) => each === path || each.startsWith(`${path}/`)),
-        )
-        .map((path) => `${page} leads to ${path}`),
+      [...prose(join(folder, page)).matchAll(/\]\(([^)\s]+)|(?:src|href)="([^"]+)/g)]
+        .map(([, link, tagged]) => link ?? tagged!)
+        .filter((link) => !/^[a-z]+:/.test(link))
+        .filter((link) => {
+          const [path = '', anchor] = link.split('#');
+          return !leads(path === '' ? page : posix.join(posix.dirname(page), path), anchor);
+        })
+        .map((link) => `${page} leads to ${link}`),
     );
 }
