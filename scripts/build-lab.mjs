@@ -37,6 +37,7 @@ export async function buildLab(folder, besidePages = false) {
       'node:os': standIn('os'),
       'node:timers': standIn('timers'),
       'node:timers/promises': standIn('timers'),
+      'node:util': standIn('util'),
     },
     legalComments: 'none',
     logLevel: 'warning',

@@ -145,7 +145,7 @@ test('each option of a lock, and each member of `Locks` and of a lease, has a ro
     .match(/^\|.*?\|/gm)!
     .join('');
   const wanted = [...LOCK_OPTIONS, ...members].filter(
-    (name) => !['constructor', 'hold', 'undo', 'releaseWith', 'warnIfDropped'].includes(name),
+    (name) => !['constructor', 'hold', 'undo', 'releaseWith', 'warnNever'].includes(name),
   );
   expect(wanted.filter((name) => !new RegExp(`\`${name}[\`(]`).test(named))).toEqual([]);
 });

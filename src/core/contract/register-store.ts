@@ -96,6 +96,9 @@ const hasMembers = (value: object): boolean => Object.keys(value).length > 0;
  *   async remove(key) {
  *     kept.delete(key);
  *   },
+ *   async keeps() {
+ *     return undefined; // for good
+ *   },
  *   async check() {
  *     return [];
  *   },
