@@ -66,7 +66,7 @@ export interface Remembered {
  * const { words } = memory();
  * const { left, tries } = await words!.look('prices');
  * await words!.forget('prices');
- * for await (const key of words!.keys!('pri')) console.log(key);
+ * if (words?.keys) for await (const key of words.keys('pri')) console.log(key);
  */
 export interface Words {
   /** Reads what is there. */
