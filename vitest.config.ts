@@ -16,6 +16,7 @@ const config: ViteUserConfig = defineConfig({
   ],
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: [new URL('./test/kit/generated.ts', import.meta.url).pathname],
     setupFiles: [new URL('./test/kit/setup.ts', import.meta.url).pathname],
     // A process per file: real signals, and nothing of one file is left for the next.
     pool: 'forks',

@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { postgres, setupScript } from '../../../src/backends/postgres/index.ts';
@@ -10,11 +8,6 @@ import { systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { Database } from './database.ts';
-
-test('the generated SQL modules are what the .sql files say', () => {
-  const build = fileURLToPath(new URL('../../../scripts/build-sql.mjs', import.meta.url));
-  expect(() => execFileSync(process.execPath, [build, '--check'], { stdio: 'pipe' })).not.toThrow();
-});
 
 test('a name that the script would not take is refused, not left out', () => {
   for (const names of [{ prefx: 'mine' }, { prefix: 'a"b' }, { schema: '' }, 'mine'])

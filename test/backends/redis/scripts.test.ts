@@ -1,5 +1,3 @@
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RedisClient } from '../../../src/backends/redis/index.ts';
 import { redis } from '../../../src/backends/redis/index.ts';
@@ -9,13 +7,6 @@ import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { Fleet } from './fleet.ts';
-
-const BUILD = fileURLToPath(new URL('../../../scripts/build-lua.mjs', import.meta.url));
-
-test('the generated module is what the Lua files compile to', () => {
-  const { status, stderr } = spawnSync(process.execPath, [BUILD, '--check'], { encoding: 'utf8' });
-  expect(status, stderr).toBe(0);
-});
 
 test.each([
   undefined,
