@@ -11,6 +11,8 @@ export interface Layout {
 }
 
 const NUMBER = '%d+';
+/** Any number of them, also none. */
+const NUMBERS = '[%d:]*';
 const WORD = '%S+';
 const REST = '.*';
 
@@ -44,10 +46,10 @@ export const layouts = {
   /** The record of a claim that is alone, with any number of seats. `seen` is its last sign of life. */
   sole: kind('sole', { seen: MICROS }, CLAIM),
   /**
-   * The record of several claims: the seats of all holders, the smallest room that a holder named, how many holders named it, and the time
-   * at which the three keys of the lock expire, ms.
+   * The record of several claims: the seats of all holders, the rooms that they named, each with how many named it, the smallest first, the
+   * room below which these are exact, and the time at which the three keys of the lock expire, ms.
    */
-  line: kind('line', {}, { taken: NUMBER, room: NUMBER, tight: NUMBER, keep: NUMBER }),
+  line: kind('line', {}, { taken: NUMBER, rooms: NUMBERS, exact: NUMBER, keep: NUMBER }),
   /**
    * The record of a line where one holder leaves no room. The holder and its lapse are at hand, since a hot key is mostly in this state.
    */

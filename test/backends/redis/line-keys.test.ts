@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Seats } from '../../../src/core/contract/admission.ts';
+import type { Claim } from '../../../src/core/contract/backend.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -101,16 +102,15 @@ describeOn('redis', 'the keys of a line of redis', () => {
     expect((await client.hkeys('holdfast:{leaves}:claims')).sort()).toEqual([holder.id, second.id].sort());
   });
 
-  test('have no place of one whose record was lost, when the holders are counted anew', async () => {
+  test('have no place of those whose record was lost, when one of them leaves and the holders are counted anew', async () => {
     const backend = await backendOf();
-    const [narrow, lost] = [wish('anew', {}, permit(3)), wish('anew', {}, permit(5))];
-    for (const claim of [narrow, lost]) granted(await backend.attempt(claim));
-    granted(await backend.attempt(wish('anew', {}, permit(5))));
+    const [narrow, lost, other] = [3, 5, 5].map((of) => wish('anew', {}, permit(of))) as [Claim, Claim, Claim];
+    for (const claim of [narrow, lost, other]) granted(await backend.attempt(claim));
     const client = fleet.ioredis();
-    await client.hdel('holdfast:{anew}:claims', lost.id);
-    await backend.release(narrow);
-    expect(await client.zrange('holdfast:{anew}:line', '0', '-1')).not.toContain(lost.id);
-    for (let i = 0; i < 4; i++) granted(await backend.attempt(wish('anew', { queue: false }, permit(5))));
+    await client.hdel('holdfast:{anew}:claims', lost.id, other.id);
+    for (const claim of [narrow, lost]) await backend.release(claim);
+    expect(await client.zrange('holdfast:{anew}:line', '0', '-1')).not.toContain(other.id);
+    for (let i = 0; i < 5; i++) granted(await backend.attempt(wish('anew', { queue: false }, permit(5))));
     expect((await backend.attempt(wish('anew', { queue: false }, permit(5)))).granted, 'a sixth of five').toBe(false);
   });
 });

@@ -7,12 +7,15 @@
 local rule_of_line
 local function line_rule()
   if rule_of_line then return rule_of_line end
-  local ALL = 2147483647
+  -- Wider than any room.
+  local OPEN = 2147483648
   -- Where to be unheard is no proof of death, silence is: µs without an attempt (PLACE_TTL of the contract). A grant told there
   -- is good for no longer, until its process renews it: it may be dead.
   local SILENCE = 6000000
   -- Holders that one script may count anew.
   local COUNTED = 500
+  -- Rooms that are told apart.
+  local ROOMS = 8
   -- The keys are made to live longer in steps of this, ms.
   local SPARE = 300000
   -- How many one script may pass or admit, over all it is asked: a few ms of the server's time. The next one goes on from there.
@@ -24,15 +27,36 @@ local function line_rule()
     return tonumber(take), tonumber(of), record:sub($record.seen) + ttl * 1000, channel
   end
 
+  -- Where the widest that is not wider than this one stands among the rooms; -1 if they all are.
+  local function place_of(rooms, of)
+    local at = #rooms - 1
+    while at > 0 and rooms[at] > of do at = at - 2 end
+    return at
+  end
+
   local function take_seats(line, take, of, id, lapse)
     if line.taken == 0 and take >= of then line.whole, line.whole_until = id, lapse end
     line.taken = line.taken + take
-    if of < line.room then line.room, line.tight = of, 0 end
-    if of == line.room then line.tight = line.tight + 1 end
+    local rooms = line.rooms
+    local at = place_of(rooms, of)
+    if rooms[at] == of then
+      rooms[at + 1] = rooms[at + 1] + 1
+      return
+    end
+    table.insert(rooms, at + 2, of)
+    table.insert(rooms, at + 3, 1)
+    if #rooms > 2 * ROOMS then
+      -- Too small a room only admits fewer.
+      local named = table.remove(rooms)
+      table.remove(rooms)
+      rooms[#rooms] = rooms[#rooms] + named
+      line.exact = math.min(line.exact, rooms[#rooms - 1])
+    end
+    line.room = rooms[1]
   end
 
   local function no_seats(line)
-    line.taken, line.room, line.tight, line.whole = 0, ALL, 0, nil
+    line.taken, line.rooms, line.room, line.exact, line.whole = 0, {}, OPEN, OPEN, nil
   end
 
   -- The line of a lock, from its string: `sole`, which becomes a line, or one already.
@@ -45,8 +69,9 @@ local function line_rule()
       remember = remember,
       last = value:sub($line.ticket) + value:sub($line.span) - 1,
       taken = 0,
-      room = ALL,
-      tight = 0,
+      rooms = {}, -- those that the holders named, the smallest first, and how many named each, in turn
+      room = OPEN, -- the smallest
+      exact = OPEN, -- below it the rooms are exact
       keep = 0, -- ms at which the three keys vanish
       far = 0, -- the latest lapse set here
       soonest = nil, -- the earliest among the holders
@@ -61,8 +86,10 @@ local function line_rule()
       line.keep = tonumber(keep)
       take_seats(line, 1, 1, id, tonumber(value:sub($held.lapse)))
     elseif kind == $line then
-      local taken, room, tight, keep = value:match($line[taken, room, tight, keep])
-      line.taken, line.room, line.tight, line.keep = tonumber(taken), tonumber(room), tonumber(tight), tonumber(keep)
+      local taken, rooms, exact, keep = value:match($line[taken, rooms, exact, keep])
+      line.taken, line.exact, line.keep = tonumber(taken), tonumber(exact), tonumber(keep)
+      for number in (rooms or ''):gmatch('%d+') do line.rooms[#line.rooms + 1] = tonumber(number) end
+      line.room = line.rooms[1] or OPEN
     else
       local record = value:sub($sole.ticket.at)
       local take, of, lapse = seats_of(record)
@@ -84,7 +111,7 @@ local function line_rule()
 
   local function save(line)
     if line.empty then return set_free(line.lock, free(line), line.remember, line.last > line.time) end
-    local last = $line.ticket.format(line.last)
+    local last, rooms = $line.ticket.format(line.last), table.concat(line.rooms, ':')
     local needed = math.max(line.far, line.last) / 1000 + line.remember
     if needed > line.keep then
       line.keep = math.ceil(needed + SPARE)
@@ -92,7 +119,7 @@ local function line_rule()
       redis.call('PEXPIREAT', line.claims, line.keep)
     end
     local state = line.whole and $held{ticket = last, span = '0001', lapse = $held.lapse.format(line.whole_until), id = line.whole, keep = line.keep}
-      or $line{ticket = last, span = '0001', taken = line.taken, room = line.room, tight = line.tight, keep = line.keep}
+      or $line{ticket = last, span = '0001', taken = line.taken, rooms, exact = line.exact, keep = line.keep}
     redis.call('SET', line.lock, state, 'PXAT', line.keep)
   end
 
@@ -110,21 +137,29 @@ local function line_rule()
     if not score then return 0 end
     score = tonumber(score)
     if not record then
-      line.tight = 0 -- damaged: count anew
+      line.exact = 0 -- damaged
       return 0
     end
     local take, of, lapse = seats_of(record)
     if score < 0 then
       lapse = -score
       line.taken = line.taken - take
-      -- It is 0 after damage, for as long as there are too many to be counted anew.
-      if of == line.room and line.tight > 0 then line.tight = line.tight - 1 end
+      -- Of two rooms that are not told apart the wider one goes first, whoever leaves. So each holder left has one here that is no
+      -- wider than its own.
+      local rooms = line.rooms
+      local at = place_of(rooms, of)
+      if at > 0 then rooms[at + 1] = rooms[at + 1] - 1 end
+      if rooms[at + 1] == 0 then
+        table.remove(rooms, at)
+        table.remove(rooms, at)
+        line.room = rooms[1] or OPEN
+      end
     end
     return lapse > line.time and 1 or 0
   end
 
-  -- The sum anew: the last of those who named the smallest room has left. With many holders the smallest room stays until
-  -- there are fewer.
+  -- The sum and the rooms anew, where the smallest may not be exact. With many holders both stay until there are fewer: the sum is
+  -- too large, the room too small, if they are wrong.
   local function recount(line)
     local holders = redis.pcall('ZCOUNT', line.places, '-inf', '(0') -- an error where the user has the rights of an older version
     if type(holders) == 'number' and holders > COUNTED then return end
@@ -148,7 +183,7 @@ local function line_rule()
       line.soonest = first[2] and -tonumber(first[2])
       if not line.soonest then break end
       if line.soonest > line.time then
-        if line.tight < 1 then recount(line) end
+        if line.room >= line.exact then recount(line) end
         return
       end
       line.more = steps_left < 1
