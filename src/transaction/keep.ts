@@ -104,8 +104,10 @@ class ResultRow {
     try {
       for (const text of ['SAVEPOINT holdfast_keep', 'RELEASE SAVEPOINT holdfast_keep']) await this.#query(text, []);
     } catch (error) {
-      if (!codesOf(error).some((code) => OUTSIDE.includes(code))) throw error;
-      const message = 'keepIn() is not in a transaction: begin one, and give it a query that runs on its connection';
+      const message = codesOf(error)
+        .map((code) => REFUSALS[code])
+        .find(Boolean);
+      if (message === undefined) throw error;
       throw new LockError('LOCK_INVALID', message, { key: this.#options.key, cause: error });
     }
   }
@@ -178,8 +180,12 @@ function textOf<T>(key: string, encode: (value: T) => string, value: T): string 
   }
 }
 
-/** No active transaction, of PostgreSQL; no such savepoint, of MySQL and MariaDB. */
-const OUTSIDE = ['25P01', '3B001', '1305'];
+const OUTSIDE = 'keepIn() is not in a transaction: begin one, and give it a query that runs on its connection';
+/** No active transaction, of PostgreSQL; no such savepoint, of MySQL and MariaDB; and what MySQL does not prepare. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  ...{ '25P01': OUTSIDE, '3B001': OUTSIDE, '1305': OUTSIDE },
+  '1295': 'MySQL takes no SAVEPOINT as a prepared statement: give keepIn() connection.query, not connection.execute',
+};
 /** ER_DUP_ENTRY of MySQL and MariaDB. */
 const DUPLICATE = '1062';
 

@@ -162,3 +162,20 @@ for (const { title, parts, dialect, start, open } of GROUNDS) {
     });
   });
 }
+
+test('the refusal of MySQL to prepare a SAVEPOINT is answered with what to give instead', async () => {
+  const refusal = Object.assign(new Error('This command is not supported in the prepared statement protocol yet'), {
+    ...{ errno: 1295, code: 'ER_UNSUPPORTED_PS' },
+  });
+  let ran = 0;
+  const kept = keepIn(
+    () => Promise.reject(new Error('wrapped by a library', { cause: refusal })),
+    { dialect: 'mysql', table: 'results', key: 'order:42' },
+    () => ran++,
+  );
+  await expect(kept).rejects.toMatchObject({
+    ...{ code: 'LOCK_INVALID', key: 'order:42', cause: { cause: refusal } },
+    message: expect.stringContaining('connection.query'),
+  });
+  expect(ran).toBe(0);
+});
