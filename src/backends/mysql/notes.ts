@@ -18,7 +18,9 @@ export function notesOf(table: Table, lockNameOf: (name: string) => Buffer): Not
     async write(name, text, ttl) {
       const values = { name: lockNameOf(name), ttl: `${Math.ceil(ttl * MICRO)}` };
       await table.orMake(notes, () =>
-        text === undefined ? table.write(noteForget, values) : table.write(noteKeep, { ...values, text }),
+        text === undefined
+          ? table.write(noteForget, values)
+          : table.write(noteKeep, { ...values, text: Buffer.from(text) }),
       );
       if (++written % SWEEP === 0) await table.write(noteSweep);
     },
