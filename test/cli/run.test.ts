@@ -166,12 +166,14 @@ describeOn('redis', 'holdfast run that loses its lock', () => {
     await server.restart();
   });
 
-  test('by force: it is ended at once, without a grace that would be somebody else’s time', async () => {
+  test('by force: it is ended at once, without a grace that would be somebody else’s time, and says why', async () => {
     await using shell = start('forced', '--grace', '2s');
     await shell.prints('ready');
     const forced = await desk.run('release', '--force', 'forced', '--yes', '--reason', 'a test', '--url', server.url);
     expect(forced).toMatchObject({ code: 0 });
-    expect((await shell.end()).code).toBe(137);
+    const { code, stderr } = await shell.end();
+    expect(code).toBe(137);
+    expect(stderr).toMatch(/is lost: it was released by force: "a test" \(by .+:\d+\)\. Stop writing/);
   });
 
   test('in its sleep: it is ended as soon as holdfast goes on', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend } from '../../src/core/contract/backend.ts';
-import { createLocks } from '../../src/index.ts';
+import type { Backend, Notes } from '../../src/core/contract/backend.ts';
+import { createLocks, type LockOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
@@ -12,6 +12,7 @@ function setup(calls: Partial<Backend> = {}) {
   return { clock, locks: createLocks(around(engine, calls), { clock }) };
 }
 const REASON = { reason: 'the worker hangs' };
+const TOLD = 'it was released by force: "the worker hangs" (by an operator)';
 
 test.each<[Partial<Backend>, string]>([
   [{ evict: undefined }, '"memory" cannot evict a holder'],
@@ -72,4 +73,99 @@ test('one key is asked for by its name', async () => {
   });
   await createLocks(backend, { clock }).forceRelease('key', REASON);
   expect(asked).toEqual([['key', true]]);
+});
+
+/** A holder that renews every second, and an operator who may evict it. `calls` stand for those of the operator's engine. */
+function evicted(notes: Partial<Notes> = {}, options: LockOptions = {}, calls: Partial<Backend> = {}) {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const own = engine.notes!;
+  const written = new Set<string>();
+  const write: Notes['write'] = (name, text, ttl) => {
+    written.add(name);
+    return own.write(name, text, ttl);
+  };
+  const backend = around(engine, { notes: { read: (name) => own.read(name), write, ...notes } });
+  const locks = createLocks(backend, { clock, ttl: 3_000, ...options });
+  const operator = createLocks(around(backend, calls), { clock, label: 'an operator' });
+  const force = () => operator.forceRelease('key', REASON);
+  const left = () => Promise.all([...written].map((name) => own.read(name)));
+  return { clock, locks, force, left };
+}
+const never = () => new Promise<never>(() => {});
+
+test('the evicted holder is told why and by whom, in its error and in the one event of the loss', async () => {
+  using events = heard('lost');
+  const { clock, locks, force, left } = evicted();
+  const lease = await locks.mutex('key').acquire();
+  const { signal } = lease;
+  expect(await force()).toBe(1);
+  expect(lease.held, 'until it asks').toBe(true);
+  expect(await left(), 'notes').toHaveLength(1);
+  await clock.advance(1_000);
+  expect(signal.reason.message).toContain(TOLD);
+  expect(() => lease.assertHeld()).toThrow(signal.reason);
+  expect(events.events).toMatchObject([{ ...REASON, token: lease.token, error: signal.reason }]);
+  expect(await left(), 'what is left of the note').toEqual([undefined]);
+});
+
+test('a hold that has passed on in its process finds the note of its ticket', async () => {
+  const { clock, locks, force } = evicted();
+  const mutex = locks.mutex('key');
+  const first = await mutex.acquire();
+  const next = mutex.acquire();
+  await first.release();
+  const { signal } = await next;
+  await force();
+  await clock.advance(1_000);
+  expect(signal.reason.message).toContain(TOLD);
+});
+
+test('an extension that meets the eviction fails with it', async () => {
+  const { locks, force } = evicted();
+  const lease = await locks.mutex('key').acquire();
+  await force();
+  await expect(lease.extend(5_000)).rejects.toMatchObject({
+    code: 'LOCK_LOST',
+    message: expect.stringContaining(TOLD),
+  });
+});
+
+test.each<[string, LockOptions, number]>([
+  ['a quarter of a second', {}, 250],
+  ['what is left before its notice', { ttl: 600, notice: 400 }, 96],
+])('the hold is over at once, and its holder is told within %s, though nobody can read the note', async (_, options, within) => {
+  using events = heard('lost');
+  const { clock, locks, force } = evicted({ read: never }, options);
+  const lease = await locks.mutex('key').acquire();
+  const { signal } = lease;
+  await force();
+  while (lease.held) await clock.advance(1);
+  const since = clock.now();
+  expect(() => lease.assertHeld(), 'for a caller that looks').toThrow('the engine no longer has it');
+  expect(signal.aborted).toBe(false);
+  while (!signal.aborted) await clock.advance(1);
+  expect(clock.now() - since).toBe(within);
+  expect(events.events).toMatchObject([{ error: signal.reason }]);
+  expect(signal.reason.message).toContain('the engine no longer has it');
+});
+
+test.each<[string, Notes['write']]>([
+  ['are refused', () => Promise.reject(new Error('no right'))],
+  ['hang', never],
+])('a holder is evicted though notes %s', async (_, write) => {
+  const { clock, locks, force } = evicted({ write });
+  const lease = await locks.mutex('key').acquire();
+  const done = force();
+  await clock.advance(1_000);
+  expect(await done).toBe(1);
+  await clock.advance(1_000);
+  expect(lease.signal.reason.message).toContain('the engine no longer has it');
+});
+
+test('a holder that left before it was evicted leaves no note', async () => {
+  const { locks, force, left } = evicted({}, {}, { evict: async () => false });
+  await locks.mutex('key').acquire();
+  expect(await force()).toBe(0);
+  expect(await left()).toEqual([undefined]);
 });

@@ -38,6 +38,7 @@ test('a hold is over at once when the engine says that it ended it, and its hold
   expect(lease.held).toBe(false);
   expect(lease.signal.reason.message).toContain('the engine ended it');
   expect(await lease.release()).toBe(false);
+  await clock.advance(0); // it looks for a note first
   expect(events.names).toEqual(['lost']);
   expect(events.events[0]).toMatchObject({ duration: 500, token: lease.token, error: lease.signal.reason });
   expect(listeners()).toBe(0);

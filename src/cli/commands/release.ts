@@ -26,7 +26,7 @@ export const release = command({
 
   -u, --url <url>    the engine (default $HOLDFAST_URL, else a local file)
   --force            required, because the holder may still be working
-  --reason <text>    required: why you do it; it is printed with the outcome, and the evicted holder does not get it
+  --reason <text>    required: why you do it; the evicted holder gets it, where the engine keeps notes
   --ticket <number>  evict only the holder with this ticket (default: all holders, readers and permits too)
   -y, --yes          do not ask
 

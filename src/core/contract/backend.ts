@@ -66,7 +66,7 @@ export interface Refinements {
    * the line of a key, or when it can no longer tell. From the moment at which it returns or resolves, no such change is missed.
    */
   changed?(key: string, tell: () => void): AsyncDisposable | Promise<AsyncDisposable>;
-  /** Adaptive leases: the engine keeps a few words for all processes. */
+  /** Adaptive leases, and forced releases that say why: the engine keeps a few words for all processes. */
   readonly notes?: Notes;
   /** Memos: a hold leaves words under its key that answer all waiting and later callers. `traits.leaves` says how long they may be. */
   readonly words?: Words;

@@ -40,6 +40,8 @@ export interface LockEvent {
   readonly margin?: number;
   /** With `answered` and `left`: what the words say. The words themselves are never in an event. */
   readonly state?: LeftState;
+  /** With `lost`, after a forced release: the reason that it was given, where the engine keeps notes. At most 200 characters. */
+  readonly reason?: string;
   /** `lost`, `renewalFailed`, `refreshFailed`, `releaseFailed`, `detectionFailed`, `timedOut`, `aborted`, `failed`: the reason. */
   readonly error?: unknown;
 }

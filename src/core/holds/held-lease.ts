@@ -5,7 +5,7 @@ import { invalid, LockError, quoted, shown } from '../contract/errors.ts';
 import type { WordsLeft } from '../contract/left.ts';
 import { leaseBounds } from '../contract/terms.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
-import type { Hold } from './hold.ts';
+import { endGone, type Hold } from './hold.ts';
 import type { AnyLease, LeaseRecord } from './lease.ts';
 
 /** If the timer of the signal is overdue by this much, it will not fire any more: a test had fake timers when it was set. ms */
@@ -116,7 +116,7 @@ export class HeldLease implements AnyLease {
     const [answer] = await this.#engine.renew([hold.currentClaim], CALL_TIMEOUT).catch((error) => {
       throw unknown(error);
     });
-    if (answer === 'gone') hold.end('the engine no longer has it');
+    if (answer === 'gone') await endGone(hold, 'the engine no longer has it');
     this.#assertKept();
     if (typeof answer !== 'object') throw unknown('the renewal was not confirmed');
     if (answer.kept) {

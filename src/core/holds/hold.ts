@@ -1,68 +1,14 @@
 import type { LocalGrant, NumberedClaim } from '../claims/sent-claim.ts';
 import { isExclusive } from '../contract/admission.ts';
 import type { Leave, LeftState } from '../contract/backend.ts';
-import { LockError, quoted } from '../contract/errors.ts';
 import { channels, type LockEvent } from '../contract/events.ts';
 import type { WordsLeft } from '../contract/left.ts';
 import type { Enclosing } from '../contract/origin.ts';
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
-import { CallerLeases } from './dropped-lease.ts';
+import { type Eviction, evictionOf } from './eviction.ts';
+import { HoldLife, lossOf } from './hold-life.ts';
 import { HoldTiming } from './hold-timing.ts';
-
-/** `lost`: the holder was told to stop, and may hold until the deadline. `released`: given back, or passed on. `ended`: over by itself. */
-type State = 'held' | 'lost' | 'released' | 'ended';
-
-/** The next states of each state. A hold in a state without a next one is over. */
-const NEXT: Readonly<Record<State, readonly State[]>> = {
-  held: ['lost', 'released', 'ended'],
-  lost: ['released', 'ended'],
-  released: [],
-  ended: [],
-};
-
-type LossListener = (loss: LockError) => void;
-
-/** The life of a hold, and the listeners for its loss. */
-export class HoldLife {
-  #state: State = 'held';
-  /** Whether no state comes after the one that it is in. */
-  over = false;
-  /** The error that says why and when it was lost. */
-  loss: LockError | undefined;
-  readonly leases = new CallerLeases();
-  /** It is made for the first listener: most holds have none. */
-  #listeners: Set<LossListener> | undefined;
-
-  /** Goes to a state, if the table allows it. @returns whether it does */
-  become(state: State): boolean {
-    if (!NEXT[this.#state].includes(state)) return false;
-    this.#state = state;
-    this.over = NEXT[state].length === 0;
-    return true;
-  }
-
-  /**
-   * @returns a function that tells the listeners. They may run anything, such as a release or `close`, so call it when all else is done.
-   */
-  endByLoss(loss: LockError): () => void {
-    this.loss = loss;
-    return () => {
-      for (const tell of [...(this.#listeners ?? [])]) tell(loss);
-    };
-  }
-
-  /** Calls `listener` at the loss, or at once if the hold is lost. @returns a function that takes the listener away */
-  onLoss(listener: LossListener): () => void {
-    if (this.loss) {
-      listener(this.loss);
-      return () => {};
-    }
-    this.#listeners ??= new Set();
-    const listeners = this.#listeners.add(listener);
-    return () => void listeners.delete(listener);
-  }
-}
 
 /** Tells how often and since when a hold has passed from hand to hand. */
 interface Tenure {
@@ -148,7 +94,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
 
   /** Handles the engine's `lost`. */
   handleEvent(): void {
-    this.end('the engine ended it');
+    endGone(this, 'the engine ended it');
   }
 
   /** The claim as it is sent to the engine from now on: that of a waiter lasted longer. */
@@ -194,24 +140,23 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     if (!this.held) this.end('its deadline passed without a renewal');
   }
 
-  /** Ends the hold, though no caller asked for that. */
-  end(reason: string): void {
+  /** Ends the hold at once, though no caller asked for that. @param known why it is gone: its holder is told when that is known */
+  async end(reason: string, known?: Promise<Eviction | undefined>): Promise<void> {
     if (!this.life.become('ended')) return;
     const tell = this.life.loss ? undefined : this.#lossFor(reason);
     this.#lost?.removeEventListener('abort', this);
     this.keeper.onEnd(this);
-    tell?.();
+    const why = tell && known && (await known);
+    if (why) this.#lossFor(why.words, undefined, why.reason)();
+    else tell?.();
   }
 
-  #lossFor(reason: string, cause?: unknown): () => void {
-    const { key } = this.claim;
-    const backend = this.#engine.backend.name;
-    const message = `the hold of ${quoted(key)} on ${backend} is lost: ${reason}. Stop writing`;
-    const error = new LockError('LOCK_LOST', message, { key, backend, cause });
+  #lossFor(reason: string, cause?: unknown, forced?: string): () => void {
+    const error = lossOf(this.claim.key, this.#engine.backend.name, reason, cause);
     const duration = this.#engine.clock.now() - this.timing.since;
     const tell = this.life.endByLoss(error);
     return () => {
-      this.#tell('lost', { duration, error });
+      this.#tell('lost', { duration, error, ...(forced !== undefined && { reason: forced }) });
       tell();
     };
   }
@@ -245,4 +190,11 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     const grant = { ticket: this.token + 1n, span: this.span, ...this.timing.confirmation, lost: this.#lost, tenure };
     return new Hold(this.keeper, this.claim, grant, terms);
   }
+}
+
+/** Ends a hold that the engine says is gone. A note may say that somebody evicted it: that of its first holder here, which had the ticket. */
+export function endGone(hold: Hold, reason: string): Promise<void> {
+  const { keeper, claim, timing, token, tenure } = hold;
+  const left = timing.noticeAt - keeper.engine.clock.now();
+  return hold.end(reason, evictionOf(keeper.engine, claim.key, token - BigInt(tenure.passes), left));
 }

@@ -2,7 +2,7 @@ import { reasonOf } from '../contract/errors.ts';
 import { leastOf } from '../contract/extremes.ts';
 import { Agenda } from '../engine/call-timeouts.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
-import type { Hold } from './hold.ts';
+import { endGone, type Hold } from './hold.ts';
 import type { HoldTiming } from './hold-timing.ts';
 import type { StandIn } from './stand-in.ts';
 
@@ -91,7 +91,7 @@ export class Watchdog {
       const answer = answers[i];
       const late = !hold.held; // a caller that looked in that time was told that it is over
       if (late) hold.end('its renewal was answered after the deadline');
-      else if (answer === 'gone') hold.end('the engine no longer has it');
+      else if (answer === 'gone') endGone(hold, 'the engine no longer has it');
       else if (answer === undefined || answer === 'unknown') hold.renewalFailed(claims[i]!.ttl, error);
       else hold.noteRenewal(sent, answer.validFor);
       this.#holds.ringBy(due(hold));

@@ -1,14 +1,17 @@
+import type { Standing } from '../contract/backend.ts';
 import { checkListable, unsupported } from '../contract/capability.ts';
 import { Context } from '../contract/context.ts';
 import { invalid, shown } from '../contract/errors.ts';
 import { EVENT_VERSION, emit } from '../contract/events.ts';
 import { checkKey } from '../contract/key.ts';
+import { DEFAULT_LABEL } from '../contract/option-table.ts';
 import { checkNames, namesOf } from '../contract/options.ts';
+import { evictionNote, noteEviction } from '../holds/eviction.ts';
 import type { LockRuntime } from './runtime.ts';
 
 /** Options of a forced release: which holders it evicts, and why. */
 export interface ForceOptions {
-  /** The reason, for people who read the log later. */
+  /** The reason, for people who read the log later, and for the evicted holder, which gets 200 characters of it. */
   readonly reason: string;
   /** Only the holder with this ticket, as `inspect` shows it. Default: every holder of the key. */
   readonly ticket?: bigint;
@@ -16,8 +19,8 @@ export interface ForceOptions {
 
 const FORCE_OPTIONS = namesOf<ForceOptions>({ reason: true, ticket: true });
 
-/** Evicts every holder of the key, or the one with the ticket. @returns how many */
-export async function forceRelease(runtime: LockRuntime, key: string, options: ForceOptions): Promise<number> {
+/** Evicts every holder of the key, or the one with the ticket. @param label who does it @returns how many */
+export async function forceRelease(runtime: LockRuntime, key: string, options: ForceOptions, label = DEFAULT_LABEL) {
   const { engine, number: locks } = runtime;
   const { backend } = engine;
   checkKey(key);
@@ -29,12 +32,17 @@ export async function forceRelease(runtime: LockRuntime, key: string, options: F
     throw invalid(`a ticket is a bigint, as inspect() shows it, not ${shown(ticket)}`, key);
   if (!backend.evict) throw unsupported(backend, 'evict a holder');
   checkListable(backend, key);
-  const holders: bigint[] = [];
+  const holders: Standing[] = [];
   for await (const standing of engine.inspect(key, { exact: true })) {
-    if (standing.held && (ticket === undefined || standing.ticket === ticket)) holders.push(standing.ticket);
+    if (standing.held && (ticket === undefined || standing.ticket === ticket)) holders.push(standing);
   }
   let evicted = 0;
-  for (const holder of holders) if (await engine.evict(key, holder)) evicted++;
+  const note = evictionNote(reason, label);
+  for (const { ticket, remaining } of holders) {
+    await noteEviction(engine, key, ticket, note, remaining); // before: a session tells its holder at once
+    if (await engine.evict(key, ticket)) evicted++;
+    else await noteEviction(engine, key, ticket);
+  }
   emit('forced', new Context(), () => ({
     ...{ version: EVENT_VERSION, locks, backend: backend.name },
     ...{ key, reason, evicted },

@@ -42,6 +42,29 @@ export const force: readonly Law[] = [
     },
   ),
   law(
+    'who is evicted is told by whom and why, and whoever has the key later is not',
+    ['evict', 'inspect', 'notes'],
+    async (scene) => {
+      const here = await scene.locks({ ttl: scene.ttl * 2 });
+      const there = await scene.locks({ label: 'night shift' });
+      const why = `"it hangs\\u001b[m${'!'.repeat(183)}…" (by night shift)`;
+      const toldAfter = async (evict: () => Promise<unknown>): Promise<string> => {
+        const lease = await here.mutex(scene.key).acquire();
+        const told = meanwhile(toldOfLoss(scene, lease));
+        await evict();
+        await told;
+        return lease.signal.reason.message;
+      };
+      const force = () => there.forceRelease(scene.key, { reason: `it hangs\u001b[m${'!'.repeat(900)}` });
+      let words = '';
+      // It is advice: the holder does not wait for a note that is slow, as under the load of a test.
+      for (let tries = 0; tries < 4 && !words.includes(why); tries++) words = await toldAfter(force);
+      assert.ok(words.includes(why), `the evicted holder was told: ${words}`);
+      const evict = async () => scene.clients[1].evict!(scene.key, (await scene.standings())[0]!.ticket);
+      assert.doesNotMatch(await toldAfter(evict), /by force/, 'what a later holder was told');
+    },
+  ),
+  law(
     'a listing of one key by its name shows that key alone, and a forced release hits no other',
     ['evict', 'inspect'],
     async (scene) => {
