@@ -47,7 +47,8 @@ describe.each(['mailbox', 'watch', 'never'] as const)('where wakes are %s', (wak
     const next = await given(waiting);
     expect(next?.held, 'the waiter holds').toBe(true);
     expect(lease.held, 'the hold that was released by force').toBe(false);
-    expect(lease.signal.reason).toMatchObject({ code: 'LOCK_LOST' });
+    const message = expect.stringContaining('it was released by force: "the worker hangs"');
+    expect(lease.signal.reason).toMatchObject({ code: 'LOCK_LOST', message });
     await next!.release();
     await clock.advance(1_000);
     expect((await given(later))?.held, 'the one behind it').toBe(true);

@@ -1,6 +1,6 @@
 import type { Cancel } from '../contract/clock.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Hold } from '../holds/hold.ts';
+import { endGone, type Hold } from '../holds/hold.ts';
 
 /** The longest time for which a caller waits here behind a hold that nobody renews, before it stands in the engine's line itself, ms. */
 const LONGEST_TRUST = 2_000;
@@ -65,7 +65,7 @@ export class Lookout {
   noteGrant({ claim }: Hold): void {
     for (const old of this.#holds) {
       const fits = old.claim.take + claim.take <= Math.min(old.claim.of, claim.of);
-      if (old.claim !== claim && !fits) old.end('the engine no longer has it');
+      if (old.claim !== claim && !fits) void endGone(old, 'the engine no longer has it');
     }
   }
 }
