@@ -53,6 +53,25 @@ describeOn('zookeeper', 'one server that can be hard to reach', () => {
     expect(await standings(other, key)).toEqual([]);
   });
 
+  test('a waiter without a limit whose process stands still for 14 s waits on, and is the next', {
+    timeout: 60_000,
+  }, async () => {
+    const servers = `${HOST}:${server.port}`;
+    await using locks = client(servers, 4_000);
+    await using worker = await startWorker<HolderCalls>(new URL('holder.worker.ts', import.meta.url));
+    const lease = await locks.mutex('still').acquire();
+    const waiting = worker.call('take', servers, 'still', 4_000);
+    waiting.catch(() => {}); // it is looked at below
+    await until('it waits', async () => (await standings(locks, 'still')).length === 2);
+    worker.pause();
+    await new Promise((resolve) => setTimeout(resolve, 14_000)); // the time is what this is about
+    worker.resume();
+    await until('it waits again', async () => (await standings(locks, 'still')).length === 2);
+    await lease.release();
+    expect(await settleWithin('its turn', waiting, 10_000)).toBeGreaterThan(lease.token);
+    await worker.call('close');
+  });
+
   test.for([
     'cutBefore',
     'cutAfter',
