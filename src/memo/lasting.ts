@@ -1,15 +1,12 @@
 import type { Left, Remembered } from '../core/contract/backend.ts';
 import { passedFor } from '../core/contract/clock.ts';
-import { isAnswer } from '../core/contract/left.ts';
+import { isAnswer, SHORTEST_STAY } from '../core/contract/left.ts';
 import type { Caller } from './caller.ts';
 import { stateOf } from './state.ts';
 
-/** A result stays at least so long, ms, for those who asked before it came: they may stand still, or poll seldom. */
-export const STAYS = 60_000;
-
 /** The age of the oldest result that a caller takes, ms, by the time at which its attempt is sent. */
 export function oldest({ plan: { keep }, began }: Caller): (sent: number) => number {
-  return keep >= STAYS ? () => Number.POSITIVE_INFINITY : (sent) => Math.max(keep, passedFor(sent - began));
+  return keep >= SHORTEST_STAY ? () => Number.POSITIVE_INFINITY : (sent) => Math.max(keep, passedFor(sent - began));
 }
 
 /** The callers that a result is for: those that waited when it came, and all while it is kept. */
@@ -19,7 +16,7 @@ export const answered = (callers: readonly Caller[], left: Left, sent: number): 
 /** What a later caller finds: a result that stays only for those who waited is not there. */
 export function lasting(looked: Remembered, keep: number): Remembered {
   const { left, ...rest } = looked;
-  if (!left || keep >= STAYS || stateOf(left.text) !== 'kept') return looked;
+  if (!left || keep >= SHORTEST_STAY || stateOf(left.text) !== 'kept') return looked;
   return isAnswer(left, keep)
     ? { ...rest, left: { ...left, validFor: Math.min(left.validFor, keep - left.age) } }
     : rest;

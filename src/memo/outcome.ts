@@ -1,8 +1,7 @@
 import type { Leave } from '../core/contract/backend.ts';
 import type { LockError } from '../core/contract/errors.ts';
-import type { WordsLeft } from '../core/contract/left.ts';
+import { SHORTEST_STAY, type WordsLeft } from '../core/contract/left.ts';
 import { Refused } from './encoding.ts';
-import { STAYS } from './lasting.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult } from './result.ts';
 import { encoded } from './value.ts';
@@ -11,7 +10,7 @@ import { type Entry, errorBody, unkeptBody, writeEntry } from './words.ts';
 /** What a run leaves: its value, or a mark that it cannot be kept. @param max bytes that the engine takes */
 export function succeeded<T>(plan: MemoPlan<T>, value: T, max: number): Leave {
   const { match, seal } = plan;
-  const ttl = Math.max(plan.keep, STAYS);
+  const ttl = Math.max(plan.keep, SHORTEST_STAY);
   try {
     return { text: written({ kind: 'kept', match, body: encoded(plan, value) }, seal, max), ttl };
   } catch (refused) {

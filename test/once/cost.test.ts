@@ -30,7 +30,7 @@ describeOn('redis', 'what a tick costs on Redis', () => {
     await server[Symbol.asyncDispose]();
   });
 
-  const WITHIN = '40s';
+  const WITHIN = '70s';
   const due = new Date();
   const WAYS = {
     once: (locks: Locks, name: string, fn: () => Promise<void>) => locks.once(name, due, fn, { within: WITHIN }),

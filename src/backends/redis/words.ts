@@ -1,4 +1,5 @@
 import type { Answerable, Attempt, Claim, Leave, Listing, Remembered, Words } from '../../core/contract/backend.ts';
+import { SHORTEST_STAY } from '../../core/contract/left.ts';
 import { leftIn, readRecord, rememberedIn } from '../shared/record.ts';
 import type { Listings } from './inspect.ts';
 import { wordsOf } from './keys.ts';
@@ -35,8 +36,9 @@ export class RedisWords implements Words {
       if (stored === null) return rememberedIn(undefined, 0);
       const record = readRecord(String(stored), MICRO);
       const now = this.#shards.clockOf(key).lately(RECENT);
-      // The server drops what is over, by its own clock. But tries may count for longer than the words beside them.
-      if (now !== undefined && (record.counts <= record.until || record.until <= now)) return rememberedIn(record, now);
+      // The server drops what is over, by its own clock. But tries may count for longer than the words beside them, and words for less.
+      const isDropped = record.counts <= record.until && record.until - record.at > SHORTEST_STAY;
+      if (now !== undefined && (isDropped || record.until <= now)) return rememberedIn(record, now);
       return this.#shards.learnTime(key).then((time) => rememberedIn(record, time));
     });
   }

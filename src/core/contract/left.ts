@@ -48,6 +48,12 @@ export interface Left {
 export const isAnswer = (left: Pick<Left, 'age'>, age: number): boolean =>
   age === Number.POSITIVE_INFINITY || (left.age >= 0 && left.age <= age);
 
+/**
+ * Words stay at least so long, ms, for those who asked before they came. Where they stay no longer, they may count for less, and their age
+ * has to be exact.
+ */
+export const SHORTEST_STAY = 60_000;
+
 /** The facts that an engine keeps of a key beside its line. */
 export interface Remembered {
   /** The words that are there. */
