@@ -42,7 +42,7 @@ export const force: readonly Law[] = [
     },
   ),
   law(
-    'who is evicted is told by whom and why, and whoever has the key later is not',
+    'an evicted holder learns by whom and why, and a later holder does not',
     ['evict', 'inspect', 'notes'],
     async (scene) => {
       const here = await scene.locks({ ttl: scene.ttl * 2 });

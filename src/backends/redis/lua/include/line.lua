@@ -14,7 +14,7 @@ local function line_rule()
   local SILENCE = 6000000
   -- Holders that one script may count anew.
   local COUNTED = 500
-  -- Rooms that are told apart.
+  -- Rooms that are counted apart.
   local ROOMS = 8
   -- The keys are made to live longer in steps of this, ms.
   local SPARE = 300000
@@ -144,8 +144,8 @@ local function line_rule()
     if score < 0 then
       lapse = -score
       line.taken = line.taken - take
-      -- Of two rooms that are not told apart the wider one goes first, whoever leaves. So each holder left has one here that is no
-      -- wider than its own.
+      -- Where two rooms are counted as one, the wider one goes first, no matter which holder leaves. So each holder that stays has one
+      -- here that is no wider than its own.
       local rooms = line.rooms
       local at = place_of(rooms, of)
       if at > 0 then rooms[at + 1] = rooms[at + 1] - 1 end
@@ -158,7 +158,7 @@ local function line_rule()
     return lapse > line.time and 1 or 0
   end
 
-  -- The sum and the rooms anew, where the smallest may not be exact. With many holders both stay until there are fewer: the sum is
+  -- Counts the sum and the rooms again, where the smallest may not be exact. With many holders both stay until there are fewer: the sum is
   -- too large, the room too small, if they are wrong.
   local function recount(line)
     local holders = redis.pcall('ZCOUNT', line.places, '-inf', '(0') -- an error where the user has the rights of an older version
