@@ -1,22 +1,9 @@
 import { expect, test } from 'vitest';
 import { register } from '../../../src/backends/register/index.ts';
-import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
-import type { Claim } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/index.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 import { memoryStore, type Shared, shared } from '../../kit/register-store.ts';
-
-const claim = (id: string, wish: Partial<Claim> = {}): Claim => ({
-  key: 'k',
-  id,
-  ...EXCLUSIVE,
-  ttl: 60_000,
-  queue: true,
-  span: 1,
-  within: 60_000,
-  label: id,
-  ...wish,
-});
+import { claim } from './claim.ts';
 
 const texts = ({ entries }: Shared): string[] =>
   [...entries].flatMap(([key, { text }]) => (key.includes('/l/') ? text : []));

@@ -1,21 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type RegisterStore, register } from '../../../src/backends/register/index.ts';
-import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
-import type { Backend, Claim } from '../../../src/core/contract/backend.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 import { memoryStore, type Shared, shared } from '../../kit/register-store.ts';
-
-const claim = (id: string, wish: Partial<Claim> = {}): Claim => ({
-  key: 'k',
-  id,
-  ...EXCLUSIVE,
-  ttl: 60_000,
-  queue: true,
-  span: 1,
-  within: 60_000,
-  label: id,
-  ...wish,
-});
+import { claim } from './claim.ts';
 
 type Write = RegisterStore['write'];
 
