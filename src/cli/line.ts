@@ -73,8 +73,8 @@ keepIgnoring();
 // kept is told by the command itself.
 const { emitWarning } = process;
 process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
-  if (!/SQLite is an experimental|could not be kept/.test(String(warning)))
-    Reflect.apply(emitWarning, process, [warning, ...rest]);
+  if (/SQLite is an experimental/.test(String(warning)) || rest[0] === 'HoldfastUnkeptWarning') return;
+  Reflect.apply(emitWarning, process, [warning, ...rest]);
 };
 
 // The reader has closed the pipe, as `| head` does. Any other failure, a full disk for example, is an error.

@@ -8,7 +8,6 @@ import type { OldResult } from './old-result.ts';
 import { failed, forOthers, succeeded } from './outcome.ts';
 import { FlightRun } from './run.ts';
 import { stateOf } from './state.ts';
-import { tellOnce } from './unkept.ts';
 import { errorOf, readStored } from './words.ts';
 
 /** Those that wait for what a run gives. */
@@ -135,3 +134,15 @@ export async function leaveWords(lease: HeldLease, leave: Leave, waiting: Waitin
 
 /** What was left just now. */
 const asLeft = ({ text, ttl }: Leave, ticket: bigint): Left => ({ text, ticket, age: 0, validFor: ttl });
+
+/** Keys of which it was told. A process may use any number of keys. */
+const told = new Set<string>();
+const MOST = 1_000;
+
+/** Warns once per key, since each call of it has the same trouble. */
+function tellOnce(key: string, message: string): void {
+  if (told.has(key)) return;
+  if (told.size === MOST) told.clear();
+  told.add(key);
+  process.emitWarning(message, 'HoldfastUnkeptWarning');
+}

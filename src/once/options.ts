@@ -11,7 +11,10 @@ export type Overlap = 'skip' | 'queue' | 'allow';
 
 /** Options that all instances of a schedule should share. */
 export interface OnceOptions {
-  /** How long a tick is young: an instance whose clock is later does not ask for it. A grant that comes up to 5 s later is good. Default 1 minute; at least 1 ms. */
+  /**
+   * How long a tick is young: an instance whose clock is later does not ask for it. A grant that comes up to 5 s later is good. Default 1
+   * minute; at least 1 ms.
+   */
   readonly within?: Duration | undefined;
   /** How far the clocks of two instances may differ. Default 1 s. */
   readonly skew?: Duration | undefined;

@@ -46,6 +46,11 @@ export class HeldRecord implements TickRecord {
     return this.#runtime.engine;
   }
 
+  /** The label of the instance that wrote it, if there is one and the engine tells. */
+  by(): Promise<string | undefined> {
+    return holderOf(this.#engine, this.#key);
+  }
+
   async exists(): Promise<boolean> {
     const { traits } = this.#engine.backend;
     const ttl = Math.max(traits.ttl.min, Math.min(this.#plan.ttl, LOOK));
@@ -147,17 +152,14 @@ export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | und
  * no error of the tick.
  */
 export class FailureMark {
-  readonly #engine: Engine;
-  readonly #key: string;
   readonly #record: HeldRecord | NotedRecord | undefined;
 
   constructor(runtime: LockRuntime, plan: OncePlan) {
     const { traits, notes } = runtime.engine.backend;
-    this.#engine = runtime.engine;
-    this.#key = plan.keys.failed;
+    const { failed } = plan.keys;
     if (plan.retry) return;
-    if (traits.lapses) this.#record = new HeldRecord(runtime, plan, this.#key);
-    else if (notes) this.#record = new NotedRecord(runtime, notes, plan, this.#key);
+    if (traits.lapses) this.#record = new HeldRecord(runtime, plan, failed);
+    else if (notes) this.#record = new NotedRecord(runtime, notes, plan, failed);
   }
 
   async noteFailureOf<T>(work: () => Promise<T> | T): Promise<T> {
@@ -171,9 +173,7 @@ export class FailureMark {
 
   /** The label of the instance whose run failed, if one did and the engine tells. */
   async by(): Promise<string | undefined> {
-    if (!this.#record) return undefined;
-    if (this.#record instanceof NotedRecord) return this.#record.by().catch(() => undefined);
-    return holderOf(this.#engine, this.#key);
+    return this.#record?.by().catch(() => undefined);
   }
 }
 

@@ -2,7 +2,8 @@ import type { TickRun } from './run.ts';
 
 /**
  * Why this instance did not run the tick. `taken`: another instance runs it, or has. `failed`: without `retry`, its run failed on another
- * instance, if the engine tells. `done`: with `retry`, it was run before. `late`, `early`: by the clock of this instance. `overlap`: an earlier tick still runs.
+ * instance, if the engine tells. `done`: with `retry`, it was run before. `late`, `early`: by the clock of this instance. `overlap`: an
+ * earlier tick still runs.
  */
 export type NotRun = 'taken' | 'failed' | 'done' | 'late' | 'early' | 'overlap';
 

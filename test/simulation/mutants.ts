@@ -72,7 +72,7 @@ export const MUTANTS: readonly Mutant[] = [
     bug: 'counts the deadline from the reply',
     file: 'core/claims/sent-claim.ts',
     sound: 'this.sent = sent;\n    return attempt;',
-    broken: 'this.sent = clock.now();\n    return attempt;',
+    broken: 'this.sent = now;\n    return attempt;',
     foundBy: 'exclusion',
   },
   {

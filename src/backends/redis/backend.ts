@@ -78,8 +78,6 @@ const asker = (servers: Shards | ReplicatedServers, script: Script): Asker<Reque
     }),
 });
 
-const isFreed = ({ freed }: Release): boolean => freed;
-
 /** Tries out the rights of the user. */
 async function tryOut(backend: Backend, wakeUps: WakeUps, id: string): Promise<void> {
   const claim: Claim = {
@@ -165,11 +163,12 @@ class Redis implements Backend {
         return { ...this.#releaseOf(key, reply), left };
       }
       // If replicas must acknowledge a grant, the next claim asks by itself.
-      const release = async (): Promise<Release> => {
-        if (next && !this.#replicated) return this.#pass(args, next);
-        return this.#releaseOf(key, await this.#releaseBatcher.ask({ key, args }));
-      };
-      return await this.#resends.once(release, isFreed, (answer) => freedBefore(this.#shards, key, answer));
+      const { count } = this.#resends;
+      const answer =
+        next && !this.#replicated
+          ? await this.#pass(args, next)
+          : this.#releaseOf(key, await this.#releaseBatcher.ask({ key, args }));
+      return answer.freed || count === this.#resends.count ? answer : await freedBefore(this.#shards, key, answer);
     } catch (error) {
       throw meaning(error, 'release', key);
     }

@@ -2,10 +2,8 @@ import type { Finding } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { counted } from '../../core/contract/errors.ts';
 import { clocksApart, type Reading, readingOf } from './clocks.ts';
-import type { Node } from './port.ts';
+import type { Node, Port } from './port.ts';
 import { fieldsOf, whyUnsupported } from './server-kind.ts';
-
-export { aside } from './aside.ts';
 
 /** The facts that a server tells about itself: the fields of INFO, and the settings of CONFIG GET if the user may ask for them. */
 export interface ServerFacts {
@@ -220,5 +218,19 @@ async function judgeNode(node: Node, acknowledge: number): Promise<Finding[]> {
         advice: OF_RIGHTS.test(why) ? GRANT_INFO : ANSWERS,
       },
     ];
+  }
+}
+
+/**
+ * Asks the servers themselves, for people. One server is asked over a connection of our own, where the library gives one: a proxy may end a
+ * connection for such a command, and ioredis would send that again, and end every later connection of the application, for ever.
+ */
+export async function aside<T>(port: Port, ask: (nodes: readonly Node[]) => Promise<T>): Promise<T> {
+  const over = new AbortController();
+  try {
+    const own = port.cluster ? undefined : await port.ownConnection(0, over.signal, () => {}).catch(() => undefined);
+    return await ask(own ? [{ command: (name, ...args) => own.command(name, [], ...args) }] : port.nodes());
+  } finally {
+    over.abort();
   }
 }

@@ -4,26 +4,23 @@ import type { Shards } from './shards.ts';
 
 /** Knows whether the client may have sent a request twice: ioredis sends again what a lost connection did not answer. */
 export class Resends {
-  #count = 0;
+  /** How often it may have. */
+  count = 0;
   readonly #end: (() => void) | undefined;
 
   constructor(port: Port) {
-    this.#end = port.onResend?.(() => this.#count++);
+    this.#end = port.onResend?.(() => this.count++);
   }
 
   /**
    * Gives the answer to a request that does nothing a second time.
    * @param did whether it did something, by this answer
-   * @param instead gives the answer where it may have done it the first time; by default that is unknown
+   * @throws Error where it may have done it the first time: that is unknown
    */
-  async once<T>(
-    ask: () => Promise<T>,
-    did: (answer: T) => boolean,
-    instead: (answer: T) => T | Promise<T> = unknown,
-  ): Promise<T> {
-    const before = this.#count;
+  async once<T>(ask: () => Promise<T>, did: (answer: T) => boolean): Promise<T> {
+    const { count } = this;
     const answer = await ask();
-    return before === this.#count || did(answer) ? answer : instead(answer);
+    return count === this.count || did(answer) ? answer : unknown();
   }
 
   close(): void {

@@ -95,6 +95,14 @@ export const once = command({
   },
 });
 
+/** Why a tick did not run here, though the clock is right. */
+const WHY = {
+  overlap: 'is skipped, because an earlier one still runs',
+  failed: 'failed on another machine',
+  taken: 'runs or ran on another machine',
+  done: 'runs or ran on another machine',
+} as const;
+
 /** What became of the tick that was due then. */
 function report(name: string, due: number, result: OnceResult<void>): number {
   if (result.ran && result.recorded) return EXIT.OK;
@@ -111,13 +119,7 @@ function report(name: string, due: number, result: OnceResult<void>): number {
     return EXIT.TEMPFAIL;
   }
   // Nothing is wrong. Cron would send a mail with the text, but a person at a terminal wants to know.
-  const why =
-    result.reason === 'overlap'
-      ? 'is skipped, because an earlier one still runs'
-      : result.reason === 'failed'
-        ? 'failed on another machine'
-        : 'runs or ran on another machine';
-  if (process.stderr.isTTY) complain(`${tick} ${why}${by}`);
+  if (process.stderr.isTTY) complain(`${tick} ${WHY[result.reason]}${by}`);
   return EXIT.OK;
 }
 

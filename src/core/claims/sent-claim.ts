@@ -134,12 +134,12 @@ export class SentClaim {
       if (++this.#lateInARow <= MOST_LATE) return attempt;
       throw new Error(`every request came later than ${inMs(this.claim.within)}`);
     }
-    const { clock } = this.engine;
+    const now = this.engine.clock.now();
     this.#lateInARow = 0;
-    this.#contact.noteAnswer(sent, this.engine.clock.now());
+    this.#contact.noteAnswer(sent, now);
     // The engine may have admitted the id and let it lapse before this process knew, so that this is a second place with the same id. Mail
     // for the first place may still be on its way, and is no grant of the second.
-    if (!attempt.granted && deadlineOf(this.sent!, placeTtlOf(this.claim)) <= clock.now()) this.listen().distrustMail();
+    if (!attempt.granted && deadlineOf(this.sent!, placeTtlOf(this.claim)) <= now) this.listen().distrustMail();
     this.sent = sent;
     return attempt;
   }

@@ -46,8 +46,8 @@ export interface LockOptions {
    */
   readonly reentrant?: boolean | undefined;
   /**
-   * Searches for a deadlock after half a second, if the caller waits inside another hold. Of the waits in a deadlock that have this option, the last
-   * one gives up, with `LOCK_DEADLOCK`. Default false. Not where waiters cannot be listed.
+   * Searches for a deadlock after half a second, if the caller waits inside another hold. Of the waits in a deadlock that have this option,
+   * the last one gives up, with `LOCK_DEADLOCK`. Default false. Not where waiters cannot be listed.
    */
   readonly detect?: boolean | undefined;
 }

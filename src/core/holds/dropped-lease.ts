@@ -31,7 +31,7 @@ export class CallerLeases {
   remove(lease: object): void {
     const at = this.#recent.lastIndexOf(lease);
     if (at >= 0) this.#recent.splice(at, 1);
-    leases.unregister(lease);
+    else leases.unregister(lease); // it may be watched already
   }
 
   /** From now on a warning tells of a lease that was dropped. */

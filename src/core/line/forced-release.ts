@@ -20,7 +20,12 @@ export interface ForceOptions {
 const FORCE_OPTIONS = namesOf<ForceOptions>({ reason: true, ticket: true });
 
 /** Evicts every holder of the key, or the one with the ticket. @param label who does it @returns how many */
-export async function forceRelease(runtime: LockRuntime, key: string, options: ForceOptions, label = DEFAULT_LABEL) {
+export async function forceRelease(
+  runtime: LockRuntime,
+  key: string,
+  options: ForceOptions,
+  label = DEFAULT_LABEL,
+): Promise<number> {
   const { engine, number: locks } = runtime;
   const { backend } = engine;
   checkKey(key);
