@@ -36,8 +36,16 @@ export function giveBack(port: number): void {
   kept.delete(port);
 }
 
-/** Whether this process has the port now, until it ends: no process listens on it, and none was given it. */
-export const take = async (port: number): Promise<boolean> => (await isFree(port)) && (await reserve(port));
+/**
+ * Whether this process has the port now, until it ends: no process listens on it, and none was given it. Reserved before it is
+ * looked at: a look listens for a moment, and must not be in the way of a process that has the port and opens it just then.
+ */
+export async function take(port: number): Promise<boolean> {
+  if (!(await reserve(port))) return false;
+  if (await isFree(port)) return true;
+  giveBack(port);
+  return false;
+}
 
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -38,6 +38,17 @@ test('a port that one process was given is given to no other, though nothing lis
   expect(await take(port), 'whether it is free when that process has ended').toBe(true);
 });
 
+test('a process that looks for ports does not get in the way of another that opens its own', async () => {
+  const [port] = (await freePorts(1)) as [number];
+  await using other = await startWorker<ServerCalls>(new URL('./server.test.worker.ts', import.meta.url));
+  const looked = other.call('take', port, 1_000);
+  for (let opened = 0; opened < 500; opened++) {
+    await using server = createServer().listen(port, HOST);
+    await once(server, 'listening');
+  }
+  expect(await looked, `how often the other process got port ${port}`).toBe(0);
+});
+
 test('a command that is missing is named, with what to install', () => {
   expect(() => program('redis', 'no-such-command')).toThrow(MissingProgram);
   expect(() => program('redis', 'no-such-command')).toThrow('apt-get install redis-server');

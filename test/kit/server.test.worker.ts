@@ -1,4 +1,4 @@
-import { freePorts } from './net.ts';
+import { freePorts, take } from './net.ts';
 import { startRedis } from './redis.ts';
 import { serve } from './worker.ts';
 
@@ -8,6 +8,11 @@ const calls = {
     return { port, pid };
   },
   ports: (count: number): Promise<number[]> => freePorts(count),
+  take: async (port: number, times: number): Promise<number> => {
+    let got = 0;
+    for (let asked = 0; asked < times; asked++) if (await take(port)) got++;
+    return got;
+  },
 };
 
 export type ServerCalls = typeof calls;
