@@ -67,11 +67,11 @@ async function sweep(rows: number): Promise<void> {
   await backend.setup();
   longest = 0;
   await admin.query(
-    `INSERT INTO holdfast_keys (key, last, room, lapses)
+    `INSERT INTO holdfast_keys (key, last, room, expires)
      SELECT convert_to('order:' || n, 'UTF8'), n, 1, now() - interval '1 day' FROM generate_series(1, $1::int) n`,
     [rows],
   );
-  await admin.query(`SELECT setval('holdfast_tickets', ${rows + 1_000})`);
+  await admin.query(`SELECT setval('holdfast_tokens', ${rows + 1_000})`);
   const began = performance.now();
   let removed = 0;
   for (let left = rows; left > 0; ) {

@@ -3,18 +3,18 @@
  * follows from the order: the head of the line.
  *
  * Modelled: a line on an engine; claims that join, crash while they wait or hold, work, and leave; mail that is lost; the
- * lapse of what the dead left; a waiter that asks again now and then, which is its attempt.
- * Not modelled: time (the dead lapse at some time, the living never), tickets, readers, several keys.
+ * expiry of what the dead left; a waiter that asks again now and then, which is its attempt.
+ * Not modelled: time (the dead expiry at some time, the living never), tokens, readers, several keys.
  *
  * Holds: at most one believes that it holds, and it is the head; whoever lives gets its turn (else: an invalid end state).
- * Twins that must fail: -DNO_POLL, a waiter trusts the mail alone; -DNO_LAPSE, the dead stay in line.
+ * Twins that must fail: -DNO_POLL, a waiter trusts the mail alone; -DNO_EXPIRY, the dead stay in line.
  *
- * Seen from outside: JOINED, HELD, LEFT, LAPSED. With -DTRACE these have to happen as in a history of the code (steps.h).
+ * Seen from outside: JOINED, HELD, LEFT, EXPIRED. With -DTRACE these have to happen as in a history of the code (steps.h).
  */
 #define JOINED 1
 #define HELD 2
 #define LEFT 3
-#define LAPSED 4
+#define EXPIRED 4
 #include "steps.h"
 
 #define N 3
@@ -70,13 +70,13 @@ proctype claim(byte me) {
 gone: skip
 }
 
-proctype lapse() {
+proctype expiry() {
   byte at;
   bool head;
   do
-  :: atomic { dead[0] && can(LAPSED, 0) -> did(LAPSED, 0); dead[0] = false; leave(0) }
-  :: atomic { dead[1] && can(LAPSED, 1) -> did(LAPSED, 1); dead[1] = false; leave(1) }
-  :: atomic { dead[2] && can(LAPSED, 2) -> did(LAPSED, 2); dead[2] = false; leave(2) }
+  :: atomic { dead[0] && can(EXPIRED, 0) -> did(EXPIRED, 0); dead[0] = false; leave(0) }
+  :: atomic { dead[1] && can(EXPIRED, 1) -> did(EXPIRED, 1); dead[1] = false; leave(1) }
+  :: atomic { dead[2] && can(EXPIRED, 2) -> did(EXPIRED, 2); dead[2] = false; leave(2) }
   :: timeout -> break
   od
 }
@@ -84,8 +84,8 @@ proctype lapse() {
 init {
   atomic {
     run claim(0); run claim(1); run claim(2);
-#ifndef NO_LAPSE
-    run lapse()
+#ifndef NO_EXPIRY
+    run expire()
 #endif
   }
 }

@@ -5,7 +5,7 @@
  * reach the nodes in any order, or not at all, or after the decision; a node that answers a proposal with a number of its own when it
  * has stored a higher one; the raise to the highest number heard, which a node takes only for the claim it still admits;
  * releases; a next round that begins while they are on their way. To one node messages keep their order.
- * Not modelled: time and lapses (a proposer is done before its claim lapses), crashes, places in line, fresh ids.
+ * Not modelled: time and expires (a proposer is done before its claim expires), crashes, places in line, fresh ids.
  *
  * Holds: the tokens of all grants strictly grow. One and the same majority has admitted the claim and stored its number.
  * Twin that must fail: -DTWO_MAJORITIES, nodes store the numbers of claims that they do not admit, and those count as well.

@@ -1,11 +1,11 @@
 /**
  * Puts the places of a layout (src/backends/redis/layout.ts) where a Lua source names them:
  *   $sole           the kind, as text
- *   $sole.ticket    first and last position of a field, as string.sub takes them; the first one of the words
+ *   $sole.token    first and last position of a field, as string.sub takes them; the first one of the words
  *   $sole.words     where the words begin
  *   $free.length    how long the fixed fields are
- *   $sole.ticket.at the first position, and .offset the same from 0, as text
- *   $sole.ticket.format(n) a number, with as many zeros before it as its place wants
+ *   $sole.token.at the first position, and .offset the same from 0, as text
+ *   $sole.token.format(n) a number, with as many zeros before it as its place wants
  *   $sole[id, ttl]  what string.match takes to find these words
  *   $sole{id = …}   a text of all fields; a field may be named alone where its value has the same name
  */

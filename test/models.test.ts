@@ -15,7 +15,7 @@ const TOKENS = 'assertion violated (token>newest)';
 
 /** What each twin must fail with. */
 const MODELS = {
-  'grant-by-release': { NO_POLL: 'invalid end state', NO_LAPSE: 'invalid end state' },
+  'grant-by-release': { NO_POLL: 'invalid end state', NO_EXPIRY: 'invalid end state' },
   'hand-off': { SAME_TOKEN: TOKENS, NO_BOUND: 'assertion violated (turns<=3)', NO_CLOCK: TOKENS },
   'quorum-token': { TWO_MAJORITIES: 'assertion violated (number>newest)' },
 };

@@ -5,22 +5,22 @@ import type { Backend } from '../../src/index.ts';
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 const TABLE =
-  'CREATE TABLE IF NOT EXISTS holds (key TEXT PRIMARY KEY, id TEXT, ticket INTEGER NOT NULL, until INTEGER NOT NULL)';
+  'CREATE TABLE IF NOT EXISTS holds (key TEXT PRIMARY KEY, id TEXT, token INTEGER NOT NULL, until INTEGER NOT NULL)';
 
-/** Free, lapsed, or mine already: one step, so that nobody comes in between. Mine keeps its ticket, a new hold gets a higher one. */
+/** Free, expired, or mine already: one step, so that nobody comes in between. Mine keeps its token, a new hold gets a higher one. */
 const ATTEMPT = `
   INSERT INTO holds VALUES (:key, :id, max(1, :atLeast), ${NOW} + :ttl)
   ON CONFLICT (key) DO UPDATE SET
-    ticket = iif(id = :id AND until > ${NOW}, ticket, max(ticket + 1, :atLeast)),
+    token = iif(id = :id AND until > ${NOW}, token, max(token + 1, :atLeast)),
     id = :id,
     until = max(${NOW} + :ttl, iif(id IS :id, until, 0))
   WHERE id IS NULL OR id = :id OR until <= ${NOW}
-  RETURNING ticket`;
+  RETURNING token`;
 
 /** Only what still holds: a renewal never revives. */
 const RENEW = `UPDATE holds SET until = ${NOW} + :ttl WHERE key = :key AND id = :id AND until > ${NOW}`;
 
-/** Only with the id, so nobody else's. The row stays, because the next ticket has to be higher. */
+/** Only with the id, so nobody else's. The row stays, because the next token has to be higher. */
 const RELEASE = `UPDATE holds SET id = NULL WHERE key = :key AND id = :id AND until > ${NOW}`;
 
 /** Mutexes in a table, a row per key: the least that a backend can be. */
@@ -41,13 +41,13 @@ export function rows(db: DatabaseSync): Backend {
       fencing: 'durable',
       spans: false,
       wakes: 'never',
-      lapses: true,
+      expires: true,
       keptBy: 'lease',
       ttl: { min: 10, max: 365 * 86_400_000 },
     },
     async attempt({ key, id, ttl, atLeast = 0n }) {
       const row = attempt.get({ key, id, ttl, atLeast });
-      return row ? { granted: true, ticket: row.ticket as bigint, validFor: ttl } : { granted: false };
+      return row ? { granted: true, token: row.token as bigint, validFor: ttl } : { granted: false };
     },
     async renew(claims) {
       return claims.map(({ key, id, ttl }) => (renew.run({ key, id, ttl }).changes ? { validFor: ttl } : 'gone'));

@@ -4,10 +4,10 @@ import type { Outcome, Scene, Trap } from './scene.ts';
 async function forEver(scene: Scene, way: 'set-then-expire' | 'set'): Promise<Outcome> {
   await scene.dies(way);
   const left = await scene.client().pttl('job');
-  return { right: left !== -1, seen: `its owner is dead, and the lock ${left === -1 ? 'stays for ever' : 'lapses'}` };
+  return { right: left !== -1, seen: `its owner is dead, and the lock ${left === -1 ? 'stays for ever' : 'expires'}` };
 }
 
-async function lapses(scene: Scene): Promise<Outcome> {
+async function expires(scene: Scene): Promise<Outcome> {
   await scene.dies('holdfast');
   const began = performance.now();
   try {
@@ -25,11 +25,11 @@ async function lapses(scene: Scene): Promise<Outcome> {
 export const setThenExpire: Trap = {
   title: 'Set, then expire: killed in between, the lock never ends',
   naive: (scene) => forEver(scene, 'set-then-expire'),
-  holdfast: lapses,
+  holdfast: expires,
 };
 
 export const crash: Trap = {
   title: 'A lock without an end: its owner crashes, and everyone waits for ever',
   naive: (scene) => forEver(scene, 'set'),
-  holdfast: lapses,
+  holdfast: expires,
 };

@@ -74,8 +74,8 @@ function Engine({ engine, at }: { readonly engine: EngineView; readonly at: numb
       </span>
       <span class="line">
         {line.length === 0 && <span class="none">{ui.free}</span>}
-        {line.map(({ who, held, token, lapses }, i) => {
-          const left = lapses === undefined ? Number.POSITIVE_INFINITY : Math.max(0, lapses - at);
+        {line.map(({ who, held, token, expires }, i) => {
+          const left = expires === undefined ? Number.POSITIVE_INFINITY : Math.max(0, expires - at);
           const over = held && left <= 0;
           const vain = held && !over && !dead && !people.some((person) => person.name === who && wants(person));
           return (

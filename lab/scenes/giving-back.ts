@@ -13,7 +13,7 @@ export const robbed: Scene = {
   },
   naive: {
     naive: true,
-    shows: ['lapsed', 'robs', 'overlaps'],
+    shows: ['expired', 'robs', 'overlaps'],
     code: `try {
   await work();  // longer than the lease
 } finally {

@@ -12,7 +12,7 @@ export const outlivedLease: Scene = {
   },
   naive: {
     naive: true,
-    shows: ['lapsed', 'overlaps'],
+    shows: ['expired', 'overlaps'],
     code: `await redis.set(key, me, 'NX', 'PX', 600);
 await work();  // takes 1000
 await redis.del(key);`,
@@ -49,7 +49,7 @@ await counter.write(n + 1);`,
   },
   holdfast: {
     naive: false,
-    shows: ['paused', 'lapsed', 'fenced'],
+    shows: ['paused', 'expired', 'fenced'],
     code: `const n = await counter.read(lease.token);
 await work();
 lease.assertHeld();  // paused right here

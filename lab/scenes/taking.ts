@@ -56,7 +56,7 @@ await redis.del(key);`,
       await actor.store.expire(600);
     }),
   },
-  holdfast: { naive: false, shows: ['granted', 'killed', 'lapsed', 'admitted'], code: RUN, job: withLock(300) },
+  holdfast: { naive: false, shows: ['granted', 'killed', 'expired', 'admitted'], code: RUN, job: withLock(300) },
 };
 
 export const crash: Scene = {
@@ -77,7 +77,7 @@ await work();  // killed here
 await redis.del(key);`,
     job: naively(500, (actor) => polls(actor, FOR_EVER)),
   },
-  holdfast: { naive: false, shows: ['killed', 'lapsed', 'admitted'], code: RUN, job: withLock(500) },
+  holdfast: { naive: false, shows: ['killed', 'expired', 'admitted'], code: RUN, job: withLock(500) },
 };
 
 export const spinning: Scene = {

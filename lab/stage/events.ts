@@ -32,7 +32,7 @@ export type What =
   | 'released'
   | 'robs'
   | 'releases-nothing'
-  | 'lapsed'
+  | 'expired'
   | 'subscribed'
   | 'splits'
   // at the resource

@@ -42,8 +42,8 @@ const ALWAYS = Number.POSITIVE_INFINITY;
 function leaseEnd({ engines }: Moment, who: Who, at: number): number {
   const ends = engines
     .map(({ line, dead }) => (dead ? undefined : line.find((standing) => standing.held && standing.who === who)))
-    .flatMap((standing) => (standing ? [standing.lapses ?? ALWAYS] : []))
-    .filter((lapses) => lapses > at)
+    .flatMap((standing) => (standing ? [standing.expires ?? ALWAYS] : []))
+    .filter((expires) => expires > at)
     .sort((a, b) => b - a);
   // A primary and its replica need one lane: that of the one that is asked.
   const most = engines.length === 2 ? 1 : Math.floor(engines.length / 2) + 1;

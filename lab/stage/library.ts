@@ -13,7 +13,8 @@ import type { Setting } from './setting.ts';
 const TAG = 16;
 
 interface Claim extends Standing {
-  readonly ticket: bigint;
+  /** The number of the claim on the engine. */
+  readonly number: bigint;
 }
 
 /** The engines of the library, one or several, and what is told of them as it is seen from outside. */
@@ -83,13 +84,13 @@ export class Library {
       this.#setting.tell({ what, who: process.name, place, ...more });
 
     const mine = before.find(({ who }) => who === process.name);
-    const still = mine && after.some(({ ticket }) => ticket === mine.ticket);
+    const still = mine && after.some(({ token }) => token === mine.token);
     if (kind === 'attempt' && (answer as { answer?: Attempt }).answer) {
       const attempt = (answer as { answer: Attempt }).answer;
       if (!attempt.granted && attempt.late) tell('late');
       else if (!attempt.granted && !after.some(({ who }) => who === process.name))
         tell('refused', { other: after.find(({ held }) => held)?.who });
-      else if (attempt.granted && mine?.held && still) tell('again', { token: `${mine.ticket}` });
+      else if (attempt.granted && mine?.held && still) tell('again', { token: `${mine.token}` });
     }
     if (kind === 'renew') {
       const [renewal] = answer as Renewal[];
@@ -99,13 +100,13 @@ export class Library {
     if (kind === 'release' && mine && !still) tell('released');
     else if (kind === 'release' && this.engines.length === 1) tell('releases-nothing');
     for (const [i, claim] of after.entries()) {
-      const known = before.find(({ ticket }) => ticket === claim.ticket);
+      const known = before.find(({ token }) => token === claim.token);
       const { who, held, token } = claim;
       const waited = known && !known.held;
       if (held && !known?.held)
-        tell(waited ? 'admitted' : 'granted', { who, token, n: Math.round(claim.lapses! - this.#setting.now) });
+        tell(waited ? 'admitted' : 'granted', { who, token, n: Math.round(claim.expires! - this.#setting.now) });
       else if (!held && !known) tell('queued', { who, n: i });
-      if (held) this.#watchLapse(machine, claim);
+      if (held) this.#watchExpiry(machine, claim);
     }
     const waits = after.some(({ who, held }) => who === process.name && !held);
     return kind === 'attempt' && waits ? 'wait' : undefined;
@@ -114,24 +115,24 @@ export class Library {
   async #look(engine: Engine): Promise<Claim[]> {
     const { now } = this.#setting;
     const found = await engine.standings('counter');
-    return found.map(({ label, held, ticket, remaining }) => ({
+    return found.map(({ label, held, token, remaining }) => ({
       who: labelParts(label).label.slice(this.engines.length > 1 ? TAG : 0),
       held,
-      ticket,
-      token: `${ticket}`,
-      lapses: now + remaining,
+      number: token,
+      token: `${token}`,
+      expires: now + remaining,
     }));
   }
 
-  #watchLapse(machine: Process, { ticket, lapses, who }: Claim): void {
-    const watched = `${machine.name} ${ticket} ${lapses!.toFixed(2)}`;
+  #watchExpiry(machine: Process, { token, expires, who }: Claim): void {
+    const watched = `${machine.name} ${token} ${expires!.toFixed(2)}`;
     if (this.#watched.has(watched)) return;
     this.#watched.add(watched);
-    this.#setting.at(lapses!, () => {
-      const claim = this.#lines.get(machine)?.find((each) => each.ticket === ticket && each.held);
-      if (claim && Math.abs(claim.lapses! - this.#setting.now) < 0.1)
+    this.#setting.at(expires!, () => {
+      const claim = this.#lines.get(machine)?.find((each) => each.token === token && each.held);
+      if (claim && Math.abs(claim.expires! - this.#setting.now) < 0.1)
         // and not earlier, nor later, by a renewal
-        this.#setting.tell({ what: 'lapsed', who, place: machine.name });
+        this.#setting.tell({ what: 'expired', who, place: machine.name });
     });
   }
 }

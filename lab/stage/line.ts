@@ -4,7 +4,7 @@ export interface Standing {
   readonly held: boolean;
   readonly token?: string;
   /** When it is over unless renewed, true ms since the scene began; undefined: never. */
-  readonly lapses?: number;
+  readonly expires?: number;
 }
 
 /** An engine as it is seen from outside. */

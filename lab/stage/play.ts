@@ -75,7 +75,7 @@ function view(stage: Stage): Moment {
       paused: machine.paused,
       dead: machine.crashed,
       cut: network.isCut(name),
-      line: line().map(({ who, held, token, lapses }) => ({ who, held, token, lapses: lapses && round(lapses) })),
+      line: line().map(({ who, held, token, expires }) => ({ who, held, token, expires: expires && round(expires) })),
     })),
     resource: {
       value: resource.value,

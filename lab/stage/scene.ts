@@ -42,7 +42,7 @@ export type WayName = 'naive' | 'holdfast';
 
 /** Requests to each engine for each job that was done, above which it is a storm. */
 const STORM = 24;
-/** ms for which somebody may wait while nobody works: a lease that lapses, and some; or rivals who split the votes again and again. */
+/** ms for which somebody may wait while nobody works: a lease that expires, and some; or rivals who split the votes again and again. */
 const IDLE = 1_800;
 
 /** What went wrong, if anything. */

@@ -57,7 +57,7 @@ export class StoreClient {
     return this.#call('expire', () => {
       this.#store.expire(ttl);
       this.#tell('ending-set', undefined, ttl);
-      this.#watchLapse(ttl);
+      this.#watchExpiry(ttl);
     });
   }
 
@@ -84,17 +84,17 @@ export class StoreClient {
   #noteGrant(ttl: number): void {
     if (ttl < Number.POSITIVE_INFINITY) {
       this.#tell('granted', undefined, ttl);
-      this.#watchLapse(ttl);
+      this.#watchExpiry(ttl);
     } else this.#tell('granted-for-ever');
   }
 
   /** The server itself notices only when somebody asks. */
-  #watchLapse(ttl: number): void {
+  #watchExpiry(ttl: number): void {
     const { name } = this.#caller;
     const value = this.#store.get();
     this.#setting.at(this.#setting.now + ttl, () => {
-      if (this.#store.left === value && value!.lapses <= this.#store.machine.clock.now() + 0.01)
-        this.#setting.tell({ what: 'lapsed', who: name, place: this.#place });
+      if (this.#store.left === value && value!.expires <= this.#store.machine.clock.now() + 0.01)
+        this.#setting.tell({ what: 'expired', who: name, place: this.#place });
     });
   }
 

@@ -5,7 +5,7 @@ interface Value {
   readonly owner: string;
   readonly text: string;
   readonly set: number;
-  lapses: number;
+  expires: number;
 }
 
 /** A key-value server, as far as naive locks need it: one key, each command at once, time by its own clock. */
@@ -22,14 +22,14 @@ export class Store {
   }
 
   get(): Value | undefined {
-    if (this.#value && this.#value.lapses <= this.machine.clock.now()) this.#value = undefined;
+    if (this.#value && this.#value.expires <= this.machine.clock.now()) this.#value = undefined;
     return this.#value;
   }
 
   /** @param ttl ms; infinite: it stays until it is deleted */
   set(owner: string, ttl: number, text = ''): void {
     const set = this.machine.clock.now();
-    this.#value = { owner, text, set, lapses: set + ttl };
+    this.#value = { owner, text, set, expires: set + ttl };
     this.onChange();
   }
 
@@ -47,7 +47,7 @@ export class Store {
 
   expire(ttl: number): void {
     const value = this.get();
-    if (value) value.lapses = this.machine.clock.now() + ttl;
+    if (value) value.expires = this.machine.clock.now() + ttl;
   }
 
   delete(): Value | undefined {
@@ -70,7 +70,7 @@ export class Store {
   line(trueTime: (time: number) => number): Standing[] {
     const value = this.#value;
     if (!value) return [];
-    const ends = value.lapses < Number.POSITIVE_INFINITY;
-    return [{ who: value.owner, held: true, ...(ends && { lapses: trueTime(value.lapses) }) }];
+    const ends = value.expires < Number.POSITIVE_INFINITY;
+    return [{ who: value.owner, held: true, ...(ends && { expires: trueTime(value.expires) }) }];
   }
 }

@@ -57,7 +57,7 @@ export const en: Words = {
     released: ({ who, place }) => `${who} gives the lock back to ${place}.`,
     robs: ({ who, other }) => `${who} deletes the lock. But it is ${other}'s by now!`,
     'releases-nothing': ({ who, place }) => `${who} gives back what it no longer has. ${cap(place)} changes nothing.`,
-    lapsed: ({ who, place }) => `${who}'s lease is over at ${place}.`,
+    expired: ({ who, place }) => `${who}'s lease is over at ${place}.`,
     subscribed: ({ who }) => `${who} will be told of the next release, from now on.`,
     splits: ({ who, n }) =>
       `${who} has ${n} of 3 votes: too few. It gives back, and tries again after the same pause as everyone.`,

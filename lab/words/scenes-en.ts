@@ -31,7 +31,7 @@ export const SCENES_EN: Readonly<Record<string, SceneWords>> = {
     title: 'Killed while it holds',
     about: 'A is killed in the middle of its work.',
     naive: 'The lock has no end. Everybody waits until a person deletes the key.',
-    holdfast: 'Every hold is a lease. It lapses, and B is next.',
+    holdfast: 'Every hold is a lease. It expires, and B is next.',
   },
   'set-then-expire': {
     title: 'Set, then expire',

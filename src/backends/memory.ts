@@ -29,7 +29,7 @@ const TRAITS: Traits = {
   fencing: 'durable',
   spans: true,
   wakes: 'watch',
-  lapses: true,
+  expires: true,
   keptBy: 'lease',
   placeTtl: LONGEST_PLACE_TTL,
   leaves: { max: LONGEST_WORDS },
@@ -59,7 +59,7 @@ class Memory implements Backend {
   readonly notes: Notes;
   readonly words: KeptWords;
   /** One counter for all keys. So it grows for each key, and unused keys leave nothing behind. */
-  #tickets = 0n;
+  #tokens = 0n;
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -78,7 +78,7 @@ class Memory implements Backend {
     const left = this.words.answer(claim.key, answered);
     if (!left) {
       const attempt = this.#attempt(claim);
-      return this.words.told(claim, answered, attempt, this.#lines.find(claim.key)?.members[0]?.ticket);
+      return this.words.told(claim, answered, attempt, this.#lines.find(claim.key)?.members[0]?.token);
     }
     this.#free(claim);
     return { granted: false, left };
@@ -88,9 +88,9 @@ class Memory implements Backend {
     const now = this.#clock.now();
     const line = this.#lines.living(claim.key, now) ?? new KeyLine();
     const mine = line.byId.get(claim.id) ?? this.#join(line, claim, now);
-    // A hold never lapses sooner: this attempt may have been sent before the last renewal.
-    mine.lapses = mine.held ? Math.max(mine.lapses, now + claim.ttl) : now + placeTtlOf(claim);
-    line.firstLapse = Math.min(line.firstLapse, mine.lapses);
+    // A hold never expires sooner: this attempt may have been sent before the last renewal.
+    mine.expires = mine.held ? Math.max(mine.expires, now + claim.ttl) : now + placeTtlOf(claim);
+    line.firstExpiry = Math.min(line.firstExpiry, mine.expires);
     if (mine.held) {
       this.#raise(mine, claim);
       return grant(mine);
@@ -103,9 +103,9 @@ class Memory implements Backend {
   }
 
   #join(line: KeyLine, claim: Claim, joined: number): Entry {
-    if (claim.atLeast !== undefined && claim.atLeast > this.#tickets) this.#tickets = claim.atLeast - 1n;
-    const entry: Entry = { claim, seats: claim, ticket: this.#tickets + 1n, joined, held: false, lapses: 0 };
-    this.#tickets += BigInt(claim.span);
+    if (claim.atLeast !== undefined && claim.atLeast > this.#tokens) this.#tokens = claim.atLeast - 1n;
+    const entry: Entry = { claim, seats: claim, token: this.#tokens + 1n, joined, held: false, expires: 0 };
+    this.#tokens += BigInt(claim.span);
     entry.held = line.join(entry);
     line.byId.set(claim.id, entry);
     this.#lines.keep(claim.key, line, joined);
@@ -113,10 +113,10 @@ class Memory implements Backend {
   }
 
   #raise(mine: Entry, { atLeast = 0n, span }: Claim): void {
-    if (atLeast <= mine.ticket) return;
-    mine.ticket = atLeast;
+    if (atLeast <= mine.token) return;
+    mine.token = atLeast;
     const last = atLeast + BigInt(span) - 1n;
-    if (last > this.#tickets) this.#tickets = last;
+    if (last > this.#tokens) this.#tokens = last;
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
@@ -126,8 +126,8 @@ class Memory implements Backend {
         const line = this.#lines.living(claim.key, now);
         const mine = line?.byId.get(claim.id);
         if (!line || !mine?.held) return 'gone';
-        mine.lapses = now + claim.ttl;
-        line.firstLapse = Math.min(line.firstLapse, mine.lapses);
+        mine.expires = now + claim.ttl;
+        line.firstExpiry = Math.min(line.firstExpiry, mine.expires);
         return { validFor: claim.ttl };
       }),
     );
@@ -143,7 +143,7 @@ class Memory implements Backend {
     const mine = line?.byId.get(id);
     if (!line || !mine) return { freed: false, left: false };
     const left = leave !== undefined && mine.held;
-    if (left) this.words.leave(key, mine.ticket, leave);
+    if (left) this.words.leave(key, mine.token, leave);
     const others = left ? line.members : [];
     this.#lines.remove(line, mine);
     for (const { claim, wake } of others) if (claim.answered) wake?.();
@@ -165,16 +165,16 @@ class Memory implements Backend {
     for (const key of keys) {
       const now = this.#clock.now();
       for (const [position, entry] of (this.#lines.living(key, now)?.members ?? []).entries()) {
-        const { ticket, held, joined, lapses } = entry;
+        const { token, held, joined, expires } = entry;
         const { take, of, label } = entry.claim;
-        yield { key, held, position, ticket, take, of, label, since: now - joined, remaining: lapses - now };
+        yield { key, held, position, token, take, of, label, since: now - joined, remaining: expires - now };
       }
     }
   }
 
-  evict(key: string, ticket: bigint): Promise<boolean> {
+  evict(key: string, token: bigint): Promise<boolean> {
     const line = this.#lines.living(key, this.#clock.now());
-    const found = line?.members.find((entry) => entry.ticket === ticket);
+    const found = line?.members.find((entry) => entry.token === token);
     if (line && found) this.#lines.remove(line, found);
     return Promise.resolve(found !== undefined);
   }

@@ -40,7 +40,7 @@ function advice(round: readonly WaitsClaim[], victim: WaitsClaim | undefined): s
     ];
   const hold = round.find(({ held }) => held);
   const way = hold
-    ? `, or run: holdfast release --force --ticket ${hold.ticket} --reason deadlock ${lastArgument(hold.key)}`
+    ? `, or run: holdfast release --force --token ${hold.token} --reason deadlock ${lastArgument(hold.key)}`
     : '';
   return [
     `  None of them can go on until one gives up. End one of these processes${way}`,

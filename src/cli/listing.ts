@@ -8,7 +8,7 @@ import { type EngineAddress, sourceOf } from './engine.ts';
 import { span, table } from './terminal/table.ts';
 
 /** The time that is left of a lease, unless it is renewed. */
-const LEFT = 'LAPSES IN';
+const LEFT = 'EXPIRES IN';
 
 /** The line of one key. */
 export interface KeyLine {
@@ -79,23 +79,23 @@ export function overview(lines: readonly KeyLine[], width?: number): string[] {
 /** A row per holder and waiter of one key. */
 export function details(line: KeyLine, width?: number): string[] {
   const rows = all(line).map((standing, place) => {
-    const { held, label, ticket, since, remaining } = standing;
+    const { held, label, token, since, remaining } = standing;
     const state = held ? styleText('green', 'holds') : 'waits';
     const lasts = since === undefined ? '-' : span(since);
-    return [`${place + 1}`, state, label, asOf(standing), `${ticket}`, lasts, span(remaining)];
+    return [`${place + 1}`, state, label, asOf(standing), `${token}`, lasts, span(remaining)];
   });
-  return table(['', 'STATE', 'WHO', 'AS', 'TICKET', 'SINCE', LEFT], rows, width);
+  return table(['', 'STATE', 'WHO', 'AS', 'TOKEN', 'SINCE', LEFT], rows, width);
 }
 
-const tokenOf = (holder: Standing | undefined): string => (holder && isExclusive(holder) ? `${holder.ticket}` : '-');
+const tokenOf = (holder: Standing | undefined): string => (holder && isExclusive(holder) ? `${holder.token}` : '-');
 
 /** A line of JSON for each holder and waiter. */
 export const records = (lines: readonly KeyLine[]): string[] =>
   lines.flatMap(all).map((standing) => JSON.stringify(recordOf(standing)));
 
-/** A standing for JSON: tickets are text, since they may be larger than a number can be; null stands for no end. */
+/** A standing for JSON: tokens are text, since they may be larger than a number can be; null stands for no end. */
 export function recordOf(standing: Standing): object {
-  const { key, held, position, ticket, label, since, remaining } = standing;
-  const told = { key, held, position, as: asOf(standing), ticket: `${ticket}`, label };
+  const { key, held, position, token, label, since, remaining } = standing;
+  const told = { key, held, position, as: asOf(standing), token: `${token}`, label };
   return { ...told, since: ms(since), remaining: ms(remaining) };
 }

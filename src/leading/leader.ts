@@ -100,7 +100,7 @@ export class Leader {
   }
 
   /**
-   * Returns the candidate that the engine has let in, or null. It asks once. A candidate that died in line may be named, until its term lapses: the engine
+   * Returns the candidate that the engine has let in, or null. It asks once. A candidate that died in line may be named, until its term expires: the engine
    * lets it in, and its function never runs.
    * @throws LockError `LOCK_UNSUPPORTED` if the engine cannot list; `LOCK_UNAVAILABLE`
    * @example

@@ -14,13 +14,13 @@ export interface Incumbent {
 
 /**
  * The leader among the claims of a key, or null.
- * @param delay how long a lapsed term still shows, ms
+ * @param delay how long a expired term still shows, ms
  */
 export async function incumbentOf(standings: AsyncIterable<Standing>, delay = 0): Promise<Incumbent | null> {
   for await (const standing of standings) {
     if (!standing.held || !isExclusive(standing)) continue;
     if (delay > 0 && standing.remaining <= delay) continue;
-    const { label, ticket: token, since } = standing;
+    const { label, token: token, since } = standing;
     return printable({ label, token, since });
   }
   return null;

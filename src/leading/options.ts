@@ -8,7 +8,7 @@ import { checkNames, type LockOptions, namesOf, type Spin } from '../core/contra
 export interface LeaderOptions {
   /** The lease: how long a dead leader keeps others out. Default 30 s; the engine sets the bounds. */
   readonly ttl?: Duration | undefined;
-  /** How long nobody leads after a term that lapsed without a release: 0 to 60 s. Default 0. Give observers the same value. */
+  /** How long nobody leads after a term that expired without a release: 0 to 60 s. Default 0. Give observers the same value. */
   readonly delay?: Duration | undefined;
   /** How long before the deadline the leader learns that its term is lost. Default a tenth of `ttl`; at most two thirds of it. */
   readonly notice?: Duration | undefined;

@@ -140,7 +140,7 @@ export function entryFor(plan: Pick<MemoPlan, 'key' | 'match' | 'seal'>, stored:
 export function resultOf<T>(
   { backend, clock }: Engine,
   plan: MemoPlan<T>,
-  { ticket: token, age }: Left,
+  { token: token, age }: Left,
   stored: StoredEntry,
 ): MemoResult<T> {
   const entry = entryFor(plan, stored, backend.name);

@@ -152,7 +152,7 @@ export class Flights {
     const entry = entryFor(plan, readStored(left.text, key), engine.backend.name);
     const { kind } = entry;
     const times = {
-      token: left.ticket,
+      token: left.token,
       at: whenAt(engine.clock, ageOf(entry, left, key)),
       until: whenAt(engine.clock, -left.validFor),
     };

@@ -133,7 +133,7 @@ export async function leaveWords(lease: HeldLease, leave: Leave, waiting: Waitin
 }
 
 /** What was left just now. */
-const asLeft = ({ text, ttl }: Leave, ticket: bigint): Left => ({ text, ticket, age: 0, validFor: ttl });
+const asLeft = ({ text, ttl }: Leave, token: bigint): Left => ({ text, token, age: 0, validFor: ttl });
 
 /** Keys of which it was told. A process may use any number of keys. */
 const told = new Set<string>();

@@ -30,7 +30,7 @@ export async function sightOf(engine: Engine, key: string, held: boolean): Promi
   if (!engine.backend.words) return undefined;
   const { left, tries } = await engine.look(key);
   if (!left) return tries > 0 ? { state: held ? 'running' : 'absent', tries } : undefined;
-  const { text, ticket: token, age, validFor: remaining } = left;
+  const { text, token: token, age, validFor: remaining } = left;
   const state = stateOf(text);
   return { state, tries, token, remaining, ...(state === 'kept' && { since: age }) };
 }

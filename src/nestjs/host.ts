@@ -57,12 +57,12 @@ export class LocksHost implements Application {
     this.open = false;
     if (await this.work.stop()) return this.#closeLocks();
     this.logger.warn(
-      'work under a lock has not settled in time; its lock is kept until it has, or lapses after this process',
+      'work under a lock has not settled in time; its lock is kept until it has, or expires after this process',
     );
     void this.work.settled().then(() => this.#closeLocks());
   }
 
-  /** The shutdown goes on, even if the engine fails. What could not be released lapses. */
+  /** The shutdown goes on, even if the engine fails. What could not be released expires. */
   async #closeLocks(): Promise<void> {
     try {
       await this.locks.close();

@@ -138,10 +138,10 @@ async function orUnavailable<T>(engine: Engine, key: string, ask: () => Promise<
  */
 export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | undefined {
   const { name: backend, traits, notes } = runtime.engine.backend;
-  if (traits.lapses && !plan.retry) return undefined;
-  if (traits.lapses && traits.seats !== 'exclusive') return new HeldRecord(runtime, plan, plan.keys.done);
+  if (traits.expires && !plan.retry) return undefined;
+  if (traits.expires && traits.seats !== 'exclusive') return new HeldRecord(runtime, plan, plan.keys.done);
   if (notes) return new NotedRecord(runtime, notes, plan, plan.keys.done);
-  const message = traits.lapses
+  const message = traits.expires
     ? `${backend} cannot share a key, so it cannot tell who looks whether a tick was run from who has run it; leave retry out`
     : `${backend} keeps nothing that outlives a process, so it cannot tell who comes later that a tick was run`;
   throw new LockError('LOCK_UNSUPPORTED', message, { key: plan.keys.run, backend });
@@ -158,7 +158,7 @@ export class FailureMark {
     const { traits, notes } = runtime.engine.backend;
     const { failed } = plan.keys;
     if (plan.retry) return;
-    if (traits.lapses) this.#record = new HeldRecord(runtime, plan, failed);
+    if (traits.expires) this.#record = new HeldRecord(runtime, plan, failed);
     else if (notes) this.#record = new NotedRecord(runtime, notes, plan, failed);
   }
 

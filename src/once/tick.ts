@@ -63,7 +63,7 @@ export const nameOfKey = (key: string): string => (key.includes('@') ? key.repla
 
 /**
  * What the hold of a key says: `record`: that a tick was run, and nobody holds it. `tick`: somebody runs the tick, or has run it: then it
- * is left to lapse. Undefined: anything else.
+ * is left to expire. Undefined: anything else.
  */
 export function tickHold(key: string): 'tick' | 'record' | undefined {
   const [found, record] = (key.includes('@') && KEY_OF_TICK.exec(key)) || [];

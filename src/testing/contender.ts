@@ -61,7 +61,7 @@ export class Contender {
 
   async waits(claim?: Claim): Promise<Refusal> {
     const answer = await this.attempt(claim);
-    if (answer.granted) assert.fail(`${this} must be refused, but was granted with ticket ${answer.ticket}`);
+    if (answer.granted) assert.fail(`${this} must be refused, but was granted with token ${answer.token}`);
     return answer;
   }
 

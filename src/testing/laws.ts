@@ -6,13 +6,13 @@ import { exclusion } from './laws/exclusion.ts';
 import { histories } from './laws/histories.ts';
 import { identity } from './laws/identity.ts';
 import { inspection } from './laws/inspection.ts';
-import { lapse } from './laws/lapse.ts';
+import { expiry } from './laws/expiry.ts';
 import { names } from './laws/names.ts';
 import { notes } from './laws/notes.ts';
 import { order } from './laws/order.ts';
 import { release } from './laws/release.ts';
 import { renewal } from './laws/renewal.ts';
-import { tickets } from './laws/tickets.ts';
+import { tokens } from './laws/tokens.ts';
 import { tries } from './laws/tries.ts';
 import { watch } from './laws/watch.ts';
 import { words } from './laws/words.ts';
@@ -24,8 +24,8 @@ const LAWS: readonly Law[] = [
   ...order,
   ...release,
   ...renewal,
-  ...lapse,
-  ...tickets,
+  ...expiry,
+  ...tokens,
   ...watch,
   ...inspection,
   ...changes,

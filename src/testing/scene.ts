@@ -13,7 +13,7 @@ import { Watching } from './watching.ts';
 /** A hold is renewed several times in it, also by a process that stalls now and then. */
 const TTL = 700;
 const TOLERANCE = 250;
-/** The ttl of a claim that must not lapse while a case runs, ms. */
+/** The ttl of a claim that must not expire while a case runs, ms. */
 const LONG = 60_000;
 /** After so many tolerances, what has not come never will. */
 const PATIENCE = 16;
@@ -29,7 +29,7 @@ export class Scene {
   readonly clients: readonly [Backend, Backend];
   readonly clock: Clock;
   readonly key: string = `conformance/${systemClock.id()}`;
-  /** The ttl of a lease that must lapse in the case, ms. `lapsed` waits longer. */
+  /** The ttl of a lease that must expire in the case, ms. `expired` waits longer. */
   readonly ttl: number;
   readonly tolerance: number;
   readonly seed: number;
@@ -124,7 +124,7 @@ export class Scene {
   }
 
   /** Waits until a lease of `ttl` is over, wherever somebody counts it. */
-  lapsed(ttl: number = this.ttl): Promise<void> {
+  expired(ttl: number = this.ttl): Promise<void> {
     return this.pass(ttl + this.tolerance);
   }
 

@@ -45,7 +45,7 @@ export class Watching implements AsyncDisposable {
       const answer = await this.#contender.attempt();
       if (told && !answer.granted) assert.fail(`${this.#contender} was told of a grant that an attempt does not find`);
       if (!answer.granted) continue;
-      if (told) assert.equal(told.ticket, answer.ticket, 'the ticket told and the ticket found');
+      if (told) assert.equal(told.token, answer.token, 'the token told and the token found');
       return;
     }
   }

@@ -26,7 +26,7 @@ const MANY_LATE = 5;
 const LATE_PART = 0.15;
 /** How long an operation may take to join the line, beside two round trips, ms. */
 const JOIN = 10;
-/** How long after a disturbance, beside the lease, connections come back and holds lapse that were not renewed yet, ms. */
+/** How long after a disturbance, beside the lease, connections come back and holds expire that were not renewed yet, ms. */
 const RECOVERY = 3_500;
 /** How long the effects last when only the referee itself got a slow answer, ms. */
 const SLOW_LOOK = 1_000;

@@ -21,7 +21,7 @@ export function judge(history: History, conditions: Conditions): Judgement {
     return { broken: 'crash', at, ops: [], message: `process ${by} ended, although nobody ended it: ${how}` };
   });
   const remains = history.remains.map(({ key, label }): Violation => {
-    const message = `${label} still holds ${key}, but its process has ended and its lease has lapsed`;
+    const message = `${label} still holds ${key}, but its process has ended and its lease has expired`;
     return { broken: 'residue', key, at: history.now, ops: [], message };
   });
   return { violations: [...violations, ...waits.violations, ...crashes, ...remains], handOvers: waits.quiet };

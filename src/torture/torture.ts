@@ -210,7 +210,7 @@ function notesOf({ wakes, seats }: Traits, links: boolean, ended: EndReason, unl
           `this engine has ${seats === 'shared' ? 'no permits' : 'no readers and no permits'}, so they were not tested`,
         ]),
     ...(ended === 'server gone'
-      ? [`what the run left on the server lapses within ${inMs(Math.max(ttl * 1.5, 6_000))}`]
+      ? [`what the run left on the server expires within ${inMs(Math.max(ttl * 1.5, 6_000))}`]
       : []),
     ...(unlisted && ended !== 'server gone' ? ['the run could not see what it left on the engine'] : []),
   ];

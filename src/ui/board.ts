@@ -94,14 +94,14 @@ export class Board {
     this.looks = { state: 'failing', at: last, took, error, failingSince };
   }
 
-  /** This page evicts the holder of this key with this ticket. */
-  noteEviction(key: string, ticket: bigint): void {
-    this.#evicted.set(`${ticket} ${key}`, true);
+  /** This page evicts the holder of this key with this token. */
+  noteEviction(key: string, token: bigint): void {
+    this.#evicted.set(`${token} ${key}`, true);
   }
 
   #note(key: string, before: KeyLine | undefined, after: KeyLine | undefined, at: number): void {
     this.history.add(
-      changesBetween(key, before, after, { at, evicted: (ticket) => this.#evicted.has(`${ticket} ${key}`) }),
+      changesBetween(key, before, after, { at, evicted: (token) => this.#evicted.has(`${token} ${key}`) }),
     );
   }
 }

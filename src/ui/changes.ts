@@ -5,7 +5,7 @@ import type { End, Happening } from './wire.ts';
 /** A hold that is over. Times are ms by the clock of this process. */
 export interface Past {
   readonly label: string;
-  readonly ticket: bigint;
+  readonly token: bigint;
   /** When it began, as well as anybody knows. */
   readonly from: number;
   /** When it ended; if nobody looked for long, when it was last seen. */
@@ -35,17 +35,17 @@ export function changesBetween(
   key: string,
   before: KeyLine | undefined,
   after: KeyLine | undefined,
-  { at, evicted }: { readonly at: number; readonly evicted?: (ticket: bigint) => boolean },
+  { at, evicted }: { readonly at: number; readonly evicted?: (token: bigint) => boolean },
 ): readonly Change[] {
   if (same(before?.holders, after?.holders) && same(before?.waiters, after?.waiters)) return NOTHING;
   const holding = finderOf(after?.holders);
   const waiting = finderOf(after?.waiters);
   const heldBefore = finderOf(before?.holders);
-  const over = (before?.holders ?? []).filter(({ ticket }) => !holding(ticket));
-  const begun = (after?.holders ?? []).filter(({ ticket }) => !heldBefore(ticket));
+  const over = (before?.holders ?? []).filter(({ token }) => !holding(token));
+  const begun = (after?.holders ?? []).filter(({ token }) => !heldBefore(token));
   const apart = at - (before?.at ?? at);
-  const mayLapse = tickHold(key) !== undefined;
-  const pasts = over.map((claim) => pastOf(claim, at, apart, { evicted, mayLapse }));
+  const mayExpire = tickHold(key) !== undefined;
+  const pasts = over.map((claim) => pastOf(claim, at, apart, { evicted, mayExpire }));
   const changes: Change[] = [];
   for (let i = 0; i < Math.max(pasts.length, begun.length); i++) {
     const past = pasts[i];
@@ -53,26 +53,26 @@ export function changesBetween(
     changes.push({ what: past && to ? 'handed' : to ? 'granted' : 'over', key, at, to, past });
   }
   for (const claim of before?.waiters ?? [])
-    if (!waiting(claim.ticket) && !holding(claim.ticket)) changes.push({ what: 'left', key, at, to: claim });
+    if (!waiting(claim.token) && !holding(claim.token)) changes.push({ what: 'left', key, at, to: claim });
   return changes;
 }
 
 const same = (a: readonly ListedClaim[] = [], b: readonly ListedClaim[] = []): boolean =>
-  a.length === b.length && a.every(({ ticket }, i) => ticket === b[i]!.ticket);
+  a.length === b.length && a.every(({ token }, i) => token === b[i]!.token);
 
 function pastOf(
   claim: ListedClaim,
   at: number,
   apart: number,
-  { evicted, mayLapse }: { evicted?: ((ticket: bigint) => boolean) | undefined; mayLapse: boolean },
+  { evicted, mayExpire }: { evicted?: ((token: bigint) => boolean) | undefined; mayExpire: boolean },
 ): Past {
-  const { label, ticket, lapses } = claim;
-  return { label, ticket, from: beganAt(claim), to: apart <= CLOSE ? at : at - apart, end: endOf() };
+  const { label, token, expires } = claim;
+  return { label, token, from: beganAt(claim), to: apart <= CLOSE ? at : at - apart, end: endOf() };
 
   function endOf(): End {
-    if (evicted?.(ticket)) return 'evicted';
-    if (lapses === Number.POSITIVE_INFINITY) return 'ended';
-    if (lapses > at) return 'released';
-    return apart <= CLOSE && !mayLapse ? 'lapsed' : 'ended';
+    if (evicted?.(token)) return 'evicted';
+    if (expires === Number.POSITIVE_INFINITY) return 'ended';
+    if (expires > at) return 'released';
+    return apart <= CLOSE && !mayExpire ? 'expired' : 'ended';
   }
 }

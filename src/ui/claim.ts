@@ -3,7 +3,7 @@ import type { Standing } from '../core/contract/traits.ts';
 
 /** One holder or waiter, as the page keeps it between looks. Times are ms by the clock of this process. */
 export interface ListedClaim {
-  readonly ticket: bigint;
+  readonly token: bigint;
   readonly label: string;
   readonly take: number;
   readonly of: number;
@@ -15,8 +15,8 @@ export interface ListedClaim {
   readonly firstSeen: number;
   /** When a look first found it as a holder, if a look shortly before shows that it was none. */
   readonly granted: number | undefined;
-  /** When it lapses unless renewed, by the last look; Infinity if a session keeps it. */
-  lapses: number;
+  /** When it expires unless renewed, by the last look; Infinity if a session keeps it. */
+  expires: number;
 }
 
 /** The process of a claim. Older versions and other programs do not name it; labels mostly tell processes apart. */
@@ -56,11 +56,11 @@ function shortLabel(label: string): string {
 /** Copies the text: a part of an answer would keep the whole answer in memory. */
 const ownOf = (text: string): string => Buffer.from(text).toString();
 
-/** Finds a claim by its ticket. */
-export function finderOf(claims: readonly ListedClaim[] = NOBODY): (ticket: bigint) => ListedClaim | undefined {
-  if (claims.length <= FEW) return (ticket) => claims.find((claim) => claim.ticket === ticket);
-  const known = new Map(claims.map((claim) => [claim.ticket, claim]));
-  return (ticket) => known.get(ticket);
+/** Finds a claim by its token. */
+export function finderOf(claims: readonly ListedClaim[] = NOBODY): (token: bigint) => ListedClaim | undefined {
+  if (claims.length <= FEW) return (token) => claims.find((claim) => claim.token === token);
+  const known = new Map(claims.map((claim) => [claim.token, claim]));
+  return (token) => known.get(token);
 }
 
 /**
@@ -72,9 +72,9 @@ export function updateLine(line: KeyLine, standings: readonly Standing[], at: nu
   const claimAt = (i: number): ListedClaim | undefined =>
     i < holders.length ? holders[i] : waiters[i - holders.length];
   if (standings.length !== holders.length + waiters.length) return false;
-  for (const [i, { ticket, held }] of standings.entries())
-    if (claimAt(i)!.ticket !== ticket || held !== i < holders.length) return false;
-  for (const [i, { remaining }] of standings.entries()) claimAt(i)!.lapses = Math.round(at + remaining);
+  for (const [i, { token, held }] of standings.entries())
+    if (claimAt(i)!.token !== token || held !== i < holders.length) return false;
+  for (const [i, { remaining }] of standings.entries()) claimAt(i)!.expires = Math.round(at + remaining);
   line.at = at;
   return true;
 }
@@ -96,11 +96,11 @@ export function lineFrom(key: string, standings: readonly Standing[], { before, 
   const contested = standings.some(({ held }) => !held);
   const close = last !== undefined && at - last <= CLOSE;
   const claimOf = (standing: Standing): ListedClaim => {
-    const { ticket, label, since, remaining, held } = standing;
-    const holder = heldBefore(ticket);
-    const same = holder ?? waitedBefore(ticket);
+    const { token, label, since, remaining, held } = standing;
+    const holder = heldBefore(token);
+    const same = holder ?? waitedBefore(token);
     return {
-      ticket,
+      token,
       label: same?.label ?? shortLabel(label),
       take: standing.take,
       of: standing.of,
@@ -108,7 +108,7 @@ export function lineFrom(key: string, standings: readonly Standing[], { before, 
       joined: same ? same.joined : since === undefined ? undefined : Math.round(at - since),
       firstSeen: same?.firstSeen ?? at,
       granted: held && !holder && close ? at : same?.granted,
-      lapses: Math.round(at + remaining),
+      expires: Math.round(at + remaining),
     };
   };
   const claims = (holding: boolean): readonly ListedClaim[] => {

@@ -36,11 +36,11 @@ export class Deadlocks {
 }
 
 const stepOf = (claim: WaitsClaim): Deadlock['steps'][number] => {
-  const { label, key, held, ticket } = claim;
-  return { label, key, held, ticket: `${ticket}`, process: processOf(claim) };
+  const { label, key, held, token } = claim;
+  return { label, key, held, token: `${token}`, process: processOf(claim) };
 };
 
 const standingsOf = ({ key, holders, waiters, at }: KeyLine): Standing[] =>
-  [...holders, ...waiters].map(({ ticket, take, of, label, origin, lapses }, position) => {
-    return { key, held: position < holders.length, position, ticket, take, of, label, origin, remaining: lapses - at };
+  [...holders, ...waiters].map(({ token, take, of, label, origin, expires }, position) => {
+    return { key, held: position < holders.length, position, token, take, of, label, origin, remaining: expires - at };
   });

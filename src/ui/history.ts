@@ -11,7 +11,7 @@ const CHANGES = 500;
 const LOSSES = 100;
 
 /** Whether a hold was taken from its holder: these are told longer than other changes. */
-const isLoss = ({ past }: Change): boolean => past?.end === 'lapsed' || past?.end === 'evicted';
+const isLoss = ({ past }: Change): boolean => past?.end === 'expired' || past?.end === 'evicted';
 
 /** The recent past of all keys and of each key, with a limit. */
 export class History {

@@ -107,7 +107,7 @@ export class LivePage {
     if (!released) return tell(403, { error: readOnly });
     const order = orderOf(body);
     if (typeof order === 'string') return tell(400, { error: order });
-    this.#board.noteEviction(order.key, BigInt(order.ticket)); // before the eviction: a look may be under way
+    this.#board.noteEviction(order.key, BigInt(order.token)); // before the eviction: a look may be under way
     const answer = await release(await access.locks(), order);
     if ('evicted' in answer && answer.evicted) released(order, request);
     for (const loop of this.#loops) loop.hurry();

@@ -14,17 +14,17 @@ export function orderOf(body: string): ReleaseOrder | string {
   } catch {
     return 'the request is not JSON';
   }
-  const { key, ticket, reason } = order ?? {};
+  const { key, token, reason } = order ?? {};
   if (typeof key !== 'string' || key === '') return 'the key is missing';
-  if (typeof ticket !== 'string' || !/^\d{1,40}$/.test(ticket)) return 'the ticket of the holder is missing';
+  if (typeof token !== 'string' || !/^\d{1,40}$/.test(token)) return 'the token of the holder is missing';
   if (typeof reason !== 'string' || reason.trim() === '') return 'a reason is needed: it will be in the log';
-  return { key, ticket, reason: reason.trim().slice(0, LONGEST_REASON).toWellFormed() };
+  return { key, token, reason: reason.trim().slice(0, LONGEST_REASON).toWellFormed() };
 }
 
 /** Evicts the one holder that the page has shown. A later holder keeps the key. */
-export async function release(locks: Locks, { key, ticket, reason }: ReleaseOrder): Promise<ReleaseAnswer> {
+export async function release(locks: Locks, { key, token, reason }: ReleaseOrder): Promise<ReleaseAnswer> {
   try {
-    return { evicted: (await locks.forceRelease(key, { reason, ticket: BigInt(ticket) })) > 0 };
+    return { evicted: (await locks.forceRelease(key, { reason, token: BigInt(token) })) > 0 };
   } catch (error) {
     if (isLockError(error)) return { error: error.message };
     throw error;

@@ -9,17 +9,17 @@ import type { Group, Row, Totals, Who } from './wire.ts';
 const GROUPS = 60;
 
 export function whoOf(claim: ListedClaim, holds: boolean, now: number): Who {
-  const { granted, joined, lapses } = claim;
+  const { granted, joined, expires } = claim;
   const from = holds ? beganAt(claim) : (joined ?? claim.firstSeen);
   const sure = holds ? granted !== undefined : joined !== undefined;
   const known = sure ? 'seen' : joined !== undefined ? 'most' : 'least';
   return {
     label: claim.label,
     as: asOf(claim),
-    ticket: `${claim.ticket}`,
+    token: `${claim.token}`,
     for: Math.max(0, now - from),
     known,
-    left: Number.isFinite(lapses) ? Math.max(0, lapses - now) : null,
+    left: Number.isFinite(expires) ? Math.max(0, expires - now) : null,
   };
 }
 
@@ -60,7 +60,7 @@ const ORDERS: Readonly<Record<Sort, (a: KeyLine, b: KeyLine) => number>> = {
   key: byKey,
   holder: (a, b) => (holderLabel(a) < holderLabel(b) ? -1 : holderLabel(a) > holderLabel(b) ? 1 : 0),
   held: byNumber(holdStart),
-  left: byNumber(({ holders: [first] }) => first?.lapses),
+  left: byNumber(({ holders: [first] }) => first?.expires),
   waiting: (a, b) => b.waiters.length - a.waiters.length,
 };
 

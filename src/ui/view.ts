@@ -102,7 +102,7 @@ function eventOf({ what, key, at, to, past }: Change, now: number): Event {
     key,
     ago: now - at,
     to: to?.label ?? null,
-    token: what !== 'left' && to && isExclusive(to) ? `${to.ticket}` : null,
+    token: what !== 'left' && to && isExclusive(to) ? `${to.token}` : null,
     from: past?.label ?? null,
     end: past?.end ?? null,
     held: past ? past.to - past.from : null,
@@ -114,10 +114,10 @@ function laneOf(board: Board, key: string, now: number): Lane {
   const past = board.history
     .of(key)
     .filter(({ to }) => now - to <= LONGEST_SPAN)
-    .map(({ label, ticket, from, to, end }) => ({ label, ticket: `${ticket}`, from: now - from, to: now - to, end }));
+    .map(({ label, token, from, to, end }) => ({ label, token: `${token}`, from: now - from, to: now - to, end }));
   const holding = (line?.holders ?? []).slice(0, LINE).map((claim) => {
-    const { label, ticket } = claim;
-    return { label, ticket: `${ticket}`, from: now - beganAt(claim), to: null, end: null };
+    const { label, token } = claim;
+    return { label, token: `${token}`, from: now - beganAt(claim), to: null, end: null };
   });
   return { key, spans: [...past, ...holding], waiting: line?.waiters.length ?? 0 };
 }

@@ -1,4 +1,4 @@
-/** What the server sends to the page: JSON, complete each time. Times are ms before the moment of sending; tickets are text. */
+/** What the server sends to the page: JSON, complete each time. Times are ms before the moment of sending; tokens are text. */
 import type { As } from '../core/contract/admission.ts';
 import type { Finding } from '../core/contract/finding.ts';
 import type { KeyState } from '../core/contract/left.ts';
@@ -8,7 +8,7 @@ import type { Looks } from './looks.ts';
 export interface Who {
   readonly label: string;
   readonly as: As;
-  readonly ticket: string;
+  readonly token: string;
   /** How long it holds or waits. */
   readonly for: number;
   /**
@@ -16,7 +16,7 @@ export interface Who {
    * nobody saw it begin.
    */
   readonly known: 'seen' | 'most' | 'least';
-  /** Until it lapses unless renewed; null if a session keeps it. */
+  /** Until it expires unless renewed; null if a session keeps it. */
   readonly left: number | null;
 }
 
@@ -93,7 +93,7 @@ export interface Event {
 /** One hold on the time line. */
 export interface Span {
   readonly label: string;
-  readonly ticket: string;
+  readonly token: string;
   readonly from: number;
   /** Null while it holds. */
   readonly to: number | null;
@@ -115,7 +115,7 @@ export interface Deadlock {
     readonly label: string;
     readonly key: string;
     readonly held: boolean;
-    readonly ticket: string;
+    readonly token: string;
   }[];
   /** How many claims it has in all. */
   readonly claims: number;
@@ -193,8 +193,8 @@ export interface Snapshot {
 export interface ReleaseOrder {
   /** The key of the lock. */
   readonly key: string;
-  /** The ticket of the one hold that is evicted, as text. */
-  readonly ticket: string;
+  /** The token of the one hold that is evicted, as text. */
+  readonly token: string;
   /** Why, as the user wrote it: at most 500 characters. */
   readonly reason: string;
 }
@@ -209,7 +209,7 @@ export type ReleaseAnswer = { readonly evicted: boolean } | { readonly error: st
 export type Happening = 'granted' | 'over' | 'handed' | 'left';
 
 /**
- * How a hold ended. `released`: it had time left, so its holder released it, or somebody evicted it. `lapsed`: its time was
+ * How a hold ended. `released`: it had time left, so its holder released it, or somebody evicted it. `expired`: its time was
  * over, and the look before was a moment ago. `ended`: one of these, but nobody looked often enough to say which.
  */
-export type End = 'released' | 'lapsed' | 'ended' | 'evicted';
+export type End = 'released' | 'expired' | 'ended' | 'evicted';

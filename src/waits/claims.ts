@@ -4,9 +4,9 @@ import type { LocalStanding } from '../core/line/local-standing.ts';
 
 /** A hold, or a waiting claim. */
 export interface WaitsClaim extends Standing {
-  /** `<process>.<claim>` of its origin; without an origin, its key and ticket. */
+  /** `<process>.<claim>` of its origin; without an origin, its key and token. */
   readonly id: string;
-  /** It waits in this process behind others, and is not in the engine's line yet: its ticket is 0. */
+  /** It waits in this process behind others, and is not in the engine's line yet: its token is 0. */
   readonly local?: true;
 }
 
@@ -33,8 +33,8 @@ export function linesAmong({ claims, lines }: Lines, sets: readonly Iterable<str
   return parts.map((lines) => ({ claims, lines }));
 }
 
-export function idOf({ origin, key, ticket }: Standing): string {
-  return origin ? idOfOrigin(origin) : `${key}#${ticket}`;
+export function idOf({ origin, key, token }: Standing): string {
+  return origin ? idOfOrigin(origin) : `${key}#${token}`;
 }
 
 export const idOfOrigin = ({ process, claim }: Pick<Origin, 'process' | 'claim'>): string => `${process}.${claim}`;
@@ -74,6 +74,6 @@ function localClaim({ queued, ...standing }: LocalStanding, listed: ReadonlyMap<
   const known = listed.get(id);
   if (known) return [known];
   if (queued) return [];
-  const nowhere = { held: false, position: 0, ticket: 0n, remaining: Number.POSITIVE_INFINITY };
+  const nowhere = { held: false, position: 0, token: 0n, remaining: Number.POSITIVE_INFINITY };
   return [{ ...standing, ...nowhere, id, local: true }];
 }

@@ -17,8 +17,8 @@ interface Sight {
   readonly key: string;
   readonly held: boolean;
   readonly at: number;
-  /** When it lapses unless renewed, by the look that a renewal is compared with. */
-  lapses: number;
+  /** When it expires unless renewed, by the look that a renewal is compared with. */
+  expires: number;
   /**
    * `early`: what was sent before the first look may still arrive. `waiting`: from now on a renewal is a sign of life. `alive`: it was
    * renewed, or nothing tells whether it was: a session keeps it.
@@ -29,7 +29,7 @@ interface Sight {
 /**
  * Deadlocks that a look has found, until later looks confirm them. A listing reads key after key, and is not of one moment. But a
  * claim that holds or waits in two looks did so all the time between them, since it waits once and holds once. And a process that
- * has died stays in its lines until its claims lapse: a wait for it ends by itself. So each process of a deadlock has to give a
+ * has died stays in its lines until its claims expire: a wait for it ends by itself. So each process of a deadlock has to give a
  * sign of life after the deadlock was first seen: one of its claims there is renewed. A renewal that shows within `BETWEEN` of that
  * does not count: a process may send one and die.
  */
@@ -76,13 +76,13 @@ export class Suspects {
 
   #sightOf({ id, key, held, remaining }: WaitsClaim, { began, ended }: Moment): Sight {
     const sight = this.#sights.get(id);
-    const lapses = ended + remaining;
+    const expires = ended + remaining;
     if (sight?.key !== key || sight.held !== held)
-      return { key, held, at: ended, lapses, life: remaining === Number.POSITIVE_INFINITY ? 'alive' : 'early' };
+      return { key, held, at: ended, expires, life: remaining === Number.POSITIVE_INFINITY ? 'alive' : 'early' };
     if (sight.life === 'early') {
-      sight.lapses = Math.max(sight.lapses, lapses);
+      sight.expires = Math.max(sight.expires, expires);
       if (began >= sight.at + BETWEEN) sight.life = 'waiting';
-    } else if (began + remaining > sight.lapses + GRAIN) sight.life = 'alive';
+    } else if (began + remaining > sight.expires + GRAIN) sight.life = 'alive';
     return sight;
   }
 }

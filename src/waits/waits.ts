@@ -6,7 +6,7 @@ import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 import { edgesAmong, type WaitsEdge } from './edges.ts';
 import { confirm, lookAtAll } from './look.ts';
 
-/** The claims that wait and what they wait for, as plain data. JSON shows the tickets as text. */
+/** The claims that wait and what they wait for, as plain data. JSON shows the tokens as text. */
 export interface Waits {
   /** All claims of keys that somebody waits for. */
   readonly claims: readonly WaitsClaim[];

@@ -1,4 +1,4 @@
-/** What `memory()` answers to claims, and what its traits say of it, to the millisecond and the ticket: the other engines are compared with it. */
+/** What `memory()` answers to claims, and what its traits say of it, to the millisecond and the token: the other engines are compared with it. */
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Attempt, Grant } from '../../src/core/contract/backend.ts';
@@ -11,7 +11,7 @@ function still() {
   const clock = manualClock(1);
   return { clock, engine: memory({ clock }) };
 }
-const ticketOf = (attempt: Attempt): bigint | undefined => (attempt as Partial<Grant>).ticket;
+const tokenOf = (attempt: Attempt): bigint | undefined => (attempt as Partial<Grant>).token;
 
 test('memory() is the engine that can do all: permits, tokens that it never gives twice, and the shortest leases', async () => {
   const { engine, clock } = still();
@@ -26,7 +26,7 @@ test('an option that memory() does not know is LOCK_INVALID', () => {
   expect(() => memory(unknown)).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
 });
 
-test('a place lapses when its own time is over, and not with the lease that it waits for', async () => {
+test('a place expires when its own time is over, and not with the lease that it waits for', async () => {
   const { clock, engine } = still();
   const long = { ttl: 60_000 };
   await engine.attempt(claim('holder', long));
@@ -42,7 +42,7 @@ test('a place lapses when its own time is over, and not with the lease that it w
   expect(await places(), 'who holds stays, and who waits is gone').toEqual([true]);
 });
 
-test('who waits is told when the first claim ahead of it lapses, whenever its own does or that of one behind', async () => {
+test('who waits is told when the first claim ahead of it expires, whenever its own does or that of one behind', async () => {
   const { engine } = still();
   await engine.attempt(claim('holder', { ttl: 500 }));
   await engine.attempt(claim('first', { ttl: 300 }));
@@ -51,37 +51,37 @@ test('who waits is told when the first claim ahead of it lapses, whenever its ow
   expect(await engine.attempt(claim('last', { ttl: 100 }))).toEqual({ granted: false, ahead: 2, retryAfter: 300 });
 });
 
-test('a ticket is the proposed one where that is new, and the next one where it is not', async () => {
+test('a token is the proposed one where that is new, and the next one where it is not', async () => {
   const { engine } = still();
   const told: (bigint | undefined)[] = [];
   const wishes = [{}, { atLeast: 2n }, { atLeast: 10n, span: 3 }, {}, { atLeast: 13n }, { atLeast: 3n }];
   for (const [id, wish] of wishes.entries())
-    told.push(ticketOf(await engine.attempt(claim(`${id}`, { ...wish, key: `key ${id}` }))));
+    told.push(tokenOf(await engine.attempt(claim(`${id}`, { ...wish, key: `key ${id}` }))));
   expect(told).toEqual([1n, 2n, 10n, 13n, 14n, 15n]);
 });
 
-test('no proposal brings back a ticket that was given before', async () => {
+test('no proposal brings back a token that was given before', async () => {
   const { engine } = still();
   for (const id of ['a', 'b', 'c']) await engine.attempt(claim(id, { key: id }));
-  expect(ticketOf(await engine.attempt(claim('d', { key: 'd', atLeast: 3n })))).toBe(4n);
+  expect(tokenOf(await engine.attempt(claim('d', { key: 'd', atLeast: 3n })))).toBe(4n);
 });
 
-test('a hold that is raised to a proposal has it with all tickets of its span, and the next hold begins above them', async () => {
+test('a hold that is raised to a proposal has it with all tokens of its span, and the next hold begins above them', async () => {
   const { engine } = still();
   const holder = claim('holder', { span: 3 });
-  expect(ticketOf(await engine.attempt(holder))).toBe(1n);
-  expect(ticketOf(await engine.attempt({ ...holder, atLeast: 20n }))).toBe(20n);
-  expect(ticketOf(await engine.attempt({ ...holder, atLeast: 19n })), 'a lower one lowers nothing').toBe(20n);
-  expect(ticketOf(await engine.attempt(claim('next', { key: 'other' })))).toBe(23n);
+  expect(tokenOf(await engine.attempt(holder))).toBe(1n);
+  expect(tokenOf(await engine.attempt({ ...holder, atLeast: 20n }))).toBe(20n);
+  expect(tokenOf(await engine.attempt({ ...holder, atLeast: 19n })), 'a lower one lowers nothing').toBe(20n);
+  expect(tokenOf(await engine.attempt(claim('next', { key: 'other' })))).toBe(23n);
 });
 
-test('a hold that is raised among tickets of other keys takes none of theirs back', async () => {
+test('a hold that is raised among tokens of other keys takes none of theirs back', async () => {
   const { engine } = still();
   const holder = claim('holder');
   await engine.attempt(holder);
   await engine.attempt(claim('other', { key: 'other', atLeast: 50n }));
   await engine.attempt({ ...holder, atLeast: 20n });
-  expect(ticketOf(await engine.attempt(claim('next', { key: 'next' })))).toBe(51n);
+  expect(tokenOf(await engine.attempt(claim('next', { key: 'next' })))).toBe(51n);
 });
 
 test.each([
@@ -118,13 +118,13 @@ test('a listing goes by the names of the keys, and one of an exact key has no ot
   expect(await listed(true)).toEqual(['key']);
 });
 
-test('who waits has the proposed ticket when it is admitted, and not only when it asks again', async () => {
+test('who waits has the proposed token when it is admitted, and not only when it asks again', async () => {
   const { engine } = still();
   const woken: (bigint | undefined)[] = [];
   const [holder, waiter] = [claim('holder'), claim('waiter', { atLeast: 10n })];
   await engine.attempt(holder);
   await engine.attempt(waiter);
-  await engine.watch!(waiter, (grant) => void woken.push(grant?.ticket));
+  await engine.watch!(waiter, (grant) => void woken.push(grant?.token));
   await engine.release(holder);
   expect(woken).toEqual([10n]);
 });

@@ -22,8 +22,8 @@ interface Engine {
   readonly query?: string;
   /** Leases go by a clock that can be set, and not by one that counts from the start of the machine. */
   readonly settable: boolean;
-  /** Holds lapse while their process lives. */
-  readonly lapses?: false;
+  /** Holds expire while their process lives. */
+  readonly expires?: false;
   /** It has words, whose age goes by that clock. */
   readonly words?: true;
 }
@@ -40,7 +40,7 @@ const ENGINES: Readonly<Record<string, Engine>> = {
     start: () => startZookeeper(),
     query: '?sessionTimeout=4s',
     settable: false,
-    lapses: false,
+    expires: false,
   },
 };
 /** ms. */
@@ -48,7 +48,7 @@ const TEN_MINUTES = 600_000;
 const STEPS = [50, 200, 5_000, TEN_MINUTES];
 const TTL = 30_000;
 
-for (const [name, { part, start, query = '', settable, lapses, words }] of Object.entries(ENGINES)) {
+for (const [name, { part, start, query = '', settable, expires, words }] of Object.entries(ENGINES)) {
   describeOn([part, 'preload'].flat() as Part[], `${name}, when the clock of its server is set`, () => {
     const stack = new AsyncDisposableStack();
     let clock: SteppedClock;
@@ -73,7 +73,7 @@ for (const [name, { part, start, query = '', settable, lapses, words }] of Objec
       return { waiting };
     };
     const holderOf = async (key: string): Promise<bigint | undefined> => {
-      for await (const { held, ticket } of one.inspect(key, { exact: true })) if (held) return ticket;
+      for await (const { held, token } of one.inspect(key, { exact: true })) if (held) return token;
       return undefined;
     };
 
@@ -94,7 +94,7 @@ for (const [name, { part, start, query = '', settable, lapses, words }] of Objec
       await next.release();
     }, 30_000);
 
-    test.skipIf(lapses === false)(
+    test.skipIf(expires === false)(
       'back, nobody is in before the lease of who fell silent is over',
       async () => {
         const claim = {

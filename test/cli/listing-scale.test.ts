@@ -51,7 +51,7 @@ test('tables, pages and lines of JSON take 130,000 keys', async () => {
       key: `order:${i}`,
       held: true,
       position: 0,
-      ticket: BigInt(i),
+      token: BigInt(i),
       ...seats,
       label: `web-${i}`,
       remaining: 9_000,

@@ -14,7 +14,7 @@ interface Shown {
   readonly key: string;
   readonly held: boolean;
   readonly as: string;
-  readonly ticket: string;
+  readonly token: string;
   readonly label: string;
   readonly remaining: number;
 }
@@ -59,7 +59,7 @@ describe.each(['file', 'redis'] as const)('on %s', (engine) => {
       await line('list:1');
       const { stdout } = await desk.run('ls', 'list:');
       expect(stdout.trim().split('\n')).toEqual([
-        expect.stringMatching(/^KEY +HELD BY +TOKEN +LAPSES IN +WAITING$/),
+        expect.stringMatching(/^KEY +HELD BY +TOKEN +EXPIRES IN +WAITING$/),
         expect.stringMatching(/^list:1 +\S+:\d+ sh +\d+ +[\d.]+s +1$/),
       ]);
       expect(await desk.run('ls', 'nothing:')).toMatchObject({ code: 0, stdout: '' });
@@ -106,11 +106,11 @@ describe.each(['file', 'redis'] as const)('on %s', (engine) => {
       expect(await desk.run(...force, '--yes')).toMatchObject({ code: 64 });
       expect(await desk.run(...force, '--reason', 'a test')).toMatchObject({ code: 64 });
       expect(await desk.run('release', 'forced', '--reason', 'a test', '--yes')).toMatchObject({ code: 64 });
-      const other = ['--ticket', '12345678901234567890', '--reason', 'a test', '--yes'];
+      const other = ['--token', '12345678901234567890', '--reason', 'a test', '--yes'];
       expect(await desk.run(...force, ...other)).toMatchObject({ code: 1 });
       expect(holder.child.exitCode).toBeNull();
-      const [{ ticket }] = (await shown('forced')) as [Shown];
-      const ours = ['--ticket', ticket, '--reason', 'a test', '--yes'];
+      const [{ token }] = (await shown('forced')) as [Shown];
+      const ours = ['--token', token, '--reason', 'a test', '--yes'];
       expect(await desk.run(...force, ...ours)).toMatchObject({ code: 0, stdout: 'Evicted one holder: a test\n' });
       await waiter.prints('ready');
     });
@@ -204,7 +204,7 @@ test('who has read enough ends it, without a word', async () => {
 });
 
 test('a table is cut at the width, and a page at the height', () => {
-  const standing = { held: true, position: 0, take: 1, of: 5, ticket: 7n, label: 'here', remaining: 12_000 };
+  const standing = { held: true, position: 0, take: 1, of: 5, token: 7n, label: 'here', remaining: 12_000 };
   const line: KeyLine = { key: 'x'.repeat(40), holders: [{ key: 'x', ...standing }], waiters: [] };
   for (const row of overview([line], 30)) expect(row.length).toBeLessThanOrEqual(30);
   // Each of these takes two columns of a terminal, where a row that is too wide would break in two.

@@ -83,7 +83,7 @@ describeOn('file', 'holdfast run', () => {
     expect(await desk.run('run', 'nightly', '--wait', '0', '--', 'true')).toMatchObject({ code: 75 });
   });
 
-  test('--delay keeps the key from others after a hold that lapsed', async () => {
+  test('--delay keeps the key from others after a hold that expired', async () => {
     const hold = ['run', 'delayed', '--ttl', '1s', '--delay', '20s', '--'];
     await using holder = desk.start(...hold, ...HOLD);
     await holder.prints('ready');
@@ -181,8 +181,8 @@ describeOn('redis', 'holdfast run that loses its lock', () => {
     await shell.prints('ready');
     shell.child.kill('SIGSTOP');
     try {
-      const lapsed = ['run', 'asleep', '--url', server.url, '--wait', '15s', '--', 'true'];
-      expect(await desk.run(...lapsed)).toMatchObject({ code: 0 });
+      const expired = ['run', 'asleep', '--url', server.url, '--wait', '15s', '--', 'true'];
+      expect(await desk.run(...expired)).toMatchObject({ code: 0 });
       expect(shell.child.exitCode).toBeNull();
     } finally {
       shell.child.kill('SIGCONT');

@@ -164,7 +164,7 @@ describeOn('redis', 'a worker that renews', () => {
     expect(await others.mutex('extended').tryAcquire()).toBeNull();
   });
 
-  test('a hold without renewal lapses as ever', async () => {
+  test('a hold without renewal expires as ever', async () => {
     await using holder = await start(server.url, WORKER);
     const blocked = await holder.call('holdBlocked', 'once', { ttl: TTL, renew: false }, 3 * TTL);
     expect(blocked[0]).toBe(false);

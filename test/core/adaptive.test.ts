@@ -222,7 +222,7 @@ test('what cannot be is refused when the lock is made', () => {
     }),
   );
   const engine = memory();
-  const bySession = Object.assign(engine, { traits: { ...engine.traits, lapses: false }, name: 'session' });
+  const bySession = Object.assign(engine, { traits: { ...engine.traits, expires: false }, name: 'session' });
   expect(() => createLocks(bySession).mutex('k', { adaptive: { cap: '1h' } })).toThrow(
     /carries its holds by a session/,
   );

@@ -73,15 +73,15 @@ describe('the rule of admission', () => {
     const steps = fc.array(fc.oneof(seats, fc.nat({ max: 20 })), { maxLength: 60 });
     fc.assert(
       fc.property(steps, (history) => {
-        let standing: { seats: Seats; ticket: number }[] = [];
+        let standing: { seats: Seats; token: number }[] = [];
         let last = 0;
-        for (const [ticket, step] of history.entries()) {
+        for (const [token, step] of history.entries()) {
           if (typeof step === 'number') standing = standing.toSpliced(step % Math.max(1, standing.length), 1);
-          else standing.push({ seats: step, ticket: ticket + 1 });
+          else standing.push({ seats: step, token: token + 1 });
           const head = standing[0];
-          if (!head || !isExclusive(head.seats) || head.ticket === last) continue;
-          expect(head.ticket).toBeGreaterThan(last);
-          last = head.ticket;
+          if (!head || !isExclusive(head.seats) || head.token === last) continue;
+          expect(head.token).toBeGreaterThan(last);
+          last = head.token;
         }
       }),
     );

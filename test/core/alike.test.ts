@@ -76,8 +76,8 @@ test.each<[string, boolean, boolean]>([
   const engine = memory({ clock });
   await createLocks(engine, { clock }).mutex('key').acquire();
   const locks = createLocks(engine, { clock });
-  const ticket = async () => {
-    for await (const standing of locks.inspect('key')) if (!standing.held) return standing.ticket;
+  const token = async () => {
+    for await (const standing of locks.inspect('key')) if (!standing.held) return standing.token;
     return undefined;
   };
   const ask = (wait: number) =>
@@ -88,7 +88,7 @@ test.each<[string, boolean, boolean]>([
   void locks.mutex('a').run(() => Promise.all(same ? [ask(100), ask(5_000)] : [ask(100)]));
   if (!same) void locks.mutex('b').run(() => ask(5_000));
   await clock.advance(50);
-  const before = await ticket();
+  const before = await token();
   await clock.advance(100);
-  expect((await ticket()) === before).toBe(inherits);
+  expect((await token()) === before).toBe(inherits);
 });

@@ -33,7 +33,7 @@ test('all() that waits ends at once, with LOCK_LOST, when a part that it has is 
   await others.mutex('b').acquire();
   const waiting = asks();
   await clock.advance(100);
-  for await (const { key, ticket } of engine.inspect!('a')) await engine.evict!(key, ticket);
+  for await (const { key, token } of engine.inspect!('a')) await engine.evict!(key, token);
   await clock.advance(11_000); // the renewal of a finds it gone
   const { error, at } = await Promise.race([waiting, clock.advance(1_000).then(() => expect.fail('it waits on'))]);
   expect(error).toMatchObject({ code: 'LOCK_LOST', key: 'a' });

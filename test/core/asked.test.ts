@@ -205,7 +205,7 @@ test('whoever waits in this process behind a caller whose hold was over before i
     attempts: [
       async () => {
         await after(10);
-        return { granted: true, ticket: 1n, validFor: 5 };
+        return { granted: true, token: 1n, validFor: 5 };
       },
     ],
   });

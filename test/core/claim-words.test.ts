@@ -10,7 +10,7 @@ import { Engine } from '../../src/core/engine/engine.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
-const WORDS: Left = { text: 'done', ticket: 1n, age: 0, validFor: 60_000 };
+const WORDS: Left = { text: 'done', token: 1n, age: 0, validFor: 60_000 };
 
 /** A claim that any words answer, on an engine with a mailbox; what it asked and gave back, and what it heard. */
 function asking(answer?: Attempt) {

@@ -71,10 +71,10 @@ test('closing keeps minHold: the key stays taken for the rest of it, without the
   await lease!.release();
 });
 
-test('where holds cannot lapse by themselves, closing does not stay for minHold, nor leaves a timer for it', async () => {
+test('where holds cannot expire by themselves, closing does not stay for minHold, nor leaves a timer for it', async () => {
   const clock = manualClock(1);
   const engine = memory({ clock });
-  const locks = createLocks(around(engine, { traits: { ...engine.traits, lapses: false } }), { clock });
+  const locks = createLocks(around(engine, { traits: { ...engine.traits, expires: false } }), { clock });
   const lease = await locks.mutex('job').acquire({ minHold: '1h' });
   const released = lease.release();
   const closed = locks.close();

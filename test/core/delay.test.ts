@@ -30,7 +30,7 @@ async function entered({ clock, rival }: Pick<ReturnType<typeof scene>, 'clock' 
 
 const silent = new Promise<never>(() => {});
 
-test('after a hold that lapsed nobody is let in for as long as delay says, counted from its deadline', async () => {
+test('after a hold that expired nobody is let in for as long as delay says, counted from its deadline', async () => {
   const all = scene();
   const lease = await all.locks.mutex('key').acquire({ renew: false });
   expect(lease.remaining, 'the holder believes in the ttl alone').toBeLessThanOrEqual(TTL);
@@ -66,7 +66,7 @@ test('a release lets the next one in at once, also after the loss was told and b
   expect(await all.rival.mutex('key').tryAcquire()).not.toBeNull();
 });
 
-test('a release after the lapse ends no delay, and neither does close()', async () => {
+test('a release after the expiry ends no delay, and neither does close()', async () => {
   const all = scene();
   const lease = await all.locks.mutex('key').acquire({ renew: false });
   const ended = all.clock.now() + lease.remaining;
@@ -79,7 +79,7 @@ test('a release after the lapse ends no delay, and neither does close()', async 
   expect(await next).toBeGreaterThanOrEqual(ended + DELAY);
 });
 
-test('close() and a forced release free the key at once: neither is a lapse', async () => {
+test('close() and a forced release free the key at once: neither is an expiry', async () => {
   const all = scene();
   await all.locks.mutex('key').acquire();
   await all.locks.close();
@@ -136,7 +136,7 @@ test('what was waited for has all of its ttl, and the delay after it', async () 
   expect(await next).toBeGreaterThanOrEqual(ended + DELAY);
 });
 
-test('a hold with minHold that is released early stays for minHold, without a delay; one that lapses for both', async () => {
+test('a hold with minHold that is released early stays for minHold, without a delay; one that expires for both', async () => {
   const all = scene();
   const early = await all.locks.mutex('key').acquire({ minHold: 2_000 });
   const began = all.clock.now();
@@ -249,7 +249,7 @@ test('where a session carries holds the delay is taken off what its answers are 
     },
     renew: (claims) => Promise.all(claims.map(() => ({ validFor: 9_000 }))),
   });
-  const traits = { lapses: false, keptBy: 'session', outlives: 10_000 } as const;
+  const traits = { expires: false, keptBy: 'session', outlives: 10_000 } as const;
   const { clock, locks } = scene(session, traits);
   const lease = await locks.mutex('key').acquire({ ttl: 60_000 });
   expect(lease.remaining).toBeLessThanOrEqual(9_000 - DELAY);
@@ -293,7 +293,7 @@ test('nobody is kept out after a hold without a delay', () => {
   const { traits } = memory();
   const closed = [0, 1, 7].map((delay) => {
     const { terms } = new LayeredOptions(traits, { ttl: 50, delay });
-    const timing = new HoldTiming({ ticket: 1n, sent: 0, validFor: 50 + delay }, terms, true, 0);
+    const timing = new HoldTiming({ token: 1n, sent: 0, validFor: 50 + delay }, terms, true, 0);
     return timing.closedUntil - timing.deadline;
   });
   expect(closed).toEqual([-47.5, 1, 7]);

@@ -134,7 +134,7 @@ test('a lease that ends by itself is not warned of, though the session that carr
   const asked: string[] = [];
   const { locks, untilRenewed } = renewed((engine) =>
     around(engine, {
-      traits: { ...engine.traits, lapses: false },
+      traits: { ...engine.traits, expires: false },
       attempt: async (claim) => ({ ...(await engine.attempt(claim)), validFor: 150 }),
       renew(claims) {
         asked.push(...claims.map(({ key }) => key));

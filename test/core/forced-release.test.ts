@@ -31,8 +31,8 @@ test.each<[string, unknown, unknown, string]>([
   ['no reason', 'key', {}, 'LOCK_INVALID'],
   ['no options', 'key', undefined, 'LOCK_INVALID'],
   ['an empty reason', 'key', { reason: '' }, 'LOCK_INVALID'],
-  ['a ticket that is a number', 'key', { ...REASON, ticket: 1 }, 'LOCK_INVALID'],
-  ['a misspelt ticket', 'key', { ...REASON, token: 1n }, 'LOCK_INVALID'],
+  ['a token that is a number', 'key', { ...REASON, token: 1 }, 'LOCK_INVALID'],
+  ['a misspelt token', 'key', { ...REASON, token: 1n }, 'LOCK_INVALID'],
 ])('with %s nobody is evicted', async (_, key, options, code) => {
   const { locks } = setup();
   const lease = await locks.mutex('key').acquire();
@@ -40,14 +40,14 @@ test.each<[string, unknown, unknown, string]>([
   expect(lease.held).toBe(true);
 });
 
-test('holders of this very key are evicted, or the one with the ticket, and that is told', async () => {
+test('holders of this very key are evicted, or the one with the token, and that is told', async () => {
   using events = heard('forced');
   const { clock, locks } = setup();
   const readers = await Promise.all([1, 2].map(() => locks.rwLock('key').read.acquire()));
   const other = await locks.mutex('key2').acquire();
-  const tickets: bigint[] = [];
-  for await (const { ticket, key } of locks.inspect('key')) if (key === 'key') tickets.push(ticket);
-  expect(await locks.forceRelease('key', { ...REASON, ticket: tickets[0]! })).toBe(1);
+  const tokens: bigint[] = [];
+  for await (const { token, key } of locks.inspect('key')) if (key === 'key') tokens.push(token);
+  expect(await locks.forceRelease('key', { ...REASON, token: tokens[0]! })).toBe(1);
   expect(await locks.forceRelease('key', REASON)).toBe(1);
   expect(await locks.forceRelease('key', REASON)).toBe(0);
   const told = { version: 1, locks: locks.number, backend: 'memory', key: 'key', ...REASON };
@@ -109,7 +109,7 @@ test('the evicted holder is told why and by whom, in its error and in the one ev
   expect(await left(), 'what is left of the note').toEqual([undefined]);
 });
 
-test('a hold that has passed on in its process finds the note of its ticket', async () => {
+test('a hold that has passed on in its process finds the note of its token', async () => {
   const { clock, locks, force } = evicted();
   const mutex = locks.mutex('key');
   const first = await mutex.acquire();

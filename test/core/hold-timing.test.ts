@@ -18,7 +18,7 @@ interface How extends Partial<LocalGrant> {
 }
 
 function timingOf({ options = {}, session = false, patient = false, now = 0, ...granted }: How = {}): HoldTiming {
-  const asked = { ticket: 1n, sent: now, validFor: 3_000, ...granted };
+  const asked = { token: 1n, sent: now, validFor: 3_000, ...granted };
   const timing = new HoldTiming(asked, resolved(options), !session, now);
   if (patient) timing.renewAtOnce(now);
   return timing;

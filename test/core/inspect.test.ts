@@ -5,7 +5,7 @@ import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/manual-clock.ts';
 
-const STANDING: Standing = { key: 'k', held: true, position: 0, ticket: 1n, take: 1, of: 1, label: '', remaining: 9 };
+const STANDING: Standing = { key: 'k', held: true, position: 0, token: 1n, take: 1, of: 1, label: '', remaining: 9 };
 
 async function collected(standings: AsyncIterable<Standing>): Promise<Standing[]> {
   const all: Standing[] = [];

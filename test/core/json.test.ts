@@ -25,8 +25,8 @@ async function held(of: Locks, key: string) {
 test('a listing', async () => {
   const { token } = await held(locks, 'listed');
   for await (const standing of locks.inspect('listed')) {
-    expect(json(standing)).toMatchObject({ key: 'listed', held: true, ticket: `${token}` });
-    expect(standing.ticket, 'in the program it stays a number').toBe(token);
+    expect(json(standing)).toMatchObject({ key: 'listed', held: true, token: `${token}` });
+    expect(standing.token, 'in the program it stays a number').toBe(token);
     expect(inspect(standing), 'for people it looks as before').toMatch(/^\{\s+key: 'listed'/);
   }
 });
@@ -54,7 +54,7 @@ test('who waits for whom, and deadlocks', async () => {
   });
   const waits = await locks.waits('waits:');
   const { claims, deadlocks } = json(waits) as typeof waits;
-  expect(claims.map(({ ticket }) => ticket)).toEqual(waits.claims.map(({ ticket }) => `${ticket}`));
+  expect(claims.map(({ token }) => token)).toEqual(waits.claims.map(({ token }) => `${token}`));
   expect(deadlocks).toEqual(waits.deadlocks);
 });
 

@@ -55,7 +55,7 @@ test('a permit that watches another looks at the line by itself after ten second
   const [name, line] = [Buffer.from('me'), Buffer.from('line')];
   const behind = { name: Buffer.from('other') };
   const obstacle = { behind, relayed: true, from: 5n, count: 3n, newest: 3n, listed: 0 };
-  const me = { name, line, ticket: 3n, state: { is: 'waiting', obstacle } };
+  const me = { name, line, token: 3n, state: { is: 'waiting', obstacle } };
   const looksAt = async (now: number): Promise<number> => {
     let looks = 0;
     const client = {

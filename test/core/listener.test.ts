@@ -6,7 +6,7 @@ import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { claim } from './claim.ts';
 
-const GRANT: Grant = { granted: true, ticket: 7n, validFor: 1_000 };
+const GRANT: Grant = { granted: true, token: 7n, validFor: 1_000 };
 const ours = claim('ours');
 
 /** A listener to an engine whose watches are made by `watch`; which of them were ended, and whether it rang. */
@@ -147,7 +147,7 @@ describe('mail', () => {
     const { listener, wake, rings } = setup(() => watchOf('a'), 'mailbox');
     listener.arm(ours);
     wake[0]!(GRANT);
-    wake[0]!({ ...GRANT, ticket: 8n });
+    wake[0]!({ ...GRANT, token: 8n });
     expect(listener.mail).toBe(GRANT);
     expect(await rings()).toBe(true);
   });
@@ -182,7 +182,7 @@ describe('mail', () => {
 });
 
 describe('words', () => {
-  const words: Left = { text: 'done', ticket: 1n, age: 0, validFor: 1_000 };
+  const words: Left = { text: 'done', token: 1n, age: 0, validFor: 1_000 };
   const asks = (age: number): Claim => claim('asks', { answered: { age, mark: '-', counts: 0 } });
 
   test('are kept for a claim that any words answer, the first of them, and ring', async () => {

@@ -68,7 +68,7 @@ test('what was had of several is given back before it is told that they could no
   await last.release();
 });
 
-test('one of several that lapsed while the machine slept is not given with the others', async () => {
+test('one of several that expired while the machine slept is not given with the others', async () => {
   const clock = manualClock(1);
   const engine = memory({ clock });
   let slept = false;
@@ -149,10 +149,10 @@ test('with an engine that stopped answering, many keys are given up as fast as o
   await holder.release();
 });
 
-test.each([true, false])('minHold keeps nothing of several that could not be had (holds lapse: %s)', async (lapses) => {
+test.each([true, false])('minHold keeps nothing of several that could not be had (holds expire: %s)', async (expires) => {
   const clock = manualClock(1);
   const engine = memory({ clock });
-  const locks = createLocks(around(engine, { traits: { ...engine.traits, lapses } }), { clock });
+  const locks = createLocks(around(engine, { traits: { ...engine.traits, expires } }), { clock });
   const others = createLocks(engine, { clock });
   const last = await others.mutex('b').acquire();
   expect(await locks.all(['a', 'b'], { minHold: '1m' }).tryAcquire()).toBeNull();

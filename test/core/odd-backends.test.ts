@@ -22,7 +22,7 @@ const twice = () => ({
 const ODD: Readonly<Record<string, Odd>> = {
   'throws at an attempt': () => ({ attempt: odd }),
   'gives an attempt at once': () => ({ attempt: () => ({ granted: false, retryAfter: 5 }) }),
-  'gives a grant at once': () => ({ attempt: () => ({ granted: true, ticket: 1n, validFor: 2_000 }) }),
+  'gives a grant at once': () => ({ attempt: () => ({ granted: true, token: 1n, validFor: 2_000 }) }),
   'gives nothing for an attempt': () => ({ attempt: async () => undefined }),
   'gives a grant with a signal that is none': (engine) => ({
     attempt: async (claim: never) => ({ ...(await engine.attempt(claim)), lost: {} }),

@@ -111,7 +111,7 @@ test.each<[LockOptions, Record<string, unknown>]>([
   expect(resolved(options)).toMatchObject(expected);
 });
 
-test('an engine that can reserve no tickets never passes a hold on', () => {
+test('an engine that can reserve no tokens never passes a hold on', () => {
   expect(resolved({ handOff: { max: 5 } }, { ...traits, spans: false }).handOff).toEqual({
     max: 0,
     within: 0,

@@ -11,7 +11,7 @@ const beside = (more: Partial<Refusal>, random = 0): number =>
   pauseAfter(refused(more), 'watch', CLAIM, SPIN, 9, random);
 
 describe('a waiter that is told when its turn has come', () => {
-  test('asks when the earliest lapse ahead is due', () => {
+  test('asks when the earliest expiry ahead is due', () => {
     expect(beside({ ahead: 1, retryAfter: 500 })).toBe(500);
     expect(beside({ retryAfter: 500 }), 'next, where the engine does not say').toBe(500);
     expect(beside({ ahead: 0, retryAfter: 500 })).toBe(500);
@@ -55,7 +55,7 @@ describe('a waiter that nobody tells', () => {
 
   test('is one that got no answer, too, or one that was granted what it could not take', () => {
     expect(pauseAfter(undefined, 'watch', CLAIM, SPIN, 1, 0)).toBe(20);
-    const granted: Attempt = { granted: true, ticket: 1n, span: 1, validFor: 5 };
+    const granted: Attempt = { granted: true, token: 1n, span: 1, validFor: 5 };
     expect(pauseAfter(granted, 'watch', CLAIM, SPIN, 1, 0)).toBe(20);
   });
 });

@@ -72,7 +72,7 @@ test('an engine that says that it wakes nobody is not watched', async () => {
 test('a hold that is good for no more than its delay is none, and who waits for it is told', async () => {
   const { clock, mutex } = scene(
     {},
-    { attempt: async () => ({ granted: true, ticket: 1n, validFor: 1_000 }), release: async () => ({ freed: true }) },
+    { attempt: async () => ({ granted: true, token: 1n, validFor: 1_000 }), release: async () => ({ freed: true }) },
   );
   let error: unknown;
   void mutex.acquire({ delay: 1_000 }).catch((refused) => {
@@ -95,7 +95,7 @@ test('a hold is none at its deadline itself, and 1 ms before it is one', async (
       {
         async attempt() {
           await new Promise<void>((resolve) => clock.after(took, resolve));
-          return { granted: true, ticket: 1n, validFor: 1_000 };
+          return { granted: true, token: 1n, validFor: 1_000 };
         },
         release: async () => ({ freed: true }),
       },

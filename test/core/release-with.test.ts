@@ -17,7 +17,7 @@ describe('words that are left', () => {
     const { clock, take, withWords, without, found, claims } = leaving();
     const lease = await take();
     expect(await lease.releaseWith(leave, 'kept')).toBe('left');
-    expect(await found()).toMatchObject({ text: 'words', ticket: lease.token });
+    expect(await found()).toMatchObject({ text: 'words', token: lease.token });
     expect(await claims()).toBe(0);
     expect(events.names).toEqual(['released', 'left']);
     expect(events.events[1]).toMatchObject({ key: 'key', token: lease.token, state: 'kept' });

@@ -89,7 +89,7 @@ describe('its claim', () => {
     ['waits in no line without a wait', {}, { wait: 0 }, EXCLUSIVE, { queue: false, placeTtl: undefined }],
     ['waits in line for half a ms, too', {}, { wait: 0.5 }, EXCLUSIVE, { queue: true }],
     ['waits in no line where there is none', { fair: false }, {}, EXCLUSIVE, { queue: false, placeTtl: undefined }],
-    ['reserves a ticket for each hand-over', {}, { handOff: { max: 3 } }, EXCLUSIVE, { span: 4 }],
+    ['reserves a token for each hand-over', {}, { handOff: { max: 3 } }, EXCLUSIVE, { span: 4 }],
     ['reserves one where nothing passes on', {}, { handOff: false }, EXCLUSIVE, { span: 1 }],
     ['reserves none beyond its own for a reader', {}, {}, SHARED, { span: 1 }],
     ['may take half of its lease', {}, { ttl: 3_000 }, EXCLUSIVE, { within: 1_500 }],

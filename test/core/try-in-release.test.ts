@@ -108,7 +108,7 @@ describe.each(ENGINES)('while a release is on its way, on an engine whose wakes 
   });
 
   test('a try while the key stays taken by minHold is refused, also where the process has to wait for that', async () => {
-    const { clock, locks, outcomeOf } = setup(wakes, { minHold: 3_000 }, { lapses: false });
+    const { clock, locks, outcomeOf } = setup(wakes, { minHold: 3_000 }, { expires: false });
     const mutex = locks.mutex('key');
     await mutex.run(() => {});
     expect(await outcomeOf(mutex.tryAcquire())).toBe('refused');

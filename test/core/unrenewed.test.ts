@@ -83,7 +83,7 @@ describe.each(['mailbox', 'watch', 'never'] as const)('where wakes are %s', (wak
     let got = 0;
     for (const each of waiting) void each.then(() => got++);
     const standings = await listOf(others.inspect('key'));
-    await others.forceRelease('key', { reason: 'one hangs', ticket: standings[0]!.ticket });
+    await others.forceRelease('key', { reason: 'one hangs', token: standings[0]!.token });
     await clock.advance(10_000);
     expect(got).toBe(1);
     await force(others);

@@ -213,7 +213,7 @@ test('a waiter whose place was taken away counts the line ahead from its new pla
   const second = createLocks(engine, { clock }).mutex('key').acquire({ ttl: '1h' });
   await clock.advance(10_000);
   const [, mine] = await standings(engine.inspect!('key'));
-  await engine.evict!('key', mine!.ticket);
+  await engine.evict!('key', mine!.token);
   await clock.advance(10_000);
   asked.length = 0;
   await first.release();
@@ -266,7 +266,7 @@ test('after a grant of which nothing was left when it came the engine is asked w
     async attempt() {
       asked.push(clock.now());
       await new Promise<void>((resolve) => clock.after(4, resolve));
-      return { granted: true, ticket: 1n, validFor: 5 };
+      return { granted: true, token: 1n, validFor: 5 };
     },
     release: async () => ({ freed: true }),
   }));
@@ -298,8 +298,8 @@ test('a hold with minHold whose lease is over is not given back early', async ()
   expect(await rival.mutex('key').tryAcquire()).not.toBeNull();
 });
 
-test('where holds cannot lapse by themselves, one that is over is given back when minHold is', async () => {
-  const { clock, locks, places } = scene({ lapses: false }, (engine) => ({
+test('where holds cannot expire by themselves, one that is over is given back when minHold is', async () => {
+  const { clock, locks, places } = scene({ expires: false }, (engine) => ({
     attempt: (claim) => engine.attempt({ ...claim, ttl: 1e9 }),
   }));
   const lease = await locks.mutex('key').acquire({ minHold: 60_000, renew: false });
@@ -355,7 +355,7 @@ function waiterOf(ttl: number, keptBy: Traits['keptBy'] = 'lease') {
     ids: new Set<string>(),
     refused,
     answers: refused,
-    mail: (ticket: bigint, validFor: number, lost?: AbortSignal) => wake?.({ granted: true, ticket, validFor, lost }),
+    mail: (token: bigint, validFor: number, lost?: AbortSignal) => wake?.({ granted: true, token, validFor, lost }),
   };
   const { clock, locks } = scene({ wakes: 'mailbox', keptBy }, () => ({
     attempt(claim) {
@@ -379,17 +379,17 @@ function waiterOf(ttl: number, keptBy: Traits['keptBy'] = 'lease') {
 test.each([
   'lease',
   'session',
-] as const)('mail for a place that has lapsed is no grant of the place that the same waiter has now: kept by a %s', async (keptBy) => {
+] as const)('mail for a place that has expired is no grant of the place that the same waiter has now: kept by a %s', async (keptBy) => {
   const { clock, waiter } = waiterOf(1_000, keptBy);
   await clock.advance(10);
   waiter.answers = () => lost;
-  await clock.advance(1_100); // admitted meanwhile as number 5, which it never hears, and lapsed
+  await clock.advance(1_100); // admitted meanwhile as number 5, which it never hears, and expired
   waiter.answers = waiter.refused;
   await clock.advance(400);
   waiter.mail(5n, 1_000);
   await clock.advance(10);
-  expect(waiter.token, 'believed a mail from before it lapsed').toBeUndefined();
-  waiter.answers = async () => ({ granted: true, ticket: 9n, validFor: 1_000 });
+  expect(waiter.token, 'believed a mail from before it expired').toBeUndefined();
+  waiter.answers = async () => ({ granted: true, token: 9n, validFor: 1_000 });
   await clock.advance(1_000);
   expect(waiter.token).toBe(9n);
 });
@@ -397,7 +397,7 @@ test.each([
 test.each([
   'lease',
   'session',
-] as const)('mail from before a silence in which a place may lapse is no grant, however long the lease, and the place is kept: by a %s', async (keptBy) => {
+] as const)('mail from before a silence in which a place may expire is no grant, however long the lease, and the place is kept: by a %s', async (keptBy) => {
   const { clock, waiter } = waiterOf(60_000, keptBy);
   await clock.advance(10);
   waiter.answers = () => lost;
@@ -407,7 +407,7 @@ test.each([
   waiter.mail(5n, 6_000);
   await clock.advance(10);
   expect(waiter.token, 'believed a mail from before it was passed over').toBeUndefined();
-  waiter.answers = async () => ({ granted: true, ticket: 9n, validFor: 60_000 });
+  waiter.answers = async () => ({ granted: true, token: 9n, validFor: 60_000 });
   waiter.mail(9n, 60_000); // a bell all the same
   await clock.advance(10);
   expect(waiter.token).toBe(9n);
@@ -434,7 +434,7 @@ test.each([
 test('mail of which less is left than was asked for is only a bell', async () => {
   const { clock, waiter } = waiterOf(60_000);
   await clock.advance(10);
-  waiter.answers = async () => ({ granted: true, ticket: 5n, validFor: 60_000 });
+  waiter.answers = async () => ({ granted: true, token: 5n, validFor: 60_000 });
   waiter.mail(4n, 59_000);
   await clock.advance(10);
   expect(waiter.token).toBe(5n);
@@ -463,7 +463,7 @@ test('what came by mail and ended while an answer was outstanding is no grant', 
   fail(new Error('the connection has ended'));
   await clock.advance(3_000);
   expect(waiter.token, 'believed in a hold that is gone').toBeUndefined();
-  waiter.answers = async () => ({ granted: true, ticket: 9n, validFor: 60_000 });
+  waiter.answers = async () => ({ granted: true, token: 9n, validFor: 60_000 });
   await clock.advance(3_000);
   expect(waiter.token).toBe(9n);
 });
@@ -472,8 +472,8 @@ test('of a mail and a grant that was asked for, the one that was asked for count
   let box: Wake | undefined;
   const { clock, locks } = scene({ wakes: 'mailbox' }, () => ({
     async attempt() {
-      box?.({ granted: true, ticket: 5n, validFor: 1_000 });
-      return { granted: true, ticket: 9n, validFor: 1_000 };
+      box?.({ granted: true, token: 5n, validFor: 1_000 });
+      return { granted: true, token: 9n, validFor: 1_000 };
     },
     watch(_claim, wake) {
       box = wake;

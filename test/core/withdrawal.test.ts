@@ -14,7 +14,7 @@ function session(traits: Partial<Traits> = {}) {
   const engine = memory({ clock });
   const state = { attempts: 'answered' as 'answered' | 'unheard', releases: undefined as Error | undefined, asked: 0 };
   const backend = around(engine, {
-    traits: { ...engine.traits, lapses: false, keptBy: 'session', ...traits },
+    traits: { ...engine.traits, expires: false, keptBy: 'session', ...traits },
     async attempt(claim) {
       const answer = await engine.attempt({ ...claim, ttl: 1e9 });
       return state.attempts === 'answered' ? answer : new Promise<never>(() => {});
@@ -43,7 +43,7 @@ async function ghost(scene: ReturnType<typeof session>, silent: number): Promise
   await tried;
 }
 
-test('what a session carries is taken back however long the engine is away, since it does not lapse by itself', async () => {
+test('what a session carries is taken back however long the engine is away, since it does not expire by itself', async () => {
   const scene = session();
   await ghost(scene, 120_000);
   expect(await scene.left(), 'granted, and nobody knows').toBe(1);
@@ -105,7 +105,7 @@ function outrun(answersReleasesAfter = 0) {
   const { engine, clock } = scene;
   const arriving: (() => Promise<unknown>)[] = [];
   const backend = around(engine, {
-    traits: { ...engine.traits, lapses: false, keptBy: 'session' },
+    traits: { ...engine.traits, expires: false, keptBy: 'session' },
     attempt(claim) {
       const arrive = () => engine.attempt({ ...claim, ttl: 1e9 });
       return arriving.push(arrive) > 1 ? arrive() : Promise.reject(new Error('the connection broke'));

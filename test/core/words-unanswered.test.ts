@@ -57,7 +57,7 @@ describe('a release with words that nobody answers', () => {
     expect(await (await take(others)).releaseWith({ ...leave, text: 'of another' }, 'kept')).toBe('left');
   };
 
-  test('was carried out where the words are there under its ticket, and that is told', async () => {
+  test('was carried out where the words are there under its token, and that is told', async () => {
     using events = heard('left');
     const became = await unanswered();
     expect([became, events.names]).toEqual(['left', ['left']]);

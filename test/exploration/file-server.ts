@@ -28,8 +28,8 @@ export function fileServer(clock: Clock): Backend {
     bell: 'here',
     draw: (span: number, atLeast: bigint): number =>
       (sql.draw.get(atLeast, span, FORMAT, BOOT) as { last: number }).last - span + 1,
-    lift: (ticket: number): void => {
-      sql.lift.get(ticket, FORMAT, BOOT);
+    lift: (token: number): void => {
+      sql.lift.get(token, FORMAT, BOOT);
     },
   };
   const waiting = new Map<string, (grant: Grant) => void>();
@@ -40,8 +40,8 @@ export function fileServer(clock: Clock): Backend {
     sql.begin.run();
     const result = work(turn, now);
     sql.commit.run();
-    for (const { id, ticket, ttl } of turn.called)
-      waiting.get(id)?.({ granted: true, ticket: BigInt(ticket), validFor: ttl });
+    for (const { id, token, ttl } of turn.called)
+      waiting.get(id)?.({ granted: true, token: BigInt(token), validFor: ttl });
     return result;
   }
 
@@ -63,7 +63,7 @@ export function fileServer(clock: Clock): Backend {
       while (!(await transact((turn) => turn.sweep())));
       yield* await transact((turn) => turn.inspect(prefix, exact));
     },
-    evict: (key, ticket) => transact((turn) => turn.evict(key, ticket)),
+    evict: (key, token) => transact((turn) => turn.evict(key, token)),
     notes: {
       read: (name) => transact((turn) => turn.note(name)),
       write: (name, text, ttl) => transact((turn) => turn.keep(name, text, ttl)),

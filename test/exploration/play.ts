@@ -20,7 +20,7 @@ import { type Bounds, Stage } from './stage.ts';
 const DRIFT = 0.004_9;
 const QUICK = 1 + DRIFT;
 const SLOW = 1 - DRIFT;
-/** Virtual ms for everything to end after the last fault, and for what is left to lapse. */
+/** Virtual ms for everything to end after the last fault, and for what is left to expire. */
 const HEALED = 40_000;
 
 export interface Played {

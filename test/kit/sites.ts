@@ -25,7 +25,7 @@ export interface SitePlan {
   readonly engine: Engine;
   /** The package that `connect` loads. */
   readonly driver?: string;
-  /** @param ttl ms after which a hold without a renewal lapses, where the address says so. Default 2 s */
+  /** @param ttl ms after which a hold without a renewal expires, where the address says so. Default 2 s */
   start(ttl?: number): Promise<Site>;
   /** An address where nobody listens, with a password. None for a file. */
   readonly dead?: string;
@@ -97,7 +97,7 @@ export const SITES = {
   etcd: { engine: 'etcd', start: server(startEtcd), dead: nobody('etcd', '') },
   zookeeper: {
     engine: 'zookeeper',
-    // Its sessions lapse in steps of the tick.
+    // Its sessions expire in steps of the tick.
     start: server(
       () => startZookeeper({ tickTime: '200' }),
       (ttl) => `?sessionTimeout=${ttl}`,

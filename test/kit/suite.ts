@@ -21,7 +21,7 @@ export function describeConformance(subject: Subject, pace: Pace = 'side by side
 export function describeCases(cases: readonly Case[], pace: Pace): void {
   for (const { name, alone, run } of cases) {
     // The suite bounds each case itself, with a message; this limit is only behind it.
-    // Most have a key and clients of their own, and wait for leases to lapse: several at a time.
+    // Most have a key and clients of their own, and wait for leases to expire: several at a time.
     test(name, { timeout: 60_000, concurrent: pace === 'side by side' && !alone }, async ({ skip }) => {
       const { excludedBy } = await run();
       if (excludedBy) skip(`needs ${excludedBy}`);

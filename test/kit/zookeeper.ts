@@ -20,7 +20,7 @@ async function plans(
       dataDir: data,
       clientPort: `${port}`,
       clientPortAddress: HOST,
-      // Sessions lapse in steps of this.
+      // Sessions expire in steps of this.
       tickTime: '1000',
       initLimit: '10',
       syncLimit: '5',

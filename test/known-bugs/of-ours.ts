@@ -58,10 +58,10 @@ export const OF_OURS: readonly KnownBug[] = [
   ),
   bug(
     'core',
-    'when a holder lapsed its whole line asked at once',
+    'when a holder expired its whole line asked at once',
     scene(
-      'test/core/lapse-ahead.test.ts',
-      'when a holder lapses the first in line asks at once, and not the whole line with it',
+      'test/core/expiry-ahead.test.ts',
+      'when a holder expires the first in line asks at once, and not the whole line with it',
     ),
   ),
   bug(
@@ -85,7 +85,7 @@ export const OF_OURS: readonly KnownBug[] = [
   bug(
     'memory',
     'keys that nobody asked for again were kept',
-    scene('test/backends/memory-lapse.test.ts', 'keys that are left to lapse and never asked for again are not kept'),
+    scene('test/backends/memory-expiry.test.ts', 'keys that are left to expire and never asked for again are not kept'),
   ),
   bug(
     'file',
@@ -227,10 +227,10 @@ export const OF_OURS: readonly KnownBug[] = [
   ),
   bug(
     'mongodb',
-    'behind a router whose clock was behind, a lapse went back',
+    'behind a router whose clock was behind, an expiry went back',
     scene(
       'test/backends/mongodb/pipeline.test.ts',
-      'one that was held up in a router never sets a lapse back, nor does a router whose clock is behind',
+      'one that was held up in a router never sets an expiry back, nor does a router whose clock is behind',
     ),
   ),
   bug(

@@ -74,12 +74,12 @@ export const OF_REDISSON: readonly KnownBug[] = [
   bug(
     '1104, 2099, 2883',
     'a fair lock kept the places of dead waiters for minutes or hours',
-    onEveryEngine('laws/lapse', 'a dead waiter stalls the line no longer than its place and its hold'),
+    onEveryEngine('laws/expiry', 'a dead waiter stalls the line no longer than its place and its hold'),
   ),
   bug(
     '3004, 4705, 3730',
     'waiters that were alive were dropped from the line, and never woken',
-    onEveryEngine('laws/lapse', 'repeated attempts keep a hold and a place alive past their ttl'),
+    onEveryEngine('laws/expiry', 'repeated attempts keep a hold and a place alive past their ttl'),
   ),
   bug(
     '757',
@@ -97,7 +97,7 @@ export const OF_REDISSON: readonly KnownBug[] = [
   bug(
     '1110, 2144',
     'the shorter lease of one reader cut the lease of another',
-    onEveryEngine('laws/lapse', 'of several readers the silent one lapses alone'),
+    onEveryEngine('laws/expiry', 'of several readers the silent one expires alone'),
   ),
   bug(
     '624, 2172, 4033, 4456',
@@ -120,6 +120,6 @@ export const OF_REDISSON: readonly KnownBug[] = [
       'idle keys vanish within minutes, or as is wanted, and a hold of weeks does not',
     ),
   ),
-  bug('2045, 2933, 4462', 'a permit whose holder crashed was lost for good', inBackend('never lets a hold lapse')),
+  bug('2045, 2933, 4462', 'a permit whose holder crashed was lost for good', inBackend('never lets a hold expire')),
   bug('4698', 'a hold was lost, and nobody told its holder', inBackend('says of every hold that it was renewed')),
 ];

@@ -41,7 +41,7 @@ export const OF_SERVERS: readonly KnownBug[] = [
     'rows that were made and removed brought deadlocks, which nobody handled',
     scene(
       'test/backends/mysql/storm.test.ts',
-      '…connections on … keys never deadlock, never overlap, and tickets grow',
+      '…connections on … keys never deadlock, never overlap, and tokens grow',
     ),
   ),
   bug(
@@ -96,7 +96,7 @@ export const OF_SERVERS: readonly KnownBug[] = [
     'a waiter was told that it holds, after its own lease had ended',
     scene(
       'test/core/waiting.test.ts',
-      'mail for a place that has lapsed is no grant of the place that the same waiter has now',
+      'mail for a place that has expired is no grant of the place that the same waiter has now',
     ),
   ),
   bug(
@@ -120,7 +120,7 @@ export const OF_SERVERS: readonly KnownBug[] = [
   bug(
     'jetcd 0.8.2 (Jepsen)',
     'the client repeated requests that must not be repeated',
-    inBackend('gives a new ticket for asking again'),
+    inBackend('gives a new token for asking again'),
   ),
   bug(
     'consul 9788',

@@ -116,9 +116,9 @@ test.each(['naive', 'holdfast'] satisfies WayName[])('everything that is told ha
       for (const { line } of engines) for (const { who } of line) expect(PEOPLE, scene.name).toContain(who);
     const over = new Set<string>();
     for (const { what, who, place } of happenings) {
-      if (what !== 'lapsed') over.delete(`${who} at ${place}`);
-      else expect(over.has(`${who} at ${place}`), `${scene.name}: a lapse is told once`).toBe(false);
-      if (what === 'lapsed') over.add(`${who} at ${place}`);
+      if (what !== 'expired') over.delete(`${who} at ${place}`);
+      else expect(over.has(`${who} at ${place}`), `${scene.name}: an expiry is told once`).toBe(false);
+      if (what === 'expired') over.add(`${who} at ${place}`);
     }
     const times = happenings.map(({ at }) => at);
     expect(times).toEqual([...times].sort((a, b) => a - b));

@@ -14,7 +14,7 @@ onEngines(LINKED, 'a candidate whose place is gone', {
       await c.campaign('gone', { ttl: TTL, label: 'third' });
       expect((await c.current('gone'))?.token).toBe(first.token);
       await a.stop('gone');
-      const next = await c.heard('elected', 'gone'); // when the place of the second one has lapsed
+      const next = await c.heard('elected', 'gone'); // when the place of the second one has expired
       await b.reconnect();
       await c.stop('gone');
       const [settled, last] = [await c.heard('settled', 'gone'), await b.heard('elected', 'gone')];

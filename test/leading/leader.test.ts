@@ -233,7 +233,7 @@ test('resign() ends the term, and the next candidate leads as soon as the functi
   await Promise.all(runs);
 });
 
-test('a candidate that died in line and is let in is named, though its function never runs, until its term lapses', async () => {
+test('a candidate that died in line and is let in is named, though its function never runs, until its term expires', async () => {
   const { clock, engine, processes } = scene();
   let dead = false;
   const unless = <T>(call: () => Promise<T>): Promise<T> => (dead ? new Promise(() => {}) : call());

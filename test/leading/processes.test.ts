@@ -60,7 +60,7 @@ onEngines(ALL, 'a leader', {
     });
   },
 
-  async 'that lapsed is followed no sooner than its delay after the deadline; one that was stopped, at once'(place) {
+  async 'that expired is followed no sooner than its delay after the deadline; one that was stopped, at once'(place) {
     const delay = 800; // of a session it is a part; else it comes on top
     const options = { ttl: TTL, delay, label: 'same' };
     const [a, b] = (await place.start(2)) as [Instance, Instance];

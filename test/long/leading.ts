@@ -31,7 +31,7 @@ const random = randomFrom(Number(values.seed));
  * way on a machine that is busy.
  */
 const BOUND = TTL + 1_000 + 1_000 + 500;
-/** ms between two faults: who was hit stands in line again, and its old place has lapsed. */
+/** ms between two faults: who was hit stands in line again, and its old place has expired. */
 const REST = TTL;
 
 const sites = new Map<LeadingEngine, Site>();

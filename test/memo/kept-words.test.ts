@@ -47,10 +47,10 @@ test('words are gone when they are over, and when they are forgotten', async () 
 
 test('a grant that counts is remembered with its number and its mark, and told to who is refused; one that does not count is not', async () => {
   const { words } = written();
-  const granted = { granted: true, ticket: 1n, validFor: 1_000 } as const;
+  const granted = { granted: true, token: 1n, validFor: 1_000 } as const;
   const counts = { age: 0, mark: 'mark', counts: 10 };
   expect(words.told(claim('first'), counts, granted, 1n)).toEqual({ ...granted, tries: 1 });
-  expect(words.told(claim('second'), counts, { ...granted, ticket: 2n }, 2n)).toMatchObject({ tries: 2 });
+  expect(words.told(claim('second'), counts, { ...granted, token: 2n }, 2n)).toMatchObject({ tries: 2 });
   const refused = { granted: false } as const;
   expect(words.told(claim('third'), counts, refused, 2n)).toEqual({ granted: false, mark: 'mark' });
   expect(words.told(claim('third'), counts, refused, 3n)).toEqual({ granted: false, mark: '-' });

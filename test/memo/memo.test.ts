@@ -237,7 +237,7 @@ test('a death counts as a try', async () => {
   const waiting = locks[1]!.memo('key', options).run(() => 1);
   const caught = waiting.catch((error) => error);
   await clock.advance(10);
-  for await (const { held, ticket } of engine.inspect!('key')) if (held) await engine.evict!('key', ticket);
+  for await (const { held, token } of engine.inspect!('key')) if (held) await engine.evict!('key', token);
   await clock.advance(3_000);
   expect(await caught).toMatchObject({ code: 'LOCK_POISONED' });
 });

@@ -61,7 +61,7 @@ test('the mark of a run that has died keeps nobody out, and a look says nothing 
   const { clock, engine, memos } = processes();
   void ended(memos[0]('dead').run(() => new Promise<string>(() => {})));
   await clock.advance(10);
-  for await (const { ticket } of engine.inspect!('key')) await engine.evict!('key', ticket);
+  for await (const { token } of engine.inspect!('key')) await engine.evict!('key', token);
   const plain = createLocks(engine, { clock });
   const lease = await plain.mutex('key').acquire();
   const waits = memos[1]('right').run(() => 'made');

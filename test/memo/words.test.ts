@@ -90,9 +90,9 @@ test('a text that is none, or not well-formed, is no value', () => {
 });
 
 test('words age, until they are over', () => {
-  const left = { text: 'x', ticket: 7n, age: 5, validFor: 10 };
+  const left = { text: 'x', token: 7n, age: 5, validFor: 10 };
   expect(aged(left, 0)).toEqual(left);
-  expect(aged(left, 9)).toEqual({ text: 'x', ticket: 7n, age: 14, validFor: 1 });
+  expect(aged(left, 9)).toEqual({ text: 'x', token: 7n, age: 14, validFor: 1 });
   expect(aged(left, 10)).toBeUndefined();
 });
 
@@ -145,7 +145,7 @@ describe('an error', () => {
       message: expect.not.stringContaining('secret'),
     });
     expect(() => errorOf(broken, 'key', 'memory')).toThrow(refusal);
-    expect(() => ageOf(broken, { text: '', ticket: 1n, age: 0, validFor: 1 }, 'key')).toThrow(refusal);
+    expect(() => ageOf(broken, { text: '', token: 1n, age: 0, validFor: 1 }, 'key')).toThrow(refusal);
   });
 
   test('that stands for a value tells why it could not be kept', () => {

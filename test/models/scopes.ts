@@ -23,7 +23,7 @@ export const asks = ({ process, locks }: Actor, options: LockOptions) =>
 /** Of a process by its name, or by a label that has it. */
 const numberOf = (name: string): number => Number(/p(\d)/.exec(name)![1]);
 
-/** Three processes with a claim each. What lapses is what the dead left. */
+/** Three processes with a claim each. What expires is what the dead left. */
 export const grantByRelease: Scope = {
   model: 'grant-by-release',
   plots: (['watch', 'mailbox', 'never'] as const).map((wakes) => ({
@@ -33,16 +33,16 @@ export const grantByRelease: Scope = {
     act: (actor) => actor.uses(...asks(actor, { handOff: false })),
   })),
   *stepsOf(events) {
-    const [JOINED, HELD, LEFT, LAPSED] = [1, 2, 3, 4];
+    const [JOINED, HELD, LEFT, EXPIRED] = [1, 2, 3, 4];
     const crashed = new Set<string>();
     for (const event of events) {
       if (event.what === 'crashed') crashed.add(event.by);
       if (event.what === 'given') yield [HELD, numberOf(event.by)];
       if (event.what !== 'served') continue;
       const { did, label, held } = event;
-      // The living give nothing up, and nothing of theirs lapses.
-      if ((did === 'left' && !held) || (did === 'lapsed' && !crashed.has(`p${numberOf(label)}`))) yield undefined;
-      const step = { joined: JOINED, left: LEFT, lapsed: LAPSED, admitted: undefined, refused: undefined }[did];
+      // The living give nothing up, and nothing of theirs expires.
+      if ((did === 'left' && !held) || (did === 'expired' && !crashed.has(`p${numberOf(label)}`))) yield undefined;
+      const step = { joined: JOINED, left: LEFT, expired: EXPIRED, admitted: undefined, refused: undefined }[did];
       if (step !== undefined) yield [step, numberOf(label)];
     }
   },
@@ -63,7 +63,7 @@ export const handOff: Scope = {
     },
   ],
   *stepsOf(events) {
-    const [GRANTED, TURN, LEFT, LAPSED] = [1, 2, 3, 4];
+    const [GRANTED, TURN, LEFT, EXPIRED] = [1, 2, 3, 4];
     const used = new Set<string>();
     for (const event of events) {
       if (event.what === 'given') {
@@ -73,7 +73,7 @@ export const handOff: Scope = {
       if (event.what !== 'served' || !event.held) continue;
       const { did, id, label } = event;
       if (did === 'left' && !used.has(id)) yield undefined; // nobody of the model gives up what it has not used
-      const step = { admitted: GRANTED, left: LEFT, lapsed: LAPSED, joined: undefined, refused: undefined }[did];
+      const step = { admitted: GRANTED, left: LEFT, expired: EXPIRED, joined: undefined, refused: undefined }[did];
       if (step !== undefined) yield [step, numberOf(label)];
     }
   },
@@ -109,13 +109,13 @@ export const quorumToken: Scope = {
       if (event.what === 'given') yield [GRANTED, numberOf(event.by)];
       if (event.what !== 'served') continue;
       const { did, id, label, node } = event;
-      if (did === 'lapsed') yield undefined;
+      if (did === 'expired') yield undefined;
       const at = 10 * node + numberOf(label);
       // A proposal that has overtaken the release before it, as over a connection that broke.
       if (did === 'refused' && kept.has(at)) yield undefined;
       if (did === 'admitted') kept.set(at, id);
       if (did === 'left') kept.delete(at);
-      const step = { admitted: ADMITTED, refused: REFUSED, left: FREED, joined: undefined, lapsed: undefined }[did];
+      const step = { admitted: ADMITTED, refused: REFUSED, left: FREED, joined: undefined, expired: undefined }[did];
       if (step !== undefined) yield [step, at];
     }
   },

@@ -75,7 +75,7 @@ const FORGED: Readonly<Record<string, readonly (readonly Step[])[]>> = {
       [2, 0],
       [3, 0],
       [4, 0],
-    ], // what has left lapses
+    ], // what has left expires
   ],
   'hand-off': [
     [
@@ -96,7 +96,7 @@ const FORGED: Readonly<Record<string, readonly (readonly Step[])[]>> = {
       [2, 0],
       [4, 0],
       [2, 0],
-    ], // a turn after the lapse
+    ], // a turn after the expiry
   ],
   'quorum-token': [
     [

@@ -39,7 +39,7 @@ export const TWINS: readonly Twin[] = [
     edits: [known('trusts its watch, without a poll beside it')],
     foundBy: 'endings',
     plot: {
-      // In the model only the dead lapse. The place of a living process that does not poll lapses as well: here later than what is
+      // In the model only the dead expiry. The place of a living process that does not poll expires as well: here later than what is
       // ahead of it, and the third asks in between.
       name: 'a line of three who come one after the other',
       clients: 3,
@@ -54,11 +54,11 @@ export const TWINS: readonly Twin[] = [
   },
   {
     scope: grantByRelease,
-    name: 'NO_LAPSE',
+    name: 'NO_EXPIRY',
     edits: [
       {
         file: 'backends/shared/key-lines.ts',
-        sound: 'if (!line || now < line.firstLapse) return line;',
+        sound: 'if (!line || now < line.firstExpiry) return line;',
         broken: 'return line;',
       },
     ],
@@ -79,9 +79,9 @@ export const TWINS: readonly Twin[] = [
   {
     scope: handOff,
     name: 'NO_BOUND',
-    edits: [known('hands over beyond the reserved tickets')],
+    edits: [known('hands over beyond the reserved tokens')],
     foundBy: 'tokens',
-    // Later callers allow more than the first one, who asked for the tickets.
+    // Later callers allow more than the first one, who asked for the tokens.
     plot: relay('callers that hand over more and more often', [2, 5, 5, 5]),
     faults: 0,
     allowed: false,
@@ -108,10 +108,10 @@ export const TWINS: readonly Twin[] = [
     edits: [
       {
         file: 'backends/quorum/tally.ts',
-        sound: "return { kind: 'raise', to: tickets[majority - 1]! };",
-        broken: "return { kind: 'won', ticket: tickets.at(-1)! };",
+        sound: "return { kind: 'raise', to: tokens[majority - 1]! };",
+        broken: "return { kind: 'won', token: tokens.at(-1)! };",
       },
-      { file: 'backends/quorum/ballot.ts', sound: 'fenced ? ticket : undefined', broken: 'undefined' },
+      { file: 'backends/quorum/ballot.ts', sound: 'fenced ? token : undefined', broken: 'undefined' },
     ],
     foundBy: 'tokens',
     plot: quorumToken.plots[0]!,

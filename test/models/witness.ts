@@ -5,7 +5,7 @@ import { around } from '../../src/testing/around.ts';
 import type { Served } from '../simulation/history.ts';
 
 /**
- * The memory backend of a server, and all that it does with claims. It is looked at before and after each call: what lapses is
+ * The memory backend of a server, and all that it does with claims. It is looked at before and after each call: what expires is
  * dropped when somebody asks.
  * @param engine the memory backend, sound or with a planted bug
  */
@@ -21,7 +21,7 @@ export function witnessed(clock: Clock, tell: (served: Served) => void, engine: 
     return there;
   };
 
-  async function look(key: string, did: 'left' | 'lapsed'): Promise<void> {
+  async function look(key: string, did: 'left' | 'expired'): Promise<void> {
     const there = await list(key);
     for (const [id, had] of known) if (!there.has(id) && known.delete(id)) tell({ did, id, ...had });
     for (const [id, { held }] of there) {
@@ -36,7 +36,7 @@ export function witnessed(clock: Clock, tell: (served: Served) => void, engine: 
     async attempt(claim) {
       const { key, id, label } = claim;
       labels.set(id, label);
-      await look(key, 'lapsed');
+      await look(key, 'expired');
       const answer = await backend.attempt({ ...claim, label: id });
       const stands = { id, label, held: false };
       if (!answer.granted && !claim.queue) tell({ did: 'refused', ...stands });
@@ -44,15 +44,15 @@ export function witnessed(clock: Clock, tell: (served: Served) => void, engine: 
         known.set(id, stands);
         tell({ did: 'joined', ...stands });
       }
-      await look(key, 'lapsed');
+      await look(key, 'expired');
       return answer;
     },
     async renew(claims) {
-      for (const { key } of claims) await look(key, 'lapsed');
+      for (const { key } of claims) await look(key, 'expired');
       return backend.renew(claims);
     },
     async release(handle) {
-      await look(handle.key, 'lapsed');
+      await look(handle.key, 'expired');
       const answer = await backend.release(handle);
       await look(handle.key, 'left');
       return answer;

@@ -6,9 +6,9 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/memory.ts#memory pefZQl: true => false': 'Only the names count, and no value.',
   'src/backends/memory.ts#Memory.join osVgJe: false => true': 'It is set before it is read.',
   'src/backends/memory.ts#Memory.join ql-b1R: 0 => 1': 'It is set to what is later before it is read.',
-  'src/backends/memory.ts#Memory.raise za0jrZ: 0n => 1n': 'The first ticket is 1, so it raises none.',
+  'src/backends/memory.ts#Memory.raise za0jrZ: 0n => 1n': 'The first token is 1, so it raises none.',
   'src/backends/memory.ts#Memory.raise VdzXXU: <= => <':
-    'Raised to the ticket that it has, it has the same tickets as before.',
+    'Raised to the token that it has, it has the same tokens as before.',
   'src/backends/memory.ts#Memory.raise TGt8zN: > => >=': 'The same number is kept.',
   'src/backends/quorum/backend.ts#Quorum.introduced VfLWyv: false => true':
     'Nothing is answered before the first call has begun, which sets it.',
@@ -20,7 +20,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/quorum/ballot.ts#Ballot.release 8N9MW6: !this.grant => true':
     'An outcome that was told stays as it is, so that only costs the stack of an error.',
   "src/backends/quorum/ballot.ts#Ballot.release ccRYxW: 'unknown' => ''": 'Nobody asks how many are unknown.',
-  'src/backends/quorum/ballot.ts#Ballot.win 97xSnM: fenced ? ticket : undefined => undefined':
+  'src/backends/quorum/ballot.ts#Ballot.win 97xSnM: fenced ? token : undefined => undefined':
     'When it is won, all votes there are have the number: who gave a lower one is being asked anew.',
   'src/backends/quorum/ballot.ts#proposalOf 0hzVkL: 0n => 1n':
     'Both are no more than the number that is proposed without it.',
@@ -355,19 +355,19 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/redis/lua/include/attempt.lua#attempt NjWaCK: <= => <':
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/redis/lua/include/contended.lua#contention 8XiBke: 45 => 0':
-    'A dash is before any digit, so the text of dashes is not more than any ticket.',
+    'A dash is before any digit, so the text of dashes is not more than any token.',
   'src/backends/redis/lua/include/contended.lua#contention QB57Wq: 45 => 450':
-    'A dash is before any digit, so the text of dashes is not more than any ticket.',
+    'A dash is before any digit, so the text of dashes is not more than any token.',
   'src/backends/redis/lua/include/contended.lua#contention k6sO69: 1 => 2':
     'What reaches just as far is written as the same number.',
   'src/backends/redis/lua/include/contended.lua#contention XLyS1J: < => <=':
     'What reaches just as far is written as the same number.',
   'src/backends/redis/lua/include/contended.lua#contention qWiJ06: < => <=':
-    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+    'No score is 0 or 1: those of holders are far below, those of waiters are tokens.',
   'src/backends/redis/lua/include/contended.lua#contention kAWxlG: 0 => 1':
-    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+    'No score is 0 or 1: those of holders are far below, those of waiters are tokens.',
   'src/backends/redis/lua/include/portion.lua#portion w_SD4a: 0 => 1':
-    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+    'No score is 0 or 1: those of holders are far below, those of waiters are tokens.',
   'src/backends/redis/lua/include/portion.lua#portion rcOtnm: * => /':
     'A portion that is not full is followed by an empty one, which only costs.',
   'src/backends/redis/lua/include/portion.lua#portion ubq_FN: 2 => 0':
@@ -387,38 +387,38 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/redis/lua/include/standing.lua#standing -c6YNr: <= => <':
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/redis/lua/include/take.lua#behind soeGun: < => <=':
-    'One ticket is what comes of room for one in either way.',
+    'One token is what comes of room for one in either way.',
   'src/backends/redis/lua/include/take.lua#behind MvWy_b: 1 => 2':
-    'One ticket is what comes of room for one in either way.',
+    'One token is what comes of room for one in either way.',
   'src/backends/redis/lua/include/take.lua#behind KNVyG4: < => <=':
     'Room for just as many is written as the same number.',
   'src/backends/redis/lua/include/take.lua#behind WcH_LT: + => -': 'It only makes a number of a text.',
   'src/backends/redis/lua/include/take.lua#behind g9Fgty: 0 => 1':
     'Room for just as many is written as the same number.',
-  'src/backends/redis/lua/include/take.lua#tickets BxRG7p: < => <=':
+  'src/backends/redis/lua/include/take.lua#tokens BxRG7p: < => <=':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/redis/lua/include/take.lua#tickets GCwyxU: + => -': 'It only makes a number of a text.',
-  'src/backends/redis/lua/include/take.lua#tickets C8BQ-q: + => -':
-    'The tickets are one or two µs older, and above the last one all the same.',
-  'src/backends/redis/lua/include/take.lua#tickets ZAleu8: 1 => 0':
-    'The tickets are one or two µs older, and above the last one all the same.',
+  'src/backends/redis/lua/include/take.lua#tokens GCwyxU: + => -': 'It only makes a number of a text.',
+  'src/backends/redis/lua/include/take.lua#tokens C8BQ-q: + => -':
+    'The tokens are one or two µs older, and above the last one all the same.',
+  'src/backends/redis/lua/include/take.lua#tokens ZAleu8: 1 => 0':
+    'The tokens are one or two µs older, and above the last one all the same.',
   'src/backends/redis/lua/include/take.lua#set_sole iY1twt: > => >=': 'The key is kept 1 ms longer.',
   'src/backends/redis/lua/inspect.lua#script leLMXC: < => <=':
-    'No score is 0: those of holders are far below, those of waiters are tickets.',
+    'No score is 0: those of holders are far below, those of waiters are tokens.',
   'src/backends/redis/lua/inspect.lua#script k8v5GB: 0 => 1':
-    'No score is 0: those of holders are far below, those of waiters are tickets.',
+    'No score is 0: those of holders are far below, those of waiters are tokens.',
   'src/backends/redis/lua/inspect.lua#script 0Ju-iy: < => <=':
-    'No score is 0: those of holders are far below, those of waiters are tickets.',
+    'No score is 0: those of holders are far below, those of waiters are tokens.',
   'src/backends/redis/lua/inspect.lua#script m1HGMb: 0 => 1':
-    'No score is 0: those of holders are far below, those of waiters are tickets.',
+    'No score is 0: those of holders are far below, those of waiters are tokens.',
   'src/backends/redis/lua/release.lua#script uI_mul: #ARGV == 1 => false':
     'A text and an array of one read the same: it only costs the server a write more.',
   'src/backends/redis/lua/release.lua#script 0G0KCp: 1 => 0':
     'A text and an array of one read the same: it only costs the server a write more.',
   'src/backends/redis/lua/release.lua#script XS1lsD: 1 => 0': 'What stands at 0 is no part of a reply.',
-  'src/backends/redis/lua/leave.lua#ticket_of 5rlU9J: > => >=':
+  'src/backends/redis/lua/leave.lua#token_of 5rlU9J: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/redis/lua/leave.lua#ticket_of bAwLGb: > => >=':
+  'src/backends/redis/lua/leave.lua#token_of bAwLGb: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/redis/lua/leave.lua#leave NROyGz: 0 => 1':
     'Tries whose time is over are not counted, whatever their number is.',
@@ -435,7 +435,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/redis/lua/renew.lua#renew UFEfW3: <= => <':
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/redis/lua/renew.lua#renew nKQtQv: id == line.whole => true':
-    'Where one leaves no room nobody else holds, and where none does its lapse is not read.',
+    'Where one leaves no room nobody else holds, and where none does its expiry is not read.',
   'src/backends/redis/lua/renew.lua#renew 1aJCbc: count == 1 => false':
     'A text and an array of one read the same: it only costs the server a write more.',
   'src/backends/redis/lua/renew.lua#renew 19OIyz: 1 => 0':
@@ -513,7 +513,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'How many named the room is asked for only where it is less than all seats, and then it was counted from 0 again.',
   'src/backends/redis/lua/include/line.lua#line_rule OftKoJ: 0 => 1': 'No key is to vanish in the first ms of 1970.',
   'src/backends/redis/lua/include/line.lua#line_rule JIE7ZS: 0 => 1':
-    'The last ticket, which is as good as the clock, is more than either.',
+    'The last token, which is as good as the clock, is more than either.',
   'src/backends/redis/lua/include/line.lua#line_rule NWkFZJ: 1 => 2':
     'Either way one holder leaves no room, and when it goes the sum begins anew.',
   'src/backends/redis/lua/include/line.lua#line_rule TATRyC: 1 => 0':
@@ -521,16 +521,16 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   "src/backends/redis/lua/include/line.lua#line_rule 5HBfs4: type(redis.pcall('UNLINK', line.places, line. … ) == 'table' => true":
     'What was freed by the first command is not there for the second.',
   'src/backends/redis/lua/include/line.lua#line_rule JPzRTD: > => >=':
-    'The last ticket of a free lock is remembered for longer.',
+    'The last token of a free lock is remembered for longer.',
   'src/backends/redis/lua/include/line.lua#line_rule M3E-nG: > => >=': 'The keys are kept longer, a step sooner.',
   'src/backends/redis/lua/include/line.lua#line_rule aWdTQV: no_seats(line) => nothing':
     'The sweep that follows finds nobody, and begins anew.',
   'src/backends/redis/lua/include/line.lua#line_rule 5Ib_pt: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/redis/lua/include/line.lua#line_rule iE1K_e: < => <=':
-    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+    'No score is 0 or 1: those of holders are far below, those of waiters are tokens.',
   'src/backends/redis/lua/include/line.lua#line_rule BArhd6: 0 => 1':
-    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+    'No score is 0 or 1: those of holders are far below, those of waiters are tokens.',
   'src/backends/redis/lua/include/line.lua#line_rule hLoC0B: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
   "src/backends/redis/lua/include/line.lua#line_rule PoR08_: type(holders) == 'number' and holders > COUNTED => false":
@@ -538,11 +538,11 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/redis/lua/include/line.lua#line_rule H_567-: > => >=':
     'Where there are just as many, they are counted anew when the next one has left.',
   'src/backends/redis/lua/include/line.lua#line_rule y36zVJ: 0 => 1':
-    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+    'No score is 0 or 1: those of holders are far below, those of waiters are tokens.',
   'src/backends/redis/lua/include/line.lua#line_rule okOiQn: > => >=':
     'Where no seat is taken nobody is found, which only costs.',
   'src/backends/redis/lua/include/line.lua#line_rule O3W7_M: 0 => 1':
-    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+    'No score is 0 or 1: those of holders are far below, those of waiters are tokens.',
   'src/backends/redis/lua/include/line.lua#line_rule Fhm33l: 1 => 2': 'Only the first of those that are found is read.',
   'src/backends/redis/lua/include/line.lua#line_rule KqlJLW: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
@@ -575,7 +575,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Of no transaction it is told as little as of one of a second.',
   'src/backends/postgres/sql/inspect.sql#script OdspZh: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/postgres/sql/inspect.sql#script vMIMoS: ORDER BY standing.key, standing.ticket => nothing':
+  'src/backends/postgres/sql/inspect.sql#script vMIMoS: ORDER BY standing.key, standing.token => nothing':
     'The windows have sorted it so already; it is asked for so that no plan has to be trusted.',
   'src/backends/mysql/sql/exchange.sql#script WSvc9E: 16 => 160':
     'The first 16 signs decide, and nothing happens in the very µs of the clock that was read before.',

@@ -14,7 +14,7 @@ const TOO_LONG = 15_000;
 const WITHIN = 240_000;
 /** Each may end with tests that are in doubt. */
 const ATTEMPTS = 4;
-/** ms; who takes longer waits for leases to lapse. */
+/** ms; who takes longer waits for leases to expire. */
 const QUICK = 400;
 /** Mutants that a process judges: it keeps what it loaded for each. */
 const MOST = 60;

@@ -61,10 +61,10 @@ test.each([
 test.each([
   ['an engine whose holds outlive a process', true],
   ['an engine of sessions', false],
-])('a tick whose run failed on %s is not run again, and the others are told that it failed', async (_, lapses) => {
+])('a tick whose run failed on %s is not run again, and the others are told that it failed', async (_, expires) => {
   const { kept, clock, instance, tick } = scene();
-  const session = { ...kept.traits, lapses: false, keptBy: 'session' } as const;
-  const backend = lapses ? kept : around(kept, { traits: session });
+  const session = { ...kept.traits, expires: false, keptBy: 'session' } as const;
+  const backend = expires ? kept : around(kept, { traits: session });
   const failed = instance('a', { backend }).once(NAME, tick, () => Promise.reject(new Error('no paper')));
   await expect(failed).rejects.toThrow('no paper');
   const result = await instance('b', { backend }).once(NAME, tick, () => 1);

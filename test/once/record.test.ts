@@ -13,7 +13,7 @@ type Kept = ReturnType<typeof scene>['kept'];
 /** What the engine keeps when a process ends: holds that last, or only notes. */
 const KEEPS: Readonly<Record<string, (kept: Kept) => Backend>> = {
   holds: (kept) => kept,
-  notes: (kept) => around(kept, { traits: { ...kept.traits, lapses: false, keptBy: 'session' } }),
+  notes: (kept) => around(kept, { traits: { ...kept.traits, expires: false, keptBy: 'session' } }),
 };
 
 const isRecord = (key: string): boolean => key.endsWith('#done');

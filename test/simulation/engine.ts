@@ -41,7 +41,7 @@ export class Engine {
   readonly backend: Backend;
   onAdmitted: (id: string) => void = () => {};
   onFreed: (id: string) => void = () => {};
-  onEvicted: (key: string, ticket: bigint) => void = () => {};
+  onEvicted: (key: string, token: bigint) => void = () => {};
   readonly #listeners = new Map<string, Wake>();
 
   constructor(machine: Process, serve: Serve = (clock) => memory({ clock })) {
@@ -76,9 +76,9 @@ export class Engine {
     this.#listeners.set(id, listener);
   }
 
-  async evict(key: string, ticket: bigint): Promise<boolean> {
-    const evicted = await this.backend.evict!(key, ticket);
-    if (evicted) this.onEvicted(key, ticket);
+  async evict(key: string, token: bigint): Promise<boolean> {
+    const evicted = await this.backend.evict!(key, token);
+    if (evicted) this.onEvicted(key, token);
     return evicted;
   }
 
@@ -150,8 +150,8 @@ export class Client implements Backend {
     yield* await this.#call(() => this.#engine.standings(prefix));
   }
 
-  evict(key: string, ticket: bigint): Promise<boolean> {
-    return this.#call(() => this.#engine.evict(key, ticket));
+  evict(key: string, token: bigint): Promise<boolean> {
+    return this.#call(() => this.#engine.evict(key, token));
   }
 
   async close(): Promise<void> {

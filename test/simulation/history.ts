@@ -24,7 +24,7 @@ export interface Held {
 
 /** A claim came into the line of a server or was refused, was admitted, was let go, or was dropped because it gave no sign of life. */
 export interface Served {
-  readonly did: 'joined' | 'refused' | 'admitted' | 'left' | 'lapsed';
+  readonly did: 'joined' | 'refused' | 'admitted' | 'left' | 'expired';
   readonly id: string;
   readonly label: string;
   /** It had been admitted. */

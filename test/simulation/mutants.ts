@@ -119,7 +119,7 @@ export const MUTANTS: readonly Mutant[] = [
     foundBy: 'tokens',
   },
   {
-    bug: 'hands over beyond the reserved tickets',
+    bug: 'hands over beyond the reserved tokens',
     file: 'core/line/hand-over.ts',
     sound: 'if (tenure.passes + 1 >= hold.span) return false;',
     broken: '',
@@ -151,8 +151,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'gives up a withdrawal that only a session would end',
     file: 'core/engine/withdrawal.ts',
-    sound: "const lapses = backend.traits.keptBy === 'lease';",
-    broken: 'const lapses = true;',
+    sound: "const expires = backend.traits.keptBy === 'lease';",
+    broken: 'const expires = true;',
     foundBy: 'residue',
   },
   {

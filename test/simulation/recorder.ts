@@ -65,7 +65,7 @@ export class Recorder implements Disposable {
   #ops = 0;
   #leases = 0;
 
-  /** @param evicted claims evicted by force, as `key:ticket` */
+  /** @param evicted claims evicted by force, as `key:token` */
   constructor(world: World, evicted: ReadonlySet<string>) {
     this.#world = world;
     this.#evicted = evicted;
@@ -212,8 +212,8 @@ export class Recorder implements Disposable {
     return this.wasEvicted(hold.claim.key, hold.token - BigInt(hold.tenure.passes));
   }
 
-  protected wasEvicted(key: string, ticket: bigint): boolean {
-    return this.#evicted.has(`${key}:${ticket}`);
+  protected wasEvicted(key: string, token: bigint): boolean {
+    return this.#evicted.has(`${key}:${token}`);
   }
 
   readonly #told = (message: unknown, name: string | symbol): void => {

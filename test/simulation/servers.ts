@@ -17,7 +17,7 @@ export interface Side {
 /** The engine of a run: one server, or several of which a majority decides. */
 export class Servers {
   readonly engines: readonly Engine[];
-  /** Claims evicted by force, as `key:ticket`, and so the votes of them that a node had: of a quorum these may have other numbers. */
+  /** Claims evicted by force, as `key:token`, and so the votes of them that a node had: of a quorum these may have other numbers. */
   readonly evicted = new Set<string>();
   onEvicted: (key: string) => void = () => {};
 
@@ -27,8 +27,8 @@ export class Servers {
     this.#join = join;
     this.engines = machines.map((machine, node) => new Engine(machine, serve?.(node)));
     for (const engine of this.engines)
-      engine.onEvicted = (key, ticket) => {
-        this.evicted.add(`${key}:${ticket}`);
+      engine.onEvicted = (key, token) => {
+        this.evicted.add(`${key}:${token}`);
       };
   }
 
@@ -39,10 +39,10 @@ export class Servers {
     const session = scene.keptBy === 'session' ? new Session(this.engines[0]!, clients[0]!) : undefined;
     const one = session?.backend ?? clients[0]!;
     const backend = clients.length === 1 ? one : this.#join(clients, { clock: process.clock });
-    const evict = (key: string, ticket: bigint): Promise<boolean> => {
-      this.evicted.add(`${key}:${ticket}`);
+    const evict = (key: string, token: bigint): Promise<boolean> => {
+      this.evicted.add(`${key}:${token}`);
       this.onEvicted(key);
-      return backend.evict!(key, ticket);
+      return backend.evict!(key, token);
     };
     return {
       backend: around(backend, { evict }),

@@ -12,12 +12,12 @@ export class Session {
   readonly #engine: Engine;
   readonly #claims = new Map<string, Handle>();
 
-  /** @param client of one process, on an engine that lets claims lapse */
+  /** @param client of one process, on an engine that lets claims expire */
   constructor(engine: Engine, client: Backend) {
     this.#engine = engine;
     const { watch } = client;
     this.backend = around(client, {
-      traits: { ...client.traits, lapses: false, keptBy: 'session', outlives: SESSION },
+      traits: { ...client.traits, expires: false, keptBy: 'session', outlives: SESSION },
       attempt: async (claim) => word(claim, await client.attempt(this.#kept(claim))),
       renew: async (claims) => {
         const answers = await client.renew(claims.map(this.#kept));

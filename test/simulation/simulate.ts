@@ -16,7 +16,7 @@ export const DRIFT = 0.004_9;
 /** True ms of trouble, and for everything to end after it. */
 export const TROUBLE = 6_000;
 export const HEALED = 120_000;
-/** After the end: whatever was unknown is undone or has lapsed. */
+/** After the end: whatever was unknown is undone or has expired. */
 const SETTLED = LONGEST_TTL + 20_000;
 
 /**

@@ -6,7 +6,7 @@ const tagOf = ({ label }: Standing): string => label.slice(0, 15);
 
 /** By what nodes list, how many of them keep an exclusive hold. */
 export class Votes {
-  /** A hold is found by its ticket; a vote that is asked for anew may have a higher one, and the same tag. */
+  /** A hold is found by its token; a vote that is asked for anew may have a higher one, and the same tag. */
   readonly #tags = new Map<string, string>();
 
   /** Undefined where it cannot be told: part of a multi-lock, which is seen late, when all its votes are other ones. */
@@ -17,7 +17,7 @@ export class Votes {
       ofKey.filter((list) => list.some((standing) => tagOf(standing) === tag)).length;
     if (!this.#tags.has(claim.id)) {
       // A rival that lost may have a vote with the same number.
-      const tags = ofKey.flat().flatMap((standing) => (standing.ticket === first ? [tagOf(standing)] : []));
+      const tags = ofKey.flat().flatMap((standing) => (standing.token === first ? [tagOf(standing)] : []));
       const [tag] = tags.sort((a, b) => votes(b) - votes(a));
       if (tag !== undefined) this.#tags.set(claim.id, tag);
     }

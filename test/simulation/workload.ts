@@ -19,7 +19,7 @@ export interface Manners {
   readonly keys: number;
   /** Over several engines nobody counts permits. */
   readonly several: boolean;
-  /** Leases that follow from how long others held need notes, and holds that lapse. */
+  /** Leases that follow from how long others held need notes, and holds that expire. */
   readonly adaptive: boolean;
   /** Some releases wait for the next caller of their process, and nobody waits for a release. */
   readonly lingers: boolean;

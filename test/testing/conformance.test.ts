@@ -31,8 +31,8 @@ describe('the suite', () => {
     const subject = rich();
     for (const { name, run } of conformance(subject)) {
       const { excludedBy } = await run();
-      // An engine has a clock or observes lapses, never both. The stores without a clock run that law.
-      if (excludedBy !== 'observed lapses') expect(excludedBy, name).toBeUndefined();
+      // An engine has a clock or observes expires, never both. The stores without a clock run that law.
+      if (excludedBy !== 'observed expires') expect(excludedBy, name).toBeUndefined();
     }
   });
 
@@ -40,14 +40,14 @@ describe('the suite', () => {
     const clock = manualClock();
     const mute = around(memory({ clock }), { attempt: () => new Promise(() => {}) });
     const subject = { name: 'mute', open: async () => mute, clock };
-    await expect(run(subject, 'a repeated attempt keeps its ticket')).rejects.toThrow('has not ended');
+    await expect(run(subject, 'a repeated attempt keeps its token')).rejects.toThrow('has not ended');
   });
 
   test('ends a case whose engine never opens', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const subject = { name: 'mute', open: () => new Promise<never>(() => {}) };
-      const ended = expect(run(subject, 'a repeated attempt keeps its ticket')).rejects.toThrow('mute did not open');
+      const ended = expect(run(subject, 'a repeated attempt keeps its token')).rejects.toThrow('mute did not open');
       await vi.advanceTimersByTimeAsync(60_000);
       await ended;
     } finally {
@@ -75,7 +75,7 @@ describe('the suite', () => {
       });
     };
     await expect(
-      run({ name: 'broken', open: counted, clock }, 'a repeated attempt keeps its ticket'),
+      run({ name: 'broken', open: counted, clock }, 'a repeated attempt keeps its token'),
     ).rejects.toThrow();
     expect(open).toBe(0);
     expect(clock.pending).toBe(0);

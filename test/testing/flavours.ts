@@ -112,7 +112,7 @@ function mailing(engine: Backend, line: Line, clock: Clock): Backend {
 async function watchLine(engine: Backend, key: string, tell: () => void, clock: Clock): Promise<AsyncDisposable> {
   const look = async (): Promise<string> => {
     const line = [];
-    for await (const { ticket } of engine.inspect!(key, { exact: true })) line.push(ticket);
+    for await (const { token } of engine.inspect!(key, { exact: true })) line.push(token);
     return line.join();
   };
   const before = await look();

@@ -61,7 +61,7 @@ const shows =
 export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'lets an attempt again shorten what was renewed',
-    foundBy: 'a lapse never moves backwards: an attempt again leaves a hold what a renewal has confirmed',
+    foundBy: 'an expiry never moves backwards: an attempt again leaves a hold what a renewal has confirmed',
     plant: (sound) => ({
       async attempt(claim) {
         const answer = await sound.attempt(claim);
@@ -76,7 +76,7 @@ export const MUTANTS: readonly Mutant[] = [
     plant: (sound) => ({
       async release({ key }, next) {
         const [head] = await line(sound, key);
-        const freed = head !== undefined && (await sound.evict!(key, head.ticket));
+        const freed = head !== undefined && (await sound.evict!(key, head.token));
         return { freed, next: next && (await sound.attempt(next)) };
       },
     }),
@@ -101,7 +101,7 @@ export const MUTANTS: readonly Mutant[] = [
         const answer = await sound.release(handle);
         if (!next) return answer;
         const waiting = await line(sound, handle.key);
-        for (const { ticket } of waiting) await sound.evict!(handle.key, ticket);
+        for (const { token } of waiting) await sound.evict!(handle.key, token);
         return { ...answer, next: await sound.attempt(next) };
       },
     }),
@@ -136,12 +136,12 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    bug: 'never lets a hold lapse',
-    foundBy: 'a hold lapses, and a renewal does not bring it back',
+    bug: 'never lets a hold expire',
+    foundBy: 'a hold expires, and a renewal does not bring it back',
     plant: attemptsAs(({ ttl }) => ({ ttl: ttl * 1_000 })),
   },
   {
-    bug: 'lets a hold lapse early',
+    bug: 'lets a hold expire early',
     foundBy: 'repeated attempts keep a hold and a place alive past their ttl',
     plant: attemptsAs(({ ttl }) => ({ ttl: ttl / 10 })),
   },
@@ -152,7 +152,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'keeps no place for those who asked for one',
-    foundBy: 'claims are admitted in the order they came, with growing tickets',
+    foundBy: 'claims are admitted in the order they came, with growing tokens',
     plant: attemptsAs(() => ({ queue: false })),
   },
   {
@@ -168,36 +168,36 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    bug: 'gives a new ticket for asking again',
-    foundBy: 'a repeated attempt keeps its ticket',
+    bug: 'gives a new token for asking again',
+    foundBy: 'a repeated attempt keeps its token',
     plant: (sound) => {
       let asked = 0n;
       return {
         async attempt(claim) {
           const answer = await sound.attempt(claim);
-          return answer.granted ? { ...answer, ticket: answer.ticket + ++asked } : answer;
+          return answer.granted ? { ...answer, token: answer.token + ++asked } : answer;
         },
       };
     },
   },
   {
-    bug: 'counts tickets from one again when the line was empty',
-    foundBy: 'tickets grow over a release, even of an idle key',
+    bug: 'counts tokens from one again when the line was empty',
+    foundBy: 'tokens grow over a release, even of an idle key',
     plant: (sound) => ({
       async attempt(claim) {
         const answer = await sound.attempt(claim);
-        return answer.granted && (await line(sound, claim.key)).length === 1 ? { ...answer, ticket: 1n } : answer;
+        return answer.granted && (await line(sound, claim.key)).length === 1 ? { ...answer, token: 1n } : answer;
       },
     }),
   },
   {
-    bug: 'reserves one ticket whatever the span',
-    foundBy: 'a span reserves its tickets: the next claim begins above them',
+    bug: 'reserves one token whatever the span',
+    foundBy: 'a span reserves its tokens: the next claim begins above them',
     plant: attemptsAs(() => ({ span: 1 })),
   },
   {
-    bug: 'takes no notice of the proposed ticket',
-    foundBy: 'a ticket is never below the one that was proposed',
+    bug: 'takes no notice of the proposed token',
+    foundBy: 'a token is never below the one that was proposed',
     plant: attemptsAs(() => ({ atLeast: undefined })),
   },
   {
@@ -261,11 +261,11 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    bug: 'tells a waiter of a ticket that is not its own',
+    bug: 'tells a waiter of a token that is not its own',
     foundBy: 'a release wakes the next in line',
     plant: (sound) => ({
       watch: (claim, wake, age) =>
-        sound.watch!(claim, (grant?: Grant) => wake(grant && { ...grant, ticket: grant.ticket + 1n }), age),
+        sound.watch!(claim, (grant?: Grant) => wake(grant && { ...grant, token: grant.token + 1n }), age),
     }),
   },
   {
@@ -310,12 +310,12 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    bug: 'evicts the holder whatever the ticket',
-    foundBy: 'a forced release frees the hold with that ticket, and no other',
+    bug: 'evicts the holder whatever the token',
+    foundBy: 'a forced release frees the hold with that token, and no other',
     plant: (sound) => ({
       async evict(key) {
         const [head] = await line(sound, key);
-        return head !== undefined && sound.evict!(key, head.ticket);
+        return head !== undefined && sound.evict!(key, head.token);
       },
     }),
   },
@@ -323,9 +323,9 @@ export const MUTANTS: readonly Mutant[] = [
     bug: 'evicts all readers for one',
     foundBy: 'a forced release of one reader leaves the others in',
     plant: (sound) => ({
-      async evict(key, ticket) {
-        const found = await sound.evict!(key, ticket);
-        if (found) for (const { ticket: other } of await line(sound, key)) await sound.evict!(key, other);
+      async evict(key, token) {
+        const found = await sound.evict!(key, token);
+        if (found) for (const { token: other } of await line(sound, key)) await sound.evict!(key, other);
         return found;
       },
     }),
@@ -335,7 +335,7 @@ export const MUTANTS: readonly Mutant[] = [
     foundBy: 'a client that closes, even twice, disturbs no other',
     plant: (sound) => ({
       async close() {
-        for await (const { key, ticket } of sound.inspect!('')) await sound.evict!(key, ticket);
+        for await (const { key, token } of sound.inspect!('')) await sound.evict!(key, token);
       },
     }),
   },

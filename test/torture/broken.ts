@@ -3,7 +3,7 @@ import type { Attempt, Backend, Claim } from '../../src/core/contract/backend.ts
 import { around } from '../../src/testing/around.ts';
 
 /** A grant that the engine knows nothing of. */
-const MADE_UP: Attempt = { granted: true, ticket: 9_000_000_000_000_000n, validFor: 2_000 };
+const MADE_UP: Attempt = { granted: true, token: 9_000_000_000_000_000n, validFor: 2_000 };
 
 const mapped = (backend: Backend, change: (attempt: Attempt, claim: Claim) => Attempt): Backend =>
   around(backend, {
@@ -51,7 +51,7 @@ export const BROKEN: Readonly<Record<string, (backend: Backend) => Backend>> = {
       },
     ),
   /** What a dead process held stays held. */
-  'ignores lapses': (backend) => {
+  'ignores expires': (backend) => {
     const eternal = (claim: Claim): Claim => ({ ...claim, ttl: claim.ttl * 1_000 });
     return around(backend, {
       attempt: (claim) => backend.attempt(eternal(claim)),
@@ -61,9 +61,9 @@ export const BROKEN: Readonly<Record<string, (backend: Backend) => Backend>> = {
   },
   /** Several grants in a row have the same token. */
   'gives tokens twice': (backend) => {
-    const coarse = (ticket: bigint): bigint => ticket - (ticket % (ticket > 10n ** 12n ? 1_000_000n : 16n));
+    const coarse = (token: bigint): bigint => token - (token % (token > 10n ** 12n ? 1_000_000n : 16n));
     return mapped(around(backend, { traits: { ...backend.traits, spans: false } }), (attempt) =>
-      attempt.granted ? { ...attempt, ticket: coarse(attempt.ticket) } : attempt,
+      attempt.granted ? { ...attempt, token: coarse(attempt.token) } : attempt,
     );
   },
   /** Who waits has to find out by asking again. */

@@ -10,7 +10,7 @@ import { TORTURED } from './tortured.ts';
 /** What is no defect there: nobody is woken in the first place, there are no permits, or a session frees what its process held. */
 const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   redlock: ['drops wake-ups', 'gives a permit too many'],
-  zookeeper: ['ignores lapses'],
+  zookeeper: ['ignores expires'],
 };
 
 /** Where a thread can renew. */

@@ -174,6 +174,6 @@ describeOn('redis', 'holdfast torture, the server gone', () => {
     });
     await killed;
     expect(verdict).toMatchObject({ ended: 'server gone', violations: [] });
-    expect(verdict.notes.join()).toMatch(/lapses within/);
+    expect(verdict.notes.join()).toMatch(/expires within/);
   });
 });

@@ -1,4 +1,4 @@
-/** Where lapses are observed: what a process held that was killed, and commands that come later, each for a fourth of the lease. */
+/** Where expires are observed: what a process held that was killed, and commands that come later, each for a fourth of the lease. */
 import { expect, test } from 'vitest';
 import { Desk } from '../cli/shell.ts';
 import type { HolderCalls } from '../connect/holder.worker.ts';

@@ -134,7 +134,7 @@ describe.each(Object.entries(MOUNTS))('the page, mounted into %s', (_name, mount
     await using locks = createLocks(memory());
     await using lease = await locks.mutex('order:42').acquire();
     await using service = await mount(locks);
-    const order = { key: 'order:42', ticket: `${lease.token}`, reason: 'it hangs' };
+    const order = { key: 'order:42', token: `${lease.token}`, reason: 'it hangs' };
     const refused = await post(service.url, 'release', order);
     expect([refused.status, await refused.json()]).toEqual([403, { error: expect.stringContaining('read-only') }]);
     expect((await post(service.url, 'look', {})).status).toBe(200);
@@ -154,7 +154,7 @@ describe.each(Object.entries(MOUNTS))('the page, mounted into %s', (_name, mount
     const told: [ReleaseOrder, unknown][] = [];
     const released = (order: ReleaseOrder, { headers }: IncomingMessage): void => void told.push([order, headers.user]);
     await using service = await mount(locks, { readOnly: false, released });
-    const order = { key: 'order:42', ticket: `${lease.token}`, reason: 'it hangs' };
+    const order = { key: 'order:42', token: `${lease.token}`, reason: 'it hangs' };
     const answer = await post(service.url, 'release', order);
     expect([answer.status, await answer.json()]).toEqual([200, { evicted: true }]);
     expect(told).toEqual([[order, 'ann']]);

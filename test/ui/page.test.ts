@@ -259,7 +259,7 @@ describeOn('browser', 'the page', () => {
       await page.waitForSelector('.band >> text=hung was evicted.');
       await page.waitForSelector('.people .holder >> text=next');
       await page.waitForSelector('.losses li.bad >> text=hung was evicted');
-      expect(site.shell.stdout).toMatch(/evicted the holder of "stuck" with ticket \d+: it hangs since noon/);
+      expect(site.shell.stdout).toMatch(/evicted the holder of "stuck" with token \d+: it hangs since noon/);
       await until(
         'the holder is told',
         async () => !(await contest.holder.extend(1_000).catch(() => false)) && !contest.holder.held,
@@ -276,7 +276,7 @@ describeOn('browser', 'the page', () => {
       expect(await page.innerText('.hint')).toContain("holdfast release --force --reason '…' 'kept'");
       const status =
         await page.evaluate(`fetch('release', { method: 'POST', headers: { 'Content-Type': 'application/json' },
-        body: '{"key":"kept","ticket":"1","reason":"x"}' }).then(({ status }) => status)`);
+        body: '{"key":"kept","token":"1","reason":"x"}' }).then(({ status }) => status)`);
       expect(status).toBe(403);
     });
   });

@@ -57,15 +57,15 @@ describe('a request', () => {
     ['', 'not JSON'],
     ['null', 'key'],
     ['{"key":1}', 'key'],
-    ['{"key":"a","ticket":"x"}', 'ticket'],
-    ['{"key":"a","ticket":7,"reason":"b"}', 'ticket'],
-    ['{"key":"a","ticket":"7","reason":"  "}', 'reason'],
+    ['{"key":"a","token":"x"}', 'token'],
+    ['{"key":"a","token":7,"reason":"b"}', 'token'],
+    ['{"key":"a","token":"7","reason":"  "}', 'reason'],
   ])('to release that is %j is told what is missing', (body, what) => {
     expect(orderOf(body)).toContain(what);
   });
 
   test('to release is taken as it stands', () => {
-    expect(orderOf('{"key":"a","ticket":"7","reason":" b "}')).toEqual({ key: 'a', ticket: '7', reason: 'b' });
+    expect(orderOf('{"key":"a","token":"7","reason":" b "}')).toEqual({ key: 'a', token: '7', reason: 'b' });
   });
 });
 
@@ -103,12 +103,12 @@ test('what a view shows is in its address, and what is wrong there is left out',
   expect(queryOf(new URLSearchParams(many)).lines).toHaveLength(8);
 });
 
-/** Who stands in a line: `+` holds, with the ticket, and ms until it lapses. */
+/** Who stands in a line: `+` holds, with the token, and ms until it expires. */
 const standing = (key: string, text: string, more: Partial<Standing> = {}): Standing => {
-  const [, held, ticket, remaining = '30000'] = /^(\+?)(\d+)(?:\/(\d+))?$/.exec(text)!;
+  const [, held, token, remaining = '30000'] = /^(\+?)(\d+)(?:\/(\d+))?$/.exec(text)!;
   const seats = { take: ALL_SEATS, of: ALL_SEATS };
-  const who = { label: `who-${ticket}`, since: 1_000, position: 0 };
-  return { key, held: held === '+', ticket: BigInt(ticket!), remaining: Number(remaining), ...seats, ...who, ...more };
+  const who = { label: `who-${token}`, since: 1_000, position: 0 };
+  return { key, held: held === '+', token: BigInt(token!), remaining: Number(remaining), ...seats, ...who, ...more };
 };
 
 /** A board that looks at one key once a second, and finds this each time. */
@@ -146,7 +146,7 @@ describe('between two looks', () => {
     ['who got a free key is told', [[], ['+1']], ['granted who-1']],
     ['who was there at the first look did not get it just now', [['+1']], []],
     ['a hold that had time left was given back', [['+1'], []], ['over who-1 released']],
-    ['a hold whose time was over lapsed', [['+1/500'], []], ['over who-1 lapsed']],
+    ['a hold whose time was over expired', [['+1/500'], []], ['over who-1 expired']],
     ['a renewed hold is no news', [['+1/500'], ['+1/30000'], ['+1/20000']], []],
     [
       'who waited and holds now got it from the one before',
@@ -169,7 +169,7 @@ describe('between two looks', () => {
     expect(told(looked(...looks))).toEqual(events);
   });
 
-  test('a long silence says neither whether a hold lapsed nor when another began', () => {
+  test('a long silence says neither whether a hold expired nor when another began', () => {
     const board = new Board();
     look(board, { k: ['+1/500'] }, 1_000);
     look(board, { k: ['+2'] }, 61_000);
@@ -242,11 +242,11 @@ test('what happened is kept, but not for ever', () => {
 
 test('a loss is still told after any number of hand-overs, for an hour', () => {
   const board = looked(['+1/500'], ['+2']);
-  const busy = (at: number, ticket: number) => look(board, { k: ['+2'], busy: [`+${ticket}`] }, at);
+  const busy = (at: number, token: number) => look(board, { k: ['+2'], busy: [`+${token}`] }, at);
   for (let i = 1; i < 3_000; i++) busy(2_000 + i, i);
   const { events, losses } = view(board, '', 5_000);
   expect(events.filter(({ key }) => key === 'k')).toEqual([]);
-  expect(losses).toMatchObject([{ key: 'k', from: 'who-1', to: 'who-2', end: 'lapsed', ago: 3_000 }]);
+  expect(losses).toMatchObject([{ key: 'k', from: 'who-1', to: 'who-2', end: 'expired', ago: 3_000 }]);
   expect(view(board, 'in=busy', 5_000).losses, 'of keys in view').toEqual([]);
   expect(view(board, '', 3_603_000).losses).toEqual([]);
 });
@@ -254,12 +254,12 @@ test('a loss is still told after any number of hand-overs, for an hour', () => {
 test.each([
   'report@2026-05-04T03:00:00.000Z#done',
   'report@2026-05-04T03:00:00.000Z',
-])('the end of %s, which is left to lapse, is no loss', (key) => {
+])('the end of %s, which is left to expire, is no loss', (key) => {
   const board = new Board();
   look(board, { [key]: ['+1/500'], 'report@running': ['+2/500'] }, 1_000);
   look(board, {}, 2_000);
   expect(view(board).losses.map((event) => event.key)).toEqual(['report@running']);
-  expect(told(board).sort()).toEqual(['over who-1 ended', 'over who-2 lapsed']);
+  expect(told(board).sort()).toEqual(['over who-1 ended', 'over who-2 expired']);
 });
 
 describe('an engine that never answered', () => {
@@ -394,7 +394,7 @@ describe('a deadlock', () => {
     expect(graph!.edges, 'and one that only stands behind').toHaveLength(5);
   });
 
-  test('of a process that gives no sign of life is not told: its claims lapse', () => {
+  test('of a process that gives no sign of life is not told: its claims expire', () => {
     const { board, lookAt } = inCircle((at) => (at > 2_000 ? 32_000 - at : 30_000));
     for (let at = 2_000; at < 32_000; at += 1_000) {
       lookAt('a', at);

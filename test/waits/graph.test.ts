@@ -76,12 +76,12 @@ class World {
           cut: false,
           ...(asked !== undefined && { detects: asked }),
         };
-        const ticket = BigInt(number);
+        const token = BigInt(number);
         return {
           key,
           held: this.holds(claim),
           position,
-          ticket,
+          token,
           take,
           of,
           label: `task ${claim.task}`,
@@ -255,7 +255,7 @@ test('who stands behind a deadlock is not part of it', () => {
 test('a line of 20,000 and a ring of 2,000 are judged in a moment', () => {
   const ring = Array.from({ length: 2_000 }, (_, i) => i);
   const claim = (number: number, key: string, position: number, inside: readonly number[]): Standing => ({
-    ...{ key, held: position === 0, position, ticket: BigInt(number), ...EXCLUSIVE, label: '', remaining: 9 },
+    ...{ key, held: position === 0, position, token: BigInt(number), ...EXCLUSIVE, label: '', remaining: 9 },
     origin: { process: 'process0', claim: number, inside: inside.map((claim) => ({ claim })), cut: false },
   });
   const standings = [

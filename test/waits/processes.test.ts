@@ -94,7 +94,7 @@ for (const engine of ['file', 'redis', 'postgres', 'etcd'] as const) {
       expect(await locks.waits()).toEqual({ claims: [], edges: [], deadlocks: [] });
     });
 
-    test('a wait for a process that has died ends when its claims lapse, and is no deadlock', async () => {
+    test('a wait for a process that has died ends when its claims expire, and is no deadlock', async () => {
       const TTL = '3s';
       await using survivor = await startTask(site.url, 'survivor', TTL);
       await using dies = await startTask(site.url, 'dies', TTL);

@@ -18,7 +18,7 @@ const claim = (
   seats: Seats,
   inside: readonly number[] = [],
 ): Standing => ({
-  ...{ key, held, position, ticket: BigInt(number), ...seats, label: `task ${number}`, remaining: 9 },
+  ...{ key, held, position, token: BigInt(number), ...seats, label: `task ${number}`, remaining: 9 },
   origin: {
     process: 'process0',
     claim: number,

@@ -4,32 +4,32 @@ import type { Standing } from '../../src/core/contract/backend.ts';
 import { linesOf } from '../../src/waits/claims.ts';
 import { BETWEEN, Suspects } from '../../src/waits/suspects.ts';
 
-/** When the leases of two processes lapse, ms. */
-type Lapses = Readonly<Record<'p' | 'q', number>>;
+/** When the leases of two processes expire, ms. */
+type Expires = Readonly<Record<'p' | 'q', number>>;
 
 /** Two processes hold a mutex each, and each waits for the other's. */
-function ring(at: number, lapses: Lapses): Standing[] {
+function ring(at: number, expires: Expires): Standing[] {
   const claim = (process: 'p' | 'q', number: number, key: string, position: number): Standing => ({
     ...EXCLUSIVE,
     key,
     held: position === 0,
     position,
-    ticket: BigInt(position + 1),
+    token: BigInt(position + 1),
     label: process,
-    remaining: lapses[process] - at,
+    remaining: expires[process] - at,
     origin: { process, claim: number, inside: position === 0 ? [] : [{ claim: 1 }], cut: false },
   });
   return [claim('p', 1, 'a', 0), claim('q', 2, 'a', 1), claim('q', 1, 'b', 0), claim('p', 2, 'b', 1)];
 }
 
 /** How many deadlocks each of these looks confirms. */
-function confirmed(looks: readonly (readonly [at: number, lapses: Lapses])[]): number[] {
+function confirmed(looks: readonly (readonly [at: number, expires: Expires])[]): number[] {
   const suspects = new Suspects();
-  return looks.map(([at, lapses]) => suspects.look(linesOf(ring(at, lapses)), () => ({ began: at, ended: at })).length);
+  return looks.map(([at, expires]) => suspects.look(linesOf(ring(at, expires)), () => ({ began: at, ended: at })).length);
 }
 
 describe('a deadlock is confirmed by signs of life of each process in it', () => {
-  const first: Lapses = { p: 10_000, q: 10_000 };
+  const first: Expires = { p: 10_000, q: 10_000 };
 
   test('of two processes that renew, as soon as both have', () => {
     const looks = [
@@ -42,7 +42,7 @@ describe('a deadlock is confirmed by signs of life of each process in it', () =>
   });
 
   test('a renewal that was on its way at the first look proves nothing: the process may have died since it sent it', () => {
-    const arrived: Lapses = { ...first, q: 12_000 };
+    const arrived: Expires = { ...first, q: 12_000 };
     const alive = [1, 2, 3, 4].map((i) => [i * BETWEEN, { ...arrived, p: 10_000 + i * 2_000 }] as const);
     expect(confirmed([[0, first], ...alive])).toEqual([0, 0, 0, 0, 0]);
   });

@@ -33,7 +33,7 @@ const TRAITS: Traits = {
   fencing: 'always',
   spans: false,
   wakes: 'watch',
-  lapses: true,
+  expires: true,
   // Each hold has its own lease. A lease is used again only when the key under it is surely deleted.
   keptBy: 'lease',
   placeTtl: LONGEST_PLACE_TTL,
@@ -73,7 +73,7 @@ export class Etcd implements Backend {
   async attempt(claim: Claim): Promise<Attempt> {
     if (claim.atLeast !== undefined) {
       const message =
-        'etcd numbers its own grants: a quorum cannot propose tickets to it, and one cluster is a quorum already';
+        'etcd numbers its own grants: a quorum cannot propose tokens to it, and one cluster is a quorum already';
       throw new LockError('LOCK_UNSUPPORTED', message, { key: claim.key, backend: this.name });
     }
     try {
@@ -92,7 +92,7 @@ export class Etcd implements Backend {
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const sent = this.#etcd.clock.now();
-    // This leaves time for a second call, to another member, before the hold lapses.
+    // This leaves time for a second call, to another member, before the hold expires.
     const ms = leastOf(
       claims.map(({ ttl }) => ttl / 3),
       this.#etcd.timeout,
@@ -149,13 +149,13 @@ export class Etcd implements Backend {
     return this.#contenders.watches.onNextChange(linePrefix(this.#etcd.prefix, key), tell);
   }
 
-  async evict(key: string, ticket: bigint): Promise<boolean> {
+  async evict(key: string, token: bigint): Promise<boolean> {
     const { client, prefix } = this.#etcd;
     const { places } = await lineNow(client, linePrefix(prefix, key));
-    const found = places.find((place) => place.ticket === ticket);
+    const found = places.find((place) => place.token === token);
     if (!found) return false;
     const { name } = found;
-    return (await client.txn({ compare: [stillStands(name, ticket)], success: [remove(name)] })).succeeded;
+    return (await client.txn({ compare: [stillStands(name, token)], success: [remove(name)] })).succeeded;
   }
 
   check(): Promise<Finding[]> {

@@ -8,7 +8,7 @@ import { ahead, look, newest, stillStands, touch } from './wire/ops.ts';
 export interface Blocked extends Refused<ClaimEntry> {
   /** The first revision that is news. */
   readonly from: bigint;
-  /** How many stood in the line, and the ticket of the last of them. */
+  /** How many stood in the line, and the token of the last of them. */
   readonly count: bigint;
   readonly newest: bigint;
   /** When it was listed, by the clock. */
@@ -33,7 +33,7 @@ export interface Contender {
   /** `moving`: the answer to a move to another lease is missing, so the key may be under that lease. */
   key: 'settled' | 'moving';
   /** Its create revision, once known. */
-  ticket?: bigint;
+  token?: bigint;
   /** When the youngest answered attempt was sent. The deadline of a grant counts from then. */
   sent: number;
   /** Before anything was sent of it, by the clock. */
@@ -61,13 +61,13 @@ export function stateIn(
   if (before.is === 'over') return before;
   const verdict = verdictOn(places, index);
   if (verdict.admitted) return { is: 'admitted', relay: verdict.relay };
-  const [count, last] = [BigInt(places.length), places.at(-1)!.ticket];
+  const [count, last] = [BigInt(places.length), places.at(-1)!.token];
   return { is: 'waiting', obstacle: { ...verdict, from: revision + 1n, count, newest: last, listed: now } };
 }
 
 /** Where it stands in the line; below 0 when it does not. */
-export const indexOf = ({ places }: Line, { name, ticket }: Contender): number =>
-  places.findIndex((place) => place.name.equals(name) && (ticket === undefined || place.ticket === ticket));
+export const indexOf = ({ places }: Line, { name, token }: Contender): number =>
+  places.findIndex((place) => place.name.equals(name) && (token === undefined || place.token === token));
 
 /**
  * Whether the key is known to be under a lease that the leader of now has granted. An earlier leader that stood still, and goes on,
@@ -96,14 +96,14 @@ export async function stillRefused(
   now: number,
   ms: number,
 ): Promise<boolean> {
-  const { state, ticket } = me;
+  const { state, token } = me;
   if (state.is !== 'waiting') return false;
   const { behind, relayed, from, listed, ...before } = state.obstacle;
   const byLine = relayed && (!watched || now - listed >= UNTOLD);
-  const obstacle = behind ? look(behind.name) : ahead(me.line, ticket!);
+  const obstacle = behind ? look(behind.name) : ahead(me.line, token!);
   const looks = [look(me.name), obstacle, ...(byLine ? [newest(me.line)] : [])];
   const [own, other, line] = (await client.txn({ success: looks }, ms)).responses.map(({ range }) => range!);
-  if (own!.kvs[0]?.createRevision !== ticket) return false;
+  if (own!.kvs[0]?.createRevision !== token) return false;
   if (!behind) return other!.kvs.length === before.ahead;
   const [found] = other!.kvs;
   // A newer key of that name stands further back: the watched claim has left. A key that was written has told of its admission.
@@ -112,6 +112,6 @@ export async function stillRefused(
 }
 
 /** An admitted claim wakes the next permit by a write of its own key. If the write is lost, that permit looks by itself. */
-export function wakeNextPermit(client: Client, { name, ticket }: Contender): void {
-  client.txn({ compare: [stillStands(name, ticket!)], success: [touch(name)] }).catch(() => undefined);
+export function wakeNextPermit(client: Client, { name, token }: Contender): void {
+  client.txn({ compare: [stillStands(name, token!)], success: [touch(name)] }).catch(() => undefined);
 }

@@ -49,13 +49,13 @@ async function* places(client: Client, spans: readonly Span[]): AsyncIterable<Cl
 }
 
 async function* standings(client: Client, line: ClaimEntry[]): AsyncIterable<Standing> {
-  line.sort((a, b) => (a.ticket < b.ticket ? -1 : 1));
+  line.sort((a, b) => (a.token < b.token ? -1 : 1));
   const holders = admitted(line);
   const left = await Promise.all(line.map(({ lease }) => remaining(client, lease)));
   for (const [position, place] of line.entries()) {
-    const { ticket, take, of, label } = place;
+    const { token, take, of, label } = place;
     const key = keyOf(place)!;
-    yield { key, held: position < holders, position, ticket, take, of, label, remaining: left[position]! };
+    yield { key, held: position < holders, position, token, take, of, label, remaining: left[position]! };
   }
 }
 

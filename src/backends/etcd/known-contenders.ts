@@ -37,7 +37,7 @@ export class KnownContenders {
   /** The contender of a claim that stands in line, as far as this process knows. */
   standing(id: string): Contender | undefined {
     const me = this.#all.get(id);
-    return me?.ticket === undefined ? undefined : me;
+    return me?.token === undefined ? undefined : me;
   }
 
   /** Gives a contender with a lease that has most of its time ahead. */
@@ -88,7 +88,7 @@ export class KnownContenders {
     this.#waiters.stop(id);
   }
 
-  /** Now and then, forgets holds that were left to lapse: nobody tells when they have. */
+  /** Now and then, forgets holds that were left to expire: nobody tells when they have. */
   #prune(): void {
     if (this.#all.size < this.#roomy) return;
     for (const [id, { lease }] of this.#all) if (lease.goodUntil < this.#clock.now()) this.forget(id);

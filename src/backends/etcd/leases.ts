@@ -25,7 +25,7 @@ const SPARES = 128;
 /**
  * Each hold has its own lease, and so its own ttl. But not each hold gets a new lease: a grant and a revoke would double the writes
  * of a cycle. The lease of a key that is surely deleted waits here for the next hold with the same ttl. Nobody keeps a spare lease
- * alive: it lapses on the server by itself.
+ * alive: it expires on the server by itself.
  */
 export class Leases {
   readonly #client: Client;
@@ -97,7 +97,7 @@ export class Leases {
   /** Takes back a lease whose key is gone. */
   giveBack(lease: ServerLease): void {
     if (lease.state === 'named') {
-      this.end(lease).catch(() => undefined); // if this fails, the lease lapses: nobody keeps it alive
+      this.end(lease).catch(() => undefined); // if this fails, the lease expires: nobody keeps it alive
       return;
     }
     const now = this.#clock.now();

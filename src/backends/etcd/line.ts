@@ -10,7 +10,7 @@ import type { IncomingMessage } from './wire/protobuf.ts';
 export interface ClaimEntry extends Seats {
   readonly name: Buffer;
   /** The create revision. It is the place in line and the fencing token. */
-  readonly ticket: bigint;
+  readonly token: bigint;
   readonly lease: bigint;
   readonly label: string;
 }
@@ -64,5 +64,5 @@ export function entryOf({ key, createRevision, value, lease }: IncomingMessage<t
       { backend: 'etcd' },
     );
   }
-  return { name: key, ticket: createRevision, lease, ...seats };
+  return { name: key, token: createRevision, lease, ...seats };
 }

@@ -45,7 +45,7 @@ export class Moves {
   async #move(me: Contender, seconds: number, ms?: number, whole?: boolean): Promise<Line | undefined> {
     const isOver = (): boolean => me.state.is === 'over';
     if (isOver()) return undefined;
-    const ticket = me.ticket!;
+    const token = me.token!;
     let target = await this.#leases.take(seconds, ms, whole);
     if (isOver()) {
       this.#leases.giveBack(target);
@@ -58,7 +58,7 @@ export class Moves {
       this.#leases.use(target, ms, (lease) => {
         target = lease;
         // Only from this lease: an earlier move whose answer was lost may still come, and must not undo this one.
-        const compare = [stillStands(me.name, ticket), isUnder(me.name, under)];
+        const compare = [stillStands(me.name, token), isUnder(me.name, under)];
         const success = [shift(me.name, lease.id), list(me.line)];
         return this.#client.txn({ compare, success, failure: [get(me.name)] }, ms);
       });
@@ -71,7 +71,7 @@ export class Moves {
     });
     while (!answer.succeeded && !isOver()) {
       const [found] = answer.responses[0]!.range!.kvs;
-      if (found?.createRevision !== ticket) break;
+      if (found?.createRevision !== token) break;
       answer = await from(found.lease); // an earlier move has put it there
     }
     // If the claim was given up meanwhile, its old lease was given back then, and the key under the new lease must go.

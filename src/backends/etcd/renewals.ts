@@ -37,7 +37,7 @@ export async function renew(
     if (!me || kept[index] === false) return 'gone';
     if (!seen || kept[index] === undefined) return 'unknown';
     const found = seen[looks.indexOf(me)];
-    if (!found || found.createRevision !== me.ticket) return 'gone';
+    if (!found || found.createRevision !== me.token) return 'gone';
     if (found.lease !== me.lease.id) me.key = 'moving';
     if (me.key === 'moving') return 'unknown';
     const why = kept[index];

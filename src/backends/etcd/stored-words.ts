@@ -28,15 +28,15 @@ export async function lookAt(client: Client, names: WordsNames): Promise<Seen> {
  */
 export async function leftIn(client: Client, { left }: Seen, me?: Contender, sent = 0): Promise<Left | undefined> {
   if (!left) return undefined;
-  const { ticket, term, ageless, text } = readLeft(left.value);
+  const { token, term, ageless, text } = readLeft(left.value);
   const { header, ttl, granted } = await client.call(TIME_TO_LIVE, { id: left.lease });
   if (ttl < 0n) return undefined;
   // A new leader gives each lease its whole time again. Then they may be as old as words get.
   const passed = Number(header!.term === term ? granted - ttl : granted) * 1_000;
-  const looked = me?.looked ?? (me?.ticket !== undefined && { revision: me.ticket, at: me.began });
+  const looked = me?.looked ?? (me?.token !== undefined && { revision: me.token, at: me.began });
   const since = looked && left.modRevision > looked.revision ? Math.max(0, sent - looked.at) : passed;
   const age = ageless ? 0 : Math.min(passed, since);
-  return { text, ticket, age, validFor: Math.max(1, Number(ttl) * 1_000) };
+  return { text, token, age, validFor: Math.max(1, Number(ttl) * 1_000) };
 }
 
 export async function wordsLease(client: Client, ms: number): Promise<WordsLease> {

@@ -55,7 +55,7 @@ export class Waiters {
   judge(claim: Claim, me: Contender, line: Line): Attempt {
     const index = indexOf(line, me);
     const before = me.state;
-    me.ticket = line.places[index]!.ticket;
+    me.token = line.places[index]!.token;
     me.state = stateIn(line, index, before, this.#clock.now());
     if (me.state.is === 'waiting') {
       this.arm(claim, me);
@@ -63,7 +63,7 @@ export class Waiters {
     }
     if (me.state.is !== 'admitted') return { granted: false };
     if (me.state.relay && before.is !== 'admitted') wakeNextPermit(this.#client, me);
-    return { granted: true, ticket: me.ticket, validFor: me.lease.goodUntil - me.sent };
+    return { granted: true, token: me.token, validFor: me.lease.goodUntil - me.sent };
   }
 
   /** Watches the obstacle of a claim, if somebody listens and nothing is watched yet. */

@@ -28,8 +28,8 @@ export const wordsRange = (prefix: string): readonly [from: Buffer, to: Buffer] 
 
 /** The words as they are stored. The text is last, and may hold anything. */
 export interface StoredWords {
-  /** The ticket of the hold that left them. */
-  readonly ticket: bigint;
+  /** The token of the hold that left them. */
+  readonly token: bigint;
   /** Their lease was granted in this term of a leader, or later. */
   readonly term: bigint;
   readonly ageless: boolean;
@@ -38,7 +38,7 @@ export interface StoredWords {
 
 export interface StoredTries {
   readonly tries: number;
-  /** The ticket of the last of these holds. */
+  /** The token of the last of these holds. */
   readonly begun: bigint;
   readonly mark: string;
 }
@@ -46,13 +46,13 @@ export interface StoredTries {
 const LEFT = /^1 (\d+) (\d+) (dated|ageless) (.*)$/s;
 const TRIES = /^1 (\d+) (\d+) (\S+)$/;
 
-export const writeLeft = (ticket: bigint, term: bigint, { text, ageless }: Leave): Buffer =>
-  Buffer.from(`1 ${ticket} ${term} ${ageless ? 'ageless' : 'dated'} ${text}`);
+export const writeLeft = (token: bigint, term: bigint, { text, ageless }: Leave): Buffer =>
+  Buffer.from(`1 ${token} ${term} ${ageless ? 'ageless' : 'dated'} ${text}`);
 
 /** @throws LockError `LOCK_INVALID` for a text of another format */
 export function readLeft(stored: Buffer): StoredWords {
-  const [ticket, term, how, text] = fieldsOf(LEFT, stored);
-  return { ticket: BigInt(ticket!), term: BigInt(term!), ageless: how === 'ageless', text: text! };
+  const [token, term, how, text] = fieldsOf(LEFT, stored);
+  return { token: BigInt(token!), term: BigInt(term!), ageless: how === 'ageless', text: text! };
 }
 
 export const writeTries = ({ tries, begun, mark }: StoredTries): Buffer => Buffer.from(`1 ${tries} ${begun} ${mark}`);

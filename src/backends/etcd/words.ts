@@ -85,7 +85,7 @@ export class EtcdWords implements Words {
     }
     if (me) me.looked = { revision: seen.revision, at };
     if (!came.granted) return { ...came, mark: await this.#markBehind(claim, seen) };
-    return answered.counts > 0 ? { ...came, tries: await this.#count(claim, answered, came.ticket, seen) } : came;
+    return answered.counts > 0 ? { ...came, tries: await this.#count(claim, answered, came.token, seen) } : came;
   }
 
   /** What a claim sees of the hold that stands first: an earlier one, which failed or died, may have set the mark. */
@@ -124,9 +124,9 @@ export class EtcdWords implements Words {
 
   async #put(me: Contender, key: string, { id, term }: WordsLease, leave: Leave): Promise<boolean> {
     const names = wordsNames(this.#etcd.prefix, key);
-    const words = stand(names.left, writeLeft(me.ticket!, term, leave), id);
+    const words = stand(names.left, writeLeft(me.token!, term, leave), id);
     const { succeeded, responses } = await this.#client.txn({
-      compare: [stillStands(me.name, me.ticket!)],
+      compare: [stillStands(me.name, me.token!)],
       success: [list(names.both), words, remove(names.tries), remove(me.name)],
       failure: [look(me.name)],
     });
@@ -135,17 +135,17 @@ export class EtcdWords implements Words {
   }
 
   /** Counts a hold once. @returns the tries, this one included */
-  async #count(claim: Claim, { mark, counts }: Answerable, ticket: bigint, first: Seen): Promise<number> {
+  async #count(claim: Claim, { mark, counts }: Answerable, token: bigint, first: Seen): Promise<number> {
     const names = wordsNames(this.#etcd.prefix, claim.key);
     const { name } = this.#contenders.known.get(claim.id)!;
     let { tries: found } = first;
     for (let count = 1; count <= MOST_COUNTS; count++) {
       const { begun, tries } = readTries(found?.value);
-      if (begun === ticket) return tries;
+      if (begun === token) return tries;
       const { id } = await wordsLease(this.#client, claim.ttl + counts);
       const { succeeded } = await this.#client.txn({
-        compare: [stillStands(name, ticket), ifUnchanged(names.tries, found?.modRevision ?? 0n)],
-        success: [stand(names.tries, writeTries({ tries: tries + 1, begun: ticket, mark }), id)],
+        compare: [stillStands(name, token), ifUnchanged(names.tries, found?.modRevision ?? 0n)],
+        success: [stand(names.tries, writeTries({ tries: tries + 1, begun: token, mark }), id)],
       });
       if (succeeded) {
         endLeases(this.#client, found ? [found] : []);

@@ -29,17 +29,17 @@ import type { BellEvents } from './wake-ups.ts';
 
 /** Holds renewed in one transaction. Others, and this process, wait about a millisecond for it. */
 const BATCH = 100;
-/** One attempt in so many removes lapsed claims of keys that nobody asks for. */
+/** One attempt in so many removes expired claims of keys that nobody asks for. */
 const SWEEP = 1_024;
 
 const traits = (durability: Durability): Traits => ({
   seats: 'counted',
   fair: true,
-  // Where the system does not name its starts, a reboot is not always seen. Then tickets might come again after a power cut.
+  // Where the system does not name its starts, a reboot is not always seen. Then tokens might come again after a power cut.
   fencing: machineBoot() !== '' || durability === 'power' ? 'always' : 'durable',
   spans: true,
   wakes: 'mailbox',
-  lapses: true,
+  expires: true,
   keptBy: 'lease',
   renewedFrom: 'anywhere',
   placeTtl: LONGEST_PLACE_TTL,
@@ -49,7 +49,7 @@ const traits = (durability: Durability): Traits => ({
 
 /**
  * Locks between the processes of one machine, without a server. SQLite keeps the claims, unix sockets wake the waiters. A holder that
- * is killed is replaced within milliseconds; a holder that is stopped, when its lease lapses.
+ * is killed is replaced within milliseconds; a holder that is stopped, when its lease expires.
  * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where the runtime has no SQLite. The file is opened by the first call that needs it.
  * @example const locks = createLocks(file({ path: '/var/lib/shop/locks.db' }));
  */
@@ -108,8 +108,8 @@ class FileBackend implements Backend, BellEvents {
     yield* await this.#file.transact((turn) => turn.inspect(prefix, exact));
   }
 
-  evict(key: string, ticket: bigint): Promise<boolean> {
-    return this.#file.transact((turn) => turn.evict(key, ticket));
+  evict(key: string, token: bigint): Promise<boolean> {
+    return this.#file.transact((turn) => turn.evict(key, token));
   }
 
   async check(): Promise<Finding[]> {
@@ -131,9 +131,9 @@ class FileBackend implements Backend, BellEvents {
     return this.#file.close();
   }
 
-  onMessage({ id, ticket }: Message): void {
+  onMessage({ id, token }: Message): void {
     const waiter = this.#waiting.addressee(id);
-    waiter?.wake({ granted: true, ticket: BigInt(ticket), validFor: waiter.claim.ttl });
+    waiter?.wake({ granted: true, token: BigInt(token), validFor: waiter.claim.ttl });
   }
 
   onDeath(bell: string): Promise<void> {

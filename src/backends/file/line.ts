@@ -17,7 +17,7 @@ const EMPTY: Tally = { taken: 0, room: ALL_SEATS, waiting: null, soonest: Number
 
 /**
  * The line of one key, within one transaction. Its head has the tally of the admitted claims, so joining and leaving cost the same in
- * a long line as in a short one. Claims that have lapsed are removed first.
+ * a long line as in a short one. Claims that have expired are removed first.
  */
 export class Line {
   readonly #sql: Statements;
@@ -40,14 +40,14 @@ export class Line {
     if (this.#tally.soonest <= now) this.#expire();
   }
 
-  /** ms until a claim may lapse. */
+  /** ms until a claim may expire. */
   get patience(): number {
     return this.#tally.soonest - this.#now;
   }
 
-  /** The ticket of the claim that stands first. */
+  /** The token of the claim that stands first. */
   get first(): bigint | undefined {
-    return this.#head && BigInt(this.#head.ticket);
+    return this.#head && BigInt(this.#head.token);
   }
 
   find(id: string): Row | undefined {
@@ -56,8 +56,8 @@ export class Line {
     return row && Buffer.compare(row.key, this.#key) === 0 ? row : undefined;
   }
 
-  at(ticket: number): Row | undefined {
-    return this.#sql.byTicket.get(this.#key, ticket) as Row | undefined;
+  at(token: number): Row | undefined {
+    return this.#sql.byToken.get(this.#key, token) as Row | undefined;
   }
 
   admits(claim: Claim): boolean {
@@ -65,18 +65,18 @@ export class Line {
   }
 
   /** @returns whether it is admitted at once */
-  join(claim: Claim, ticket: number, bell: string): boolean {
+  join(claim: Claim, token: number, bell: string): boolean {
     const held = this.admits(claim);
-    const lapses = this.#now + leaseOf(claim, held);
+    const expires = this.#now + leaseOf(claim, held);
     const tally = this.#tally;
     if (held) this.#count(claim);
-    else tally.waiting ??= ticket;
-    tally.soonest = Math.min(tally.soonest, lapses);
+    else tally.waiting ??= token;
+    tally.soonest = Math.min(tally.soonest, expires);
     const head = this.#head === undefined;
     const { id, label, take, of, ttl } = claim;
     const lingers = Number(claim.lingers ?? false);
     this.#sql.insert.run(
-      ...[this.#key, ticket, id, label, take, of, ttl, this.#now, lapses, Number(held), lingers, bell, Number(head)],
+      ...[this.#key, token, id, label, take, of, ttl, this.#now, expires, Number(held), lingers, bell, Number(head)],
       ...(head ? [tally.taken, tally.room, tally.waiting, tally.soonest] : [null, null, null, null]),
     );
     if (!head) this.#write();
@@ -85,26 +85,26 @@ export class Line {
 
   /** A sign of life. */
   touch(row: Row, claim: Claim): void {
-    const lapses = this.#now + leaseOf(claim, row.held === 1);
-    this.#sql.live.run(lapses, this.#key, row.ticket);
-    if (lapses >= this.#tally.soonest) return;
-    this.#tally.soonest = lapses;
+    const expires = this.#now + leaseOf(claim, row.held === 1);
+    this.#sql.live.run(expires, this.#key, row.token);
+    if (expires >= this.#tally.soonest) return;
+    this.#tally.soonest = expires;
     this.#write();
   }
 
-  /** Gives a claim a higher ticket. A ticket is a place here, so this works only in a line of one; a quorum's lines always are. */
-  raise(row: Row, ticket: number): Row {
-    if (ticket <= row.ticket || this.#head?.ticket !== row.ticket || this.#after(row.ticket) !== null) return row;
-    this.#sql.raise.run(ticket, this.#key, row.ticket);
-    this.#head = { ...this.#head, ticket };
+  /** Gives a claim a higher token. A token is a place here, so this works only in a line of one; a quorum's lines always are. */
+  raise(row: Row, token: number): Row {
+    if (token <= row.token || this.#head?.token !== row.token || this.#after(row.token) !== null) return row;
+    this.#sql.raise.run(token, this.#key, row.token);
+    this.#head = { ...this.#head, token };
     return this.#head;
   }
 
   remove(row: Row): void {
-    this.#sql.remove.run(this.#key, row.ticket);
+    this.#sql.remove.run(this.#key, row.token);
     const tally = this.#tally;
-    if (tally.waiting === row.ticket) tally.waiting = this.#after(row.ticket);
-    if (row.ticket === this.#head?.ticket) this.#head = this.#sql.head.get(this.#key) as Row | undefined;
+    if (tally.waiting === row.token) tally.waiting = this.#after(row.token);
+    if (row.token === this.#head?.token) this.#head = this.#sql.head.get(this.#key) as Row | undefined;
     if (!this.#head) {
       this.#tally = { ...EMPTY };
       return;
@@ -122,19 +122,19 @@ export class Line {
     while (tally.waiting !== null) {
       const next = this.at(tally.waiting)!;
       if (!fits(tally, next)) return;
-      const lapses = this.#now + next.ttl;
-      this.#sql.admit.run(lapses, this.#key, next.ticket);
-      tally.soonest = Math.min(tally.soonest, lapses);
-      if (next.ticket === this.#head?.ticket) this.#head = { ...next, held: 1 };
+      const expires = this.#now + next.ttl;
+      this.#sql.admit.run(expires, this.#key, next.token);
+      tally.soonest = Math.min(tally.soonest, expires);
+      if (next.token === this.#head?.token) this.#head = { ...next, held: 1 };
       this.#count(next);
       this.#called.push(next);
-      tally.waiting = this.#after(next.ticket);
+      tally.waiting = this.#after(next.token);
     }
   }
 
-  /** From the back, so that no claim is admitted that has lapsed. */
+  /** From the back, so that no claim is admitted that has expired. */
   #expire(): void {
-    for (const row of this.#sql.lapsed.all(this.#key, this.#now) as unknown as Row[]) this.remove(row);
+    for (const row of this.#sql.expired.all(this.#key, this.#now) as unknown as Row[]) this.remove(row);
     if (!this.#head) return;
     this.#tally.soonest = (this.#sql.soonest.get(this.#key) as { soonest: number }).soonest;
     this.#write();
@@ -146,8 +146,8 @@ export class Line {
   }
 
   /** The waiting claims are the end of the line: behind one of them comes another, or nobody. */
-  #after(ticket: number): number | null {
-    return (this.#sql.after.get(this.#key, ticket) as Row | undefined)?.ticket ?? null;
+  #after(token: number): number | null {
+    return (this.#sql.after.get(this.#key, token) as Row | undefined)?.token ?? null;
   }
 
   #room(): number {
@@ -156,7 +156,7 @@ export class Line {
 
   #write(): void {
     const { taken, room, waiting, soonest } = this.#tally;
-    this.#sql.tally.run(taken, room, waiting, soonest, this.#key, this.#head!.ticket);
+    this.#sql.tally.run(taken, room, waiting, soonest, this.#key, this.#head!.token);
   }
 }
 

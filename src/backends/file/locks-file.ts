@@ -94,9 +94,9 @@ export class LocksFile {
       turn = new FileTransaction(context, sql, now);
       return work(turn, opened);
     });
-    for (const { bell, id, ticket } of turn.called) {
-      if (bell === bells.name) this.#events.onMessage({ id, ticket });
-      else bells.ring(bell, { id, ticket });
+    for (const { bell, id, token } of turn.called) {
+      if (bell === bells.name) this.#events.onMessage({ id, token });
+      else bells.ring(bell, { id, token });
     }
     for (const bell of turn.ahead) bells.watch(bell);
     return result;

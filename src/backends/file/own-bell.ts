@@ -6,10 +6,10 @@ import { isBeside, isPipe, makePrivate, removeSocket, socketDirectory, socketNam
 
 const LONGEST_MESSAGE = 4_096;
 
-/** A claim was admitted, with this ticket. */
+/** A claim was admitted, with this token. */
 export interface Message {
   readonly id: string;
-  readonly ticket: number;
+  readonly token: number;
 }
 
 /** The socket on which this process hears that its claims were admitted. Its name is never used twice. */
@@ -49,7 +49,7 @@ export class OwnBell {
     }
   }
 
-  /** The name is removed first, so that this process is not taken for dead: claims that it could not release lapse. */
+  /** The name is removed first, so that this process is not taken for dead: claims that it could not release expiry. */
   close(): void {
     if (this.#server) removeSocket(resolve(this.directory, this.name));
     this.#server?.close();
@@ -79,8 +79,8 @@ export class OwnBell {
 
 function read(line: string): Message | undefined {
   try {
-    const { id, ticket } = JSON.parse(line) as Partial<Message>;
-    if (typeof id === 'string' && Number.isSafeInteger(ticket)) return { id, ticket: ticket! };
+    const { id, token } = JSON.parse(line) as Partial<Message>;
+    if (typeof id === 'string' && Number.isSafeInteger(token)) return { id, token: token! };
   } catch {} // it is not our message
   return undefined;
 }

@@ -7,12 +7,12 @@ import { notes, schema, words } from './sql.generated.ts';
 const APPLICATION = 0x686f6c64;
 export const FORMAT = 1;
 /**
- * Tickets skipped at each start of the machine. These are more than can have been given out since the file was last on disk, so no
- * ticket comes again after a power cut. 2^17 starts fit below 2^53.
+ * Tokens skipped at each start of the machine. These are more than can have been given out since the file was last on disk, so no
+ * token comes again after a power cut. 2^17 starts fit below 2^53.
  */
 const LEAP = 2 ** 36;
-/** The processes that have claims which have not lapsed. */
-const BELLS = "SELECT DISTINCT bell FROM claim WHERE lapses > ? AND bell <> ''";
+/** The processes that have claims which have not expired. */
+const BELLS = "SELECT DISTINCT bell FROM claim WHERE expires > ? AND bell <> ''";
 
 /** Checks that the file is a locks file, or empty, and changes nothing. */
 export function identify(db: DatabaseSync, path: string): void {
@@ -46,7 +46,7 @@ export function settle(db: DatabaseSync, path: string, own: string, dead: Readon
     }
     const now = machineTime();
     const ahead = db.prepare('SELECT 1 FROM claim WHERE joined > ? LIMIT 1').get(now);
-    const alive = db.prepare('SELECT 1 FROM claim WHERE lapses > ? LIMIT 1').get(now);
+    const alive = db.prepare('SELECT 1 FROM claim WHERE expires > ? LIMIT 1').get(now);
     if (alive && !ahead && boot !== own && (boot === '' || own === '')) {
       throw unavailable(
         path,

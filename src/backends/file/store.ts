@@ -98,16 +98,16 @@ export class Store {
   }
 
   /**
-   * The first of `span` new tickets, within a transaction.
+   * The first of `span` new tokens, within a transaction.
    * @throws LockError when the file is no longer as it was opened.
    */
   readonly draw = (span: number, atLeast: bigint): number => {
     return this.#known(this.#sql.draw.get(atLeast, span, FORMAT, this.#boot)).last - span + 1;
   };
 
-  /** Makes all later tickets higher than this one. Throws as `draw`. */
-  readonly lift = (ticket: number): void => {
-    this.#known(this.#sql.lift.get(ticket, FORMAT, this.#boot));
+  /** Makes all later tokens higher than this one. Throws as `draw`. */
+  readonly lift = (token: number): void => {
+    this.#known(this.#sql.lift.get(token, FORMAT, this.#boot));
   };
 
   #known(ledger: unknown): { last: number } {

@@ -18,10 +18,10 @@ export interface TransactionContext {
   readonly prefix: string;
   /** The socket of this process. */
   readonly bell: string;
-  /** The first of `span` new tickets. */
+  /** The first of `span` new tokens. */
   draw(span: number, atLeast: bigint): number;
-  /** Makes all later tickets higher than this one. */
-  lift(ticket: number): void;
+  /** Makes all later tokens higher than this one. */
+  lift(token: number): void;
 }
 
 /** The calls of the contract, within one transaction. It collects the bells to ring after the commit. */
@@ -48,16 +48,16 @@ export class FileTransaction {
     const retryAfter = line.patience;
     if (mine?.held) {
       const held = line.raise(mine, Number(claim.atLeast ?? 0n));
-      if (held !== mine) this.#context.lift(held.ticket + claim.span - 1);
-      if (held.lapses < this.#now + claim.ttl) line.touch(held, claim); // never sooner than a renewal has confirmed
+      if (held !== mine) this.#context.lift(held.token + claim.span - 1);
+      if (held.expires < this.#now + claim.ttl) line.touch(held, claim); // never sooner than a renewal has confirmed
       return grantOf(held, claim);
     }
     if (mine && claim.queue) line.touch(mine, claim);
     else if (mine) line.remove(mine);
     else if (claim.queue || line.admits(claim)) {
-      const ticket = this.#context.draw(claim.span, claim.atLeast ?? 0n);
-      if (line.join(claim, ticket, this.#context.bell)) return grantOf({ ticket }, claim);
-      this.#sees(key, ticket);
+      const token = this.#context.draw(claim.span, claim.atLeast ?? 0n);
+      if (line.join(claim, token, this.#context.bell)) return grantOf({ token }, claim);
+      this.#sees(key, token);
     } else this.#sees(key, Number.MAX_SAFE_INTEGER); // it may come back, and must not find a dead holder again
     return { granted: false, retryAfter };
   }
@@ -80,8 +80,8 @@ export class FileTransaction {
   }
 
   /** The line ahead only gets shorter, so all who are in the way are seen now. */
-  #sees(key: Uint8Array, ticket: number): void {
-    this.ahead = this.#sql.bellsAhead.all(key, ticket).map(({ bell }) => String(bell));
+  #sees(key: Uint8Array, token: number): void {
+    this.ahead = this.#sql.bellsAhead.all(key, token).map(({ bell }) => String(bell));
   }
 
   renew(claim: Claim): Renewal {
@@ -96,7 +96,7 @@ export class FileTransaction {
     const line = this.#line(this.#key(handle.key));
     const mine = line.find(handle.id);
     const left = leave !== undefined && mine?.held === 1;
-    if (left) this.words(handle.key).write(leavingIn(BigInt(mine.ticket), leave, this.#now));
+    if (left) this.words(handle.key).write(leavingIn(BigInt(mine.token), leave, this.#now));
     if (mine) line.remove(mine);
     return { freed: mine !== undefined, next: next && this.attempt(next, sent), ...(leave && { left }) };
   }
@@ -111,9 +111,9 @@ export class FileTransaction {
     if (text !== undefined) this.#sql.noteDown.run(this.#key(name), text, this.#now + ttl);
   }
 
-  evict(key: string, ticket: bigint): boolean {
+  evict(key: string, token: bigint): boolean {
     const line = this.#line(this.#key(key));
-    const found = line.at(Number(ticket));
+    const found = line.at(Number(token));
     if (found) line.remove(found);
     return found !== undefined;
   }
@@ -127,18 +127,18 @@ export class FileTransaction {
   /** Removes some claims of a dead process; true when none is left. */
   removeDead(bell: string): boolean {
     const rows = this.#sql.mortal.all(bell) as unknown as Row[];
-    for (const { key, ticket } of rows) {
+    for (const { key, token } of rows) {
       const line = this.#line(key);
-      const row = line.at(ticket);
+      const row = line.at(token);
       if (row) line.remove(row);
     }
     if (rows.length === 0) this.#sql.orphan.run(bell); // the others outlive their process
     return rows.length === 0;
   }
 
-  /** Removes some claims that have lapsed, of any key; true when none is left. */
+  /** Removes some claims that have expired, of any key; true when none is left. */
   sweep(): boolean {
-    const keys = this.#sql.lapsedKeys.all(this.#now) as unknown as Pick<Row, 'key'>[];
+    const keys = this.#sql.expiredKeys.all(this.#now) as unknown as Pick<Row, 'key'>[];
     for (const { key } of keys) this.#line(key);
     return keys.length === 0;
   }
@@ -151,8 +151,8 @@ export class FileTransaction {
       const { take, of, words } = row;
       last = {
         ...{ key, held: row.held === 1, position: key === last?.key ? last.position + 1 : 0 },
-        ...{ ticket: BigInt(row.ticket), take, of, label: Buffer.from(words).toString() },
-        ...{ since: this.#now - row.joined, remaining: row.lapses - this.#now },
+        ...{ token: BigInt(row.token), take, of, label: Buffer.from(words).toString() },
+        ...{ since: this.#now - row.joined, remaining: row.expires - this.#now },
       };
       return last;
     });
@@ -176,8 +176,8 @@ export class FileTransaction {
   }
 }
 
-const grantOf = ({ ticket }: Pick<Row, 'ticket'>, { ttl }: Claim): Grant => ({
+const grantOf = ({ token }: Pick<Row, 'token'>, { ttl }: Claim): Grant => ({
   granted: true,
-  ticket: BigInt(ticket),
+  token: BigInt(token),
   validFor: ttl,
 });

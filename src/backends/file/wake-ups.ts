@@ -5,7 +5,7 @@ import type { Cancel, Clock } from '../../core/contract/clock.ts';
 import type { Message, OwnBell } from './own-bell.ts';
 import { dial, isPipe, probe, provesDeath, removeSocket } from './sockets.ts';
 
-/** After so many connections in a row that end and prove nothing, the claims of a process are left to lapse. */
+/** After so many connections in a row that end and prove nothing, the claims of a process are left to expire. */
 const TRIES = 5;
 /** The limit for last messages, and for the time from getting a name to listening under it. ms. */
 const MOMENT = 200;

@@ -33,7 +33,7 @@ const TRAITS: Traits = {
   fencing: 'durable',
   spans: true,
   wakes: 'watch',
-  lapses: true,
+  expires: true,
   keptBy: 'lease',
   renewedFrom: 'anywhere',
   placeTtl: LONGEST_PLACE_TTL,
@@ -139,8 +139,8 @@ class Mongo implements Backend {
     return standings(this.#collection, prefix, exact);
   }
 
-  async evict(key: string, ticket: bigint): Promise<boolean> {
-    return (await this.#lines.change(key, leaving({ ticket })))?.freed ?? false;
+  async evict(key: string, token: bigint): Promise<boolean> {
+    return (await this.#lines.change(key, leaving({ token })))?.freed ?? false;
   }
 
   check(): Promise<Finding[]> {

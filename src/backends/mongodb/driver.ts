@@ -41,7 +41,7 @@ export interface LineDocument {
 /** The words under a key. */
 export interface WordsDocument {
   readonly text: string;
-  readonly ticket: Long;
+  readonly token: Long;
   /** Their age begins here. */
   readonly at: Date;
   readonly until: Date;
@@ -50,7 +50,7 @@ export interface WordsDocument {
 /** The holds that left no words. */
 export interface TriesDocument {
   readonly count: number;
-  /** The ticket of the last of them. */
+  /** The token of the last of them. */
   readonly begun: Long;
   readonly mark: string;
   readonly counts: Date;
@@ -58,10 +58,10 @@ export interface TriesDocument {
 
 export interface PlaceDocument {
   readonly id: string;
-  readonly ticket: Long;
+  readonly token: Long;
   readonly take: number;
   readonly of: number;
   readonly label: string;
   readonly joined: Date;
-  readonly lapses: Date;
+  readonly expires: Date;
 }

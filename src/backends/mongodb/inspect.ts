@@ -18,12 +18,12 @@ export async function* standings(collection: MongoCollection, prefix: string, ex
     if (!_id.startsWith(from)) break;
     const key = keyOf(_id);
     if (v !== FORM) throw newer(key);
-    const alive = line.filter(({ lapses }) => lapses > now);
+    const alive = line.filter(({ expires }) => expires > now);
     const holders = admitted(alive);
-    for (const [position, { ticket, take, of, label, joined, lapses }] of alive.entries()) {
-      const [since, remaining] = [now.getTime() - joined.getTime(), lapses.getTime() - now.getTime()];
+    for (const [position, { token, take, of, label, joined, expires }] of alive.entries()) {
+      const [since, remaining] = [now.getTime() - joined.getTime(), expires.getTime() - now.getTime()];
       const held = position < holders;
-      yield { key, held, position, ticket: BigInt(ticket.toString()), take, of, label, since, remaining };
+      yield { key, held, position, token: BigInt(token.toString()), take, of, label, since, remaining };
     }
   }
 }

@@ -4,7 +4,7 @@
  * brings an old one, and the clocks of members differ. So the time of a key never goes back. The last stage writes the line and
  *
  *   v     the form of the document; a document in another form stays as it was
- *   last  the highest ticket given or reserved
+ *   last  the highest token given or reserved
  *   freed whether a departure found its claim
  *   now   the time, as above
  *   idle  when the document is of no more use: for the TTL index
@@ -24,31 +24,31 @@ export const keyOf = (id: string): string => id.slice(1);
 export const attempting = (claim: Claim, notAfter?: Date): Stage[] => [
   ...OPEN,
   join(claim, notAfter),
-  refresh(claim, latestLapse),
+  refresh(claim, latestExpiry),
   CLOSE,
 ];
 
 /** After `notAfter` a renewal changes nothing. */
 export const renewing = (claim: Claim, notAfter?: Date): Stage[] => [
   ...OPEN,
-  refresh(claim, newLapse, notAfter),
+  refresh(claim, newExpiry, notAfter),
   CLOSE,
 ];
 
-/** A departure, by id, or by ticket if it is forced. The next claim of the process joins in the same step. */
+/** A departure, by id, or by token if it is forced. The next claim of the process joins in the same step. */
 export const leaving = (who: Leaver, next?: Claim, notAfter?: Date): Stage[] => [
   ...OPEN,
   leave(who),
-  ...(next ? [join(next, notAfter), refresh(next, latestLapse)] : []),
+  ...(next ? [join(next, notAfter), refresh(next, latestExpiry)] : []),
   CLOSE,
 ];
 
-export type Leaver = { readonly id: string } | { readonly ticket: bigint };
+export type Leaver = { readonly id: string } | { readonly token: bigint };
 
-/** Removes the claims that have lapsed. */
+/** Removes the claims that have expired. */
 export const OPEN: readonly Stage[] = [
   { $set: { was: '$$ROOT', now: { $max: ['$$NOW', '$now'] } } },
-  { $set: { line: { $filter: { input: { $ifNull: ['$line', []] }, cond: { $gt: ['$$this.lapses', '$now'] } } } } },
+  { $set: { line: { $filter: { input: { $ifNull: ['$line', []] }, cond: { $gt: ['$$this.expires', '$now'] } } } } },
 ];
 
 function leave(who: Leaver): Stage {
@@ -60,9 +60,9 @@ function leave(who: Leaver): Stage {
 /** @param given further conditions */
 export function join(claim: Claim, notAfter: Date | undefined, given: readonly object[] = []): Stage {
   const { id, take, of, span, queue, atLeast, label } = claim;
-  // With the time in µs, tickets also grow after a document was removed or lost.
+  // With the time in µs, tokens also grow after a document was removed or lost.
   const time = { $multiply: [{ $toLong: '$now' }, 1_000] };
-  const ticket = { $max: [{ $add: ['$last', 1] }, time, ...(atLeast === undefined ? [] : [atLeast])] };
+  const token = { $max: [{ $add: ['$last', 1] }, time, ...(atLeast === undefined ? [] : [atLeast])] };
   const joins = {
     $and: [
       { $not: [{ $in: [id, '$line.id'] }] },
@@ -71,25 +71,25 @@ export function join(claim: Claim, notAfter: Date | undefined, given: readonly o
       ...(queue ? [] : [{ $lte: [{ $add: [{ $sum: '$line.take' }, take] }, { $min: [{ $min: '$line.of' }, of] }] }]),
     ],
   };
-  const place = { id, ticket, take, of, label: { $literal: label }, joined: '$now', lapses: '$now' };
+  const place = { id, token, take, of, label: { $literal: label }, joined: '$now', expires: '$now' };
   return {
     $set: {
       line: { $cond: [joins, { $concatArrays: ['$line', [place]] }, '$line'] },
-      last: { $cond: [joins, { $add: [ticket, span - 1] }, '$last'] },
+      last: { $cond: [joins, { $add: [token, span - 1] }, '$last'] },
     },
   };
 }
 
 export const inTime = (notAfter: Date | undefined): object[] => (notAfter ? [{ $lte: ['$now', notAfter] }] : []);
 
-/** A renewal sets the lapse. A repeated attempt may be an old message, so it never makes a claim lapse sooner. */
-const newLapse = (lapses: object): object => lapses;
-export const latestLapse = (lapses: object): object => ({ $max: ['$$this.lapses', lapses] });
+/** A renewal sets the expiry. A repeated attempt may be an old message, so it never makes a claim expire sooner. */
+const newExpiry = (expires: object): object => expires;
+export const latestExpiry = (expires: object): object => ({ $max: ['$$this.expires', expires] });
 
-/** Sets the claim to lapse after its ttl if it is admitted, after a shorter time while it waits. */
-export function refresh(claim: Claim, as: typeof latestLapse, notAfter?: Date): Stage {
+/** Sets the claim to expire after its ttl if it is admitted, after a shorter time while it waits. */
+export function refresh(claim: Claim, as: typeof latestExpiry, notAfter?: Date): Stage {
   const left = { $cond: [ADMITTED, claim.ttl, placeTtlOf(claim)] };
-  const alive = { $mergeObjects: ['$$this', { lapses: as({ $add: ['$now', left] }) }] };
+  const alive = { $mergeObjects: ['$$this', { expires: as({ $add: ['$now', left] }) }] };
   const mine = { $and: [{ $eq: ['$$this.id', claim.id] }, ...inTime(notAfter)] };
   return { $set: { line: { $map: { input: '$line', in: { $cond: [mine, alive, '$$this'] } } } } };
 }
@@ -97,7 +97,7 @@ export function refresh(claim: Claim, as: typeof latestLapse, notAfter?: Date): 
 /** The rule, for `$$this` place: all seats taken up to this place, with its own, fit the smallest room named among them. */
 export const ADMITTED = {
   $let: {
-    vars: { upTo: { $filter: { input: '$line', as: 'other', cond: { $lte: ['$$other.ticket', '$$this.ticket'] } } } },
+    vars: { upTo: { $filter: { input: '$line', as: 'other', cond: { $lte: ['$$other.token', '$$this.token'] } } } },
     in: { $lte: [{ $sum: '$$upTo.take' }, { $min: '$$upTo.of' }] },
   },
 };
@@ -115,11 +115,11 @@ export const CLOSE: Stage = {
         now: '$now',
         words: { $cond: [{ $gt: ['$words.until', '$now'] }, '$words', '$$REMOVE'] },
         tries: { $cond: [{ $gt: ['$tries.counts', '$now'] }, '$tries', '$$REMOVE'] },
-        // Not before the time is later than its tickets, since the tickets of the next document begin with the time.
+        // Not before the time is later than its tokens, since the tokens of the next document begin with the time.
         idle: {
           $max: [
             '$now',
-            { $max: '$line.lapses' },
+            { $max: '$line.expires' },
             { $toDate: { $toLong: { $divide: ['$last', 1_000] } } },
             '$words.until',
             '$tries.counts',

@@ -8,9 +8,9 @@ export function answerTo({ id, ttl }: Claim, { line, now }: LineDocument, notAft
   const index = line.findIndex((place) => place.id === id);
   if (index < 0 && notAfter && now > notAfter) return { granted: false, late: true };
   if (index >= 0 && admitted(line) > index) {
-    return { granted: true, ticket: BigInt(line[index]!.ticket.toString()), validFor: ttl };
+    return { granted: true, token: BigInt(line[index]!.token.toString()), validFor: ttl };
   }
   const ahead = index < 0 ? line : line.slice(0, index);
-  const retryAfter = leastOf(ahead.map(({ lapses }) => lapses.getTime())) - now.getTime();
+  const retryAfter = leastOf(ahead.map(({ expires }) => expires.getTime())) - now.getTime();
   return { granted: false, ahead: ahead.length, retryAfter };
 }

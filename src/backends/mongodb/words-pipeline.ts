@@ -1,5 +1,5 @@
 import type { Answerable, Claim, Handle, Leave } from '../../core/contract/backend.ts';
-import { ADMITTED, CLOSE, inTime, join, latestLapse, OPEN, refresh, type Stage } from './pipeline.ts';
+import { ADMITTED, CLOSE, inTime, join, latestExpiry, OPEN, refresh, type Stage } from './pipeline.ts';
 
 /** An attempt of a claim that words may answer: then it leaves its place, or its hold. Else it is as any attempt. */
 export const asking = (claim: Claim, answered: Answerable, notAfter?: Date): Stage[] => [
@@ -7,7 +7,7 @@ export const asking = (claim: Claim, answered: Answerable, notAfter?: Date): Sta
   { $set: { answers: { $and: [...answersAt(answered), ...inTime(notAfter)] } } },
   { $set: { line: { $cond: ['$answers', others(claim), '$line'] } } },
   join(claim, notAfter, [{ $not: ['$answers'] }]),
-  refresh(claim, latestLapse),
+  refresh(claim, latestExpiry),
   ...(answered.counts > 0 ? [holderOf(claim), count(claim, answered)] : []),
   CLOSE,
 ];
@@ -15,7 +15,7 @@ export const asking = (claim: Claim, answered: Answerable, notAfter?: Date): Sta
 /** A departure that leaves words, if the claim holds. */
 export const leavingWords = (handle: Handle, { text, ttl, ageless }: Leave): Stage[] => {
   const until = { $add: ['$now', Math.ceil(ttl)] };
-  const words = { text: { $literal: text }, ticket: '$holder', at: ageless ? until : '$now', until };
+  const words = { text: { $literal: text }, token: '$holder', at: ageless ? until : '$now', until };
   return [
     ...OPEN,
     holderOf(handle),
@@ -45,10 +45,10 @@ const answersAt = ({ age }: Answerable): object[] => [
 
 const others = ({ id }: Handle): object => ({ $filter: { input: '$line', cond: { $ne: ['$$this.id', id] } } });
 
-/** Sets `holder` to the ticket of the claim if it holds, else to null. */
+/** Sets `holder` to the token of the claim if it holds, else to null. */
 function holderOf({ id }: Handle): Stage {
   const mine = { $filter: { input: '$line', cond: { $and: [{ $eq: ['$$this.id', id] }, ADMITTED] } } };
-  return { $set: { holder: { $let: { vars: { mine }, in: { $max: '$$mine.ticket' } } } } };
+  return { $set: { holder: { $let: { vars: { mine }, in: { $max: '$$mine.token' } } } } };
 }
 
 const HOLDS = { $ne: ['$holder', null] };

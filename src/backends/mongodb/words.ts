@@ -79,14 +79,14 @@ export class MongoWords implements Words {
   }
 }
 
-const firstOf = ({ line: [first] }: LineDocument): bigint | undefined => first && BigInt(first.ticket.toString());
+const firstOf = ({ line: [first] }: LineDocument): bigint | undefined => first && BigInt(first.token.toString());
 
 /** Tells of each document whether it has words that none before it had. */
 export function newsOfWords(): (document: LineDocument) => boolean {
   let last: string | undefined;
   return ({ words }) => {
     const before = last;
-    last = words?.ticket.toString();
+    last = words?.token.toString();
     return last !== undefined && last !== before;
   };
 }
@@ -97,7 +97,7 @@ function recordOf({ words, tries }: LineDocument): KeyRecord {
     begun: BigInt(tries?.begun.toString() ?? 0),
     mark: tries?.mark ?? NO_MARK,
     counts: tries?.counts.getTime() ?? 0,
-    ticket: BigInt(words?.ticket.toString() ?? 0),
+    token: BigInt(words?.token.toString() ?? 0),
     at: words?.at.getTime() ?? 0,
     until: words?.until.getTime() ?? 0,
     text: words?.text ?? '',

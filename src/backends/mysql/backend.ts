@@ -41,7 +41,7 @@ const TRAITS: Traits = {
   fencing: 'durable',
   spans: true,
   wakes: 'mailbox',
-  lapses: true,
+  expires: true,
   keptBy: 'lease',
   renewedFrom: 'anywhere',
   leaves: { max: LONGEST_WORDS },
@@ -109,7 +109,7 @@ class Mysql implements MysqlBackend {
         this.#poller.hurry();
         this.#bell?.ring(key);
       },
-      waitsBehind: (id, ticket) => this.#poller.waitsBehind(id, ticket),
+      waitsBehind: (id, token) => this.#poller.waitsBehind(id, token),
       forget: (id) => this.#poller.forget(id),
     });
     const words = new StoredWords(this.#table, this.#lines);
@@ -162,8 +162,8 @@ class Mysql implements MysqlBackend {
     yield* standings(this.#lines, prefix, listing);
   }
 
-  evict(key: string, ticket: bigint): Promise<boolean> {
-    return this.#places.evict(key, ticket);
+  evict(key: string, token: bigint): Promise<boolean> {
+    return this.#places.evict(key, token);
   }
 
   check(): Promise<Finding[]> {

@@ -83,7 +83,7 @@ async function rights(table: Table): Promise<Finding[]> {
       await table.write(sql.swap, { name: none, old: none, new: '' });
     },
     INSERT: () => table.write(sql.found, { format: '' }),
-    DELETE: () => table.write(sql.sweep, { ticket: '0', idle: '0' }, nameList([none])),
+    DELETE: () => table.write(sql.sweep, { token: '0', idle: '0' }, nameList([none])),
   };
   for (const [right, step] of Object.entries(steps)) {
     try {

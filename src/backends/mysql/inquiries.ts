@@ -33,7 +33,7 @@ export class Inquiries {
   }
 
   async leave(handle: Handle, leave: Leave): Promise<Release> {
-    const left = await this.#places.leaveBy(handle, (ticket) => this.#words.leave(handle, ticket, leave));
+    const left = await this.#places.leaveBy(handle, (token) => this.#words.leave(handle, token, leave));
     return left ? { freed: true, left } : { ...(await this.#places.release(handle)), left };
   }
 
@@ -49,8 +49,8 @@ export class Inquiries {
       return { granted: false, left };
     }
     if (answered.counts === 0) return attempt;
-    const known = record?.begun === attempt.ticket ? record.tries : undefined;
-    return { ...attempt, tries: known ?? (await this.#words.begin(claim, attempt.ticket, answered)) };
+    const known = record?.begun === attempt.token ? record.tries : undefined;
+    return { ...attempt, tries: known ?? (await this.#words.begin(claim, attempt.token, answered)) };
   }
 }
 

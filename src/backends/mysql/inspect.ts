@@ -2,7 +2,7 @@ import type { Listing, Standing } from '../../core/contract/backend.ts';
 import type { Row } from './connection.ts';
 import type { Lines } from './lines.ts';
 import { list } from './sql.generated.ts';
-import { lapse, liveLine, MICRO } from './stored-line.ts';
+import { expiry, liveLine, MICRO } from './stored-line.ts';
 
 /** Below and above every byte of UTF-8. */
 const [FIRST_BYTE, LAST_BYTE] = [Buffer.from([0]), Buffer.from([255])];
@@ -36,9 +36,9 @@ export async function* pages(
 function* standingsIn(key: string, line: string, now: number): Generator<Standing> {
   const { places, held } = liveLine(line, now);
   for (const [position, place] of places.entries()) {
-    const { ticket, take, of, label, joined } = place;
+    const { token, take, of, label, joined } = place;
     const holds = position < held;
-    const remaining = (lapse(place, holds) - now) / MICRO;
-    yield { key, held: holds, position, ticket, take, of, label, since: (now - joined) / MICRO, remaining };
+    const remaining = (expiry(place, holds) - now) / MICRO;
+    yield { key, held: holds, position, token, take, of, label, since: (now - joined) / MICRO, remaining };
   }
 }

@@ -28,7 +28,7 @@ const TRAITS: Traits = {
   fencing: 'durable',
   spans: false,
   wakes: 'watch',
-  lapses: false,
+  expires: false,
   keptBy: 'session',
   ttl: { min: 1, max: LONGEST },
 };

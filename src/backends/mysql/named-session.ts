@@ -5,7 +5,7 @@ import * as sql from './sql.generated.ts';
 import { asText, type Values } from './statements.ts';
 import type { Table } from './table.ts';
 
-/** Names a lock, and the row of its tickets. */
+/** Names a lock, and the row of its tokens. */
 export interface LockName extends Record<string, Value> {
   readonly database: string;
   readonly name: Buffer;
@@ -62,9 +62,9 @@ export class NamedSession {
     const got = row!.got === null ? undefined : Number(row!.got);
     if (got === undefined) throw this.#failure('GET_LOCK was interrupted');
     if (got !== 1) return got < 0 ? 'late' : undefined;
-    const ticket = (await this.#ticket(atLeast)) ?? (await this.#firstTicket(atLeast));
+    const token = (await this.#token(atLeast)) ?? (await this.#firstToken(atLeast));
     if (this.#ended) throw new Error('the connection has ended');
-    this.#grant = { granted: true, ticket, validFor: Number.POSITIVE_INFINITY, lost: this.#lost.signal };
+    this.#grant = { granted: true, token, validFor: Number.POSITIVE_INFINITY, lost: this.#lost.signal };
     return this.#grant;
   }
 
@@ -123,16 +123,16 @@ export class NamedSession {
     return connection; // the listener for errors stays: without one, an error would end the process
   }
 
-  async #ticket(atLeast: bigint): Promise<bigint | undefined> {
-    const header = (await this.#run(sql.ticket, { atLeast: `${atLeast}` })) as Header;
+  async #token(atLeast: bigint): Promise<bigint | undefined> {
+    const header = (await this.#run(sql.token, { atLeast: `${atLeast}` })) as Header;
     return header.affectedRows > 0 ? BigInt(header.insertId) : undefined;
   }
 
-  async #firstTicket(atLeast: bigint): Promise<bigint> {
+  async #firstToken(atLeast: bigint): Promise<bigint> {
     await this.#run(sql.create);
-    const ticket = await this.#ticket(atLeast);
-    if (ticket === undefined) throw this.#failure('the row of the tickets vanished');
-    return ticket;
+    const token = await this.#token(atLeast);
+    if (token === undefined) throw this.#failure('the row of the tokens vanished');
+    return token;
   }
 
   #failure(message: string): Error {

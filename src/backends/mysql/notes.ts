@@ -3,7 +3,7 @@ import { noteForget, noteKeep, noteRead, noteSweep, notes } from './sql.generate
 import { MICRO } from './stored-line.ts';
 import type { Table } from './table.ts';
 
-/** One write of so many also removes notes that have lapsed. */
+/** One write of so many also removes notes that have expired. */
 const SWEEP = 64;
 
 /** Notes in a table of their own. The first use makes the table. */

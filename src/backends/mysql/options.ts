@@ -5,7 +5,7 @@ import { checkNames, namesOf } from '../../core/contract/options.ts';
 export interface MysqlNamedOptions {
   /** Mixed into the name of every lock. Default `holdfast`. */
   readonly prefix?: string;
-  /** The table of the tickets: `table` or `database.table`. Default `holdfast_lines`. */
+  /** The table of the tokens: `table` or `database.table`. Default `holdfast_lines`. */
   readonly table?: string;
   /** Time and randomness; the machine's by default. */
   readonly clock?: Clock;
@@ -21,7 +21,7 @@ export interface MysqlOptions {
   readonly poll?: number;
   /** Keeps one connection of the pool, over which a hand-over takes a millisecond or two instead of a poll. Default false. */
   readonly gate?: boolean;
-  /** ms after which the row of a key that nobody uses may be swept. A new row begins above its tickets. Default 10 minutes. */
+  /** ms after which the row of a key that nobody uses may be swept. A new row begins above its tokens. Default 10 minutes. */
   readonly idle?: number;
   /** ms between two sweeps. One of all processes sweeps. Default 5 minutes; 0: none. */
   readonly sweep?: number;

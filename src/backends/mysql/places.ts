@@ -19,8 +19,8 @@ export interface WakeUps {
   address(): string;
   /** A claim has left a line in which others stand. */
   tellOthers(key: string): void;
-  /** A claim that words may answer waits, and a claim with this ticket is the first in the line. */
-  waitsBehind(id: string, ticket: bigint): void;
+  /** A claim that words may answer waits, and a claim with this token is the first in the line. */
+  waitsBehind(id: string, token: bigint): void;
   /** The claim waits no more. */
   forget(id: string): void;
 }
@@ -62,21 +62,21 @@ export class Places {
     return { freed, next: attempt };
   }
 
-  /** Gives up an exclusive hold by a statement of the caller. @param leave says whether it did, given the ticket */
-  async leaveBy({ key, id }: Handle, leave: (ticket: bigint) => Promise<boolean>): Promise<boolean> {
+  /** Gives up an exclusive hold by a statement of the caller. @param leave says whether it did, given the token */
+  async leaveBy({ key, id }: Handle, leave: (token: bigint) => Promise<boolean>): Promise<boolean> {
     await this.#table.ready();
     this.#attempts.leave(id);
     const stored = (await this.#lines.read([key])).get(key);
     const [first] = stored ? liveLine(stored.text, stored.now).places : [];
-    if (first?.id !== id || !(await leave(first.ticket))) return false;
+    if (first?.id !== id || !(await leave(first.token))) return false;
     this.#wakeUps.tellOthers(key);
     return true;
   }
 
-  async evict(key: string, ticket: bigint): Promise<boolean> {
+  async evict(key: string, token: bigint): Promise<boolean> {
     await this.#table.ready();
     const stored = (await this.#lines.read([key])).get(key);
-    const found = stored && liveLine(stored.text, stored.now).places.find((place) => place.ticket === ticket);
+    const found = stored && liveLine(stored.text, stored.now).places.find((place) => place.token === token);
     return found !== undefined && this.#leave({ key, id: found.id });
   }
 
@@ -94,8 +94,8 @@ export class Places {
 
   async #ask(claim: Claim, state: Readonly<AttemptState>, notAfter: string): Promise<LineAttempt> {
     if (state.stands) return this.#find(claim, state, notAfter);
-    const ticket = await this.#join(claim, '', notAfter);
-    return ticket ? grantOf(ticket, claim) : this.#find(claim, state, notAfter, ticket === 0n);
+    const token = await this.#join(claim, '', notAfter);
+    return token ? grantOf(token, claim) : this.#find(claim, state, notAfter, token === 0n);
   }
 
   /** Finds the place of a claim in its line. It may be out of date, but nobody gets ahead of a place later. */
@@ -106,31 +106,31 @@ export class Places {
       const { text, now } = stored ?? { text: '', now: 0 };
       if (now > Number(notAfter)) return { granted: false, late: true };
       const line = liveLine(text, now);
-      if (line.lapsed && !(await this.#swap(claim.key, text, line.text))) continue;
+      if (line.expired && !(await this.#swap(claim.key, text, line.text))) continue;
       const position = line.places.findIndex(({ id }) => id === claim.id);
       const mine = line.places[position];
       if (mine) {
         touched ||= (await this.#lines.touch([claim], notAfter, '1')) === 1;
         if (touched)
-          return position < line.held ? grantOf(mine.ticket, claim) : this.#refuse(claim, line, position, now);
+          return position < line.held ? grantOf(mine.token, claim) : this.#refuse(claim, line, position, now);
         continue;
       }
       if (state.left) throw new Error('it was given up meanwhile');
       const free = fits(line.places, claim);
-      const ticket = free || claim.queue ? await this.#join(claim, line.text, notAfter) : 0n;
-      if (free ? ticket : ticket !== undefined)
-        return free ? grantOf(ticket!, claim) : this.#refuse(claim, line, line.places.length, now);
-      touched = ticket === 0n;
+      const token = free || claim.queue ? await this.#join(claim, line.text, notAfter) : 0n;
+      if (free ? token : token !== undefined)
+        return free ? grantOf(token!, claim) : this.#refuse(claim, line, line.places.length, now);
+      touched = token === 0n;
     }
     throw new Error(`the line was changed, or too long to join, each of ${TRIES} times it was looked at`);
   }
 
   #refuse(claim: Claim, line: LiveLine, ahead: number, now: number): LineAttempt {
-    if (claim.answered && claim.queue) this.#wakeUps.waitsBehind(claim.id, line.places[0]!.ticket);
+    if (claim.answered && claim.queue) this.#wakeUps.waitsBehind(claim.id, line.places[0]!.token);
     return refusal(line, ahead, now);
   }
 
-  /** @returns the ticket, if the line was as expected; 0, if it was another one and the claim joined it; undefined, if nothing was done */
+  /** @returns the token, if the line was as expected; 0, if it was another one and the claim joined it; undefined, if nothing was done */
   async #join(claim: Claim, expected: string, notAfter: string): Promise<bigint | undefined> {
     const queue = claim.queue ? '1' : '0';
     const header = await this.#table.write(sql.join, { ...this.#newcomer(claim), expected, queue, notAfter });
@@ -146,8 +146,8 @@ export class Places {
     const header = await this.#table.write(sql.exchange, { ...this.#newcomer(next), gone: mark(id), notAfter });
     if (header.affectedRows === 0) return undefined;
     this.#attempts.leave(id);
-    const ticket = BigInt(header.insertId);
-    if (ticket) return grantOf(ticket, next);
+    const token = BigInt(header.insertId);
+    if (token) return grantOf(token, next);
     this.#wakeUps.tellOthers(next.key);
     return this.#find(next, state, notAfter, true);
   }

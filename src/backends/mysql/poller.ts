@@ -16,7 +16,7 @@ const JITTER = 0.25;
 /** Looks at the lines of all claims that wait in this process, by one query, again and again while there are any. */
 export class Poller {
   readonly #waiting: MailboxClaims;
-  /** The ticket of the first in the line of each claim that words may answer. When another one is first, words may be there. */
+  /** The token of the first in the line of each claim that words may answer. When another one is first, words may be there. */
   readonly #firsts = new Map<string, bigint>();
   /** How far each claim was from its turn at the last look, and since when. */
   readonly #stands = new Map<string, { readonly ahead: number; readonly since: number }>();
@@ -44,9 +44,9 @@ export class Poller {
     return watch;
   }
 
-  /** A claim that words may answer waits, and a claim with this ticket is the first in its line. */
-  waitsBehind(id: string, ticket: bigint): void {
-    this.#firsts.set(id, ticket);
+  /** A claim that words may answer waits, and a claim with this token is the first in its line. */
+  waitsBehind(id: string, token: bigint): void {
+    this.#firsts.set(id, token);
   }
 
   /** Something has changed: looks at once. */
@@ -98,21 +98,21 @@ export class Poller {
     if (this.#waiting.size > 0) this.#schedule(pause);
   }
 
-  /** Wakes the claims that are admitted, or have lapsed claims ahead to clear. @returns the pause before the next look, ms */
+  /** Wakes the claims that are admitted, or have expired claims ahead to clear. @returns the pause before the next look, ms */
   #tell(lines: ReadonlyMap<string, Line>): number {
     let pause = this.#pause * FARTHEST;
     const parsed = new Map([...lines].map(([key, { text }]) => [key, parse(text)]));
     for (const { claim, wake } of [...this.#waiting.values()]) {
       const places = parsed.get(claim.key) ?? [];
       const position = places.findIndex(({ id }) => id === claim.id);
-      if (position < 0) continue; // it has not joined yet, or has lapsed: its next attempt will tell
+      if (position < 0) continue; // it has not joined yet, or has expired: its next attempt will tell
       const holds = admitted(places);
       const { text, now } = lines.get(claim.key)!;
       if (position < holds && places[position]!.until > now) {
         this.forget(claim.id);
-        wake(grantOf(places[position]!.ticket, claim));
+        wake(grantOf(places[position]!.token, claim));
       } else {
-        if (this.#mayBeAnswered(claim, places[0]!.ticket) || liveLine(text, now).lapsed) wake();
+        if (this.#mayBeAnswered(claim, places[0]!.token) || liveLine(text, now).expired) wake();
         pause = Math.min(pause, this.#pauseOf(claim, position - holds + 1));
       }
     }
@@ -131,7 +131,7 @@ export class Poller {
     return Math.max(this.#pause * Math.min(answered ? 1 : Math.max(ahead, 1), FARTHEST), still);
   }
 
-  /** @param first the ticket of the first in its line */
+  /** @param first the token of the first in its line */
   #mayBeAnswered({ id, answered }: Claim, first: bigint): boolean {
     if (!answered) return false;
     const before = this.#firsts.get(id) ?? first;

@@ -49,7 +49,7 @@ async function ownRow(table: NewTable): Promise<Row | undefined> {
 }
 
 /** The columns that setup.sql makes. Old servers give whole numbers a width as well, which means nothing. */
-const MADE = ['name varbinary(600) NO PRI', 'ticket bigint unsigned NO ', 'used bigint NO ', 'line mediumblob NO '].map(
+const MADE = ['name varbinary(600) NO PRI', 'token bigint unsigned NO ', 'used bigint NO ', 'line mediumblob NO '].map(
   (column) => `${column} InnoDB`,
 );
 

@@ -4,9 +4,9 @@ import { type Claim, PLACE_TTL } from '../../core/contract/backend.ts';
 /** One claim as it stands in a line. Times are in µs, by the server's clock. */
 export interface StoredClaim extends Seats {
   readonly id: string;
-  /** When it lapses as a hold. */
+  /** When it expires as a hold. */
   readonly until: number;
-  readonly ticket: bigint;
+  readonly token: bigint;
   readonly ttl: number;
   readonly joined: number;
   /** The bell of its process; `-` if it has none. */
@@ -37,11 +37,11 @@ export function parse(line: string): StoredClaim[] {
     .split(';')
     .slice(0, -1)
     .map((text) => {
-      const [id, until, ticket, take, of, ttl, joined, bell, label] = text.slice(1).split(' ') as [string, ...string[]];
+      const [id, until, token, take, of, ttl, joined, bell, label] = text.slice(1).split(' ') as [string, ...string[]];
       return {
         id: decodeURIComponent(id),
         until: Number(until),
-        ticket: BigInt(ticket!),
+        token: BigInt(token!),
         take: Number(take),
         of: Number(of),
         ttl: Number(ttl),
@@ -53,14 +53,14 @@ export function parse(line: string): StoredClaim[] {
     });
 }
 
-/** A line without the claims that have lapsed. */
+/** A line without the claims that have expired. */
 export interface LiveLine {
   readonly places: readonly StoredClaim[];
   /** How many of them hold; they are the first ones. */
   readonly held: number;
   readonly text: string;
   /** Whether any claim was left out. */
-  readonly lapsed: boolean;
+  readonly expired: boolean;
 }
 
 export function liveLine(line: string, now: number): LiveLine {
@@ -70,15 +70,15 @@ export function liveLine(line: string, now: number): LiveLine {
   let held = 0;
   for (const place of stored) {
     const holds = held === places.length && tally.fits(place);
-    if (lapse(place, holds) <= now) continue;
+    if (expiry(place, holds) <= now) continue;
     places.push(place);
     if (!holds) continue;
     tally.add(place);
     held++;
   }
-  return { places, held, text: places.map(({ text }) => text).join(''), lapsed: places.length < stored.length };
+  return { places, held, text: places.map(({ text }) => text).join(''), expired: places.length < stored.length };
 }
 
-/** A waiter's place may lapse earlier than a hold, since its process asks again and again. */
-export const lapse = ({ until, ttl }: StoredClaim, holds: boolean): number =>
+/** A waiter's place may expire earlier than a hold, since its process asks again and again. */
+export const expiry = ({ until, ttl }: StoredClaim, holds: boolean): number =>
   holds ? until : until - ttl + Math.min(ttl, PLACE_TTL * MICRO);

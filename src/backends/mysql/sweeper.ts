@@ -40,7 +40,7 @@ export class Sweeper {
     return swept;
   }
 
-  /** Where claims in a line have lapsed, it clears them, and leaves the row for a later sweep. @returns how many rows it removed */
+  /** Where claims in a line have expired, it clears them, and leaves the row for a later sweep. @returns how many rows it removed */
   async #sweepLines(): Promise<number> {
     await this.#table.ready();
     let swept = 0;
@@ -51,23 +51,23 @@ export class Sweeper {
       const rows = await this.#table.read(sql.idle, { after, last, idle: this.#idle });
       swept += await this.#remove(rows.filter(({ line }) => (line as Buffer).length === 0));
       for (const { name, line, now } of rows) {
-        const { lapsed, text } = liveLine(String(line), Number(now));
-        if (lapsed) await this.#table.write(sql.swap, { name: name as Buffer, old: line as Buffer, new: text });
+        const { expired, text } = liveLine(String(line), Number(now));
+        if (expired) await this.#table.write(sql.swap, { name: name as Buffer, old: line as Buffer, new: text });
       }
       after = last;
     }
     return swept;
   }
 
-  /** First the floor of the tickets, once for all: each change of it costs a commit. Then few rows at a time, so that nobody waits for long. */
+  /** First the floor of the tokens, once for all: each change of it costs a commit. Then few rows at a time, so that nobody waits for long. */
   async #remove(free: readonly Row[]): Promise<number> {
     if (free.length === 0) return 0;
-    const ticket = `${free.map((row) => BigInt(row.ticket as number | string)).reduce((a, b) => (a > b ? a : b))}`;
-    await this.#table.write(sql.floor, { ticket });
+    const token = `${free.map((row) => BigInt(row.token as number | string)).reduce((a, b) => (a > b ? a : b))}`;
+    await this.#table.write(sql.floor, { token });
     let removed = 0;
     for (const portion of portions(free, REMOVED)) {
       const names = nameList(portion.map(({ name }) => name as Buffer));
-      removed += (await this.#table.write(sql.sweep, { ticket, idle: this.#idle }, names)).affectedRows;
+      removed += (await this.#table.write(sql.sweep, { token, idle: this.#idle }, names)).affectedRows;
     }
     return removed;
   }

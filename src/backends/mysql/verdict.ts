@@ -1,12 +1,12 @@
 import { type Seats, Tally } from '../../core/contract/admission.ts';
 import type { Claim, Grant, Refusal } from '../../core/contract/backend.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
-import { type LiveLine, lapse, MICRO, type StoredClaim } from './stored-line.ts';
+import { type LiveLine, expiry, MICRO, type StoredClaim } from './stored-line.ts';
 
-/** What a line says of a claim. `first`: the ticket of the claim that stands first. */
+/** What a line says of a claim. `first`: the token of the claim that stands first. */
 export type LineAttempt = Grant | (Refusal & { readonly first?: bigint });
 
-export const grantOf = (ticket: bigint, { ttl }: Claim): Grant => ({ granted: true, ticket, validFor: ttl });
+export const grantOf = (token: bigint, { ttl }: Claim): Grant => ({ granted: true, token, validFor: ttl });
 
 /** Whether one more claim, at the end of the line, would be admitted. */
 export function fits(places: readonly StoredClaim[], newcomer: Seats): boolean {
@@ -19,6 +19,6 @@ export function fits(places: readonly StoredClaim[], newcomer: Seats): boolean {
 }
 
 export function refusal({ places, held }: LiveLine, ahead: number, now: number): LineAttempt {
-  const lapses = places.slice(0, ahead).map((place, position) => lapse(place, position < held));
-  return { granted: false, ahead, retryAfter: (leastOf(lapses) - now) / MICRO, first: places[0]?.ticket };
+  const expires = places.slice(0, ahead).map((place, position) => expiry(place, position < held));
+  return { granted: false, ahead, retryAfter: (leastOf(expires) - now) / MICRO, first: places[0]?.token };
 }

@@ -55,16 +55,16 @@ export class StoredWords implements Words {
   }
 
   /** Notes that a hold has begun. @returns the tries, this one included */
-  async begin({ key, ttl }: Claim, ticket: bigint, { mark, counts }: Answerable): Promise<number> {
-    const values = { name: this.#lines.lockNameOf(key), ticket: `${ticket}`, mark, counts: micro(ttl + counts) };
+  async begin({ key, ttl }: Claim, token: bigint, { mark, counts }: Answerable): Promise<number> {
+    const values = { name: this.#lines.lockNameOf(key), token: `${token}`, mark, counts: micro(ttl + counts) };
     return Number((await this.#write(sql.wordsBegin, values)).insertId);
   }
 
-  /** Gives up the hold with this ticket, and leaves words. @returns false where it does not hold */
-  async leave({ key, id }: Handle, ticket: bigint, { text, ttl, ageless }: Leave): Promise<boolean> {
+  /** Gives up the hold with this token, and leaves words. @returns false where it does not hold */
+  async leave({ key, id }: Handle, token: bigint, { text, ttl, ageless }: Leave): Promise<boolean> {
     const name = this.#lines.lockNameOf(key);
     const stays = { ttl: micro(ttl), fresh: micro(ageless ? ttl : 0) };
-    const values = { name, mark: mark(id), ticket: `${ticket}`, text: Buffer.from(text), ...stays };
+    const values = { name, mark: mark(id), token: `${token}`, text: Buffer.from(text), ...stays };
     for (let tries = 0; tries < TRIES; tries++) {
       if ((await this.#write(sql.wordsLeave, values)).affectedRows > 0) return true;
       if ((await this.#write(sql.wordsRow, { name })).affectedRows === 0) return false;
@@ -89,7 +89,7 @@ export async function sweepWords(table: Table): Promise<void> {
 
 const micro = (ms: number): string => `${Math.ceil(ms * MICRO)}`;
 
-const recordOf = ({ tries, begun, mark, counts, ticket, since, lapses, text }: Row): KeyRecord | undefined =>
+const recordOf = ({ tries, begun, mark, counts, token, since, expires, text }: Row): KeyRecord | undefined =>
   tries === null
     ? undefined
     : {
@@ -97,8 +97,8 @@ const recordOf = ({ tries, begun, mark, counts, ticket, since, lapses, text }: R
         begun: BigInt(String(begun)),
         mark: String(mark),
         counts: Number(counts) / MICRO,
-        ticket: BigInt(String(ticket)),
+        token: BigInt(String(token)),
         at: Number(since) / MICRO,
-        until: Number(lapses) / MICRO,
+        until: Number(expires) / MICRO,
         text: String(text),
       };

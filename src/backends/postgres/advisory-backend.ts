@@ -33,7 +33,7 @@ const TRAITS: Traits = {
   fencing: 'durable',
   spans: false,
   wakes: 'watch',
-  lapses: false,
+  expires: false,
   keptBy: 'session',
   ttl: { min: 10, max: LONGEST },
 };
@@ -110,7 +110,7 @@ class Advisory implements AdvisoryBackend {
       const values = [lock, leastOf(claim), this.#server.serverClock.in(within) ?? null];
       const [row] = await on.session.query(this.#texts(hold.shared).attempt, values);
       this.#server.serverClock.learn(Number(row!.server_time));
-      if (row!.ticket) return grantOf(row!, on);
+      if (row!.token) return grantOf(row!, on);
       this.#holds.forget(lock, id);
       return isTrue(row!.late) ? { granted: false, late: true } : { granted: false };
     } catch (error) {

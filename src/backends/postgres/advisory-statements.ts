@@ -23,7 +23,7 @@ export const leastOf = ({ atLeast }: Claim): string | null => (atLeast === undef
 /** What a row with a token grants. The grant lasts as long as the session. */
 export const grantOf = (row: Row, { session }: AdvisorySession): Grant => ({
   granted: true,
-  ticket: BigInt(String(row.ticket)),
+  token: BigInt(String(row.token)),
   validFor: Number.POSITIVE_INFINITY,
   lost: session.ended,
 });

@@ -39,7 +39,7 @@ const TRAITS: Traits = {
   fencing: 'durable',
   spans: true,
   wakes: 'mailbox',
-  lapses: true,
+  expires: true,
   keptBy: 'lease',
   renewedFrom: 'anywhere',
   placeTtl: LONGEST_PLACE_TTL,
@@ -55,7 +55,7 @@ export interface PostgresBackend extends Backend {
    */
   setup(): Promise<void>;
   /**
-   * Removes lapsed claims, and keys that nobody has used for `idle` ms. About once a minute, one of the processes does it by itself.
+   * Removes expired claims, and keys that nobody has used for `idle` ms. About once a minute, one of the processes does it by itself.
    * @returns how many keys were removed
    * @example const gone = await postgres(pool).sweep();
    */
@@ -153,9 +153,9 @@ class Postgres implements PostgresBackend {
     yield* standings(this.#server, prefix, listing);
   }
 
-  async evict(key: string, ticket: bigint): Promise<boolean> {
+  async evict(key: string, token: bigint): Promise<boolean> {
     await this.#open();
-    return isTrue(await take(this.#server, 'evict', [Buffer.from(key), String(ticket)], key));
+    return isTrue(await take(this.#server, 'evict', [Buffer.from(key), String(token)], key));
   }
 
   check(): Promise<Finding[]> {

@@ -21,7 +21,7 @@ const standing = (row: Row): Standing => ({
   key: textOf(row.key),
   held: isTrue(row.held),
   position: Number(row.position),
-  ticket: BigInt(String(row.ticket)),
+  token: BigInt(String(row.token)),
   take: Number(row.take),
   of: Number(row.room),
   label: textOf(row.label),

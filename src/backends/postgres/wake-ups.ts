@@ -128,13 +128,13 @@ export class Mailbox {
     this.#again = this.#clock.after(pause, () => this.open(), true);
   }
 
-  /** @param payload `ticket id` of the claim that was admitted; a key in hex, of which words were left; empty: a test */
+  /** @param payload `token id` of the claim that was admitted; a key in hex, of which words were left; empty: a test */
   #deliver(payload: string): void {
     if (payload === '') for (const passed of this.#tests.splice(0)) passed();
-    const [ticket, id] = payload.split(' ');
+    const [token, id] = payload.split(' ');
     const waiter = id === undefined ? undefined : this.#waiting.addressee(id);
     // Good for the whole ttl from the last attempt, since the time of the hold began later, at the admission.
-    waiter?.wake({ granted: true, ticket: BigInt(ticket!), validFor: waiter.claim.ttl });
+    waiter?.wake({ granted: true, token: BigInt(token!), validFor: waiter.claim.ttl });
     if (id === undefined) this.#waiting.wakeAnswerable(Buffer.from(payload, 'hex').toString());
   }
 }

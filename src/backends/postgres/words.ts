@@ -55,20 +55,20 @@ export const leaveOf = ({ key, id }: Handle, { text, ttl, ageless }: Leave): unk
 
 /** What an attempt came to. @param fields of its answer; of one that asked for words, there are more behind the time */
 export function attemptOf(fields: string[], { ttl }: Claim): Attempt {
-  const [state, ticket, ahead, retryAfter, , tries, mark, ...words] = fields;
+  const [state, token, ahead, retryAfter, , tries, mark, ...words] = fields;
   if (state === 'held') {
-    const grant: Grant = { granted: true, ticket: BigInt(ticket!), validFor: ttl };
+    const grant: Grant = { granted: true, token: BigInt(token!), validFor: ttl };
     return tries ? { ...grant, tries: Number(tries) } : grant;
   }
   if (state === 'late') return { granted: false, late: true };
-  if (state === 'left') return { granted: false, left: leftOf([ticket!, ...words]) };
+  if (state === 'left') return { granted: false, left: leftOf([token!, ...words]) };
   const refusal: Refusal = { granted: false, ahead: Number(ahead), retryAfter: Number(retryAfter) };
   return mark ? { ...refusal, mark: textOf(mark) } : refusal;
 }
 
-const leftOf = ([ticket, age, valid, said]: string[]): Left => ({
+const leftOf = ([token, age, valid, said]: string[]): Left => ({
   text: textOf(said!.slice(1)),
-  ticket: BigInt(ticket!),
+  token: BigInt(token!),
   age: Number(age),
   validFor: Number(valid),
 });

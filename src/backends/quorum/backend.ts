@@ -27,7 +27,7 @@ import { majorityOf } from './tally.ts';
 const CORE_DRIFT = 0.01;
 /** The longest time the first use waits for a node to name its run, ms. A late node names it with its first grant. */
 const INTRODUCTION = 250;
-/** How often this process forgets the holds that have lapsed, ms. */
+/** How often this process forgets the holds that have expired, ms. */
 const SWEEP = 60_000;
 
 /**
@@ -78,7 +78,7 @@ class Quorum implements Backend {
     const listing = backends.every(({ inspect }) => inspect);
     if (listing) this.inspect = (prefix, how) => inspect(this.#context, prefix, how);
     if (listing && backends.every((backend) => backend.evict))
-      this.evict = (key, ticket) => evict(this.#context, key, ticket);
+      this.evict = (key, token) => evict(this.#context, key, token);
     for (const backend of backends) addUser(backend);
   }
 
@@ -120,12 +120,12 @@ class Quorum implements Backend {
     this.#introduced = true;
   }
 
-  /** Forgets the holds that have lapsed. Some are never released: a hold that must last (`minHold`) is left to lapse. */
+  /** Forgets the holds that have expired. Some are never released: a hold that must last (`minHold`) is left to expire. */
   #sweep(): void {
     const now = this.#context.clock.now();
     if (now < this.#sweptAt + SWEEP) return;
     this.#sweptAt = now;
-    for (const [id, { claims }] of this.#ballots) if (claims.lapsesAt <= now) this.#ballots.delete(id);
+    for (const [id, { claims }] of this.#ballots) if (claims.expiresAt <= now) this.#ballots.delete(id);
   }
 
   async #attemptAgain(ballot: Ballot, claim: Claim): Promise<Attempt> {
@@ -180,7 +180,7 @@ function traitsOf(backends: readonly Backend[], maxTtl: number): Traits {
     fencing: traits.some(({ fencing }) => fencing === 'never') ? 'never' : 'durable',
     spans: traits.every(({ spans }) => spans),
     wakes: 'never',
-    lapses: traits.every(({ lapses }) => lapses),
+    expires: traits.every(({ expires }) => expires),
     keptBy: traits.some(({ keptBy }) => keptBy === 'session') ? 'session' : 'lease',
     ttl: {
       min: mostOf(traits.map(({ ttl }) => ttl.min)),

@@ -73,7 +73,7 @@ export class Ballot implements VoteReceiver {
 
   receiveVote(answer: NodeAnswer): void {
     if (answer.kind === 'yes') {
-      const last = answer.ticket + BigInt(answer.span) - 1n;
+      const last = answer.token + BigInt(answer.span) - 1n;
       if (last > this.#context.highest) this.#context.highest = last;
     }
     this.#count();
@@ -87,9 +87,9 @@ export class Ballot implements VoteReceiver {
    */
   mend(i: number): void {
     if (this.#state !== 'held') return;
-    const { ticket, span = 1 } = this.grant!;
-    // This is the last ticket of the hold: the holder may use each of them, so the node must give none of them again.
-    this.claims.ask(i, this.claims.fenced ? ticket + BigInt(span - 1) : undefined);
+    const { token, span = 1 } = this.grant!;
+    // This is the last token of the hold: the holder may use each of them, so the node must give none of them again.
+    this.claims.ask(i, this.claims.fenced ? token + BigInt(span - 1) : undefined);
   }
 
   /** Releases the claim on every node that may hold a part of it. Resolves when it is certain whether that freed a majority. */
@@ -129,15 +129,15 @@ export class Ballot implements VoteReceiver {
     }
     if (few) this.claims.askRest(this.#proposal);
     const verdict = tally(answers, this.#context.majority, fenced);
-    if (verdict.kind === 'won') this.#win(verdict.ticket);
+    if (verdict.kind === 'won') this.#win(verdict.token);
     else if (verdict.kind === 'lost') this.#lose();
     else if (verdict.kind === 'raise') this.claims.raise(verdict.to);
   }
 
-  #win(ticket: bigint): void {
+  #win(token: bigint): void {
     const { majority, clock, worth } = this.#context;
     const { answers, fenced, tag } = this.claims;
-    const { until, span, losable } = worthOf(answers, majority, fenced ? ticket : undefined);
+    const { until, span, losable } = worthOf(answers, majority, fenced ? token : undefined);
     const validFor = (until - this.#began) * worth;
     if (deadlineOf(this.#began, validFor) <= clock.now()) {
       this.#lose(); // the vote took longer than the lease
@@ -145,8 +145,8 @@ export class Ballot implements VoteReceiver {
     }
     this.#on('won');
     if (losable) this.#lost = new AbortController();
-    const shown = fenced ? ticket : BigInt(`0x${tag}`);
-    this.grant = { granted: true, ticket: shown, span, validFor, lost: this.#lost?.signal };
+    const shown = fenced ? token : BigInt(`0x${tag}`);
+    this.grant = { granted: true, token: shown, span, validFor, lost: this.#lost?.signal };
     this.#outcome.resolve(this.grant);
   }
 
@@ -168,7 +168,7 @@ export class Ballot implements VoteReceiver {
   }
 }
 
-/** Gives the ticket that the nodes are asked for, above all that this process has seen; undefined if each node may choose its own. */
+/** Gives the token that the nodes are asked for, above all that this process has seen; undefined if each node may choose its own. */
 function proposalOf({ atLeast = 0n }: Claim, highest: bigint): bigint | undefined {
   const proposal = atLeast > highest ? atLeast : highest + 1n;
   return proposal > 1n ? proposal : undefined;

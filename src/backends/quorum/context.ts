@@ -7,7 +7,7 @@ export interface QuorumContext {
   readonly nodes: readonly Node[];
   readonly majority: number;
   readonly clock: Clock;
-  /** If true, tickets are fencing tokens: every engine among the nodes has them. */
+  /** If true, tokens are fencing tokens: every engine among the nodes has them. */
   readonly fenced: boolean;
   /** The share of a lease that is still safe to use after clock drift: 0 to 1. */
   readonly worth: number;

@@ -18,13 +18,13 @@ export async function* inspect(
   for (const { standing } of await list(context, prefix, { exact, progress: goesOn })) yield standing;
 }
 
-export async function evict(context: QuorumContext, key: string, ticket: bigint): Promise<boolean> {
+export async function evict(context: QuorumContext, key: string, token: bigint): Promise<boolean> {
   const { nodes, majority } = context;
   const polls = await list(context, key, { exact: true });
-  const poll = polls.find(({ standing }) => standing.key === key && standing.ticket === ticket);
+  const poll = polls.find(({ standing }) => standing.key === key && standing.token === token);
   if (!poll) return false;
   const evicted = await Promise.all(
-    poll.tickets.map((at, i) => (at === undefined ? false : nodes[i]!.evict(key, at, LISTING).catch(() => false))),
+    poll.tokens.map((at, i) => (at === undefined ? false : nodes[i]!.evict(key, at, LISTING).catch(() => false))),
   );
   return evicted.filter(Boolean).length >= majority;
 }

@@ -77,7 +77,7 @@ export class Memory {
   }
 
   /**
-   * Notes at the node that the votes of this run count, because all that an earlier run may have forgotten has lapsed.
+   * Notes at the node that the votes of this run count, because all that an earlier run may have forgotten has expired.
    * @param run undefined if the node names no run: its votes always count
    * @param born the runs of all nodes if they are new. If this process ends before it marked all of them, one marked node is enough
    */

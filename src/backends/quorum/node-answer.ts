@@ -6,8 +6,8 @@ export type NodeAnswer =
   | { readonly kind: 'open' }
   | {
       readonly kind: 'yes';
-      readonly ticket: bigint;
-      /** How many consecutive tickets the node gave. */
+      readonly token: bigint;
+      /** How many consecutive tokens the node gave. */
       readonly span: number;
       readonly until: number;
       readonly lost?: AbortSignal | undefined;
@@ -38,6 +38,6 @@ export function flawOf(answer: Attempt | undefined): string | undefined {
   if (typeof answer?.granted !== 'boolean')
     return `it answers an attempt with ${shown(answer)}, which is no grant and no refusal`;
   if (!answer.granted) return undefined;
-  if (typeof answer.ticket !== 'bigint') return `it grants with the ticket ${shown(answer.ticket)}, which is no bigint`;
+  if (typeof answer.token !== 'bigint') return `it grants with the token ${shown(answer.token)}, which is no bigint`;
   return answer.validFor > 0 ? undefined : `it grants for ${shown(answer.validFor)} ms`;
 }

@@ -45,7 +45,7 @@ export class NodeClaim implements Receiver<Attempt> {
   #claim: Claim;
   #state: State = 'standing';
   /**
-   * How often the node was asked. A second request raises the ticket; a release may free the first vote and arrive before the second
+   * How often the node was asked. A second request raises the token; a release may free the first vote and arrive before the second
    * request.
    */
   #asked = 0;
@@ -112,11 +112,11 @@ export class NodeClaim implements Receiver<Attempt> {
     this.#whole.receive(this, noOf(why));
   }
 
-  #receiveGrant({ ticket, span = this.#claim.span, validFor, lost }: Grant): void {
+  #receiveGrant({ token, span = this.#claim.span, validFor, lost }: Grant): void {
     this.#node.trust.review();
     const { doubt } = this.#node.trust; // another attempt may have learnt of the new run first
     const until = this.#sent + Math.min(validFor, this.#claim.ttl);
-    this.#whole.receive(this, doubt ? noOf(doubt) : { kind: 'yes', ticket, span, until, lost });
+    this.#whole.receive(this, doubt ? noOf(doubt) : { kind: 'yes', token, span, until, lost });
   }
 
   /** Handles an answer that came after its time limit, and was counted as unknown. A vote that the ballot no longer needs is released. */

@@ -19,12 +19,12 @@ export class NodeClaims implements ClaimOfAll {
   /** A public name of the claim, which is different from that of every other claim. */
   readonly tag: string;
   readonly within: number;
-  /** If true, tickets are fencing tokens, and a majority has to agree on one. */
+  /** If true, tokens are fencing tokens, and a majority has to agree on one. */
   readonly fenced: boolean;
   /** The claim, with the lease of its latest renewal. */
   claim: Claim;
-  /** The time at which the claim has lapsed on every node, even if it is never released. */
-  lapsesAt = Number.POSITIVE_INFINITY;
+  /** The time at which the claim has expired on every node, even if it is never released. */
+  expiresAt = Number.POSITIVE_INFINITY;
   readonly #context: QuorumContext;
   readonly #voting: VoteReceiver;
   readonly #claims: NodeClaim[] = [];
@@ -69,12 +69,12 @@ export class NodeClaims implements ClaimOfAll {
     }
   }
 
-  /** Asks the others for the ticket that one of the few has given, so that all give the same one. */
+  /** Asks the others for the token that one of the few has given, so that all give the same one. */
   askRest(atLeast: bigint | undefined): void {
     const [rest, sent] = [this.#rest, this.#context.clock.now()];
     const given = this.#answers.find((answer) => answer.kind === 'yes');
     this.#rest = [];
-    for (const i of rest) this.#askNode(i, given?.ticket ?? atLeast, sent);
+    for (const i of rest) this.#askNode(i, given?.token ?? atLeast, sent);
   }
 
   /** Tells what the few nodes say so far; undefined if all nodes were asked. If they disagree, all nodes have to be asked. */
@@ -100,10 +100,10 @@ export class NodeClaims implements ClaimOfAll {
     this.#newClaim(i, atLeast).ask(sent);
   }
 
-  /** Asks each node that gave a ticket below `to` for a ticket that is at least `to`. */
+  /** Asks each node that gave a token below `to` for a token that is at least `to`. */
   raise(to: bigint): void {
     for (const [i, answer] of this.#answers.entries()) {
-      if (answer.kind !== 'yes' || answer.ticket >= to) continue;
+      if (answer.kind !== 'yes' || answer.token >= to) continue;
       this.#store(i, OPEN);
       this.#claims[i]!.raise(to, this.#context.clock.now());
     }
@@ -117,9 +117,9 @@ export class NodeClaims implements ClaimOfAll {
   }
 
   /** Sets the lease to which the nodes renew the claim. */
-  setLease(claim: Claim, lapses: number): void {
+  setLease(claim: Claim, expires: number): void {
     this.claim = claim;
-    this.lapsesAt = lapses;
+    this.expiresAt = expires;
   }
 
   isOver(claim: NodeClaim): boolean {
@@ -127,7 +127,7 @@ export class NodeClaims implements ClaimOfAll {
   }
 
   receive(claim: NodeClaim, answer: NodeAnswer): void {
-    const tooLow = answer.kind === 'yes' && claim.atLeast !== undefined && answer.ticket < claim.atLeast;
+    const tooLow = answer.kind === 'yes' && claim.atLeast !== undefined && answer.token < claim.atLeast;
     if (tooLow && this.fenced && !this.#voting.isOver) this.#replaceVote(claim);
     else this.#accept(claim.node, answer);
   }
@@ -144,7 +144,7 @@ export class NodeClaims implements ClaimOfAll {
     return claim;
   }
 
-  /** Releases a vote, and then asks the node for a new one, since some engines cannot raise a ticket. */
+  /** Releases a vote, and then asks the node for a new one, since some engines cannot raise a token. */
   #replaceVote(low: NodeClaim): void {
     const claim = this.#newClaim(low.node, low.atLeast);
     low.release(() => {

@@ -105,8 +105,8 @@ export class Node {
     return work.apply(all, (step) => this.#link.answer(step, within));
   }
 
-  evict(key: string, ticket: bigint, within: number): Promise<boolean> {
-    return this.#link.answer(() => this.backend.evict!(key, ticket), within);
+  evict(key: string, token: bigint, within: number): Promise<boolean> {
+    return this.#link.answer(() => this.backend.evict!(key, token), within);
   }
 
   /** Gives the findings of the engine, and a warning if a restart of its server would go unseen. */

@@ -27,7 +27,7 @@ export const QUORUM_OPTIONS = namesOf<QuorumOptions>({ drift: true, restartGuard
 
 export interface ResolvedQuorumOptions {
   readonly drift: number;
-  /** If true, a node that restarted does not count until every vote that it may have forgotten has lapsed. */
+  /** If true, a node that restarted does not count until every vote that it may have forgotten has expired. */
   readonly guarded: boolean;
   readonly maxTtl: number;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import { leastOf } from '../../core/contract/extremes.ts';
 /**
  * The renewals of one claim that its node has not answered. Each may still be on its way, arrive after a later one, and set the claim to
- * lapse by its own, shorter lease. Until the node answers, its vote is safe for no longer than that.
+ * expiry by its own, shorter lease. Until the node answers, its vote is safe for no longer than that.
  */
 export class PendingRenewals {
   /** The leases that are under way, and the shortest lease whose answer will never come. ms. */

@@ -6,7 +6,7 @@ import type { Link } from './link.ts';
 const FIRST_PAUSE = 50;
 const LAST_PAUSE = 2_000;
 
-/** Releases claims at one node. It tries again until the node confirms the release, or the claim must have lapsed. */
+/** Releases claims at one node. It tries again until the node confirms the release, or the claim must have expired. */
 export class Releases {
   readonly #backend: Backend;
   readonly #link: Link;
@@ -19,16 +19,16 @@ export class Releases {
   }
 
   /**
-   * @param lapse ms after which the claim must have lapsed
+   * @param expiry ms after which the claim must have expired
    * @param onOutcome receives the outcome of the first try: whether it freed the claim; undefined if that is unknown
    */
-  begin(handle: Handle, within: number, lapse: number, onOutcome: (freed: boolean | undefined) => void): void {
+  begin(handle: Handle, within: number, expiry: number, onOutcome: (freed: boolean | undefined) => void): void {
     const sent = this.#link.clock.now();
     this.#link.ask(() => this.#backend.release(handle), within, sent, {
       onAnswer: ({ freed }) => onOutcome(freed),
       onFailure: () => {
         onOutcome(undefined);
-        void this.#retry(handle, within, sent + lapse);
+        void this.#retry(handle, within, sent + expiry);
       },
     });
   }

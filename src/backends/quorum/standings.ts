@@ -4,8 +4,8 @@ import type { Standing } from '../../core/contract/backend.ts';
 /** One claim, as the nodes that admit it list it. */
 export interface Poll {
   readonly standing: Standing;
-  /** The ticket that each node gave the claim; undefined if the node does not have the claim. */
-  readonly tickets: readonly (bigint | undefined)[];
+  /** The token that each node gave the claim; undefined if the node does not have the claim. */
+  readonly tokens: readonly (bigint | undefined)[];
 }
 
 /** `<tag> <label>`: how a quorum writes a claim's label at its nodes. */
@@ -37,34 +37,34 @@ export function standings(
     positions.set(first.key, position + 1);
     const remaining = votes.map((each) => each.remaining).sort((a, b) => b - a)[majority - 1]!;
     const numbered = fenced && isExclusive(first);
-    const tickets = votes.map((each) => each.ticket);
-    const ticket = numbered ? mostCommon(tickets) : BigInt(`0x${tag}`);
-    const held = !numbered || isAgreed(tickets, majority);
+    const tokens = votes.map((each) => each.token);
+    const token = numbered ? mostCommon(tokens) : BigInt(`0x${tag}`);
+    const held = !numbered || isAgreed(tokens, majority);
     return [
       {
-        standing: { ...first, held, label, position, ticket, remaining },
-        tickets: seen.map((standing) => standing?.ticket),
+        standing: { ...first, held, label, position, token, remaining },
+        tokens: seen.map((standing) => standing?.token),
       },
     ];
   });
 }
 
-/** The largest number of tickets that one hold can have. */
+/** The largest number of tokens that one hold can have. */
 const LONGEST_SPAN = 1_024n;
 
 /**
- * True if a majority gave the same ticket, or all tickets are as close as those of one hold: a node that lost its vote and granted it
- * again shows the last ticket of the hold. Otherwise the ballot is still under way, and the claim may never become a hold.
+ * True if a majority gave the same token, or all tokens are as close as those of one hold: a node that lost its vote and granted it
+ * again shows the last token of the hold. Otherwise the ballot is still under way, and the claim may never become a hold.
  */
-function isAgreed(tickets: readonly bigint[], majority: number): boolean {
-  const sorted = [...tickets].sort((a, b) => (a < b ? -1 : 1));
-  const same = mostCommon(tickets);
-  return sorted.at(-1)! - sorted[0]! < LONGEST_SPAN || tickets.filter((ticket) => ticket === same).length >= majority;
+function isAgreed(tokens: readonly bigint[], majority: number): boolean {
+  const sorted = [...tokens].sort((a, b) => (a < b ? -1 : 1));
+  const same = mostCommon(tokens);
+  return sorted.at(-1)! - sorted[0]! < LONGEST_SPAN || tokens.filter((token) => token === same).length >= majority;
 }
 
-/** Gives the ticket that a majority agreed on. Other tickets come from votes that were too late to count. */
-function mostCommon(tickets: readonly bigint[]): bigint {
+/** Gives the token that a majority agreed on. Other tokens come from votes that were too late to count. */
+function mostCommon(tokens: readonly bigint[]): bigint {
   const counts = new Map<bigint, number>();
-  for (const ticket of tickets) counts.set(ticket, (counts.get(ticket) ?? 0) + 1);
+  for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1);
   return [...counts].sort(([, a], [, b]) => b - a)[0]![0];
 }

@@ -5,13 +5,13 @@ import type { NodeAnswer } from './node-answer.ts';
 /** The vote of one node on a claim. It is `open` until the node answers. */
 export type Vote =
   | { readonly kind: 'open' }
-  | { readonly kind: 'yes'; readonly ticket: bigint }
+  | { readonly kind: 'yes'; readonly token: bigint }
   | { readonly kind: 'no' };
 
 /** `raise`: a majority admits the claim, but under different numbers. The nodes with a lower number than `to` are asked to take `to`. */
 export type Verdict =
   | { readonly kind: 'open' | 'lost' }
-  | { readonly kind: 'won'; readonly ticket: bigint }
+  | { readonly kind: 'won'; readonly token: bigint }
   | { readonly kind: 'raise'; readonly to: bigint };
 
 const OPEN: Verdict = { kind: 'open' };
@@ -29,33 +29,33 @@ export const majorityOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
  * `test/backends/quorum/tokens.test.ts` shows.
  */
 export function tally(votes: readonly Vote[], majority: number, fenced: boolean): Verdict {
-  const tickets: bigint[] = [];
+  const tokens: bigint[] = [];
   let open = 0;
   for (const vote of votes) {
-    if (vote.kind === 'yes') tickets.push(vote.ticket);
+    if (vote.kind === 'yes') tokens.push(vote.token);
     else if (vote.kind === 'open') open++;
   }
-  if (tickets.length + open < majority) return LOST;
-  if (tickets.length < majority) return OPEN;
+  if (tokens.length + open < majority) return LOST;
+  if (tokens.length < majority) return OPEN;
   const agreed = fenced
-    ? tickets.find((ticket) => tickets.filter((each) => each === ticket).length >= majority)
-    : tickets.reduce((most, each) => (each > most ? each : most));
-  if (agreed !== undefined) return { kind: 'won', ticket: agreed };
-  tickets.sort((a, b) => (a < b ? -1 : 1));
-  return { kind: 'raise', to: tickets[majority - 1]! };
+    ? tokens.find((token) => tokens.filter((each) => each === token).length >= majority)
+    : tokens.reduce((most, each) => (each > most ? each : most));
+  if (agreed !== undefined) return { kind: 'won', token: agreed };
+  tokens.sort((a, b) => (a < b ? -1 : 1));
+  return { kind: 'raise', to: tokens[majority - 1]! };
 }
 
 /**
- * Says what the votes for a claim are worth: it is good while a majority keeps it, for as many tickets in a row as each of them gave.
- * @param ticket only votes under this number count, if one is given
+ * Says what the votes for a claim are worth: it is good while a majority keeps it, for as many tokens in a row as each of them gave.
+ * @param token only votes under this number count, if one is given
  */
 export function worthOf(
   answers: readonly NodeAnswer[],
   majority: number,
-  ticket: bigint | undefined,
+  token: bigint | undefined,
 ): { readonly until: number; readonly span: number; readonly losable: boolean } {
   const votes = answers.filter((each) => each.kind === 'yes');
-  const good = ticket === undefined ? votes : votes.filter((each) => each.ticket === ticket);
+  const good = token === undefined ? votes : votes.filter((each) => each.token === token);
   const until = good.map((each) => each.until).sort((a, b) => b - a)[majority - 1]!;
   return { until, span: leastOf(good.map(({ span }) => span)), losable: good.some(({ lost }) => lost) };
 }
@@ -76,7 +76,7 @@ export function tallyRenewal(answers: readonly (Renewal | 'open')[], majority: n
 export type ReleaseAnswer = 'freed' | 'nothing' | 'unknown' | 'open';
 
 /**
- * Says whether a release freed a hold; `undefined` while that is open. A vote whose release is unknown lapses, or is freed in the
+ * Says whether a release freed a hold; `undefined` while that is open. A vote whose release is unknown expires, or is freed in the
  * background.
  */
 export function tallyRelease(answers: readonly ReleaseAnswer[], majority: number): boolean | 'unknown' | undefined {

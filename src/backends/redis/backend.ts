@@ -41,7 +41,7 @@ const TRAITS: Traits = {
   fencing: 'durable',
   spans: true,
   wakes: 'mailbox',
-  lapses: true,
+  expires: true,
   keptBy: 'lease',
   renewedFrom: 'anywhere',
   leaves: { max: LONGEST_WORDS },
@@ -207,8 +207,8 @@ class Redis implements Backend {
     yield* (await this.#listings()).inspect(start, listing);
   }
 
-  async evict(key: string, ticket: bigint): Promise<boolean> {
-    return this.#releaseOf(key, await evict(this.#shards, this.#resends, key, ticket, this.#remember)).freed;
+  async evict(key: string, token: bigint): Promise<boolean> {
+    return this.#releaseOf(key, await evict(this.#shards, this.#resends, key, token, this.#remember)).freed;
   }
 
   async check(): Promise<Finding[]> {

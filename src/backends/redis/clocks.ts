@@ -27,7 +27,7 @@ export function clocksApart(readings: readonly Reading[]): Finding | undefined {
   return {
     severity: 'warning',
     code: 'clocks',
-    message: `the clocks of two nodes are at least ${Math.round(apart)} ms apart: a lock whose slot moves lapses by so much too early or too late`,
+    message: `the clocks of two nodes are at least ${Math.round(apart)} ms apart: a lock whose slot moves expires by so much too early or too late`,
     advice: 'synchronize the clocks of all nodes (NTP) before a slot moves',
   };
 }

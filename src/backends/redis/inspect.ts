@@ -120,7 +120,7 @@ export class Listings {
       const [now, rest, ...rows] = (reply as unknown[]).map(String);
       for (const row of rows) {
         const standing = readStanding(name, now!, row);
-        standings.set(standing.ticket, standing);
+        standings.set(standing.token, standing);
       }
       place = rest!;
       if (place !== '') progress?.(1);

@@ -1,6 +1,6 @@
 /**
  * Declares the form of a text: fields of a fixed width, then words, with one blank between any two. Scripts name the fields
- * (`$sole.ticket`, see scripts/build-lua.mjs), and TypeScript writes by the same declaration.
+ * (`$sole.token`, see scripts/build-lua.mjs), and TypeScript writes by the same declaration.
  */
 export interface Layout {
   /** The beginning of every text of the kind, in the field `kind`. */
@@ -16,11 +16,11 @@ const NUMBERS = '[%d:]*';
 const WORD = '%S+';
 const REST = '.*';
 
-/** Tickets are µs of the server's clock: always 16 digits, so that as text they have a fixed place and the order of numbers. */
+/** Tokens are µs of the server's clock: always 16 digits, so that as text they have a fixed place and the order of numbers. */
 const MICROS = 16;
 
-/** The last tickets given, or those of a claim: the first, and how many from it on. */
-const TICKETS = { ticket: MICROS, span: 4 };
+/** The last tokens given, or those of a claim: the first, and how many from it on. */
+const TOKENS = { token: MICROS, span: 4 };
 
 /**
  * What a claim asks for, and the channel for its grant: `-` is none. A ? before it says that a claim which does not listen there need not
@@ -36,7 +36,7 @@ const kind = (
   words: Layout['words'] = {},
 ): Layout & { readonly kind: string } => ({
   kind: `1 ${name}`,
-  fixed: { kind: 6, ...TICKETS, ...fixed },
+  fixed: { kind: 6, ...TOKENS, ...fixed },
   words,
 });
 
@@ -51,20 +51,20 @@ export const layouts = {
    */
   line: kind('line', {}, { taken: NUMBER, rooms: NUMBERS, exact: NUMBER, keep: NUMBER }),
   /**
-   * The record of a line where one holder leaves no room. The holder and its lapse are at hand, since a hot key is mostly in this state.
+   * The record of a line where one holder leaves no room. The holder and its expiry are at hand, since a hot key is mostly in this state.
    */
-  held: kind('held', { lapse: MICROS }, { id: WORD, keep: NUMBER }),
+  held: kind('held', { expiry: MICROS }, { id: WORD, keep: NUMBER }),
   /** A claim of a line, in the hash `…:claims`. */
-  record: { fixed: { ...TICKETS, seen: MICROS }, words: CLAIM },
+  record: { fixed: { ...TOKENS, seen: MICROS }, words: CLAIM },
   claim: { fixed: {}, words: CLAIM },
   /** The beginning of a claim, by which a renewal finds it. */
   hold: { fixed: {}, words: ASKED_FOR },
-  /** The demands on a claim: its ticket may not be below `atLeast` (dashes: any will do); `queue` is 1 or 0. */
+  /** The demands on a claim: its token may not be below `atLeast` (dashes: any will do); `queue` is 1 or 0. */
   asked: { fixed: { notAfter: MICROS, atLeast: MICROS, queue: 1, span: 4 }, words: CLAIM },
 } as const satisfies Record<string, Layout>;
 
-/** Writes a time or a ticket as the scripts expect it. */
+/** Writes a time or a token as the scripts expect it. */
 export const digits = (micros: number | bigint): string => `${micros}`.padStart(MICROS, '0');
 
-/** Stands in the place of a ticket, and says that there is none. */
-export const NO_TICKET = '-'.repeat(MICROS);
+/** Stands in the place of a token, and says that there is none. */
+export const NO_TOKEN = '-'.repeat(MICROS);

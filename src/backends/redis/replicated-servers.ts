@@ -123,7 +123,7 @@ export class ReplicatedServers implements Traffic {
 const TOO_FEW = 'REPLICAS';
 
 /**
- * Whether a reply says that something is held: a ticket or, below zero, the time (lua/attempt.lua), or a 1 (lua/renew.lua). A refusal,
+ * Whether a reply says that something is held: a token or, below zero, the time (lua/attempt.lua), or a 1 (lua/renew.lua). A refusal,
  * lateness (-1) and an error are something else.
  */
 const isHeld = (reply: unknown): boolean => /^(?:-\d)?[1-9]/.test(String(reply));

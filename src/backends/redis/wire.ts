@@ -1,6 +1,6 @@
 import type { Attempt, Claim, Renewal, Standing } from '../../core/contract/backend.ts';
 import { invalid } from '../../core/contract/errors.ts';
-import { type Layout, layouts, NO_TICKET } from './layout.ts';
+import { type Layout, layouts, NO_TOKEN } from './layout.ts';
 
 type Fields<L extends Layout> = Readonly<Record<keyof L['fixed'] | keyof L['words'], string | number | bigint>>;
 
@@ -25,10 +25,10 @@ export const MICRO = 1_000;
  * Gives the arguments of lua/attempt.lua.
  * @param notAfter the last moment at which the server may grant it, ms by the server's clock. 0 makes every server answer that it is too
  * late
- * @param remember ms for which a key that nobody uses keeps its last ticket
+ * @param remember ms for which a key that nobody uses keeps its last token
  */
 export function attemptArgs(claim: Claim, channel: string, notAfter: number, remember: number): string[] {
-  const { id, take, of, queue, span, label, atLeast = NO_TICKET } = claim;
+  const { id, take, of, queue, span, label, atLeast = NO_TOKEN } = claim;
   if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', claim.key);
   const ttl = Math.ceil(claim.ttl);
   const grantsTo = queue ? channel : '-';
@@ -65,12 +65,12 @@ export function readAttempt(
   reply: unknown,
   { ttl: validFor }: Pick<Claim, 'ttl'>,
 ): { attempt: Attempt | undefined; time: number } {
-  const [ticket, now, third, wait] = textOf(reply).split(' ');
+  const [token, now, third, wait] = textOf(reply).split(' ');
   const time = Number(now) / MICRO;
-  if (ticket === '0') return { attempt: { granted: false, ahead: Number(third), retryAfter: Number(wait) }, time };
-  if (ticket === '-1') return { attempt: { granted: false, late: true }, time };
-  if (ticket === '-2') return { attempt: undefined, time };
-  return { attempt: { granted: true, ticket: BigInt(ticket!), span: Number(third), validFor }, time };
+  if (token === '0') return { attempt: { granted: false, ahead: Number(third), retryAfter: Number(wait) }, time };
+  if (token === '-1') return { attempt: { granted: false, late: true }, time };
+  if (token === '-2') return { attempt: undefined, time };
+  return { attempt: { granted: true, token: BigInt(token!), span: Number(third), validFor }, time };
 }
 
 /** Reads a reply of lua/release.lua or lua/evict.lua. `more` says that the line has more work than one script does. */
@@ -88,17 +88,17 @@ export function readRenewal(reply: unknown, ttl: number): Renewal | undefined {
 
 export interface Mail {
   readonly id: string;
-  readonly ticket: bigint;
-  /** The number of tickets in a row; one, if an older version told it. */
+  readonly token: bigint;
+  /** The number of tokens in a row; one, if an older version told it. */
   readonly span: number;
   /** The time since the last answered attempt, ms. */
   readonly validFor: number;
 }
 
 /** Reads words as the scripts tell them: with the times at which they were left and are over, µs. */
-export const readWords = (ticket: unknown, since: unknown, ends: unknown, text: unknown) => ({
+export const readWords = (token: unknown, since: unknown, ends: unknown, text: unknown) => ({
   text: String(text),
-  ticket: BigInt(String(ticket)),
+  token: BigInt(String(token)),
   at: Number(since) / MICRO,
   until: Number(ends) / MICRO,
 });
@@ -109,38 +109,38 @@ export function readLeft(
 ): { readonly id: string; readonly words: ReturnType<typeof readWords> | undefined } | undefined {
   const match = /^(?:ask|left) (\S+)(?: (\d+) (\d+) (\d+) )?/.exec(message);
   if (!match) return undefined;
-  const [head, id, ticket, since, ends] = match;
-  return { id: id!, words: ticket ? readWords(ticket, since, ends, message.slice(head.length)) : undefined };
+  const [head, id, token, since, ends] = match;
+  return { id: id!, words: token ? readWords(token, since, ends, message.slice(head.length)) : undefined };
 }
 
 /** Reads a message of `tell` in lua/include/line.lua. */
 export function readMail(message: string): Mail | undefined {
   const match = /^(\d+) (\S+) (\d+)(?: (\d+))?$/.exec(message);
   if (!match) return undefined;
-  const [, ticket, id, validFor, span] = match;
-  return { ticket: BigInt(ticket!), id: id!, validFor: Number(validFor), span: Number(span ?? 1) };
+  const [, token, id, validFor, span] = match;
+  return { token: BigInt(token!), id: id!, validFor: Number(validFor), span: Number(span ?? 1) };
 }
 
 const STANDING = /^([01]) (\d+) (\d+) (\d+) (\d+) (.*)$/s;
 
 /** Reads a claim of lua/include/standing.lua. @param now the time of the engine, µs */
 export function readStanding(key: string, now: string, row: string): Omit<Standing, 'position'> {
-  const [, held, ticket, lapse, take, of, label] = STANDING.exec(row)!;
+  const [, held, token, expiry, take, of, label] = STANDING.exec(row)!;
   return {
     key,
     held: held === '1',
-    ticket: BigInt(ticket!),
+    token: BigInt(token!),
     take: Number(take),
     of: Number(of),
     label: label!,
-    // A ticket is the time at which it was given, or just after it.
-    since: Math.max(0, Number(now) - Number(ticket)) / MICRO,
-    remaining: (Number(lapse) - Number(now)) / MICRO,
+    // A token is the time at which it was given, or just after it.
+    since: Math.max(0, Number(now) - Number(token)) / MICRO,
+    remaining: (Number(expiry) - Number(now)) / MICRO,
   };
 }
 
-/** Sorts the holders before the waiters, even where a raise gave a holder a later ticket. */
+/** Sorts the holders before the waiters, even where a raise gave a holder a later token. */
 export const inOrder = (standings: readonly Omit<Standing, 'position'>[]): Standing[] =>
   [...standings]
-    .sort((a, b) => Number(b.held) - Number(a.held) || Number(a.ticket - b.ticket))
+    .sort((a, b) => Number(b.held) - Number(a.held) || Number(a.token - b.token))
     .map((standing, position) => ({ ...standing, position }));

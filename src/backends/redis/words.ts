@@ -71,9 +71,9 @@ export class RedisWords implements Words {
     return { ...outcome, attempt: { ...outcome.attempt, ...known } };
   }
 
-  #answer([, now, ticket, since, ends, text]: unknown[]): { attempt: Attempt; time: number } {
+  #answer([, now, token, since, ends, text]: unknown[]): { attempt: Attempt; time: number } {
     const time = Number(now) / MICRO;
-    return { attempt: { granted: false, left: leftIn(readWords(ticket, since, ends, text), time) }, time };
+    return { attempt: { granted: false, left: leftIn(readWords(token, since, ends, text), time) }, time };
   }
 
   /** Gives up a hold and leaves words. @param release the arguments of the release itself */

@@ -73,8 +73,8 @@ class Register implements Backend {
       fencing: 'durable',
       spans: true,
       wakes: store.watch ? 'watch' : 'never',
-      lapses: true,
-      ...(!store.tellsTime && { observedLapses: true }),
+      expires: true,
+      ...(!store.tellsTime && { observedExpiry: true }),
       keptBy: 'lease',
       renewedFrom: 'anywhere',
       placeTtl: LONGEST_PLACE_TTL,
@@ -94,7 +94,7 @@ class Register implements Backend {
     );
     if (joined === undefined || !isLate()) return attempt;
     // An attempt that followed it meanwhile may have been told of a grant: that one was another sign of life.
-    const isIt = ({ ticket, beat }: Place): boolean => ticket === joined.ticket && beat === joined.beat;
+    const isIt = ({ token, beat }: Place): boolean => token === joined.token && beat === joined.beat;
     await this.#line(claim.key).take({ settles: true }, (line) => line.leave(claim.id, isIt));
     return LATE;
   }
@@ -119,9 +119,9 @@ class Register implements Backend {
     });
   }
 
-  evict(key: string, ticket: bigint): Promise<boolean> {
+  evict(key: string, token: bigint): Promise<boolean> {
     const by = this.#calls.mark();
-    return this.#line(key).take({}, (line) => line.leave(by, (place) => place.ticket === ticket));
+    return this.#line(key).take({}, (line) => line.leave(by, (place) => place.token === token));
   }
 
   async check(): Promise<Finding[]> {
@@ -162,10 +162,10 @@ class Register implements Backend {
     const key = entry.text === undefined ? undefined : keyOf(entry.text);
     if (key === undefined || !isWanted(key)) return [];
     const line = this.#line(key).learn(entry);
-    return line.places.map(({ ticket, held, take, of, label, joined }, position) => {
+    return line.places.map(({ token, held, take, of, label, joined }, position) => {
       const remaining = line.remaining(position);
       const since = joined === undefined || entry.now === undefined ? undefined : Math.max(0, entry.now - joined);
-      return { key, held, position, ticket, take, of, label, remaining, ...(since !== undefined && { since }) };
+      return { key, held, position, token, take, of, label, remaining, ...(since !== undefined && { since }) };
     });
   }
 }

@@ -9,7 +9,7 @@ export interface Place {
   readonly take: number;
   readonly of: number;
   readonly label: string;
-  ticket: bigint;
+  token: bigint;
   /** Admitted by the rule. Kept, because a hold lives longer than a place. */
   held: boolean;
   /** How long a hold lives without a sign of life, ms. */
@@ -28,7 +28,7 @@ export interface Place {
 
 /** The line of a key as it is stored. */
 export interface Line {
-  /** The highest ticket given or reserved. */
+  /** The highest token given or reserved. */
   last: bigint;
   places: Place[];
   /** Marks of the steps that took a claim out last: one whose write was sent twice finds that it did. */
@@ -49,7 +49,7 @@ interface StoredLine {
   /** No other write has this word, so no two texts are alike: some stores make the version of the text. */
   readonly write: string;
   readonly last?: string;
-  readonly line?: readonly (Omit<Place, 'ticket'> & { readonly ticket: string })[];
+  readonly line?: readonly (Omit<Place, 'token'> & { readonly token: string })[];
   readonly out?: readonly string[];
   readonly note?: Note;
 }
@@ -66,7 +66,7 @@ export const noteText = (key: string, note: Note, write: string): string =>
 export function lineOf(text: string, key: string, store: string): Line {
   const { last, line, out = [] } = storedLineOf(text, key, store);
   if (last === undefined || !line) return refuse(key, store);
-  return { last: BigInt(last), places: line.map((place) => ({ ...place, ticket: BigInt(place.ticket) })), out };
+  return { last: BigInt(last), places: line.map((place) => ({ ...place, token: BigInt(place.token) })), out };
 }
 
 /** @throws LockError when it is not a note that this version wrote */

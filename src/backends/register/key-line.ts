@@ -169,7 +169,7 @@ export class KeyLine {
   #stateOf(entry: RegisterEntry | undefined, sent: number): LineState {
     const { clock, store } = this.#calls;
     const { text, version, now } = entry ?? {};
-    // Where a store has forgotten the last ticket, the clock on the wall is very likely ahead of it.
+    // Where a store has forgotten the last token, the clock on the wall is very likely ahead of it.
     const line =
       text === undefined
         ? { last: BigInt(Math.floor(clock.epoch?.() ?? systemClock.epoch())) * 1_000n, places: [], out: [] }

@@ -9,7 +9,7 @@ import type { Sight } from './sightings.ts';
 /** What an attempt came to; and the sign of life of the claim, if it was this attempt that brought it into the line. */
 export interface Joining {
   readonly attempt: Attempt;
-  readonly joined?: Pick<Place, 'ticket' | 'beat'>;
+  readonly joined?: Pick<Place, 'token' | 'beat'>;
 }
 
 /** A place that gave a sign of life within this part of its life needs no other one yet: a question is a read then, and no write. */
@@ -18,7 +18,7 @@ const FRESH = 0.25;
 /** So many marks of steps that took a claim out are kept. */
 const MOST_OUT = 4;
 
-/** A line without its lapsed claims, while claims come and go. It may be thrown away: nothing happens before it is written. */
+/** A line without its expired claims, while claims come and go. It may be thrown away: nothing happens before it is written. */
 export class OpenLine implements Line {
   last: bigint;
   readonly places: Place[];
@@ -41,7 +41,7 @@ export class OpenLine implements Line {
     return this.#find(id) !== undefined;
   }
 
-  /** ms until the claim at this position lapses. */
+  /** ms until the claim at this position expires. */
   remaining(position: number): number {
     return this.#sight.remaining(this.places[position]!);
   }
@@ -80,8 +80,8 @@ export class OpenLine implements Line {
   }
 
   #join({ id, take, of, label, ttl, span, atLeast = 0n, ...rest }: Claim): Place {
-    const ticket = this.#reserve(atLeast > this.last ? atLeast : this.last + 1n, span);
-    const place: Place = { id, take, of, label, ticket, held: false, ttl, beat: 0, life: 0 };
+    const token = this.#reserve(atLeast > this.last ? atLeast : this.last + 1n, span);
+    const place: Place = { id, take, of, label, token, held: false, ttl, beat: 0, life: 0 };
     if (this.#sight.at !== undefined) place.joined = this.#sight.at;
     this.places.push(place);
     this.#beat(place, placeTtlOf({ ttl, ...rest }));
@@ -92,21 +92,21 @@ export class OpenLine implements Line {
   #again(mine: Place, claim: Claim): Attempt {
     const left = this.#sight.remaining(mine);
     if (mine.held) {
-      // A hold never lapses sooner: this attempt may be an old message.
+      // A hold never expires sooner: this attempt may be an old message.
       this.#beat(mine, Math.max(left, claim.ttl));
-      if (claim.atLeast !== undefined && claim.atLeast > mine.ticket)
-        mine.ticket = this.#reserve(claim.atLeast, claim.span);
+      if (claim.atLeast !== undefined && claim.atLeast > mine.token)
+        mine.token = this.#reserve(claim.atLeast, claim.span);
       return { ...grant(mine), validFor: claim.ttl };
     }
     if (left < mine.life * (1 - FRESH)) this.#beat(mine, placeTtlOf(claim));
     return this.#refusal(this.places.slice(0, this.places.indexOf(mine)));
   }
 
-  /** The ticket, with those that follow it in its span. */
-  #reserve(ticket: bigint, span: number): bigint {
-    const last = ticket + BigInt(span) - 1n;
+  /** The token, with those that follow it in its span. */
+  #reserve(token: bigint, span: number): bigint {
+    const last = token + BigInt(span) - 1n;
     if (last > this.last) this.last = last;
-    return ticket;
+    return token;
   }
 
   #beat(place: Place, life: number): void {
@@ -132,4 +132,4 @@ export class OpenLine implements Line {
   }
 }
 
-const grant = ({ ticket, ttl }: Place): Grant => ({ granted: true, ticket, validFor: ttl });
+const grant = ({ token, ttl }: Place): Grant => ({ granted: true, token, validFor: ttl });

@@ -1,11 +1,11 @@
 import { RecentKeys } from '../../core/contract/recent-keys.ts';
 import type { Place } from './document.ts';
 
-type Beating = Pick<Place, 'id' | 'beat' | 'life' | 'at' | 'watched'> & Partial<Pick<Place, 'ticket'>>;
+type Beating = Pick<Place, 'id' | 'beat' | 'life' | 'at' | 'watched'> & Partial<Pick<Place, 'token'>>;
 
 /** How long a claim will live without another sign of life. */
 export interface Sight {
-  /** ms; 0 or less when it has lapsed. */
+  /** ms; 0 or less when it has expired. */
   remaining(place: Beating): number;
   /** For how long its last sign of life has not moved at least, ms; undefined where the store's clock tells that. */
   watched(place: Beating): number | undefined;
@@ -19,8 +19,8 @@ interface Seen {
   readonly since: number;
 }
 
-/** A claim that lapsed and came again has another ticket, and counts from the start. */
-const signOf = ({ ticket, beat }: Beating): string => `${ticket} ${beat}`;
+/** A claim that expired and came again has another token, and counts from the start. */
+const signOf = ({ token, beat }: Beating): string => `${token} ${beat}`;
 
 /** Keys of which it is remembered who stood in their lines: many more than lines are, since a dead hold is freed by who saw it twice. */
 const KEPT = 100_000;
@@ -65,7 +65,7 @@ function seen(place: Beating, before: Seen | undefined, now: number): Seen {
  * @param spent ms since that was asked for
  */
 export const byStore = (time: number, spent: number): Sight => ({
-  // Judged by the earlier end of what the time may be now, set by the later: so a lapse is late rather than early.
+  // Judged by the earlier end of what the time may be now, set by the later: so an expiry is late rather than early.
   remaining: ({ life, at = time }) => at + life - time,
   watched: () => undefined,
   at: time + spent,

@@ -32,7 +32,7 @@ export class KeptWords implements Words {
 
   /**
    * Adds to the answer to an attempt what is known of the holds before, or of this one.
-   * @param first the ticket of the claim that stands first
+   * @param first the token of the claim that stands first
    */
   told(claim: Claim, answered: Answerable, attempt: Attempt, first: bigint | undefined): Attempt {
     const { key } = claim;
@@ -41,8 +41,8 @@ export class KeptWords implements Words {
     return counted.attempt;
   }
 
-  leave(key: string, ticket: bigint, leave: Leave): void {
-    this.#keep(key, leavingIn(ticket, leave, this.#clock.now()));
+  leave(key: string, token: bigint, leave: Leave): void {
+    this.#keep(key, leavingIn(token, leave, this.#clock.now()));
   }
 
   #keep(key: string, record: KeyRecord): void {

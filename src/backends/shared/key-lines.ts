@@ -6,32 +6,32 @@ import { ArrivalLine } from '../../core/line/line.ts';
 export interface Entry {
   readonly claim: Claim;
   readonly seats: Seats;
-  ticket: bigint;
+  token: bigint;
   readonly joined: number;
   held: boolean;
-  lapses: number;
+  expires: number;
   wake?: Wake;
 }
 
 export class KeyLine extends ArrivalLine<Entry> {
   readonly byId = new Map<string, Entry>();
-  /** No claim lapses before this time. */
-  firstLapse = Number.POSITIVE_INFINITY;
+  /** No claim expires before this time. */
+  firstExpiry = Number.POSITIVE_INFINITY;
 }
 
 /**
- * The number of old lines that are looked at for each new line. So lapsed claims of keys that nobody asks for go faster than new ones come.
+ * The number of old lines that are looked at for each new line. So expired claims of keys that nobody asks for go faster than new ones come.
  */
 const SWEPT = 2;
 
-/** Gives the first lapse. It does not use `Math.min`, whose arguments must fit on the stack. */
+/** Gives the first expiry. It does not use `Math.min`, whose arguments must fit on the stack. */
 export function soonest(entries: Iterable<Entry>): number {
   let first = Number.POSITIVE_INFINITY;
-  for (const { lapses } of entries) if (lapses < first) first = lapses;
+  for (const { expires } of entries) if (expires < first) first = expires;
   return first;
 }
 
-export const grant = (entry: Entry): Grant => ({ granted: true, ticket: entry.ticket, validFor: entry.claim.ttl });
+export const grant = (entry: Entry): Grant => ({ granted: true, token: entry.token, validFor: entry.claim.ttl });
 
 /** The lines of all keys, in this process. */
 export class KeyLines {
@@ -57,7 +57,7 @@ export class KeyLines {
     this.#lines.set(key, line);
   }
 
-  /** Looks at the next lines for claims that have lapsed, left by `minHold` or by callers that stopped. */
+  /** Looks at the next lines for claims that have expired, left by `minHold` or by callers that stopped. */
   #sweep(now: number): void {
     for (let looked = 0; looked < SWEPT; looked++) {
       const { value: key, done } = this.#sweeping.next();
@@ -66,13 +66,13 @@ export class KeyLines {
     }
   }
 
-  /** Gives the line without claims that have lapsed. */
+  /** Gives the line without claims that have expired. */
   living(key: string, now: number): KeyLine | undefined {
     const line = this.#lines.get(key);
-    if (!line || now < line.firstLapse) return line;
-    // This goes from the back: a lapsed place must not be admitted when the hold ahead of it lapses.
-    for (const entry of line.members.reverse()) if (entry.lapses <= now) this.remove(line, entry);
-    line.firstLapse = soonest(line.members);
+    if (!line || now < line.firstExpiry) return line;
+    // This goes from the back: a expired place must not be admitted when the hold ahead of it expires.
+    for (const entry of line.members.reverse()) if (entry.expires <= now) this.remove(line, entry);
+    line.firstExpiry = soonest(line.members);
     return line;
   }
 
@@ -81,7 +81,7 @@ export class KeyLines {
     line.byId.delete(entry.claim.id);
     for (const next of line.leave(entry)) {
       next.held = true;
-      next.lapses = this.#clock.now() + next.claim.ttl;
+      next.expires = this.#clock.now() + next.claim.ttl;
       next.wake?.(grant(next));
     }
     if (line.idle) this.#lines.delete(entry.claim.key);

@@ -8,33 +8,33 @@ export const LONGEST_WORDS = 65_536;
 /** What is stored of a key beside its line. Times are those of the engine's clock, ms. */
 export interface KeyRecord {
   /**
-   * The number of holds, of claims that count, begun since words were last left; the ticket and the mark of the last one, and until when
+   * The number of holds, of claims that count, begun since words were last left; the token and the mark of the last one, and until when
    * they count.
    */
   readonly tries: number;
   readonly begun: bigint;
   readonly mark: string;
   readonly counts: number;
-  /** The words, if any were left: the ticket of the hold that did, when their age begins, and until when they count. */
-  readonly ticket: bigint;
+  /** The words, if any were left: the token of the hold that did, when their age begins, and until when they count. */
+  readonly token: bigint;
   readonly at: number;
   readonly until: number;
   readonly text: string;
 }
 
-const NOTHING: KeyRecord = { tries: 0, begun: 0n, mark: NO_MARK, counts: 0, ticket: 0n, at: 0, until: 0, text: '' };
+const NOTHING: KeyRecord = { tries: 0, begun: 0n, mark: NO_MARK, counts: 0, token: 0n, at: 0, until: 0, text: '' };
 
 /** Words without an age are stored as if they were left when they are over. The rounding of both times differs by so much, ms. */
 const AGELESS = 1;
 
 /** Gives the words that are there. */
 export function leftIn(
-  record: Pick<KeyRecord, 'text' | 'ticket' | 'at' | 'until'> | undefined,
+  record: Pick<KeyRecord, 'text' | 'token' | 'at' | 'until'> | undefined,
   now: number,
 ): Left | undefined {
   if (!record || record.until <= now) return undefined;
-  const { text, ticket, at, until } = record;
-  return { text, ticket, age: until - at <= AGELESS ? 0 : now - at, validFor: until - now };
+  const { text, token, at, until } = record;
+  return { text, token, age: until - at <= AGELESS ? 0 : now - at, validFor: until - now };
 }
 
 /** Gives the words that answer a claim. */
@@ -46,20 +46,20 @@ export function answerIn(record: KeyRecord | undefined, { age }: Answerable, now
 /** Gives the record from a grant on. It is the same one if the claim does not count or this grant was counted before. */
 function begunIn(
   record: KeyRecord | undefined,
-  ticket: bigint,
+  token: bigint,
   { mark, counts }: Answerable,
   ttl: number,
   now: number,
 ): KeyRecord | undefined {
-  if (counts === 0 || record?.begun === ticket) return record;
+  if (counts === 0 || record?.begun === token) return record;
   const tries = triesIn(record, now) + 1;
-  return { ...(record ?? NOTHING), tries, begun: ticket, mark, counts: now + ttl + counts };
+  return { ...(record ?? NOTHING), tries, begun: token, mark, counts: now + ttl + counts };
 }
 
 /**
  * Adds to the answer to an attempt what is known of the holds before, or of this one. It also gives the record to keep, if the attempt
  * changes it.
- * @param first the ticket of the claim that stands first
+ * @param first the token of the claim that stands first
  */
 export function countedIn(
   record: KeyRecord | undefined,
@@ -71,15 +71,15 @@ export function countedIn(
 ): { readonly attempt: Attempt; readonly changed?: KeyRecord } {
   if (!attempt.granted)
     return { attempt: attempt.late ? attempt : { ...attempt, mark: markBehind(record, first, now) } };
-  const begun = begunIn(record, attempt.ticket, answered, ttl, now);
+  const begun = begunIn(record, attempt.token, answered, ttl, now);
   if (!begun || answered.counts === 0) return { attempt };
   return { attempt: { ...attempt, tries: begun.tries }, ...(begun !== record && { changed: begun }) };
 }
 
 /** Makes the record with words, which end the tries. */
-export const leavingIn = (ticket: bigint, { text, ttl, ageless = false }: Leave, now: number): KeyRecord => ({
+export const leavingIn = (token: bigint, { text, ttl, ageless = false }: Leave, now: number): KeyRecord => ({
   ...NOTHING,
-  ticket,
+  token,
   at: ageless ? now + ttl : now,
   until: now + ttl,
   text,
@@ -102,8 +102,8 @@ export function rememberedIn(record: KeyRecord | undefined, now: number): Rememb
 export const overAt = ({ counts, until }: KeyRecord): number => Math.max(counts, until);
 
 /** Writes a record as text, for engines that store it so. The words are last, and may contain anything. */
-export const writeRecord = ({ tries, begun, mark, counts, ticket, at, until, text }: KeyRecord): string =>
-  `1 ${tries} ${begun} ${mark} ${Math.ceil(counts)} ${ticket} ${Math.floor(at)} ${Math.ceil(until)} ${text}`;
+export const writeRecord = ({ tries, begun, mark, counts, token, at, until, text }: KeyRecord): string =>
+  `1 ${tries} ${begun} ${mark} ${Math.ceil(counts)} ${token} ${Math.floor(at)} ${Math.ceil(until)} ${text}`;
 
 /** Makes the error for stored text of another format. */
 export const unknownFormat = (): LockError =>
@@ -119,13 +119,13 @@ export function readRecord(stored: string, unit = 1): KeyRecord {
   const found = RECORD.exec(stored);
   if (!found) throw unknownFormat();
   // The match is not taken apart as a list: to iterate over it takes as long as all the rest here.
-  const { 0: head, 1: tries, 2: begun, 3: mark, 4: counts, 5: ticket, 6: at, 7: until } = found;
+  const { 0: head, 1: tries, 2: begun, 3: mark, 4: counts, 5: token, 6: at, 7: until } = found;
   return {
     tries: Number(tries),
     begun: BigInt(begun!),
     mark: mark!,
     counts: Number(counts) / unit,
-    ticket: BigInt(ticket!),
+    token: BigInt(token!),
     at: Number(at) / unit,
     until: Number(until) / unit,
     text: stored.slice(head.length),

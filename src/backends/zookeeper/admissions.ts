@@ -76,8 +76,8 @@ export class Admissions {
     if (relay) place.relay ??= 'owed';
     this.#relay(connection, claim, place);
     place.lost ??= new AbortController();
-    const { ticket, asked, lost } = place;
-    return { granted: true, ticket, validFor: validFor(connection, claim, asked), lost: lost.signal };
+    const { token, asked, lost } = place;
+    return { granted: true, token, validFor: validFor(connection, claim, asked), lost: lost.signal };
   }
 
   /** Writes the node, so that the next in line hears. If the write fails, the next renewal repeats it. */

@@ -77,7 +77,7 @@ class Zookeeper implements Backend {
       fencing: 'always',
       spans: false,
       wakes: 'watch',
-      lapses: false,
+      expires: false,
       keptBy: 'session',
       outlives: timeout,
       placeTtl: LONGEST_PLACE_TTL,
@@ -89,7 +89,7 @@ class Zookeeper implements Backend {
 
   async attempt(claim: Claim): Promise<Attempt> {
     if (claim.atLeast !== undefined) {
-      const message = 'ZooKeeper numbers its tickets itself: it cannot serve in a quorum that raises them';
+      const message = 'ZooKeeper numbers its tokens itself: it cannot serve in a quorum that raises them';
       throw new LockError('LOCK_UNSUPPORTED', message, { key: claim.key, backend: this.name });
     }
     return this.#turns.take(claim.id, () => {
@@ -167,9 +167,9 @@ class Zookeeper implements Backend {
     );
   }
 
-  evict(key: string, ticket: bigint): Promise<boolean> {
+  evict(key: string, token: bigint): Promise<boolean> {
     return this.#translateErrors(`evict from ${JSON.stringify(key)}`, PATIENCE, (connection) =>
-      evictClaim(connection, this.#places.parent(key), ticket),
+      evictClaim(connection, this.#places.parent(key), token),
     );
   }
 

@@ -41,17 +41,17 @@ async function* standings(connection: Connection, key: string, parent: string): 
       const position = from + at;
       const label = node.data.toString('utf8');
       const remaining = Number.POSITIVE_INFINITY;
-      yield { key, held: position < inside, position, ticket: node.stat.czxid, take, of, label, remaining };
+      yield { key, held: position < inside, position, token: node.stat.czxid, take, of, label, remaining };
     }
   }
 }
 
-/** Removes the claim with this ticket. Tickets grow along the line, so the search ends early. */
-export async function evictClaim(connection: Connection, parent: string, ticket: bigint): Promise<boolean> {
+/** Removes the claim with this token. Tokens grow along the line, so the search ends early. */
+export async function evictClaim(connection: Connection, parent: string, token: bigint): Promise<boolean> {
   for (const { name } of sortedLine((await listNow(connection, parent)).names)) {
     const path = `${parent}/${name}`;
     const node = await read(connection, path);
-    if (node && node.stat.czxid >= ticket) return node.stat.czxid === ticket && removeNode(connection, path);
+    if (node && node.stat.czxid >= token) return node.stat.czxid === token && removeNode(connection, path);
   }
   return false;
 }

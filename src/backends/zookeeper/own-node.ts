@@ -7,7 +7,7 @@ export interface OwnNode {
   readonly session: bigint;
   readonly path: string;
   readonly name: string;
-  readonly ticket: bigint;
+  readonly token: bigint;
   /** Made with the first grant: only a hold can be lost. */
   lost?: AbortController;
   /** A time before its creation was sent, by the clock. Set by the first answered attempt. */

@@ -99,7 +99,7 @@ export class Places {
 
   #keep({ id }: Handle, { session }: Connection, { path, stat }: CreatedNode): OwnNode {
     const name = path.slice(path.lastIndexOf('/') + 1);
-    const place = { session, path, name, ticket: stat.czxid, asked: 0 };
+    const place = { session, path, name, token: stat.czxid, asked: 0 };
     this.#doubts.delete(id);
     this.#places.set(id, place);
     return place;

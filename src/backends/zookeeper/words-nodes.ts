@@ -68,9 +68,9 @@ export class WordsNodes {
   }
 
   /** Deletes the node of a holder and leaves its words, in one transaction. @returns false where there is no such node any more */
-  async leave(connection: Connection, key: string, holder: string, ticket: bigint, leave: Leave): Promise<boolean> {
+  async leave(connection: Connection, key: string, holder: string, token: bigint, leave: Leave): Promise<boolean> {
     const { bucket, left, tries } = this.#paths(key);
-    const data = Buffer.from(writeRecord(leavingIn(ticket, leave, 0)));
+    const data = Buffer.from(writeRecord(leavingIn(token, leave, 0)));
     const there = await Promise.all([stat(connection, left), stat(connection, tries)]);
     let [hasWords, hasTries] = there.map((found) => found !== undefined);
     for (let turn = 1; turn <= TRIES; turn++) {
@@ -98,7 +98,7 @@ export class WordsNodes {
     name: string,
   ): Promise<void> {
     const paths = this.#paths(key);
-    const words = { ticket: 0n, at: 0, until: 0, text: name };
+    const words = { token: 0n, at: 0, until: 0, text: name };
     const data = Buffer.from(writeRecord({ tries, begun, mark, counts: counts - now, ...words }));
     for (let turn = 1; ; turn++) {
       try {
@@ -177,7 +177,7 @@ function recordOf(words: Read | undefined, counted: Read | undefined): KeyRecord
   return {
     ...{ tries: tries?.tries ?? 0, begun: tries?.begun ?? 0n, mark: tries?.mark ?? NO_MARK },
     counts: tries ? tries.counts + counted.stat.mtime : 0,
-    ...{ ticket: left?.ticket ?? 0n, text: left?.text ?? '' },
+    ...{ token: left?.token ?? 0n, text: left?.text ?? '' },
     at: left ? left.at + words.stat.mtime : 0,
     until: left ? left.until + words.stat.mtime : 0,
   };

@@ -69,7 +69,7 @@ export class ZookeeperWords implements Words {
     const place = this.#places.get(claim.id, connection.session);
     const looked = this.#clock.now();
     const stored = await this.#nodes.read(connection, claim.key, false);
-    const left = leftAsOf(stored, looked - sent, place && { ticket: place.ticket, waited: sent - place.made! });
+    const left = leftAsOf(stored, looked - sent, place && { token: place.token, waited: sent - place.made! });
     if (left && isAnswer(left, answered.age)) {
       this.#places.giveUp(claim);
       await this.#places.leave(connection, claim).catch(() => {}); // if this fails, the next connection removes the node
@@ -94,8 +94,8 @@ export class ZookeeperWords implements Words {
     return { freed: left, left };
   }
 
-  async #leave(connection: Connection, { key }: Handle, { path, ticket }: OwnNode, leave: Leave): Promise<boolean> {
-    const left = await this.#nodes.leave(connection, key, path, ticket, leave);
+  async #leave(connection: Connection, { key }: Handle, { path, token }: OwnNode, leave: Leave): Promise<boolean> {
+    const left = await this.#nodes.leave(connection, key, path, token, leave);
     if (this.#clock.random() < 1 / SWEEP)
       this.#nodes.sweep(connection, key, this.#clock.random()).catch(() => undefined); // the next sweep finds them, too
     return left;
@@ -123,11 +123,11 @@ export class ZookeeperWords implements Words {
 function leftAsOf(
   { record, now, zxid }: StoredWords,
   since: number,
-  place: { readonly ticket: bigint; readonly waited: number } | undefined,
+  place: { readonly token: bigint; readonly waited: number } | undefined,
 ): Left | undefined {
   const left = leftIn(record, now);
   if (!left) return undefined;
-  const waited = place && zxid > place.ticket ? place.waited : Number.POSITIVE_INFINITY;
+  const waited = place && zxid > place.token ? place.waited : Number.POSITIVE_INFINITY;
   if (left.age < 0 && waited === Number.POSITIVE_INFINITY) return left;
   return { ...left, age: Math.max(0, Math.min(left.age - since, waited)) };
 }

@@ -16,9 +16,9 @@ export const ls = command({
   holdfast ls --json | jq 'select(.held)'
 
   -u, --url <url>  the engine (default $HOLDFAST_URL, else a local file)
-  --json           a line of JSON for each holder and waiter; tickets are text, times are ms
+  --json           a line of JSON for each holder and waiter; tokens are text, times are ms
 
-LAPSES IN is the time after which the key is free, unless its holder renews it. WAITING counts one for each process:
+EXPIRES IN is the time after which the key is free, unless its holder renews it. WAITING counts one for each process:
 further callers wait inside it.`,
   async run({ values, positionals: [prefix = ''] }) {
     const address = addressOf(values.url);

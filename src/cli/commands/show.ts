@@ -15,9 +15,9 @@ export const show = command({
   holdfast show order:42 --json
 
   -u, --url <url>  the engine (default $HOLDFAST_URL, else a local file)
-  --json           a line of JSON for each holder and waiter; tickets are text, times are ms
+  --json           a line of JSON for each holder and waiter; tokens are text, times are ms
 
-TICKET is the fencing token with which the hold began. AS is exclusive for mutexes and writers, shared for readers, and
+TOKEN is the fencing token with which the hold began. AS is exclusive for mutexes and writers, shared for readers, and
 for example 1 of 3 for permits. Of a memo a last line says its state, but not what it keeps.`,
   async run({ values, positionals: [key] }) {
     const address = addressOf(values.url);

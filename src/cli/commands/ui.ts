@@ -107,9 +107,9 @@ async function firstAnswer(page: PageServer): Promise<void> {
   await Promise.race([answer, sleep(FIRST_ANSWER, undefined, { ref: false })]);
 }
 
-const tell = ({ key, ticket, reason }: ReleaseOrder): void =>
+const tell = ({ key, token, reason }: ReleaseOrder): void =>
   console.log(
     visible(
-      `${new Date().toISOString()} evicted the holder of ${JSON.stringify(key)} with ticket ${ticket}: ${reason}`,
+      `${new Date().toISOString()} evicted the holder of ${JSON.stringify(key)} with token ${token}: ${reason}`,
     ),
   );

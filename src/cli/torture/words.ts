@@ -12,7 +12,7 @@ const PROMISES: Readonly<Record<Violation['broken'], string>> = {
   starvation: 'a key was free and somebody waited for it, but nobody got it',
   'wake-ups': 'waiters were not woken when a key became free',
   renewal: 'a hold was lost while the event loop was blocked, although a thread renews it',
-  residue: 'a key was still held after its lease had lapsed and its process had ended',
+  residue: 'a key was still held after its lease had expired and its process had ended',
   crash: 'a process ended, although nobody ended it',
 };
 /** So many of each kind, so that all kinds fit the first screen. */

@@ -20,11 +20,11 @@ export function pauseAfter(
   return polledPause(claim, spin, tries, random, attempt);
 }
 
-/** After a lapse each waiter looks this much later than the one ahead of it, ms. If the first one is admitted, that wakes the others. */
+/** After an expiry each waiter looks this much later than the one ahead of it, ms. If the first one is admitted, that wakes the others. */
 const STAGGER = 5;
 
 /**
- * Gives the time until the earliest lapse ahead, staggered so that waiters look one after the other, or until the place needs a sign of
+ * Gives the time until the earliest expiry ahead, staggered so that waiters look one after the other, or until the place needs a sign of
  * life.
  */
 function watchedPause(claim: Waiting, { ahead = 1, retryAfter }: Refusal, random: number): number {

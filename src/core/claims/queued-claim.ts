@@ -114,7 +114,7 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
             contended = true;
             onRefusal(this.request);
             if (wakes !== 'never') this.listen().arm(this.claim, this.sent);
-            // Its turn may come soon when the line gets shorter. A claim whose place has lapsed is at the end of the line again.
+            // Its turn may come soon when the line gets shorter. A claim whose place has expired is at the end of the line again.
             if (aheadOf(attempt) < ahead) tries = 0;
             ahead = aheadOf(attempt);
         }

@@ -16,7 +16,7 @@ const LATENESS = 50;
 
 /** A grant that this process counts on, for `validFor` ms from just before its request was sent. */
 export interface LocalGrant {
-  readonly ticket: bigint;
+  readonly token: bigint;
   /** As in `Grant`. */
   readonly span?: number | undefined;
   /** The time of the request from which this grant counts. */
@@ -137,7 +137,7 @@ export class SentClaim {
     const now = this.engine.clock.now();
     this.#lateInARow = 0;
     this.#contact.noteAnswer(sent, now);
-    // The engine may have admitted the id and let it lapse before this process knew, so that this is a second place with the same id. Mail
+    // The engine may have admitted the id and let it expire before this process knew, so that this is a second place with the same id. Mail
     // for the first place may still be on its way, and is no grant of the second.
     if (!attempt.granted && deadlineOf(this.sent!, placeTtlOf(this.claim)) <= now) this.listen().distrustMail();
     this.sent = sent;
@@ -171,13 +171,13 @@ export class SentClaim {
 
   /**
    * Gives the grant that this process may count on. A refusal that arrives after the mail was made before it. A grant in the answer counts
-   * more: the mail may be about an earlier place of the same id, which lapsed before this process heard of it.
+   * more: the mail may be about an earlier place of the same id, which expired before this process heard of it.
    */
   protected grantOf(attempt: Attempt | undefined): LocalGrant | undefined {
     const grant: Grant | undefined = attempt?.granted ? attempt : this.listener?.mail;
     if (!grant || this.sent === undefined) return undefined;
-    const { ticket, span, validFor, lost } = grant;
-    return { ticket, span, sent: this.sent, validFor, lost, lateUntil: this.#lateUntil };
+    const { token, span, validFor, lost } = grant;
+    return { token, span, sent: this.sent, validFor, lost, lateUntil: this.#lateUntil };
   }
 
   /** Takes back what the engine may have granted to the claim. */

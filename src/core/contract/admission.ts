@@ -1,5 +1,5 @@
 /**
- * The one rule. All claims to a key stand in one line, in the order of their tickets, and
+ * The one rule. All claims to a key stand in one line, in the order of their tokens, and
  *
  *   a claim is admitted when all seats taken up to and including it fit the smallest room named among them.
  *

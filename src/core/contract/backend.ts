@@ -2,16 +2,16 @@
  * The contract between holdfast and an engine. Only `core` waits, retries, renews, counts time, gives up and cleans up;
  * a backend translates. The laws, which `holdfast/testing` checks against every backend:
  *
- * - The same id keeps the same ticket while it lives. A released id is never attempted again.
+ * - The same id keeps the same token while it lives. A released id is never attempted again.
  * - A thrown `LockError` is definite: refused for good, without effect. Any other throw means the outcome is unknown; core
  *   settles it by `release`, or by attempting again with the same id.
- * - `renew` sets the hold to lapse `ttl` from now. It never revives a hold. Nothing else makes a hold lapse sooner: a repeated attempt may
+ * - `renew` sets the hold to expire `ttl` from now. It never revives a hold. Nothing else makes a hold expire sooner: a repeated attempt may
  *   be an old message, so it does not shorten what was confirmed.
  * - Only durations cross the contract, and only the engine's clock compares times.
- * - A hold lapses `ttl` after its last attempt or renewal, or later. A place in line may lapse `placeTtlOf(claim)` after its last
+ * - A hold expires `ttl` after its last attempt or renewal, or later. A place in line may expire `placeTtlOf(claim)` after its last
  *   attempt; core attempts at least three times in that.
  * - Without `queue` a refusal leaves nothing behind. `lost` never fires for a hold that is still good.
- * - Each step that removes a claim (release, lapse, eviction) admits the claims that the rule (`admission.ts`) now admits.
+ * - Each step that removes a claim (release, expiry, eviction) admits the claims that the rule (`admission.ts`) now admits.
  * - Words are left only by a hold, in the step that frees it. They answer each claim of the key that asks for them, until they are over
  *   or a later hold leaves others; nothing else removes them but `forget`. They appear in nothing but such answers.
  * - Wakes may be spurious and are never needed: core sets a timer beside every watch. A wake that brings a grant brings the same grant an
@@ -77,8 +77,8 @@ export interface Refinements {
    * takes for all of them.
    */
   inspect?(prefix: string, listing?: Listing): AsyncIterable<Standing>;
-  /** Locks can be released by force. It removes the claim with this ticket, of any process. */
-  evict?(key: string, ticket: bigint): Promise<boolean>;
+  /** Locks can be released by force. It removes the claim with this token, of any process. */
+  evict?(key: string, token: bigint): Promise<boolean>;
   /** `holdfast check` says what endangers locks on this server. */
   check?(): Promise<Finding[]>;
 
@@ -105,23 +105,23 @@ export interface Handle {
 
 /** One request to hold one key. */
 export interface Claim extends Handle, Seats {
-  /** The hold lapses after this many ms without a sign of life. */
+  /** The hold expires after this many ms without a sign of life. */
   readonly ttl: number;
   /** Whether a refused claim keeps a place in line; if not, it leaves nothing behind. */
   readonly queue: boolean;
-  /** The number of tickets in a row to reserve for hand-overs inside the process: 1 to 1,024. */
+  /** The number of tokens in a row to reserve for hand-overs inside the process: 1 to 1,024. */
   readonly span: number;
   /** The engine must refuse this attempt this many ms after it was sent, so that a late message takes no hold that nobody knows of. */
   readonly within: number;
   /**
-   * The ticket may not be lower than this (a quorum's proposal). A repeated attempt raises the ticket of an admitted claim to it, but never
-   * moves it in line; an engine that cannot do that keeps the ticket it gave.
+   * The token may not be lower than this (a quorum's proposal). A repeated attempt raises the token of an admitted claim to it, but never
+   * moves it in line; an engine that cannot do that keeps the token it gave.
    */
   readonly atLeast?: bigint;
   /** The hold must last its ttl even where the engine would free it when it notices that its process is dead (`minHold`). */
   readonly lingers?: boolean;
   /**
-   * Its place in line may lapse after this many ms without a sign of life, if that is not `PLACE_TTL`. It is asked only of an engine whose
+   * Its place in line may expire after this many ms without a sign of life, if that is not `PLACE_TTL`. It is asked only of an engine whose
    * traits allow it: a waiter with much patience costs it less.
    */
   readonly placeTtl?: number;
@@ -139,8 +139,8 @@ export interface Grant {
   /** It tells a grant from a refusal. */
   readonly granted: true;
   /** The fencing token: it grows with every exclusive grant of the key. */
-  readonly ticket: bigint;
-  /** The number of tickets in a row that this hold has, from this one on, if they are fewer than were asked for. */
+  readonly token: bigint;
+  /** The number of tokens in a row that this hold has, from this one on, if they are fewer than were asked for. */
   readonly span?: number;
   /** The hold is good for this many ms from the *sending* of the attempt; Infinity if a session carries it. */
   readonly validFor: number;
@@ -150,7 +150,7 @@ export interface Grant {
   readonly lost?: AbortSignal;
 }
 /**
- * `retryAfter`: ms until the earliest lapse ahead, or until it is worth asking again where nobody is woken. `late`: it came after `within`;
+ * `retryAfter`: ms until the earliest expiry ahead, or until it is worth asking again where nobody is woken. `late`: it came after `within`;
  * the engine's time is known now, so ask again. `left`: the claim is answered by these words, and nothing of it stands any more. `mark`:
  * that of the hold that stands first, if it counts, for a claim that may be answered; else `NO_MARK`.
  */

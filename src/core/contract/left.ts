@@ -36,8 +36,8 @@ export type KeyState = LeftState | 'absent' | 'running';
 export interface Left {
   /** The words themselves. */
   readonly text: string;
-  /** The ticket of its hold. */
-  readonly ticket: bigint;
+  /** The token of its hold. */
+  readonly token: bigint;
   /** The time since it left them, by the engine's clock, ms; 0 for words that are `ageless`. Below 0 if that clock was set back since. */
   readonly age: number;
   /** The time until they are gone, ms. */
@@ -62,7 +62,7 @@ export interface Remembered {
   readonly tries: number;
   /** The mark of the last of these. */
   readonly mark: string;
-  /** Its ticket; 0 if there is none. */
+  /** Its token; 0 if there is none. */
   readonly begun: bigint;
 }
 

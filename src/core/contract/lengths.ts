@@ -5,11 +5,11 @@ import { PLACE_TTL, type Traits } from './traits.ts';
 export interface Lengths {
   /** The lease that the holder counts on. With `minHold` a crash must not free the key early either. */
   readonly lease: number;
-  /** The ttl that the engine is asked for: after a lapse it lets nobody in before `delay` is over. */
+  /** The ttl that the engine is asked for: after an expiry it lets nobody in before `delay` is over. */
   readonly hold: number;
   /** The ttl of a claim that waits. */
   readonly waiter: number;
-  /** The time after which the place of a claim that waits may lapse; undefined where that is the usual one. */
+  /** The time after which the place of a claim that waits may expire; undefined where that is the usual one. */
   readonly place: number | undefined;
 }
 
@@ -33,14 +33,14 @@ export function lengthsFor(options: LengthOptions, traits: Traits): Lengths {
 }
 
 /**
- * Gives the time after which the place of a claim may lapse without an attempt, ms.
+ * Gives the time after which the place of a claim may expire without an attempt, ms.
  * @example placeTtlOf({ ttl: 30_000 }) === PLACE_TTL; // a place dies sooner than a hold
  */
 export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL }: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
   Math.min(ttl, placeTtl);
 
 /**
- * Gives the time within which a place in line needs a sign of life, ms: a third of the time after which it may lapse. It is also the safety
+ * Gives the time within which a place in line needs a sign of life, ms: a third of the time after which it may expire. It is also the safety
  * net beside every watch: a waiter asks at least this often.
  */
 export const signOfLife = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number => placeTtlOf(claim) / 3;

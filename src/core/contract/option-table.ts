@@ -22,7 +22,7 @@ import type { Traits } from './traits.ts';
 const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0, linger: 0 };
 const HAND_OFF: Terms['handOff'] = { max: 64, within: 10, linger: 0 };
 /**
- * Tickets in a row that a hold may use. A hold that lingers comes back so often that fewer would send it to the engine every millisecond.
+ * Tokens in a row that a hold may use. A hold that lingers comes back so often that fewer would send it to the engine every millisecond.
  */
 const MOST_PASSES = 1_023;
 const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };

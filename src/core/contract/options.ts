@@ -18,7 +18,7 @@ export interface LockOptions {
   /** The key stays taken at least this long after the grant, even if released earlier. Default 0. */
   readonly minHold?: Duration | undefined;
   /**
-   * How long the key stays taken after a hold that lapsed instead of being released. It is for resources that cannot check a token. 0 to
+   * How long the key stays taken after a hold that expired instead of being released. It is for resources that cannot check a token. 0 to
    * 60 s, and no more than the engine's longest lease less `ttl`. Default 0.
    */
   readonly delay?: Duration | undefined;

@@ -118,7 +118,7 @@ export interface RegisterStore {
   readonly imitated?: boolean;
   /** A refused write says what is there: then the first step for a key is a write, and no read. Default false. */
   readonly tellsConflicts?: boolean;
-  /** It has one clock for all clients, and every read tells its time: then lapses go by it. Default false. */
+  /** It has one clock for all clients, and every read tells its time: then expires go by it. Default false. */
   readonly tellsTime?: boolean;
   /**
    * Reads what is there, or undefined. It must not be older than what this client wrote or read before: a hold that such a read does not show

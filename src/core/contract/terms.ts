@@ -75,7 +75,7 @@ export const leaseBounds = ({ ttl: { min, max } }: Traits, delay: number): { min
 const LONGEST_DELAY = 60_000;
 
 /**
- * Gives the time for which the key stays taken after a hold that lapsed, ms. The engine is asked for so much more than the holder counts
+ * Gives the time for which the key stays taken after a hold that expired, ms. The engine is asked for so much more than the holder counts
  * on. Where a session carries the hold, the holder counts on so much less than the session is good for; it may take half of that at most.
  * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where a hold ends with the connection of its process
  */

@@ -13,22 +13,22 @@ export interface Traits {
    * Default false. With it, the conformance suite leaves out its laws on starvation.
    */
   readonly starves?: boolean;
-  /** Exclusive tickets strictly grow: `always`; `durable`, as long as the engine keeps what it acknowledged; or `never`. */
+  /** Exclusive tokens strictly grow: `always`; `durable`, as long as the engine keeps what it acknowledged; or `never`. */
   readonly fencing: 'always' | 'durable' | 'never';
-  /** Several tickets in a row can be reserved, so that a hold may pass from hand to hand inside a process. */
+  /** Several tokens in a row can be reserved, so that a hold may pass from hand to hand inside a process. */
   readonly spans: boolean;
   /**
    * What a watch that is armed after a refusal needs. `mailbox`: nothing, it knows what it missed since the attempt was sent. `watch`: one
    * more attempt. `never`: there is none, and waiters poll.
    */
   readonly wakes: 'mailbox' | 'watch' | 'never';
-  /** A hold can be left to lapse by itself after a given time (`minHold` without a process that waits for it). */
-  readonly lapses: boolean;
+  /** A hold can be left to expire by itself after a given time (`minHold` without a process that waits for it). */
+  readonly expires: boolean;
   /**
-   * The engine has no clock: a lapse is seen only by a process that has watched the claim for what others have not watched of its lease, so
+   * The engine has no clock: an expiry is seen only by a process that has watched the claim for what others have not watched of its lease, so
    * a newcomer takes over an old hold no sooner. Default false.
    */
-  readonly observedLapses?: boolean;
+  readonly observedExpiry?: boolean;
   /**
    * What keeps a claim there. `lease`: its own, of its ttl, so one that nobody asks for any more ends by itself. `session`: a
    * session, a connection or a lease that the claims of a client share, so it ends by a release, or with that.
@@ -51,7 +51,7 @@ export interface Traits {
 /** The usual `Traits.placeTtl`, ms: with a longer one a dead waiter would be noticed too late. */
 export const LONGEST_PLACE_TTL = 60_000;
 
-/** A place in line may lapse after this many ms without an attempt, unless its claim asks for longer. */
+/** A place in line may expire after this many ms without an attempt, unless its claim asks for longer. */
 export const PLACE_TTL = 6_000;
 
 /** One claim as `inspect` shows it. It never has the id: a process that knows the id may release the claim. */
@@ -62,8 +62,8 @@ export interface Standing {
   readonly held: boolean;
   /** 0 is the head of the line. */
   readonly position: number;
-  /** The ticket; of an exclusive holder, the fencing token its hold began with. */
-  readonly ticket: bigint;
+  /** The token; of an exclusive holder, the fencing token its hold began with. */
+  readonly token: bigint;
   /** The seats that it takes: all of them if it is exclusive, 1 for a reader, or its permits. */
   readonly take: number;
   /** The seats that there are: 2³¹ − 1, or the permits of a semaphore. */
@@ -74,7 +74,7 @@ export interface Standing {
   readonly origin?: Origin;
   /** The time since it joined the line, ms; undefined if the engine does not keep it. */
   readonly since?: number;
-  /** The time until it lapses unless renewed, `delay` included, ms; Infinity if a session carries it. */
+  /** The time until it expires unless renewed, `delay` included, ms; Infinity if a session carries it. */
   readonly remaining: number;
 }
 

@@ -116,9 +116,9 @@ export class Engine {
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
-  evict(key: string, ticket: bigint): Promise<boolean> {
+  evict(key: string, token: bigint): Promise<boolean> {
     const unknown = 'Nobody knows whether a holder was evicted: look, and try again';
-    return this.#ask(key, () => this.backend.evict!(key, ticket), unknown);
+    return this.#ask(key, () => this.backend.evict!(key, token), unknown);
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */

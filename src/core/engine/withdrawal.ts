@@ -24,8 +24,8 @@ export function withdrawAt(engine: Engine, claim: Claim, time: number): void {
 
 async function untilReleased(engine: Engine, claim: Claim): Promise<void> {
   const { activity, backend, clock } = engine;
-  const lapses = backend.traits.keptBy === 'lease';
-  const until = lapses ? clock.now() + claim.within + claim.ttl : Number.POSITIVE_INFINITY;
+  const expires = backend.traits.keptBy === 'lease';
+  const until = expires ? clock.now() + claim.within + claim.ttl : Number.POSITIVE_INFINITY;
   activity.begin();
   try {
     for (let pause = FIRST_RETRY; ; pause = Math.min(pause * 2, LAST_RETRY)) {

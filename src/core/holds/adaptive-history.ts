@@ -34,7 +34,7 @@ export class AdaptiveHistory {
   static of(engine: Engine, key: string, { adaptive }: Terms): AdaptiveHistory | undefined {
     const { backend } = engine;
     if (!adaptive) return undefined;
-    if (backend.notes && backend.traits.lapses)
+    if (backend.notes && backend.traits.expires)
       return new AdaptiveHistory(backend.notes, engine, adaptive.group ?? key, adaptive.cap);
     const lack = backend.notes ? 'carries its holds by a session' : 'keeps no notes';
     throw unsupported(backend, `adapt its leases, since it ${lack}; let them renew instead`, key);

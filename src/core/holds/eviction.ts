@@ -18,26 +18,26 @@ export interface Eviction {
 export const evictionNote = (reason: string, label: string): string => `${cut(reason, 200)}\n${cut(label, 128)}`;
 
 /**
- * Leaves a note for the holder with this ticket, or removes it. It is advice, so an error with it is no error of the eviction.
+ * Leaves a note for the holder with this token, or removes it. It is advice, so an error with it is no error of the eviction.
  * @param ttl the time within which the holder asks the engine, ms
  */
-export const noteEviction = (engine: Engine, key: string, ticket: bigint, text?: string, ttl = 0): Promise<void> =>
-  ask(engine, TO_WRITE, (notes) => notes.write(nameOf(key, ticket), text, Math.min(ttl, LONGEST) + TO_WRITE));
+export const noteEviction = (engine: Engine, key: string, token: bigint, text?: string, ttl = 0): Promise<void> =>
+  ask(engine, TO_WRITE, (notes) => notes.write(nameOf(key, token), text, Math.min(ttl, LONGEST) + TO_WRITE));
 
 /** Reads and removes the note. @param left the time after which the holder must be told, ms @returns undefined if that cannot be */
-export function evictionOf(engine: Engine, key: string, ticket: bigint, left: number) {
+export function evictionOf(engine: Engine, key: string, token: bigint, left: number) {
   if (!engine.backend.notes || !(left > 0)) return undefined;
-  const note = ask(engine, Math.min(left, TO_READ), (notes) => notes.read(nameOf(key, ticket)));
+  const note = ask(engine, Math.min(left, TO_READ), (notes) => notes.read(nameOf(key, token)));
   return note.then((text): Eviction | undefined => {
     if (text === undefined) return undefined;
-    void noteEviction(engine, key, ticket);
+    void noteEviction(engine, key, token);
     const [reason = '', label = ''] = text.split('\n').map(visible);
     return { reason, words: `it was released by force: "${reason}" (by ${label})` };
   });
 }
 
-/** The key and the ticket name one hold alone. Their hash fits everywhere. */
-const nameOf = (key: string, ticket: bigint): string => `\u0001evicted/${hash('sha256', `${ticket}/${key}`)}`;
+/** The key and the token name one hold alone. Their hash fits everywhere. */
+const nameOf = (key: string, token: bigint): string => `\u0001evicted/${hash('sha256', `${token}/${key}`)}`;
 
 async function ask<T>(engine: Engine, within: number, call: (notes: Notes) => Promise<T>): Promise<T | undefined> {
   const { activity, backend } = engine;

@@ -29,17 +29,17 @@ export class HoldTiming implements Schedule {
   /** The stand-in that renews it while this thread cannot run, if it has one. */
   cover: Cover | undefined;
   readonly #terms: Terms;
-  /** Whether a hold of this engine lapses by itself; otherwise a session carries it. */
-  readonly #lapses: boolean;
+  /** Whether a hold of this engine expires by itself; otherwise a session carries it. */
+  readonly #expires: boolean;
   /** The end of a lease without `renew`. A session confirms a shorter time, so the engine is asked again until then. */
   #leaseEnd: number;
   /** The shortest lease that an unanswered request may still set, whenever it arrives. ms. */
   #doubt = Number.POSITIVE_INFINITY;
 
-  /** @param lapses whether a hold of this engine lapses by itself; otherwise a session carries it */
-  constructor(grant: LocalGrant, terms: Terms, lapses: boolean, now: number) {
+  /** @param expires whether a hold of this engine expires by itself; otherwise a session carries it */
+  constructor(grant: LocalGrant, terms: Terms, expires: boolean, now: number) {
     this.#terms = terms;
-    this.#lapses = lapses;
+    this.#expires = expires;
     this.since = now;
     this.renewedUntil = now + terms.maxHold;
     this.ttl = terms.lengths.hold;
@@ -69,7 +69,7 @@ export class HoldTiming implements Schedule {
     if (this.renewAt < Number.POSITIVE_INFINITY) this.renewAt = now;
   }
 
-  /** The time until which nobody may get the key after this hold has lapsed; 0 if `delay` is 0. */
+  /** The time until which nobody may get the key after this hold has expired; 0 if `delay` is 0. */
   get closedUntil(): number {
     return this.#terms.delay > 0 ? this.deadline + this.#terms.delay : 0;
   }
@@ -80,7 +80,7 @@ export class HoldTiming implements Schedule {
   }
 
   renews(now: number): boolean {
-    return this.#terms.renew ? now < this.renewedUntil : !this.#lapses && this.deadline < this.#leaseEnd;
+    return this.#terms.renew ? now < this.renewedUntil : !this.#expires && this.deadline < this.#leaseEnd;
   }
 
   /** Whether the deadline is ahead, counting renewals of the stand-in, which no event reports. */

@@ -75,10 +75,10 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     this.claim = claim;
     this.exclusive = isExclusive(claim);
     this.terms = terms;
-    this.token = grant.ticket;
+    this.token = grant.token;
     this.span = grant.span ?? claim.span;
     this.tenure = grant.tenure ?? { since: now, passes: 0, contended: grant.contended === true };
-    this.timing = new HoldTiming(grant, terms, backend.traits.lapses, now);
+    this.timing = new HoldTiming(grant, terms, backend.traits.expires, now);
     // The claim of a patient waiter that is woken lasts much longer than the lease: a crash before the first renewal would keep the key for
     // all of that. Where nobody is woken it lasts as long as the lease, and a renewal would be one more request.
     if (claim.placeTtl !== undefined && claim.ttl > this.timing.ttl) this.timing.renewAtOnce(now);
@@ -187,12 +187,12 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   /** Gives the same hold on the engine to the next holder, with the next token. */
   passTo(terms: Terms): Hold<O> {
     const tenure = { ...this.tenure, passes: this.tenure.passes + 1 };
-    const grant = { ticket: this.token + 1n, span: this.span, ...this.timing.confirmation, lost: this.#lost, tenure };
+    const grant = { token: this.token + 1n, span: this.span, ...this.timing.confirmation, lost: this.#lost, tenure };
     return new Hold(this.keeper, this.claim, grant, terms);
   }
 }
 
-/** Ends a hold that the engine says is gone. A note may say that somebody evicted it: that of its first holder here, which had the ticket. */
+/** Ends a hold that the engine says is gone. A note may say that somebody evicted it: that of its first holder here, which had the token. */
 export function endGone(hold: Hold, reason: string): Promise<void> {
   const { keeper, claim, timing, token, tenure } = hold;
   const left = timing.noticeAt - keeper.engine.clock.now();

@@ -13,13 +13,13 @@ import type { LockRuntime } from './runtime.ts';
 export interface ForceOptions {
   /** The reason, for people who read the log later, and for the evicted holder, which gets 200 characters of it. */
   readonly reason: string;
-  /** Only the holder with this ticket, as `inspect` shows it. Default: every holder of the key. */
-  readonly ticket?: bigint;
+  /** Only the holder with this token, as `inspect` shows it. Default: every holder of the key. */
+  readonly token?: bigint;
 }
 
-const FORCE_OPTIONS = namesOf<ForceOptions>({ reason: true, ticket: true });
+const FORCE_OPTIONS = namesOf<ForceOptions>({ reason: true, token: true });
 
-/** Evicts every holder of the key, or the one with the ticket. @param label who does it @returns how many */
+/** Evicts every holder of the key, or the one with the token. @param label who does it @returns how many */
 export async function forceRelease(
   runtime: LockRuntime,
   key: string,
@@ -29,24 +29,24 @@ export async function forceRelease(
   const { engine, number: locks } = runtime;
   const { backend } = engine;
   checkKey(key);
-  checkNames(options, FORCE_OPTIONS, 'the options of forceRelease'); // a misspelt `ticket` would evict every holder
-  const { reason, ticket } = options ?? {};
+  checkNames(options, FORCE_OPTIONS, 'the options of forceRelease'); // a misspelt `token` would evict every holder
+  const { reason, token } = options ?? {};
   if (typeof reason !== 'string' || reason === '')
     throw invalid('forceRelease needs a reason, for people who read the log later', key);
-  if (ticket !== undefined && typeof ticket !== 'bigint')
-    throw invalid(`a ticket is a bigint, as inspect() shows it, not ${shown(ticket)}`, key);
+  if (token !== undefined && typeof token !== 'bigint')
+    throw invalid(`a token is a bigint, as inspect() shows it, not ${shown(token)}`, key);
   if (!backend.evict) throw unsupported(backend, 'evict a holder');
   checkListable(backend, key);
   const holders: Standing[] = [];
   for await (const standing of engine.inspect(key, { exact: true })) {
-    if (standing.held && (ticket === undefined || standing.ticket === ticket)) holders.push(standing);
+    if (standing.held && (token === undefined || standing.token === token)) holders.push(standing);
   }
   let evicted = 0;
   const note = evictionNote(reason, label);
-  for (const { ticket, remaining } of holders) {
-    await noteEviction(engine, key, ticket, note, remaining); // before: a session tells its holder at once
-    if (await engine.evict(key, ticket)) evicted++;
-    else await noteEviction(engine, key, ticket);
+  for (const { token, remaining } of holders) {
+    await noteEviction(engine, key, token, note, remaining); // before: a session tells its holder at once
+    if (await engine.evict(key, token)) evicted++;
+    else await noteEviction(engine, key, token);
   }
   emit('forced', new Context(), () => ({
     ...{ version: EVENT_VERSION, locks, backend: backend.name },

@@ -182,7 +182,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
 }
 
 /**
- * Keeps the key taken for the rest of `minHold`: without this process where a hold lapses by itself, and otherwise by a pause before
+ * Keeps the key taken for the rest of `minHold`: without this process where a hold expires by itself, and otherwise by a pause before
  * `giveBack`.
  */
 async function keepTaken(
@@ -192,7 +192,7 @@ async function keepTaken(
   giveBack: () => Promise<Release>,
 ): Promise<boolean> {
   const { traits } = engine.backend;
-  if (!traits.lapses) {
+  if (!traits.expires) {
     await engine.activity.pause(left);
     return (await giveBack()).freed;
   }
@@ -204,7 +204,7 @@ async function keepTaken(
   return typeof answer === 'object';
 }
 
-/** Withdraws the claim in the background, when `minHold` and, after a lapse, `delay` are over. */
+/** Withdraws the claim in the background, when `minHold` and, after an expiry, `delay` are over. */
 function takeBack(engine: Engine, { currentClaim, timing }: Hold<AcquireRequest>, closedUntil = 0): void {
   const now = engine.clock.now();
   const kept = Math.max(now + timing.minHoldLeft(now), closedUntil);

@@ -49,7 +49,7 @@ async function endWith(engine: Engine, hold: Hold, leave: Leave, onTrouble: () =
 }
 
 /**
- * Tells what became of the words of a hold that is gone, by the ticket of the words that are there now. Later words may have taken their
+ * Tells what became of the words of a hold that is gone, by the token of the words that are there now. Later words may have taken their
  * place.
  */
 function wordsLeft(token: bigint, there: bigint | undefined): WordsLeft {
@@ -59,7 +59,7 @@ function wordsLeft(token: bigint, there: bigint | undefined): WordsLeft {
 
 /**
  * Asks again and again until an answer comes, or the lease is over. Nobody waits for that longer than for any engine in trouble. A release
- * that was not answered may have been carried out. Then the next one finds no hold, and the ticket of the words tells which hold left them.
+ * that was not answered may have been carried out. Then the next one finds no hold, and the token of the words tells which hold left them.
  * A refusal is an answer, unless an earlier release has none: the caller has its result at once, and does not wait for a server that has
  * no room.
  * @throws LockError what the engine refuses with
@@ -80,7 +80,7 @@ async function untilLeft(
       if (freed) throw unsupported(engine.backend, 'leave words when it frees a key');
       const isFirst = !unanswered;
       unanswered = true; // the client may have sent it twice: the words tell who freed it
-      const there = (await engine.look(claim.key)).left?.ticket;
+      const there = (await engine.look(claim.key)).left?.token;
       return isFirst && there === undefined ? 'gone' : wordsLeft(token, there);
     } catch (error) {
       if (isLockError(error) && (!unanswered || error.code !== 'LOCK_UNAVAILABLE')) throw error;

@@ -43,12 +43,12 @@ export const changes: readonly Law[] = [
       }
     },
   ),
-  law('an observer is told of a hold that lapses', ['changed', 'lapses'], async (scene) => {
+  law('an observer is told of a hold that expires', ['changed', 'expires'], async (scene) => {
     const holder = scene.contender({ ttl: scene.ttl });
     await holder.gets();
     await using observing = await observe(scene);
-    await scene.lapsed();
-    await scene.soon(observing.told, 'an observer is told of the lapse');
+    await scene.expired();
+    await scene.soon(observing.told, 'an observer is told of the expiry');
   }),
   law('an observer is told once, and not after it has left', ['changed', 'fair'], async (scene) => {
     const [holder, other] = scene.pair();

@@ -12,7 +12,7 @@ export const doubt: readonly Law[] = [
     const resume = await scene.subject.faults!.stall!(client);
     // A client that gave up throws, since it does not know the outcome. The outcome must still be a refusal.
     const answer = client.attempt(late.claim).catch(() => undefined);
-    await scene.lapsed();
+    await scene.expired();
     await resume();
     assert.notEqual((await answer)?.granted, true, `${late} was granted ${scene.ttl} ms and more after it was sent`);
     await scene.contender({ queue: false }, other).gets();
@@ -26,9 +26,9 @@ export const doubt: readonly Law[] = [
     await waiting.waits();
     await next.waits();
     await scene.subject.faults!.die!(dying);
-    await scene.lapsed();
-    // If the first hold lapsed before the dead client's place, that place became a hold, which must lapse, too.
-    if (!(await next.attempt()).granted) await scene.lapsed();
+    await scene.expired();
+    // If the first hold expired before the dead client's place, that place became a hold, which must expire, too.
+    if (!(await next.attempt()).granted) await scene.expired();
     await next.gets();
     if (lost) assert.ok(lost.aborted, `${holder} lost its session, and its lost signal is silent`);
   }),

@@ -86,8 +86,8 @@ class History {
 
   async #isEvicted(contender: Contender): Promise<void> {
     this.log.push(`${contender} is evicted`);
-    const { ticket } = await contender.gets();
-    assert.equal(await this.#scene.clients[1].evict!(contender.claim.key, ticket), true, `${contender} holds`);
+    const { token } = await contender.gets();
+    assert.equal(await this.#scene.clients[1].evict!(contender.claim.key, token), true, `${contender} holds`);
     this.#drop(contender);
     await contender.isGone();
   }

@@ -3,10 +3,10 @@ import { type Law, law } from '../law.ts';
 
 /** An id names one claim, however often it arrives: so a lost reply does no harm. */
 export const identity: readonly Law[] = [
-  law('a repeated attempt keeps its ticket', async (scene) => {
+  law('a repeated attempt keeps its token', async (scene) => {
     const holder = scene.contender();
-    const { ticket } = await holder.gets();
-    assert.equal((await holder.gets()).ticket, ticket, 'the same id, asked again, must have the same ticket');
+    const { token } = await holder.gets();
+    assert.equal((await holder.gets()).token, token, 'the same id, asked again, must have the same token');
   }),
   law('a claim attempted twice is released once', async (scene) => {
     const [holder, other] = scene.pair();

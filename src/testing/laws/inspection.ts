@@ -25,7 +25,7 @@ export const inspection: readonly Law[] = [
           label,
         })),
       );
-      for (const [position, { ticket }] of granted.entries()) assert.equal(seen[position]!.ticket, ticket);
+      for (const [position, { token }] of granted.entries()) assert.equal(seen[position]!.token, token);
       for (const { remaining, since = 0, label } of seen) {
         assert.ok(remaining > 0, `remaining ${remaining} of ${label}, which is alive`);
         assert.ok(since >= 0 && since < remaining + line[0]!.claim.ttl, `since ${since} of ${label}, which just came`);
@@ -33,14 +33,14 @@ export const inspection: readonly Law[] = [
     },
   ),
   law(
-    'inspect keeps the order of the line where tickets become a digit longer',
+    'inspect keeps the order of the line where tokens become a digit longer',
     ['inspect', 'fair', 'fencing'],
     async (scene) => {
       const [first, holder, waiter] = [...scene.pair(), scene.contender()];
-      const { ticket } = await first.gets();
+      const { token } = await first.gets();
       await first.leaves();
-      const nines = 10n ** BigInt(`${ticket}`.length) - 1n;
-      // An engine has to count no further than this. There, and where tickets cannot leap, any two tickets do.
+      const nines = 10n ** BigInt(`${token}`.length) - 1n;
+      // An engine has to count no further than this. There, and where tokens cannot leap, any two tokens do.
       const leap = nines > Number.MAX_SAFE_INTEGER ? {} : { atLeast: nines };
       await holder.gets({ ...holder.claim, ...leap }).catch((error) => {
         if (!isLockError(error, 'LOCK_UNSUPPORTED')) throw error;
@@ -51,14 +51,14 @@ export const inspection: readonly Law[] = [
       assert.deepEqual(seen, [holder.claim.label, waiter.claim.label]);
     },
   ),
-  law('inspect shows the holder with its ticket', ['inspect'], async (scene) => {
+  law('inspect shows the holder with its token', ['inspect'], async (scene) => {
     const holder = scene.contender();
-    const { ticket } = await holder.gets();
+    const { token } = await holder.gets();
     const seen = await scene.standings();
     const { label, take, of } = holder.claim;
     assert.deepEqual(
-      seen.map(({ held, ticket, label, take, of }) => ({ held, ticket, label, take, of })),
-      [{ held: true, ticket, label, take, of }],
+      seen.map(({ held, token, label, take, of }) => ({ held, token, label, take, of })),
+      [{ held: true, token, label, take, of }],
     );
     await holder.leaves();
     assert.deepEqual(await scene.standings(), [], 'after the release');
@@ -76,11 +76,11 @@ export const inspection: readonly Law[] = [
       assert.deepEqual(seen, [holder.claim.label, waiter.claim.label]);
     },
   ),
-  law('inspect counts down to the lapse, and forgets what has lapsed', ['inspect', 'lapses'], async (scene) => {
+  law('inspect counts down to the expiry, and forgets what has expired', ['inspect', 'expires'], async (scene) => {
     await scene.contender({ ttl: scene.ttl }).gets();
     const { remaining } = (await scene.standings())[0] ?? assert.fail('the holder is not shown');
     assert.ok(remaining > 0 && remaining <= scene.ttl + scene.tolerance, `remaining ${remaining} of ${scene.ttl}`);
-    await scene.lapsed();
+    await scene.expired();
     assert.deepEqual(await scene.standings(), []);
   }),
   law('inspect never shows an id: whoever knows one may release', ['inspect'], async (scene) => {
@@ -92,24 +92,24 @@ export const inspection: readonly Law[] = [
     );
     for (const { claim } of [holder, waiter]) assert.ok(!shown.includes(claim.id), `the id of ${claim.label} is shown`);
   }),
-  law('a forced release frees the hold with that ticket, and no other', ['evict'], async (scene) => {
+  law('a forced release frees the hold with that token, and no other', ['evict'], async (scene) => {
     const [holder, next] = scene.pair();
     const [, other] = scene.clients;
-    const { ticket } = await holder.gets();
-    assert.equal(await other.evict!(scene.key, ticket + 1_000_000n), false, 'nobody has that ticket');
-    assert.equal(await other.evict!(`${scene.key}/other`, ticket), false, 'nobody holds that key');
+    const { token } = await holder.gets();
+    assert.equal(await other.evict!(scene.key, token + 1_000_000n), false, 'nobody has that token');
+    assert.equal(await other.evict!(`${scene.key}/other`, token), false, 'nobody holds that key');
     await next.waits();
-    assert.equal(await other.evict!(scene.key, ticket), true, `${holder} has that ticket`);
-    assert.equal(await other.evict!(scene.key, ticket), false, 'it is free already');
+    assert.equal(await other.evict!(scene.key, token), true, `${holder} has that token`);
+    assert.equal(await other.evict!(scene.key, token), false, 'it is free already');
     await holder.isGone();
     await next.gets();
     await holder.hasNothing();
   }),
   law('a forced release of one reader leaves the others in', ['evict', 'shared seats'], async (scene) => {
     const [robbed, other] = scene.pair(SHARED);
-    const { ticket } = await robbed.gets();
+    const { token } = await robbed.gets();
     await other.gets();
-    assert.equal(await scene.clients[1].evict!(scene.key, ticket), true);
+    assert.equal(await scene.clients[1].evict!(scene.key, token), true);
     await robbed.isGone();
     await other.renews();
     await scene.contender({ queue: false }).waits();

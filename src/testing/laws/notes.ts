@@ -27,7 +27,7 @@ export const notes: readonly Law[] = [
       await mine!.write(key, 'long', LONG);
       await mine!.write(key, 'short', scene.ttl);
       assert.equal(await read(), 'short');
-      await scene.lapsed();
+      await scene.expired();
       assert.equal(await read(), undefined, 'after its time, whatever was there before');
     },
   ),

@@ -4,18 +4,18 @@ import { type Law, law } from '../law.ts';
 
 const QUEUE = 6;
 
-/** First come, first served: the claims at the head of the line hold the key, in the order of their tickets. */
+/** First come, first served: the claims at the head of the line hold the key, in the order of their tokens. */
 export const order: readonly Law[] = [
-  law('claims are admitted in the order they came, with growing tickets', ['fair'], async (scene) => {
+  law('claims are admitted in the order they came, with growing tokens', ['fair'], async (scene) => {
     const line = Array.from({ length: QUEUE }, () => scene.contender());
-    let last = (await line[0]!.gets()).ticket;
+    let last = (await line[0]!.gets()).token;
     for (const waiter of line.slice(1)) await waiter.waits();
     for (const [place, waiter] of line.slice(1).entries()) {
       await line[place]!.leaves();
       for (const behind of line.slice(place + 2)) await behind.waits();
-      const { ticket } = await waiter.gets();
-      assert.ok(ticket > last, `ticket ${ticket} of ${waiter} must be above ${last}, of the claim ahead of it`);
-      last = ticket;
+      const { token } = await waiter.gets();
+      assert.ok(token > last, `token ${token} of ${waiter} must be above ${last}, of the claim ahead of it`);
+      last = token;
     }
   }),
   law('attempts at the same time form one line', ['fair'], async (scene) => {
@@ -24,16 +24,16 @@ export const order: readonly Law[] = [
     const waiting = new Set(crowd);
     let last: bigint | undefined;
     while (waiting.size > 0) {
-      let winner: { contender: (typeof crowd)[number]; ticket: bigint } | undefined;
+      let winner: { contender: (typeof crowd)[number]; token: bigint } | undefined;
       for (const contender of waiting) {
         const answer = await contender.attempt();
         if (!answer.granted) continue;
         if (winner) assert.fail(`${winner.contender} and ${contender} are admitted together`);
-        winner = { contender, ticket: answer.ticket };
+        winner = { contender, token: answer.token };
       }
       if (!winner) assert.fail(`nobody is admitted, and ${waiting.size} wait`);
-      assert.ok(last === undefined || winner.ticket > last, `ticket ${winner.ticket} came after ${last}`);
-      last = winner.ticket;
+      assert.ok(last === undefined || winner.token > last, `token ${winner.token} came after ${last}`);
+      last = winner.token;
       waiting.delete(winner.contender);
       await winner.contender.leaves();
     }
@@ -68,7 +68,7 @@ export const order: readonly Law[] = [
     await writer.leaves();
     await lateReader.gets();
   }),
-  law('a refusal tells how many stand ahead and when the first of them may lapse', ['fair'], async (scene) => {
+  law('a refusal tells how many stand ahead and when the first of them may expire', ['fair'], async (scene) => {
     const line = Array.from({ length: 3 }, () => scene.contender());
     await line[0]!.gets();
     for (const [ahead, waiter] of [...line.entries()].slice(1)) {

@@ -22,13 +22,13 @@ export const release: readonly Law[] = [
   law('a release hands a free key to its next claim', async (scene) => {
     const holder = scene.contender();
     const next = scene.contender({}, holder.client);
-    const { ticket } = await holder.gets();
+    const { token } = await holder.gets();
     const answer = await holder.release(next.claim);
     assert.equal(answer.freed, true, `${holder} had a hold to free`);
     if (answer.next && !answer.next.granted) assert.fail(`${next} must be granted in the step that freed the key`);
     const grant = await next.gets();
-    if (answer.next?.granted) assert.equal(grant.ticket, answer.next.ticket, 'the ticket told by the release');
-    if (next.client.traits.fencing !== 'never') assert.ok(grant.ticket > ticket, `${grant.ticket} after ${ticket}`);
+    if (answer.next?.granted) assert.equal(grant.token, answer.next.token, 'the token told by the release');
+    if (next.client.traits.fencing !== 'never') assert.ok(grant.token > token, `${grant.token} after ${token}`);
     await scene.contender({ queue: false }).waits();
   }),
   law('the next claim of a release stands behind those who wait', ['fair'], async (scene) => {

@@ -22,15 +22,15 @@ export const tries: readonly Law[] = [
     const seen = await rememberedBy(scene);
     assert.deepEqual([seen.tries, seen.left?.text], [0, 'done']);
   }),
-  law('tries count a hold that has lapsed', ['leaves', 'lapses'], async (scene) => {
+  law('tries count a hold that has expired', ['leaves', 'expires'], async (scene) => {
     await scene.contender({ answered: COUNTED, ttl: scene.ttl }).gets();
-    await scene.lapsed();
+    await scene.expired();
     assert.equal((await asker(scene, COUNTED).gets()).tries, 2);
   }),
-  law('tries are forgotten after their time', ['leaves', 'lapses'], async (scene) => {
+  law('tries are forgotten after their time', ['leaves', 'expires'], async (scene) => {
     const { ttl } = scene;
     await scene.contender({ answered: { ...ANY, counts: 1 }, ttl }).gets();
-    await scene.lapsed(ttl + 1_000); // engines that count in seconds keep them longer
+    await scene.expired(ttl + 1_000); // engines that count in seconds keep them longer
     assert.equal((await asker(scene, COUNTED).gets()).tries, 1);
   }),
   law('a claim that asks is told the mark of the hold before it', ['leaves', 'fair'], async (scene) => {
@@ -48,23 +48,23 @@ export const tries: readonly Law[] = [
     await first.leaves();
     const early = await last.waits();
     assert.equal(early.mark, '-', 'after the next is admitted, and before it has asked');
-    const { ticket } = await next.gets();
+    const { token } = await next.gets();
     assert.equal((await last.waits()).mark, 'next');
-    assert.equal((await rememberedBy(scene)).begun, ticket);
+    assert.equal((await rememberedBy(scene)).begun, token);
     await next.leaves();
     await last.gets();
     await last.leaves();
     const plain = scene.contender();
     await plain.gets();
     assert.equal((await asker(scene).waits()).mark, '-', 'behind a hold without a mark');
-    assert.equal((await rememberedBy(scene)).begun, ticket, 'the last hold that counts');
+    assert.equal((await rememberedBy(scene)).begun, token, 'the last hold that counts');
   }),
-  law('a mark ends with the lapse of its hold', ['leaves', 'lapses', 'fair'], async (scene) => {
+  law('a mark ends with the expiry of its hold', ['leaves', 'expires', 'fair'], async (scene) => {
     await scene.contender({ answered: { ...COUNTED, mark: 'dead' }, ttl: scene.ttl }).gets();
     const [next, last] = [asker(scene), asker(scene)];
     assert.equal((await next.waits()).mark, 'dead');
     await last.waits();
-    await scene.lapsed();
+    await scene.expired();
     assert.equal((await last.waits()).mark, '-');
     await next.gets();
     assert.equal((await last.waits()).mark, '-');

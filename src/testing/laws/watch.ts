@@ -70,10 +70,10 @@ export const watch: readonly Law[] = [
   }),
   law('a forced release wakes the next in line', ['wakes', 'evict'], async (scene) => {
     const [holder, waiter] = scene.pair();
-    const { ticket } = await holder.gets();
+    const { token } = await holder.gets();
     await waiter.waits();
     await using watching = await scene.watch(waiter);
-    await scene.clients[1].evict!(scene.key, ticket);
+    await scene.clients[1].evict!(scene.key, token);
     await watching.isAdmitted();
   }),
   law('a watch that was disposed of is silent', ['wakes'], async (scene) => {

@@ -13,16 +13,16 @@ export const ANY: Answerable = { age: Number.POSITIVE_INFINITY, mark: '-', count
 export const leave = (text: string, ttl = KEPT): Leave => ({ text, ttl });
 export const asker = (scene: Scene, answered: Answerable = ANY): Contender => scene.contender({ answered });
 
-/** A hold that leaves words. @returns its ticket */
+/** A hold that leaves words. @returns its token */
 export async function left(scene: Scene, text: string, how?: Omit<Leave, 'text'>): Promise<bigint> {
   const holder = asker(scene, { ...ANY, age: -1 });
-  const { ticket } = await holder.gets();
+  const { token } = await holder.gets();
   assert.equal((await holder.leavesWords({ ...leave(text), ...how })).left, true, `${holder} held the key`);
-  return ticket;
+  return token;
 }
 
 function answerOf(attempt: Attempt, contender: Contender): Left {
-  if (attempt.granted) assert.fail(`${contender} must be answered, but was granted with ticket ${attempt.ticket}`);
+  if (attempt.granted) assert.fail(`${contender} must be answered, but was granted with token ${attempt.token}`);
   if (!attempt.left) assert.fail(`${contender} must be answered, but was refused`);
   return attempt.left;
 }
@@ -59,10 +59,10 @@ export const words: readonly Law[] = [
     assert.deepEqual(await listed(key), [key], 'a hold that left nothing');
   }),
   law('words left by a release answer each claim that asks for them, and no other', ['leaves'], async (scene) => {
-    const ticket = await left(scene, 'result');
+    const token = await left(scene, 'result');
     for (const contender of [asker(scene), asker(scene)]) {
       const answer = await isAnswered(contender, 'result');
-      assert.equal(answer.ticket, ticket, 'the ticket of the hold that left them');
+      assert.equal(answer.token, token, 'the token of the hold that left them');
       assert.ok(answer.age >= 0 && answer.age < scene.patience, `left ${answer.age} ms ago`);
       assert.ok(answer.validFor > KEPT / 2 && answer.validFor <= KEPT + 2_000, `valid for ${answer.validFor} ms`);
       await contender.hasNothing();
@@ -86,26 +86,26 @@ export const words: readonly Law[] = [
     assert.equal((await rememberedBy(scene)).left, undefined, 'words of one that has held');
     await asker(scene).gets();
   }),
-  law('a hold that has lapsed leaves no words', ['leaves', 'lapses'], async (scene) => {
+  law('a hold that has expired leaves no words', ['leaves', 'expires'], async (scene) => {
     const dead = scene.contender({ ttl: scene.ttl });
     await dead.gets();
-    await scene.lapsed();
+    await scene.expired();
     assert.equal((await dead.leavesWords(leave('too late'))).left === true, false);
     assert.equal((await rememberedBy(scene)).left, undefined);
     await asker(scene).gets();
   }),
   law('a second release with words changes nothing', ['leaves'], async (scene) => {
     const holder = asker(scene);
-    const { ticket } = await holder.gets();
+    const { token } = await holder.gets();
     await holder.leavesWords(leave('first'));
     assert.equal((await holder.leavesWords(leave('second'))).left === true, false);
     const { left } = await rememberedBy(scene);
-    assert.deepEqual([left?.text, left?.ticket], ['first', ticket]);
+    assert.deepEqual([left?.text, left?.token], ['first', token]);
   }),
   law('words are over after their time', ['leaves'], async (scene) => {
     await left(scene, 'short', { ttl: scene.ttl });
     await isAnswered(asker(scene), 'short');
-    await scene.lapsed();
+    await scene.expired();
     await asker(scene).gets();
     assert.equal((await rememberedBy(scene)).left, undefined);
   }),
@@ -122,38 +122,38 @@ export const words: readonly Law[] = [
     await scene.pass(Math.min(scene.tolerance, scene.ttl / 2));
     const { age } = await isAnswered(asker(scene, { ...ANY, age: 0 }), 'an error');
     assert.equal(age, 0, 'the age that is told of them');
-    await scene.lapsed();
+    await scene.expired();
     await asker(scene).gets();
   }),
   law('the words of a later hold take the place of those before', ['leaves'], async (scene) => {
     const first = await left(scene, 'first');
     const second = await left(scene, 'second');
-    assert.ok(second > first, `ticket ${second} after ${first}`);
-    assert.equal((await isAnswered(asker(scene), 'second')).ticket, second);
+    assert.ok(second > first, `token ${second} after ${first}`);
+    assert.equal((await isAnswered(asker(scene), 'second')).token, second);
   }),
   law('a plain release and an eviction leave the words as they were', ['leaves', 'evict'], async (scene) => {
-    const ticket = await left(scene, 'kept');
+    const token = await left(scene, 'kept');
     const holder = scene.contender();
     await holder.gets();
     await holder.leaves();
     const evicted = scene.contender();
-    await scene.clients[0].evict!(scene.key, (await evicted.gets()).ticket);
-    assert.equal((await isAnswered(asker(scene), 'kept')).ticket, ticket);
+    await scene.clients[0].evict!(scene.key, (await evicted.gets()).token);
+    assert.equal((await isAnswered(asker(scene), 'kept')).token, token);
   }),
-  law('the lapse of a hold leaves the words as they were', ['leaves', 'lapses'], async (scene) => {
-    const ticket = await left(scene, 'kept');
+  law('the expiry of a hold leaves the words as they were', ['leaves', 'expires'], async (scene) => {
+    const token = await left(scene, 'kept');
     await scene.contender({ ttl: scene.ttl }).gets();
-    await scene.lapsed();
-    assert.equal((await isAnswered(asker(scene), 'kept')).ticket, ticket);
+    await scene.expired();
+    assert.equal((await isAnswered(asker(scene), 'kept')).token, token);
   }),
   law('one release with words answers every waiter, and leaves no place of any', ['leaves', 'fair'], async (scene) => {
     const holder = asker(scene);
     const waiters = Array.from({ length: WAITERS }, () => asker(scene));
-    const { ticket } = await holder.gets();
+    const { token } = await holder.gets();
     for (const waiter of waiters) await waiter.waits();
     await holder.leavesWords(leave('for all'));
     const answers = await Promise.all(waiters.map((waiter) => isAnswered(waiter, 'for all')));
-    for (const answer of answers) assert.equal(answer.ticket, ticket);
+    for (const answer of answers) assert.equal(answer.token, token);
     await scene.isFree();
   }),
   law('a release with words wakes the waiters', ['leaves', 'wakes', 'fair'], async (scene) => {
@@ -186,13 +186,13 @@ export const words: readonly Law[] = [
     await next.leavesWords(leave('of the next'));
     await isAnswered(last, 'of the next');
   }),
-  law('a death without words admits the next waiter only', ['leaves', 'lapses', 'fair'], async (scene) => {
+  law('a death without words admits the next waiter only', ['leaves', 'expires', 'fair'], async (scene) => {
     const dead = scene.contender({ answered: ANY, ttl: scene.ttl });
     const [next, last] = [asker(scene), asker(scene)];
     await dead.gets();
     await next.waits();
     await last.waits();
-    await scene.lapsed();
+    await scene.expired();
     await last.waits();
     await next.gets();
     await last.waits();

@@ -5,7 +5,7 @@ import { type Law, law } from '../law.ts';
 export const adaptive: readonly Law[] = [
   law(
     'after work that outgrew its lease the next lease is longer, in another process too, and comes back',
-    ['notes', 'lapses'],
+    ['notes', 'expires'],
     async (scene) => {
       const cap = scene.ttl * 4;
       const [here, there] = await scene.processes({ ttl: scene.ttl, adaptive: { cap } });
@@ -13,7 +13,7 @@ export const adaptive: readonly Law[] = [
       // A lesson that takes the engine longer than a second is given up, so on a busy machine one may be lost.
       for (let lesson = 0; lesson < 3 && remaining <= scene.ttl; lesson++) {
         const slow = await here.mutex(scene.key).acquire();
-        await scene.lapsed();
+        await scene.expired();
         if (lesson === 0) assert.equal(slow.held, false, 'a lease of a ttl, after more than a ttl');
         await slow.release();
         const next = await there.mutex(scene.key).acquire();

@@ -28,13 +28,13 @@ export const force: readonly Law[] = [
     },
   ),
   law(
-    'a forced release evicts every reader, or the one with the ticket',
+    'a forced release evicts every reader, or the one with the token',
     ['evict', 'inspect', 'shared seats'],
     async (scene) => {
       const [here, there] = await scene.processes();
       for (const locks of [here, there, here]) await locks.rwLock(scene.key).read.acquire();
       const [one] = await scene.standings();
-      assert.equal(await there.forceRelease(scene.key, { reason, ticket: one!.ticket }), 1, 'the one with the ticket');
+      assert.equal(await there.forceRelease(scene.key, { reason, token: one!.token }), 1, 'the one with the token');
       assert.equal((await scene.standings()).length, 2);
       assert.equal(await there.forceRelease(scene.key, { reason }), 2, 'all who were left');
       assert.equal(await there.forceRelease(scene.key, { reason }), 0, 'nobody was left');
@@ -60,7 +60,7 @@ export const force: readonly Law[] = [
       // It is advice: the holder does not wait for a note that is slow, as under the load of a test.
       for (let tries = 0; tries < 4 && !words.includes(why); tries++) words = await toldAfter(force);
       assert.ok(words.includes(why), `the evicted holder was told: ${words}`);
-      const evict = async () => scene.clients[1].evict!(scene.key, (await scene.standings())[0]!.ticket);
+      const evict = async () => scene.clients[1].evict!(scene.key, (await scene.standings())[0]!.token);
       assert.doesNotMatch(await toldAfter(evict), /by force/, 'what a later holder was told');
     },
   ),

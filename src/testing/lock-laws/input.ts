@@ -49,9 +49,9 @@ const WRONG: Readonly<Record<string, Call>> = {
   'keys that are no list': (locks) => locks.all(bad(key)),
   'a forced release without a reason': (locks) => locks.forceRelease(key, { reason: '' }),
   'a forced release without options': (locks) => locks.forceRelease(key, bad(undefined)),
-  'a forced release of a misspelt ticket': (locks) => locks.forceRelease(key, bad({ reason: 'stuck', tiket: 5n })),
-  'a forced release of a ticket that is a number': (locks) =>
-    locks.forceRelease(key, { reason: 'stuck', ticket: bad(5) }),
+  'a forced release of a misspelt token': (locks) => locks.forceRelease(key, bad({ reason: 'stuck', tiket: 5n })),
+  'a forced release of a token that is a number': (locks) =>
+    locks.forceRelease(key, { reason: 'stuck', token: bad(5) }),
   'a listing by what is no text': (locks) => locks.inspect(bad(5)),
 };
 

@@ -23,7 +23,7 @@ export const leases: readonly Law[] = [
   }),
   law(
     'without renewal a hold ends: told once, before the deadline, and then free for others',
-    ['lapses'],
+    ['expires'],
     async (scene) => {
       const [here, there] = await scene.processes({ ttl: scene.ttl });
       const lease = await here.mutex(scene.key).acquire({ renew: false, notice: scene.ttl / 2 });
@@ -55,10 +55,10 @@ export const leases: readonly Law[] = [
     assert.ok(lasted >= least, `it asked for ${ttl} ms, and held for ${lasted} ms from the release before`);
     await scene.isFree();
   }),
-  law('a lost lease says LOCK_LOST, a released one LOCK_NOT_HELD', ['lapses'], async (scene) => {
+  law('a lost lease says LOCK_LOST, a released one LOCK_NOT_HELD', ['expires'], async (scene) => {
     const locks = await scene.locks({ ttl: scene.ttl });
     const lost = await locks.mutex(scene.key).acquire({ renew: false });
-    await scene.lapsed();
+    await scene.expired();
     await fails(() => lost.assertHeld(), 'LOCK_LOST', 'assertHeld');
     await fails(() => lost.extend(scene.ttl), 'LOCK_LOST', 'extend');
     assert.equal(lost.remaining, 0);
@@ -68,12 +68,12 @@ export const leases: readonly Law[] = [
     await fails(() => released.extend(scene.ttl), 'LOCK_NOT_HELD', 'extend');
     assert.equal(released.signal.aborted, false, 'a release is no loss');
   }),
-  law('extend makes a lease last', ['lapses'], async (scene) => {
+  law('extend makes a lease last', ['expires'], async (scene) => {
     const [here, there] = await scene.processes({ ttl: scene.ttl });
     const lease = await here.mutex(scene.key).acquire({ renew: false });
     await lease.extend(scene.ttl * 20);
     assert.ok(lease.remaining > scene.ttl, `${lease.remaining} ms left after an extension`);
-    await scene.lapsed();
+    await scene.expired();
     lease.assertHeld();
     assert.equal(await there.mutex(scene.key).tryAcquire(), null, 'it was extended');
     await lease.release();
@@ -95,7 +95,7 @@ export const leases: readonly Law[] = [
     await scene.soon(releasing, 'a release');
     await scene.isFree();
   }),
-  law('delay keeps the key taken after a hold that lapsed, and not after a release', ['lapses'], async (scene) => {
+  law('delay keeps the key taken after a hold that expired, and not after a release', ['expires'], async (scene) => {
     const [here, there] = await scene.processes({ ttl: scene.ttl, delay: scene.ttl });
     const released = await here.mutex(scene.key).acquire();
     assert.ok(released.remaining <= scene.ttl, `${released.remaining} ms left of a ttl of ${scene.ttl} ms`);
@@ -107,7 +107,7 @@ export const leases: readonly Law[] = [
       scene.clock.now(),
     ];
     const wait = meanwhile(following());
-    await scene.lapsed();
+    await scene.expired();
     assert.equal(await lease.release(), false, 'a release after the loss freed nothing');
     const [next, at] = await scene.soon(wait, 'the next owner');
     const least = scene.ttl - scene.tolerance / 5;
@@ -120,7 +120,7 @@ export const leases: readonly Law[] = [
     const lease = await locks.mutex(scene.key).acquire();
     await scene.subject.faults!.die!(client);
     await toldOfLoss(scene, lease);
-    await scene.lapsed();
+    await scene.expired();
     assert.equal(lease.held, false);
     assert.equal(await lease.release(), false, 'a release after the loss freed nothing');
     await scene.isFree();
@@ -148,7 +148,7 @@ export async function toldOfLoss(scene: Scene, lease: Lease): Promise<boolean> {
   });
   await scene.soon(loss, 'the loss signal');
   await fails(() => Promise.reject(lease.signal.reason), 'LOCK_LOST', 'the reason of the signal');
-  await scene.lapsed();
+  await scene.expired();
   assert.equal(told, 1, 'times the loss was told');
   return inTime;
 }

@@ -28,11 +28,11 @@ export const parts: readonly Law[] = [
     taken.assertHeld();
     await taken.release();
   }),
-  law('all() is lost when one part is', ['lapses'], async (scene) => {
+  law('all() is lost when one part is', ['expires'], async (scene) => {
     const locks = await scene.locks();
     const short = locks.mutex(`${scene.key}/short`, { ttl: scene.ttl, renew: false });
     const lease = await locks.all([short, `${scene.key}/long`]).acquire({ ttl: scene.ttl, renew: false });
-    await scene.lapsed();
+    await scene.expired();
     assert.equal(lease.held, false);
     assert.equal(lease.signal.aborted, true);
     await lease.release();

@@ -24,7 +24,7 @@ export const sharing: readonly Law[] = [
       assert.equal(closed, 0, 'the backend must stay open while others use it');
       assert.equal(taken.held, false, 'what the closed Locks held must be released');
       await scene.isFree(`${scene.key}/first`);
-      await scene.lapsed(); // a connection that ends would end the hold by now, as would a renewal that fails
+      await scene.expired(); // a connection that ends would end the hold by now, as would a renewal that fails
       held.assertHeld();
       assert.equal(await other.mutex(scene.key).tryAcquire(), null, 'the other Locks must hold the key still');
       assert.equal(await held.release(), true);

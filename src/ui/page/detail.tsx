@@ -8,7 +8,7 @@ import type { Word } from './words/en.ts';
 function Remaining({ who }: { who: Who }) {
   if (who.left === null) return <>{t('bySession')}</>;
   const left = who.left - elapsed.value;
-  return <>{left > 0 ? t('lapses', { left: time(left) }) : t('maybeRenewed')}</>;
+  return <>{left > 0 ? t('expires', { left: time(left) }) : t('maybeRenewed')}</>;
 }
 
 function One({ who, holds, place }: { who: Who; holds: boolean; place: number }) {
@@ -23,7 +23,7 @@ function One({ who, holds, place }: { who: Who; holds: boolean; place: number })
         </p>
         <p class="soft">
           {asWords(who.as)}
-          {holds && who.as === 'exclusive' && ` · ${t('token')} ${who.ticket}`}
+          {holds && who.as === 'exclusive' && ` · ${t('token')} ${who.token}`}
         </p>
         <p class="soft">
           <For who={who} /> · <Remaining who={who} />
@@ -34,7 +34,7 @@ function One({ who, holds, place }: { who: Who; holds: boolean; place: number })
           type="button"
           class="danger"
           onClick={() => {
-            releasing.value = { key, label: who.label, ticket: who.ticket };
+            releasing.value = { key, label: who.label, token: who.token };
           }}
         >
           {t('releaseButton')}
@@ -91,7 +91,7 @@ function People({
       </h3>
       <ol class="people">
         {who.map((each, i) => (
-          <One key={each.ticket} who={each} holds={holds} place={after + i + 1} />
+          <One key={each.token} who={each} holds={holds} place={after + i + 1} />
         ))}
       </ol>
       {of > who.length && <p class="soft">{t('notListed', { n: number(of - who.length) })}</p>}

@@ -36,7 +36,7 @@ export function ReleaseDialog() {
   const wanted = releasing.value;
   const reason = useRef<HTMLInputElement>(null);
   if (!wanted) return null;
-  const { key, label, ticket } = wanted;
+  const { key, label, token } = wanted;
   const close = (): void => {
     releasing.value = undefined;
   };
@@ -45,7 +45,7 @@ export function ReleaseDialog() {
     const why = reason.current?.value.trim() ?? '';
     if (why === '' || underWay.value) return;
     underWay.value = true;
-    const answer = await release({ key, ticket, reason: why });
+    const answer = await release({ key, token, reason: why });
     underWay.value = false;
     if ('error' in answer) outcome.value = { text: t('notReleased', { error: answer.error }), bad: true };
     else if (answer.evicted) outcome.value = { text: t('evicted', { label }), bad: false };
@@ -64,7 +64,7 @@ export function ReleaseDialog() {
             <Name text={label} />
           </dd>
           <dt>{t('token')}</dt>
-          <dd class="number">{ticket}</dd>
+          <dd class="number">{token}</dd>
         </dl>
         <p>{t('releaseWhat')}</p>
         <p>{t('releaseOnly')}</p>

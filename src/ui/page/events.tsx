@@ -8,7 +8,7 @@ import type { Word } from './words/en.ts';
 /** The sentence for an event. */
 export function wordOf({ what, end }: Event): Word {
   if (what === 'granted' || what === 'left') return what;
-  if (what === 'handed') return end === 'lapsed' ? 'handedLapsed' : end === 'evicted' ? 'handedEvicted' : 'handed';
+  if (what === 'handed') return end === 'expired' ? 'handedExpired' : end === 'evicted' ? 'handedEvicted' : 'handed';
   return end === 'evicted' ? 'evictedFrom' : (end ?? 'ended');
 }
 
@@ -33,7 +33,7 @@ function List({ word, events, none }: { word: Word; events: readonly Event[]; no
       {events.length === 0 && none && <p class="soft">{t(none)}</p>}
       <ol>
         {events.map((event, i) => {
-          const bad = event.end === 'lapsed' || event.end === 'evicted';
+          const bad = event.end === 'expired' || event.end === 'evicted';
           return (
             <li key={i} class={`${event.what} ${bad ? 'bad' : ''}`}>
               <a {...going({ key: event.key })}>

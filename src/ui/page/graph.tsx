@@ -78,11 +78,11 @@ function Drawing({ graph }: { graph: Graph }) {
 function Circle({ deadlock: { steps, claims } }: { deadlock: Deadlock }) {
   return (
     <li>
-      {steps.map(({ label, key, held, ticket }, i) => {
+      {steps.map(({ label, key, held, token }, i) => {
         const before = steps[i - 1];
         const name = <Name text={label} />;
         return (
-          <Fragment key={`${key} ${ticket}`}>
+          <Fragment key={`${key} ${token}`}>
             {held ? t('heldByWho') : before && !before.held ? t('behindWho') : ''} {name}{' '}
             {!held && (
               <>
@@ -101,7 +101,7 @@ function Circle({ deadlock: { steps, claims } }: { deadlock: Deadlock }) {
   );
 }
 
-/** The deadlocks: only a person ends them, or a lease that lapses. */
+/** The deadlocks: only a person ends them, or a lease that expires. */
 export function Deadlocks() {
   const deadlocks = snapshot.value?.deadlocks ?? [];
   if (deadlocks.length === 0) return null;
@@ -110,7 +110,7 @@ export function Deadlocks() {
       <strong>{deadlocks.length === 1 ? t('deadlock') : t('deadlocks', { n: number(deadlocks.length) })}</strong>
       <ol>
         {deadlocks.map((deadlock) => (
-          <Circle key={deadlock.steps.map(({ key, ticket }) => `${key} ${ticket}`).join('\n')} deadlock={deadlock} />
+          <Circle key={deadlock.steps.map(({ key, token }) => `${key} ${token}`).join('\n')} deadlock={deadlock} />
         ))}
       </ol>
       <p class="soft">{t('deadlockText')}</p>

@@ -93,7 +93,7 @@ const COLUMNS: readonly (readonly [Sort | undefined, Word, string])[] = [
   ['holder', 'heldBy', 'by'],
   [undefined, 'token', 'token number'],
   ['held', 'heldFor', 'for number'],
-  ['left', 'lapsesIn', 'left number'],
+  ['left', 'expiresIn', 'left number'],
   ['waiting', 'waitingHere', 'waiting number'],
   ['trouble', 'longestHere', 'wait number'],
 ];
@@ -147,11 +147,11 @@ function One({ row }: { row: Row }) {
         {mark && <span class="soft suffix"> {t('hasRun')}</span>}
         {holders > 1 && <span class="soft suffix"> {t('andMore', { n: number(holders - 1) })}</span>}
       </td>
-      <td class="token number">{holder?.as === 'exclusive' ? holder.ticket : <span class="soft">–</span>}</td>
+      <td class="token number">{holder?.as === 'exclusive' ? holder.token : <span class="soft">–</span>}</td>
       <td class="for number" data-label={t('heldFor')}>
         {holder && !mark && <For who={holder} />}
       </td>
-      <td class="left number" data-label={t('lapsesIn')}>
+      <td class="left number" data-label={t('expiresIn')}>
         {holder && <TimeLeft ms={holder.left} />}
       </td>
       <td class="waiting number" data-label={t('waitingHere')}>

@@ -38,8 +38,8 @@ function Bar({ each, row, rows, gone }: { each: Span; row: number; rows: number;
   const to = each.to === null ? WIDTH : place(each.to + gone);
   if (to < 0) return null;
   const height = 24 / rows;
-  const title = `${visible(each.label)} · ${t('token')} ${each.ticket} · ${time(each.from - (each.to ?? -gone))}`;
-  const lost = each.end === 'lapsed' || each.end === 'evicted';
+  const title = `${visible(each.label)} · ${t('token')} ${each.token} · ${time(each.from - (each.to ?? -gone))}`;
+  const lost = each.end === 'expired' || each.end === 'evicted';
   return (
     <g>
       <rect
@@ -76,7 +76,7 @@ function One({ lane }: { lane: Lane }) {
       placed.map(({ row }) => row),
       0,
     );
-  const lapsed = seen.filter(({ end }) => end === 'lapsed').length;
+  const expired = seen.filter(({ end }) => end === 'expired').length;
   const unwatched = Math.max(0, WIDTH - ((now.watched + gone) / span.value) * WIDTH);
   const [last] = lane.spans.slice(-1);
   return (
@@ -94,7 +94,7 @@ function One({ lane }: { lane: Lane }) {
         viewBox={`0 0 ${WIDTH} 32`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${visible(lane.key)}: ${t('laneSummary', { n: number(seen.length), lapsed: number(lapsed) })}`}
+        aria-label={`${visible(lane.key)}: ${t('laneSummary', { n: number(seen.length), expired: number(expired) })}`}
       >
         <rect class="ground" x="0" y="4" width={WIDTH} height="24" />
         {unwatched > 0 && (
@@ -103,7 +103,7 @@ function One({ lane }: { lane: Lane }) {
           </rect>
         )}
         {placed.map(({ span: each, row }) => (
-          <Bar key={`${each.ticket} ${each.label}`} each={each} row={row} rows={rows} gone={gone} />
+          <Bar key={`${each.token} ${each.label}`} each={each} row={row} rows={rows} gone={gone} />
         ))}
       </svg>
       <button

@@ -34,7 +34,7 @@ export const cursor = signal<string | undefined>();
 export const helping = signal(false);
 /** The hold that the user is about to evict. */
 export const releasing = signal<
-  { readonly key: string; readonly label: string; readonly ticket: string } | undefined
+  { readonly key: string; readonly label: string; readonly token: string } | undefined
 >();
 
 export function readAddress(): void {

@@ -25,7 +25,7 @@ export const For = ({ who }: { readonly who: Who }) => {
   );
 };
 
-/** The time until it lapses, unless renewed. */
+/** The time until it expires, unless renewed. */
 export const TimeLeft = ({ ms }: { readonly ms: number | null }) => {
   if (ms === null) return <span class="soft">{t('session')}</span>;
   const left = ms - elapsed.value;

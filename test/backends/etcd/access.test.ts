@@ -54,8 +54,8 @@ describeOn('etcd', 'etcd with authentication', () => {
     expect(await backend.release(claim)).toEqual({ freed: true });
     expect(await rival.attempt(next)).toMatchObject({ granted: true });
     expect(await rival.renew([next]), 'moved to a longer lease').toEqual([{ validFor: expect.any(Number) }]);
-    const [{ ticket }] = (await standings(rival)) as [Standing];
-    expect(await backend.evict!('a', ticket)).toBe(true);
+    const [{ token }] = (await standings(rival)) as [Standing];
+    expect(await backend.evict!('a', token)).toBe(true);
     expect((await backend.check!()).map(({ code }) => code)).toContain('few-members');
   });
 

@@ -15,7 +15,7 @@ const kv = (value: string | Buffer) => ({
 describe('what is stored', () => {
   test('is read as it was written', () => {
     const place = entryOf(kv(claimText({ take: 2, of: 5, label: 'worker "7" 🔒' })));
-    expect(place).toMatchObject({ take: 2, of: 5, label: 'worker "7" 🔒', ticket: 7n, lease: 3n });
+    expect(place).toMatchObject({ take: 2, of: 5, label: 'worker "7" 🔒', token: 7n, lease: 3n });
   });
 
   test.each(['', 'locked', '{"take":1}', '\0'])('by a stranger (%j) holds exclusively', (value) => {

@@ -42,7 +42,7 @@ describeOn('etcd', 'a bad link to etcd', () => {
     expect(await backend.release(claim)).toEqual({ freed: true });
   });
 
-  test('a lost reply to an attempt is unknown; repeated, it brings the ticket that was given then', async () => {
+  test('a lost reply to an attempt is unknown; repeated, it brings the token that was given then', async () => {
     const claim = claimOf('lost-reply');
     const lost = proxy.cutAfter('lost-reply');
     await expect(backend.attempt(claim)).rejects.toMatchObject({ name: 'GrpcError' });
@@ -52,7 +52,7 @@ describeOn('etcd', 'a bad link to etcd', () => {
     const attempt = await backend.attempt(claim);
     const oldest = ['get', 'holdfast/lost-reply/', '--prefix', '--sort-by', 'CREATE', '--limit', '1', '-w', 'json'];
     const stored = JSON.parse(await etcdctl([server], ...oldest));
-    expect(attempt).toMatchObject({ granted: true, ticket: BigInt(stored.kvs[0].create_revision) });
+    expect(attempt).toMatchObject({ granted: true, token: BigInt(stored.kvs[0].create_revision) });
     await backend.release(claim);
     await other.release(rival);
   });
@@ -108,7 +108,7 @@ describeOn('etcd', 'a bad link to etcd', () => {
 
   test('a hold renewed over a link that is cut again and again is never reported gone', async () => {
     const claim = claimOf('flaky', { ttl: 2_000 });
-    const { ticket } = (await backend.attempt(claim)) as { ticket: bigint };
+    const { token } = (await backend.attempt(claim)) as { token: bigint };
     let renewed = 0;
     for (let round = 0; round < 10; round++) {
       if (round % 2 === 1) proxy.cut();
@@ -117,7 +117,7 @@ describeOn('etcd', 'a bad link to etcd', () => {
       if (renewal !== 'unknown') renewed++;
     }
     expect(renewed).toBeGreaterThanOrEqual(5);
-    expect(await backend.attempt(claim)).toMatchObject({ granted: true, ticket });
+    expect(await backend.attempt(claim)).toMatchObject({ granted: true, token });
     await backend.release(claim);
   });
 });

@@ -27,7 +27,7 @@ const step = fc.oneof(
 );
 
 const ONE: Seats = { take: 1, of: 1 };
-/** The second lapses sooner once it holds than the sign of life that it gave while it waited would have had it. */
+/** The second expires sooner once it holds than the sign of life that it gave while it waited would have had it. */
 const ADMITTED_TO_LESS: ReturnType<typeof step.generate>['value'][] = [
   { do: 'join', seats: ONE, ttl: 3 },
   { do: 'join', seats: ONE, ttl: 1 },
@@ -36,7 +36,7 @@ const ADMITTED_TO_LESS: ReturnType<typeof step.generate>['value'][] = [
   { do: 'remove', whom: 0 },
 ];
 
-test('the tally on the head is what counting the line gives, whatever joins, leaves and lapses', () => {
+test('the tally on the head is what counting the line gives, whatever joins, leaves and expires', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const db = new DatabaseSync(':memory:');
@@ -70,17 +70,17 @@ test('the tally on the head is what counting the line gives, whatever joins, lea
           'whoever holds was told',
         ).toBe(true);
         expect(
-          after.every(({ lapses }) => lapses > now),
-          'nobody stands who has lapsed',
+          after.every(({ expires }) => expires > now),
+          'nobody stands who has expired',
         ).toBe(true);
         const [head] = after;
         if (!head) continue;
         expect(head).toMatchObject({
           taken: inside.reduce((sum, { take }) => sum + take, 0),
           room: Math.min(ALL_SEATS, ...inside.map(({ of }) => of)),
-          waiting: after[inside.length]?.ticket ?? null,
+          waiting: after[inside.length]?.token ?? null,
         });
-        expect(head.soonest).toBeLessThanOrEqual(Math.min(...after.map(({ lapses }) => lapses)));
+        expect(head.soonest).toBeLessThanOrEqual(Math.min(...after.map(({ expires }) => expires)));
       }
       db.close();
     }),

@@ -40,7 +40,7 @@ export class LocksFile implements AsyncDisposable {
     }
   }
 
-  /** How many claims are in it, whether they have lapsed or not. */
+  /** How many claims are in it, whether they have expired or not. */
   claims(): number {
     return this.tamper((db) => Number(db.prepare('SELECT count(*) AS count FROM claim').get()!.count));
   }

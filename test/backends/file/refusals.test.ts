@@ -61,7 +61,7 @@ describeOn('file', 'a locks file that cannot be used', () => {
   });
 
   test.skipIf(process.platform !== 'linux')(
-    'locked by who cannot tell which start of the machine this is: refused until that has lapsed',
+    'locked by who cannot tell which start of the machine this is: refused until that has expired',
     async () => {
       await using at = new LocksFile();
       const lease = await at.open().mutex('k').acquire({ ttl: 600, renew: false });
@@ -69,7 +69,7 @@ describeOn('file', 'a locks file that cannot be used', () => {
       const other = at.open();
       await expect(other.mutex('k').tryAcquire()).rejects.toMatchObject(refusal('start of the machine'));
       expect(lease.held).toBe(true);
-      await until('it has lapsed', async () => (await token(other)) > lease.token);
+      await until('it has expired', async () => (await token(other)) > lease.token);
       expect(lease.held).toBe(false);
     },
   );

@@ -102,7 +102,7 @@ describeOn('file', 'the locks file', () => {
     expect(await token(at.open())).toBeGreaterThan(first);
   });
 
-  test('what lapsed under a key that nobody asks for is swept', async () => {
+  test('what expired under a key that nobody asks for is swept', async () => {
     await using at = new LocksFile();
     const locks = at.open();
     await token(locks);
@@ -151,7 +151,7 @@ describeOn('file', 'the locks file', () => {
   test('times that lie ahead are of another start of the machine', async () => {
     await using at = new LocksFile();
     const before = await at.open().mutex('k').acquire({ ttl: '1h' });
-    at.tamper((db) => db.exec('UPDATE claim SET joined = joined + 1e9, lapses = lapses + 1e9'));
+    at.tamper((db) => db.exec('UPDATE claim SET joined = joined + 1e9, expires = expires + 1e9'));
     expect(await token(at.open())).toBeGreaterThan(before.token + 2n ** 32n);
   });
 
@@ -237,7 +237,7 @@ describeOn('file', 'the locks file', () => {
     const [one, other] = [at.open(), at.open()];
     await token(one);
     const [name] = readdirSync(at.bells);
-    for (const noise of ['\n', '{}\n', 'null\n', '[1]\n', '{"id":"x","ticket":1e99}\n', 'x'.repeat(100_000)]) {
+    for (const noise of ['\n', '{}\n', 'null\n', '[1]\n', '{"id":"x","token":1e99}\n', 'x'.repeat(100_000)]) {
       await new Promise<void>((closed) => {
         const caller = connect(join(at.bells, name!)).once('close', () => closed());
         caller.on('error', () => {}).resume();

@@ -132,7 +132,7 @@ describe('MongoDB, as far as a stub can show', () => {
     expect(error).not.toMatchObject({ name: 'LockError' });
   });
 
-  test('a connection that breaks before the answer leaves the outcome unknown; repeated, the ticket is the same', async () => {
+  test('a connection that breaks before the answer leaves the outcome unknown; repeated, the token is the same', async () => {
     const { handler } = stub;
     let given: Document | undefined;
     stub.handler = async (command, name) => {
@@ -145,7 +145,7 @@ describe('MongoDB, as far as a stub can show', () => {
     };
     const mine = claim();
     await expect(backend.attempt(mine)).rejects.not.toMatchObject({ name: 'LockError' });
-    expect(await backend.attempt(mine)).toMatchObject({ granted: true, ticket: BigInt(given!.line[0].ticket) });
+    expect(await backend.attempt(mine)).toMatchObject({ granted: true, token: BigInt(given!.line[0].token) });
     expect(await backend.release(mine)).toEqual({ freed: true });
   });
 

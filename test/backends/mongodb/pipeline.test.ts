@@ -18,8 +18,8 @@ const EMPTY = { _id: idOf('a') };
 const steps = (...taken: [pipeline: object[], ms: number][]): LineDocument =>
   taken.reduce((document, [pipeline, ms]) => apply(document, pipeline, at(ms)), EMPTY as object) as LineDocument;
 const ids = ({ line }: LineDocument): string[] => line.map(({ id }) => id);
-const lapse = (document: LineDocument, id: string): number =>
-  document.line.find((place) => place.id === id)!.lapses.getTime() - START;
+const expiry = (document: LineDocument, id: string): number =>
+  document.line.find((place) => place.id === id)!.expires.getTime() - START;
 
 describe('the pipeline of an attempt', () => {
   test('sends every text of the caller as data', () => {
@@ -28,17 +28,17 @@ describe('the pipeline of an attempt', () => {
     expect(steps([attempting(claim('a', { label: '$$ROOT' })), 0]).line[0]!.label).toBe('$$ROOT');
   });
 
-  test('joins at the end, once, with the time as ticket, or more than the last', () => {
+  test('joins at the end, once, with the time as token, or more than the last', () => {
     const two = steps([attempting(claim('a')), 0], [attempting(claim('b')), 0], [attempting(claim('a')), 1]);
     expect(ids(two)).toEqual(['a', 'b']);
-    expect(two.line.map(({ ticket }) => ticket)).toEqual([START * 1_000, START * 1_000 + 1]);
+    expect(two.line.map(({ token }) => token)).toEqual([START * 1_000, START * 1_000 + 1]);
   });
 
-  test('reserves a span, and takes a proposed ticket', () => {
+  test('reserves a span, and takes a proposed token', () => {
     const spans = steps([attempting(claim('a', { span: 16 })), 0], [attempting(claim('b')), 0]);
-    expect(Number(spans.line[1]!.ticket) - Number(spans.line[0]!.ticket)).toBe(16);
+    expect(Number(spans.line[1]!.token) - Number(spans.line[0]!.token)).toBe(16);
     const proposed = steps([attempting(claim('a', { atLeast: BigInt(START) * 2_000n })), 0]);
-    expect(Number(proposed.line[0]!.ticket)).toBe(START * 2_000);
+    expect(Number(proposed.line[0]!.token)).toBe(START * 2_000);
   });
 
   test('gives a holder its ttl, and a waiter no more than a place has', () => {
@@ -47,7 +47,7 @@ describe('the pipeline of an attempt', () => {
       [attempting(claim('b')), 0],
       [attempting(claim('c', { ttl: 9 })), 0],
     );
-    expect(['a', 'b', 'c'].map((id) => lapse(document, id))).toEqual([30_000, PLACE_TTL, 9]);
+    expect(['a', 'b', 'c'].map((id) => expiry(document, id))).toEqual([30_000, PLACE_TTL, 9]);
   });
 
   test('leaves nothing of a refused claim without queue, and of one that comes late', () => {
@@ -63,7 +63,7 @@ describe('the pipeline of an attempt', () => {
     expect(ids(steps(held, [attempting(claim('b')), 100]))).toEqual(['b']);
   });
 
-  test('is idle only after all leases, and after the time has overtaken its tickets', () => {
+  test('is idle only after all leases, and after the time has overtaken its tokens', () => {
     const idle = (document: LineDocument): number => (document as unknown as { idle: Date }).idle.getTime() - START;
     expect(idle(steps([attempting(claim('a')), 0]))).toBe(30_000);
     expect(idle(steps([attempting(claim('a', { atLeast: BigInt(START + 90_000) * 1_000n })), 0]))).toBe(90_000);
@@ -74,18 +74,18 @@ describe('the pipeline of an attempt', () => {
 describe('the other pipelines', () => {
   test('a renewal lengthens or shortens a hold, and revives nothing', () => {
     const held: [object[], number] = [attempting(claim('a')), 0];
-    expect(lapse(steps(held, [renewing(claim('a', { ttl: 50_000 })), 10]), 'a')).toBe(50_010);
-    expect(lapse(steps(held, [renewing(claim('a', { ttl: 5 })), 10]), 'a')).toBe(15);
+    expect(expiry(steps(held, [renewing(claim('a', { ttl: 50_000 })), 10]), 'a')).toBe(50_010);
+    expect(expiry(steps(held, [renewing(claim('a', { ttl: 5 })), 10]), 'a')).toBe(15);
     expect(ids(steps(held, [renewing(claim('a')), 30_000]))).toEqual([]);
   });
 
-  test('one that was held up in a router never sets a lapse back, nor does a router whose clock is behind', () => {
+  test('one that was held up in a router never sets an expiry back, nor does a router whose clock is behind', () => {
     const held: [object[], number] = [attempting(claim('a')), 0];
     const kept: [object[], number] = [renewing(claim('a')), 20_000];
-    expect(lapse(steps(held, kept, [renewing(claim('a')), 5_000]), 'a'), 'a renewal').toBe(50_000);
-    expect(lapse(steps(held, kept, [attempting(claim('a')), 5_000]), 'a'), 'an attempt again').toBe(50_000);
+    expect(expiry(steps(held, kept, [renewing(claim('a')), 5_000]), 'a'), 'a renewal').toBe(50_000);
+    expect(expiry(steps(held, kept, [attempting(claim('a')), 5_000]), 'a'), 'an attempt again').toBe(50_000);
     const gone = steps(held, [attempting(claim('b', { queue: false })), 31_000], [renewing(claim('a')), 5_000]);
-    expect(ids(gone), 'who has lapsed by the later time').toEqual(['b']);
+    expect(ids(gone), 'who has expired by the later time').toEqual(['b']);
     expect(gone.now, 'the time of the key').toEqual(at(31_000));
   });
 
@@ -94,22 +94,22 @@ describe('the other pipelines', () => {
       [attempting(claim('a')), 0],
       [renewing(claim('a', { ttl: 90_000 })), 10],
     ];
-    expect(lapse(steps(...longer, [attempting(claim('a')), 20]), 'a')).toBe(90_010);
-    expect(lapse(steps(...longer, [renewing(claim('a'), at(19)), 20]), 'a')).toBe(90_010);
-    expect(lapse(steps(...longer, [renewing(claim('a'), at(20)), 20]), 'a')).toBe(30_020);
+    expect(expiry(steps(...longer, [attempting(claim('a')), 20]), 'a')).toBe(90_010);
+    expect(expiry(steps(...longer, [renewing(claim('a'), at(19)), 20]), 'a')).toBe(90_010);
+    expect(expiry(steps(...longer, [renewing(claim('a'), at(20)), 20]), 'a')).toBe(30_020);
   });
 
   test('a departure says whether it found something, and lets the next in in the same step', () => {
     const held: [object[], number] = [attempting(claim('a')), 0];
     expect(steps(held, [leaving({ id: 'a' }), 1])).toMatchObject({ freed: true, line: [] });
     expect(steps(held, [leaving({ id: 'b' }), 1])).toMatchObject({ freed: false });
-    expect(steps(held, [leaving({ id: 'a' }), 30_000]), 'lapsed').toMatchObject({ freed: false });
+    expect(steps(held, [leaving({ id: 'a' }), 30_000]), 'expired').toMatchObject({ freed: false });
     expect(ids(steps(held, [attempting(claim('b')), 0], [leaving({ id: 'a' }, claim('c')), 1]))).toEqual(['b', 'c']);
-    expect(steps(held, [leaving({ ticket: BigInt(START) * 1_000n }), 1])).toMatchObject({ freed: true });
+    expect(steps(held, [leaving({ token: BigInt(START) * 1_000n }), 1])).toMatchObject({ freed: true });
   });
 
   test('a document in another form is left exactly as it was', () => {
-    const newer = { _id: idOf('a'), v: 2, line: [{ id: 'x', lapses: at(0) }], more: true };
+    const newer = { _id: idOf('a'), v: 2, line: [{ id: 'x', expires: at(0) }], more: true };
     for (const pipeline of [attempting(claim('a')), renewing(claim('a')), leaving({ id: 'x' })]) {
       expect(apply(newer, pipeline, at(99))).toEqual(newer);
     }
@@ -126,7 +126,7 @@ describe('the other pipelines', () => {
       const claims = line.map((seats, index) => claim(String(index), seats));
       const joined = steps(...claims.map((each): [object[], number] => [attempting(each), 0]));
       const asked = claims.reduce((document, each) => apply(document, renewing(each), at(1)), joined as object);
-      const held = (asked as LineDocument).line.filter(({ lapses }) => lapses.getTime() === START + 30_001);
+      const held = (asked as LineDocument).line.filter(({ expires }) => expires.getTime() === START + 30_001);
       expect(held).toHaveLength(admitted(line));
       const last = claim('last', { ...SHARED, queue: false });
       const fits = admitted([...line, last]) > line.length;

@@ -31,7 +31,7 @@ describe('the pipelines of words', () => {
     expect(steps(held, [leave('a', '$$ROOT'), 1]).words?.text).toBe('$$ROOT');
   });
 
-  test('the step that frees leaves the words of a holder, and none of who waits, has left or has lapsed', () => {
+  test('the step that frees leaves the words of a holder, and none of who waits, has left or has expired', () => {
     expect(steps(...left)).toMatchObject({
       freed: true,
       line: [],
@@ -68,7 +68,7 @@ describe('the pipelines of words', () => {
     const begin = (id: string, ms: number): Step => [asking(claim(id, { ttl: 100 }), counted), ms];
     expect(steps(begin('a', 0), begin('a', 1)).tries).toMatchObject({ count: 1, mark: 'm', counts: at(1_100) });
     expect(steps(begin('a', 0), begin('b', 50)).tries, 'b waits').toMatchObject({ count: 1 });
-    expect(steps(begin('a', 0), begin('b', 100)).tries, 'a has lapsed').toMatchObject({ count: 2 });
+    expect(steps(begin('a', 0), begin('b', 100)).tries, 'a has expired').toMatchObject({ count: 2 });
     expect(steps(begin('a', 0), begin('b', 1_100)).tries, 'it is over').toMatchObject({ count: 1 });
     expect(steps(begin('a', 0), [leave('a'), 1]).tries).toBeUndefined();
   });
@@ -81,7 +81,7 @@ describe('the pipelines of words', () => {
   });
 
   test('a document in another form is left exactly as it was', () => {
-    const newer = { _id: idOf('a'), v: 2, line: [{ id: 'a', lapses: at(0) }], more: true };
+    const newer = { _id: idOf('a'), v: 2, line: [{ id: 'a', expires: at(0) }], more: true };
     for (const pipeline of [asking(claim('a'), ANY), leave('a'), forgetting()])
       expect(apply(newer, pipeline, at(99))).toEqual(newer);
   });

@@ -126,7 +126,7 @@ function whileSet(kind: MysqlKind): void {
     await waits(other);
   });
 
-  test('what is renewed when it was set back has not lapsed for a look that had begun before', async () => {
+  test('what is renewed when it was set back has not expired for a look that had begun before', async () => {
     const claim = await granted(one);
     const waiter = await waits(other, claimOf(key, { within: HOUR }));
     const renewed = async (): Promise<void> => {

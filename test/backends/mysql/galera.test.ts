@@ -69,16 +69,16 @@ describeOn(['mysql', 'galera'], 'a Galera cluster', () => {
     if (!grant.granted) throw new Error('it is free');
     const other = claimOf('kept', { queue: false });
     const standing = async () => {
-      for await (const found of second.inspect!('kept')) return found.ticket;
+      for await (const found of second.inspect!('kept')) return found.token;
     };
-    await until('the other node has heard of it', async () => (await standing()) === grant.ticket);
+    await until('the other node has heard of it', async () => (await standing()) === grant.token);
     await first.close();
     await galera.servers[0].stop(); // an orderly end: of two, the one that is left goes on
     expect(await second.attempt(other)).toMatchObject({ granted: false });
     const next = claimOf('kept');
-    await until('it lapses', async () => {
+    await until('it expires', async () => {
       const answer = await second.attempt(next);
-      if (answer.granted) expect(answer.ticket).toBeGreaterThan(grant.ticket);
+      if (answer.granted) expect(answer.token).toBeGreaterThan(grant.token);
       return answer.granted;
     });
     await second.close();

@@ -9,7 +9,7 @@ import { useServer } from './server.ts';
 const KEY = Buffer.from('holdfast/key');
 /** As open.sql tells it. */
 const NOTHING_OPEN = { MariaDB: '0', MySQL: null };
-const BESIDE: Stored = { line: '@beside 9000000000000000 4 1 1 30000000 1 - ;', ticket: 4, used: 5 };
+const BESIDE: Stored = { line: '@beside 9000000000000000 4 1 1 30000000 1 - ;', token: 4, used: 5 };
 
 describeOnMysql('the rows of keys of mysql, as its statements leave them', (kind) => {
   // What a line may be is then for its column to say.
@@ -36,55 +36,55 @@ describeOnMysql('the rows of keys of mysql, as its statements leave them', (kind
   const namesIn = (found: readonly Readonly<Record<string, unknown>>[]): string[] =>
     found.map(({ name }) => String(name));
 
-  test('a table that was just made has given no ticket, and is founded once', async () => {
+  test('a table that was just made has given no token, and is founded once', async () => {
     const made = await Rows.of(host, 'just_made');
-    expect(await made.own()).toMatchObject({ ticket: 0, line: 'holdfast 1' });
-    await made.write(sql.floor, { ticket: '41' });
+    expect(await made.own()).toMatchObject({ token: 0, line: 'holdfast 1' });
+    await made.write(sql.floor, { token: '41' });
     expect(await made.write(sql.found, { format: 'another' })).toMatchObject({ affectedRows: 0 });
-    expect(await made.own()).toMatchObject({ ticket: 41, line: 'holdfast 1' });
+    expect(await made.own()).toMatchObject({ token: 41, line: 'holdfast 1' });
   });
 
   test('the row of a new key starts from the floor, and a row that is there keeps what it has', async () => {
-    await rows.write(sql.floor, { ticket: '41' });
+    await rows.write(sql.floor, { token: '41' });
     await rows.write(sql.create, { name: KEY });
-    expect(await one()).toMatchObject({ ticket: 41, line: '' });
+    expect(await one()).toMatchObject({ token: 41, line: '' });
     expect((await one()).used, 'when it was made').toBeGreaterThanOrEqual(now);
     expect((await one()).used, 'when it was made').toBeLessThan(now + seconds(20));
     const line = placeOf('old', now);
-    await rows.put(String(KEY), { ticket: 7, line, used: 3 });
+    await rows.put(String(KEY), { token: 7, line, used: 3 });
     await rows.write(sql.create, { name: KEY });
-    expect(await one()).toMatchObject({ ticket: 7, line });
+    expect(await one()).toMatchObject({ token: 7, line });
     expect((await one()).used, 'when it was used').toBeGreaterThanOrEqual(now);
   });
 
   test('the floor only rises, and no row of a key with it', async () => {
-    for (const [ticket, floor] of [
+    for (const [token, floor] of [
       [41, 41],
       [40, 41],
       [42, 42],
     ] as const) {
-      await rows.write(sql.floor, { ticket: `${ticket}` });
-      expect((await rows.own()).ticket).toBe(floor);
+      await rows.write(sql.floor, { token: `${token}` });
+      expect((await rows.own()).token).toBe(floor);
     }
     expect(await others()).toEqual({});
   });
 
-  test('the tickets of a named lock rise one by one, or to where they must be at least', async () => {
-    expect(await rows.write(sql.ticket, { name: KEY, atLeast: '0' })).toMatchObject({ affectedRows: 0 });
-    await rows.put(String(KEY), { ticket: 7 });
-    for (const [atLeast, ticket] of [
+  test('the tokens of a named lock rise one by one, or to where they must be at least', async () => {
+    expect(await rows.write(sql.token, { name: KEY, atLeast: '0' })).toMatchObject({ affectedRows: 0 });
+    await rows.put(String(KEY), { token: 7 });
+    for (const [atLeast, token] of [
       [0, 8],
       [9, 9],
       [3, 10],
       [20, 20],
       [20, 21],
     ] as const) {
-      const header = await rows.write(sql.ticket, { name: KEY, atLeast: `${atLeast}` });
-      expect(header).toMatchObject({ affectedRows: 1, insertId: ticket });
-      expect(await one()).toMatchObject({ ticket, line: '' });
+      const header = await rows.write(sql.token, { name: KEY, atLeast: `${atLeast}` });
+      expect(header).toMatchObject({ affectedRows: 1, insertId: token });
+      expect(await one()).toMatchObject({ token, line: '' });
     }
     expect((await one()).used, 'when it was used').toBeGreaterThanOrEqual(now);
-    expect((await rows.own()).ticket, 'the floor').toBe(0);
+    expect((await rows.own()).token, 'the floor').toBe(0);
   });
 
   test('it is the turn of one process in each interval, and that is written in the row of the table alone', async () => {
@@ -119,26 +119,26 @@ describeOnMysql('the rows of keys of mysql, as its statements leave them', (kind
       ['c', old],
       ['d', old],
     ] as const)
-      await rows.put(name, { used, ticket: 6, line: placeOf('x', 1) });
+      await rows.put(name, { used, token: 6, line: placeOf('x', 1) });
     const asked = { after: Buffer.from('a'), last: Buffer.from('c'), idle: `${seconds(60)}` };
     const found = await rows.read(sql.idle, asked);
     expect(namesIn(found)).toEqual(['c']);
-    expect(found[0]).toMatchObject({ ticket: 6, line: Buffer.from(placeOf('x', 1)) });
+    expect(found[0]).toMatchObject({ token: 6, line: Buffer.from(placeOf('x', 1)) });
     expect(found[0]!.now, 'the time').toBeGreaterThanOrEqual(now);
   });
 
   test('a sweep takes away keys that are idle, free and below the floor, of those that it names', async () => {
     const old = now - seconds(61);
     const free: Record<string, Partial<Stored>> = {
-      idle: { used: old, ticket: 6 },
-      used: { used: now - seconds(50), ticket: 6 },
-      above: { used: old, ticket: 7 },
-      held: { used: old, ticket: 6, line: placeOf('x', 1) },
-      unnamed: { used: old, ticket: 6 },
+      idle: { used: old, token: 6 },
+      used: { used: now - seconds(50), token: 6 },
+      above: { used: old, token: 7 },
+      held: { used: old, token: 6, line: placeOf('x', 1) },
+      unnamed: { used: old, token: 6 },
     };
     for (const [name, stored] of Object.entries(free)) await rows.put(name, stored);
     const names = nameList(['idle', 'used', 'above', 'held'].map((name) => Buffer.from(name)));
-    const swept = await rows.write(sql.sweep, { ticket: '6', idle: `${seconds(60)}` }, names);
+    const swept = await rows.write(sql.sweep, { token: '6', idle: `${seconds(60)}` }, names);
     expect(swept).toMatchObject({ affectedRows: 1 });
     expect(Object.keys(await others()).sort()).toEqual(['above', 'held', 'unnamed', 'used']);
   });
@@ -229,7 +229,7 @@ describeOnMysql('the rows of keys of mysql, as its statements leave them', (kind
       [there.table, 'MyISAM'],
     ] as const) {
       const found = await rows.read(sql.shape, table.address);
-      expect(namesIn(found).sort(), engine).toEqual(['line', 'name', 'ticket', 'used']);
+      expect(namesIn(found).sort(), engine).toEqual(['line', 'name', 'token', 'used']);
       expect(new Set(found.map((row) => row.engine))).toEqual(new Set([engine]));
     }
   });

@@ -98,14 +98,14 @@ describeOnMysql('a connection that was given back with something left open on it
     const grant = await other.attempt(claim);
     if (!grant.granted) throw new Error('it is free');
     await expect(standings(backend)).rejects.toThrow(/transaction/);
-    expect(await standings(backend)).toMatchObject([{ ticket: grant.ticket }]);
+    expect(await standings(backend)).toMatchObject([{ token: grant.token }]);
     await leave();
     await other.release(claim);
     const next = claimOf('seen');
     const last = await other.attempt(next);
     if (!last.granted) throw new Error('it is free');
-    await expect(backend.evict!('seen', last.ticket)).rejects.toThrow(/transaction/);
-    expect(await backend.evict!('seen', last.ticket)).toBe(true);
+    await expect(backend.evict!('seen', last.token)).rejects.toThrow(/transaction/);
+    expect(await backend.evict!('seen', last.token)).toBe(true);
     await leave();
     await other.notes!.write('note', 'new', 60_000);
     await expect(backend.notes!.read('note')).rejects.toThrow(/transaction/);

@@ -8,7 +8,7 @@ import { placeOf, Rows, seconds } from './rows.ts';
 import { useServer } from './server.ts';
 
 const KEY = Buffer.from('holdfast/key');
-const BESIDE = { line: '@beside 9000000000000000 4 1 1 30000000 1 - ;', ticket: 4, used: 5 };
+const BESIDE = { line: '@beside 9000000000000000 4 1 1 30000000 1 - ;', token: 4, used: 5 };
 
 describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
   const host = useServer(kind, { 'max-allowed-packet': '65536' });
@@ -24,7 +24,7 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
     now = await rows.now();
   });
 
-  const put = (line: string, ticket = 7): Promise<void> => rows.put(String(KEY), { line, ticket, used: 3 });
+  const put = (line: string, token = 7): Promise<void> => rows.put(String(KEY), { line, token, used: 3 });
   /** The row of the key; every other row is as it was. */
   const found = async () => {
     const { [String(KEY)]: row, ...others } = await rows.all();
@@ -33,7 +33,7 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
   };
   const unchanged = async (what: string, { affectedRows }: Header, line: string): Promise<void> => {
     expect(affectedRows, `rows changed: ${what}`).toBe(0);
-    expect(await found(), what).toEqual({ line, ticket: 7, used: 3 });
+    expect(await found(), what).toEqual({ line, token: 7, used: 3 });
   };
   const newcomer = (wish: Values = {}): Values => ({
     name: KEY,
@@ -53,12 +53,12 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
   const leaves = (id: string): Promise<Header> => rows.write(leave, { name: KEY, mark: mark(id) });
 
   /** A place that was just taken by `newcomer`, at the end of what stood there. */
-  const expectTaken = (row: { line: string; used: number }, before: string, ticket: number): void => {
+  const expectTaken = (row: { line: string; used: number }, before: string, token: number): void => {
     expect(row.line.startsWith(before), `${row.line} begins with ${before}`).toBe(true);
     const [id, until, taken, take, of, ttl, joined, ...rest] = row.line.slice(before.length).split(' ');
-    expect([id, taken, take, of, ttl, ...rest]).toEqual(['@new', `${ticket}`, '1', '1', `${seconds(30)}`, '-', ';']);
-    expect(Number(until) - Number(joined), 'µs until it lapses').toBeGreaterThan(seconds(30) - 100_000);
-    expect(Number(until) - Number(joined), 'µs until it lapses').toBeLessThan(seconds(30) + 100_000);
+    expect([id, taken, take, of, ttl, ...rest]).toEqual(['@new', `${token}`, '1', '1', `${seconds(30)}`, '-', ';']);
+    expect(Number(until) - Number(joined), 'µs until it expires').toBeGreaterThan(seconds(30) - 100_000);
+    expect(Number(until) - Number(joined), 'µs until it expires').toBeLessThan(seconds(30) + 100_000);
     for (const time of [Number(joined), row.used]) {
       expect(time).toBeGreaterThanOrEqual(now);
       expect(time).toBeLessThan(now + seconds(20));
@@ -66,25 +66,25 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
   };
 
   test.each([
-    { atLeast: 0, span: 1, ticket: 8, highest: 8 },
-    { atLeast: 8, span: 1, ticket: 8, highest: 8 },
-    { atLeast: 20, span: 1, ticket: 20, highest: 20 },
-    { atLeast: 0, span: 5, ticket: 8, highest: 12 },
-    { atLeast: 20, span: 5, ticket: 20, highest: 24 },
-  ])('the tickets that a newcomer takes are above all before, and as many as it asks for: %o', async (wish) => {
+    { atLeast: 0, span: 1, token: 8, highest: 8 },
+    { atLeast: 8, span: 1, token: 8, highest: 8 },
+    { atLeast: 20, span: 1, token: 20, highest: 20 },
+    { atLeast: 0, span: 5, token: 8, highest: 12 },
+    { atLeast: 20, span: 5, token: 20, highest: 24 },
+  ])('the tokens that a newcomer takes are above all before, and as many as it asks for: %o', async (wish) => {
     const values = { atLeast: `${wish.atLeast}`, span: `${wish.span}` };
     await put('');
-    expect(await joins('', '0', values)).toMatchObject({ affectedRows: 1, insertId: wish.ticket });
-    expect((await found()).ticket, 'highest ticket after a join').toBe(wish.highest);
-    expectTaken(await found(), '', wish.ticket);
+    expect(await joins('', '0', values)).toMatchObject({ affectedRows: 1, insertId: wish.token });
+    expect((await found()).token, 'highest token after a join').toBe(wish.highest);
+    expectTaken(await found(), '', wish.token);
 
     await put(placeOf('old', now + seconds(30)));
-    expect(await exchanges('old', values)).toMatchObject({ affectedRows: 1, insertId: wish.ticket });
-    expect((await found()).ticket, 'highest ticket after an exchange').toBe(wish.highest);
-    expectTaken(await found(), '', wish.ticket);
+    expect(await exchanges('old', values)).toMatchObject({ affectedRows: 1, insertId: wish.token });
+    expect((await found()).token, 'highest token after an exchange').toBe(wish.highest);
+    expectTaken(await found(), '', wish.token);
   });
 
-  test('who joins a line that is as expected stands at its end, and learns its ticket', async () => {
+  test('who joins a line that is as expected stands at its end, and learns its token', async () => {
     const line = placeOf('first', now + seconds(9)) + placeOf('second', now + seconds(9));
     for (const queue of ['0', '1'] as const) {
       await put(line);
@@ -159,11 +159,11 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
     }
   });
 
-  test('a hold that has lapsed, or stands in no line, is not exchanged', async () => {
-    const lapsed = placeOf('old', now - 1);
-    for (const line of [lapsed, placeOf('a', now + seconds(9)) + lapsed, lapsed + placeOf('a', now + seconds(9))]) {
+  test('a hold that has expired, or stands in no line, is not exchanged', async () => {
+    const expired = placeOf('old', now - 1);
+    for (const line of [expired, placeOf('a', now + seconds(9)) + expired, expired + placeOf('a', now + seconds(9))]) {
       await put(line);
-      await unchanged('it has lapsed', await exchanges('old'), line);
+      await unchanged('it has expired', await exchanges('old'), line);
     }
     for (let length = 1; length <= 20; length++) {
       const line = placeOf('b', now + seconds(9)) + placeOf('c', now + seconds(9));
@@ -172,7 +172,7 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
     }
   });
 
-  test('who leaves is told whether it had not lapsed, and whether others stand there', async () => {
+  test('who leaves is told whether it had not expired, and whether others stand there', async () => {
     const [a, b] = [placeOf('a', now + seconds(30)), placeOf('b', now + seconds(30))];
     for (const [alive, until] of [
       [1, now + seconds(30)],
@@ -186,8 +186,8 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
       ] as const) {
         await put(before + placeOf('old', until) + after);
         expect(await leaves('old')).toMatchObject({ affectedRows: 1, insertId: alive + others });
-        const { line, ticket, used } = await found();
-        expect({ line, ticket }).toEqual({ line: before + after, ticket: 7 });
+        const { line, token, used } = await found();
+        expect({ line, token }).toEqual({ line: before + after, token: 7 });
         expect(used, 'it was written').toBeGreaterThanOrEqual(now);
       }
   });
@@ -199,7 +199,7 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
     }
   });
 
-  test('a touch sets when claims lapse, of each key its own, and no sooner where it must keep', async () => {
+  test('a touch sets when claims expire, of each key its own, and no sooner where it must keep', async () => {
     const other = Buffer.from('holdfast/other');
     const list = claimsOf([
       [KEY, mark('old'), `${seconds(5)}`],
@@ -209,7 +209,7 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
       const [a, b] = [placeOf('a', now - 1), placeOf('b', now + seconds(9))];
       await rows.clear();
       for (const key of [String(KEY), String(other)])
-        await rows.put(key, { line: a + placeOf('old', now + seconds(30)) + b, ticket: 7, used: 3 });
+        await rows.put(key, { line: a + placeOf('old', now + seconds(30)) + b, token: 7, used: 3 });
       const { affectedRows } = await rows.write(touch, { notAfter: `${now + seconds(60)}`, keeps }, list);
       expect(affectedRows, 'rows').toBe(2);
       const after = await rows.all();
@@ -217,19 +217,19 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
         [String(KEY), keeps === '1' ? 30 : 5],
         [String(other), 50],
       ] as const) {
-        const { line, ticket, used } = after[key]!;
+        const { line, token, used } = after[key]!;
         const until = Number(line.slice(a.length + '@old '.length).split(' ')[0]);
         const moved = placeOf('old', until).replace(/ \d+ - /, ` ${now} - `);
         expect(line, 'all else stays').toBe(a + moved + b);
-        expect(until - now, `lapses, µs from now, keeps ${keeps}`).toBeGreaterThanOrEqual(seconds(ttl));
-        expect(until - now, `lapses, µs from now, keeps ${keeps}`).toBeLessThan(seconds(ttl + 4));
-        expect(ticket).toBe(7);
+        expect(until - now, `expires, µs from now, keeps ${keeps}`).toBeGreaterThanOrEqual(seconds(ttl));
+        expect(until - now, `expires, µs from now, keeps ${keeps}`).toBeLessThan(seconds(ttl + 4));
+        expect(token).toBe(7);
         expect(used, 'it was written').toBeGreaterThanOrEqual(now);
       }
     }
   });
 
-  test('a touch brings back nobody who has lapsed, and nobody who is not there', async () => {
+  test('a touch brings back nobody who has expired, and nobody who is not there', async () => {
     const line = placeOf('old', now - 1) + placeOf('b', now + seconds(9));
     await put(line);
     for (const id of ['old', 'none', 'a', 'a'.repeat(10)]) {
@@ -244,7 +244,7 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
     await put(old);
     await unchanged('another line', await rows.write(swap, { name: KEY, old: other, new: '' }), old);
     expect(await rows.write(swap, { name: KEY, old, new: other })).toMatchObject({ affectedRows: 1 });
-    expect(await found()).toMatchObject({ line: other, ticket: 7 });
+    expect(await found()).toMatchObject({ line: other, token: 7 });
     expect((await found()).used).toBeGreaterThanOrEqual(now);
   });
 });

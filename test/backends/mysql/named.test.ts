@@ -53,7 +53,7 @@ describeOnMysql('mysqlNamed', (kind) => {
     expect(await holder.release(claim)).toMatchObject({ freed: false });
     const next = (await named().attempt(claimOf('killed'))) as Grant;
     expect(next.granted).toBe(true);
-    expect(next.ticket).toBeGreaterThan(grant.ticket);
+    expect(next.token).toBeGreaterThan(grant.token);
   });
 
   test('whoever stops waiting leaves neither a wait on the server nor a lock in the pool', async () => {
@@ -97,7 +97,7 @@ describeOnMysql('mysqlNamed', (kind) => {
     expect(await settleWithin('a connection', waiter.attempt(claimOf('other')))).toMatchObject({ granted: true });
   });
 
-  test('a lock is not kept where there is no ticket for it, since somebody emptied the table', async () => {
+  test('a lock is not kept where there is no token for it, since somebody emptied the table', async () => {
     const table = 'emptied';
     const [holder, next] = [1, 2].map(() => mysqlNamed(host.pool({ connectionLimit: 1 }), { table }));
     open.push(holder!, next!);
@@ -105,7 +105,7 @@ describeOnMysql('mysqlNamed', (kind) => {
     await holder!.attempt(first);
     await holder!.release(first);
     await host.pool().query(`DELETE FROM ${table}`);
-    await expect(holder!.attempt(claimOf('emptied'))).rejects.toThrow(/ticket/);
+    await expect(holder!.attempt(claimOf('emptied'))).rejects.toThrow(/token/);
     await until('others can have it', async () => (await next!.attempt(claimOf('emptied'))).granted);
   });
 
@@ -187,7 +187,7 @@ describeOnMysql('mysqlNamed', (kind) => {
     await expect(holder.attempt(claimOf('other'))).rejects.toThrow();
     await host.server.restart();
     const next = (await named().attempt(claimOf('down'))) as Grant;
-    expect(next.ticket).toBeGreaterThan(grant.ticket);
+    expect(next.token).toBeGreaterThan(grant.token);
   });
 });
 

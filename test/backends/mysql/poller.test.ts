@@ -6,7 +6,7 @@ import { manualClock } from '../../../src/testing/index.ts';
 import { until } from '../../kit/wait.ts';
 
 const POLL = 25;
-const place = (id: string, ticket: number): string => `@${id} 9000000000000000 ${ticket} 1 1 30000000 1 - ;`;
+const place = (id: string, token: number): string => `@${id} 9000000000000000 ${token} 1 1 30000000 1 - ;`;
 const waiter: Claim = {
   ...{ key: 'key', id: 'waiter', ...EXCLUSIVE, ttl: 30_000, queue: true },
   ...{ span: 1, within: 5_000, label: '' },
@@ -50,5 +50,5 @@ test('a line that moves is looked at often again, and the grant is heard', async
   expect(await poller.looksWithin(500)).toBeGreaterThan(15);
   poller.state.ahead = [];
   await poller.looksWithin(50);
-  await until('the grant', () => poller.state.granted?.ticket === 1n);
+  await until('the grant', () => poller.state.granted?.token === 1n);
 });

@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/core/contract/clock.ts';
 import type { Host } from './server.ts';
 
 export interface Stored {
-  readonly ticket: number;
+  readonly token: number;
   readonly line: string;
   /** µs. */
   readonly used: number;
@@ -26,8 +26,8 @@ export function numbersTo(last: number): string {
 }
 
 /** A place as join.sql writes it. @param until µs */
-export const placeOf = (id: string, until: number, ticket = 1): string =>
-  `${mark(id)}${until} ${ticket} 1 1 30000000 ${until - seconds(30)} - ;`;
+export const placeOf = (id: string, until: number, token = 1): string =>
+  `${mark(id)}${until} ${token} 1 1 30000000 ${until - seconds(30)} - ;`;
 
 /** One table, and what single statements make of its rows. */
 export class Rows {
@@ -53,23 +53,23 @@ export class Rows {
     return Number((await this.table.read(greet))[0]!.now);
   }
 
-  async put(key: string, { ticket = 1, line = '', used = 0 }: Partial<Stored>): Promise<void> {
-    const values = [Buffer.from(key), ticket, used, line];
-    await this.#pool.query(`REPLACE INTO ${this.name} (name, ticket, used, line) VALUES (?, ?, ?, ?)`, values);
+  async put(key: string, { token = 1, line = '', used = 0 }: Partial<Stored>): Promise<void> {
+    const values = [Buffer.from(key), token, used, line];
+    await this.#pool.query(`REPLACE INTO ${this.name} (name, token, used, line) VALUES (?, ?, ?, ?)`, values);
   }
 
   /** All rows but the table's own. */
   async all(): Promise<Record<string, Stored>> {
     const [rows] = await this.#pool.query<RowDataPacket[]>(`SELECT * FROM ${this.name} WHERE name <> ''`);
     return Object.fromEntries(
-      rows.map(({ name, ticket, line, used }) => [String(name), { ticket, line: String(line), used }]),
+      rows.map(({ name, token, line, used }) => [String(name), { token, line: String(line), used }]),
     );
   }
 
   /** The table's own row. */
   async own(): Promise<Stored> {
     const [[row]] = await this.#pool.query<RowDataPacket[]>(`SELECT * FROM ${this.name} WHERE name = ''`);
-    return { ticket: row!.ticket, line: String(row!.line), used: row!.used };
+    return { token: row!.token, line: String(row!.line), used: row!.used };
   }
 
   /** As it is, past the product. */
@@ -87,6 +87,6 @@ export class Rows {
 
   async clear(): Promise<void> {
     await this.#pool.query(`DELETE FROM ${this.name} WHERE name <> ''`);
-    await this.#pool.query(`UPDATE ${this.name} SET ticket = 0, used = 0 WHERE name = ''`);
+    await this.#pool.query(`UPDATE ${this.name} SET token = 0, used = 0 WHERE name = ''`);
   }
 }

@@ -39,12 +39,12 @@ describeOnMysql('mysql under load', (kind) => {
     describe(isolation, () => {
       const host = useServer(kind, { 'transaction-isolation': isolation });
 
-      test(`${CLIENTS} connections on ${KEYS} keys never deadlock, never overlap, and tickets grow`, async () => {
+      test(`${CLIENTS} connections on ${KEYS} keys never deadlock, never overlap, and tokens grow`, async () => {
         const pool = host.pool({ connectionLimit: CLIENTS });
         const refused = countRefused(pool);
         const backend = mysql(pool, { sweep: 0, idle: 0 });
         const inside = new Array<number>(KEYS).fill(0);
-        const tickets = new Array<bigint>(KEYS).fill(0n);
+        const tokens = new Array<bigint>(KEYS).fill(0n);
         let grants = 0;
         const end = performance.now() + DURATION;
         const goesOn = () => performance.now() < end || grants < GRANTS;
@@ -55,8 +55,8 @@ describeOnMysql('mysql under load', (kind) => {
             const answer = await backend.attempt(claim);
             if (answer.granted) {
               expect(++inside[place]!, `holders of key ${place}`).toBe(1);
-              expect(answer.ticket).toBeGreaterThan(tickets[place]!);
-              tickets[place] = answer.ticket;
+              expect(answer.token).toBeGreaterThan(tokens[place]!);
+              tokens[place] = answer.token;
               await backend.renew([claim]);
               grants++;
               inside[place]!--;

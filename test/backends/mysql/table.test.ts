@@ -110,7 +110,7 @@ describeOnMysql('the table of mysql', (kind) => {
     expect(await shaped()).toEqual([]);
     for (const [change, word] of [
       ['ENGINE = MyISAM', /MyISAM|InnoDB/],
-      ['ENGINE = InnoDB, MODIFY ticket INT NOT NULL', /ticket/],
+      ['ENGINE = InnoDB, MODIFY token INT NOT NULL', /token/],
     ] as const) {
       await pool.query(`ALTER TABLE shaped ${change}`);
       expect(await shaped()).toMatchObject([{ severity: 'danger', message: expect.stringMatching(word) }]);
@@ -118,13 +118,13 @@ describeOnMysql('the table of mysql', (kind) => {
     await backend.close();
   });
 
-  test('a swept key goes on with higher tickets, also when it is asked for while it is swept', async () => {
+  test('a swept key goes on with higher tokens, also when it is asked for while it is swept', async () => {
     const pool = host.pool();
     const backend = mysql(pool, { table: 'swept', idle: 0, sweep: 0 });
     const dead = claimOf('dead', { ttl: 20 });
     grant(await backend.attempt(dead));
     const first = claimOf('live', { span: 50 });
-    let last = grant(await backend.attempt(first)).ticket;
+    let last = grant(await backend.attempt(first)).token;
     await backend.release(first);
     await until('the rows are gone', async () => {
       await backend.sweep();
@@ -134,9 +134,9 @@ describeOnMysql('the table of mysql', (kind) => {
     for (let i = 0; i < 30; i++) {
       const claim = claimOf('live');
       const [answer] = await Promise.all([backend.attempt(claim), backend.sweep()]);
-      const { ticket } = grant(answer);
-      expect(ticket).toBeGreaterThan(i === 0 ? last + 49n : last);
-      last = ticket;
+      const { token } = grant(answer);
+      expect(token).toBeGreaterThan(i === 0 ? last + 49n : last);
+      last = token;
       await backend.release(claim);
     }
     await backend.close();

@@ -214,7 +214,7 @@ describeOnMysql('waiting at mysql', (kind) => {
 
   test('a server that is killed and comes back lets a waiter in, with a higher token', async () => {
     const [one, two] = [open(), open()];
-    const { ticket } = (await one.attempt(claimOf('down', { ttl: 1_000 }))) as Grant;
+    const { token } = (await one.attempt(claimOf('down', { ttl: 1_000 }))) as Grant;
     await host.server.kill();
     await expect(two.attempt(claimOf('down'))).rejects.toThrow();
     await host.server.restart();
@@ -225,6 +225,6 @@ describeOnMysql('waiting at mysql', (kind) => {
       next = answer.granted ? answer : undefined;
       return answer.granted;
     });
-    expect(next!.ticket).toBeGreaterThan(ticket);
+    expect(next!.token).toBeGreaterThan(token);
   });
 });

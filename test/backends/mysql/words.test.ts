@@ -116,17 +116,17 @@ describeOnMysql('the statements of words', (kind) => {
     await rows.query('DELETE FROM said_words');
   });
 
-  const begin = async (ticket: number, said = '-'): Promise<number> =>
+  const begin = async (token: number, said = '-'): Promise<number> =>
     Number(
-      (await rows.write(sql.wordsBegin, { name, ticket: `${ticket}`, mark: said, counts: `${seconds(60)}` })).insertId,
+      (await rows.write(sql.wordsBegin, { name, token: `${token}`, mark: said, counts: `${seconds(60)}` })).insertId,
     );
   const found = async () =>
-    (await rows.query('SELECT tries, begun, ticket, CONVERT(mark USING utf8mb4) AS mark FROM said_words'))[0];
-  const leaves = async (id: string, ticket: number): Promise<boolean> => {
+    (await rows.query('SELECT tries, begun, token, CONVERT(mark USING utf8mb4) AS mark FROM said_words'))[0];
+  const leaves = async (id: string, token: number): Promise<boolean> => {
     const values = {
       name,
       mark: mark(id),
-      ticket: `${ticket}`,
+      token: `${token}`,
       text: Buffer.from('x'),
       ttl: `${seconds(60)}`,
       fresh: '0',
@@ -138,27 +138,27 @@ describeOnMysql('the statements of words', (kind) => {
     expect(await begin(4, 'a')).toBe(1);
     expect(await begin(7, 'b')).toBe(2);
     await begin(5, 'late');
-    expect(await found()).toEqual({ tries: 2, begun: 7, ticket: 0, mark: 'b' });
+    expect(await found()).toEqual({ tries: 2, begun: 7, token: 0, mark: 'b' });
     const now = await rows.now();
-    await rows.put(`${name}`, { ticket: 9, line: `${mark('id')}${now + seconds(60)} 9 1 1 60000000 ${now} - ;` });
+    await rows.put(`${name}`, { token: 9, line: `${mark('id')}${now + seconds(60)} 9 1 1 60000000 ${now} - ;` });
     expect(await leaves('id', 9)).toBe(true);
     await begin(8, 'late');
-    expect(await found()).toEqual({ tries: 0, begun: 8, ticket: 9, mark: '-' });
+    expect(await found()).toEqual({ tries: 0, begun: 8, token: 9, mark: '-' });
     expect(await begin(10, 'c'), 'the first after the words').toBe(1);
   });
 
-  test('only the first in a line leaves words, while it has not lapsed, and the others stay as they are', async () => {
+  test('only the first in a line leaves words, while it has not expired, and the others stay as they are', async () => {
     const now = await rows.now();
-    const place = (id: string, until: number, ticket: number) =>
-      `${mark(id)}${until} ${ticket} 1 1 60000000 ${now} - ;`;
+    const place = (id: string, until: number, token: number) =>
+      `${mark(id)}${until} ${token} 1 1 60000000 ${now} - ;`;
     const line = place('first', now + seconds(60), 3) + place('second', now + seconds(60), 4);
-    await rows.put(`${name}`, { ticket: 4, line });
+    await rows.put(`${name}`, { token: 4, line });
     await rows.write(sql.wordsRow, { name });
     expect(await leaves('second', 4), 'one that waits').toBe(false);
     expect(await leaves('first', 3)).toBe(true);
-    expect((await rows.all())[`${name}`]).toMatchObject({ ticket: 4, line: place('second', now + seconds(60), 4) });
-    await rows.put(`${name}`, { ticket: 5, line: place('dead', now - seconds(1), 5) });
-    expect(await leaves('dead', 5), 'one that has lapsed').toBe(false);
-    expect(await found()).toMatchObject({ ticket: 3 });
+    expect((await rows.all())[`${name}`]).toMatchObject({ token: 4, line: place('second', now + seconds(60), 4) });
+    await rows.put(`${name}`, { token: 5, line: place('dead', now - seconds(1), 5) });
+    expect(await leaves('dead', 5), 'one that has expired').toBe(false);
+    expect(await found()).toMatchObject({ token: 3 });
   });
 });

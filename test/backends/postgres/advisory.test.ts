@@ -55,7 +55,7 @@ describeOn('postgres', 'advisory locks', () => {
     await own.server.restart();
     await until('the loss', () => grant.granted && grant.lost!.aborted);
     const again = await backend.attempt(claimOf('a'));
-    expect(again.granted && grant.granted && again.ticket > grant.ticket).toBe(true);
+    expect(again.granted && grant.granted && again.token > grant.token).toBe(true);
   });
 
   test('a wait that is cancelled as it is granted leaves no lock behind', async () => {

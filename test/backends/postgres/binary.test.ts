@@ -18,12 +18,12 @@ describeOn('postgres', 'a pool with `binary: true`, in whose answers pg misreads
     await using _ = await locks.mutex('listed', { ttl: 30_000 }).acquire();
     const [seen] = await listOf(locks.inspect('listed', { exact: true }));
     const [known] = await listOf(others.inspect('listed', { exact: true }));
-    const { take, of, position, ticket } = known!;
-    expect(seen).toMatchObject({ take, of, position, ticket });
+    const { take, of, position, token } = known!;
+    expect(seen).toMatchObject({ take, of, position, token });
     for (const { since, remaining } of [seen!, known!]) {
       expect(since, 'ms since it was taken').toBeLessThan(10_000);
-      expect(remaining, 'ms until it lapses').toBeGreaterThan(15_000);
-      expect(remaining, 'ms until it lapses').toBeLessThan(40_000);
+      expect(remaining, 'ms until it expires').toBeGreaterThan(15_000);
+      expect(remaining, 'ms until it expires').toBeLessThan(40_000);
     }
     expect(await locks.check()).toEqual(await others.check());
   });

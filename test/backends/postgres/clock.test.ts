@@ -60,7 +60,7 @@ describeOn(['postgres', 'preload'], 'postgres, while the clock of its server is 
     await one.attempt(before);
     await one.release(before); // who takes a key that was used before is alone in its row
     expect(await one.attempt(claim)).toMatchObject({ granted: true });
-    const renewed = `UPDATE holdfast_keys SET lapses = clock_timestamp() + interval '30 s' WHERE key = 'renewed after'`;
+    const renewed = `UPDATE holdfast_keys SET expires = clock_timestamp() + interval '30 s' WHERE key = 'renewed after'`;
     await during(600_000, () => other.sweep(), 'holdfast_meta', renewed);
     expect(await one.renew([claim])).toEqual([{ validFor: claim.ttl }]);
     expect(await other.attempt(claimOf(claim.key, { queue: false })), 'another').toMatchObject({ granted: false });
@@ -71,7 +71,7 @@ describeOn(['postgres', 'preload'], 'postgres, while the clock of its server is 
     clock.step(-600_000);
     const dead = claimOf('dead', { ttl: 20 });
     expect(await one.attempt(dead)).toMatchObject({ granted: true });
-    await until('a sweep removes what has lapsed', async () => {
+    await until('a sweep removes what has expired', async () => {
       await other.sweep();
       return (await database.sql('SELECT FROM holdfast_line WHERE id = $1', [dead.id])).length === 0;
     });

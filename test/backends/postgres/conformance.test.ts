@@ -18,7 +18,7 @@ const LEAST = `
   CREATE ROLE worker LOGIN;
   GRANT SELECT, UPDATE ON least_meta TO worker;
   GRANT SELECT, INSERT, UPDATE, DELETE ON least_keys, least_line, least_notes, least_words TO worker;
-  GRANT USAGE, SELECT ON SEQUENCE least_tickets TO worker;
+  GRANT USAGE, SELECT ON SEQUENCE least_tokens TO worker;
   GRANT USAGE, SELECT, UPDATE ON SEQUENCE least_tokens TO worker;
   ALTER ROLE worker SET default_transaction_isolation = 'serializable';
   ALTER ROLE worker SET timezone = 'Pacific/Kiritimati';

@@ -18,7 +18,7 @@ describeOn('postgres', 'a server that does not wait for its disk', () => {
         const claim = claimOf(key);
         const grant = await backend.attempt(claim);
         if (!grant.granted) throw new Error(`${key} is taken`);
-        tokens.push(grant.ticket);
+        tokens.push(grant.token);
         await backend.release(claim);
       };
       await take('b'); // sets up

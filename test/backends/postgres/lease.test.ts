@@ -227,11 +227,11 @@ describeOn('postgres', 'the line in a table', () => {
       await backend.release(holder);
       const before = await backend.attempt(quick);
       await backend.release(quick);
-      await backend.attempt(claimOf('other')); // the sequence has to overtake the key's tickets
+      await backend.attempt(claimOf('other')); // the sequence has to overtake the key's tokens
       await until('the key is swept', async () => (await backend.sweep(0)) === 1);
       process.kill(pid, 'SIGCONT');
       const after = await stopped;
-      expect(after.granted && before.granted && after.ticket > before.ticket).toBe(true);
+      expect(after.granted && before.granted && after.token > before.token).toBe(true);
     } finally {
       process.kill(pid, 'SIGCONT');
       rival.release();
@@ -439,13 +439,13 @@ describeOn('postgres', 'the line in a table', () => {
     const before = await backend.attempt(claim);
     await own.server.restart();
     await until('the pool is whole again', async () => (await backend.renew([claim])).length === 1);
-    expect(await backend.attempt(claim)).toMatchObject({ granted: true, ticket: before.granted && before.ticket });
+    expect(await backend.attempt(claim)).toMatchObject({ granted: true, token: before.granted && before.token });
     await backend.release(claim);
     const after = await backend.attempt(claimOf('kept'));
-    expect(after.granted && before.granted && after.ticket > before.ticket).toBe(true);
+    expect(after.granted && before.granted && after.token > before.token).toBe(true);
   });
 
-  test('a sweep removes lapsed claims and idle keys, and tokens grow all the same', async () => {
+  test('a sweep removes expired claims and idle keys, and tokens grow all the same', async () => {
     const prefix = 'swept';
     const backend = await open({ prefix });
     const first = await backend.attempt(claimOf('idle', { ttl: 20, span: 1_024 }));
@@ -456,13 +456,13 @@ describeOn('postgres', 'the line in a table', () => {
       async () =>
         (await backend.renew([claimOf('idle')]))[0] === 'gone' && (await standings(backend, 'idle')).length === 0,
     );
-    expect(await backend.sweep(0)).toBe(0); // 1,024 tickets were reserved: the sequence has not come that far
-    expect(await database.sql('SELECT FROM swept_line WHERE held AND lapses < now()')).toEqual([]);
-    await database.sql("SELECT setval('swept_tickets', 5000)");
+    expect(await backend.sweep(0)).toBe(0); // 1,024 tokens were reserved: the sequence has not come that far
+    expect(await database.sql('SELECT FROM swept_line WHERE held AND expires < now()')).toEqual([]);
+    await database.sql("SELECT setval('swept_tokens', 5000)");
     expect(await backend.sweep(0)).toBe(1);
     expect((await rows()).map(({ key }) => key)).toEqual(['other 0', 'other 1', 'other 2']);
     const next = await backend.attempt(claimOf('idle'));
-    expect(next.granted && first.granted && next.ticket > first.ticket + 1_023n).toBe(true);
+    expect(next.granted && first.granted && next.token > first.token + 1_023n).toBe(true);
     await backend.close();
   });
 });

@@ -56,7 +56,7 @@ describeOn('postgres', 'a connection of the pool on which the application left a
     const claim = claimOf(fresh());
     const grant = await backend.attempt(claim);
     await leaveOpen();
-    expect(await backend.evict!(claim.key, grant.granted ? grant.ticket : 0n)).toBe(true);
+    expect(await backend.evict!(claim.key, grant.granted ? grant.token : 0n)).toBe(true);
     expect(await seen(claim.key)).toBe(false);
     await leaveOpen();
     await backend.notes!.write('word', 'kept', 60_000);

@@ -112,7 +112,7 @@ describeOn('postgres', 'what PostgreSQL cannot do is refused in words', () => {
     const poor = await database.open((pool) => postgres(pool, { prefix: 'poor' }), { user: 'stranger' });
     const [found] = (await poor.check!()).filter(({ code }) => code === 'missing-rights');
     const each =
-      /UPDATE on "public"\."poor_meta".*INSERT on "public"\."poor_keys".*poor_tickets.*EXECUTE on poor_renew\(json\)\.$/;
+      /UPDATE on "public"\."poor_meta".*INSERT on "public"\."poor_keys".*poor_tokens.*EXECUTE on poor_renew\(json\)\.$/;
     expect(found!.message).toMatch(each);
     await Promise.all([owner.close(), poor.close()]);
   });

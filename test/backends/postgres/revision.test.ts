@@ -56,7 +56,7 @@ describeOn('postgres', 'functions of another revision', () => {
     expect(await old('key', 'b', true)).toMatch(/^\(held,/);
     expect(await release('b')).toBe(true);
     const grant = await backend.attempt(claim);
-    expect(grant.granted && grant.ticket).toBeGreaterThan(2n);
+    expect(grant.granted && grant.token).toBeGreaterThan(2n);
     expect(await old('key', 'c', false), 'the new program holds it').toMatch(/^\(waits,/);
     expect(await backend.release(claim)).toEqual({ freed: true });
     expect(await old('key', 'c', false)).toMatch(/^\(held,/);

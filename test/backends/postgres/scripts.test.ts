@@ -57,9 +57,9 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
         await client.query('RESET ROLE');
         return rows.map((row) => row.missing).toSorted();
       };
-      const [tables, tickets] = [['keys', 'line'], `USAGE and SELECT on ${of('tickets')}`];
+      const [tables, tokens] = [['keys', 'line'], `USAGE and SELECT on ${of('tokens')}`];
 
-      const nothing = ['keys', 'keys', 'keys', 'keys', 'line', 'line', 'line', 'line', 'meta', 'meta', 'tickets'];
+      const nothing = ['keys', 'keys', 'keys', 'keys', 'line', 'line', 'line', 'line', 'meta', 'meta', 'tokens'];
       expect(await missing(), 'before it is set up').toEqual(nothing.map(of));
 
       await client.query(setupScript(names));
@@ -68,16 +68,16 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
           (table) => `${right} on ${of(table)}`,
         ),
       );
-      expect(await missing(), 'before anything is granted').toEqual([...each, tickets].toSorted());
+      expect(await missing(), 'before anything is granted').toEqual([...each, tokens].toSorted());
 
       await client.query(`GRANT SELECT, UPDATE ON ${of('meta')} TO newcomer;
       GRANT SELECT, INSERT, UPDATE, DELETE ON ${of('keys')}, ${of('line')} TO newcomer`);
       for (const half of ['USAGE', 'SELECT']) {
-        await client.query(`GRANT ${half} ON SEQUENCE ${of('tickets')} TO newcomer`);
-        expect(await missing(), `with ${half} alone on the sequence`).toEqual([tickets]);
-        await client.query(`REVOKE ${half} ON SEQUENCE ${of('tickets')} FROM newcomer`);
+        await client.query(`GRANT ${half} ON SEQUENCE ${of('tokens')} TO newcomer`);
+        expect(await missing(), `with ${half} alone on the sequence`).toEqual([tokens]);
+        await client.query(`REVOKE ${half} ON SEQUENCE ${of('tokens')} FROM newcomer`);
       }
-      await client.query(`GRANT USAGE, SELECT ON SEQUENCE ${of('tickets')} TO newcomer`);
+      await client.query(`GRANT USAGE, SELECT ON SEQUENCE ${of('tokens')} TO newcomer`);
       expect(await missing(), 'with all of them').toEqual([]);
 
       await client.query(`REVOKE EXECUTE ON FUNCTION ${of('renew')} FROM PUBLIC`);
@@ -121,13 +121,13 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
     await backend.close();
   });
 
-  test('a listing has the lines of its keys up to the last, who holds by the rule, and the times in ms; nobody who has lapsed', async () => {
+  test('a listing has the lines of its keys up to the last, who holds by the rule, and the times in ms; nobody who has expired', async () => {
     const names = fresh();
     await database.admin.query(setupScript(names));
     const line = naming(names)('{line}');
     const hour = (sign: '-' | '+'): string => `clock_timestamp() ${sign} interval '1 hour'`;
-    // In no order; of tickets as text 10 would come before 9.
-    const rows: [key: string, ticket: number, take: number, room: number, lapses: string][] = [
+    // In no order; of tokens as text 10 would come before 9.
+    const rows: [key: string, token: number, take: number, room: number, expires: string][] = [
       ['b', 10, 1, 9, hour('+')],
       ['c', 1, 1, 1, hour('+')],
       ['b', 9, 1, 1, hour('+')],
@@ -136,24 +136,24 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
       ['a', 12, 1, 3, hour('+')],
       ['a', 13, 1, 9, hour('+')],
     ];
-    for (const [key, ticket, take, room, lapses] of rows)
+    for (const [key, token, take, room, expires] of rows)
       await database.sql(
-        `INSERT INTO ${line} (key, id, ticket, take, room, ttl, held, lapses, joined, label)
-           VALUES ($1, $2, $3, $4, $5, 7200000, false, ${lapses}, ${hour('-')}, 'me')`,
-        [Buffer.from(key), `${key} ${ticket}`, ticket, take, room],
+        `INSERT INTO ${line} (key, id, token, take, room, ttl, held, expires, joined, label)
+           VALUES ($1, $2, $3, $4, $5, 7200000, false, ${expires}, ${hour('-')}, 'me')`,
+        [Buffer.from(key), `${key} ${token}`, token, take, room],
       );
     await database.sql(
-      naming(names)(`INSERT INTO {keys} (key, last, taken, room, lapses, id, ticket, ttl, joined, label)
+      naming(names)(`INSERT INTO {keys} (key, last, taken, room, expires, id, token, ttl, joined, label)
         VALUES ('aa', 5, 1, 1, ${hour('+')}, 'alone', 5, 7200000, ${hour('-')}, 'me'),
-               ('ab', 6, 1, 1, ${hour('-')}, 'lapsed', 6, 7200000, ${hour('-')}, 'me')`),
+               ('ab', 6, 1, 1, ${hour('-')}, 'expired', 6, 7200000, ${hour('-')}, 'me')`),
     );
     const found = await database.sql(naming(names)(inspect), [Buffer.from('a'), Buffer.from('c')]);
     const hex = (text: string): string => Buffer.from(text).toString('hex');
-    const told = (key: string, held: number, position: number, ticket: string) => ({
-      ...{ key: hex(key), label: hex('me'), held, position, ticket },
+    const told = (key: string, held: number, position: number, token: string) => ({
+      ...{ key: hex(key), label: hex('me'), held, position, token },
     });
     expect(
-      found.map(({ key, label, held, position, ticket }) => ({ key, label, held, position: Number(position), ticket })),
+      found.map(({ key, label, held, position, token }) => ({ key, label, held, position: Number(position), token })),
     ).toEqual([
       told('a', 1, 0, '11'),
       told('a', 1, 1, '12'),

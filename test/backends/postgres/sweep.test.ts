@@ -17,10 +17,10 @@ describeOn('postgres', 'keys that were used once', () => {
 
   const fill = async (prefix: string): Promise<void> => {
     await database.sql(
-      `INSERT INTO ${prefix}_keys (key, last, room, lapses)
+      `INSERT INTO ${prefix}_keys (key, last, room, expires)
        SELECT convert_to('once ' || n, 'UTF8'), n, 1, now() - interval '1 day' FROM generate_series(1, ${ROWS}) n`,
     );
-    await database.sql(`SELECT setval('${prefix}_tickets', ${ROWS + 1})`);
+    await database.sql(`SELECT setval('${prefix}_tokens', ${ROWS + 1})`);
   };
   const left = async (prefix: string): Promise<number> =>
     Number((await database.sql(`SELECT count(*) FROM ${prefix}_keys`))[0]!.count);

@@ -153,7 +153,7 @@ describeOn('postgres', 'words in a table of their own', () => {
     await database.sql(`CREATE ROLE ${role} LOGIN`);
     await database.sql(`GRANT SELECT, UPDATE ON ${prefix}_meta TO ${role}`);
     await database.sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${prefix}_keys, ${prefix}_line TO ${role}`);
-    await database.sql(`GRANT USAGE, SELECT ON SEQUENCE ${prefix}_tickets TO ${role}`);
+    await database.sql(`GRANT USAGE, SELECT ON SEQUENCE ${prefix}_tokens TO ${role}`);
     const backend = await database.open((pool) => postgres(pool, names), { user: role });
     const claim = claimOf('key');
     expect(await backend.attempt(claim)).toMatchObject({ granted: true });

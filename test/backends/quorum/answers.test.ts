@@ -5,8 +5,8 @@ import { createLocks } from '../../../src/index.ts';
 import { told } from './nodes.ts';
 
 test.each<[string, object | undefined, RegExp]>([
-  ['a number as its ticket', { granted: true, ticket: 5, validFor: 30_000 }, /ticket 5, which is no bigint/],
-  ['no time', { granted: true, ticket: 5n }, /grants for undefined ms/],
+  ['a number as its token', { granted: true, token: 5, validFor: 30_000 }, /token 5, which is no bigint/],
+  ['no time', { granted: true, token: 5n }, /grants for undefined ms/],
   ['no answer', undefined, /no grant and no refusal/],
 ])('a backend of a user whose grant has %s is refused with the reason, and nothing is left unhandled', async (_, answer, why) => {
   const unhandled: unknown[] = [];

@@ -111,7 +111,7 @@ test('a release of what is not known is one of nothing, and asks nobody', async 
   expect(released()).toEqual([0, 0, 0]);
 });
 
-test('a hold that lapsed by itself is forgotten once a minute, when no node can have it any more', async () => {
+test('a hold that expired by itself is forgotten once a minute, when no node can have it any more', async () => {
   const { clock, nodes, lock, attempt, say, released, held, settled } = scripted();
   const renewed = async (ttl: number) => {
     const mine = await held({ ttl, key: `for ${ttl}` });
@@ -138,8 +138,8 @@ test('a hold that lapsed by itself is forgotten once a minute, when no node can 
   await attempt(claim({ key: 'after' }));
   await say(NO, NO, NO);
   expect(await forgotten(another), 'when it is').toBe(true);
-  expect(await forgotten(minute), 'and the other just lapsed').toBe(true);
-  expect(await forgotten(longer), 'or lapses in a moment').toBe(false);
+  expect(await forgotten(minute), 'and the other just expired').toBe(true);
+  expect(await forgotten(longer), 'or expires in a moment').toBe(false);
   expect(await forgotten(never), 'or has to be given back').toBe(false);
   await lock.close();
 });
@@ -155,7 +155,7 @@ test('an attempt again of a hold renews it, for no shorter than it was renewed t
   expect(nodes.map(({ renewals }) => renewals[1]?.question[0]?.ttl)).toEqual([60_000, 60_000, 60_000]);
   for (const { renewals } of nodes) renewals[1]!.answer([{ validFor: 50_000 }]);
   await settled();
-  expect(again.value).toMatchObject({ granted: true, ticket: 7n, validFor: 50_000 });
+  expect(again.value).toMatchObject({ granted: true, token: 7n, validFor: 50_000 });
 });
 
 test('an attempt again of a hold that is gone gives back what is left of it, and is one', async () => {
@@ -173,7 +173,7 @@ test('an attempt again of a hold that is gone gives back what is left of it, and
   expect(nodes[0].attempts[1]!.question.id, 'an id that was released is never used again').not.toBe(first);
   for (const { attempts } of nodes) attempts[1]!.answer(yes(9n));
   await settled();
-  expect(again.value).toMatchObject({ granted: true, ticket: 9n });
+  expect(again.value).toMatchObject({ granted: true, token: 9n });
 });
 
 test('an attempt again of a hold that nobody knows of is not answered', async () => {

@@ -41,7 +41,7 @@ test('it is open until a majority gave one number; who gave a lower one is asked
   const [first, second] = nodes[0].attempts;
   expect(second!.question.id).toBe(first!.question.id);
   await say(yes(9n));
-  expect(outcome.value).toMatchObject({ granted: true, ticket: 9n });
+  expect(outcome.value).toMatchObject({ granted: true, token: 9n });
 });
 
 test('a node that cannot raise a number is asked under a new id, once the old one is released', async () => {
@@ -61,7 +61,7 @@ test('a node that cannot raise a number is asked under a new id, once the old on
   expect(nodes[0].releases[0]!.question.id).toBe(first!.question.id);
   expect(third!.question.atLeast).toBe(9n);
   await say(yes(9n));
-  expect(outcome.value).toMatchObject({ granted: true, ticket: 9n });
+  expect(outcome.value).toMatchObject({ granted: true, token: 9n });
 });
 
 test('a node that cannot raise a number is not asked anew when the claim was given back meanwhile', async () => {
@@ -86,7 +86,7 @@ test('readers have no number to agree on', async () => {
   expect(asked()).toEqual([1, 1, 1]);
   const { value: answer } = outcome;
   expect(answer).toMatchObject({ granted: true, validFor: 30_000 });
-  expect(answer?.granted && answer.ticket > 2n ** 30n, 'a number of its own').toBe(true);
+  expect(answer?.granted && answer.token > 2n ** 30n, 'a number of its own').toBe(true);
 });
 
 test('where a node gives no tokens, nobody has a number to agree on', async () => {
@@ -281,7 +281,7 @@ test('nobody listens to the session of a vote that is asked for anew, released, 
   const { nodes, lock, attempt, say } = scripted();
   const sessions = nodes.map(() => new AbortController());
   const listeners = () => sessions.map(({ signal }) => getEventListeners(signal, 'abort').length);
-  const carried = (i: number, ticket: bigint) => yes(ticket, { lost: sessions[i]!.signal });
+  const carried = (i: number, token: bigint) => yes(token, { lost: sessions[i]!.signal });
   const mine = claim();
   await attempt(mine);
   await say(carried(0, 5n), carried(1, 9n));

@@ -67,7 +67,7 @@ test('when one of them says yes, the others are asked at once, for the same numb
   await say(2, yes(9n));
   expect(outcome).toEqual({});
   await say(3, yes(9n));
-  expect(outcome.value).toMatchObject({ granted: true, ticket: 9n });
+  expect(outcome.value).toMatchObject({ granted: true, token: 9n });
 });
 
 test.each([

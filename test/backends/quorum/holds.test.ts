@@ -14,7 +14,7 @@ test('a claim that is given back while it is asked for again leaves nothing', as
   const lock = quorum(nodes);
   const forgotten = claim();
   await lock.attempt(forgotten);
-  for (const node of nodes) for await (const { key, ticket } of node.inspect!('')) await node.evict!(key, ticket);
+  for (const node of nodes) for await (const { key, token } of node.inspect!('')) await node.evict!(key, token);
   const again = lock.attempt(forgotten);
   await lock.release(forgotten);
   await expect(again).rejects.toThrow('was released');
@@ -44,7 +44,7 @@ test('a minority of nodes that never answers costs no time, and a hold outlives 
   const { granted } = await whole.attempt(held);
   expect(granted).toBe(true);
   for (const node of nodes) {
-    for await (const { key, ticket } of node.inspect!('k')) await node.evict!(key, ticket);
+    for await (const { key, token } of node.inspect!('k')) await node.evict!(key, token);
     expect(await whole.renew([held])).toEqual([{ validFor: 30_000 }]);
     await expect.poll(() => holders(node, 'k')).toBe(1);
   }
@@ -56,7 +56,7 @@ test('a hold is gone when a majority has lost it', async () => {
   const held = claim();
   await lock.attempt(held);
   for (const node of nodes.slice(1))
-    for await (const { key, ticket } of node.inspect!('')) await node.evict!(key, ticket);
+    for await (const { key, token } of node.inspect!('')) await node.evict!(key, token);
   expect(await lock.renew([held])).toEqual(['gone']);
 });
 
@@ -70,7 +70,7 @@ test('a hold that was extended outlives the loss of its votes one by one', async
   for (const node of nodes) {
     expect(await lock.renew([extended])).toEqual([{ validFor: 60_000 }]);
     await clock.advance(20_000);
-    for await (const { key, ticket } of node.inspect!('')) await node.evict!(key, ticket);
+    for await (const { key, token } of node.inspect!('')) await node.evict!(key, token);
   }
   expect(await lock.renew([extended]), 'a vote that was asked for anew has the old, shorter lease').toEqual([
     { validFor: 60_000 },

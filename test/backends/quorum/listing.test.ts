@@ -10,7 +10,7 @@ import { outcomeOf } from './scripted.ts';
 type List = (prefix: string, listing: Listing) => AsyncIterable<Standing>;
 
 const HELD: Standing = {
-  ...{ key: 'k', held: true, position: 0, ticket: 7n, ...EXCLUSIVE, label: `${'a'.repeat(15)} me`, remaining: 1_000 },
+  ...{ key: 'k', held: true, position: 0, token: 7n, ...EXCLUSIVE, label: `${'a'.repeat(15)} me`, remaining: 1_000 },
 };
 const shows = (...all: Standing[]): List =>
   async function* () {
@@ -118,8 +118,8 @@ test.each([
 
 test('each node is told the number that it has given itself, and one that has none is not asked', async () => {
   const asked: unknown[] = [];
-  const evict = [0, 1, 2].map((i) => async (key: string, ticket: bigint) => asked.push([i, key, ticket]) > 0);
-  const { lock } = scene([shows(HELD), shows({ ...HELD, ticket: 9n }), shows()], evict as Backend['evict'][]);
+  const evict = [0, 1, 2].map((i) => async (key: string, token: bigint) => asked.push([i, key, token]) > 0);
+  const { lock } = scene([shows(HELD), shows({ ...HELD, token: 9n }), shows()], evict as Backend['evict'][]);
   expect(await lock.evict!('k', 7n)).toBe(true);
   expect(asked).toEqual([
     [0, 'k', 7n],
@@ -130,11 +130,11 @@ test('each node is told the number that it has given itself, and one that has no
 });
 
 test('what is not there under this key and number is not evicted', async () => {
-  for (const [key, ticket] of [
+  for (const [key, token] of [
     ['k', 8n],
     ['kk', 7n],
   ] as const) {
     const { lock } = scene([shows(HELD), shows(HELD)]);
-    expect(await lock.evict!(key, ticket)).toBe(false);
+    expect(await lock.evict!(key, token)).toBe(false);
   }
 });

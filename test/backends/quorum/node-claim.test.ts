@@ -11,13 +11,13 @@ type Told = (freed: boolean | undefined) => void;
 /** One claim at one node, and what goes to and fro between them. */
 function scene(trust: { known?: () => Promise<void>; doubt?: Error } = {}) {
   const asked: { claim: Claim; sent: number }[] = [];
-  const releases: { handle: Claim; within: number; lapse: number; told: Told }[] = [];
+  const releases: { handle: Claim; within: number; expiry: number; told: Told }[] = [];
   const failures: unknown[] = [];
   const node = {
     attempt: (claim: Claim, sent: number) => asked.push({ claim, sent }),
     releases: {
-      begin: (handle: Claim, within: number, lapse: number, told: Told) =>
-        releases.push({ handle, within, lapse, told }),
+      begin: (handle: Claim, within: number, expiry: number, told: Told) =>
+        releases.push({ handle, within, expiry, told }),
     },
     trust: { confirmRun: trust.known ?? (() => undefined), doubt: trust.doubt, review() {} },
     noteFailure: (why: unknown) => failures.push(why),
@@ -100,7 +100,7 @@ test('it is tried to release as long as it may last, with the lease that it was 
   const told: unknown[] = [];
   whole.claim = { ...whole.claim, ttl: 60_000 };
   it.release((freed) => told.push(freed));
-  expect(releases).toMatchObject([{ handle: { id: 'id' }, within: 100, lapse: 60_100 }]);
+  expect(releases).toMatchObject([{ handle: { id: 'id' }, within: 100, expiry: 60_100 }]);
   releases[0]!.told(false);
   expect(told).toEqual([false]);
   expect(it.current).toMatchObject({ id: 'id', ttl: 60_000 });
@@ -115,7 +115,7 @@ test('a vote is good for its lease at most, counted from when the node was asked
     it.ask(500);
     it.onAnswer(yes(8n, { validFor }));
     it.onAnswer(yes(8n, { validFor, span: 3 }));
-    expect(heard).toEqual([1, 3].map((span) => ({ kind: 'yes', ticket: 8n, span, until, lost: undefined })));
+    expect(heard).toEqual([1, 3].map((span) => ({ kind: 'yes', token: 8n, span, until, lost: undefined })));
   }
 });
 

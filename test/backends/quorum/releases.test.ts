@@ -7,7 +7,7 @@ import { around } from '../../../src/testing/around.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 
 /** A node that fails each release until it is `up`, and when it was asked. */
-async function scene(lapse = 60_000) {
+async function scene(expiry = 60_000) {
   const clock = manualClock();
   await clock.advance(1_000);
   const node = { up: false };
@@ -32,7 +32,7 @@ async function scene(lapse = 60_000) {
   };
   const releases = new Releases(backend, new Link(clock, new CallTimeouts(clock)));
   const told: unknown[] = [];
-  releases.begin({ key: 'k', id: 'a' }, 100, lapse, (freed) => void told.push(freed));
+  releases.begin({ key: 'k', id: 'a' }, 100, expiry, (freed) => void told.push(freed));
   await clock.advance(1);
   return { clock, node, asked, told, releases, background, ended };
 }
@@ -59,7 +59,7 @@ test('a release that the node answers is not tried again', async () => {
   expect(told).toEqual([true]);
 });
 
-test('a release is given up when what it is for must have lapsed', async () => {
+test('a release is given up when what it is for must have expired', async () => {
   const { clock, asked } = await scene(150);
   await clock.advance(10_000);
   expect(asked).toEqual([0, 50, 150]);

@@ -38,8 +38,8 @@ class ScriptedNode {
   }
 }
 
-export const yes = (ticket: bigint, more: Partial<Grant> = {}): Grant => ({
-  ...{ granted: true, ticket, validFor: 30_000 },
+export const yes = (token: bigint, more: Partial<Grant> = {}): Grant => ({
+  ...{ granted: true, token, validFor: 30_000 },
   ...more,
 });
 export const NO: Attempt = { granted: false };
@@ -86,10 +86,10 @@ export function scripted(count = 3, options: QuorumOptions = {}, more: Partial<B
   const asked = () => nodes.map(({ attempts }) => attempts.length);
   const released = () => nodes.map(({ releases }) => releases.length);
   /** A hold that every node knows under one number, by default the one they are asked for. */
-  const held = async (more: Partial<Claim> = {}, ticket?: bigint): Promise<Claim> => {
+  const held = async (more: Partial<Claim> = {}, token?: bigint): Promise<Claim> => {
     const mine = claim(more);
     await attempt(mine);
-    await say(...proposals().map((proposal) => yes(ticket ?? proposal ?? 1n)));
+    await say(...proposals().map((proposal) => yes(token ?? proposal ?? 1n)));
     return mine;
   };
   return { clock, nodes, lock, settled, attempt, say, proposals, asked, released, held };

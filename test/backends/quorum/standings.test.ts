@@ -5,19 +5,19 @@ import type { Standing } from '../../../src/core/contract/backend.ts';
 
 const TAG = 'a'.repeat(15);
 const claimed = (more: Partial<Standing> = {}): Standing => ({
-  ...{ key: 'k', held: true, position: 0, ticket: 7n, ...EXCLUSIVE, label: `${TAG} me`, remaining: 1_000 },
+  ...{ key: 'k', held: true, position: 0, token: 7n, ...EXCLUSIVE, label: `${TAG} me`, remaining: 1_000 },
   ...more,
 });
 
-/** One node's list: the claim with this ticket, or nothing. */
-const list = (ticket: bigint | undefined): Standing[] => (ticket === undefined ? [] : [claimed({ ticket })]);
+/** One node's list: the claim with this token, or nothing. */
+const list = (token: bigint | undefined): Standing[] => (token === undefined ? [] : [claimed({ token })]);
 
 test.each<[string, (bigint | undefined)[], boolean]>([
   ['all nodes agreed on its number', [7_000n, 7_000n, 7_000n], true],
   ['a majority agreed, and another vote came too late to count', [7_000n, 7_000n, 90_000n], true],
   ['one node lost its vote and gave it anew, as the last number of the hold', [7_000n, 7_064n, undefined], true],
-])('a claim is shown as a hold where %s', (_title, tickets, held) => {
-  expect(standings(tickets.map(list), 2, true).map(({ standing }) => standing.held)).toEqual([held]);
+])('a claim is shown as a hold where %s', (_title, tokens, held) => {
+  expect(standings(tokens.map(list), 2, true).map(({ standing }) => standing.held)).toEqual([held]);
 });
 
 test('a claim of which the vote is under way is not shown as a hold: its number may change, and it may be lost', () => {
@@ -27,15 +27,15 @@ test('a claim of which the vote is under way is not shown as a hold: its number 
 });
 
 test('numbers that are no further apart than one hold may have are of one hold, in whatever order they come', () => {
-  const held = (...tickets: bigint[]) => standings(tickets.map(list), 2, true)[0]?.standing.held;
+  const held = (...tokens: bigint[]) => standings(tokens.map(list), 2, true)[0]?.standing.held;
   expect([held(1n, 1_024n), held(1_024n, 1n)], 'one hold').toEqual([true, true]);
   expect([held(1n, 1_025n), held(1_025n, 1n)], 'a vote under way').toEqual([false, false]);
   expect([held(1n, 2n, 9_000n), held(9_000n, 5_000n, 1n), held(1n, 9_000n, 5_000n)]).toEqual([false, false, false]);
 });
 
 test('a hold is shown under the number that most of its nodes have', () => {
-  const ticket = (...tickets: bigint[]) => standings(tickets.map(list), 2, true)[0]?.standing.ticket;
-  expect([ticket(9n, 8n, 8n), ticket(8n, 9n, 8n), ticket(8n, 8n, 9n)]).toEqual([8n, 8n, 8n]);
+  const token = (...tokens: bigint[]) => standings(tokens.map(list), 2, true)[0]?.standing.token;
+  expect([token(9n, 8n, 8n), token(8n, 9n, 8n), token(8n, 8n, 9n)]).toEqual([8n, 8n, 8n]);
 });
 
 test('a hold lasts as long as a majority of all nodes keeps it', () => {
@@ -50,11 +50,11 @@ test('a hold lasts as long as a majority of all nodes keeps it', () => {
 
 test('readers are shown one after the other, each under a number of its own, and other keys by themselves', () => {
   const readers = ['a', 'b', 'c'].map((tag, i) =>
-    claimed({ ...SHARED, label: `${tag.repeat(15)} me`, ticket: BigInt(i) }),
+    claimed({ ...SHARED, label: `${tag.repeat(15)} me`, token: BigInt(i) }),
   );
   const nodes = [[...readers, claimed({ key: 'other' })], undefined, [...readers, claimed({ key: 'other' })]];
-  const shown = standings(nodes, 2, true).map(({ standing, tickets }) => [
-    ...[standing.key, standing.position, standing.label, standing.ticket.toString(16), tickets],
+  const shown = standings(nodes, 2, true).map(({ standing, tokens }) => [
+    ...[standing.key, standing.position, standing.label, standing.token.toString(16), tokens],
   ]);
   expect(shown).toEqual([
     ['k', 0, 'me', 'a'.repeat(15), [0n, undefined, 0n]],
@@ -66,7 +66,7 @@ test('readers are shown one after the other, each under a number of its own, and
 
 test('without tokens a writer is shown under the number of its claim, and its votes need not agree', () => {
   const [poll] = standings([1n, 90_000n].map(list), 2, false);
-  expect(poll?.standing).toMatchObject({ held: true, ticket: BigInt(`0x${TAG}`) });
+  expect(poll?.standing).toMatchObject({ held: true, token: BigInt(`0x${TAG}`) });
 });
 
 test.each([

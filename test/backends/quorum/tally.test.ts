@@ -10,18 +10,18 @@ import {
   worthOf,
 } from '../../../src/backends/quorum/tally.ts';
 
-const yes = (ticket: bigint): Vote => ({ kind: 'yes', ticket });
+const yes = (token: bigint): Vote => ({ kind: 'yes', token });
 const no: Vote = { kind: 'no' };
 const open: Vote = { kind: 'open' };
 
 test.each([
   [[open, open, open], { kind: 'open' }],
-  [[yes(1n), yes(1n), open], { kind: 'won', ticket: 1n }],
+  [[yes(1n), yes(1n), open], { kind: 'won', token: 1n }],
   [[yes(1n), no, no], { kind: 'lost' }],
   [[yes(1n), no, open], { kind: 'open' }],
   [[yes(1n), yes(2n), open], { kind: 'raise', to: 2n }],
   [[yes(1n), yes(9n), yes(2n)], { kind: 'raise', to: 2n }],
-  [[yes(9n), yes(2n), yes(2n)], { kind: 'won', ticket: 2n }],
+  [[yes(9n), yes(2n), yes(2n)], { kind: 'won', token: 2n }],
   [[yes(1n), yes(1n), no, no], { kind: 'lost' }],
   [[no, no, open, open], { kind: 'lost' }],
 ] as [Vote[], unknown][])('tally %#', (votes, verdict) => {
@@ -33,29 +33,29 @@ test('the order in which nodes answer changes nothing', () => {
     all.length < 2 ? [[...all]] : all.flatMap((each, i) => orders(all.toSpliced(i, 1)).map((rest) => [each, ...rest]));
   for (const [votes, verdict] of [
     [[yes(9n), yes(2n), yes(30n), yes(4n), yes(5n)], { kind: 'raise', to: 5n }],
-    [[yes(9n), yes(9n), yes(2n), yes(9n), no], { kind: 'won', ticket: 9n }],
-    [[yes(2n), yes(2n), yes(2n), yes(9n), open], { kind: 'won', ticket: 2n }],
+    [[yes(9n), yes(9n), yes(2n), yes(9n), no], { kind: 'won', token: 9n }],
+    [[yes(2n), yes(2n), yes(2n), yes(9n), open], { kind: 'won', token: 2n }],
   ] as const)
     for (const order of orders<Vote>(votes)) expect(tally(order, 3, true)).toEqual(verdict);
 });
 
 test('without tokens a majority is enough, under whatever numbers, and the highest is told', () => {
-  expect(tally([yes(9n), yes(2n), open], 2, false)).toEqual({ kind: 'won', ticket: 9n });
-  expect(tally([yes(2n), yes(9n), open], 2, false)).toEqual({ kind: 'won', ticket: 9n });
+  expect(tally([yes(9n), yes(2n), open], 2, false)).toEqual({ kind: 'won', token: 9n });
+  expect(tally([yes(2n), yes(9n), open], 2, false)).toEqual({ kind: 'won', token: 9n });
   expect(tally([yes(2n), no, open], 2, false)).toEqual({ kind: 'open' });
 });
 
 const { signal } = new AbortController();
-const vote = (ticket: bigint, until: number, span = 1, lost?: AbortSignal): NodeAnswer => ({
-  ...{ kind: 'yes', ticket, until, span, lost },
+const vote = (token: bigint, until: number, span = 1, lost?: AbortSignal): NodeAnswer => ({
+  ...{ kind: 'yes', token, until, span, lost },
 });
 const refused: NodeAnswer = { kind: 'no', why: 'refused', mayHold: false };
 
 test.each([
   ['as long as a majority of its votes', [vote(1n, 10), vote(1n, 30), vote(1n, 20)], { until: 20 }],
   ['as long as the votes under its number', [vote(1n, 10), vote(2n, 90), vote(1n, 20)], { until: 10 }],
-  ['for as many tickets as each vote gave', [vote(1n, 9, 8), vote(1n, 9, 3), vote(1n, 9, 5)], { span: 3 }],
-  ['for as many tickets as the votes under its number', [vote(1n, 9, 8), vote(2n, 9, 3), vote(1n, 9, 5)], { span: 5 }],
+  ['for as many tokens as each vote gave', [vote(1n, 9, 8), vote(1n, 9, 3), vote(1n, 9, 5)], { span: 3 }],
+  ['for as many tokens as the votes under its number', [vote(1n, 9, 8), vote(2n, 9, 3), vote(1n, 9, 5)], { span: 5 }],
   ['whatever others refused', [vote(1n, 10), refused, vote(1n, 20)], { until: 10, span: 1, losable: false }],
   ['until a vote is lost, where a node can tell', [vote(1n, 9), vote(1n, 9, 1, signal)], { losable: true }],
   [

@@ -5,7 +5,7 @@ import { randomFrom } from '../../../src/testing/random.ts';
 /**
  * The token algorithm alone: the real tally, over nodes and a network in miniature, in random schedules. Messages are
  * delayed, lost and overtake each other; nodes restart with their data; minorities are unreachable; rivals propose numbers of
- * their own, and their holds lapse while they still gather votes.
+ * their own, and their holds expire while they still gather votes.
  */
 const SCHEDULES = 100_000;
 const STEPS = 120;
@@ -20,7 +20,7 @@ type Variant = 'sound' | 'different majorities';
 interface Storage {
   last: number;
   holder: number;
-  lapses: number;
+  expires: number;
 }
 
 /** A message to a node, or its answer to a rival. */
@@ -50,7 +50,7 @@ function schedule(seed: number, variant: Variant): string | undefined {
   const among = (count: number): number => Math.floor(random() * count);
   const count = 3 + among(3);
   const majority = majorityOf(count);
-  const nodes: Storage[] = Array.from({ length: count }, () => ({ last: among(40), holder: -1, lapses: 0 }));
+  const nodes: Storage[] = Array.from({ length: count }, () => ({ last: among(40), holder: -1, expires: 0 }));
   const rivals: Rival[] = Array.from({ length: 2 + among(2) }, () => ({
     ...{ round: 0, began: 0, state: 'idle' as const, seen: 0, votes: [], stored: new Set<number>(), number: 0 },
   }));
@@ -70,7 +70,7 @@ function schedule(seed: number, variant: Variant): string | undefined {
   /** What a node does in one step. */
   const serve = ({ node: at, rival, round, number, kind }: Message): void => {
     const node = nodes[at]!;
-    if (node.holder >= 0 && node.lapses <= now) node.holder = -1;
+    if (node.holder >= 0 && node.expires <= now) node.holder = -1;
     const answer = (reply: Message['kind'], with_: number): void =>
       send({ to: -1, rival, round, number: with_, kind: reply, node: at });
     if (kind === 'release') {
@@ -81,15 +81,15 @@ function schedule(seed: number, variant: Variant): string | undefined {
     } else if (node.holder >= 0 && node.holder !== round) answer('no', 0);
     else {
       const kept = node.holder === round;
-      const ticket = kept ? Math.max(tickets.get(`${at} ${round}`)!, number) : Math.max(node.last + 1, number);
-      tickets.set(`${at} ${round}`, ticket);
-      node.last = Math.max(node.last, ticket);
+      const token = kept ? Math.max(tokens.get(`${at} ${round}`)!, number) : Math.max(node.last + 1, number);
+      tokens.set(`${at} ${round}`, token);
+      node.last = Math.max(node.last, token);
       node.holder = round;
-      node.lapses = now + LEASE;
-      answer('yes', ticket);
+      node.expires = now + LEASE;
+      answer('yes', token);
     }
   };
-  const tickets = new Map<string, number>();
+  const tokens = new Map<string, number>();
 
   const give = (rival: number): void => {
     for (const at of nodes.keys()) ask(rival, at, 'release', 0);
@@ -113,22 +113,22 @@ function schedule(seed: number, variant: Variant): string | undefined {
     const self = rivals[rival]!;
     if (self.round !== round || self.state !== 'asking') return undefined;
     if (kind === 'stored') self.stored.add(node);
-    else self.votes[node] = kind === 'yes' ? { kind: 'yes', ticket: BigInt(number) } : { kind: 'no' };
+    else self.votes[node] = kind === 'yes' ? { kind: 'yes', token: BigInt(number) } : { kind: 'no' };
     self.seen = Math.max(self.seen, number);
     if (variant === 'different majorities') {
       const yes = self.votes.filter((vote) => vote.kind === 'yes');
       if (self.number > 0) return self.stored.size >= majority ? granted(rival, self.number) : undefined;
       if (yes.length < majority) return undefined;
-      self.number = Math.max(...yes.map((vote) => Number(vote.ticket)));
+      self.number = Math.max(...yes.map((vote) => Number(vote.token)));
       for (const at of nodes.keys()) ask(rival, at, 'store', self.number);
       return undefined;
     }
     const verdict = tally(self.votes, majority, true);
-    if (verdict.kind === 'won') return granted(rival, Number(verdict.ticket));
+    if (verdict.kind === 'won') return granted(rival, Number(verdict.token));
     if (verdict.kind === 'lost') give(rival);
     else if (verdict.kind === 'raise') {
       for (const [at, vote] of self.votes.entries()) {
-        if (vote.kind !== 'yes' || vote.ticket >= verdict.to) continue;
+        if (vote.kind !== 'yes' || vote.token >= verdict.to) continue;
         self.votes[at] = { kind: 'open' };
         ask(rival, at, 'attempt', Number(verdict.to));
       }

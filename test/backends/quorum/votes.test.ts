@@ -227,7 +227,7 @@ test('of attempts that find a node started anew at the same moment, none counts 
   const lock = quorum([node, memory(), third]);
   const holder = claim();
   expect((await lock.attempt(holder)).granted).toBe(true);
-  for await (const { key, ticket } of third.inspect!('k')) await third.evict!(key, ticket); // two votes are left
+  for await (const { key, token } of third.inspect!('k')) await third.evict!(key, token); // two votes are left
   restart();
   const [, second] = await Promise.all([lock.attempt(claim({ key: 'other' })), lock.attempt(claim())]);
   expect(second.granted, 'granted to a second holder, with the vote that the node has forgotten').toBe(false);

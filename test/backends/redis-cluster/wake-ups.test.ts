@@ -36,7 +36,7 @@ describeOn('redis', 'redis-cluster, whose turn it is', () => {
           expect((await waiters.attempt(waiter)).granted).toBe(false);
           await holders.release(holder);
           const grant = granted(await mail.next(1_500));
-          expect(granted(await waiters.attempt(waiter)).ticket).toBe(grant.ticket);
+          expect(granted(await waiters.attempt(waiter)).token).toBe(grant.token);
           await waiters.release(waiter);
         }
       }

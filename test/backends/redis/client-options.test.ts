@@ -134,8 +134,8 @@ describeOn('redis', 'redis, what the client is told', () => {
       await using fleet = new Fleet(clients(server.port, ours, { commandOptions: { typeMapping } }));
       const backend = await fleet.backend(library, { prefix: `mapped:${library}` });
       const claims = Array.from({ length: 8 }, (_, i) => wish(`${i}`));
-      const tickets = (await Promise.all(claims.map((claim) => backend.attempt(claim)))).map(
-        (it) => granted(it).ticket,
+      const tokens = (await Promise.all(claims.map((claim) => backend.attempt(claim)))).map(
+        (it) => granted(it).token,
       );
       expect(await keysSeen(backend)).toHaveLength(8);
       const next = wish('0');
@@ -143,7 +143,7 @@ describeOn('redis', 'redis, what the client is told', () => {
       expect((await backend.attempt(next)).granted).toBe(false);
       expect(await backend.renew(claims)).toEqual(claims.map(({ ttl }) => ({ validFor: ttl })));
       expect((await backend.release(claims[0]!)).freed).toBe(true);
-      expect((await mail.next())!.ticket).toBeGreaterThan(tickets[0]!);
+      expect((await mail.next())!.token).toBeGreaterThan(tokens[0]!);
       await askRedis(server.port, 'CONFIG SET maxmemory 1');
       const passed = await backend.release(wish('none'), wish('none'));
       await askRedis(server.port, 'CONFIG SET maxmemory 0');

@@ -49,14 +49,14 @@ export async function loseThePrimary(
   await using holders = createLocks(one);
   await using waiters = createLocks(two);
   const kept = await holders.mutex(key('kept')).acquire({ ttl: 12_000 });
-  const lapsing = await holders.mutex(key('lapsing')).acquire({ ttl: 1_500, renew: false });
+  const expiring = await holders.mutex(key('expiring')).acquire({ ttl: 1_500, renew: false });
   let toldWith: number | undefined;
   kept.signal.addEventListener('abort', () => {
     toldWith = kept.remaining;
   });
-  const waiting = waiters.mutex(key('lapsing')).acquire({ wait: 20_000 });
+  const waiting = waiters.mutex(key('expiring')).acquire({ wait: 20_000 });
   await until('it stands in line', async () => {
-    for await (const standing of probe.inspect!(key('lapsing'))) if (!standing.held) return true;
+    for await (const standing of probe.inspect!(key('expiring'))) if (!standing.held) return true;
     return false;
   });
   await strike();
@@ -64,8 +64,8 @@ export async function loseThePrimary(
   const [write, lease] = await Promise.all([firstWrite(probe, key), settleWithin('the waiter holds', waiting, 20_000)]);
   const served = performance.now() - struck;
   expect(served, 'the waiter proceeds soon after the client can write').toBeLessThan(Math.max(write, 1_500) + POLL);
-  expect(lapsing.held, 'nobody holds what another holds').toBe(false);
-  expect(lease.token).toBeGreaterThan(lapsing.token);
+  expect(expiring.held, 'nobody holds what another holds').toBe(false);
+  expect(lease.token).toBeGreaterThan(expiring.token);
   await lease.release();
   const rival = await waiters.mutex(key('kept')).tryAcquire();
   if (rival) expect(kept.held, 'nobody holds what another holds').toBe(false);

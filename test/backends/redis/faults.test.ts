@@ -41,7 +41,7 @@ describeOn('redis', 'redis under faults', () => {
   };
 
   for (const library of LIBRARIES) {
-    test(`${library}: a grant whose reply was lost is found again with the same ticket`, async () => {
+    test(`${library}: a grant whose reply was lost is found again with the same token`, async () => {
       await using proxy = await startProxy(server.port);
       await using far = new Fleet(proxy.port);
       const backend = await far.backend(library);
@@ -54,7 +54,7 @@ describeOn('redis', 'redis under faults', () => {
       const again = granted(await backend.attempt(claim));
       const other = await (await fleet.backend()).attempt(wish('lost-reply', { queue: false }));
       expect(other.granted).toBe(false);
-      expect(granted(await backend.attempt(claim)).ticket).toBe(again.ticket);
+      expect(granted(await backend.attempt(claim)).token).toBe(again.token);
       expect(await backend.release(claim)).toEqual({ freed: true, next: undefined });
     });
 
@@ -129,7 +129,7 @@ describeOn('redis', 'redis under faults', () => {
       expect(await mail.next(), 'a wake without a grant: what was told meanwhile went unheard').toBeUndefined();
       expect((await backend.attempt(waiter)).granted).toBe(false);
       await backend.release(holder);
-      expect((await mail.next())?.ticket).toBe(granted(await backend.attempt(waiter)).ticket);
+      expect((await mail.next())?.token).toBe(granted(await backend.attempt(waiter)).token);
     });
 
     test(`${library}: a listening connection that is lost as it opens is given up at once`, async () => {
@@ -231,11 +231,11 @@ describeOn('redis', 'redis under faults', () => {
     await using near = new Fleet(own.port);
     const backend = await near.backend();
     const before = wish('wiped', { span: 64 });
-    const { ticket } = granted(await backend.attempt(before));
+    const { token } = granted(await backend.attempt(before));
     await own.restart({ wipe: true });
     await working(backend);
     expect(await backend.renew([before])).toEqual(['gone']);
-    expect(granted(await backend.attempt(wish('wiped'))).ticket).toBeGreaterThan(ticket + 64n);
+    expect(granted(await backend.attempt(wish('wiped'))).token).toBeGreaterThan(token + 64n);
   });
 
   test('a restart with data: hold and place are as they were', async () => {
@@ -243,13 +243,13 @@ describeOn('redis', 'redis under faults', () => {
     await using near = new Fleet(own.port);
     const backend = await near.backend();
     const [holder, waiter] = [wish('kept'), wish('kept')];
-    const { ticket } = granted(await backend.attempt(holder));
+    const { token } = granted(await backend.attempt(holder));
     await backend.attempt(waiter);
     await own.restart();
     await working(backend);
-    expect(granted(await backend.attempt(holder)).ticket).toBe(ticket);
+    expect(granted(await backend.attempt(holder)).token).toBe(token);
     await backend.release(holder);
-    expect(granted(await backend.attempt(waiter)).ticket).toBeGreaterThan(ticket);
+    expect(granted(await backend.attempt(waiter)).token).toBeGreaterThan(token);
   });
 
   test('node-redis before 6.3, which says only by an error that its listening connection ended, opens it again too', async () => {

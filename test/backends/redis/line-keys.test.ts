@@ -40,7 +40,7 @@ describeOn('redis', 'the keys of a line of redis', () => {
     ['the hold that was alone', [LONG, {}]],
     ['the one that came beside it', [{}, LONG]],
     ['one between others', [{}, LONG, {}]],
-  ])('live as long as the longest lease, and its last ticket is remembered: that of %s', async (_, leases) => {
+  ])('live as long as the longest lease, and its last token is remembered: that of %s', async (_, leases) => {
     const backend = await backendOf();
     for (const lease of leases) granted(await backend.attempt(wish('long', lease, permit(5))));
     expect(await lives('long')).toBeGreaterThan(6.9);
@@ -49,7 +49,7 @@ describeOn('redis', 'the keys of a line of redis', () => {
   test.each([
     ['two come with it', [LONG, LONG], undefined],
     ['one is renewed for it', [{}, {}], LONG],
-  ])('live hardly longer than the longest lease, and its last ticket is remembered, where nobody returns: %s', async (_, leases, renewed) => {
+  ])('live hardly longer than the longest lease, and its last token is remembered, where nobody returns: %s', async (_, leases, renewed) => {
     const backend = await backendOf();
     const claims = leases.map((lease) => wish('short', lease, permit(5)));
     for (const claim of claims) granted(await backend.attempt(claim));
@@ -59,7 +59,7 @@ describeOn('redis', 'the keys of a line of redis', () => {
     expect(hours).toBeLessThan(8);
   });
 
-  test('live as long as whoever lets one in remembers its last ticket, though that one itself would remember it for less', async () => {
+  test('live as long as whoever lets one in remembers its last token, though that one itself would remember it for less', async () => {
     const [long, brief] = [await backendOf(), await fleet.backend('ioredis', { remember: '10s' })];
     const [holder, waiter] = [wish('mixed'), wish('mixed', LONG)];
     granted(await long.attempt(holder));

@@ -182,12 +182,12 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     expect(validFor).toBeGreaterThan(1_000);
   });
 
-  test('a forced release keeps the last ticket in mind, for as long as a release does', async () => {
+  test('a forced release keeps the last token in mind, for as long as a release does', async () => {
     const backend = await fleet.backend('ioredis', { remember: '2h' });
-    const { ticket } = granted(await backend.attempt(wish('forced')));
-    expect(await backend.evict!('forced', ticket)).toBe(true);
+    const { token } = granted(await backend.attempt(wish('forced')));
+    expect(await backend.evict!('forced', token)).toBe(true);
     const client = fleet.ioredis();
-    expect(await client.get('holdfast:{forced}')).toBe(`1 free ${ticket} 0001`);
+    expect(await client.get('holdfast:{forced}')).toBe(`1 free ${token} 0001`);
     const left = await client.pttl('holdfast:{forced}');
     expect(left).toBeLessThanOrEqual(7_200_000);
     expect(left).toBeGreaterThan(7_190_000);
@@ -201,7 +201,7 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     expect(await backend.renew([claims[0], { ...claims[1], ttl: 30_000 }])).toEqual(['gone', 'gone']);
   });
 
-  test('a renewal keeps the key of a hold for its lease, and as long as its last ticket is remembered', async () => {
+  test('a renewal keeps the key of a hold for its lease, and as long as its last token is remembered', async () => {
     const backend = await fleet.backend('ioredis', { remember: '2h' });
     const claim = wish('kept');
     granted(await backend.attempt(claim));
@@ -229,10 +229,10 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     const client = fleet.ioredis();
     const [holder, waiter] = [wish('beyond'), wish('beyond')];
     for (const claim of [holder, waiter]) await backend.attempt(claim);
-    const [one, kind, ticket, span, , ...words] = (await client.get('holdfast:{beyond}'))!.split(' ');
+    const [one, kind, token, span, , ...words] = (await client.get('holdfast:{beyond}'))!.split(' ');
     expect(kind).toBe('held');
     // As it stands there when that lease is over, but for the renewals.
-    await client.set('holdfast:{beyond}', [one, kind, ticket, span, '1'.padStart(16, '0'), ...words].join(' '));
+    await client.set('holdfast:{beyond}', [one, kind, token, span, '1'.padStart(16, '0'), ...words].join(' '));
     expect(await backend.renew([holder])).toEqual([{ validFor: holder.ttl }]);
     expect((await backend.release(holder)).freed).toBe(true);
   });
@@ -247,18 +247,18 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     for (const { key } of claims) granted(await backend.attempt(wish(key, { queue: false })));
   });
 
-  test('who waits in a short line is released by force, by the ticket of its place', async () => {
+  test('who waits in a short line is released by force, by the token of its place', async () => {
     const backend = await fleet.backend();
     const [holder, waiter] = [wish('short'), wish('short')];
-    const { ticket } = granted(await backend.attempt(holder));
+    const { token } = granted(await backend.attempt(holder));
     await backend.attempt(waiter);
-    const tickets: bigint[] = [];
-    for await (const standing of backend.inspect!('short', { exact: true })) tickets.push(standing.ticket);
-    expect(tickets).toHaveLength(2);
-    expect(await backend.evict!('short', tickets[1]!)).toBe(true);
+    const tokens: bigint[] = [];
+    for await (const standing of backend.inspect!('short', { exact: true })) tokens.push(standing.token);
+    expect(tokens).toHaveLength(2);
+    expect(await backend.evict!('short', tokens[1]!)).toBe(true);
     const left: bigint[] = [];
-    for await (const standing of backend.inspect!('short', { exact: true })) left.push(standing.ticket);
-    expect(left).toEqual([ticket]);
+    for await (const standing of backend.inspect!('short', { exact: true })) left.push(standing.token);
+    expect(left).toEqual([token]);
   });
 
   test('whoever is refused is told when the first of the holders will be gone, also of those it lets in by asking', async () => {
@@ -282,12 +282,12 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     const backend = await fleet.backend('ioredis', { remember: '2h' });
     const client = fleet.ioredis();
     const claim = wish('again', { ttl: 20_000 });
-    const { ticket } = granted(await backend.attempt(claim));
+    const { token } = granted(await backend.attempt(claim));
     for (const [ttl, left] of [
       [10_000, 20_000],
       [40_000, 40_000],
     ] as const) {
-      expect(granted(await backend.attempt({ ...claim, ttl })).ticket).toBe(ticket);
+      expect(granted(await backend.attempt({ ...claim, ttl })).token).toBe(token);
       expect(Math.abs((await client.pttl('holdfast:{again}')) - 7_200_000 - left)).toBeLessThan(5_000);
       const remaining: number[] = [];
       for await (const standing of backend.inspect!('again', { exact: true })) remaining.push(standing.remaining);
@@ -295,7 +295,7 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     }
   });
 
-  test('a renewal of who shares a room leaves the lapse of who leaves none as it is', async () => {
+  test('a renewal of who shares a room leaves the expiry of who leaves none as it is', async () => {
     const backend = await fleet.backend();
     const [holder, waiter] = [wish('whole', { ttl: 200 }), wish('whole')];
     granted(await backend.attempt(holder));

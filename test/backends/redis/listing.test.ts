@@ -83,21 +83,21 @@ describeOn('redis', 'redis, listed at scale', () => {
   test('a long line is read and searched in portions, and is whole and in order', async () => {
     const holders = Array.from({ length: 1_300 }, () => wish('line', { ttl: 60_000 }, SHARED));
     const waiters = Array.from({ length: 1_200 }, () => wish('line', { ttl: 60_000 }));
-    const tickets = (await Promise.all(holders.map((claim) => near.attempt(claim)))).map((one) => granted(one).ticket);
+    const tokens = (await Promise.all(holders.map((claim) => near.attempt(claim)))).map((one) => granted(one).token);
     const refused = await Promise.all(waiters.map((claim) => near.attempt(claim)));
     expect(refused.some((attempt) => attempt.granted)).toBe(false);
-    await near.renew(holders.slice(0, 1_100)); // now many lapse in one moment
+    await near.renew(holders.slice(0, 1_100)); // now many expiry in one moment
     const before = await scripts(server.port);
     const line = await collected(near.inspect!('line', { exact: true }));
     expect(line.map(({ position }) => position)).toEqual(Array.from({ length: 2_500 }, (_, i) => i));
-    expect(line.filter(({ held }) => held).map(({ ticket }) => ticket)).toEqual(tickets.sort((a, b) => Number(a - b)));
+    expect(line.filter(({ held }) => held).map(({ token }) => token)).toEqual(tokens.sort((a, b) => Number(a - b)));
     expect(line.slice(1_300).every(({ held }) => !held)).toBe(true);
     expect((await scripts(server.port)) - before, 'scripts for 2,500').toBeGreaterThanOrEqual(5);
 
     // Of those that were renewed, these are in the first portion and in the last.
     for (const gone of [line[3]!, line[240]!, line[1_299]!, line[1_300]!, line[2_499]!]) {
-      expect(await near.evict!('line', gone.ticket), `place ${gone.position}`).toBe(true);
-      expect(await near.evict!('line', gone.ticket)).toBe(false);
+      expect(await near.evict!('line', gone.token), `place ${gone.position}`).toBe(true);
+      expect(await near.evict!('line', gone.token)).toBe(false);
     }
     expect(await collected(near.inspect!('line', { exact: true }))).toHaveLength(2_495);
     expect((await collected(near.inspect!('li'))).length, 'by prefix').toBe(2_495);

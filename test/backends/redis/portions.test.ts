@@ -56,7 +56,7 @@ describeOn('redis', 'redis and long lines: no script does more than a portion', 
     await far.attempt(waiter);
     await askRedis(server.port, 'CONFIG RESETSTAT');
     expect((await near.release(holder)).freed).toBe(true);
-    expect((await mail.next())?.ticket).toBe(granted(await far.attempt(waiter)).ticket);
+    expect((await mail.next())?.token).toBe(granted(await far.attempt(waiter)).token);
     const { count, told } = await scripts();
     expect(told).toBeGreaterThanOrEqual(MANY);
     expect(told / count, 'told by one script').toBeLessThanOrEqual(51);
@@ -139,13 +139,13 @@ describeOn('redis', 'redis and long lines: no script does more than a portion', 
   test('holders whose lease is over leave fifty at a time, and who asks then is admitted', async () => {
     const backend = await fleet.backend();
     const permits = { take: 1, of: 120 };
-    const claims = Array.from({ length: 120 }, () => wish('lapsed', {}, permits));
+    const claims = Array.from({ length: 120 }, () => wish('expired', {}, permits));
     for (const claim of claims) granted(await backend.attempt(claim));
     for (let i = 0; i < claims.length; i += 40)
       await backend.renew(claims.slice(i, i + 40).map((claim) => ({ ...claim, ttl: 50 })));
     await sleep(100);
     await askRedis(server.port, 'CONFIG RESETSTAT');
-    granted(await backend.attempt(wish('lapsed', {}, permits)));
+    granted(await backend.attempt(wish('expired', {}, permits)));
     expect((await scripts()).count, 'of fifty, of fifty, of twenty').toBe(3);
   });
 

@@ -30,7 +30,7 @@ describeOn('redis', 'a renewal of a hold that is alone', () => {
     return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await askRedis(server.port, 'INFO commandstats'))?.[1]);
   }
 
-  test('keeps its key for longer each time, however old its ticket is', async () => {
+  test('keeps its key for longer each time, however old its token is', async () => {
     const backend = await fleet.backend('ioredis', { remember: REMEMBER });
     const claim = wish('old');
     granted(await backend.attempt(claim));
@@ -40,13 +40,13 @@ describeOn('redis', 'a renewal of a hold that is alone', () => {
     expect(await vanishesAt('old')).toBeGreaterThanOrEqual(first + 300);
   });
 
-  test('keeps its key until the last ticket that it reserved ahead of the clock has passed', async () => {
+  test('keeps its key until the last token that it reserved ahead of the clock has passed', async () => {
     const backend = await fleet.backend('ioredis', { remember: REMEMBER });
     const ahead = 600_000_000n;
     const claim = wish('ahead', { span: 1_000, atLeast: BigInt(Date.now()) * 1_000n + ahead });
-    const { ticket } = granted(await backend.attempt(claim));
+    const { token } = granted(await backend.attempt(claim));
     await backend.renew([claim]);
-    const last = Number(ticket) + claim.span;
+    const last = Number(token) + claim.span;
     expect(await vanishesAt('ahead')).toBe(Math.ceil(last / 1_000) + claim.ttl + REMEMBER);
   });
 

@@ -87,7 +87,7 @@ describeOn('redis', 'what ioredis sends again after its connection was lost', ()
       const backend = redis(at.client);
       const evict = async (name: string): Promise<boolean> => {
         const claim = wish(at.key(name));
-        return backend.evict!(claim.key, granted(await backend.attempt(claim)).ticket);
+        return backend.evict!(claim.key, granted(await backend.attempt(claim)).token);
       };
       expect(await evict('forced')).toBe(true);
       let cut = at.proxy.cutAfter(EVICT.sha1);

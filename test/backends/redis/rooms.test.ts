@@ -20,7 +20,7 @@ const FEW = [520, 530, 550, 600, 900, ALL_SEATS];
 const MANY = [...FEW, 525, 535, 541, 547, 555, 560, 575, 640, 700, 800, 1_000];
 
 const step = fc.record({
-  kind: fc.constantFrom('join', 'join', 'try', 'leave', 'leave narrowest', 'lapse', 'evict', 'again', 'renew'),
+  kind: fc.constantFrom('join', 'join', 'try', 'leave', 'leave narrowest', 'expiry', 'evict', 'again', 'renew'),
   which: fc.nat(),
   take: fc.integer({ min: 1, max: 3 }),
 });
@@ -55,11 +55,11 @@ class Line {
         : this.#line[which % this.#line.length]!;
     if (kind === 'again') return void (await this.#backend.attempt(claim));
     if (kind === 'renew') return void (await this.#backend.renew([claim]));
-    const [ticket] = (await this.#client.hget(`${this.#lock}:claims`, claim.id))!.split(' ');
+    const [token] = (await this.#client.hget(`${this.#lock}:claims`, claim.id))!.split(' ');
     const held = Number(await this.#client.zscore(`${this.#lock}:line`, claim.id)) < 0;
     this.#line = this.#line.filter((each) => each !== claim);
-    if (kind === 'evict') expect(await this.#backend.evict!(this.#key, BigInt(ticket!)), kind).toBe(true);
-    else if (kind === 'lapse' && held) {
+    if (kind === 'evict') expect(await this.#backend.evict!(this.#key, BigInt(token!)), kind).toBe(true);
+    else if (kind === 'expiry' && held) {
       await this.#client.zadd(`${this.#lock}:line`, 'XX', -1, claim.id);
       await this.#backend.release(wish(this.#key));
     } else expect((await this.#backend.release(claim)).freed, kind).toBe(true);

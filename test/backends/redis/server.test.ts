@@ -75,11 +75,11 @@ describeOn('redis', 'redis and its settings', () => {
       await backend.attempt(third);
       expect(await backend.renew([holder])).toEqual([{ validFor: holder.ttl }]);
       await backend.release(holder, wish('rights'));
-      const { ticket } = (await mail.next())!;
+      const { token } = (await mail.next())!;
       const seen = [];
       for await (const standing of backend.inspect!('rights')) seen.push(standing.held);
       expect(seen).toEqual([true, false, false]);
-      expect(await backend.evict!('rights', ticket)).toBe(true);
+      expect(await backend.evict!('rights', token)).toBe(true);
       granted(await backend.attempt(third));
       expect((await backend.check!()).map(({ code }) => code)).toEqual(['not-checked']);
     });
@@ -269,12 +269,12 @@ describeOn('redis', 'redis and its settings', () => {
     const backend = await fleet.backend();
     const client = fleet.ioredis();
     const old = [wish('torn'), wish('torn'), wish('torn')];
-    const { ticket } = granted(await backend.attempt(old[0]!));
+    const { token } = granted(await backend.attempt(old[0]!));
     for (const claim of old.slice(1)) await backend.attempt(claim);
     await client.del('holdfast:{torn}');
     expect(await backend.renew([old[0]!])).toEqual(['gone']);
     expect(await client.zcard('holdfast:{torn}:line'), 'a line without a lock').toBe(3);
-    expect(await backend.evict!('torn', ticket), 'nobody is there').toBe(false);
+    expect(await backend.evict!('torn', token), 'nobody is there').toBe(false);
     for await (const standing of backend.inspect!('torn', { exact: true })) expect.unreachable(inspect(standing));
     const [holder, waiter] = [wish('torn'), wish('torn')];
     granted(await backend.attempt(holder));
@@ -330,7 +330,7 @@ describeOn('redis', 'redis and its settings', () => {
     expect((await backend.attempt(waiter)).granted).toBe(false);
     expect(mail.wakes, 'told, and not granted').toEqual([]);
     expect(await backend.release(holder)).toMatchObject({ freed: true });
-    expect((await mail.next())?.ticket).toBe(granted(await backend.attempt(waiter)).ticket);
+    expect((await mail.next())?.token).toBe(granted(await backend.attempt(waiter)).token);
   });
 
   test('what a primary that is cut off refuses is refused, whatever else the same script was asked', async ({
@@ -436,7 +436,7 @@ describeOn('redis', 'redis and its settings', () => {
     }
   });
 
-  test('a key outlives a last ticket that is days ahead of the clock, also when its hold was renewed', async () => {
+  test('a key outlives a last token that is days ahead of the clock, also when its hold was renewed', async () => {
     const backend = await fleet.backend();
     const DAYS = 3 * 86_400_000;
     const claim = wish('ahead', { atLeast: BigInt(Date.now() + DAYS) * 1_000n });

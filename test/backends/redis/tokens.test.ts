@@ -11,7 +11,7 @@ import { Fleet } from './fleet.ts';
 import { granted, Mail, wish } from './scene.ts';
 import { expiryOf } from './version.ts';
 
-const STEPS = ['take', 'stand', 'leave', 'evict', 'lapse', 'read', 'again', 'lose', 'batch', 'hot'] as const;
+const STEPS = ['take', 'stand', 'leave', 'evict', 'expiry', 'read', 'again', 'lose', 'batch', 'hot'] as const;
 
 describeOn('redis', 'tokens of redis and the clock of its server', () => {
   let server: Server;
@@ -43,11 +43,11 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     );
   });
 
-  test('no ticket is ahead of the server at the moment it is given, alone or in line', async () => {
+  test('no token is ahead of the server at the moment it is given, alone or in line', async () => {
     const client = fleet.ioredis();
     const behind = (record: string): void => {
-      const [ticket, span, seen] = record.split(' ').map(Number) as [number, number, number];
-      expect(ticket + span - 1 - seen, `µs by which the last ticket of "${record}" is ahead`).toBeLessThanOrEqual(0);
+      const [token, span, seen] = record.split(' ').map(Number) as [number, number, number];
+      expect(token + span - 1 - seen, `µs by which the last token of "${record}" is ahead`).toBeLessThanOrEqual(0);
     };
     for (const span of [1, 65, 1_024]) {
       for (let i = 0; i < 3; i++) {
@@ -84,7 +84,7 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     }
   });
 
-  test('hand-overs inside a process go on: a hot key gets the tickets that it asks for', async () => {
+  test('hand-overs inside a process go on: a hot key gets the tokens that it asks for', async () => {
     const hot = wish('hot', { span: 65 });
     granted(await backend.attempt(hot));
     await backend.release(hot);
@@ -92,15 +92,15 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     expect(granted(await backend.attempt(wish('hot', { span: 65 }))).span).toBe(65);
   });
 
-  test('a hold that is raised among its own tickets keeps the last of them, also where it asks for fewer', async () => {
+  test('a hold that is raised among its own tokens keeps the last of them, also where it asks for fewer', async () => {
     const first = wish('own');
     granted(await backend.attempt(first));
     await backend.release(first);
     await sleep(2);
     const claim = wish('own', { span: 65 });
-    const { ticket } = granted(await backend.attempt(claim));
-    const raised = granted(await backend.attempt({ ...claim, span: 1, atLeast: ticket + 10n }));
-    expect([raised.ticket, raised.span]).toEqual([ticket + 10n, 55]);
+    const { token } = granted(await backend.attempt(claim));
+    const raised = granted(await backend.attempt({ ...claim, span: 1, atLeast: token + 10n }));
+    expect([raised.token, raised.span]).toEqual([token + 10n, 55]);
   });
 
   test('a hold is raised to what is proposed, alone and in a line: never below what it has, with as many as are behind the clock', async () => {
@@ -108,45 +108,45 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
       const key = `raise-${beside}`;
       const claim = wish(key, { span: 65 }, SHARED);
       const before = wish(key, {}, SHARED);
-      granted(await backend.attempt(before)); // of a key of which nothing is known, one ticket is given
+      granted(await backend.attempt(before)); // of a key of which nothing is known, one token is given
       if (!beside) await backend.release(before);
       await sleep(2);
-      const { ticket, span } = granted(await backend.attempt(claim));
+      const { token, span } = granted(await backend.attempt(claim));
       expect(span).toBe(65);
       await sleep(2);
       const to = async (atLeast: bigint, asked = 65): Promise<[bigint, number | undefined]> => {
         const grant = granted(await backend.attempt({ ...claim, span: asked, atLeast }));
-        return [grant.ticket - ticket, grant.span];
+        return [grant.token - token, grant.span];
       };
-      expect(await to(ticket - 10n), 'below its own').toEqual([0n, 65]);
-      expect(await to(ticket + 63n, 1), 'the last but one of its own').toEqual([63n, 2]);
-      expect(await to(ticket + 65n), 'behind its own').toEqual([65n, 65]);
-      expect(await to(ticket + 60_000_000n), 'ahead of the clock').toEqual([60_000_000n, 1]);
+      expect(await to(token - 10n), 'below its own').toEqual([0n, 65]);
+      expect(await to(token + 63n, 1), 'the last but one of its own').toEqual([63n, 2]);
+      expect(await to(token + 65n), 'behind its own').toEqual([65n, 65]);
+      expect(await to(token + 60_000_000n), 'ahead of the clock').toEqual([60_000_000n, 1]);
       const next = granted(await backend.attempt(wish(key, {}, SHARED)));
-      expect(next.ticket - ticket, 'the next claim').toBe(60_000_001n);
+      expect(next.token - token, 'the next claim').toBe(60_000_001n);
     }
   });
 
-  test('a proposal of the ticket that it has leaves a hold as it is: more tickets may be those of others', async () => {
+  test('a proposal of the token that it has leaves a hold as it is: more tokens may be those of others', async () => {
     for (const beside of [0, 1]) {
       const key = `same-${beside}`;
       const claim = wish(key, {}, SHARED);
-      const { ticket } = granted(await backend.attempt(claim));
+      const { token } = granted(await backend.attempt(claim));
       if (beside) granted(await backend.attempt(wish(key, {}, SHARED)));
       await sleep(2);
-      const same = granted(await backend.attempt({ ...claim, span: 65, atLeast: ticket }));
-      expect([same.ticket, same.span]).toEqual([ticket, 1]);
+      const same = granted(await backend.attempt({ ...claim, span: 65, atLeast: token }));
+      expect([same.token, same.span]).toEqual([token, 1]);
     }
   });
 
-  test('while the last ticket of a line is ahead of the clock, each next one is one above it', async () => {
+  test('while the last token of a line is ahead of the clock, each next one is one above it', async () => {
     const first = wish('next', { atLeast: BigInt(Date.now() + 60_000) * 1_000n }, SHARED);
-    const { ticket } = granted(await backend.attempt(first));
+    const { token } = granted(await backend.attempt(first));
     for (const above of [1n, 2n, 3n])
-      expect(granted(await backend.attempt(wish('next', {}, SHARED))).ticket).toBe(ticket + above);
+      expect(granted(await backend.attempt(wish('next', {}, SHARED))).token).toBe(token + above);
   });
 
-  test('a grant that is told brings as many tickets as it asked for', async () => {
+  test('a grant that is told brings as many tokens as it asked for', async () => {
     const [holder, waiter] = [wish('many'), wish('many', { span: 65 })];
     await using mail = await Mail.of(backend, waiter);
     granted(await backend.attempt(holder));
@@ -155,24 +155,24 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     await backend.release(holder);
     const told = (await mail.next())!;
     expect(told.span).toBe(65);
-    expect(granted(await backend.attempt(waiter))).toMatchObject({ ticket: told.ticket, span: 65 });
+    expect(granted(await backend.attempt(waiter))).toMatchObject({ token: told.token, span: 65 });
   });
 
-  test('what is proposed is above the last ticket, or one above that is given', async () => {
+  test('what is proposed is above the last token, or one above that is given', async () => {
     const claim = wish('above');
-    const { ticket } = granted(await backend.attempt({ ...claim, atLeast: BigInt(Date.now() + 5_000) * 1_000n }));
+    const { token } = granted(await backend.attempt({ ...claim, atLeast: BigInt(Date.now() + 5_000) * 1_000n }));
     await backend.release(claim);
-    expect(granted(await backend.attempt(wish('above', { atLeast: ticket }))).ticket).toBe(ticket + 1n);
+    expect(granted(await backend.attempt(wish('above', { atLeast: token }))).token).toBe(token + 1n);
   });
 
   test('of a key of which nothing is known, a proposal hardly behind the clock is taken, and no older one', async () => {
     const ago = (ms: number): bigint => BigInt(Date.now() - ms) * 1_000n;
     const hardly = ago(10);
-    expect(granted(await backend.attempt(wish('hardly', { atLeast: hardly }))).ticket).toBe(hardly);
-    expect(granted(await backend.attempt(wish('older', { atLeast: ago(3_000) }))).ticket).toBeGreaterThan(ago(900));
+    expect(granted(await backend.attempt(wish('hardly', { atLeast: hardly }))).token).toBe(hardly);
+    expect(granted(await backend.attempt(wish('older', { atLeast: ago(3_000) }))).token).toBeGreaterThan(ago(900));
   });
 
-  test('the key of a hold is kept for its lease and the memory of its ticket, and longer where that is ahead of the clock', async () => {
+  test('the key of a hold is kept for its lease and the memory of its token, and longer where that is ahead of the clock', async () => {
     const client = fleet.ioredis();
     const remembering = await fleet.backend('ioredis', { remember: '2h' });
     // What is ahead of the clock comes nearer to it; what is behind it costs nothing, however old.
@@ -192,25 +192,25 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     }
   });
 
-  test('in a line the next ticket is above the one that a holder was raised to', async () => {
+  test('in a line the next token is above the one that a holder was raised to', async () => {
     const [first, second, third] = [1, 2, 3].map(() => wish('raised', {}, SHARED)) as [Claim, Claim, Claim];
-    const { ticket } = granted(await backend.attempt(first));
+    const { token } = granted(await backend.attempt(first));
     granted(await backend.attempt(second));
-    const atLeast = ticket + 1_000_000n;
-    expect(granted(await backend.attempt({ ...first, atLeast })).ticket).toBe(atLeast);
-    expect(granted(await backend.attempt(third)).ticket).toBeGreaterThan(atLeast);
+    const atLeast = token + 1_000_000n;
+    expect(granted(await backend.attempt({ ...first, atLeast })).token).toBe(atLeast);
+    expect(granted(await backend.attempt(third)).token).toBeGreaterThan(atLeast);
   });
 
-  test('who waits keeps the ticket of its place, whatever is proposed: who stands behind it gets a higher one', async () => {
+  test('who waits keeps the token of its place, whatever is proposed: who stands behind it gets a higher one', async () => {
     const [holder, waiter, last] = [wish('place'), wish('place'), wish('place')];
-    const { ticket } = granted(await backend.attempt(holder));
+    const { token } = granted(await backend.attempt(holder));
     await backend.attempt(waiter);
     await backend.attempt(last);
-    await backend.attempt({ ...waiter, atLeast: ticket + 1_000_000n });
+    await backend.attempt({ ...waiter, atLeast: token + 1_000_000n });
     await backend.release(holder);
-    const before = granted(await backend.attempt(waiter)).ticket;
+    const before = granted(await backend.attempt(waiter)).token;
     await backend.release(waiter);
-    expect(granted(await backend.attempt(last)).ticket).toBeGreaterThan(before);
+    expect(granted(await backend.attempt(last)).token).toBeGreaterThan(before);
   });
 
   test('tokens of an older version, which ran ahead of the clock, are never given again', async () => {
@@ -219,25 +219,25 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     const ahead = now + 2_000_000n;
     await client.set('holdfast:{older}', `1 free ${ahead} 0065`, 'PX', 60_000);
     const claim = wish('older', { span: 65 });
-    const { ticket, span } = granted(await backend.attempt(claim));
-    expect([ticket, span]).toEqual([ahead + 65n, 1]);
+    const { token, span } = granted(await backend.attempt(claim));
+    expect([token, span]).toEqual([ahead + 65n, 1]);
     await backend.release(claim);
     expect(await client.pttl('holdfast:{older}'), 'remembered until the clock has passed it').toBeGreaterThan(2_000);
-    expect(granted(await backend.attempt(wish('older', { span: 65 }))).ticket).toBe(ahead + 66n);
+    expect(granted(await backend.attempt(wish('older', { span: 65 }))).token).toBe(ahead + 66n);
   });
 
-  test('the key of a hold whose many tickets an older version gave ahead of the clock is kept until the last of them has passed', async () => {
+  test('the key of a hold whose many tokens an older version gave ahead of the clock is kept until the last of them has passed', async () => {
     const client = fleet.ioredis();
     const remember = 60_000;
     const claim = wish('older hold');
-    const ticket = (Date.now() + 60_000) * 1_000;
+    const token = (Date.now() + 60_000) * 1_000;
     const span = 9_999;
     const words = `${claim.id} ${claim.take} ${claim.of} ${claim.ttl} - old`;
-    await client.set('holdfast:{older hold}', `1 sole ${ticket} ${span} ${Date.now()}000 ${words}`);
+    await client.set('holdfast:{older hold}', `1 sole ${token} ${span} ${Date.now()}000 ${words}`);
     granted(await (await fleet.backend('ioredis', { remember })).attempt(claim));
     const passed = (await expiryOf(client, 'holdfast:{older hold}')) - claim.ttl - remember;
     // The server counts from when the script began.
-    expect(passed - (ticket + span) / 1_000).toBeGreaterThan(-10);
+    expect(passed - (token + span) / 1_000).toBeGreaterThan(-10);
   });
 
   test('side by side with an older version: it is told in its own words, and its words are taken with care', async () => {
@@ -245,10 +245,10 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     const listener = fleet.ioredis();
     const holder = wish('mixed', { span: 65 });
     granted(await backend.attempt(holder));
-    // As an older process stands in line: with a channel of the old name, and all the tickets that it asked for.
+    // As an older process stands in line: with a channel of the old name, and all the tokens that it asked for.
     const waiter = wish('mixed', { span: 65 });
-    const record = (ticket: bigint, channel: string): string =>
-      `${ticket} 0065 ${BigInt(Date.now()) * 1_000n} ${waiter.id} ${waiter.take} ${waiter.of} 30000 ${channel} old`;
+    const record = (token: bigint, channel: string): string =>
+      `${token} 0065 ${BigInt(Date.now()) * 1_000n} ${waiter.id} ${waiter.take} ${waiter.of} 30000 ${channel} old`;
     await using mail = await Mail.of(backend, wish('mixed'));
     const second = wish('mixed', { span: 65 });
     await backend.attempt(second);
@@ -263,11 +263,11 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     await backend.release(holder);
     expect(await heard).toMatch(new RegExp(`^\\d+ ${waiter.id} \\d+$`));
     expect(mail.wakes).toEqual([]);
-    // As an older process hands over to one of ours: without the number of tickets.
+    // As an older process hands over to one of ours: without the number of tokens.
     await using own = await Mail.of(backend, second);
     const [channel] = (await client.pubsub('CHANNELS', '*:mail:2:*')) as string[];
     await client.publish(channel!, `1795226102090509 ${second.id} 30000`);
-    expect(await own.next()).toMatchObject({ ticket: 1_795_226_102_090_509n, span: 1 });
+    expect(await own.next()).toMatchObject({ token: 1_795_226_102_090_509n, span: 1 });
   });
 });
 
@@ -291,13 +291,13 @@ class Run implements AsyncDisposable {
     if (kind === 'batch') await Promise.all([1, 2, 3].map(() => this.#ask(wish(this.#key, { span }))));
     if (kind === 'hot') for (let i = 0; i < 20; i++) await this.#brief(wish(this.#key, { span, queue: false }));
     if (kind === 'read') await this.#ask(wish(this.#key, {}, SHARED));
-    if (kind === 'lapse') await this.#lapse(wish(this.#key, { span, ttl: 10, queue: false }));
+    if (kind === 'expiry') await this.#expiry(wish(this.#key, { span, ttl: 10, queue: false }));
     if (kind === 'again' && held) await this.#ask(held.claim);
     if (kind === 'leave' && held) {
       this.#claims.delete(held.claim.id);
       await this.#backend.release(held.claim);
     }
-    if (kind === 'evict' && held?.grant) await this.#backend.evict!(this.#key, held.grant.ticket);
+    if (kind === 'evict' && held?.grant) await this.#backend.evict!(this.#key, held.grant.token);
     if (kind === 'lose') await askRedis(this.#server.port, 'FLUSHALL');
   }
 
@@ -305,9 +305,9 @@ class Run implements AsyncDisposable {
     const known = this.#claims.get(claim.id)?.grant;
     const attempt = await this.#backend.attempt(claim);
     const grant = attempt.granted ? attempt : undefined;
-    if (grant && grant.ticket !== known?.ticket && claim.take === claim.of) {
-      expect(grant.ticket, 'above all before').toBeGreaterThan(this.#highest);
-      this.#highest = grant.ticket + BigInt((grant.span ?? claim.span) - 1);
+    if (grant && grant.token !== known?.token && claim.take === claim.of) {
+      expect(grant.token, 'above all before').toBeGreaterThan(this.#highest);
+      this.#highest = grant.token + BigInt((grant.span ?? claim.span) - 1);
     }
     if (grant || claim.queue) this.#claims.set(claim.id, { claim, grant: grant ?? known });
   }
@@ -318,7 +318,7 @@ class Run implements AsyncDisposable {
     await this.#backend.release(claim);
   }
 
-  async #lapse(claim: Claim): Promise<void> {
+  async #expiry(claim: Claim): Promise<void> {
     await this.#ask(claim);
     this.#claims.delete(claim.id);
     await sleep(12);

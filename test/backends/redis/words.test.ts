@@ -37,12 +37,12 @@ describeOn('redis', 'words that wake', () => {
   }
 
   /**
-   * Leaves words while so many claims wait, and gives what each of them is told first, and the ticket of the words.
+   * Leaves words while so many claims wait, and gives what each of them is told first, and the token of the words.
    * @param unread the process stands still for so many ms then
    */
   async function told(key: string, text: string, count: number, { ttl = 60_000, unread = 0 } = {}) {
     const holder = wish(key, { answered: ANY });
-    const { ticket } = granted(await backend.attempt(holder));
+    const { token } = granted(await backend.attempt(holder));
     await using stack = new AsyncDisposableStack();
     const news: Awaited<ReturnType<typeof waiting>>['news'][] = [];
     for (let n = 0; n < count; n++) news.push((await waiting(key, stack)).news);
@@ -52,13 +52,13 @@ describeOn('redis', 'words that wake', () => {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, unread);
     }
     expect(await released).toMatchObject({ freed: true, left: true });
-    return { ticket, news: await Promise.all(news) };
+    return { token, news: await Promise.all(news) };
   }
 
   test('a claim that waits has the words with its wake, also the one whose turn it is', async () => {
     const text = '1 two\nlines: \u{1F512} ask x';
-    const { ticket, news } = await told('carried', text, 2);
-    const left = { text, ticket, age: expect.closeTo(0, -2), validFor: expect.closeTo(60_000, -2) };
+    const { token, news } = await told('carried', text, 2);
+    const left = { text, token, age: expect.closeTo(0, -2), validFor: expect.closeTo(60_000, -2) };
     expect(news).toEqual([
       { grant: undefined, left },
       { grant: undefined, left },

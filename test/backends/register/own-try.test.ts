@@ -47,7 +47,7 @@ test.each([
 
 describe('a write that its client sent twice, over which another process has written meanwhile', () => {
   /** Its first try is taken, somebody joins the line, and the second try is refused. */
-  async function twice(act: (backend: Backend, ticket: bigint) => Promise<unknown>): Promise<unknown> {
+  async function twice(act: (backend: Backend, token: bigint) => Promise<unknown>): Promise<unknown> {
     const all = shared();
     const { backend, way, write } = detouring(all);
     const other = register(memoryStore(all));
@@ -58,7 +58,7 @@ describe('a write that its client sent twice, over which another process has wri
       expect(await other.attempt(claim('b'))).toMatchObject({ granted: true });
       return write(...call);
     };
-    return act(backend, grant.ticket);
+    return act(backend, grant.token);
   }
 
   test('a release knows that it freed', async () => {
@@ -66,7 +66,7 @@ describe('a write that its client sent twice, over which another process has wri
   });
 
   test('an eviction knows that it freed', async () => {
-    expect(await twice((backend, ticket) => backend.evict!('k', ticket))).toBe(true);
+    expect(await twice((backend, token) => backend.evict!('k', token))).toBe(true);
   });
 });
 
@@ -75,19 +75,19 @@ describe('what another process removed first', () => {
     const all = shared();
     const [one, other] = [register(memoryStore(all)), register(memoryStore(all))];
     const grant = await one.attempt(claim('a'));
-    return { one, other, ticket: grant.granted ? grant.ticket : expect.fail('the first claim must be granted') };
+    return { one, other, token: grant.granted ? grant.token : expect.fail('the first claim must be granted') };
   };
 
   test('a release has not freed, though it knew the claim', async () => {
-    const { one, other, ticket } = await opened();
-    expect(await other.evict!('k', ticket)).toBe(true);
+    const { one, other, token } = await opened();
+    expect(await other.evict!('k', token)).toBe(true);
     expect(await one.release({ key: 'k', id: 'a' })).toEqual({ freed: false });
   });
 
   test('an eviction has not freed, though it knew the claim', async () => {
-    const { one, other, ticket } = await opened();
+    const { one, other, token } = await opened();
     await other.attempt(claim('b')); // so it knows the line
     expect(await one.release({ key: 'k', id: 'a' })).toEqual({ freed: true });
-    expect(await other.evict!('k', ticket)).toBe(false);
+    expect(await other.evict!('k', token)).toBe(false);
   });
 });

@@ -105,7 +105,7 @@ test('a process that goes round among 11,000 keys of the dead has all of them th
   expect(await over(round())).toBe(keys.length);
 });
 
-test('a claim that lapsed and comes again under the same id is alive, also for who saw it long ago', async () => {
+test('a claim that expired and comes again under the same id is alive, also for who saw it long ago', async () => {
   const { all, clock } = open();
   const [slow, watcher, other] = [0, 1, 2].map(() => register(memoryStore(all, { clock }), { clock }));
   expect(await slow!.attempt(claim('k', 'a', 1_000))).toMatchObject({ granted: true });

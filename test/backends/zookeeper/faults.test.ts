@@ -47,7 +47,7 @@ describeOn('zookeeper', 'one server that can be hard to reach', () => {
     const lease = await locks.mutex(key).acquire({ wait: 5_000 });
     await settleWithin('the cut', cutting);
     expect(await standings(other, key), 'the node whose creation was not answered, and no other').toMatchObject([
-      { held: true, ticket: lease.token },
+      { held: true, token: lease.token },
     ]);
     expect(await lease.release()).toBe(true);
     expect(await standings(other, key)).toEqual([]);

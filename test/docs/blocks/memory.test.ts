@@ -316,7 +316,7 @@ test('fencing: the guard lets the holder write', async () => {
   expect(counter).toBe(1);
 });
 
-test('fencing: after a hold that lapsed the key stays taken for the delay', async () => {
+test('fencing: after a hold that expired the key stays taken for the delay', async () => {
   const clock = manualClock();
   const { lease, locks: own } = await example(
     'docs/guides/ttl-renewal-fencing.md',

@@ -29,7 +29,7 @@ export const BROKEN: Readonly<Record<string, (engine: Backend) => Backend>> = {
     let refused = 0;
     const beside = (attempt: Attempt): Attempt =>
       !attempt.granted && !attempt.left && ++refused % 3 === 0
-        ? { granted: true, ticket: 9_000_000n + BigInt(refused), validFor: 2_000 }
+        ? { granted: true, token: 9_000_000n + BigInt(refused), validFor: 2_000 }
         : attempt;
     return around(engine, { attempt: async (claim) => beside(await engine.attempt(claim)) });
   },

@@ -12,18 +12,18 @@ const TICK = 1_000;
 /** What is there in the end is what the callers were told is kept, it is of its run, and nobody began after it. */
 function kept({ history, left }: Round): string[] {
   const told = all(history, 'had').filter((had) => had.kept === true);
-  const lost = told.filter(({ token }) => token !== left?.ticket);
+  const lost = told.filter(({ token }) => token !== left?.token);
   const begun = all(history, 'begun');
-  const maker = left && begun.find(({ token }) => token === left.ticket);
+  const maker = left && begun.find(({ token }) => token === left.token);
   const made = all(history, 'done').find(({ op }) => op === maker?.op)?.value;
   return [
-    ...lost.map(({ op, token }) => `${op} has a result of ${token}, and that of ${left?.ticket} is kept`),
+    ...lost.map(({ op, token }) => `${op} has a result of ${token}, and that of ${left?.token} is kept`),
     ...(left && !left.text.endsWith(` "${made}"`)
-      ? [`the run of ${left.ticket} gave "${made}", and that is not kept`]
+      ? [`the run of ${left.token} gave "${made}", and that is not kept`]
       : []),
     ...begun
-      .filter(({ token }) => left && token > left.ticket)
-      .map(({ op, token }) => `${op} began with ${token}, although the result of ${left!.ticket} was there`),
+      .filter(({ token }) => left && token > left.token)
+      .map(({ op, token }) => `${op} began with ${token}, although the result of ${left!.token} was there`),
   ];
 }
 

@@ -67,7 +67,7 @@ const holds: Checker = (history) => {
   );
 };
 
-/** After a hold that lapsed, or whose process died, nobody has the key before its `delay` is over. */
+/** After a hold that expired, or whose process died, nobody has the key before its `delay` is over. */
 const delays: Checker = (history) => {
   const terms = termsOf(history);
   const owners = ownersOf(history);

@@ -32,7 +32,7 @@ const OF_MEMOS: readonly Feature[] = ['detect', 'maxHold', 'wait: 0', 'signal', 
 export function excluded(feature: Feature, primitive: Primitive, kind: Kind): string | undefined {
   if (primitive === 'memo' && !OF_MEMOS.includes(feature)) return 'a memo has no such option';
   if (feature === 'permits' && !COUNTED.includes(primitive)) return 'only a semaphore has permits';
-  if (feature === 'adaptive' && kind === 'session') return 'a lease that adapts has to lapse by itself';
+  if (feature === 'adaptive' && kind === 'session') return 'a lease that adapts has to expire by itself';
   return undefined;
 }
 

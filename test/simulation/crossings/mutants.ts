@@ -27,7 +27,7 @@ export const CROSSING_MUTANTS: readonly CrossingMutant[] = [
     foundBy: 'delays',
   },
   {
-    bug: 'gives back at once what lapsed without a renewal, whatever its delay',
+    bug: 'gives back at once what expired without a renewal, whatever its delay',
     at: ['delay', 'renew: false'],
     file: 'core/line/key-holds.ts',
     sound: 'takeBack(this.engine, hold, hold.timing.closedUntil);',

@@ -15,7 +15,7 @@ const KEYS = ['a', 'b'] as const;
 const TTL = 1_500;
 /** The age at which a result is made again, ms. */
 const REFRESH = 300;
-/** After the end: what was unknown is undone or has lapsed, and words for those who wait are gone. */
+/** After the end: what was unknown is undone or has expired, and words for those who wait are gone. */
 const SETTLED = 40_000;
 
 interface Side {

@@ -22,10 +22,10 @@ export const REGISTER_MUTANTS: readonly RegisterMutant[] = [
     foundBy: 'exclusion',
   },
   {
-    bug: 'takes a claim that lapsed and came again for what it was',
+    bug: 'takes a claim that expired and came again for what it was',
     file: 'backends/register/sightings.ts',
-    sound: '({ ticket, beat }: Beating): string',
-    broken: '({ beat }: Beating, ticket = 0): string',
+    sound: '({ token, beat }: Beating): string',
+    broken: '({ beat }: Beating, token = 0): string',
     foundBy: 'ages',
     from: 90,
   },

@@ -7,7 +7,7 @@ import type { World } from '../world.ts';
 /** What a document has of a claim. */
 interface Stored {
   readonly id: string;
-  readonly ticket: string;
+  readonly token: string;
   readonly beat: number;
   readonly life: number;
   readonly watched?: number;
@@ -15,7 +15,7 @@ interface Stored {
 
 /** A sign of life, and when it was written, in true time. */
 interface Sign {
-  readonly ticket: string;
+  readonly token: string;
   readonly beat: number;
   readonly at: number;
 }
@@ -77,9 +77,9 @@ export class StoreMachine {
   #look(by: string, before: string | undefined, text: string): void {
     const { now } = this.#world;
     const after = placesOf(text);
-    for (const { id, ticket, beat, watched = 0 } of after) {
+    for (const { id, token, beat, watched = 0 } of after) {
       const sign = this.#signs.get(id);
-      if (sign?.ticket !== ticket || sign.beat !== beat) this.#signs.set(id, { ticket, beat, at: now });
+      if (sign?.token !== token || sign.beat !== beat) this.#signs.set(id, { token, beat, at: now });
       const age = now - this.#signs.get(id)!.at;
       if (watched > age * RATES + 1) this.wrong.push(`${by} wrote ${watched} ms of ${id}, which is ${age} ms old`);
     }

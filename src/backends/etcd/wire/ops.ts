@@ -35,9 +35,9 @@ export const listing = (line: Buffer): OutgoingMessage<typeof RangeRequest> => (
 });
 export const list = (line: Buffer): Op => ({ range: listing(line) });
 
-/** The places ahead of this ticket, without their values. */
-export const ahead = (line: Buffer, ticket: bigint): Op => ({
-  range: { key: line, rangeEnd: endOf(line), keysOnly: true, maxCreateRevision: ticket - 1n },
+/** The places ahead of this token, without their values. */
+export const ahead = (line: Buffer, token: bigint): Op => ({
+  range: { key: line, rangeEnd: endOf(line), keysOnly: true, maxCreateRevision: token - 1n },
 });
 /** The last place of a line, and how many places there are. */
 export const newest = (line: Buffer): Op => ({
@@ -45,8 +45,8 @@ export const newest = (line: Buffer): Op => ({
 });
 
 const equals = (target: bigint, condition: Condition): Condition => ({ target, result: COMPARE.equal, ...condition });
-export const stillStands = (key: Buffer, ticket: bigint): Condition =>
-  equals(COMPARE.createRevision, { key, createRevision: ticket });
+export const stillStands = (key: Buffer, token: bigint): Condition =>
+  equals(COMPARE.createRevision, { key, createRevision: token });
 export const isUnder = (key: Buffer, lease: bigint): Condition => equals(COMPARE.lease, { key, lease });
 /** The revision that was read; 0 means that there was no key. */
 export const ifUnchanged = (key: Buffer, modRevision: bigint): Condition =>

@@ -3,5 +3,5 @@
 CREATE TABLE IF NOT EXISTS note (
   name   BLOB PRIMARY KEY, -- prefix, '/', name
   text   TEXT NOT NULL,
-  lapses REAL NOT NULL     -- ms of the machine's monotonic clock
+  expires REAL NOT NULL     -- ms of the machine's monotonic clock
 ) STRICT, WITHOUT ROWID;

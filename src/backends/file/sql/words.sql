@@ -2,7 +2,7 @@
 CREATE TABLE IF NOT EXISTS word (
   name   BLOB PRIMARY KEY, -- prefix, '/', key of the memo
   record BLOB NOT NULL,    -- see shared/record.ts; its times are ms of the machine's monotonic clock
-  lapses REAL NOT NULL     -- nothing of it counts from then on
+  expires REAL NOT NULL     -- nothing of it counts from then on
 ) STRICT;
 
-CREATE INDEX IF NOT EXISTS word_lapses ON word (lapses);
+CREATE INDEX IF NOT EXISTS word_expires ON word (expires);

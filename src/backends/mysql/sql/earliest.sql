@@ -1,4 +1,4 @@
--- The server's time when this is evaluated, or earlier: what has lapsed by then has lapsed. µs since 1970.
+-- The server's time when this is evaluated, or earlier: what has expired by then has expired. µs since 1970.
 --
 -- UTC_TIMESTAMP stands still from the start of the statement, also while it waits for a row lock. SYSDATE goes on, but in the
 -- session's time zone. So: the start, plus how far SYSDATE is from NOW, which is the start in the same time zone.

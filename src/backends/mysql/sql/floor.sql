@@ -1,3 +1,3 @@
--- Raises the floor that new rows start from, before rows with lower tickets go: tickets of a key never go back.
--- :ticket
-UPDATE {table} SET ticket = GREATEST(ticket, CAST(:ticket AS UNSIGNED)) WHERE name = ''
+-- Raises the floor that new rows start from, before rows with lower tokens go: tokens of a key never go back.
+-- :token
+UPDATE {table} SET token = GREATEST(token, CAST(:token AS UNSIGNED)) WHERE name = ''

@@ -1,7 +1,7 @@
 -- Gives up a hold or a place.
 -- :name, :mark (`@id `)
 -- Result: no row changed: there was none.
---         insertId: 1 if it had not lapsed as a hold, plus 2 if others stand in the line.
+--         insertId: 1 if it had not expired as a hold, plus 2 if others stand in the line.
 UPDATE {table}
 SET line = CONCAT(
       SUBSTRING_INDEX(line, :mark, 1),

@@ -1,2 +1,2 @@
 -- Some of those whose time is over.
-DELETE FROM {notes} WHERE lapses <= {earliest} LIMIT 100
+DELETE FROM {notes} WHERE expires <= {earliest} LIMIT 100

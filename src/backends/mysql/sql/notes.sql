@@ -2,7 +2,7 @@
 CREATE TABLE IF NOT EXISTS {notes} (
   name VARBINARY(600) NOT NULL,
   text VARBINARY(1024) NOT NULL,
-  lapses BIGINT NOT NULL,
+  expires BIGINT NOT NULL,
   PRIMARY KEY (name),
-  KEY lapses (lapses)
+  KEY expires (expires)
 ) ENGINE = InnoDB

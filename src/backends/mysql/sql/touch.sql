@@ -1,5 +1,5 @@
--- A sign of life of many claims, at most one of each key: each lapses its ttl from now, and if :keeps is 1 no sooner than it
--- would have. What has lapsed stays so.
+-- A sign of life of many claims, at most one of each key: each expires its ttl from now, and if :keeps is 1 no sooner than it
+-- would have. What has expired stays so.
 -- {list}  one row per claim: name, mark (`@id `), ttl (µs); in the order of the names, so that two of these statements
 --         never wait for each other in a circle
 -- :notAfter  the server's time after which it is too late

@@ -1,2 +1,2 @@
 -- :name
-DELETE FROM {words} WHERE name = :name AND GREATEST(counts, lapses) > {earliest}
+DELETE FROM {words} WHERE name = :name AND GREATEST(counts, expires) > {earliest}

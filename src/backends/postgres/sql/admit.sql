@@ -10,30 +10,30 @@ LANGUAGE plpgsql AS $holdfast$
 DECLARE
   next {line};
 BEGIN
-  FOR next IN SELECT * FROM {line} WHERE key = spot.key AND ticket >= spot.head AND NOT held ORDER BY ticket LOOP
-    IF next.lapses <= moment THEN
-      DELETE FROM {line} WHERE key = next.key AND ticket = next.ticket;
+  FOR next IN SELECT * FROM {line} WHERE key = spot.key AND token >= spot.head AND NOT held ORDER BY token LOOP
+    IF next.expires <= moment THEN
+      DELETE FROM {line} WHERE key = next.key AND token = next.token;
       spot.waits := spot.waits - 1;
-      spot.head := next.ticket + 1;
+      spot.head := next.token + 1;
       CONTINUE;
     END IF;
-    spot.head := next.ticket;
+    spot.head := next.token;
     IF spot.taken + next.take > spot.room AND spot.taken + next.take <= next.room THEN
       SELECT coalesce(min(room), {seats}) INTO spot.room FROM {line}
-        WHERE key = spot.key AND ticket >= spot.first AND ticket < spot.head AND held;
+        WHERE key = spot.key AND token >= spot.first AND token < spot.head AND held;
     END IF;
     EXIT WHEN spot.taken + next.take > least(spot.room, next.room);
     IF spot.taken = 0 THEN
-      spot.first := next.ticket; -- nobody holds, and nobody who waits is before it
+      spot.first := next.token; -- nobody holds, and nobody who waits is before it
     END IF;
     spot.taken := spot.taken + next.take;
     spot.waits := spot.waits - 1;
     spot.room := least(spot.room, next.room);
-    spot.head := next.ticket + 1;
-    UPDATE {line} SET held = true, lapses = moment + next.ttl * interval '1 ms' WHERE key = next.key AND ticket = next.ticket;
+    spot.head := next.token + 1;
+    UPDATE {line} SET held = true, expires = moment + next.ttl * interval '1 ms' WHERE key = next.key AND token = next.token;
     -- `quiet`: the queue of messages is full, and would not let the transaction commit.
     IF next.channel IS NOT NULL AND next.id IS DISTINCT FROM asking AND current_setting('holdfast.quiet', true) IS DISTINCT FROM 'on' THEN
-      PERFORM pg_notify(next.channel, next.ticket || ' ' || next.id);
+      PERFORM pg_notify(next.channel, next.token || ' ' || next.id);
     END IF;
   END LOOP;
   RETURN spot;

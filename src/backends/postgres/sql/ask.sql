@@ -1,8 +1,8 @@
 -- The words under a key.
 --   age  how old they may be, ms; null: as old as they are
--- Gives no row, or one: the ticket of the hold that left them, for how many ms they are there and will be, and behind an x
+-- Gives no row, or one: the token of the hold that left them, for how many ms they are there and will be, and behind an x
 -- the words in hex.
-CREATE OR REPLACE FUNCTION {answer}(a_key bytea, a_age float8) RETURNS TABLE (ticket bigint, age float8, valid float8, said text)
+CREATE OR REPLACE FUNCTION {answer}(a_key bytea, a_age float8) RETURNS TABLE (token bigint, age float8, valid float8, said text)
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off
 AS $holdfast$
@@ -14,7 +14,7 @@ BEGIN
     RAISE read_only_sql_transaction USING MESSAGE = 'holdfast: this server is read-only, and may not know the newest words';
   END IF;
   RETURN QUERY
-    SELECT newest.ticket, past.ms, date_part('epoch', newest.until - moment) * 1000, 'x' || encode(newest.text, 'hex')
+    SELECT newest.token, past.ms, date_part('epoch', newest.until - moment) * 1000, 'x' || encode(newest.text, 'hex')
     FROM (SELECT * FROM {words} w WHERE w.key = a_key ORDER BY w.era DESC LIMIT 1) AS newest,
       LATERAL (SELECT CASE WHEN newest.since < newest.until THEN date_part('epoch', moment - newest.since) * 1000 ELSE 0 END AS ms) AS past
     -- After the clock was set back the age is below 0.
@@ -26,7 +26,7 @@ $holdfast$;
 --   age     how old the words may be, ms; null: as old as they are
 --   mark    what others see of it while it holds
 --   counts  for so long after its ttl it counts among the tries of its key, ms; 0: it does not
--- Gives what {attempt} gives, or the state 'left', with `ticket` of the hold that left the words; and beside it
+-- Gives what {attempt} gives, or the state 'left', with `token` of the hold that left the words; and beside it
 --   tries             of a hold that counts: the holds begun since words were left last
 --   mark              of the hold that stands first, in hex, if it counts, where this claim is refused
 --   age, valid, said  of the words
@@ -34,7 +34,7 @@ CREATE OR REPLACE FUNCTION {ask}(
   a_key bytea, a_id text, a_take int, a_room int, a_ttl float8, a_span int, a_label bytea,
   a_queue boolean, a_until float8, a_least bigint, a_channel text, a_grace float8,
   a_age float8, a_mark text, a_counts float8,
-  OUT state text, OUT ticket bigint, OUT ahead int, OUT retry_after float8, OUT server_time float8,
+  OUT state text, OUT token bigint, OUT ahead int, OUT retry_after float8, OUT server_time float8,
   OUT tries int, OUT mark text, OUT age float8, OUT valid float8, OUT said text
 ) LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off
@@ -45,7 +45,7 @@ DECLARE
 BEGIN
   SELECT * INTO there FROM {answer}(a_key, a_age);
   IF NOT FOUND THEN
-    SELECT * INTO state, ticket, ahead, retry_after, server_time FROM {attempt}(
+    SELECT * INTO state, token, ahead, retry_after, server_time FROM {attempt}(
       a_key, a_id, a_take, a_room, a_ttl, a_span, a_label, a_queue, a_until, a_least, a_channel, a_grace);
     IF state = 'late' THEN
       RETURN;
@@ -54,7 +54,7 @@ BEGIN
     SELECT * INTO there FROM {answer}(a_key, a_age);
   END IF;
   IF FOUND THEN
-    SELECT 'left', there.ticket, there.age, there.valid, there.said INTO state, ticket, age, valid, said;
+    SELECT 'left', there.token, there.age, there.valid, there.said INTO state, token, age, valid, said;
     server_time := date_part('epoch', clock_timestamp()) * 1000;
     -- Most of those that are answered have no place, and lock nothing.
     PERFORM {release}(a_key, a_id)
@@ -68,31 +68,31 @@ BEGIN
   IF state = 'waits' THEN
     -- An earlier hold, which failed or died, may have set the mark.
     mark := encode(convert_to(CASE WHEN last.good AND last.begun = (
-      SELECT coalesce(CASE WHEN k.id IS NOT NULL THEN k.ticket END,
-        (SELECT min(l.ticket) FROM {line} l WHERE l.key = a_key AND l.ticket >= k.first))
+      SELECT coalesce(CASE WHEN k.id IS NOT NULL THEN k.token END,
+        (SELECT min(l.token) FROM {line} l WHERE l.key = a_key AND l.token >= k.first))
       FROM {keys} k WHERE k.key = a_key ORDER BY k.era DESC LIMIT 1
     ) THEN last.mark ELSE '-' END, 'UTF8'), 'hex');
   ELSIF a_counts > 0 THEN
     tries := last.tries;
-    IF last.begun IS DISTINCT FROM ticket THEN
+    IF last.begun IS DISTINCT FROM token THEN
       tries := CASE WHEN last.good THEN last.tries + 1 ELSE 1 END;
-      PERFORM {begin}(a_key, tries, ticket, a_mark, a_ttl + a_counts);
+      PERFORM {begin}(a_key, tries, token, a_mark, a_ttl + a_counts);
     END IF;
   END IF;
 END
 $holdfast$;
 
 -- Notes that a hold has begun. The caller has locked the key's row.
-CREATE OR REPLACE FUNCTION {begin}(a_key bytea, a_tries int, a_ticket bigint, a_mark text, ms float8) RETURNS void
+CREATE OR REPLACE FUNCTION {begin}(a_key bytea, a_tries int, a_token bigint, a_mark text, ms float8) RETURNS void
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
   UPDATE {words} w
-    SET tries = a_tries, begun = a_ticket, mark = a_mark, counts = clock_timestamp() + ms * interval '1 ms',
+    SET tries = a_tries, begun = a_token, mark = a_mark, counts = clock_timestamp() + ms * interval '1 ms',
         steps = w.steps + 1, era = (w.steps + 1) / 64
     WHERE w.key = a_key AND w.era >= (SELECT newest.era FROM {words} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1);
   IF NOT FOUND THEN
     INSERT INTO {words} (key, tries, begun, mark, counts)
-      VALUES (a_key, a_tries, a_ticket, a_mark, clock_timestamp() + ms * interval '1 ms');
+      VALUES (a_key, a_tries, a_token, a_mark, clock_timestamp() + ms * interval '1 ms');
   END IF;
 END
 $holdfast$;

@@ -7,10 +7,10 @@ BEGIN
     DELETE FROM {notes} WHERE name = a_name;
   ELSE
     DELETE FROM {notes} n USING (
-      SELECT name FROM {notes} WHERE lapses <= clock_timestamp() AND name <> a_name LIMIT 100 FOR UPDATE SKIP LOCKED
+      SELECT name FROM {notes} WHERE expires <= clock_timestamp() AND name <> a_name LIMIT 100 FOR UPDATE SKIP LOCKED
     ) AS over WHERE n.name = over.name;
-    INSERT INTO {notes} (name, text, lapses) VALUES (a_name, a_text, clock_timestamp() + ms * interval '1 ms')
-      ON CONFLICT (name) DO UPDATE SET text = EXCLUDED.text, lapses = EXCLUDED.lapses;
+    INSERT INTO {notes} (name, text, expires) VALUES (a_name, a_text, clock_timestamp() + ms * interval '1 ms')
+      ON CONFLICT (name) DO UPDATE SET text = EXCLUDED.text, expires = EXCLUDED.expires;
   END IF;
   COMMIT;
 END

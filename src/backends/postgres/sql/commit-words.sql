@@ -33,7 +33,7 @@ BEGIN
 END
 $holdfast$;
 
--- Gives `ticket,age,valid,words`, each empty where no words are there, and behind it `tries,mark,begun`. Words and mark in hex.
+-- Gives `token,age,valid,words`, each empty where no words are there, and behind it `tries,mark,begun`. Words and mark in hex.
 CREATE OR REPLACE PROCEDURE {commit_look}(a_key bytea, INOUT answer text)
 LANGUAGE plpgsql AS $holdfast$
 BEGIN

@@ -53,17 +53,17 @@ BEGIN
 END
 $holdfast$;
 
--- Forced release of the claim with a ticket. Gives 1 if it was there and had not lapsed.
-CREATE OR REPLACE PROCEDURE {commit_evict}(a_key bytea, a_ticket bigint, quiet boolean, INOUT answer text)
+-- Forced release of the claim with a token. Gives 1 if it was there and had not expired.
+CREATE OR REPLACE PROCEDURE {commit_evict}(a_key bytea, a_token bigint, quiet boolean, INOUT answer text)
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
 {prelude}
   PERFORM set_config('holdfast.quiet', 'on', true) WHERE quiet;
   answer := coalesce((
     SELECT {release}(a_key, id)::int FROM (
-      SELECT id FROM {line} WHERE key = a_key AND ticket = a_ticket
+      SELECT id FROM {line} WHERE key = a_key AND token = a_token
       UNION ALL
-      SELECT id FROM {keys} WHERE key = a_key AND ticket = a_ticket AND id IS NOT NULL
+      SELECT id FROM {keys} WHERE key = a_key AND token = a_token AND id IS NOT NULL
     ) AS found LIMIT 1
   ), 0);
   COMMIT;

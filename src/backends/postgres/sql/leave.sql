@@ -1,4 +1,4 @@
--- Gives up a claim as {release} does. If it is a hold that has not lapsed, it leaves words in the same step: they end the tries, and
+-- Gives up a claim as {release} does. If it is a hold that has not expired, it leaves words in the same step: they end the tries, and
 -- each process that waits in the line is told that there are some, but not which.
 --   key, id  of the claim
 --   ms       how long the words stay
@@ -14,25 +14,25 @@ DECLARE
   mine bigint;
 BEGIN
   IF spot.id = a_id THEN
-    mine := CASE WHEN spot.lapses > moment THEN spot.ticket END;
+    mine := CASE WHEN spot.expires > moment THEN spot.token END;
   ELSE
-    SELECT l.ticket INTO mine FROM {line} l WHERE l.id = a_id AND l.key || '' = a_key AND l.held AND l.lapses > moment;
+    SELECT l.token INTO mine FROM {line} l WHERE l.id = a_id AND l.key || '' = a_key AND l.held AND l.expires > moment;
   END IF;
   kept := mine IS NOT NULL;
   IF kept THEN
     UPDATE {words} w
       SET tries = 0, begun = NULL, mark = NULL, counts = '-infinity',
-          ticket = mine, since = moment + fresh * interval '1 ms', until = moment + ms * interval '1 ms', text = a_text,
+          token = mine, since = moment + fresh * interval '1 ms', until = moment + ms * interval '1 ms', text = a_text,
           steps = w.steps + 1, era = (w.steps + 1) / 64
       WHERE w.key = a_key AND w.era >= (SELECT newest.era FROM {words} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1);
     IF NOT FOUND THEN
-      INSERT INTO {words} (key, ticket, since, until, text) VALUES (
+      INSERT INTO {words} (key, token, since, until, text) VALUES (
         a_key, mine, moment + fresh * interval '1 ms', moment + ms * interval '1 ms', a_text);
     END IF;
     -- The key in hex, which no other message looks like: a program that does not know it ignores it.
     IF spot.waits > 0 AND current_setting('holdfast.quiet', true) IS DISTINCT FROM 'on' THEN
       PERFORM pg_notify(waiting.channel, encode(a_key, 'hex')) FROM (
-        SELECT DISTINCT l.channel FROM {line} l WHERE l.key = a_key AND l.ticket >= spot.first AND NOT l.held AND l.channel IS NOT NULL
+        SELECT DISTINCT l.channel FROM {line} l WHERE l.key = a_key AND l.token >= spot.first AND NOT l.held AND l.channel IS NOT NULL
       ) AS waiting;
     END IF;
   END IF;

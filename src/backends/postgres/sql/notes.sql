@@ -3,6 +3,6 @@
 CREATE TABLE IF NOT EXISTS {notes} (
   name   bytea PRIMARY KEY,
   text   text NOT NULL,
-  lapses timestamptz NOT NULL
+  expires timestamptz NOT NULL
 );
-CREATE INDEX IF NOT EXISTS {=notes_over} ON {notes} (lapses);
+CREATE INDEX IF NOT EXISTS {=notes_over} ON {notes} (expires);

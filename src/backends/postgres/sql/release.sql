@@ -1,6 +1,6 @@
 -- Gives up a hold or a place, and admits whom the rule then admits.
 --   key, id   of the claim
--- Gives whether there was a hold or place that had not lapsed.
+-- Gives whether there was a hold or place that had not expired.
 CREATE OR REPLACE FUNCTION {release}(a_key bytea, a_id text) RETURNS boolean
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off
@@ -14,7 +14,7 @@ BEGIN
   UPDATE {keys} k SET taken = 0, room = {seats}, id = NULL, steps = k.steps + 1, era = (k.steps + 1) / 64
     WHERE k.key = a_key AND k.era >= (SELECT newest.era FROM {keys} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1)
       AND k.id = a_id
-    RETURNING k.lapses INTO moment;
+    RETURNING k.expires INTO moment;
   IF FOUND THEN
     RETURN moment > clock_timestamp();
   END IF;
@@ -30,7 +30,7 @@ BEGIN
     spot.room := {seats};
     spot.id := NULL;
     PERFORM {keep}(spot);
-    RETURN spot.lapses > clock_timestamp();
+    RETURN spot.expires > clock_timestamp();
   END IF;
   -- `|| ''` leaves the planner no index but the one for this.
   DELETE FROM {line} WHERE id = a_id AND key || '' = a_key RETURNING * INTO gone;
@@ -50,7 +50,7 @@ BEGIN
     spot := {admit}(spot, moment, NULL);
   END IF;
   PERFORM {keep}(spot);
-  RETURN gone.lapses > moment;
+  RETURN gone.expires > moment;
 END
 $holdfast$;
 
@@ -62,11 +62,11 @@ CREATE OR REPLACE FUNCTION {exchange}(
   a_key bytea, a_id text,
   next_key bytea, next_id text, next_take int, next_room int, next_ttl float8, next_span int, next_label bytea,
   next_queue boolean, next_until float8, next_least bigint, next_channel text, next_grace float8,
-  OUT freed boolean, OUT state text, OUT ticket bigint, OUT ahead int, OUT retry_after float8, OUT server_time float8
+  OUT freed boolean, OUT state text, OUT token bigint, OUT ahead int, OUT retry_after float8, OUT server_time float8
 ) LANGUAGE plpgsql AS $holdfast$
 BEGIN
   freed := {release}(a_key, a_id);
-  SELECT * INTO state, ticket, ahead, retry_after, server_time FROM {attempt}(
+  SELECT * INTO state, token, ahead, retry_after, server_time FROM {attempt}(
     next_key, next_id, next_take, next_room, next_ttl, next_span, next_label,
     next_queue, next_until, next_least, next_channel, next_grace);
 END

@@ -8,9 +8,9 @@ SELECT CASE WHEN to_regclass(object) IS NULL THEN object ELSE rights || ' on ' |
 FROM needed
 WHERE to_regclass(object) IS NULL OR NOT has_table_privilege(to_regclass(object), rights)
 UNION ALL
-SELECT CASE WHEN to_regclass('{tickets}') IS NULL THEN '{tickets}' ELSE 'USAGE and SELECT on {tickets}' END
-WHERE to_regclass('{tickets}') IS NULL
-   OR NOT (has_sequence_privilege(to_regclass('{tickets}'), 'USAGE') AND has_sequence_privilege(to_regclass('{tickets}'), 'SELECT'))
+SELECT CASE WHEN to_regclass('{tokens}') IS NULL THEN '{tokens}' ELSE 'USAGE and SELECT on {tokens}' END
+WHERE to_regclass('{tokens}') IS NULL
+   OR NOT (has_sequence_privilege(to_regclass('{tokens}'), 'USAGE') AND has_sequence_privilege(to_regclass('{tokens}'), 'SELECT'))
 UNION ALL
 -- Which everybody has, unless the default was changed.
 SELECT 'EXECUTE on ' || oid::regprocedure FROM pg_proc

@@ -1,4 +1,4 @@
--- Removes what nobody asks about any more, from 64 pages of the table of keys and as many of the table of words: lapsed claims, keys
+-- Removes what nobody asks about any more, from 64 pages of the table of keys and as many of the table of words: expired claims, keys
 -- that are not in use, and words that are over. What one call does is bounded by the pages, also where they are full of rows that are dead but cannot be removed yet.
 --   every   ms that must have passed since the last sweep of any process, for a sweep to begin
 --   idle    ms that a key must have been out of use
@@ -36,8 +36,8 @@ BEGIN
   high := format('(%s,0)', coalesce(next, 4294967295));
   FOR spot IN
     SELECT * FROM {keys} k
-      WHERE k.ctid >= low AND k.ctid < high AND k.lapses <= moment
-        AND (k.id IS NOT NULL OR EXISTS (SELECT FROM {line} l WHERE l.key = k.key AND l.ticket >= k.first))
+      WHERE k.ctid >= low AND k.ctid < high AND k.expires <= moment
+        AND (k.id IS NOT NULL OR EXISTS (SELECT FROM {line} l WHERE l.key = k.key AND l.token >= k.first))
       FOR NO KEY UPDATE SKIP LOCKED
   LOOP
     PERFORM {keep}({settle}(spot, clock_timestamp(), NULL));
@@ -46,8 +46,8 @@ BEGIN
   WITH unused AS (
     SELECT key, era FROM {keys} k
       WHERE k.ctid >= low AND k.ctid < high
-        AND k.lapses <= moment - idle * interval '1 ms' AND k.last < (SELECT last_value FROM {tickets})
-        AND k.id IS NULL AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = k.key AND l.ticket >= k.first)
+        AND k.expires <= moment - idle * interval '1 ms' AND k.last < (SELECT last_value FROM {tokens})
+        AND k.id IS NULL AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = k.key AND l.token >= k.first)
       FOR UPDATE SKIP LOCKED
   )
   DELETE FROM {keys} k USING unused WHERE k.key = unused.key AND k.era = unused.era;

@@ -6,8 +6,8 @@ CREATE TABLE IF NOT EXISTS {meta} (
 );
 INSERT INTO {meta} (format) SELECT 1 WHERE NOT EXISTS (SELECT FROM {meta});
 
--- Where the tickets of a key nobody remembers begin: above every ticket that a swept row can have had. Never cycles.
-CREATE SEQUENCE IF NOT EXISTS {tickets};
+-- Where the tokens of a key nobody remembers begin: above every token that a swept row can have had. Never cycles.
+CREATE SEQUENCE IF NOT EXISTS {tokens};
 
 -- One row per key in use. Its row lock puts everything that happens to the key in order. A holder who met nobody is in here
 -- alone, so that to take and to free a key is one update each; whoever joins first moves it to the line.
@@ -15,18 +15,18 @@ CREATE SEQUENCE IF NOT EXISTS {tickets};
 -- can be removed, and a search by the key alone would pass over all of them.
 CREATE TABLE IF NOT EXISTS {keys} (
   key    bytea NOT NULL,
-  last   bigint NOT NULL,             -- highest ticket given out or reserved
+  last   bigint NOT NULL,             -- highest token given out or reserved
   taken  bigint NOT NULL DEFAULT 0,   -- seats of all who hold; 0: the line is empty
   waits  int NOT NULL DEFAULT 0,      -- how many stand in line and do not hold
   room   int NOT NULL,                -- at most the smallest room named by a holder; exact when somebody waits for it
-  lapses timestamptz NOT NULL,        -- nobody in line lapses before; the one who is alone, then
+  expires timestamptz NOT NULL,        -- nobody in line expires before; the one who is alone, then
   id     text,                        -- of the one who is alone, whose take and room are those above; null: nobody is
-  ticket bigint,                      -- of the same, as are the rest
+  token bigint,                      -- of the same, as are the rest
   ttl    float8,
   joined timestamptz,
   label  bytea,
-  first  bigint NOT NULL DEFAULT 0,   -- nobody in line has a lower ticket
-  head   bigint NOT NULL DEFAULT 0,   -- nobody who waits has a lower ticket, nobody who holds has this or a higher one
+  first  bigint NOT NULL DEFAULT 0,   -- nobody in line has a lower token
+  head   bigint NOT NULL DEFAULT 0,   -- nobody who waits has a lower token, nobody who holds has this or a higher one
   steps  bigint NOT NULL DEFAULT 0,   -- how often the row was written
   era    bigint NOT NULL DEFAULT 0,   -- steps / 64
   PRIMARY KEY (key, era)
@@ -37,14 +37,14 @@ CREATE TABLE IF NOT EXISTS {keys} (
 CREATE TABLE IF NOT EXISTS {line} (
   key     bytea NOT NULL,
   id      text NOT NULL,
-  ticket  bigint NOT NULL,
+  token  bigint NOT NULL,
   take    int NOT NULL,
   room    int NOT NULL,
   ttl     float8 NOT NULL,            -- ms
   held    boolean NOT NULL,
-  lapses  timestamptz NOT NULL,
+  expires  timestamptz NOT NULL,
   joined  timestamptz NOT NULL,
   channel text,                       -- where its process listens
   label   bytea NOT NULL,
-  PRIMARY KEY (key, ticket)
+  PRIMARY KEY (key, token)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);

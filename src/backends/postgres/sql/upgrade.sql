@@ -13,7 +13,7 @@ BEGIN
     ADD COLUMN first bigint NOT NULL DEFAULT 0, ADD COLUMN head bigint NOT NULL DEFAULT 0,
     ADD COLUMN steps bigint NOT NULL DEFAULT 0, ADD COLUMN era bigint NOT NULL DEFAULT 0,
     DROP CONSTRAINT {=keys_pkey}, ADD PRIMARY KEY (key, era);
-  ALTER TABLE {line} DROP CONSTRAINT {=line_pkey}, ADD PRIMARY KEY (key, ticket);
+  ALTER TABLE {line} DROP CONSTRAINT {=line_pkey}, ADD PRIMARY KEY (key, token);
   DROP INDEX IF EXISTS {line_waiting};
 END
 $upgrade$;

@@ -4,10 +4,10 @@
 CREATE TABLE IF NOT EXISTS {words} (
   key    bytea NOT NULL,
   tries  int NOT NULL DEFAULT 0,      -- holds begun since words were left last, of claims that count
-  begun  bigint,                      -- the ticket of the last of these
+  begun  bigint,                      -- the token of the last of these
   mark   text,                        -- and its mark
   counts timestamptz NOT NULL DEFAULT '-infinity', -- until when these three count
-  ticket bigint,                      -- of the hold that left the words; null: none were left
+  token bigint,                      -- of the hold that left the words; null: none were left
   since  timestamptz,                 -- from when on they have an age: when it left them, or later
   until  timestamptz NOT NULL DEFAULT '-infinity', -- when they are over
   text   bytea,                       -- bytes, for a text of PostgreSQL cannot hold every character

@@ -1,7 +1,7 @@
 -- The attempt of a claim that words may answer. Words that do make an end of its place, or of its hold.
 --   KEYS  lock; of a Cluster, then the others, and the key of the words
 --   ARGV  what attempt.lua takes; what release.lua takes; µs that the words may be old; the mark; µs for which the claim counts, with its ttl
---   ->    answered  "=", now, the ticket of the words, when their age began, when they end, the words
+--   ->    answered  "=", now, the token of the words, when their age began, when they end, the words
 --         else      the reply of attempt.lua; the tries if it is granted and counts, or nothing; the mark of the hold that stands first, if it counts
 -- @include lock
 local now = clock()
@@ -13,13 +13,13 @@ local time = tonumber(now)
 -- @include attempt
 -- @include release
 -- @include words
--- The ticket of the hold that stands first: an earlier one, which failed or died, may have set the mark.
+-- The token of the hold that stands first: an earlier one, which failed or died, may have set the mark.
 local function first_of(key)
   local value = redis.call('GET', key)
-  if kind_of(value) == $sole then return value:sub($sole.ticket) end
+  if kind_of(value) == $sole then return value:sub($sole.token) end
   local first = redis.call('ZRANGEBYSCORE', key .. ':line', '-inf', '(0', 'LIMIT', 0, 1)[1]
   local record = first and redis.call('HGET', key .. ':claims', first)
-  return record and record:sub($record.ticket)
+  return record and record:sub($record.token)
 end
 
 local ANY_AGE = 1e16
@@ -31,20 +31,20 @@ local function ask(key, asked, keep)
   -- After the clock was set back it is below 0.
   if known and known.ends > time and age <= oldest and (age >= 0 or oldest == ANY_AGE) then
     release(key, ARGV[3])
-    return { '=', now, known.ticket, ('%.0f'):format(known.since), ('%.0f'):format(known.ends), known.text }
+    return { '=', now, known.token, ('%.0f'):format(known.since), ('%.0f'):format(known.ends), known.text }
   end
   local reply = attempt(key, asked, keep)
   local counted = known and known.counts > time
-  local ticket = reply:match('^(%d+) ')
-  if not ticket or ticket == '0' then
+  local token = reply:match('^(%d+) ')
+  if not token or token == '0' then
     return { reply, '', counted and known.mark ~= '-' and known.begun == first_of(key) and known.mark or '-' }
   end
   if counts == 0 then return { reply, '', '-' } end
   local tries = counted and known.tries or 0
-  if not known or known.begun ~= ticket then
+  if not known or known.begun ~= token then
     tries = tries + 1
-    known = known or { ticket = '0', since = 0, ends = 0, text = '' }
-    known.tries, known.begun, known.mark, known.counts = tries, ticket, mark, time + counts
+    known = known or { token = '0', since = 0, ends = 0, text = '' }
+    known.tries, known.begun, known.mark, known.counts = tries, token, mark, time + counts
     keep_words(key, known)
   end
   return { reply, tostring(tries), mark }

@@ -1,7 +1,7 @@
--- Forced release of the claim with this ticket, whoever holds it; admits whoever is next and tells them. A portion of the line
+-- Forced release of the claim with this token, whoever holds it; admits whoever is next and tells them. A portion of the line
 -- at a time.
 --   KEYS  lock; of a Cluster, then the others
---   ARGV  ticket (16 digits); where to begin: nothing, or what the last reply was; ms for which the last ticket is remembered
+--   ARGV  token (16 digits); where to begin: nothing, or what the last reply was; ms for which the last token is remembered
 --   ->    1 if there was one, 0 if not, 3 where more are to be admitted (see release.lua), or where to go on looking for it
 -- @include lock
 -- @include free
@@ -12,19 +12,19 @@ local value = redis.call('GET', KEYS[1])
 local kind = kind_of(value)
 if kind == $free then return 0 end
 if kind == $sole then
-  local ticket = value:sub($sole.ticket)
-  if ticket ~= ARGV[1] then return 0 end
-  set_free(KEYS[1], $free{ticket, span = value:sub($sole.span)}, ARGV[3], ticket > now)
+  local token = value:sub($sole.token)
+  if token ~= ARGV[1] then return 0 end
+  set_free(KEYS[1], $free{token, span = value:sub($sole.span)}, ARGV[3], token > now)
   return 1
 end
 
 local function evicted(id)
   local record = redis.call('HGET', KEYS[1] .. ':claims', id)
-  if not record or record:sub($record.ticket) ~= ARGV[1] then return nil end
+  if not record or record:sub($record.token) ~= ARGV[1] then return nil end
   return line_rule().withdraw(KEYS[1], value, now, ARGV[3], id)
 end
 
--- Who waits stands at its ticket.
+-- Who waits stands at its token.
 if ARGV[2] == '' then
   local waiter = redis.call('ZRANGEBYSCORE', KEYS[1] .. ':line', ARGV[1], ARGV[1])[1]
   local found = waiter and evicted(waiter)

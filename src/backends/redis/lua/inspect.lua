@@ -9,7 +9,7 @@ local time = tonumber(now)
 -- @include portion
 local value = redis.call('GET', KEYS[1])
 local kind = kind_of(value)
-if kind == $sole then return { now, '', standing(1, value:sub($sole.ticket.at)) } end
+if kind == $sole then return { now, '', standing(1, value:sub($sole.token.at)) } end
 if kind ~= $line then return { now, '' } end
 local found, rest = portion(KEYS[1], ARGV[1])
 local replies = { now, rest or '' }

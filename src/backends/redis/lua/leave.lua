@@ -14,22 +14,22 @@ local TOLD = 50
 -- Words of at most this many bytes go with the message. Copies of longer ones would hold up the server, so each claim asks for them.
 local CARRIED = 4096
 
--- Gives the ticket of the hold, if it is one.
-local function ticket_of(key, value, kind, id)
+-- Gives the token of the hold, if it is one.
+local function token_of(key, value, kind, id)
   if kind == $free then return nil end
   if kind == $sole then
     local sole, ttl = value:match($sole[id, ttl])
-    return sole == id and value:sub($sole.seen) + ttl * 1000 > time and value:sub($sole.ticket) or nil
+    return sole == id and value:sub($sole.seen) + ttl * 1000 > time and value:sub($sole.token) or nil
   end
   local score = redis.call('ZSCORE', key .. ':line', id)
   local record = score and redis.call('HGET', key .. ':claims', id)
-  return record and -score > time and record:sub($record.ticket) or nil
+  return record and -score > time and record:sub($record.token) or nil
 end
 
 -- `since` and `ends`: µs of the clock, so that a claim that reads its message late knows how old the words are by then.
-local function tell_all(key, ticket, since, ends)
+local function tell_all(key, token, since, ends)
   local text = ARGV[2]
-  local words = #text <= CARRIED and ('%s %.0f %.0f '):format(ticket, since, ends) .. text
+  local words = #text <= CARRIED and ('%s %.0f %.0f '):format(token, since, ends) .. text
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', key .. ':line', '(0', '+inf', 'LIMIT', 0, TOLD)) do
     local record = redis.call('HGET', key .. ':claims', id)
     local channel = record and record:match($record[channel])
@@ -42,14 +42,14 @@ end
 local function leave(key, asked)
   local value = redis.pcall('GET', key)
   local kind = kind_of(value)
-  local ticket = ticket_of(key, value, kind, asked:match('^%S+'))
-  if not ticket then return release(key, asked) and 0 end
+  local token = token_of(key, value, kind, asked:match('^%S+'))
+  if not token then return release(key, asked) and 0 end
   local ends = time + ARGV[3]
   local since = ARGV[4] == '1' and ends or time
   -- First, since a server that is short of memory refuses it, and then the hold goes on.
-  keep_words(key, { tries = 0, begun = '0', mark = '-', counts = 0, ticket = ticket, since = since, ends = ends, text = ARGV[2] })
+  keep_words(key, { tries = 0, begun = '0', mark = '-', counts = 0, token = token, since = since, ends = ends, text = ARGV[2] })
   -- Before the release: the claim that it admits waits no more, and would not be told.
-  if kind == $line then tell_all(key, ticket, since, ends) end
+  if kind == $line then tell_all(key, token, since, ends) end
   return release(key, asked) + 4
 end
 

@@ -12,7 +12,7 @@ local function look(key)
   local value = redis.pcall('GET', key)
   local kind = kind_of(value)
   if kind == $free then return nil end
-  return kind == $line and '' or standing(1, value:sub($sole.ticket.at))
+  return kind == $line and '' or standing(1, value:sub($sole.token.at))
 end
 
 for i, key in ipairs(KEYS) do

@@ -1,4 +1,4 @@
--- Sets holds to lapse their ttl from now. Never creates one, never revives one.
+-- Sets holds to expire their ttl from now. Never creates one, never revives one.
 --   KEYS  per hold: lock; of a Cluster, then the others
 --   ARGV  per hold: "<id> <take> <of> <ttl> ", as its record has it unless its ttl was changed; "<ttl> <ms to keep the key>"
 --   ->    per hold, and of one hold by itself: 1 renewed, 0 gone, "! <error>"; 2 where it stands in a line and enough of those were
@@ -28,15 +28,15 @@ local function renew_sole(key, value, hold, asked)
     since, claim = $sole.seen.format(time - ttl * 1000), $claim{id, take, of, ttl = asked.ttl, channel, label}
   end
   if value:sub($sole.seen) <= since then return 0 end
-  local ticket = value:sub($sole.ticket)
-  -- The key is kept until its last ticket is behind the clock.
-  if ticket > now then vanishes = math.ceil((ticket + value:sub($sole.span)) / 1000) + asked.keep end
+  local token = value:sub($sole.token)
+  -- The key is kept until its last token is behind the clock.
+  if token > now then vanishes = math.ceil((token + value:sub($sole.span)) / 1000) + asked.keep end
   -- First, since short of memory it is allowed, and what a script writes after it.
   redis.call('PEXPIREAT', key, vanishes)
   -- Mostly nothing changes but its last sign of life. (A user with the rights of an older version may not do it so.)
   if not claim and redis.pcall('SETRANGE', key, $sole.seen.offset, now) == #value then return 1 end
   claim = claim or value:sub($sole.words)
-  redis.call('SET', key, $sole{ticket, span = value:sub($sole.span), seen = now, words = claim}, 'KEEPTTL')
+  redis.call('SET', key, $sole{token, span = value:sub($sole.span), seen = now, words = claim}, 'KEEPTTL')
   return 1
 end
 

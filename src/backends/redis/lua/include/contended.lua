@@ -2,27 +2,27 @@
 local function contention()
   local rule = line_rule()
 
-  local function refused(ahead, lapse)
-    return ('0 %s %d %d'):format(now, ahead, math.ceil((lapse - time) / 1000))
+  local function refused(ahead, expiry)
+    return ('0 %s %d %d'):format(now, ahead, math.ceil((expiry - time) / 1000))
   end
 
-  -- Tickets for a claim that is raised to what a quorum proposes, where that is more: the first, how many, and the last.
-  local function raised(ticket, span, asked)
-    local last = ticket + span - 1
-    if asked:byte($asked.atLeast.at) == 45 or asked:sub($asked.atLeast) <= ticket then return ticket, span, last end
+  -- Tokens for a claim that is raised to what a quorum proposes, where that is more: the first, how many, and the last.
+  local function raised(token, span, asked)
+    local last = token + span - 1
+    if asked:byte($asked.atLeast.at) == 45 or asked:sub($asked.atLeast) <= token then return token, span, last end
     local proposed = asked:sub($asked.atLeast)
     local given = behind(proposed, asked:sub($asked.span))
     if proposed + given - 1 < last then given = $sole.span.format(last - proposed + 1) end
     return proposed, given, proposed + given - 1
   end
 
-  -- It is alone there itself, until `lapse`.
-  local function again(lock, value, lapse, asked, keep)
+  -- It is alone there itself, until `expiry`.
+  local function again(lock, value, expiry, asked, keep)
     local id, take, of, ttl, channel, label = asked:match($asked[id, take, of, ttl, channel, label])
-    local ticket, span = raised(value:sub($sole.ticket), value:sub($sole.span), asked)
+    local token, span = raised(value:sub($sole.token), value:sub($sole.span), asked)
     -- Never sooner than a renewal confirmed.
-    local left = math.max(ttl, math.ceil((lapse - time) / 1000))
-    return set_sole(lock, ticket, span, $claim{id, take, of, ttl = left, channel, label}, keep + left - ttl)
+    local left = math.max(ttl, math.ceil((expiry - time) / 1000))
+    return set_sole(lock, token, span, $claim{id, take, of, ttl = left, channel, label}, keep + left - ttl)
   end
 
   -- Its hold or its place in a line as it stands, or a new one at the end.
@@ -33,28 +33,28 @@ local function contention()
     if line.empty then return take(line.lock, rule.free(line), asked, keep) end
     local record = redis.call('HGET', line.claims, id)
     local score = record and redis.call('ZSCORE', line.places, id)
-    local ticket, span, final, held
+    local token, span, final, held
     if score then
-      ticket, span, held = record:sub($record.ticket), record:sub($record.span), tonumber(score) < 0
+      token, span, held = record:sub($record.token), record:sub($record.span), tonumber(score) < 0
       if held then
-        ticket, span, final = raised(ticket, span, asked)
+        token, span, final = raised(token, span, asked)
         line.last = math.max(line.last, final)
       end
     else
       held = served and line.taken + seats <= math.min(line.room, room)
-      ticket, span, final = tickets(line.last, asked)
+      token, span, final = tokens(line.last, asked)
     end
     if held or queue then
-      local lapse = time + ttl * 1000
-      if held and score then lapse = math.max(lapse, -score) end -- never sooner than a renewal confirmed
-      line.far = math.max(line.far, lapse)
-      if held and not score then rule.take_seats(line, seats, room, id, lapse) end
-      if id == line.whole then line.whole_until = lapse end
-      redis.call('HSET', line.claims, id, $record{ticket, span, seen = now, words = asked:sub($asked.words)})
+      local expiry = time + ttl * 1000
+      if held and score then expiry = math.max(expiry, -score) end -- never sooner than a renewal confirmed
+      line.far = math.max(line.far, expiry)
+      if held and not score then rule.take_seats(line, seats, room, id, expiry) end
+      if id == line.whole then line.whole_until = expiry end
+      redis.call('HSET', line.claims, id, $record{token, span, seen = now, words = asked:sub($asked.words)})
       if held then
-        redis.call('ZADD', line.places, -lapse, id)
+        redis.call('ZADD', line.places, -expiry, id)
       elseif not score then
-        redis.call('ZADD', line.places, ticket, id)
+        redis.call('ZADD', line.places, token, id)
       end
       if not score then line.last = final end
     elseif score then
@@ -62,7 +62,7 @@ local function contention()
       rule.settle(line)
     end
     rule.save(line)
-    if held then return ticket .. ' ' .. now .. ' ' .. span end
+    if held then return token .. ' ' .. now .. ' ' .. span end
     if line.more then return '-2 ' .. now end
     local ahead = redis.call('ZRANK', line.places, id) or redis.call('ZCARD', line.places)
     return refused(ahead, line.soonest or time)

@@ -1,7 +1,7 @@
 -- The rule over a line of several (src/core/contract/admission.ts): a claim is admitted when all seats taken up to and including it
 -- fit the smallest room named among them. The admitted are a prefix, so what is known of them is a sum, in the lock's string
 -- (`line` and `held` of src/backends/redis/layout.ts). Besides it there are:
---   line    sorted set of ids: holders below zero, at minus their lapse; waiters above, at their ticket
+--   line    sorted set of ids: holders below zero, at minus their expiry; waiters above, at their token
 --   claims  hash: id -> record
 -- Defined where the first line of a script is met, since most scripts meet none.
 local rule_of_line
@@ -34,8 +34,8 @@ local function line_rule()
     return at
   end
 
-  local function take_seats(line, take, of, id, lapse)
-    if line.taken == 0 and take >= of then line.whole, line.whole_until = id, lapse end
+  local function take_seats(line, take, of, id, expiry)
+    if line.taken == 0 and take >= of then line.whole, line.whole_until = id, expiry end
     line.taken = line.taken + take
     local rooms = line.rooms
     local at = place_of(rooms, of)
@@ -67,16 +67,16 @@ local function line_rule()
       claims = lock .. ':claims',
       time = tonumber(now),
       remember = remember,
-      last = value:sub($line.ticket) + value:sub($line.span) - 1,
+      last = value:sub($line.token) + value:sub($line.span) - 1,
       taken = 0,
       rooms = {}, -- those that the holders named, the smallest first, and how many named each, in turn
       room = OPEN, -- the smallest
       exact = OPEN, -- below it the rooms are exact
       keep = 0, -- ms at which the three keys vanish
-      far = 0, -- the latest lapse set here
+      far = 0, -- the latest expiry set here
       soonest = nil, -- the earliest among the holders
       whole = nil, -- the holder that leaves no room, if there is one
-      whole_until = nil, -- its lapse
+      whole_until = nil, -- its expiry
       empty = false, -- nobody is left
       more = false, -- the portion was used up before all was done
     }
@@ -84,42 +84,42 @@ local function line_rule()
     if kind == $held then
       local id, keep = value:match($held[id, keep])
       line.keep = tonumber(keep)
-      take_seats(line, 1, 1, id, tonumber(value:sub($held.lapse)))
+      take_seats(line, 1, 1, id, tonumber(value:sub($held.expiry)))
     elseif kind == $line then
       local taken, rooms, exact, keep = value:match($line[taken, rooms, exact, keep])
       line.taken, line.exact, line.keep = tonumber(taken), tonumber(exact), tonumber(keep)
       for number in (rooms or ''):gmatch('%d+') do line.rooms[#line.rooms + 1] = tonumber(number) end
       line.room = line.rooms[1] or OPEN
     else
-      local record = value:sub($sole.ticket.at)
-      local take, of, lapse = seats_of(record)
+      local record = value:sub($sole.token.at)
+      local take, of, expiry = seats_of(record)
       local id = record:match($record[id])
-      line.far = lapse
-      take_seats(line, take, of, id, lapse)
+      line.far = expiry
+      take_seats(line, take, of, id, expiry)
       -- What a lock that was deleted by hand, or evicted, may have left: possibly much, which UNLINK frees behind the scenes.
       if type(redis.pcall('UNLINK', line.places, line.claims)) == 'table' then redis.call('DEL', line.places, line.claims) end
       redis.call('HSET', line.claims, id, record)
-      redis.call('ZADD', line.places, -lapse, id)
+      redis.call('ZADD', line.places, -expiry, id)
     end
     if not line.keep then error(UNREADABLE, 0) end
     return line
   end
 
   local function free(line)
-    return $free{ticket = $line.ticket.format(line.last), span = '0001'}
+    return $free{token = $line.token.format(line.last), span = '0001'}
   end
 
   local function save(line)
     if line.empty then return set_free(line.lock, free(line), line.remember, line.last > line.time) end
-    local last, rooms = $line.ticket.format(line.last), table.concat(line.rooms, ':')
+    local last, rooms = $line.token.format(line.last), table.concat(line.rooms, ':')
     local needed = math.max(line.far, line.last) / 1000 + line.remember
     if needed > line.keep then
       line.keep = math.ceil(needed + SPARE)
       redis.call('PEXPIREAT', line.places, line.keep)
       redis.call('PEXPIREAT', line.claims, line.keep)
     end
-    local state = line.whole and $held{ticket = last, span = '0001', lapse = $held.lapse.format(line.whole_until), id = line.whole, keep = line.keep}
-      or $line{ticket = last, span = '0001', taken = line.taken, rooms, exact = line.exact, keep = line.keep}
+    local state = line.whole and $held{token = last, span = '0001', expiry = $held.expiry.format(line.whole_until), id = line.whole, keep = line.keep}
+      or $line{token = last, span = '0001', taken = line.taken, rooms, exact = line.exact, keep = line.keep}
     redis.call('SET', line.lock, state, 'PXAT', line.keep)
   end
 
@@ -140,9 +140,9 @@ local function line_rule()
       line.exact = 0 -- damaged
       return 0
     end
-    local take, of, lapse = seats_of(record)
+    local take, of, expiry = seats_of(record)
     if score < 0 then
-      lapse = -score
+      expiry = -score
       line.taken = line.taken - take
       -- Where two rooms are counted as one, the wider one goes first, no matter which holder leaves. So each holder that stays has one
       -- here that is no wider than its own.
@@ -155,7 +155,7 @@ local function line_rule()
         line.room = rooms[1] or OPEN
       end
     end
-    return lapse > line.time and 1 or 0
+    return expiry > line.time and 1 or 0
   end
 
   -- Counts the sum and the rooms again, where the smallest may not be exact. With many holders both stay until there are fewer: the sum is
@@ -167,8 +167,8 @@ local function line_rule()
     for _, id in ipairs(redis.call('ZRANGEBYSCORE', line.places, '-inf', 0)) do
       local record = redis.call('HGET', line.claims, id)
       if record then
-        local take, of, lapse = seats_of(record)
-        take_seats(line, take, of, id, lapse)
+        local take, of, expiry = seats_of(record)
+        take_seats(line, take, of, id, expiry)
       else
         redis.call('ZREM', line.places, id)
       end
@@ -218,15 +218,15 @@ local function line_rule()
     return (listeners or 0) == 0
   end
 
-  -- Tells a claim of its grant: its ticket, its id, the ms it is good for since its last sign of life, and how many tickets from
+  -- Tells a claim of its grant: its token, its id, the ms it is good for since its last sign of life, and how many tokens from
   -- that one on are its own. The fourth is for those who read it: an older version takes no mail of four, names its channel
-  -- otherwise, and was given all the tickets that it asked for. If the slot of a sharded channel has moved, the error means that
+  -- otherwise, and was given all the tokens that it asked for. If the slot of a sharded channel has moved, the error means that
   -- the claim will ask. False if its process is gone.
-  local function tell(id, record, lapse, channel)
+  local function tell(id, record, expiry, channel)
     if channel == '-' then return true end
     local doubt, address = channel:match('^(%??)(.*)$')
-    local good = math.floor((lapse - record:sub($record.seen)) / 1000)
-    local mail = record:sub($record.ticket) .. ' ' .. id .. ' ' .. good
+    local good = math.floor((expiry - record:sub($record.seen)) / 1000)
+    local mail = record:sub($record.token) .. ' ' .. id .. ' ' .. good
     if kind_of_channel(address) then mail = mail .. ' ' .. record:sub($record.span) end
     -- An error is a right that is missing: the claim will ask.
     return send(address, mail) ~= 0 or doubt == '?'
@@ -241,20 +241,20 @@ local function line_rule()
       if steps_left < 1 then break end
       steps_left = steps_left - 1
       local record = redis.call('HGET', line.claims, id)
-      local take, of, lapse, channel
+      local take, of, expiry, channel
       if record then
-        take, of, lapse, channel = seats_of(record)
+        take, of, expiry, channel = seats_of(record)
         -- When a claim that waits is over, and when its hold will be if nothing but a mail tells it.
-        if id ~= me and in_doubt(channel) then lapse = math.min(lapse, record:sub($record.seen) + SILENCE) end
+        if id ~= me and in_doubt(channel) then expiry = math.min(expiry, record:sub($record.seen) + SILENCE) end
       end
-      local alive = record and (id == me or lapse > line.time)
+      local alive = record and (id == me or expire > line.time)
       if alive and line.taken + take > math.min(line.room, of) then return false end
       -- First, so that nobody is told of a grant that the server then refuses to write.
-      if alive then redis.call('ZADD', line.places, -lapse, id) end
-      if alive and (id == me or tell(id, record, lapse, channel)) then
-        take_seats(line, take, of, id, lapse)
-        line.far = math.max(line.far, lapse)
-        line.soonest = math.min(line.soonest or lapse, lapse)
+      if alive then redis.call('ZADD', line.places, -expiry, id) end
+      if alive and (id == me or tell(id, record, expiry, channel)) then
+        take_seats(line, take, of, id, expiry)
+        line.far = math.max(line.far, expiry)
+        line.soonest = math.min(line.soonest or expire, expiry)
       else
         redis.call('ZREM', line.places, id)
         redis.call('HDEL', line.claims, id)

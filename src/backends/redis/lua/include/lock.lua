@@ -1,7 +1,7 @@
 -- What every script knows of a lock. A lock without a line is one string, so that the common case is one read and one write. Its
--- places are those of src/backends/redis/layout.ts: `$sole.ticket` is where a claim that is alone has its ticket.
--- Tickets are times, so that they grow even over a loss of the data. A key that nobody uses is remembered for a while
--- (`remember`, ms), and until its last ticket is behind the clock.
+-- places are those of src/backends/redis/layout.ts: `$sole.token` is where a claim that is alone has its token.
+-- Tokens are times, so that they grow even over a loss of the data. A key that nobody uses is remembered for a while
+-- (`remember`, ms), and until its last token is behind the clock.
 -- The two other keys of a lock are named after it and share its hash tag, so that a command names one key, not three.
 -- Every call of a script defines its functions anew, at about a tenth of a microsecond each. So those of a line are defined where
 -- one is met.

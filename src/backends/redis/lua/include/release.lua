@@ -1,4 +1,4 @@
--- Gives up one hold or place. `asked`: its id, and for how long its last ticket is remembered, ms.
+-- Gives up one hold or place. `asked`: its id, and for how long its last token is remembered, ms.
 local function release(key, asked)
   local value = redis.pcall('GET', key)
   local kind = kind_of(value)
@@ -7,10 +7,10 @@ local function release(key, asked)
   local remember = asked:sub(blank + 1)
   if kind == $sole then
     if value:sub($sole.words, $sole.words + blank - 1) ~= asked:sub(1, blank) then return 0 end
-    local ticket = value:sub($sole.ticket)
+    local token = value:sub($sole.token)
     -- What is not ahead of its last sign of life is not ahead of the clock, which need not be asked then.
-    local ahead = ticket > value:sub($sole.seen) and ticket > clock()
-    set_free(key, $free{ticket, span = value:sub($sole.span)}, remember, ahead)
+    local ahead = token > value:sub($sole.seen) and token > clock()
+    set_free(key, $free{token, span = value:sub($sole.span)}, remember, ahead)
     return 1
   end
   return line_rule().withdraw(key, value, clock(), remember, asked:sub(1, blank - 1))

@@ -1,8 +1,8 @@
--- A claim as a listing has it: <1 held or 0> <ticket> <lapse> <take> <of> <label>; nil where it has lapsed. Ids and channels stay here.
+-- A claim as a listing has it: <1 held or 0> <token> <expiry> <take> <of> <label>; nil where it has expired. Ids and channels stay here.
 local function standing(held, record, holds_until)
   local take, of, ttl, label = record:match($record[take, of, ttl, label])
-  local lapse = holds_until or record:sub($record.seen) + ttl * 1000
-  if lapse <= time then return nil end
+  local expiry = holds_until or record:sub($record.seen) + ttl * 1000
+  if expiry <= time then return nil end
   -- Formatted, the label would end at a zero byte.
-  return ('%d %s %.0f %s %s '):format(held, record:sub($record.ticket), lapse, take, of) .. label
+  return ('%d %s %.0f %s %s '):format(held, record:sub($record.token), expiry, take, of) .. label
 end

@@ -1,23 +1,23 @@
 -- A claim takes a lock that nobody holds. `now` and `time` are the including script's.
 
--- The last ticket of those that a lock's string tells of.
+-- The last token of those that a lock's string tells of.
 local function last_of(value)
-  return value:sub($free.ticket) + value:sub($free.span) - 1
+  return value:sub($free.token) + value:sub($free.span) - 1
 end
 
--- How many of `span` tickets from `first` on are behind the clock; one at the least.
+-- How many of `span` tokens from `first` on are behind the clock; one at the least.
 local function behind(first, span)
   local room = time - first + 1
   return room < 1 and '0001' or room < span + 0 and $sole.span.format(room) or span
 end
 
--- Tickets for a new claim: the first, how many, and the last. They are the clock's last µs, as many as are asked for, or as
--- there are since the last ticket given. So whatever is made of them, none is shown before its time, and a key that lost its
+-- Tokens for a new claim: the first, how many, and the last. They are the clock's last µs, as many as are asked for, or as
+-- there are since the last token given. So whatever is made of them, none is shown before its time, and a key that lost its
 -- data, of which nothing is known but the clock, begins above all of them.
--- What a quorum proposes is taken as it is, ahead of the clock if need be (then it is one ticket). But where nothing is known,
+-- What a quorum proposes is taken as it is, ahead of the clock if need be (then it is one token). But where nothing is known,
 -- only if it is hardly behind the clock, so that servers whose clocks differ can agree on one number; an older one may be
 -- below what was forgotten.
-local function tickets(last, asked)
+local function tokens(last, asked)
   local span, first, proposed = asked:sub($asked.span), nil, nil
   if asked:byte($asked.atLeast.at) ~= 45 then proposed = asked:sub($asked.atLeast) end -- 45: a dash
   if proposed and (last or time - proposed < 1000000) then
@@ -29,17 +29,17 @@ local function tickets(last, asked)
   end
   if last and first <= last then first, proposed = last + 1, nil end
   local given = behind(first, span)
-  return proposed or $sole.ticket.format(first), given, first + given - 1
+  return proposed or $sole.token.format(first), given, first + given - 1
 end
 
-local function set_sole(lock, ticket, span, claim, keep)
-  if ticket > now then keep = keep + math.ceil((ticket + span - time) / 1000) end
-  redis.call('SET', lock, $sole{ticket, span, seen = now, words = claim}, 'PX', keep)
-  return ticket .. ' ' .. now .. ' ' .. span
+local function set_sole(lock, token, span, claim, keep)
+  if token > now then keep = keep + math.ceil((token + span - time) / 1000) end
+  redis.call('SET', lock, $sole{token, span, seen = now, words = claim}, 'PX', keep)
+  return token .. ' ' .. now .. ' ' .. span
 end
 
 -- `value`: what the lock's key holds, if anything.
 local function take(lock, value, asked, keep)
-  local ticket, span = tickets(value and last_of(value), asked)
-  return set_sole(lock, ticket, span, asked:sub($asked.words), keep)
+  local token, span = tokens(value and last_of(value), asked)
+  return set_sole(lock, token, span, asked:sub($asked.words), keep)
 end

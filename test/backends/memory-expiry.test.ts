@@ -4,7 +4,7 @@ import { EXCLUSIVE, SHARED } from '../../src/core/contract/admission.ts';
 import { createLocks } from '../../src/index.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
-test('a place that lapsed is not admitted when the hold ahead of it lapses too', async () => {
+test('a place that expired is not admitted when the hold ahead of it expires too', async () => {
   const clock = manualClock(1);
   const engine = memory({ clock });
   const claim = { key: 'key', ...EXCLUSIVE, queue: true, span: 1, within: 1_000, label: '' };
@@ -15,7 +15,7 @@ test('a place that lapsed is not admitted when the hold ahead of it lapses too',
   expect(granted).toBe(true);
 });
 
-test('keys that are left to lapse and never asked for again are not kept', async () => {
+test('keys that are left to expire and never asked for again are not kept', async () => {
   const clock = manualClock(1);
   let looks = 0;
   const now = (): number => {

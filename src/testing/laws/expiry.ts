@@ -6,17 +6,17 @@ import type { Contender } from '../contender.ts';
 import { type Law, law } from '../law.ts';
 
 /** A claim without a sign of life loses its hold or its place. The claims that then fit hold the key. */
-export const lapse: readonly Law[] = [
-  law('a hold lapses, and a renewal does not bring it back', ['lapses'], async (scene) => {
+export const expiry: readonly Law[] = [
+  law('a hold expires, and a renewal does not bring it back', ['expires'], async (scene) => {
     const [dead, next] = scene.pair({ ttl: scene.ttl });
     await dead.gets();
     await next.waits();
-    await scene.lapsed();
+    await scene.expired();
     await dead.isGone();
     await next.gets();
     await dead.hasNothing();
   }),
-  law('nobody else is in before the time is over that a grant or a renewal promised', ['lapses'], async (scene) => {
+  law('nobody else is in before the time is over that a grant or a renewal promised', ['expires'], async (scene) => {
     for (const ask of ['gets', 'renews'] as const) {
       const holder = scene.contender({ ttl: scene.ttl });
       await holder.gets();
@@ -32,8 +32,8 @@ export const lapse: readonly Law[] = [
     }
   }),
   law(
-    'a lapse never moves backwards: an attempt again leaves a hold what a renewal has confirmed',
-    ['lapses'],
+    'an expiry never moves backwards: an attempt again leaves a hold what a renewal has confirmed',
+    ['expires'],
     async (scene) => {
       for (const seats of [{}, SHARED]) {
         if (seats === SHARED && scene.clients[0].traits.seats === 'exclusive') return;
@@ -45,7 +45,7 @@ export const lapse: readonly Law[] = [
         // Stands for an old message that arrives only after the renewal.
         await holder.gets();
         await beside?.leaves();
-        await scene.lapsed();
+        await scene.expired();
         await scene.contender({ queue: false }).waits();
         await holder.renews();
         await holder.leaves();
@@ -53,24 +53,24 @@ export const lapse: readonly Law[] = [
     },
   ),
   law(
-    'where lapses are observed, a newcomer takes over an old hold when it has watched for a whole lease',
-    ['observed lapses'],
+    'where expires are observed, a newcomer takes over an old hold when it has watched for a whole lease',
+    ['observed expires'],
     async (scene) => {
       const dead = scene.contender({ ttl: scene.ttl });
       await dead.gets();
-      await scene.lapsed();
+      await scene.expired();
       const newcomer = scene.contender({ queue: false }, await scene.another());
       await newcomer.waits();
       await scene.pass(scene.ttl / 2);
       await newcomer.waits();
-      await scene.lapsed(scene.ttl / 2);
+      await scene.expired(scene.ttl / 2);
       await newcomer.gets();
       await dead.isGone();
     },
   ),
   law(
-    'where lapses are observed, processes that come for a part of a lease each free an old hold in two leases',
-    ['observed lapses'],
+    'where expires are observed, processes that come for a part of a lease each free an old hold in two leases',
+    ['observed expires'],
     async (scene) => {
       const dead = scene.contender({ ttl: scene.ttl });
       await dead.gets();
@@ -90,8 +90,8 @@ export const lapse: readonly Law[] = [
     },
   ),
   law(
-    'where lapses are observed, what several watch at the same time counts once, and a sign of life ends it',
-    ['observed lapses'],
+    'where expires are observed, what several watch at the same time counts once, and a sign of life ends it',
+    ['observed expires'],
     async (scene) => {
       const holder = scene.contender({ ttl: scene.ttl });
       const others = [];
@@ -121,28 +121,28 @@ export const lapse: readonly Law[] = [
       }
     },
   ),
-  law('the lapse of a hold admits the next in line', ['lapses', 'fair'], async (scene) => {
+  law('the expiry of a hold admits the next in line', ['expires', 'fair'], async (scene) => {
     const dead = scene.contender({ ttl: scene.ttl });
     const [next, last] = scene.pair({ ttl: scene.ttl * 20 });
     await dead.gets();
     await next.waits();
     await last.waits();
-    await scene.lapsed();
+    await scene.expired();
     await last.waits();
     await next.gets();
   }),
-  law('the lapse of a place admits those behind it', ['lapses', 'fair', 'shared seats'], async (scene) => {
+  law('the expiry of a place admits those behind it', ['expires', 'fair', 'shared seats'], async (scene) => {
     const holder = scene.contender(SHARED);
     const dead = scene.contender({ ttl: scene.ttl });
     const next = scene.contender(SHARED);
     await holder.gets();
     await dead.waits();
     await next.waits();
-    await scene.lapsed();
+    await scene.expired();
     await next.gets();
     await dead.hasNothing();
   }),
-  law('a dead waiter stalls the line no longer than its place and its hold', ['lapses', 'fair'], async (scene) => {
+  law('a dead waiter stalls the line no longer than its place and its hold', ['expires', 'fair'], async (scene) => {
     const holder = scene.contender();
     const dead = scene.contender({ ttl: scene.ttl });
     const next = scene.contender();
@@ -150,31 +150,31 @@ export const lapse: readonly Law[] = [
     await dead.waits();
     await next.waits();
     await holder.leaves();
-    await scene.lapsed();
+    await scene.expired();
     await next.gets();
   }),
-  law('repeated attempts keep a hold and a place alive past their ttl', ['lapses', 'fair'], async (scene) => {
+  law('repeated attempts keep a hold and a place alive past their ttl', ['expires', 'fair'], async (scene) => {
     const ttl = scene.ttl * 3; // which outlives a stall of the machine
     const [holder, waiter] = scene.pair({ ttl });
-    const { ticket } = await holder.gets();
+    const { token } = await holder.gets();
     await waiter.waits();
     const late = scene.contender();
     await late.waits();
     for (let spent = 0; spent < ttl * 1.2; spent += ttl / 10) {
       await scene.pass(ttl / 10);
-      assert.equal((await holder.gets()).ticket, ticket, `${holder} asked every ${ttl / 10} ms`);
+      assert.equal((await holder.gets()).token, token, `${holder} asked every ${ttl / 10} ms`);
       await waiter.waits();
     }
     await holder.leaves();
     await late.waits();
     await waiter.gets();
   }),
-  law('of several readers the silent one lapses alone', ['lapses', 'shared seats'], async (scene) => {
+  law('of several readers the silent one expires alone', ['expires', 'shared seats'], async (scene) => {
     const dead = scene.contender({ ...SHARED, ttl: scene.ttl });
     const alive = scene.contender(SHARED);
     await dead.gets();
     await alive.gets();
-    await scene.lapsed();
+    await scene.expired();
     await dead.isGone();
     await alive.renews();
     await scene.contender({ queue: false }).waits();

@@ -5,7 +5,7 @@ import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
-test('when a holder lapses the first in line asks at once, and not the whole line with it', async () => {
+test('when a holder expires the first in line asks at once, and not the whole line with it', async () => {
   const clock = manualClock(1);
   const engine = memory({ clock });
   const asked: number[] = [];
@@ -17,7 +17,7 @@ test('when a holder lapses the first in line asks at once, and not the whole lin
   });
   const dead = { key: 'key', id: 'dead', ...EXCLUSIVE, ttl: 9_500, queue: false, span: 1, within: 1_000, label: '' };
   await engine.attempt(dead);
-  const lapse = clock.now() + dead.ttl;
+  const expiry = clock.now() + dead.ttl;
   let next = 0;
   const waiting = Array.from({ length: 300 }, async () => {
     const lease = await createLocks(counted, { clock, ttl: 30_000 }).mutex('key').acquire({ wait: 20_000 });
@@ -26,9 +26,9 @@ test('when a holder lapses the first in line asks at once, and not the whole lin
   });
   for (const wait of waiting) wait.catch(() => {});
   await clock.advance(12_000);
-  expect(next - lapse, 'ms after the lapse').toBeLessThan(20);
+  expect(next - expiry, 'ms after the expiry').toBeLessThan(20);
   // All of them give a sign of life within two seconds, which is 8 in 50 ms.
-  const crowd = asked.filter((at) => at >= lapse - 5 && at < lapse + 50).length;
+  const crowd = asked.filter((at) => at >= expiry - 5 && at < expiry + 50).length;
   expect(crowd, 'asked within 50 ms').toBeLessThan(40);
   await clock.advance(20_000);
 });

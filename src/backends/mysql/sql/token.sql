@@ -1,0 +1,6 @@
+-- The next token of a key whose named lock this session has.
+-- :name, :atLeast
+-- Result: insertId. No row changed: there is no row for the key yet.
+UPDATE {table}
+SET token = LAST_INSERT_ID(GREATEST(token + 1, CAST(:atLeast AS UNSIGNED))), used = {latest}
+WHERE name = :name
