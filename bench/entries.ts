@@ -28,7 +28,7 @@ interface Who {
 const ONE_CALLER: CyclesPlan = { callers: 1, own: true, keys: 1, work: 0, ms: 800, every: 1 };
 const OPTIONS = { execArgv: ['--expose-gc', '--disable-warning=ExperimentalWarning'] };
 
-/** Its processes, opened, each with a seat. */
+/** Its processes, opened, each with a unit. */
 function opened(stack: AsyncDisposableStack, who: Who, arena: Arena, options = OPTIONS): Promise<Workers> {
   const { group, contestant, processes = 1, far = false } = who;
   const run = randomUUID();

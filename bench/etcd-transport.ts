@@ -108,7 +108,7 @@ function wholeBackend(port: number): Contestant {
     close: () => backend.close(),
     async cycle(key) {
       const handle = { key, id: systemClock.id() };
-      const wish = { ...handle, ...EXCLUSIVE, ttl: 30_000, queue: true, span: 1, within: 5_000, label: '' };
+      const wish = { ...handle, ...EXCLUSIVE, ttl: 30_000, queue: true, tokenCount: 1, within: 5_000, label: '' };
       await backend.attempt(wish);
       await backend.release(handle);
     },

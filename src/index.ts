@@ -1,27 +1,27 @@
-export { ALL_SEATS, admitted, isExclusive, type Seats } from './core/contract/admission.ts';
+export { ALL_UNITS, admitted, isExclusive, type Units } from './core/contract/admission.ts';
 export type {
-  Answerable,
   Attempt,
   Backend,
   Claim,
   Finding,
   Grant,
   Handle,
-  Leave,
-  Left,
+  Hints,
   Listing,
-  Notes,
+  NewValue,
+  QueueEntry,
   Refinements,
   Refusal,
   Release,
-  Remembered,
   Renewal,
-  Standing,
+  StoredValue,
   Traits,
+  ValueCondition,
+  ValueRecord,
+  Values,
   Wake,
-  Words,
 } from './core/contract/backend.ts';
-export { PLACE_TTL } from './core/contract/backend.ts';
+export { PLACE_TTL_MS } from './core/contract/backend.ts';
 export { type Clock, systemClock } from './core/contract/clock.ts';
 export type { Duration } from './core/contract/duration.ts';
 export { isLockError, LockError, type LockErrorCode } from './core/contract/errors.ts';

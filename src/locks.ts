@@ -1,4 +1,4 @@
-import type { Backend, Finding, Listing, Standing } from './core/contract/backend.ts';
+import type { Backend, Finding, Listing, QueueEntry } from './core/contract/backend.ts';
 import { checkListable, checkWaitersListed } from './core/contract/capability.ts';
 import { type Clock, systemClock } from './core/contract/clock.ts';
 import { invalid, LockError, shown } from './core/contract/errors.ts';
@@ -167,7 +167,7 @@ export class Locks implements AsyncDisposable {
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` if the engine does not answer
    * @example for await (const { key, held, label } of locks.inspect('order:')) console.log(key, held, label);
    */
-  inspect(prefix = '', options: Listing = {}): AsyncIterable<Standing> {
+  inspect(prefix = '', options: Listing = {}): AsyncIterable<QueueEntry> {
     checkListable(this.#runtime.engine.backend, prefix);
     return this.#runtime.engine.inspect(prefix, listingOf(options));
   }

@@ -104,7 +104,7 @@ async function scripts(place: Place): Promise<Contestant> {
   return {
     lock: (key) => async () => {
       const id = randomUUID();
-      const claim = { key, id, take: 1, of: 1, ttl: TTL, queue: true, span: 1, within: TTL, label: '' };
+      const claim = { key, id, units: 1, capacity: 1, ttl: TTL, queue: true, tokenCount: 1, within: TTL, label: '' };
       const told = new Promise<void>((resolve) => waiting.set(id, resolve));
       const asked = attemptArgs(claim, channel, LAST_MOMENT, REMEMBER);
       const reply = (await client.evalsha(ATTEMPT.sha1, 1, key, ...asked)) as number | string;
@@ -121,7 +121,7 @@ async function pass(place: Place): Promise<Contestant> {
   for (const { text } of [ATTEMPT, PASS]) await client.script('LOAD', text);
   const asked = (key: string, id: string): string[] =>
     attemptArgs(
-      { key, id, take: 1, of: 1, ttl: TTL, queue: true, span: 1, within: TTL, label: '' },
+      { key, id, units: 1, capacity: 1, ttl: TTL, queue: true, tokenCount: 1, within: TTL, label: '' },
       '-',
       LAST_MOMENT,
       REMEMBER,

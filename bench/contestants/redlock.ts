@@ -85,7 +85,7 @@ const OURS: Pair = {
   take: ATTEMPT.text,
   free: RELEASE.text,
   asked(key, id) {
-    const claim = { key, id, take: 1, of: 1, ttl: TTL, queue: false, span: 1, within: TTL, label: '' };
+    const claim = { key, id, units: 1, capacity: 1, ttl: TTL, queue: false, tokenCount: 1, within: TTL, label: '' };
     return attemptArgs(claim, '-', LAST_MOMENT, REMEMBER);
   },
   freed: (id) => releaseArgs(id, REMEMBER),

@@ -9,9 +9,9 @@ const TABLE =
 
 /** Free, expired, or mine already: one step, so that nobody comes in between. Mine keeps its token, a new hold gets a higher one. */
 const ATTEMPT = `
-  INSERT INTO holds VALUES (:key, :id, max(1, :atLeast), ${NOW} + :ttl)
+  INSERT INTO holds VALUES (:key, :id, max(1, :minToken), ${NOW} + :ttl)
   ON CONFLICT (key) DO UPDATE SET
-    token = iif(id = :id AND until > ${NOW}, token, max(token + 1, :atLeast)),
+    token = iif(id = :id AND until > ${NOW}, token, max(token + 1, :minToken)),
     id = :id,
     until = max(${NOW} + :ttl, iif(id IS :id, until, 0))
   WHERE id IS NULL OR id = :id OR until <= ${NOW}
@@ -35,18 +35,18 @@ export function rows(db: DatabaseSync): Backend {
   return {
     name: 'rows',
     traits: {
-      seats: 'exclusive', // no readers, no permits
+      units: 'exclusive', // no readers, no permits
       fair: false, // keeps no line: core asks again and again
-      starves: true, // and so a client that never pauses may keep the others out
+      canStarve: true, // and so a client that never pauses may keep the others out
       fencing: 'durable',
-      spans: false,
+      tokenBlocks: false,
       wakes: 'never',
       expires: true,
-      keptBy: 'lease',
+      lifetime: 'lease',
       ttl: { min: 10, max: 365 * 86_400_000 },
     },
-    async attempt({ key, id, ttl, atLeast = 0n }) {
-      const row = attempt.get({ key, id, ttl, atLeast });
+    async attempt({ key, id, ttl, minToken = 0n }) {
+      const row = attempt.get({ key, id, ttl, minToken });
       return row ? { granted: true, token: row.token as bigint, validFor: ttl } : { granted: false };
     },
     async renew(claims) {

@@ -7,8 +7,8 @@ export const oneself: Trap = {
   async naive(scene) {
     const client = scene.client();
     const locked = async (work: () => Promise<boolean>): Promise<boolean> => {
-      for (let tries = 0; !(await client.set('job', 'me', 'PX', 60_000, 'NX')); tries++) {
-        if (tries === 50) return false; // it would be for ever
+      for (let attempts = 0; !(await client.set('job', 'me', 'PX', 60_000, 'NX')); attempts++) {
+        if (attempts === 50) return false; // it would be for ever
         await pass(5);
       }
       return work().finally(() => client.del('job'));

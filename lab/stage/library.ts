@@ -45,16 +45,16 @@ export class Library {
   /** Says of each message what it is. */
   #describeMessages(client: Client): Backend {
     const next = (kind: Kind): void => this.#setting.network.next(kind);
-    const { notes } = client;
+    const { hints } = client;
     return around(client, {
-      notes: notes && {
+      hints: hints && {
         read: (name) => {
           next('get');
-          return notes.read(name);
+          return hints.read(name);
         },
         write: (name, text, ttl) => {
           next('set');
-          return notes.write(name, text, ttl);
+          return hints.write(name, text, ttl);
         },
       },
       attempt: (claim) => {
@@ -137,4 +137,4 @@ export class Library {
   }
 }
 
-const TRAITS = { wakes: 'mailbox', spans: true } as const;
+const TRAITS = { wakes: 'mailbox', tokenBlocks: true } as const;

@@ -39,7 +39,7 @@ export const pageFor = ({ name, part }: Pick<Subpath, 'name' | 'part'>): string 
 
 /** Exports of the main subpath that a backend is written with, or that only a backend gets and gives. */
 const FOR_AUTHORS = new Set(
-  `ALL_SEATS admitted isExclusive Seats Attempt Backend Claim Grant Handle Notes Refusal Release Renewal Traits PLACE_TTL placeTtlOf
+  `ALL_UNITS admitted isExclusive Units Attempt Backend Claim Grant Handle Hints Refusal Release Renewal Traits PLACE_TTL_MS placeTtlOf
   systemClock`.split(/\s+/),
 );
 

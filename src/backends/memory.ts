@@ -1,17 +1,17 @@
 import {
-  type Answerable,
   type Attempt,
   type Backend,
   type Claim,
   type Handle,
-  type Leave,
+  type Hints,
   type Listing,
-  LONGEST_PLACE_TTL,
-  type Notes,
+  MAX_PLACE_TTL_MS,
+  type NewValue,
+  type QueueEntry,
   type Release,
   type Renewal,
-  type Standing,
   type Traits,
+  type ValueCondition,
   type Wake,
 } from '../core/contract/backend.ts';
 import { type Clock, systemClock } from '../core/contract/clock.ts';
@@ -24,15 +24,15 @@ import { type Entry, grant, KeyLine, KeyLines, soonest } from './shared/key-line
 import { LONGEST_WORDS } from './shared/record.ts';
 
 const TRAITS: Traits = {
-  seats: 'counted',
+  units: 'counted',
   fair: true,
   fencing: 'durable',
-  spans: true,
+  tokenBlocks: true,
   wakes: 'watch',
   expires: true,
-  keptBy: 'lease',
-  placeTtl: LONGEST_PLACE_TTL,
-  leaves: { max: LONGEST_WORDS },
+  lifetime: 'lease',
+  placeTtl: MAX_PLACE_TTL_MS,
+  values: { maxBytes: LONGEST_WORDS },
   ttl: { min: 1, max: LONGEST },
 };
 
@@ -56,8 +56,8 @@ class Memory implements Backend {
   readonly name = 'memory';
   readonly traits = TRAITS;
   readonly #lines: KeyLines;
-  readonly notes: Notes;
-  readonly words: KeptWords;
+  readonly hints: Hints;
+  readonly values: KeptWords;
   /** One counter for all keys. So it grows for each key, and unused keys leave nothing behind. */
   #tokens = 0n;
   readonly #clock: Clock;
@@ -65,23 +65,23 @@ class Memory implements Backend {
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#lines = new KeyLines(clock);
-    this.notes = keptNotes(clock);
-    this.words = new KeptWords(clock);
+    this.hints = keptNotes(clock);
+    this.values = new KeptWords(clock);
   }
 
   attempt(claim: Claim): Promise<Attempt> {
-    return Promise.resolve(claim.answered ? this.#ask(claim, claim.answered) : this.#attempt(claim));
+    return Promise.resolve(claim.accepts ? this.#ask(claim, claim.accepts) : this.#attempt(claim));
   }
 
   /** The attempt of a claim that words may answer. */
-  #ask(claim: Claim, answered: Answerable): Attempt {
-    const left = this.words.answer(claim.key, answered);
-    if (!left) {
+  #ask(claim: Claim, answered: ValueCondition): Attempt {
+    const value = this.values.answer(claim.key, answered);
+    if (!value) {
       const attempt = this.#attempt(claim);
-      return this.words.told(claim, answered, attempt, this.#lines.find(claim.key)?.members[0]?.token);
+      return this.values.told(claim, answered, attempt, this.#lines.find(claim.key)?.members[0]?.token);
     }
     this.#free(claim);
-    return { granted: false, left };
+    return { granted: false, value };
   }
 
   #attempt(claim: Claim): Attempt {
@@ -103,19 +103,19 @@ class Memory implements Backend {
   }
 
   #join(line: KeyLine, claim: Claim, joined: number): Entry {
-    if (claim.atLeast !== undefined && claim.atLeast > this.#tokens) this.#tokens = claim.atLeast - 1n;
+    if (claim.minToken !== undefined && claim.minToken > this.#tokens) this.#tokens = claim.minToken - 1n;
     const entry: Entry = { claim, seats: claim, token: this.#tokens + 1n, joined, held: false, expires: 0 };
-    this.#tokens += BigInt(claim.span);
+    this.#tokens += BigInt(claim.tokenCount);
     entry.held = line.join(entry);
     line.byId.set(claim.id, entry);
     this.#lines.keep(claim.key, line, joined);
     return entry;
   }
 
-  #raise(mine: Entry, { atLeast = 0n, span }: Claim): void {
-    if (atLeast <= mine.token) return;
-    mine.token = atLeast;
-    const last = atLeast + BigInt(span) - 1n;
+  #raise(mine: Entry, { minToken = 0n, tokenCount }: Claim): void {
+    if (minToken <= mine.token) return;
+    mine.token = minToken;
+    const last = minToken + BigInt(tokenCount) - 1n;
     if (last > this.#tokens) this.#tokens = last;
   }
 
@@ -133,21 +133,21 @@ class Memory implements Backend {
     );
   }
 
-  async release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
+  async release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
     const outcome = this.#free(handle, leave);
     return { ...outcome, next: next && (await this.attempt(next)) };
   }
 
-  #free({ key, id }: Handle, leave?: Leave): Omit<Release, 'next'> {
+  #free({ key, id }: Handle, leave?: NewValue): Omit<Release, 'next'> {
     const line = this.#lines.living(key, this.#clock.now());
     const mine = line?.byId.get(id);
-    if (!line || !mine) return { freed: false, left: false };
-    const left = leave !== undefined && mine.held;
-    if (left) this.words.leave(key, mine.token, leave);
-    const others = left ? line.members : [];
+    if (!line || !mine) return { freed: false, stored: false };
+    const stored = leave !== undefined && mine.held;
+    if (stored) this.values.leave(key, mine.token, leave);
+    const others = stored ? line.members : [];
     this.#lines.remove(line, mine);
-    for (const { claim, wake } of others) if (claim.answered) wake?.();
-    return { freed: leave === undefined || left, left };
+    for (const { claim, wake } of others) if (claim.accepts) wake?.();
+    return { freed: leave === undefined || stored, stored };
   }
 
   watch({ key, id }: Claim, wake: Wake): AsyncDisposable {
@@ -160,14 +160,14 @@ class Memory implements Backend {
     };
   }
 
-  async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
+  async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {
     const keys = exact ? [prefix] : this.#lines.keys.filter((name) => name.startsWith(prefix)).sort();
     for (const key of keys) {
       const now = this.#clock.now();
       for (const [position, entry] of (this.#lines.living(key, now)?.members ?? []).entries()) {
         const { token, held, joined, expires } = entry;
-        const { take, of, label } = entry.claim;
-        yield { key, held, position, token, take, of, label, since: now - joined, remaining: expires - now };
+        const { units, capacity, label } = entry.claim;
+        yield { key, held, position, token, units, capacity, label, since: now - joined, remaining: expires - now };
       }
     }
   }

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { asOf, isExclusive } from '../core/contract/admission.ts';
 import { visible } from '../core/contract/visible.ts';
-import type { Locks, Standing } from '../index.ts';
+import type { Locks, QueueEntry } from '../index.ts';
 import { runtimeOf } from '../locks.ts';
 import { type MemoSight, sightOf } from '../memo/state.ts';
 import { type EngineAddress, sourceOf } from './engine.ts';
@@ -13,13 +13,13 @@ const LEFT = 'EXPIRES IN';
 /** The line of one key. */
 export interface KeyLine {
   readonly key: string;
-  readonly holders: readonly Standing[];
-  readonly waiters: readonly Standing[];
+  readonly holders: readonly QueueEntry[];
+  readonly waiters: readonly QueueEntry[];
 }
 
 /** Groups standings by key, in the order of the lines. */
-export async function linesOf(standings: AsyncIterable<Standing>): Promise<KeyLine[]> {
-  const lines = new Map<string, { key: string; holders: Standing[]; waiters: Standing[] }>();
+export async function linesOf(standings: AsyncIterable<QueueEntry>): Promise<KeyLine[]> {
+  const lines = new Map<string, { key: string; holders: QueueEntry[]; waiters: QueueEntry[] }>();
   for await (const standing of standings) {
     const { key, held } = standing;
     const line = lines.get(key) ?? { key, holders: [], waiters: [] };
@@ -38,26 +38,26 @@ export const findMemo = (locks: Locks, key: string, line: KeyLine | undefined): 
   sightOf(runtimeOf(locks, 'show').engine, key, line !== undefined && line.holders.length > 0);
 
 /** The state of a memo in words. */
-export function memoLine({ state, tries, token, since, remaining }: MemoSight): string {
+export function memoLine({ state, attempts, token, since, remaining }: MemoSight): string {
   const facts = [
     token !== undefined && `token ${token}`,
     since !== undefined && `left ${span(since)} ago`,
     remaining !== undefined && `gone in ${span(remaining)}`,
-    tries > 0 && `begun ${tries === 1 ? 'once' : `${tries} times`} without a result`,
+    attempts > 0 && `begun ${attempts === 1 ? 'once' : `${attempts} times`} without a result`,
   ];
   return `memo: ${[state, ...facts.filter(Boolean)].join(', ')}`;
 }
 
 /** The state of a memo for JSON: one line, beside those of the holders and waiters. */
-export function memoRecord(key: string, { state: memo, tries, token, since, remaining }: MemoSight): string {
-  return JSON.stringify({ key, memo, tries, token: tokenText(token), since: ms(since), remaining: ms(remaining) });
+export function memoRecord(key: string, { state: memo, attempts, token, since, remaining }: MemoSight): string {
+  return JSON.stringify({ key, memo, attempts, token: tokenText(token), since: ms(since), remaining: ms(remaining) });
 }
 
 const tokenText = (token: bigint | undefined): string | null => (token === undefined ? null : `${token}`);
 const ms = (time = Number.NaN): number | null => (Number.isFinite(time) ? Math.round(time) : null);
 
 /** All of a line, the holders first. */
-const all = ({ holders, waiters }: KeyLine): Standing[] => [...holders, ...waiters];
+const all = ({ holders, waiters }: KeyLine): QueueEntry[] => [...holders, ...waiters];
 
 /** Instead of a table without rows. */
 export function nobody(prefix: string, address: EngineAddress): string {
@@ -87,14 +87,14 @@ export function details(line: KeyLine, width?: number): string[] {
   return table(['', 'STATE', 'WHO', 'AS', 'TOKEN', 'SINCE', LEFT], rows, width);
 }
 
-const tokenOf = (holder: Standing | undefined): string => (holder && isExclusive(holder) ? `${holder.token}` : '-');
+const tokenOf = (holder: QueueEntry | undefined): string => (holder && isExclusive(holder) ? `${holder.token}` : '-');
 
 /** A line of JSON for each holder and waiter. */
 export const records = (lines: readonly KeyLine[]): string[] =>
   lines.flatMap(all).map((standing) => JSON.stringify(recordOf(standing)));
 
 /** A standing for JSON: tokens are text, since they may be larger than a number can be; null stands for no end. */
-export function recordOf(standing: Standing): object {
+export function recordOf(standing: QueueEntry): object {
   const { key, held, position, token, label, since, remaining } = standing;
   const told = { key, held, position, as: asOf(standing), token: `${token}`, label };
   return { ...told, since: ms(since), remaining: ms(remaining) };

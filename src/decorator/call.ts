@@ -17,7 +17,7 @@ export function locking<M extends Method>(method: M, given: Plan, name: string):
   const keyOf = keyFor(plan.key, method, name);
   async function run(this: unknown, ...args: unknown[]): Promise<unknown> {
     const lock = lockOf(plan, locksOf(this, plan.locks, name), keyOf(args));
-    for (let tries = 0; ; tries++) {
+    for (let attempts = 0; ; attempts++) {
       const visit = new MethodRun(() => Reflect.apply(method, this, args));
       try {
         return await visit.through(lock, plan);
@@ -25,7 +25,8 @@ export function locking<M extends Method>(method: M, given: Plan, name: string):
         // The method's own error stays its own, even if it is a LockError.
         if (visit.began) throw error;
         const busy = isLockError(error, 'LOCK_TIMEOUT');
-        if (tries < plan.retries && (busy || isLockError(error, 'LOCK_UNAVAILABLE'))) await pauseBefore(tries, plan);
+        if (attempts < plan.retries && (busy || isLockError(error, 'LOCK_UNAVAILABLE')))
+          await pauseBefore(attempts, plan);
         else if (!busy || plan.onBusy === 'throw') throw error;
         else return plan.onBusy === 'skip' ? undefined : await plan.onBusy(error, ...args);
       }
@@ -87,8 +88,8 @@ class MethodRun {
 }
 
 /** An aborted signal ends the pause early, and the next try reports it. */
-async function pauseBefore(tries: number, { spin, lock: { signal } }: Plan): Promise<void> {
-  await pause(backOff(spin, tries, Math.random()), undefined, { signal }).catch(() => {});
+async function pauseBefore(attempts: number, { spin, lock: { signal } }: Plan): Promise<void> {
+  await pause(backOff(spin, attempts, Math.random()), undefined, { signal }).catch(() => {});
 }
 
 const leases = new AsyncLocalStorage<AnyLease>();

@@ -1,5 +1,5 @@
 import { isExclusive } from '../core/contract/admission.ts';
-import type { Standing } from '../core/contract/backend.ts';
+import type { QueueEntry } from '../core/contract/backend.ts';
 import { printable } from '../core/contract/printable.ts';
 
 /** Who leads, as the engine has it. */
@@ -16,11 +16,11 @@ export interface Incumbent {
  * The leader among the claims of a key, or null.
  * @param delay how long a expired term still shows, ms
  */
-export async function incumbentOf(standings: AsyncIterable<Standing>, delay = 0): Promise<Incumbent | null> {
+export async function incumbentOf(standings: AsyncIterable<QueueEntry>, delay = 0): Promise<Incumbent | null> {
   for await (const standing of standings) {
     if (!standing.held || !isExclusive(standing)) continue;
     if (delay > 0 && standing.remaining <= delay) continue;
-    const { label, token: token, since } = standing;
+    const { label, token, since } = standing;
     return printable({ label, token, since });
   }
   return null;

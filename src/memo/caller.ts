@@ -1,4 +1,4 @@
-import type { Left } from '../core/contract/backend.ts';
+import type { StoredValue } from '../core/contract/backend.ts';
 import type { Cancel, EngineClock } from '../core/contract/clock.ts';
 import { Context } from '../core/contract/context.ts';
 import { inMs, LockError, quoted } from '../core/contract/errors.ts';
@@ -97,7 +97,7 @@ export class Caller<T = unknown> {
   }
 
   /** Gives it what is left: a value of its own, or the error that this stands for. @param own what is different for the runner */
-  settle(left: Left, stored?: StoredEntry, own?: Partial<MemoResult<T>>): void {
+  settle(left: StoredValue, stored?: StoredEntry, own?: Partial<MemoResult<T>>): void {
     try {
       const entry = stored ?? readStored(left.text, this.plan.key);
       this.resolve({ ...this.inContext(() => resultOf(this.#engine, this.plan, left, entry)), ...own });
@@ -140,7 +140,7 @@ export function entryFor(plan: Pick<MemoPlan, 'key' | 'match' | 'seal'>, stored:
 export function resultOf<T>(
   { backend, clock }: Engine,
   plan: MemoPlan<T>,
-  { token: token, age }: Left,
+  { token, age }: StoredValue,
   stored: StoredEntry,
 ): MemoResult<T> {
   const entry = entryFor(plan, stored, backend.name);

@@ -1,4 +1,4 @@
-import type { Left } from '../core/contract/backend.ts';
+import type { StoredValue } from '../core/contract/backend.ts';
 import type { Caller } from './caller.ts';
 import { differ, mismatch } from './inquiry.ts';
 import { readStored } from './words.ts';
@@ -43,7 +43,7 @@ export class WaitingCallers {
   }
 
   /** Gives them what is left. Its form is read once for all of them, its body by each. */
-  answer(left: Left, callers?: readonly Caller[]): void {
+  answer(left: StoredValue, callers?: readonly Caller[]): void {
     try {
       const stored = readStored(left.text, this.#key);
       this.serve((caller) => caller.settle(left, stored), callers);

@@ -1,6 +1,6 @@
 import { UNANSWERED } from '../core/claims/outage.ts';
 import { EXCLUSIVE } from '../core/contract/admission.ts';
-import type { Remembered } from '../core/contract/backend.ts';
+import type { ValueRecord } from '../core/contract/backend.ts';
 import { isLockError, type LockError } from '../core/contract/errors.ts';
 import { NO_MARK } from '../core/contract/left.ts';
 import type { HeldLease } from '../core/holds/held-lease.ts';
@@ -32,9 +32,9 @@ export class Flight {
    * @param looked what is there, if the engine told: a result that is due for a refresh
    * @param onEnd called in the turn in which it has no callers, and nobody runs: later, one may join in vain
    */
-  constructor(runtime: LockRuntime, head: Caller, looked: Remembered | undefined, onEnd: () => void) {
+  constructor(runtime: LockRuntime, head: Caller, looked: ValueRecord | undefined, onEnd: () => void) {
     this.#runtime = runtime;
-    if (looked?.left) this.#old = new OldResult(looked.left, runtime.engine.clock);
+    if (looked?.value) this.#old = new OldResult(looked.value, runtime.engine.clock);
     this.#key = head.plan.key;
     this.#callers = new WaitingCallers(this.#key, () => {
       if (!this.#runner) onEnd();
@@ -55,11 +55,11 @@ export class Flight {
   }
 
   /** @param looked what the engine told this caller, if it looked @throws LockError `LOCK_MISMATCH` */
-  add(caller: Caller, looked: Remembered | undefined): void {
+  add(caller: Caller, looked: ValueRecord | undefined): void {
     this.check(caller);
-    if (looked?.left) {
+    if (looked?.value) {
       this.#callers.add(caller);
-      this.#callers.answer(looked.left, [caller]);
+      this.#callers.answer(looked.value, [caller]);
     } else if (caller.wait === 0) caller.reject(caller.timedOut());
     else this.#wait(caller);
   }
@@ -132,17 +132,17 @@ export class Flight {
     const endLimit = this.#trouble.limit(head, this.#claimEnd);
     const lease = await this.#runtime.take(this.#key, EXCLUSIVE, terms).finally(endLimit);
     const { left } = inquiry;
-    if (lease) await this.#run(lease, head.plan.match, inquiry.tries);
+    if (lease) await this.#run(lease, head.plan.match, inquiry.attempts);
     else if (left) this.#callers.answer(left, answered(this.#callers.all, left, inquiry.sent));
     else if (old) this.#callers.answer(old, [head]);
     else this.#callers.serve((caller) => caller.reject(caller.timedOut()), [head]);
   }
 
-  async #run(lease: HeldLease, match: string, tries: number): Promise<unknown> {
+  async #run(lease: HeldLease, match: string, attempts: number): Promise<unknown> {
     // The head may have given up, and others see the mark of its request.
     const caller = this.#callers.all.find(({ plan }) => !differ(plan.match, match));
     if (!caller) return lease.release();
-    if (tries > caller.plan.attempts) {
+    if (attempts > caller.plan.attempts) {
       if (this.#old?.left) return lease.release(); // it is worth more than an error, and the next attempt finds it
       return leaveWords(
         lease,
@@ -159,7 +159,12 @@ export class Flight {
       if (isUnanswered) this.#trouble.begin(this.#key);
       this.#callers.tellIfEmpty();
     };
-    this.#runner = new Runner(this.#runtime, lease, caller, { tries, old: this.#old, waiting: this.#callers, onEnd });
+    this.#runner = new Runner(this.#runtime, lease, caller, {
+      attempts,
+      old: this.#old,
+      waiting: this.#callers,
+      onEnd,
+    });
     this.#hear(caller.plan.match);
     return this.#runner.fly();
   }

@@ -1,6 +1,6 @@
 import { abortSignal } from '../core/contract/abort-signal.ts';
 import { EXCLUSIVE } from '../core/contract/admission.ts';
-import type { Remembered } from '../core/contract/backend.ts';
+import type { ValueRecord } from '../core/contract/backend.ts';
 import { inNoContext, promiseOf } from '../core/contract/context.ts';
 import { milliseconds } from '../core/contract/duration.ts';
 import { invalid, isLockError, LockError, quoted, shown } from '../core/contract/errors.ts';
@@ -24,7 +24,7 @@ const WAIT_OPTIONS = namesOf<MemoWait>({ wait: true, signal: true });
 export class Flights {
   readonly #runtime: LockRuntime;
   readonly #flights = new Map<string, Flight>();
-  readonly #looks = new Map<string, PromiseWithResolvers<Remembered>>();
+  readonly #looks = new Map<string, PromiseWithResolvers<ValueRecord>>();
 
   constructor(runtime: LockRuntime) {
     this.#runtime = runtime;
@@ -57,7 +57,7 @@ export class Flights {
   /** Looks first. Where a result is there, a caller that cannot give up before the look ends needs nothing but that. */
   #lookFirst<T>(plan: MemoPlan<T>, fn: MemoWork<T>): Promise<MemoResult<T>> {
     const { engine } = this.#runtime;
-    const { key, refresh, attempts } = plan;
+    const { key, refresh } = plan;
     const { wait, signal } = plan.terms;
     const began = engine.clock.now();
     const impatient = signal || wait <= CALL_TIMEOUT ? new Caller(engine, plan, fn, began) : undefined;
@@ -67,9 +67,9 @@ export class Flights {
       (found) => {
         this.#looks.delete(key);
         const looked = lasting(found, plan.keep);
-        const { left, tries } = looked;
-        const stored = left && readStored(left.text, key);
-        if (stored && (left.age < refresh || tries >= attempts)) return resultOf(engine, plan, left, stored);
+        const { value, attempts } = looked;
+        const stored = value && readStored(value.text, key);
+        if (stored && (value.age < refresh || attempts >= plan.attempts)) return resultOf(engine, plan, value, stored);
         if (stored) checkMatch(plan, stored.match, engine.backend.name);
         return this.#join(impatient ?? new Caller(engine, plan, fn, began), looked);
       },
@@ -89,22 +89,22 @@ export class Flights {
   }
 
   /** All callers of this process that look at the same time share one look, unless this process has forgotten or left something since. */
-  #look(key: string): Promise<Remembered> {
+  #look(key: string): Promise<ValueRecord> {
     const known = this.#looks.get(key);
     if (known) return known.promise;
-    const look = Promise.withResolvers<Remembered>();
+    const look = Promise.withResolvers<ValueRecord>();
     this.#looks.set(key, look);
     this.#runtime.engine.look(key).then(look.resolve, look.reject);
     return look.promise;
   }
 
   /** @param looked what the engine told it, if it looked */
-  #join<T>(caller: Caller<T>, looked?: Remembered): Promise<MemoResult<T>> {
+  #join<T>(caller: Caller<T>, looked?: ValueRecord): Promise<MemoResult<T>> {
     if (!caller.over) this.#enter(caller as Caller, looked);
     return caller.result;
   }
 
-  #enter(caller: Caller, looked: Remembered | undefined): void {
+  #enter(caller: Caller, looked: ValueRecord | undefined): void {
     const { key } = caller.plan;
     const known = this.#flights.get(key);
     if (Frame.holdsAny(this.#runtime)) {
@@ -142,19 +142,19 @@ export class Flights {
     this.#runtime.assertOpen(key);
     const { engine } = this.#runtime;
     const found = await engine.look(key);
-    const { left, tries, mark, begun } = plan.keep > 0 ? lasting(found, plan.keep) : found;
-    if (!left) {
+    const { value, attempts, mark, begun } = plan.keep > 0 ? lasting(found, plan.keep) : found;
+    if (!value) {
       const holder = engine.backend.inspect ? await incumbentOf(engine.inspect(key, { exact: true })) : null;
-      if (!holder) return { state: 'absent', tries };
+      if (!holder) return { state: 'absent', attempts };
       if (holder.token === begun) checkMatch(plan, mark, engine.backend.name);
-      return { state: 'running', tries, by: holder.label };
+      return { state: 'running', attempts, by: holder.label };
     }
-    const entry = entryFor(plan, readStored(left.text, key), engine.backend.name);
+    const entry = entryFor(plan, readStored(value.text, key), engine.backend.name);
     const { kind } = entry;
     const times = {
-      token: left.token,
-      at: whenAt(engine.clock, ageOf(entry, left, key)),
-      until: whenAt(engine.clock, -left.validFor),
+      token: value.token,
+      at: whenAt(engine.clock, ageOf(entry, value, key)),
+      until: whenAt(engine.clock, -value.validFor),
     };
     if (kind === 'kept') return { state: kind, value: decoded(plan, entry.body), ...times };
     const error = errorOf(entry, key, engine.backend.name);

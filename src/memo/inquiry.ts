@@ -1,4 +1,4 @@
-import type { Answerable, Attempt, Left, LeftState } from '../core/contract/backend.ts';
+import type { Attempt, StoredValue, ValueCondition, ValueState } from '../core/contract/backend.ts';
 import { LockError, quoted } from '../core/contract/errors.ts';
 import { NO_MARK } from '../core/contract/left.ts';
 import type { Inquiry } from '../core/contract/terms.ts';
@@ -20,9 +20,9 @@ export function mismatch({ key }: Pick<MemoPlan, 'key'>, backend: string): LockE
 
 /** One wish for the key of a memo, which its result may settle. */
 export class MemoInquiry implements Inquiry {
-  left: Left | undefined;
+  left: StoredValue | undefined;
   /** How often it was begun, this time included, where that is counted. */
-  tries = 0;
+  attempts = 0;
   /** When the attempt was sent that was answered last. */
   sent = 0;
   readonly #plan: MemoPlan;
@@ -41,13 +41,13 @@ export class MemoInquiry implements Inquiry {
     this.#onAnswer = onAnswer;
   }
 
-  answerable(sent: number): Answerable {
+  answerable(sent: number): ValueCondition {
     const { match: mark, attempts, rest } = this.#plan;
     const counts = mark !== NO_MARK || attempts !== Number.POSITIVE_INFINITY ? rest : 0;
     return { age: this.#age(sent), mark, counts };
   }
 
-  get settled(): LeftState | undefined {
+  get settled(): ValueState | undefined {
     return this.left && stateOf(this.left.text);
   }
 
@@ -56,11 +56,11 @@ export class MemoInquiry implements Inquiry {
     const mark = (!attempt.granted && attempt.mark) || NO_MARK;
     this.#onAnswer(mark);
     if (attempt.granted) {
-      this.tries = attempt.tries ?? 0;
+      this.attempts = attempt.attempts ?? 0;
       return false;
     }
-    this.left = attempt.left;
+    this.left = attempt.value;
     checkMatch(this.#plan, mark, this.#backend);
-    return attempt.left !== undefined;
+    return attempt.value !== undefined;
   }
 }

@@ -24,7 +24,7 @@ export interface Memo<T = unknown> {
    */
   peek(): Promise<MemoState<T>>;
   /**
-   * Forgets the result, a kept error and the tries. No later call of this process gets them. What runs now may still leave its result.
+   * Forgets the result, a kept error and the attempts. No later call of this process gets them. What runs now may still leave its result.
    * @returns whether there was anything
    * @example await locks.memo('report').forget();
    */

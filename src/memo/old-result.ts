@@ -1,21 +1,21 @@
-import type { Left } from '../core/contract/backend.ts';
+import type { StoredValue } from '../core/contract/backend.ts';
 import type { Clock } from '../core/contract/clock.ts';
 import { aged } from './words.ts';
 
 /** The result that was there at a time, and is due for a refresh. */
 export class OldResult {
   readonly #clock: Clock;
-  readonly #found: Left;
+  readonly #found: StoredValue;
   readonly #at: number;
 
-  constructor(found: Left, clock: Clock) {
+  constructor(found: StoredValue, clock: Clock) {
     this.#clock = clock;
     this.#found = found;
     this.#at = clock.now();
   }
 
   /** Undefined when it is over. */
-  get left(): Left | undefined {
+  get left(): StoredValue | undefined {
     return aged(this.#found, this.#clock.now() - this.#at);
   }
 }

@@ -107,7 +107,7 @@ export function memoPlan<T>(
   options: MemoOptions<T> = {},
 ): MemoPlan<T> {
   checkNames(options, MEMO_OPTIONS, 'the options of memo()');
-  if (!backend.traits.leaves) throw unsupported(backend, 'keep a result under a key');
+  if (!backend.traits.values) throw unsupported(backend, 'keep a result under a key');
   const { attempts, refresh, seal, encode = toText, decode = fromText as (text: string) => T } = options;
   const keep = milliseconds(options.keep ?? 0, 'keep');
   if (refresh !== undefined && keep === 0) throw invalid('refresh is for results that are kept: give keep, too', key);

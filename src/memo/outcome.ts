@@ -1,6 +1,6 @@
-import type { Leave } from '../core/contract/backend.ts';
+import type { NewValue } from '../core/contract/backend.ts';
 import type { LockError } from '../core/contract/errors.ts';
-import { SHORTEST_STAY, type WordsLeft } from '../core/contract/left.ts';
+import { MIN_VALUE_TTL_MS, type StoreOutcome } from '../core/contract/left.ts';
 import { Refused } from './encoding.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult } from './result.ts';
@@ -8,9 +8,9 @@ import { encoded } from './value.ts';
 import { type Entry, errorBody, unkeptBody, writeEntry } from './words.ts';
 
 /** What a run leaves: its value, or a mark that it cannot be kept. @param max bytes that the engine takes */
-export function succeeded<T>(plan: MemoPlan<T>, value: T, max: number): Leave {
+export function succeeded<T>(plan: MemoPlan<T>, value: T, max: number): NewValue {
   const { match, seal } = plan;
-  const ttl = Math.max(plan.keep, SHORTEST_STAY);
+  const ttl = Math.max(plan.keep, MIN_VALUE_TTL_MS);
   try {
     return { text: written({ kind: 'kept', match, body: encoded(plan, value) }, seal, max), ttl };
   } catch (refused) {
@@ -28,24 +28,24 @@ function written(entry: Entry, seal: MemoPlan['seal'], max: number): string {
 }
 
 /**
- * What a run that failed leaves: its error, if that is to be kept, or the end of all tries. Undefined: nothing.
+ * What a run that failed leaves: its error, if that is to be kept, or the end of all attempts. Undefined: nothing.
  * @param refreshing whether an old result is there, which is worth more than an error
  * @throws LockError `LOCK_INVALID` of `keepError`
  */
 export function failed(
   plan: MemoPlan,
   error: unknown,
-  tries: number,
+  attempts: number,
   refreshing: boolean,
   max: number,
-): Leave | undefined {
+): NewValue | undefined {
   const keep = !refreshing && plan.keepError(error);
   if (keep !== false) return leaveError(plan, 'failed', error, keep, max);
-  return tries >= plan.attempts && !refreshing ? leaveError(plan, 'poisoned', error, plan.rest, max) : undefined;
+  return attempts >= plan.attempts && !refreshing ? leaveError(plan, 'poisoned', error, plan.rest, max) : undefined;
 }
 
-/** What a caller leaves when all tries are used up: the last runner died. It is not sealed: it has no secret, and a seal may throw. */
-export const usedUp = (plan: MemoPlan): Leave =>
+/** What a caller leaves when all attempts are used up: the last runner died. It is not sealed: it has no secret, and a seal may throw. */
+export const usedUp = (plan: MemoPlan): NewValue =>
   leaveError(
     { ...plan, seal: undefined, terms: { ...plan.terms, label: 'a process that died or lost its lease' } },
     'poisoned',
@@ -60,9 +60,9 @@ function leaveError(
   error: unknown,
   ttl: number,
   max: number,
-): Leave {
+): NewValue {
   const body = (of: unknown): string => errorBody(of, { by, ttl });
-  const left = (text: string): Leave => ({ text, ttl, ageless: true });
+  const left = (text: string): NewValue => ({ text, ttl, ageless: true });
   try {
     return left(written({ kind, match, body: body(error) }, seal, max));
   } catch (refused) {
@@ -72,7 +72,10 @@ function leaveError(
 }
 
 /** What others have of a value. @param loss of the lease, if it was lost */
-export function forOthers(became: WordsLeft, loss: LockError | undefined): Pick<MemoResult<unknown>, 'kept' | 'error'> {
+export function forOthers(
+  became: StoreOutcome,
+  loss: LockError | undefined,
+): Pick<MemoResult<unknown>, 'kept' | 'error'> {
   if (became === 'left') return { kept: true };
   const error = typeof became === 'object' ? became.refused : loss;
   return { kept: became === 'unknown' && became, ...(error && { error }) };

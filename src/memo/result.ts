@@ -22,7 +22,7 @@ export interface MemoResult<T> {
 
 /** What a memo remembers. The states are those of the page of memos. */
 export type MemoState<T> =
-  | { readonly state: 'absent' | 'running'; readonly tries: number; readonly by?: string }
+  | { readonly state: 'absent' | 'running'; readonly attempts: number; readonly by?: string }
   | { readonly state: 'kept'; readonly value: T; readonly token: bigint; readonly at: Date; readonly until: Date }
   | {
       readonly state: 'failed' | 'poisoned';

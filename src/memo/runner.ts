@@ -1,4 +1,4 @@
-import type { Leave, Left } from '../core/contract/backend.ts';
+import type { NewValue, StoredValue } from '../core/contract/backend.ts';
 import { isLockError } from '../core/contract/errors.ts';
 import type { HeldLease } from '../core/holds/held-lease.ts';
 import { Frame } from '../core/line/frame.ts';
@@ -14,7 +14,7 @@ import { errorOf, readStored } from './words.ts';
 export interface Waiting {
   readonly all: readonly Caller[];
   /** Gives words to these, or to all. */
-  answer(left: Left, callers?: readonly Caller[]): void;
+  answer(left: StoredValue, callers?: readonly Caller[]): void;
   serve(act: (caller: Caller) => void): void;
 }
 
@@ -27,7 +27,7 @@ export class Runner {
   readonly run: FlightRun;
   readonly #runtime: LockRuntime;
   readonly #lease: HeldLease;
-  readonly #tries: number;
+  readonly #attempts: number;
   /** The result that it refreshes. */
   readonly #old: OldResult | undefined;
   readonly #waiting: Waiting;
@@ -40,12 +40,12 @@ export class Runner {
     runtime: LockRuntime,
     lease: HeldLease,
     caller: Caller,
-    { tries, old, waiting, onEnd }: { tries: number; old: OldResult | undefined; waiting: Waiting; onEnd: OnEnd },
+    { attempts, old, waiting, onEnd }: { attempts: number; old: OldResult | undefined; waiting: Waiting; onEnd: OnEnd },
   ) {
     this.#runtime = runtime;
     this.#lease = lease;
-    this.#max = runtime.engine.backend.traits.leaves!.max;
-    this.#tries = tries;
+    this.#max = runtime.engine.backend.traits.values!.maxBytes;
+    this.#attempts = attempts;
     this.#old = old;
     this.#waiting = waiting;
     this.#onEnd = onEnd;
@@ -99,7 +99,7 @@ export class Runner {
     const lease = this.#lease;
     try {
       const leave = caller.inContext(() =>
-        failed(caller.plan, error, this.#tries, this.#old?.left !== undefined, this.#max),
+        failed(caller.plan, error, this.#attempts, this.#old?.left !== undefined, this.#max),
       );
       if (leave) await leaveWords(lease, leave, this.#waiting, (silent) => this.#end(silent));
     } catch (cause) {
@@ -126,14 +126,14 @@ export class Runner {
  * Leaves words for all callers that wait.
  * @param onEnd called before they are told
  */
-export async function leaveWords(lease: HeldLease, leave: Leave, waiting: Waiting, onEnd: OnEnd): Promise<void> {
+export async function leaveWords(lease: HeldLease, leave: NewValue, waiting: Waiting, onEnd: OnEnd): Promise<void> {
   const became = await lease.releaseWith(leave, stateOf(leave.text));
   onEnd(became === 'unknown');
   if (became === 'left') waiting.answer(asLeft(leave, lease.token!));
 }
 
 /** What was left just now. */
-const asLeft = ({ text, ttl }: Leave, token: bigint): Left => ({ text, token, age: 0, validFor: ttl });
+const asLeft = ({ text, ttl }: NewValue, token: bigint): StoredValue => ({ text, token, age: 0, validFor: ttl });
 
 /** Keys of which it was told. A process may use any number of keys. */
 const told = new Set<string>();

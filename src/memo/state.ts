@@ -1,12 +1,12 @@
-import type { KeyState, LeftState } from '../core/contract/left.ts';
+import type { KeyState, ValueState } from '../core/contract/left.ts';
 import type { Engine } from '../core/engine/engine.ts';
 
 /** What a page or a listing may show of a memo: never its words. */
 export interface MemoSight {
-  /** `absent` and `running` only after tries that are counted: without them nothing tells a memo from a lock. */
+  /** `absent` and `running` only after attempts that are counted: without them nothing tells a memo from a lock. */
   readonly state: KeyState;
   /** Runs begun since something was left last, where the memo counts them. */
-  readonly tries: number;
+  readonly attempts: number;
   /** The fencing token of the run that left what is there. */
   readonly token?: bigint;
   /** The time since a result was left, ms. An error does not tell. */
@@ -16,9 +16,9 @@ export interface MemoSight {
 }
 
 /** The state that words are in by their head alone. Words of a newer version count as kept. */
-export function stateOf(text: string): LeftState {
+export function stateOf(text: string): ValueState {
   const [, kind] = /^\d+ (failed|poisoned|unkept) /.exec(text) ?? [];
-  return kind === 'unkept' ? 'failed' : ((kind as LeftState | undefined) ?? 'kept');
+  return kind === 'unkept' ? 'failed' : ((kind as ValueState | undefined) ?? 'kept');
 }
 
 /**
@@ -27,10 +27,10 @@ export function stateOf(text: string): LeftState {
  * @returns undefined if the engine remembers nothing of it
  */
 export async function sightOf(engine: Engine, key: string, held: boolean): Promise<MemoSight | undefined> {
-  if (!engine.backend.words) return undefined;
-  const { left, tries } = await engine.look(key);
-  if (!left) return tries > 0 ? { state: held ? 'running' : 'absent', tries } : undefined;
-  const { text, token: token, age, validFor: remaining } = left;
+  if (!engine.backend.values) return undefined;
+  const { value, attempts } = await engine.look(key);
+  if (!value) return attempts > 0 ? { state: held ? 'running' : 'absent', attempts } : undefined;
+  const { text, token, age, validFor: remaining } = value;
   const state = stateOf(text);
-  return { state, tries, token, remaining, ...(state === 'kept' && { since: age }) };
+  return { state, attempts, token, remaining, ...(state === 'kept' && { since: age }) };
 }

@@ -1,4 +1,4 @@
-import type { Left } from '../core/contract/backend.ts';
+import type { StoredValue } from '../core/contract/backend.ts';
 import { invalid, LockError, quoted } from '../core/contract/errors.ts';
 import type { Refused } from './encoding.ts';
 import { given, textGiven } from './given.ts';
@@ -88,7 +88,7 @@ function saidOf(error: unknown): Pick<KeptError, 'name' | 'message' | 'code'> {
 const cut = (text: string, longest: number): string => text.slice(0, longest).toWellFormed();
 
 /** ms since it was left. Errors are left without an age. @throws LockError `LOCK_INVALID` */
-export const ageOf = (entry: Entry, { age, validFor }: Left, key: string): number =>
+export const ageOf = (entry: Entry, { age, validFor }: StoredValue, key: string): number =>
   entry.kind === 'failed' || entry.kind === 'poisoned' ? keptErrorIn(entry, key).ttl - validFor : age;
 
 /** @throws LockError `LOCK_INVALID` for a body that was not written so: a seal may open anything */
@@ -101,7 +101,7 @@ function keptErrorIn({ body }: Entry, key: string): KeptError {
 }
 
 /** The words, seen `ms` later; undefined if they are over by then. */
-export const aged = (left: Left, ms: number): Left | undefined =>
+export const aged = (left: StoredValue, ms: number): StoredValue | undefined =>
   ms < left.validFor ? { ...left, age: left.age + ms, validFor: left.validFor - ms } : undefined;
 
 /** The error that others get: the code of ours, and as its cause what was thrown. */

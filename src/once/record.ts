@@ -1,6 +1,6 @@
 import { backOff } from '../core/claims/pause.ts';
 import { EXCLUSIVE } from '../core/contract/admission.ts';
-import type { Notes } from '../core/contract/backend.ts';
+import type { Hints } from '../core/contract/backend.ts';
 import { isLockError, LockError } from '../core/contract/errors.ts';
 import { LayeredOptions } from '../core/contract/option-table.ts';
 import { CALL_TIMEOUT, type Engine } from '../core/engine/engine.ts';
@@ -25,8 +25,8 @@ export interface TickRecord {
 const LOOK = 5_000;
 
 /**
- * Remembers by a claim that nobody gives back: it takes all seats of a key, and lasts beyond the end of this process. A look takes
- * one seat. So looks are in the way of no other look, and only a record refuses one, even after a process has died in its look.
+ * Remembers by a claim that nobody gives back: it takes all units of a key, and lasts beyond the end of this process. A look takes
+ * one unit. So looks are in the way of no other look, and only a record refuses one, even after a process has died in its look.
  */
 export class HeldRecord implements TickRecord {
   readonly #runtime: LockRuntime;
@@ -71,7 +71,7 @@ export class HeldRecord implements TickRecord {
       ...EXCLUSIVE,
       ttl: Math.max(ttl, backend.traits.ttl.min),
       queue: false,
-      span: 1,
+      tokenCount: 1,
       within: CALL_TIMEOUT,
       lingers: true,
       label,
@@ -90,11 +90,11 @@ export class HeldRecord implements TickRecord {
 /** Remembers by a note, on engines where every hold ends with the session of its process. */
 export class NotedRecord implements TickRecord {
   readonly #engine: Engine;
-  readonly #notes: Notes;
+  readonly #notes: Hints;
   readonly #plan: OncePlan;
   readonly #key: string;
 
-  constructor({ engine }: LockRuntime, notes: Notes, plan: OncePlan, key: string) {
+  constructor({ engine }: LockRuntime, notes: Hints, plan: OncePlan, key: string) {
     this.#engine = engine;
     this.#notes = notes;
     this.#plan = plan;
@@ -137,10 +137,10 @@ async function orUnavailable<T>(engine: Engine, key: string, ask: () => Promise<
  * @throws LockError `LOCK_UNSUPPORTED` if nothing outlives the process, or if a look could not be told from a record
  */
 export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | undefined {
-  const { name: backend, traits, notes } = runtime.engine.backend;
+  const { name: backend, traits, hints } = runtime.engine.backend;
   if (traits.expires && !plan.retry) return undefined;
-  if (traits.expires && traits.seats !== 'exclusive') return new HeldRecord(runtime, plan, plan.keys.done);
-  if (notes) return new NotedRecord(runtime, notes, plan, plan.keys.done);
+  if (traits.expires && traits.units !== 'exclusive') return new HeldRecord(runtime, plan, plan.keys.done);
+  if (hints) return new NotedRecord(runtime, hints, plan, plan.keys.done);
   const message = traits.expires
     ? `${backend} cannot share a key, so it cannot tell who looks whether a tick was run from who has run it; leave retry out`
     : `${backend} keeps nothing that outlives a process, so it cannot tell who comes later that a tick was run`;
@@ -155,11 +155,11 @@ export class FailureMark {
   readonly #record: HeldRecord | NotedRecord | undefined;
 
   constructor(runtime: LockRuntime, plan: OncePlan) {
-    const { traits, notes } = runtime.engine.backend;
+    const { traits, hints } = runtime.engine.backend;
     const { failed } = plan.keys;
     if (plan.retry) return;
     if (traits.expires) this.#record = new HeldRecord(runtime, plan, failed);
-    else if (notes) this.#record = new NotedRecord(runtime, notes, plan, failed);
+    else if (hints) this.#record = new NotedRecord(runtime, hints, plan, failed);
   }
 
   async noteFailureOf<T>(work: () => Promise<T> | T): Promise<T> {

@@ -1,4 +1,4 @@
-import { EXCLUSIVE, type Seats } from '../core/contract/admission.ts';
+import { EXCLUSIVE, type Units } from '../core/contract/admission.ts';
 import { checkWaitersListed } from '../core/contract/capability.ts';
 import { invalid, LockError, quoted, shown } from '../core/contract/errors.ts';
 import type { LayeredOptions } from '../core/contract/option-table.ts';
@@ -39,7 +39,7 @@ export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = Loc
   run<T>(fn: (lease: L) => Promise<T> | T, options?: O): Promise<T>;
 }
 
-/** @internal A target is what a lock locks: seats of one key, or several of these. */
+/** @internal A target is what a lock locks: units of one key, or several of these. */
 export interface Target<L, O> {
   /** The key, or the keys, for people. */
   readonly name: string;
@@ -47,7 +47,7 @@ export interface Target<L, O> {
   readonly parts?: readonly Target<AnyLease, LockOptions>[];
   /** Gives the options that every lock has, without those of this kind of lock only. */
   lockOptions(options: O): LockOptions;
-  /** Takes the seats. @returns undefined if `wait` is 0 and they are taken. A loop of refusals is slowed, see `RefusalThrottle` */
+  /** Takes the units. @returns undefined if `wait` is 0 and they are taken. A loop of refusals is slowed, see `RefusalThrottle` */
   take(terms: Terms, options: O | undefined): Promise<L | undefined>;
   /** Runs `fn` where the lock can be re-entered. */
   inside<T>(lease: L, fn: (lease: L) => Promise<T> | T): Promise<T>;
@@ -128,11 +128,11 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   }
 }
 
-/** @internal Makes a target of seats of one key. */
+/** @internal Makes a target of units of one key. */
 export const oneKey = <L extends AnyLease>(
   runtime: LockRuntime,
   key: string,
-  seats: Seats,
+  seats: Units,
 ): Target<L, LockOptions> => ({
   name: key,
   lockOptions: (options) => options,

@@ -17,7 +17,7 @@ export interface RwLock {
 /** @internal */
 export function rwLock(runtime: LockRuntime, key: string, defaults: LayeredOptions, given?: LockOptions): RwLock {
   const { backend } = runtime.engine;
-  if (backend.traits.seats === 'exclusive') throw unsupported(backend, 'share a key among readers; use mutex()', key);
+  if (backend.traits.units === 'exclusive') throw unsupported(backend, 'share a key among readers; use mutex()', key);
   return {
     read: new LockObject(runtime, oneKey<SharedLease>(runtime, key, SHARED), defaults, given),
     write: new LockObject(runtime, oneKey<Lease>(runtime, key, WRITER), defaults, given),

@@ -1,4 +1,4 @@
-import { ALL_SEATS } from '../core/contract/admission.ts';
+import { ALL_UNITS } from '../core/contract/admission.ts';
 import { unsupported } from '../core/contract/capability.ts';
 import type { LayeredOptions } from '../core/contract/option-table.ts';
 import { type LockOptions, whole } from '../core/contract/options.ts';
@@ -29,13 +29,13 @@ export function semaphore(
   defaults: LayeredOptions,
 ): Semaphore {
   const { backend } = runtime.engine;
-  if (backend.traits.seats !== 'counted') {
+  if (backend.traits.units !== 'counted') {
     const what = 'count permits; use mutex(), or an engine that has permits, such as Redis, SQL tables, etcd or a file';
     throw unsupported(backend, what, key);
   }
   const { permits, ...options } = given ?? {}; // a call without options is refused for the missing `permits`
-  const of = whole(permits, 'permits', 1, ALL_SEATS - 1);
-  const permit = oneKey<SharedLease>(runtime, key, { take: 1, of });
+  const of = whole(permits, 'permits', 1, ALL_UNITS - 1);
+  const permit = oneKey<SharedLease>(runtime, key, { units: 1, capacity: of });
   const target: Target<SharedLease, PermitOptions> = {
     name: key,
     lockOptions(given) {
@@ -45,7 +45,7 @@ export function semaphore(
     },
     take(terms, given) {
       const units = given?.units === undefined ? 1 : whole(given.units, 'units', 1, of);
-      return oneKey<SharedLease>(runtime, key, { take: units, of }).take(terms, undefined);
+      return oneKey<SharedLease>(runtime, key, { units: units, capacity: of }).take(terms, undefined);
     },
     inside: (lease, fn) => permit.inside(lease, fn),
   };

@@ -9,7 +9,7 @@ import type { Subject } from './subject.ts';
 export interface Case {
   /** The promise, in words. */
   readonly name: string;
-  /** What the subject needs. If it lacks something, the case tries nothing. */
+  /** What the subject needs. If it lacks something, the case attempts nothing. */
   readonly needs: readonly Need[];
   /**
    * The case uses keys with fixed names: run no other case of the same engine and prefix beside it. All others may run side by

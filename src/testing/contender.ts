@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Attempt, Backend, Claim, Grant, Leave, Refusal, Release, Renewal } from '../core/contract/backend.ts';
+import type { Attempt, Backend, Claim, Grant, NewValue, Refusal, Release, Renewal } from '../core/contract/backend.ts';
 import type { Clock } from '../core/contract/clock.ts';
 import { isLockError } from '../core/contract/errors.ts';
 
@@ -80,7 +80,7 @@ export class Contender {
   }
 
   /** Releases with words. */
-  leavesWords(leave: Leave): Promise<Release> {
+  leavesWords(leave: NewValue): Promise<Release> {
     return this.client.release({ key: this.claim.key, id: this.claim.id }, undefined, leave);
   }
 
@@ -101,8 +101,8 @@ export class Contender {
   }
 
   toString(): string {
-    const { label, take, of, key } = this.claim;
-    return `${label} (${take} of ${of} seats of ${JSON.stringify(key)} at ${this.client.name})`;
+    const { label, units, capacity, key } = this.claim;
+    return `${label} (${units} of ${capacity} seats of ${JSON.stringify(key)} at ${this.client.name})`;
   }
 }
 

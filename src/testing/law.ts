@@ -4,12 +4,12 @@ import type { Subject } from './subject.ts';
 
 /** Whether a subject has what a law needs. */
 export const MET = {
-  'shared seats': ({ traits }) => traits.seats !== 'exclusive',
-  'counted seats': ({ traits }) => traits.seats === 'counted',
+  'shared seats': ({ traits }) => traits.units !== 'exclusive',
+  'counted seats': ({ traits }) => traits.units === 'counted',
   fair: ({ traits }) => traits.fair,
-  turns: ({ traits }) => traits.starves !== true,
+  turns: ({ traits }) => traits.canStarve !== true,
   fencing: ({ traits }) => traits.fencing !== 'never',
-  spans: ({ traits }) => traits.spans,
+  tokenBlocks: ({ traits }) => traits.tokenBlocks,
   expires: ({ traits }) => traits.expires,
   'renewal from anywhere': ({ traits }) => traits.renewedFrom === 'anywhere',
   'observed expires': ({ traits }) => traits.observedExpiry === true,
@@ -18,8 +18,8 @@ export const MET = {
   inspect: (backend) => backend.inspect !== undefined,
   evict: (backend) => backend.evict !== undefined,
   changed: (backend) => backend.changed !== undefined,
-  notes: (backend) => backend.notes !== undefined,
-  leaves: ({ traits, words }) => traits.leaves !== undefined && words !== undefined,
+  notes: (backend) => backend.hints !== undefined,
+  leaves: ({ traits, values }) => traits.values !== undefined && values !== undefined,
   apart: (_, subject) => subject.apart !== undefined,
   'faults.die': (_, subject) => subject.faults?.die !== undefined,
   'faults.stall': (_, subject) => subject.faults?.stall !== undefined,

@@ -3,17 +3,17 @@ import type { Law } from './law.ts';
 import { changes } from './laws/changes.ts';
 import { doubt } from './laws/doubt.ts';
 import { exclusion } from './laws/exclusion.ts';
+import { expiry } from './laws/expiry.ts';
 import { histories } from './laws/histories.ts';
 import { identity } from './laws/identity.ts';
 import { inspection } from './laws/inspection.ts';
-import { expiry } from './laws/expiry.ts';
 import { names } from './laws/names.ts';
 import { notes } from './laws/notes.ts';
 import { order } from './laws/order.ts';
 import { release } from './laws/release.ts';
 import { renewal } from './laws/renewal.ts';
 import { tokens } from './laws/tokens.ts';
-import { tries } from './laws/tries.ts';
+import { attempts } from './laws/tries.ts';
 import { watch } from './laws/watch.ts';
 import { words } from './laws/words.ts';
 import type { Subject } from './subject.ts';
@@ -32,7 +32,7 @@ const LAWS: readonly Law[] = [
   ...names,
   ...notes,
   ...words,
-  ...tries,
+  ...attempts,
   ...histories,
   ...doubt,
 ];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { EXCLUSIVE } from '../core/contract/admission.ts';
-import type { Backend, Claim, Standing } from '../core/contract/backend.ts';
+import type { Backend, Claim, QueueEntry } from '../core/contract/backend.ts';
 import { type Clock, systemClock } from '../core/contract/clock.ts';
 import type { Spin } from '../core/contract/options.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../locks.ts';
@@ -22,7 +22,7 @@ const CLEAN_UP = 5_000;
 /** Short pauses, so that engines without wake-ups do not make the suite slow. */
 const SPIN: Spin = { pause: 2, bound: 20 };
 
-/** The place where a case tries a law: two clients of one engine, a key of its own, and the claims for it. */
+/** The place where a case attempts a law: two clients of one engine, a key of its own, and the claims for it. */
 export class Scene {
   readonly subject: Subject;
   /** Like those of two processes. */
@@ -61,7 +61,7 @@ export class Scene {
       ...EXCLUSIVE,
       ttl: Math.min(LONG, this.clients[0].traits.ttl.max),
       queue: true,
-      span: 1,
+      tokenCount: 1,
       within: LONG,
       label: `contender ${number + 1}`,
       ...wish,
@@ -113,8 +113,8 @@ export class Scene {
   }
 
   /** Lists the keys of this scene. */
-  async standings(prefix: string = this.key): Promise<Standing[]> {
-    const seen: Standing[] = [];
+  async standings(prefix: string = this.key): Promise<QueueEntry[]> {
+    const seen: QueueEntry[] = [];
     for await (const standing of this.clients[1].inspect!(prefix)) seen.push(standing);
     return seen;
   }

@@ -33,7 +33,7 @@ export interface Timing {
   readonly tolerance?: number;
 }
 
-/** Ways to disturb a client that `open` gave. A case that needs a missing one tries nothing and says so. */
+/** Ways to disturb a client that `open` gave. A case that needs a missing one attempts nothing and says so. */
 export interface Faults {
   /** Breaks the client's connections without a goodbye, as the death of a process does. */
   die?(client: Backend): Promise<void>;

@@ -37,8 +37,8 @@ export type ProcessEvent =
   | { readonly what: 'refused'; readonly op: string; readonly code: string; readonly why?: string };
 
 interface Seats {
-  readonly take: number;
-  readonly of: number;
+  readonly units: number;
+  readonly capacity: number;
 }
 
 /** What the referee sees. */

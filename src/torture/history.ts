@@ -1,9 +1,9 @@
-import type { Seats } from '../core/contract/admission.ts';
+import type { Units } from '../core/contract/admission.ts';
 import { mostOf } from '../core/contract/extremes.ts';
 import type { Disturbance, Event } from './events.ts';
 
 /** A caller asks for one lock, may get it, and releases it. Times are ms since the start. */
-export interface Operation extends Seats {
+export interface Operation extends Units {
   readonly op: string;
   readonly by: number;
   readonly key: string;
@@ -75,8 +75,8 @@ export class History {
     this.now = Math.max(this.now, event.at);
     switch (event.what) {
       case 'asked': {
-        const { op, by, key, take, of, at, renewed = false } = event;
-        const operation: Operation = { op, by, key, take, of, asked: at, renewed };
+        const { op, by, key, units, capacity, at, renewed = false } = event;
+        const operation: Operation = { op, by, key, units, capacity, asked: at, renewed };
         this.operations.set(op, operation);
         this.#open.set(by, (this.#open.get(by) ?? new Set()).add(operation));
         return;

@@ -77,7 +77,7 @@ export async function torture(plan: Torture): Promise<Verdict> {
   const record = new RunRecord(terms, plan.write ?? (() => {}));
   const register = new Register();
   const links = !/^\s*file:/i.test(url);
-  const testLocks = testLocksOf(others ? 'exclusive' : backend.traits.seats, run, busy);
+  const testLocks = testLocksOf(others ? 'exclusive' : backend.traits.units, run, busy);
   const crew = new Crew(
     { url, testLocks, ttl, processes, seed, label, links, busy, renewal, worker: plan.worker },
     record,
@@ -153,7 +153,7 @@ async function measureRoundTrip(locks: Locks, key: string): Promise<number> {
 }
 
 /** Uses all kinds of locks that the engine has, and few keys, so that all processes want the same ones. */
-function testLocksOf(seats: Traits['seats'], run: string, busy: number): TestLock[] {
+function testLocksOf(seats: Traits['units'], run: string, busy: number): TestLock[] {
   const testLock = (kind: TestLock['kind'], name: string, longPart: number): TestLock => ({
     ...{ kind, key: `${run}${name}`, permits: PERMITS, longPart },
   });
@@ -200,14 +200,14 @@ async function untilEnd(
   return gone.aborted ? 'server gone' : 'interrupted';
 }
 
-function notesOf({ wakes, seats }: Traits, links: boolean, ended: EndReason, unlisted: boolean, ttl: number): string[] {
+function notesOf({ wakes, units }: Traits, links: boolean, ended: EndReason, unlisted: boolean, ttl: number): string[] {
   return [
     ...(links ? [] : ['a file has no connections, so only processes had faults']),
     ...(wakes === 'never' ? ['this engine wakes no waiters, so wake-ups were not judged'] : []),
-    ...(seats === 'counted'
+    ...(units === 'counted'
       ? []
       : [
-          `this engine has ${seats === 'shared' ? 'no permits' : 'no readers and no permits'}, so they were not tested`,
+          `this engine has ${units === 'shared' ? 'no permits' : 'no readers and no permits'}, so they were not tested`,
         ]),
     ...(ended === 'server gone'
       ? [`what the run left on the server expires within ${inMs(Math.max(ttl * 1.5, 6_000))}`]

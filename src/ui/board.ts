@@ -1,6 +1,6 @@
 import type { Finding } from '../core/contract/finding.ts';
 import { RecentKeys } from '../core/contract/recent-keys.ts';
-import type { Standing } from '../core/contract/traits.ts';
+import type { QueueEntry } from '../core/contract/traits.ts';
 import type { MemoSight } from '../memo/state.ts';
 import { changesBetween } from './changes.ts';
 import { type KeyLine, lineFrom, updateLine } from './claim.ts';
@@ -53,7 +53,7 @@ export class Board {
   }
 
   /** What the look found at a key. `standings` is empty if somebody asked for the key by name, and it is free. */
-  see(key: string, standings: readonly Standing[], at: number): void {
+  see(key: string, standings: readonly QueueEntry[], at: number): void {
     const before = this.#lines.get(key);
     if (before && updateLine(before, standings, at)) {
       before.pass = this.#pass;

@@ -1,12 +1,12 @@
 import type { Origin } from '../core/contract/origin.ts';
-import type { Standing } from '../core/contract/traits.ts';
+import type { QueueEntry } from '../core/contract/traits.ts';
 
 /** One holder or waiter, as the page keeps it between looks. Times are ms by the clock of this process. */
 export interface ListedClaim {
   readonly token: bigint;
   readonly label: string;
-  readonly take: number;
-  readonly of: number;
+  readonly units: number;
+  readonly capacity: number;
   /** Its process and claim; kept only in a line with waiters. */
   readonly origin: Origin | undefined;
   /** When it joined the line; undefined if the engine does not say. */
@@ -20,7 +20,7 @@ export interface ListedClaim {
 }
 
 /** The process of a claim. Older versions and other programs do not name it; labels mostly tell processes apart. */
-export const processOf = ({ origin, label }: Pick<Standing, 'origin' | 'label'>): string =>
+export const processOf = ({ origin, label }: Pick<QueueEntry, 'origin' | 'label'>): string =>
   `${origin?.process ?? ''} ${label}`;
 
 /** The line of one key. */
@@ -67,7 +67,7 @@ export function finderOf(claims: readonly ListedClaim[] = NOBODY): (token: bigin
  * Updates a line to a look that found the same claims. Most looks do, so nothing new is made for a hundred thousand lines.
  * @returns whether it has; if not, it changed nothing
  */
-export function updateLine(line: KeyLine, standings: readonly Standing[], at: number): boolean {
+export function updateLine(line: KeyLine, standings: readonly QueueEntry[], at: number): boolean {
   const { holders, waiters } = line;
   const claimAt = (i: number): ListedClaim | undefined =>
     i < holders.length ? holders[i] : waiters[i - holders.length];
@@ -90,20 +90,20 @@ interface Found {
 }
 
 /** Makes the line that a look has found. */
-export function lineFrom(key: string, standings: readonly Standing[], { before, last, at, pass }: Found): KeyLine {
+export function lineFrom(key: string, standings: readonly QueueEntry[], { before, last, at, pass }: Found): KeyLine {
   const heldBefore = finderOf(before?.holders);
   const waitedBefore = finderOf(before?.waiters);
   const contested = standings.some(({ held }) => !held);
   const close = last !== undefined && at - last <= CLOSE;
-  const claimOf = (standing: Standing): ListedClaim => {
+  const claimOf = (standing: QueueEntry): ListedClaim => {
     const { token, label, since, remaining, held } = standing;
     const holder = heldBefore(token);
     const same = holder ?? waitedBefore(token);
     return {
       token,
       label: same?.label ?? shortLabel(label),
-      take: standing.take,
-      of: standing.of,
+      units: standing.units,
+      capacity: standing.capacity,
       origin: contested ? standing.origin : undefined,
       joined: same ? same.joined : since === undefined ? undefined : Math.round(at - since),
       firstSeen: same?.firstSeen ?? at,

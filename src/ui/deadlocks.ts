@@ -1,4 +1,4 @@
-import type { Standing } from '../core/contract/traits.ts';
+import type { QueueEntry } from '../core/contract/traits.ts';
 import { linesOf, type WaitsClaim } from '../waits/claims.ts';
 import { Suspects } from '../waits/suspects.ts';
 import { type KeyLine, processOf } from './claim.ts';
@@ -40,7 +40,17 @@ const stepOf = (claim: WaitsClaim): Deadlock['steps'][number] => {
   return { label, key, held, token: `${token}`, process: processOf(claim) };
 };
 
-const standingsOf = ({ key, holders, waiters, at }: KeyLine): Standing[] =>
-  [...holders, ...waiters].map(({ token, take, of, label, origin, expires }, position) => {
-    return { key, held: position < holders.length, position, token, take, of, label, origin, remaining: expires - at };
+const standingsOf = ({ key, holders, waiters, at }: KeyLine): QueueEntry[] =>
+  [...holders, ...waiters].map(({ token, units, capacity, label, origin, expires }, position) => {
+    return {
+      key,
+      held: position < holders.length,
+      position,
+      token,
+      units,
+      capacity,
+      label,
+      origin,
+      remaining: expires - at,
+    };
   });

@@ -1,5 +1,5 @@
 import { isLockError } from '../core/contract/errors.ts';
-import type { Standing } from '../core/contract/traits.ts';
+import type { QueueEntry } from '../core/contract/traits.ts';
 import type { Locks } from '../locks.ts';
 import type { Access } from './access.ts';
 import type { Board } from './board.ts';
@@ -79,7 +79,7 @@ export class ListingLoop {
     const watch = new Stopwatch();
     board.begin();
     let key: string | undefined;
-    let standings: Standing[] = [];
+    let standings: QueueEntry[] = [];
     let taken = 0;
     const progress = (looked: number): void => {
       watch.lap();

@@ -85,11 +85,11 @@ function detailOf(board: Board, key: string, now: number): Detail {
 function memoOf(board: Board, key: string, now: number): Memo | null {
   const seen = board.memos.get(key);
   if (!seen) return null;
-  const { state, tries, token, since, remaining } = seen.sight;
+  const { state, attempts, token, since, remaining } = seen.sight;
   const passed = now - seen.at;
   return {
     state,
-    tries,
+    attempts,
     token: token === undefined ? null : `${token}`,
     since: since === undefined ? null : since + passed,
     left: remaining === undefined ? null : remaining - passed,

@@ -69,7 +69,7 @@ export interface Detail {
 /** The state of a memo. */
 export interface Memo {
   readonly state: KeyState;
-  readonly tries: number;
+  readonly attempts: number;
   readonly token: string | null;
   /** The time since its result was left, and until what is left is gone. */
   readonly since: number | null;

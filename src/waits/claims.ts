@@ -1,9 +1,9 @@
 import type { Origin } from '../core/contract/origin.ts';
-import type { Standing } from '../core/contract/traits.ts';
+import type { QueueEntry } from '../core/contract/traits.ts';
 import type { LocalStanding } from '../core/line/local-standing.ts';
 
 /** A hold, or a waiting claim. */
-export interface WaitsClaim extends Standing {
+export interface WaitsClaim extends QueueEntry {
   /** `<process>.<claim>` of its origin; without an origin, its key and token. */
   readonly id: string;
   /** It waits in this process behind others, and is not in the engine's line yet: its token is 0. */
@@ -33,7 +33,7 @@ export function linesAmong({ claims, lines }: Lines, sets: readonly Iterable<str
   return parts.map((lines) => ({ claims, lines }));
 }
 
-export function idOf({ origin, key, token }: Standing): string {
+export function idOf({ origin, key, token }: QueueEntry): string {
   return origin ? idOfOrigin(origin) : `${key}#${token}`;
 }
 
@@ -48,7 +48,7 @@ export const enclosingOf = ({ origin, held }: WaitsClaim): string[] =>
  * @param standings key by key, in the order of the lines, as from `inspect`
  * @param locals the waiters of this process, which knows more of them than an engine does
  */
-export function linesOf(standings: Iterable<Standing>, locals: readonly (readonly LocalStanding[])[] = []): Lines {
+export function linesOf(standings: Iterable<QueueEntry>, locals: readonly (readonly LocalStanding[])[] = []): Lines {
   const byKey = new Map<string, WaitsClaim[]>();
   const own = new Map(locals.flat().map((local) => [idOfOrigin(local.origin), local]));
   for (const standing of standings) {

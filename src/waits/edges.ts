@@ -1,4 +1,4 @@
-import type { Seats } from '../core/contract/admission.ts';
+import type { Units } from '../core/contract/admission.ts';
 import { enclosingOf, type Lines, type WaitsClaim } from './claims.ts';
 
 /**
@@ -33,8 +33,8 @@ export function edgesAmong({ lines, claims }: Lines, among: ReadonlySet<string>)
   return edges;
 }
 
-/** Holders with equal seats: how many, and those that nobody waits for yet. */
-interface Kind extends Seats {
+/** Holders with equal units: how many, and those that nobody waits for yet. */
+interface Kind extends Units {
   count: number;
   free: string[];
 }
@@ -46,7 +46,7 @@ function* edgesOf(line: readonly WaitsClaim[]): Iterable<WaitsEdge> {
     if (claim.held) continue;
     const from = claim.id;
     if (previous) yield { from, to: previous.id, why: 'behind' };
-    if (!previous || previous.take !== claim.take || previous.of !== claim.of) {
+    if (!previous || previous.units !== claim.units || previous.capacity !== claim.capacity) {
       for (const { kind, why } of inTheWay(claim, kinds)) for (const to of kind.free.splice(0)) yield { from, to, why };
     }
     previous = claim;
@@ -55,9 +55,9 @@ function* edgesOf(line: readonly WaitsClaim[]): Iterable<WaitsEdge> {
 
 function kindsOf(holders: readonly WaitsClaim[]): readonly Kind[] {
   const kinds = new Map<string, Kind>();
-  for (const { id, take, of } of holders) {
-    const name = `${take} ${of}`;
-    const kind = kinds.get(name) ?? { take, of, count: 0, free: [] };
+  for (const { id, units, capacity } of holders) {
+    const name = `${units} ${capacity}`;
+    const kind = kinds.get(name) ?? { units, capacity, count: 0, free: [] };
     kinds.set(name, kind);
     kind.count++;
     kind.free.push(id);
@@ -67,13 +67,13 @@ function kindsOf(holders: readonly WaitsClaim[]): readonly Kind[] {
 
 /** The holders whose end brings a waiter nearer to its turn. */
 function* inTheWay(
-  claim: Seats,
+  claim: Units,
   kinds: readonly Kind[],
 ): Iterable<{ readonly kind: Kind; readonly why: 'holder' | 'room' }> {
-  const conflicts = (holder: Seats): boolean => holder.take + claim.take > Math.min(holder.of, claim.of);
+  const conflicts = (holder: Units): boolean => holder.units + claim.units > Math.min(holder.capacity, claim.capacity);
   const beside = kinds.filter((kind) => !conflicts(kind));
-  const taken = beside.reduce((sum, { take, count }) => sum + take * count, claim.take);
-  const full = taken > beside.reduce((room, { of }) => Math.min(room, of), claim.of);
+  const taken = beside.reduce((sum, { units, count }) => sum + units * count, claim.units);
+  const full = taken > beside.reduce((room, { capacity }) => Math.min(room, capacity), claim.capacity);
   for (const kind of kinds) {
     if (conflicts(kind)) yield { kind, why: 'holder' };
     else if (full) yield { kind, why: 'room' };

@@ -1,5 +1,5 @@
 import { listOf } from '../core/contract/promises.ts';
-import { type Listing, LONGEST_PLACE_TTL, type Standing } from '../core/contract/traits.ts';
+import { type Listing, MAX_PLACE_TTL_MS, type QueueEntry } from '../core/contract/traits.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { type Lines, linesAmong, linesOf } from './claims.ts';
 import type { Deadlock } from './deadlocks.ts';
@@ -10,8 +10,8 @@ const AT_ONCE = 8;
 
 /** Lists all keys that begin with `prefix`, and adds what this process knows of them. */
 export async function lookAtAll(runtime: LockRuntime, prefix: string, listing: Listing): Promise<Lines> {
-  const found: Standing[][] = [];
-  let line: Standing[] = [];
+  const found: QueueEntry[][] = [];
+  let line: QueueEntry[] = [];
   const keep = (): void => {
     if (line.some(({ held }) => !held) || runtime.isWaitedFor(line[0]?.key ?? '')) found.push(line);
   };
@@ -27,8 +27,8 @@ export async function lookAtAll(runtime: LockRuntime, prefix: string, listing: L
 }
 
 /** Asks for the lines of some keys, each by its name. */
-export async function standingsOf(runtime: LockRuntime, keys: readonly string[]): Promise<Standing[]> {
-  const found: Standing[][] = [];
+export async function standingsOf(runtime: LockRuntime, keys: readonly string[]): Promise<QueueEntry[]> {
+  const found: QueueEntry[][] = [];
   for (let from = 0; from < keys.length; from += AT_ONCE) {
     const lines = await Promise.all(
       keys.slice(from, from + AT_ONCE).map((key) => listOf(runtime.engine.inspect(key, { exact: true }))),
@@ -39,7 +39,7 @@ export async function standingsOf(runtime: LockRuntime, keys: readonly string[])
 }
 
 /** The longest time in which a process gives a sign of life: a waiter does so three times in the longest life of its place. ms. */
-const LONGEST = LONGEST_PLACE_TTL / 3 + 2 * BETWEEN;
+const LONGEST = MAX_PLACE_TTL_MS / 3 + 2 * BETWEEN;
 
 /** Looks at some deadlocks again until each is confirmed, or over. */
 export async function confirm(

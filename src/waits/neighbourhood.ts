@@ -1,4 +1,4 @@
-import type { Standing } from '../core/contract/traits.ts';
+import type { QueueEntry } from '../core/contract/traits.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { type Lines, linesOf } from './claims.ts';
 import { standingsOf } from './look.ts';
@@ -45,7 +45,7 @@ async function around(reading: Reading, { key, inside }: Inside): Promise<Readon
 /** The lines of one look. It reads each line once. */
 class Reading {
   readonly #runtime: LockRuntime;
-  readonly #read = new Map<string, Standing[]>();
+  readonly #read = new Map<string, QueueEntry[]>();
   readonly #outer = new Map<string, ReadonlySet<string> | undefined>();
 
   constructor(runtime: LockRuntime) {

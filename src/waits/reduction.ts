@@ -1,10 +1,10 @@
-import type { Seats } from '../core/contract/admission.ts';
+import type { Units } from '../core/contract/admission.ts';
 import { ArrivalLine } from '../core/line/line.ts';
 import { enclosingOf, type Lines, type WaitsClaim } from './claims.ts';
 
 /** A claim in one of its lines. */
 interface Member {
-  readonly seats: Seats;
+  readonly seats: Units;
   readonly claim: WaitsClaim;
 }
 

@@ -122,8 +122,8 @@ for (const { title, parts, start, pool, table, sessions } of SITES) {
       };
       const [writer, reader] = [table(await pool(pair.url, stack), false), table(await pool(pair.url, stack), false)];
       for (const backend of [writer, reader]) stack.defer(() => backend.close());
-      await writer.notes!.write('note', 'old', 600_000);
-      expect(await reader.notes!.read('note')).toBe('old');
+      await writer.hints!.write('note', 'old', 600_000);
+      expect(await reader.hints!.read('note')).toBe('old');
       const terms = [all.tables.one, all.tables.two].map((locks) =>
         locks.leader('cron', { ttl: TTL }).run(
           async ({ signal }) => {
@@ -139,9 +139,9 @@ for (const { title, parts, start, pool, table, sessions } of SITES) {
       await until('one leads', () => leading === 1);
       await pair.failOver();
       const settled = performance.now() + SETTLED;
-      await writer.notes!.write('note', 'new', 600_000);
-      await writer.notes!.write('another', 'first', 600_000);
-      read = [await reader.notes!.read('note'), await reader.notes!.read('another')];
+      await writer.hints!.write('note', 'new', 600_000);
+      await writer.hints!.write('another', 'first', 600_000);
+      read = [await reader.hints!.read('note'), await reader.hints!.read('another')];
       for (const [kind, made] of Object.entries(all)) ms[kind] = await made.served();
       await until('all has settled', () => performance.now() > settled);
     }, 90_000);

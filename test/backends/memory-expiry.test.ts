@@ -7,7 +7,7 @@ import { manualClock } from '../../src/testing/index.ts';
 test('a place that expired is not admitted when the hold ahead of it expires too', async () => {
   const clock = manualClock(1);
   const engine = memory({ clock });
-  const claim = { key: 'key', ...EXCLUSIVE, queue: true, span: 1, within: 1_000, label: '' };
+  const claim = { key: 'key', ...EXCLUSIVE, queue: true, tokenCount: 1, within: 1_000, label: '' };
   await engine.attempt({ ...claim, id: 'holder', ttl: 500 });
   await engine.attempt({ ...claim, id: 'waiter', ttl: 400 });
   await clock.advance(1_000);
@@ -37,7 +37,7 @@ test('keys that are left to expire and never asked for again are not kept', asyn
 test('130,000 readers are counted like any others', { timeout: 60_000 }, async () => {
   const clock = manualClock(1);
   const engine = memory({ clock });
-  const claim = { key: 'key', queue: true, span: 1, within: 1_000, label: '', ttl: 60_000 };
+  const claim = { key: 'key', queue: true, tokenCount: 1, within: 1_000, label: '', ttl: 60_000 };
   for (let reader = 0; reader < 130_000; reader++)
     await engine.attempt({ ...claim, ...SHARED, id: `reader ${reader}` });
   const writer = { ...claim, ...EXCLUSIVE, id: 'writer' };

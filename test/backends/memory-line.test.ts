@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Attempt, Grant } from '../../src/core/contract/backend.ts';
-import { PLACE_TTL } from '../../src/core/contract/traits.ts';
+import { PLACE_TTL_MS } from '../../src/core/contract/traits.ts';
 import { createLocks } from '../../src/index.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { claim } from '../core/claim.ts';
@@ -36,7 +36,7 @@ test('a place expires when its own time is over, and not with the lease that it 
     for await (const { held } of engine.inspect!('key')) found.push(held);
     return found;
   };
-  await clock.advance(PLACE_TTL - 1);
+  await clock.advance(PLACE_TTL_MS - 1);
   expect(await places(), 'a moment before').toEqual([true, false]);
   await clock.advance(1);
   expect(await places(), 'who holds stays, and who waits is gone').toEqual([true]);
@@ -54,7 +54,7 @@ test('who waits is told when the first claim ahead of it expires, whenever its o
 test('a token is the proposed one where that is new, and the next one where it is not', async () => {
   const { engine } = still();
   const told: (bigint | undefined)[] = [];
-  const wishes = [{}, { atLeast: 2n }, { atLeast: 10n, span: 3 }, {}, { atLeast: 13n }, { atLeast: 3n }];
+  const wishes = [{}, { minToken: 2n }, { minToken: 10n, tokenCount: 3 }, {}, { minToken: 13n }, { minToken: 3n }];
   for (const [id, wish] of wishes.entries())
     told.push(tokenOf(await engine.attempt(claim(`${id}`, { ...wish, key: `key ${id}` }))));
   expect(told).toEqual([1n, 2n, 10n, 13n, 14n, 15n]);
@@ -63,15 +63,15 @@ test('a token is the proposed one where that is new, and the next one where it i
 test('no proposal brings back a token that was given before', async () => {
   const { engine } = still();
   for (const id of ['a', 'b', 'c']) await engine.attempt(claim(id, { key: id }));
-  expect(tokenOf(await engine.attempt(claim('d', { key: 'd', atLeast: 3n })))).toBe(4n);
+  expect(tokenOf(await engine.attempt(claim('d', { key: 'd', minToken: 3n })))).toBe(4n);
 });
 
-test('a hold that is raised to a proposal has it with all tokens of its span, and the next hold begins above them', async () => {
+test('a hold that is raised to a proposal has it with all tokens of its tokenCount, and the next hold begins above them', async () => {
   const { engine } = still();
-  const holder = claim('holder', { span: 3 });
+  const holder = claim('holder', { tokenCount: 3 });
   expect(tokenOf(await engine.attempt(holder))).toBe(1n);
-  expect(tokenOf(await engine.attempt({ ...holder, atLeast: 20n }))).toBe(20n);
-  expect(tokenOf(await engine.attempt({ ...holder, atLeast: 19n })), 'a lower one lowers nothing').toBe(20n);
+  expect(tokenOf(await engine.attempt({ ...holder, minToken: 20n }))).toBe(20n);
+  expect(tokenOf(await engine.attempt({ ...holder, minToken: 19n })), 'a lower one lowers nothing').toBe(20n);
   expect(tokenOf(await engine.attempt(claim('next', { key: 'other' })))).toBe(23n);
 });
 
@@ -79,8 +79,8 @@ test('a hold that is raised among tokens of other keys takes none of theirs back
   const { engine } = still();
   const holder = claim('holder');
   await engine.attempt(holder);
-  await engine.attempt(claim('other', { key: 'other', atLeast: 50n }));
-  await engine.attempt({ ...holder, atLeast: 20n });
+  await engine.attempt(claim('other', { key: 'other', minToken: 50n }));
+  await engine.attempt({ ...holder, minToken: 20n });
   expect(tokenOf(await engine.attempt(claim('next', { key: 'next' })))).toBe(51n);
 });
 
@@ -95,7 +95,7 @@ test.each([
   await engine.attempt(holder);
   for (const [id, wish] of [
     ['next', {}],
-    ['for words', { answered }],
+    ['for words', { accepts: answered }],
     ['for the lock', {}],
   ] as const) {
     const waiting = claim(id, wish);
@@ -121,7 +121,7 @@ test('a listing goes by the names of the keys, and one of an exact key has no ot
 test('who waits has the proposed token when it is admitted, and not only when it asks again', async () => {
   const { engine } = still();
   const woken: (bigint | undefined)[] = [];
-  const [holder, waiter] = [claim('holder'), claim('waiter', { atLeast: 10n })];
+  const [holder, waiter] = [claim('holder'), claim('waiter', { minToken: 10n })];
   await engine.attempt(holder);
   await engine.attempt(waiter);
   await engine.watch!(waiter, (grant) => void woken.push(grant?.token));

@@ -2,21 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { openBackend } from '../../src/connect/open.ts';
-import { ALL_SEATS } from '../../src/core/contract/admission.ts';
-import { type Backend, type Claim, PLACE_TTL } from '../../src/core/contract/backend.ts';
+import { ALL_UNITS } from '../../src/core/contract/admission.ts';
+import { type Backend, type Claim, PLACE_TTL_MS } from '../../src/core/contract/backend.ts';
 import { chosenEngines, whyNot } from '../kit/selection.ts';
 import { until } from '../kit/wait.ts';
 import { SITES, type Site } from '../leading/sites.ts';
 
 /** Longer than a place lives that asks for nothing, and shorter than one that asks for this. ms. */
-const SILENCE = PLACE_TTL + 1_500;
+const SILENCE = PLACE_TTL_MS + 1_500;
 const ASKED = 10_000;
 
 let ids = 0;
 const claim = (key: string, more: Partial<Claim> = {}): Claim => {
   const id = `${Date.now().toString(16)}${(++ids).toString(16)}`.padStart(32, '0');
-  const seats = { take: ALL_SEATS, of: ALL_SEATS, readWrite: true } as const;
-  return { key, id, ...seats, ttl: 60_000, queue: true, span: 1, within: 5_000, label: 'place', ...more };
+  const seats = { units: ALL_UNITS, capacity: ALL_UNITS, readWrite: true } as const;
+  return { key, id, ...seats, ttl: 60_000, queue: true, tokenCount: 1, within: 5_000, label: 'place', ...more };
 };
 
 /** One that holds, one that waits behind it and asked for a long place, and one more behind that. */
@@ -24,7 +24,7 @@ async function lined(backend: Backend, key: string) {
   const [holder, patient, next] = [claim(key), claim(key, { placeTtl: ASKED }), claim(key)] as const;
   expect(await backend.attempt(holder), key).toMatchObject({ granted: true });
   for (const each of [patient, next]) expect(await backend.attempt(each), key).toMatchObject({ granted: false });
-  const alive = setInterval(() => void backend.attempt(next).catch(() => {}), PLACE_TTL / 4);
+  const alive = setInterval(() => void backend.attempt(next).catch(() => {}), PLACE_TTL_MS / 4);
   return { holder, patient, next, [Symbol.dispose]: () => clearInterval(alive) };
 }
 

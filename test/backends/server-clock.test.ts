@@ -102,7 +102,7 @@ for (const [name, { part, start, query = '', settable, expires, words }] of Obje
           id: systemClock.id(),
           ttl: 1_500,
           queue: false,
-          span: 1,
+          tokenCount: 1,
           within: 5_000,
           label: '',
         };
@@ -121,8 +121,8 @@ for (const [name, { part, start, query = '', settable, expires, words }] of Obje
       'back, a result is had by those who take any, and by nobody who asks how old it is',
       async () => {
         const claimOf = (age: number) => {
-          const how = { id: systemClock.id(), ttl: TTL, queue: false, span: 1, within: 5_000, label: '' };
-          return { ...EXCLUSIVE, ...how, key: 'left', answered: { age, mark: '-', counts: 0 } };
+          const how = { id: systemClock.id(), ttl: TTL, queue: false, tokenCount: 1, within: 5_000, label: '' };
+          return { ...EXCLUSIVE, ...how, key: 'left', accepts: { age, mark: '-', counts: 0 } };
         };
         const holder = claimOf(-1);
         await silent.attempt(holder);

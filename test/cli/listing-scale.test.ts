@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { details, linesOf, overview, records } from '../../src/cli/listing.ts';
-import { ALL_SEATS } from '../../src/core/contract/admission.ts';
-import type { Standing } from '../../src/index.ts';
+import { ALL_UNITS } from '../../src/core/contract/admission.ts';
+import type { QueueEntry } from '../../src/index.ts';
 import { startProxy } from '../kit/proxy.ts';
 import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
@@ -45,8 +45,8 @@ describeOn('redis', 'the command line among 30,000 idle keys, over a slow link',
 });
 
 test('tables, pages and lines of JSON take 130,000 keys', async () => {
-  const claim = (i: number): Standing => {
-    const seats = { take: ALL_SEATS, of: ALL_SEATS };
+  const claim = (i: number): QueueEntry => {
+    const seats = { units: ALL_UNITS, capacity: ALL_UNITS };
     return {
       key: `order:${i}`,
       held: true,

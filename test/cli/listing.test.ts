@@ -204,7 +204,7 @@ test('who has read enough ends it, without a word', async () => {
 });
 
 test('a table is cut at the width, and a page at the height', () => {
-  const standing = { held: true, position: 0, take: 1, of: 5, token: 7n, label: 'here', remaining: 12_000 };
+  const standing = { held: true, position: 0, units: 1, capacity: 5, token: 7n, label: 'here', remaining: 12_000 };
   const line: KeyLine = { key: 'x'.repeat(40), holders: [{ key: 'x', ...standing }], waiters: [] };
   for (const row of overview([line], 30)) expect(row.length).toBeLessThanOrEqual(30);
   // Each of these takes two columns of a terminal, where a row that is too wide would break in two.

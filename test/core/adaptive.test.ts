@@ -130,7 +130,7 @@ test('work that is well within its lease writes nothing, until there is somethin
 
 test('a lesson that takes its time, but less than a second, is waited for', async () => {
   const { backend } = noting(400);
-  const writing = backend.notes!.write('job', '1 5000 7500', 0);
+  const writing = backend.hints!.write('job', '1 5000 7500', 0);
   await clock.advance(400);
   await writing;
   const acquired = createLocks(backend, { clock }).mutex('job', ADAPTIVE).acquire();

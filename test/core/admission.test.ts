@@ -1,25 +1,25 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  ALL_SEATS,
+  ALL_UNITS,
   admitted,
   asOf,
   EXCLUSIVE,
   isExclusive,
-  type Seats,
   SHARED,
   Tally,
+  type Units,
 } from '../../src/core/contract/admission.ts';
 
 /** Small rooms, so that random lines meet at their bounds. */
 const permits = fc
   .integer({ min: 1, max: 6 })
-  .chain((of) => fc.record({ take: fc.integer({ min: 1, max: of }), of: fc.constant(of) }));
-const seats: fc.Arbitrary<Seats> = fc.oneof(fc.constant(EXCLUSIVE), fc.constant(SHARED), permits);
+  .chain((of) => fc.record({ units: fc.integer({ min: 1, max: of }), capacity: fc.constant(of) }));
+const seats: fc.Arbitrary<Units> = fc.oneof(fc.constant(EXCLUSIVE), fc.constant(SHARED), permits);
 const line = fc.array(seats, { maxLength: 12 });
 
-const taken = (holders: readonly Seats[]): number => holders.reduce((sum, { take }) => sum + take, 0);
-const room = (holders: readonly Seats[]): number => Math.min(...holders.map(({ of }) => of));
+const taken = (holders: readonly Units[]): number => holders.reduce((sum, { units }) => sum + units, 0);
+const room = (holders: readonly Units[]): number => Math.min(...holders.map(({ capacity }) => capacity));
 
 describe('the rule of admission', () => {
   test('is safe: those admitted fit the smallest room any of them named', () => {
@@ -63,7 +63,7 @@ describe('the rule of admission', () => {
   test('admits an exclusive claim only at the head, and nobody beside it', () => {
     fc.assert(
       fc.property(line, (claims) => {
-        const at = claims.slice(0, admitted(claims)).findIndex((claim) => claim.take === ALL_SEATS);
+        const at = claims.slice(0, admitted(claims)).findIndex((claim) => claim.units === ALL_UNITS);
         if (at !== -1) expect([at, admitted(claims)]).toEqual([0, 1]);
       }),
     );
@@ -73,7 +73,7 @@ describe('the rule of admission', () => {
     const steps = fc.array(fc.oneof(seats, fc.nat({ max: 20 })), { maxLength: 60 });
     fc.assert(
       fc.property(steps, (history) => {
-        let standing: { seats: Seats; token: number }[] = [];
+        let standing: { seats: Units; token: number }[] = [];
         let last = 0;
         for (const [token, step] of history.entries()) {
           if (typeof step === 'number') standing = standing.toSpliced(step % Math.max(1, standing.length), 1);
@@ -91,13 +91,13 @@ describe('the rule of admission', () => {
     expect(admitted([])).toBe(0);
     expect(admitted([SHARED, SHARED, SHARED, EXCLUSIVE, SHARED])).toBe(3);
     expect(admitted([EXCLUSIVE, SHARED])).toBe(1);
-    expect(admitted(Array.from({ length: 5 }, () => ({ take: 1, of: 3 })))).toBe(3);
+    expect(admitted(Array.from({ length: 5 }, () => ({ units: 1, capacity: 3 })))).toBe(3);
   });
 
   test('counts a mixed line by the smallest room in it', () => {
-    expect(admitted([SHARED, { take: 1, of: 3 }, SHARED, SHARED])).toBe(3);
-    expect(admitted([{ take: 1, of: 5 }, { take: 1, of: 2 }, SHARED])).toBe(2);
-    expect(admitted([EXCLUSIVE, { take: 1, of: 1 }])).toBe(1);
+    expect(admitted([SHARED, { units: 1, capacity: 3 }, SHARED, SHARED])).toBe(3);
+    expect(admitted([{ units: 1, capacity: 5 }, { units: 1, capacity: 2 }, SHARED])).toBe(2);
+    expect(admitted([EXCLUSIVE, { units: 1, capacity: 1 }])).toBe(1);
   });
 });
 
@@ -107,7 +107,7 @@ describe('Tally', () => {
     fc.assert(
       fc.property(steps, seats, (history, probe) => {
         const tally = new Tally();
-        let counted: Seats[] = [];
+        let counted: Units[] = [];
         for (const step of history) {
           if (typeof step !== 'number') {
             tally.add(step);
@@ -125,11 +125,11 @@ describe('Tally', () => {
 
   test('of a prefix that is admitted knows the smallest room still named, whoever leaves', () => {
     const steps = fc.array(fc.oneof(permits, fc.nat({ max: 20 })), { maxLength: 40 });
-    const one = (of: number): Seats => ({ take: 1, of });
+    const one = (of: number): Units => ({ units: 1, capacity: of });
     fc.assert(
       fc.property(steps, (history) => {
         const tally = new Tally();
-        let inside: Seats[] = [];
+        let inside: Units[] = [];
         for (const step of history) {
           if (typeof step === 'number') {
             const leaver = inside[step % Math.max(1, inside.length)];
@@ -150,31 +150,31 @@ describe('Tally', () => {
 
 describe('seats', () => {
   test('all of them are the largest number that every engine can store as an integer of 32 bits', () => {
-    expect(ALL_SEATS | 0).toBe(ALL_SEATS);
-    expect((ALL_SEATS + 1) | 0).toBeLessThan(0);
+    expect(ALL_UNITS | 0).toBe(ALL_UNITS);
+    expect((ALL_UNITS + 1) | 0).toBeLessThan(0);
   });
 
   test('of a claim are told in words', () => {
-    expect([EXCLUSIVE, SHARED, { take: 2, of: 5 }].map(asOf)).toEqual(['exclusive', 'shared', '2 of 5']);
+    expect([EXCLUSIVE, SHARED, { units: 2, capacity: 5 }].map(asOf)).toEqual(['exclusive', 'shared', '2 of 5']);
   });
 });
 
 test('a tally of those who come and go is that of those who are there, however many rooms they name', () => {
   // Many, in rooms that are about as large as they are many: each of them is the smallest at some time, and full.
-  const one = fc.integer({ min: 8, max: 14 }).map((of) => ({ take: 1, of }));
+  const one = fc.integer({ min: 8, max: 14 }).map((of) => ({ units: 1, capacity: of }));
   const step = fc.record({ leaves: fc.integer({ max: 2, min: 0 }), at: fc.nat(), seats: one });
-  const newcomer = { take: 1, of: ALL_SEATS };
+  const newcomer = { units: 1, capacity: ALL_UNITS };
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       const tally = new Tally();
-      const there: Seats[] = [];
+      const there: Units[] = [];
       for (const { leaves, at, seats } of steps) {
         if (leaves === 0 && there.length > 0) tally.remove(there.splice(at % there.length, 1)[0]!);
         else {
           tally.add(seats);
           there.push(seats);
         }
-        const fits = taken(there) + newcomer.take <= Math.min(room(there), newcomer.of);
+        const fits = taken(there) + newcomer.units <= Math.min(room(there), newcomer.capacity);
         expect(tally.fits(newcomer)).toBe(fits);
       }
     }),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Standing } from '../../src/core/contract/backend.ts';
+import type { QueueEntry } from '../../src/core/contract/backend.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -42,7 +42,7 @@ async function listed(inside: boolean, options: LockOptions) {
   const all = ['a', 'b'].map((key) => (inside ? locks.mutex(key).run(ask) : ask()).catch(() => {}));
   await clock.advance(100);
   const waiters = async () => {
-    const seen: Standing[] = [];
+    const seen: QueueEntry[] = [];
     for await (const standing of locks.inspect('key')) if (!standing.held) seen.push(standing);
     return seen;
   };

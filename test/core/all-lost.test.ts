@@ -90,7 +90,7 @@ test('the caller’s own signal ends all() as before, with its reason, and nothi
 
 test('a wait that was ended does not stay for the note of an adaptive lease', async () => {
   const { clock, engine } = scene();
-  const mute = around(engine, { notes: { read: () => new Promise(() => {}), write: async () => {} } });
+  const mute = around(engine, { hints: { read: () => new Promise(() => {}), write: async () => {} } });
   const locks = createLocks(mute, { clock, adaptive: { cap: '1m' } });
   const own = new AbortController();
   const waiting = locks

@@ -152,11 +152,11 @@ test('the engine is asked in no caller’s context, so that what it opens and ar
     notes: {
       read(name: string) {
         note('read');
-        return engine.notes!.read(name);
+        return engine.hints!.read(name);
       },
       write(name: string, text: string | undefined, ttl: number) {
         note('write');
-        return engine.notes!.write(name, text, ttl);
+        return engine.hints!.write(name, text, ttl);
       },
     },
   };

@@ -3,21 +3,21 @@ import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { claimFor, type Requester, type SeatRequest } from '../../src/core/claims/queued-claim.ts';
 import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
-import type { Attempt, Left, Wake } from '../../src/core/contract/backend.ts';
+import type { Attempt, StoredValue, Wake } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { ProcessName } from '../../src/core/contract/origin.ts';
 import { Engine } from '../../src/core/engine/engine.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
-const WORDS: Left = { text: 'done', token: 1n, age: 0, validFor: 60_000 };
+const WORDS: StoredValue = { text: 'done', token: 1n, age: 0, validFor: 60_000 };
 
 /** A claim that any words answer, on an engine with a mailbox; what it asked and gave back, and what it heard. */
 function asking(answer?: Attempt) {
   const clock = manualClock(1);
   const memoryEngine = memory({ clock });
   const calls = { attempts: 0, released: [] as string[] };
-  const heard: { readonly left: Left | undefined; readonly granted: boolean; readonly sent: number }[] = [];
+  const heard: { readonly left: StoredValue | undefined; readonly granted: boolean; readonly sent: number }[] = [];
   let mail: Wake | undefined;
   const backend = around(memoryEngine, {
     traits: { ...memoryEngine.traits, wakes: 'mailbox' },
@@ -41,7 +41,7 @@ function asking(answer?: Attempt) {
       settled: undefined,
       answerable: () => ({ age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 }),
       hears(attempt: Attempt, sent: number) {
-        const left = attempt.granted ? undefined : attempt.left;
+        const left = attempt.granted ? undefined : attempt.value;
         heard.push({ left, granted: attempt.granted, sent });
         return left !== undefined;
       },
@@ -58,11 +58,11 @@ function asking(answer?: Attempt) {
   };
   const queued = claimFor(request, engine, new ProcessName());
   queued.assign(request);
-  return { clock, memoryEngine, calls, heard, queued, tell: (left: Left) => mail!(undefined, left) };
+  return { clock, memoryEngine, calls, heard, queued, tell: (left: StoredValue) => mail!(undefined, left) };
 }
 
 test('words that answer an attempt leave nothing of the claim on the engine, so nothing is given back', async () => {
-  const { clock, calls, queued } = asking({ granted: false, left: WORDS });
+  const { clock, calls, queued } = asking({ granted: false, value: WORDS });
   expect(await queued.pursue(() => {})).toBeUndefined();
   await clock.advance(1_000);
   expect(calls).toEqual({ attempts: 1, released: [] });
@@ -70,7 +70,7 @@ test('words that answer an attempt leave nothing of the claim on the engine, so 
 
 test('words that came by mail settle a claim: nothing is asked once more, and its place is given back', async () => {
   const { clock, memoryEngine, calls, heard, queued, tell } = asking();
-  await memoryEngine.attempt({ ...queued.claim, id: 'another', answered: undefined });
+  await memoryEngine.attempt({ ...queued.claim, id: 'another', accepts: undefined });
   const outcome = queued.pursue(() => {});
   await clock.advance(1);
   const sent = clock.now() - 1;

@@ -9,7 +9,7 @@ export const claim = (id: string, wish: Partial<Claim> = {}): Claim => ({
   label: '',
   ttl: 1_000,
   queue: true,
-  span: 1,
+  tokenCount: 1,
   within: 1_000,
   ...wish,
 });

@@ -225,10 +225,10 @@ test.each<[string, Partial<Traits>, LockOptions, string, RegExp]>([
     /to 25 s/,
   ],
   ['with extend, more than that', { ttl: { min: 10, max: 6_000 } }, {}, 'extend', /from 10 ms to 1 s/],
-  ['a hold that ends with its connection', { keptBy: 'session' }, {}, 'LOCK_UNSUPPORTED', /connection of its holder/],
+  ['a hold that ends with its connection', { lifetime: 'session' }, {}, 'LOCK_UNSUPPORTED', /connection of its holder/],
   [
     'more than half of a session',
-    { keptBy: 'session', outlives: 8_000 },
+    { lifetime: 'session', sessionGrace: 8_000 },
     {},
     'LOCK_INVALID',
     /it must be from 0 ms to 4 s/,
@@ -274,10 +274,10 @@ test('an engine whose answers are worth less than the delay is told of, and not 
 
 test('a delay is at most what leases leave beside the shortest one, and half of what a session outlives', () => {
   const { traits } = memory();
-  const leases: Traits = { ...traits, keptBy: 'lease', ttl: { min: 10, max: 1_000 } };
+  const leases: Traits = { ...traits, lifetime: 'lease', ttl: { min: 10, max: 1_000 } };
   expect(checkDelay(990, leases)).toBe(990);
   expect(() => checkDelay(991, leases)).toThrow(/from 0 ms to 990 ms/);
-  const sessions: Traits = { ...traits, keptBy: 'session', outlives: 999 };
+  const sessions: Traits = { ...traits, lifetime: 'session', sessionGrace: 999 };
   expect(checkDelay(499, sessions)).toBe(499);
   expect(() => checkDelay(500, sessions)).toThrow(/from 0 ms to 499 ms/);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Renewal, Standing } from '../../src/core/contract/backend.ts';
+import type { Backend, QueueEntry, Renewal } from '../../src/core/contract/backend.ts';
 import { quoted, reasonOf } from '../../src/core/contract/errors.ts';
 import { Engine } from '../../src/core/engine/engine.ts';
 import { LockError } from '../../src/index.ts';
@@ -100,7 +100,7 @@ test('a backend without checks finds nothing', async () => {
 
 test('a listing that nobody reads to its end is ended at the engine, and whoever ends it waits for nothing', async () => {
   let returned = 0;
-  const standing = { key: 'a', label: 'x' } as Standing;
+  const standing = { key: 'a', label: 'x' } as QueueEntry;
   const listing = {
     next: async () => ({ done: false as const, value: standing }),
     return() {

@@ -133,7 +133,7 @@ function wrong(told: readonly Told[]): string[] {
     if (after.filter((name) => name === last).length > 1) found.push(`is ${last} twice: ${names}`);
   if (after.includes('released') && after.indexOf('released') < after.length - 1)
     found.push(`goes on after its release: ${names}`);
-  for (const field of ['type', 'key', 'label', 'locks', 'all', 'take'] as const)
+  for (const field of ['type', 'key', 'label', 'locks', 'all', 'units'] as const)
     if (new Set(told.map(({ event }) => event[field])).size > 1) found.push(`changes its ${field}: ${names}`);
   for (const { name, event } of told) {
     if (event.version !== 1) found.push(`${name} has no version`);

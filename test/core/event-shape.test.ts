@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { ALL_SEATS } from '../../src/core/contract/admission.ts';
+import { ALL_UNITS } from '../../src/core/contract/admission.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -89,17 +89,21 @@ test('each event comes on the channel of its name', async () => {
 });
 
 test.each<[string, (locks: Locks) => Promise<unknown>, Record<string, unknown>]>([
-  ['mutex', (locks) => locks.mutex('key').acquire(), { type: 'mutex', take: ALL_SEATS, of: ALL_SEATS, token: 1n }],
+  [
+    'mutex',
+    (locks) => locks.mutex('key').acquire(),
+    { type: 'mutex', units: ALL_UNITS, capacity: ALL_UNITS, token: 1n },
+  ],
   [
     'writer',
     (locks) => locks.rwLock('key').write.acquire(),
-    { type: 'writer', take: ALL_SEATS, of: ALL_SEATS, token: 1n },
+    { type: 'writer', units: ALL_UNITS, capacity: ALL_UNITS, token: 1n },
   ],
-  ['reader', (locks) => locks.rwLock('key').read.acquire(), { type: 'reader', take: 1, of: ALL_SEATS }],
+  ['reader', (locks) => locks.rwLock('key').read.acquire(), { type: 'reader', units: 1, capacity: ALL_UNITS }],
   [
     'permit',
     (locks) => locks.semaphore('key', { permits: 3 }).acquire({ units: 2 }),
-    { type: 'semaphore', take: 2, of: 3 },
+    { type: 'semaphore', units: 2, capacity: 3 },
   ],
 ])('the event of a %s tells all that it is about, and nothing else', async (_, take, more) => {
   using events = published();

@@ -15,7 +15,16 @@ test('when a holder expires the first in line asks at once, and not the whole li
       return engine.attempt(claim);
     },
   });
-  const dead = { key: 'key', id: 'dead', ...EXCLUSIVE, ttl: 9_500, queue: false, span: 1, within: 1_000, label: '' };
+  const dead = {
+    key: 'key',
+    id: 'dead',
+    ...EXCLUSIVE,
+    ttl: 9_500,
+    queue: false,
+    tokenCount: 1,
+    within: 1_000,
+    label: '',
+  };
   await engine.attempt(dead);
   const expiry = clock.now() + dead.ttl;
   let next = 0;

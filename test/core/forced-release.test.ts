@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Notes } from '../../src/core/contract/backend.ts';
+import type { Backend, Hints } from '../../src/core/contract/backend.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -76,16 +76,16 @@ test('one key is asked for by its name', async () => {
 });
 
 /** A holder that renews every second, and an operator who may evict it. `calls` stand for those of the operator's engine. */
-function evicted(notes: Partial<Notes> = {}, options: LockOptions = {}, calls: Partial<Backend> = {}) {
+function evicted(notes: Partial<Hints> = {}, options: LockOptions = {}, calls: Partial<Backend> = {}) {
   const clock = manualClock();
   const engine = memory({ clock });
-  const own = engine.notes!;
+  const own = engine.hints!;
   const written = new Set<string>();
-  const write: Notes['write'] = (name, text, ttl) => {
+  const write: Hints['write'] = (name, text, ttl) => {
     written.add(name);
     return own.write(name, text, ttl);
   };
-  const backend = around(engine, { notes: { read: (name) => own.read(name), write, ...notes } });
+  const backend = around(engine, { hints: { read: (name) => own.read(name), write, ...notes } });
   const locks = createLocks(backend, { clock, ttl: 3_000, ...options });
   const operator = createLocks(around(backend, calls), { clock, label: 'an operator' });
   const force = () => operator.forceRelease('key', REASON);
@@ -150,7 +150,7 @@ test.each<[string, LockOptions, number]>([
   expect(signal.reason.message).toContain('the engine no longer has it');
 });
 
-test.each<[string, Notes['write']]>([
+test.each<[string, Hints['write']]>([
   ['are refused', () => Promise.reject(new Error('no right'))],
   ['hang', never],
 ])('a holder is evicted though notes %s', async (_, write) => {

@@ -29,7 +29,7 @@ test('where a session carries the hold, it is given back when minHold is over, a
   const engine = memory({ clock });
   const released: number[] = [];
   const backend: Backend = around(engine, {
-    traits: { ...engine.traits, expires: false, keptBy: 'session' },
+    traits: { ...engine.traits, expires: false, lifetime: 'session' },
     release(handle, next) {
       released.push(clock.now());
       return engine.release(handle, next);

@@ -9,7 +9,7 @@ import { manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
 
 /** An engine that says when it ends a hold, as one of sessions does. */
-function setup(calls: Partial<Backend> = {}, span?: number) {
+function setup(calls: Partial<Backend> = {}, tokenCount?: number) {
   const clock = manualClock();
   const engine = memory({ clock });
   const controller = new AbortController();
@@ -18,7 +18,9 @@ function setup(calls: Partial<Backend> = {}, span?: number) {
     async attempt(claim) {
       attempts++;
       const answer = await engine.attempt(claim);
-      return answer.granted ? { ...answer, lost: controller.signal, ...(span !== undefined && { span }) } : answer;
+      return answer.granted
+        ? { ...answer, lost: controller.signal, ...(tokenCount !== undefined && { tokenCount }) }
+        : answer;
     },
     ...calls,
   });

@@ -1,14 +1,23 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Listing, Standing } from '../../src/core/contract/backend.ts';
+import type { Listing, QueueEntry } from '../../src/core/contract/backend.ts';
 import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/manual-clock.ts';
 
-const STANDING: Standing = { key: 'k', held: true, position: 0, token: 1n, take: 1, of: 1, label: '', remaining: 9 };
+const STANDING: QueueEntry = {
+  key: 'k',
+  held: true,
+  position: 0,
+  token: 1n,
+  units: 1,
+  capacity: 1,
+  label: '',
+  remaining: 9,
+};
 
-async function collected(standings: AsyncIterable<Standing>): Promise<Standing[]> {
-  const all: Standing[] = [];
+async function collected(standings: AsyncIterable<QueueEntry>): Promise<QueueEntry[]> {
+  const all: QueueEntry[] = [];
   for await (const standing of standings) all.push(standing);
   return all;
 }
@@ -16,7 +25,7 @@ async function collected(standings: AsyncIterable<Standing>): Promise<Standing[]
 /** Locks on an engine that needs `steps` requests of `ms` each to look through its keys, and finds somebody in the end. */
 function slow(steps: number, ms: number) {
   const clock = manualClock();
-  async function* inspect(_: string, { progress }: Listing = {}): AsyncIterable<Standing> {
+  async function* inspect(_: string, { progress }: Listing = {}): AsyncIterable<QueueEntry> {
     for (let i = 1; i <= steps; i++) {
       await new Promise<void>((resolve) => clock.after(ms, resolve));
       progress?.(i * 1_000);

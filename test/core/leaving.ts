@@ -1,6 +1,6 @@
 import { memory } from '../../src/backends/memory.ts';
 import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
-import type { Backend, Leave, Release } from '../../src/core/contract/backend.ts';
+import type { Backend, NewValue, Release } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { LockRuntime } from '../../src/core/line/runtime.ts';
@@ -19,7 +19,7 @@ interface How {
   readonly backend?: Partial<Backend>;
 }
 
-export const leave: Leave = { text: 'words', ttl: 60_000 };
+export const leave: NewValue = { text: 'words', ttl: 60_000 };
 
 /** A process whose engine answers releases as it is told; when it was asked for them, with words and without; and the same engine for others. */
 export function leaving({ answers = [(ask) => ask()], clock: own, backend }: How = {}) {
@@ -40,7 +40,7 @@ export function leaving({ answers = [(ask) => ask()], clock: own, backend }: How
   const options: LockOptions = { ttl: 60_000 };
   const take = async (of = runtime, more: LockOptions = {}) =>
     (await of.take('key', EXCLUSIVE, new LayeredOptions(engine.traits, { ...options, ...more }).terms))!;
-  const found = async () => (await engine.words!.look('key')).left;
+  const found = async () => (await engine.values!.look('key')).value;
   const claims = async (): Promise<number> => {
     let count = 0;
     for await (const _ of engine.inspect!('key')) count++;

@@ -3,17 +3,17 @@ import { expect, test } from 'vitest';
 import { type Contender, stillRefused } from '../../src/backends/etcd/contender.ts';
 import type { Client } from '../../src/backends/etcd/wire/client.ts';
 import { type Admitted, type Refused, verdictOn } from '../../src/backends/shared/line-verdict.ts';
-import { admitted, EXCLUSIVE, type Seats, SHARED } from '../../src/core/contract/admission.ts';
+import { admitted, EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';
 
-type Member = Seats & { readonly name: string };
-const member = (seats: Seats, at: number): Member => ({ name: `n${at}`, ...seats });
-const seats = fc.constantFrom<Seats>(
+type Member = Units & { readonly name: string };
+const member = (seats: Units, at: number): Member => ({ name: `n${at}`, ...seats });
+const seats = fc.constantFrom<Units>(
   EXCLUSIVE,
   SHARED,
-  { take: 1, of: 2 },
-  { take: 1, of: 3 },
-  { take: 2, of: 3 },
-  { take: 3, of: 3 },
+  { units: 1, capacity: 2 },
+  { units: 1, capacity: 3 },
+  { units: 2, capacity: 3 },
+  { units: 3, capacity: 3 },
 );
 
 test('who is admitted is what the rule says', () => {
@@ -26,8 +26,8 @@ test('who is admitted is what the rule says', () => {
   );
 });
 
-const permit: Seats = { take: 1, of: 2 };
-test.each<[string, Seats[], number, string]>([
+const permit: Units = { units: 1, capacity: 2 };
+test.each<[string, Units[], number, string]>([
   ['an exclusive claim its predecessor', [EXCLUSIVE, EXCLUSIVE, EXCLUSIVE], 2, 'n1'],
   ['a writer the last reader', [SHARED, SHARED, EXCLUSIVE], 2, 'n1'],
   ['a reader the nearest writer ahead', [EXCLUSIVE, EXCLUSIVE, SHARED, SHARED], 3, 'n1'],
@@ -40,11 +40,11 @@ test.each<[string, Seats[], number, string]>([
   expect(`${verdict.behind?.name ?? 'line'}${verdict.relayed ? ' and its news' : ''}`).toBe(expected);
 });
 
-test.each<[string, Seats[], boolean]>([
+test.each<[string, Units[], boolean]>([
   ['a permit the next permit', [permit, permit, permit], true],
   ['a permit no mutex', [permit, EXCLUSIVE], false],
   ['a permit no reader', [permit, SHARED], false],
-  ['a permit nobody who takes all of them', [permit, { take: 3, of: 3 }], false],
+  ['a permit nobody who takes all of them', [permit, { units: 3, capacity: 3 }], false],
   ['a mutex no permit', [EXCLUSIVE, permit], false],
   ['a permit at the end nobody', [permit], false],
 ])('who has to be told of an admission: by %s', (_, wishes, relay) => {
@@ -78,7 +78,7 @@ class Crowd {
   readonly #knows = new Map<string, Admitted | Refused<Member>>();
   #joined = 0;
 
-  join(wish: Seats): void {
+  join(wish: Units): void {
     const next = member(wish, this.#joined++);
     this.line.push(next);
     this.#changed('children');
@@ -129,7 +129,7 @@ test('by its one watch alone everybody hears of their admission, whoever leaves 
 
 test.for([
   ['mutexes', EXCLUSIVE, 1],
-  ['permits', { take: 1, of: 3 }, 2],
+  ['permits', { units: 1, capacity: 3 }, 2],
 ] as const)('of a thousand waiting %s a departure makes no more look than it must', ([, wish, most]) => {
   const crowd = new Crowd();
   for (let i = 0; i < 1_000; i++) crowd.join(wish);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Claim, Grant, Left, Wake } from '../../src/core/contract/backend.ts';
+import type { Backend, Claim, Grant, StoredValue, Wake } from '../../src/core/contract/backend.ts';
 import { Listener } from '../../src/core/engine/listener.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -182,8 +182,8 @@ describe('mail', () => {
 });
 
 describe('words', () => {
-  const words: Left = { text: 'done', token: 1n, age: 0, validFor: 1_000 };
-  const asks = (age: number): Claim => claim('asks', { answered: { age, mark: '-', counts: 0 } });
+  const words: StoredValue = { text: 'done', token: 1n, age: 0, validFor: 1_000 };
+  const asks = (age: number): Claim => claim('asks', { accepts: { age, mark: '-', counts: 0 } });
 
   test('are kept for a claim that any words answer, the first of them, and ring', async () => {
     const { listener, wake, rings } = setup(() => watchOf('a'), 'mailbox');

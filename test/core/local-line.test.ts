@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
-import type { Backend, Standing } from '../../src/core/contract/backend.ts';
+import type { Backend, QueueEntry } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import type { DeadlockWatch } from '../../src/core/line/line-context.ts';
 import type { LocalStanding } from '../../src/core/line/local-standing.ts';
@@ -122,7 +122,7 @@ test('who waits in the line of the engine is known here by the number that is li
   const waiting = locks.mutex('key').acquire();
   await clock.advance(1);
   const [[own]] = local() as [[LocalStanding]];
-  const listed: Standing[] = [];
+  const listed: QueueEntry[] = [];
   for await (const standing of locks.inspect('key')) if (!standing.held) listed.push(standing);
   expect(listed.map(({ origin }) => origin?.claim)).toEqual([own.origin.claim]);
   await theirs.release();

@@ -32,7 +32,7 @@ test('who looks for deadlocks is known here by the holds that it is inside of no
   expect(listed, 'as the engine lists it').toEqual([began]);
 });
 
-test('a claim tells the span that its request belongs to, which is asked for once, with the request', async () => {
+test('a claim tells the tokenCount that its request belongs to, which is asked for once, with the request', async () => {
   const { clock, engine } = await setup();
   const runtime = new LockRuntime(engine, clock);
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

@@ -149,7 +149,10 @@ test('with an engine that stopped answering, many keys are given up as fast as o
   await holder.release();
 });
 
-test.each([true, false])('minHold keeps nothing of several that could not be had (holds expire: %s)', async (expires) => {
+test.each([
+  true,
+  false,
+])('minHold keeps nothing of several that could not be had (holds expire: %s)', async (expires) => {
   const clock = manualClock(1);
   const engine = memory({ clock });
   const locks = createLocks(around(engine, { traits: { ...engine.traits, expires } }), { clock });

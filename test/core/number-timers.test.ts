@@ -107,6 +107,6 @@ test('under timers that are numbers the coordinator of node-cron works, and so d
   const waiting = locks.mutex('a').acquire();
   await lease.release();
   await (await waiting).release();
-  await until('spans', () => exporter.getFinishedSpans().length > 0);
+  await until('tokenBlocks', () => exporter.getFinishedSpans().length > 0);
   expect(unhandled, 'what nobody could catch').toEqual([]);
 });

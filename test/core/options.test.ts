@@ -112,7 +112,7 @@ test.each<[LockOptions, Record<string, unknown>]>([
 });
 
 test('an engine that can reserve no tokens never passes a hold on', () => {
-  expect(resolved({ handOff: { max: 5 } }, { ...traits, spans: false }).handOff).toEqual({
+  expect(resolved({ handOff: { max: 5 } }, { ...traits, tokenBlocks: false }).handOff).toEqual({
     max: 0,
     within: 0,
     linger: 0,

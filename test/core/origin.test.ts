@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { labelFor, labelParts, type Origin } from '../../src/core/contract/origin.ts';
-import { createLocks, type Standing } from '../../src/index.ts';
+import { createLocks, type QueueEntry } from '../../src/index.ts';
 import { LOOKALIKES } from '../../src/testing/names.ts';
 import { until } from '../kit/wait.ts';
 
@@ -69,8 +69,8 @@ test('a label, its claim and all keys around it stay within what a backend has t
   expect(labelParts(longest).origin).toMatchObject({ inside: inside.map(({ claim }) => ({ claim })), cut: true });
 });
 
-async function standings(locks: ReturnType<typeof createLocks>): Promise<Standing[]> {
-  const seen: Standing[] = [];
+async function standings(locks: ReturnType<typeof createLocks>): Promise<QueueEntry[]> {
+  const seen: QueueEntry[] = [];
   for await (const standing of locks.inspect()) seen.push(standing);
   return seen;
 }
@@ -83,7 +83,7 @@ async function waiterOf(ask: (locks: ReturnType<typeof createLocks>, signal: Abo
   await others.mutex('last').acquire();
   const ended = new AbortController();
   const asked = ask(locks, ended.signal).catch(() => {});
-  const waits = ({ key, held }: Standing): boolean => key === 'last' && !held;
+  const waits = ({ key, held }: QueueEntry): boolean => key === 'last' && !held;
   await until('it waits', async () => (await standings(locks)).some(waits));
   const seen = await standings(locks);
   ended.abort();
@@ -91,7 +91,7 @@ async function waiterOf(ask: (locks: ReturnType<typeof createLocks>, signal: Abo
   return { waiter: seen.find(waits)!, seen };
 }
 
-const insideOf = ({ origin }: Standing): unknown[] => origin!.inside.map(({ key }) => key);
+const insideOf = ({ origin }: QueueEntry): unknown[] => origin!.inside.map(({ key }) => key);
 
 test('a waiter names the holds around it, the innermost first, and each once', async () => {
   const { waiter, seen } = await waiterOf((locks, signal) =>
@@ -189,7 +189,7 @@ test('nobody inherits a place in line that tells of holds it is not inside of', 
   await second;
 });
 
-test('the span of a request is told with its claim', async () => {
+test('the tokenCount of a request is told with its claim', async () => {
   const told = labelFor('me', 'abcdefgh', 5, { inside: [], cut: false, traceparent: TRACE });
   expect(labelParts(told)).toMatchObject({ label: 'me', origin: { traceparent: TRACE } });
   expect(labelFor('me', 'abcdefgh', 5, { inside: [], cut: false, traceparent: 'none' })).toBe('me~abcdefgh.5');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Standing } from '../../src/core/contract/backend.ts';
+import type { QueueEntry } from '../../src/core/contract/backend.ts';
 import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -39,7 +39,7 @@ test('the lease of a patient waiter is what it asked for as soon as it has it', 
   const locks = createLocks(backend, { clock });
   const held = await locks.mutex('k').acquire({ ttl: TTL, spin: { bound: '8s' } });
   await clock.advance(10);
-  const listed: Standing[] = [];
+  const listed: QueueEntry[] = [];
   for await (const standing of backend.inspect!('k')) listed.push(standing);
   expect(listed[0]!.remaining, 'ms for which a crash would keep the key').toBeLessThanOrEqual(TTL);
   await held.release();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { backOff, pauseAfter } from '../../src/core/claims/pause.ts';
-import { type Attempt, PLACE_TTL, type Refusal, type Traits } from '../../src/core/contract/backend.ts';
+import { type Attempt, PLACE_TTL_MS, type Refusal, type Traits } from '../../src/core/contract/backend.ts';
 import { placeTtlFor, waiterMargin } from '../../src/core/contract/lengths.ts';
 
 const SPIN = { pause: 10, bound: 400, jitter: 0.5 };
@@ -55,7 +55,7 @@ describe('a waiter that nobody tells', () => {
 
   test('is one that got no answer, too, or one that was granted what it could not take', () => {
     expect(pauseAfter(undefined, 'watch', CLAIM, SPIN, 1, 0)).toBe(20);
-    const granted: Attempt = { granted: true, token: 1n, span: 1, validFor: 5 };
+    const granted: Attempt = { granted: true, token: 1n, tokenCount: 1, validFor: 5 };
     expect(pauseAfter(granted, 'watch', CLAIM, SPIN, 1, 0)).toBe(20);
   });
 });
@@ -71,7 +71,7 @@ test('a place lives for three of the longest pauses where that is longer than al
     placeTtlFor({ ...SPIN, bound }, { placeTtl } as Traits);
   expect(wanted(3_000, 24_000)).toBe(9_000);
   expect(wanted(10_000, 24_000)).toBe(24_000);
-  expect(wanted(PLACE_TTL / 3, 24_000)).toBeUndefined();
+  expect(wanted(PLACE_TTL_MS / 3, 24_000)).toBeUndefined();
   expect(wanted(10_000)).toBeUndefined();
 });
 

@@ -102,11 +102,11 @@ describe('a hold that is over leaves no words', () => {
     let looks = 0;
     const { engine, take, withWords, without } = leaving({
       backend: {
-        words: {
-          forget: (key) => engine.words!.forget(key),
+        values: {
+          forget: (key) => engine.values!.forget(key),
           look(key) {
             looks++;
-            return engine.words!.look(key);
+            return engine.values!.look(key);
           },
         },
       },
@@ -131,7 +131,7 @@ describe('a refusal of words', () => {
   });
 
   test('is what an engine says that frees the key, and leaves nothing', async () => {
-    const { take } = leaving({ answers: [async (ask) => ({ ...(await ask()), left: undefined })] });
+    const { take } = leaving({ answers: [async (ask) => ({ ...(await ask()), stored: undefined })] });
     expect(await (await take()).releaseWith(leave, 'kept')).toMatchObject({ refused: { code: 'LOCK_UNSUPPORTED' } });
   });
 

@@ -42,7 +42,7 @@ test('maxHold ends a hold that a session would carry for ever', async () => {
   const clock = manualClock(1);
   const engine = memory({ clock });
   const session = around(engine, {
-    traits: { ...engine.traits, expires: false, keptBy: 'session', spans: false },
+    traits: { ...engine.traits, expires: false, lifetime: 'session', tokenBlocks: false },
     attempt: async (claim) => {
       const answer = await engine.attempt({ ...claim, ttl: 86_400_000 });
       return answer.granted ? { ...answer, validFor: Number.POSITIVE_INFINITY } : answer;

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { claimFor } from '../../src/core/claims/queued-claim.ts';
-import { EXCLUSIVE, type Seats, SHARED, WRITER } from '../../src/core/contract/admission.ts';
+import { EXCLUSIVE, SHARED, type Units, WRITER } from '../../src/core/contract/admission.ts';
 import type { Traits } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import type { LockOptions } from '../../src/core/contract/options.ts';
@@ -18,7 +18,7 @@ function setup(traits: Partial<Traits> = {}) {
   const engine = memory({ clock });
   const backend = around(engine, { traits: { ...engine.traits, ...traits } });
   const runtime = new LockRuntime(backend, clock);
-  const request = (options: LockOptions = {}, seats: Seats = EXCLUSIVE) => {
+  const request = (options: LockOptions = {}, seats: Units = EXCLUSIVE) => {
     const { terms } = new LayeredOptions(backend.traits, options);
     return new AcquireRequest(new RequestEvents(runtime, { key: 'key', seats, terms }, 0), terms, 0);
   };
@@ -27,7 +27,7 @@ function setup(traits: Partial<Traits> = {}) {
     clock,
     request,
     claimOf,
-    claim: (options?: LockOptions, seats?: Seats) => claimOf(request(options, seats)),
+    claim: (options?: LockOptions, seats?: Units) => claimOf(request(options, seats)),
   };
 }
 
@@ -76,7 +76,7 @@ describe('a request', () => {
 
   test('equals none of another kind', () => {
     const { request } = setup();
-    const kinds: Seats[] = [EXCLUSIVE, WRITER, SHARED, { take: 1, of: 3 }, { take: 2, of: 3 }];
+    const kinds: Units[] = [EXCLUSIVE, WRITER, SHARED, { units: 1, capacity: 3 }, { units: 2, capacity: 3 }];
     for (const [i, a] of kinds.entries())
       for (const [j, b] of kinds.entries())
         expect(interchangeable(request({}, a), request({}, b)), `${i} and ${j}`).toBe(i === j);
@@ -84,14 +84,14 @@ describe('a request', () => {
 });
 
 describe('its claim', () => {
-  test.each<[string, Partial<Traits>, LockOptions, Seats, Record<string, unknown>]>([
-    ['waits in line', {}, {}, EXCLUSIVE, { queue: true, span: 65 }],
+  test.each<[string, Partial<Traits>, LockOptions, Units, Record<string, unknown>]>([
+    ['waits in line', {}, {}, EXCLUSIVE, { queue: true, tokenCount: 65 }],
     ['waits in no line without a wait', {}, { wait: 0 }, EXCLUSIVE, { queue: false, placeTtl: undefined }],
     ['waits in line for half a ms, too', {}, { wait: 0.5 }, EXCLUSIVE, { queue: true }],
     ['waits in no line where there is none', { fair: false }, {}, EXCLUSIVE, { queue: false, placeTtl: undefined }],
-    ['reserves a token for each hand-over', {}, { handOff: { max: 3 } }, EXCLUSIVE, { span: 4 }],
-    ['reserves one where nothing passes on', {}, { handOff: false }, EXCLUSIVE, { span: 1 }],
-    ['reserves none beyond its own for a reader', {}, {}, SHARED, { span: 1 }],
+    ['reserves a token for each hand-over', {}, { handOff: { max: 3 } }, EXCLUSIVE, { tokenCount: 4 }],
+    ['reserves one where nothing passes on', {}, { handOff: false }, EXCLUSIVE, { tokenCount: 1 }],
+    ['reserves none beyond its own for a reader', {}, {}, SHARED, { tokenCount: 1 }],
     ['may take half of its lease', {}, { ttl: 3_000 }, EXCLUSIVE, { within: 1_500 }],
     ['may take a tenth of a second at least', {}, { ttl: 100 }, EXCLUSIVE, { within: 100 }],
     ['may take five seconds at most', {}, { ttl: 60_000 }, EXCLUSIVE, { within: 5_000 }],
@@ -106,9 +106,14 @@ describe('its claim', () => {
       SHARED,
       { ttl: 9_000 },
     ],
-    ['asks for no more where a session keeps it', { keptBy: 'session' }, { ttl: 1_000 }, EXCLUSIVE, { ttl: 1_000 }],
+    ['asks for no more where a session keeps it', { lifetime: 'session' }, { ttl: 1_000 }, EXCLUSIVE, { ttl: 1_000 }],
   ])('%s', (_, traits, options, seats, told) => {
-    expect(setup(traits).claim(options, seats)).toMatchObject({ key: 'key', take: seats.take, of: seats.of, ...told });
+    expect(setup(traits).claim(options, seats)).toMatchObject({
+      key: 'key',
+      units: seats.units,
+      capacity: seats.capacity,
+      ...told,
+    });
   });
 
   test('lasts, where waiters are woken, through the time in which nobody asks', () => {
@@ -124,7 +129,7 @@ describe('its claim', () => {
     expect(b.number).toBe(a.number + 1);
   });
 
-  test('tells the span that it was asked in, also inside of nothing', () => {
+  test('tells the tokenCount that it was asked in, also inside of nothing', () => {
     const { claimOf, request } = setup();
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const one = request();

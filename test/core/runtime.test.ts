@@ -47,8 +47,8 @@ describe('what a process knows of its own', () => {
     const shown = (keys?: string[]) =>
       runtime
         .localStandings(keys)
-        .map((line) => line.map(({ key, label, since, queued, take }) => [key, label, since, queued, take]));
-    const { take: all } = EXCLUSIVE;
+        .map((line) => line.map(({ key, label, since, queued, units }) => [key, label, since, queued, take]));
+    const { units: all } = EXCLUSIVE;
     const line = [
       ['a', 'first', 100, true, all],
       ['a', 'second', 60, false, all],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Claim, Standing, Traits, Wake } from '../../src/core/contract/backend.ts';
+import type { Backend, Claim, QueueEntry, Traits, Wake } from '../../src/core/contract/backend.ts';
 import { createLocks, LockError } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -15,8 +15,8 @@ function scene(traits: Partial<Traits>, calls: (engine: Backend) => Partial<Back
   return { clock, engine, locks, places, rival: createLocks(engine, { clock, handOff: false }) };
 }
 
-async function standings(shown: AsyncIterable<Standing>): Promise<Standing[]> {
-  const found: Standing[] = [];
+async function standings(shown: AsyncIterable<QueueEntry>): Promise<QueueEntry[]> {
+  const found: QueueEntry[] = [];
   for await (const standing of shown) found.push(standing);
   return found;
 }
@@ -346,7 +346,7 @@ test('a waiter that now and then comes too late, over a long wait, is no trouble
 });
 
 /** A waiter on an engine whose answers and mails are the test's. */
-function waiterOf(ttl: number, keptBy: Traits['keptBy'] = 'lease') {
+function waiterOf(ttl: number, lifetime: Traits['lifetime'] = 'lease') {
   let wake: Wake | undefined;
   const refused: Backend['attempt'] = async () => ({ granted: false, ahead: 1 });
   const waiter = {
@@ -357,7 +357,7 @@ function waiterOf(ttl: number, keptBy: Traits['keptBy'] = 'lease') {
     answers: refused,
     mail: (token: bigint, validFor: number, lost?: AbortSignal) => wake?.({ granted: true, token, validFor, lost }),
   };
-  const { clock, locks } = scene({ wakes: 'mailbox', keptBy }, () => ({
+  const { clock, locks } = scene({ wakes: 'mailbox', lifetime }, () => ({
     attempt(claim) {
       waiter.ids.add(claim.id);
       return waiter.answers(claim);

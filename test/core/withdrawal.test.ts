@@ -14,7 +14,7 @@ function session(traits: Partial<Traits> = {}) {
   const engine = memory({ clock });
   const state = { attempts: 'answered' as 'answered' | 'unheard', releases: undefined as Error | undefined, asked: 0 };
   const backend = around(engine, {
-    traits: { ...engine.traits, expires: false, keptBy: 'session', ...traits },
+    traits: { ...engine.traits, expires: false, lifetime: 'session', ...traits },
     async attempt(claim) {
       const answer = await engine.attempt({ ...claim, ttl: 1e9 });
       return state.attempts === 'answered' ? answer : new Promise<never>(() => {});
@@ -53,7 +53,7 @@ test('what a session carries is taken back however long the engine is away, sinc
 });
 
 test('a claim that its own lease keeps is left to it, and costs nothing once that must be over', async () => {
-  const scene = session({ keptBy: 'lease' });
+  const scene = session({ lifetime: 'lease' });
   await ghost(scene, 5_000);
   const { asked } = scene.state;
   await scene.clock.advance(60_000);
@@ -73,7 +73,7 @@ test.each([
   ['LOCK_UNAVAILABLE', 'the server cannot save its data and refuses writes', 0],
   ['LOCK_UNSUPPORTED', 'upgrade the server', 1],
 ] as const)('a release refused with %s is tried again only if that may pass', async (code, message, left) => {
-  const scene = session({ keptBy: 'lease' });
+  const scene = session({ lifetime: 'lease' });
   const lease = await scene.locks.mutex('key').acquire({ ttl: 30_000 });
   scene.state.releases = new LockError(code, message);
   expect(await lease.release(), 'refused').toBe(false);
@@ -105,7 +105,7 @@ function outrun(answersReleasesAfter = 0) {
   const { engine, clock } = scene;
   const arriving: (() => Promise<unknown>)[] = [];
   const backend = around(engine, {
-    traits: { ...engine.traits, expires: false, keptBy: 'session' },
+    traits: { ...engine.traits, expires: false, lifetime: 'session' },
     attempt(claim) {
       const arrive = () => engine.attempt({ ...claim, ttl: 1e9 });
       return arriving.push(arrive) > 1 ? arrive() : Promise.reject(new Error('the connection broke'));

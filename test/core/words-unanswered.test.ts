@@ -69,7 +69,7 @@ describe('a release with words that nobody answers', () => {
   });
 
   test('may have been carried out where no words are there any more', async () => {
-    const became = await unanswered(({ engine }) => engine.words!.forget('key'));
+    const became = await unanswered(({ engine }) => engine.values!.forget('key'));
     expect(became).toBe('unknown');
   });
 

@@ -179,7 +179,7 @@ test('readers share, a writer excludes them, permits count', async () => {
   expect(await both('write')).toBe(false);
   const three = locked({ key: 'p', permits: 3, units: 2 }, async () => {
     const seen = [];
-    for await (const { take, of } of locks.inspect('p')) seen.push([take, of]);
+    for await (const { units, capacity } of locks.inspect('p')) seen.push([units, capacity]);
     return [seen, currentLease<SharedLease>().token];
   });
   expect(await three()).toEqual([[[2, 3]], undefined]);

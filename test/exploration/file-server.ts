@@ -26,8 +26,8 @@ export function fileServer(clock: Clock): Backend {
   const context = {
     prefix: 'explored',
     bell: 'here',
-    draw: (span: number, atLeast: bigint): number =>
-      (sql.draw.get(atLeast, span, FORMAT, BOOT) as { last: number }).last - span + 1,
+    draw: (tokenCount: number, minToken: bigint): number =>
+      (sql.draw.get(minToken, tokenCount, FORMAT, BOOT) as { last: number }).last - tokenCount + 1,
     lift: (token: number): void => {
       sql.lift.get(token, FORMAT, BOOT);
     },
@@ -64,7 +64,7 @@ export function fileServer(clock: Clock): Backend {
       yield* await transact((turn) => turn.inspect(prefix, exact));
     },
     evict: (key, token) => transact((turn) => turn.evict(key, token)),
-    notes: {
+    hints: {
       read: (name) => transact((turn) => turn.note(name)),
       write: (name, text, ttl) => transact((turn) => turn.keep(name, text, ttl)),
     },

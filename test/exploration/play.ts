@@ -58,7 +58,7 @@ export async function play(
   const machines = Array.from({ length: nodes }, (_, i) => new Process(`s${i}`, stage, QUICK, randomFrom(100 + i)));
   const told = (node: number) => (served: Served) => recorder.add({ what: 'served', node, ...served });
   const servers = new Servers(machines, join, serve && ((node) => (clock) => serve(clock, told(node))));
-  const scene = { wakes, spans: true, calm: false, wakesLost: false, keptBy: plot.keptBy ?? 'lease' } as const;
+  const scene = { wakes, tokenBlocks: true, calm: false, wakesLost: false, keptBy: plot.keptBy ?? 'lease' } as const;
   using recorder: Recorder = new Recorder(stage, servers.evicted);
   servers.onEvicted = (key) => recorder.add({ what: 'evicted', key });
   const memos = new MemoRecorder(stage);

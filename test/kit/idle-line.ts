@@ -1,13 +1,13 @@
-import { EXCLUSIVE, type Seats, SHARED } from '../../src/core/contract/admission.ts';
+import { EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';
 import type { Backend, Claim } from '../../src/core/contract/backend.ts';
 import { systemClock } from '../../src/core/contract/clock.ts';
 import type { FaultProxy } from './proxy.ts';
 
 /** Kinds of waiters, and who holds the key meanwhile. */
-export const IDLE_LINES: readonly (readonly [kind: string, holder: Seats, waiter: Seats])[] = [
+export const IDLE_LINES: readonly (readonly [kind: string, holder: Units, waiter: Units])[] = [
   ['mutexes', EXCLUSIVE, EXCLUSIVE],
   ['readers behind a writer', EXCLUSIVE, SHARED],
-  ['permits', { take: 2, of: 2 }, { take: 1, of: 2 }],
+  ['permits', { units: 2, capacity: 2 }, { units: 1, capacity: 2 }],
 ];
 
 /** Asked side by side: under core they are spread over two seconds. */
@@ -40,7 +40,14 @@ export class IdleLine implements AsyncDisposable {
     [kind, holder, waiter]: (typeof IDLE_LINES)[number],
     ttl: number,
   ): Promise<IdleLine> {
-    const common = { key: `${count} ${kind}`, ttl, queue: true, span: 1, within: 30_000, label: 'host 1, pid 4711' };
+    const common = {
+      key: `${count} ${kind}`,
+      ttl,
+      queue: true,
+      tokenCount: 1,
+      within: 30_000,
+      label: 'host 1, pid 4711',
+    };
     const seats = [holder, ...Array.from({ length: count }, () => waiter)];
     const claims = seats.map((wish) => ({ ...common, ...wish, id: systemClock.id() }));
     const line = new IdleLine(backend, proxy, claims);

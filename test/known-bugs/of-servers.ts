@@ -39,10 +39,7 @@ export const OF_SERVERS: readonly KnownBug[] = [
   bug(
     'spring-integration 2467, 3294, 3445',
     'rows that were made and removed brought deadlocks, which nobody handled',
-    scene(
-      'test/backends/mysql/storm.test.ts',
-      '…connections on … keys never deadlock, never overlap, and tokens grow',
-    ),
+    scene('test/backends/mysql/storm.test.ts', '…connections on … keys never deadlock, never overlap, and tokens grow'),
   ),
   bug(
     'spring-integration 3683, 8748',

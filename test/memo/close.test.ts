@@ -17,14 +17,14 @@ function processes() {
   const clock = manualClock();
   const engine = memory({ clock });
   let looks: Promise<void> = Promise.resolve();
-  const words = {
-    forget: (key: string) => engine.words!.forget(key),
-    look: (key: string) => looks.then(() => engine.words!.look(key)),
+  const values = {
+    forget: (key: string) => engine.values!.forget(key),
+    look: (key: string) => looks.then(() => engine.values!.look(key)),
   };
   const silence = (): void => {
     looks = never();
   };
-  const [first, second] = [engine, around(engine, { words })].map((each) => createLocks(each, { clock }));
+  const [first, second] = [engine, around(engine, { values })].map((each) => createLocks(each, { clock }));
   return { clock, first: first!, second: second!, silence };
 }
 

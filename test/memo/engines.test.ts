@@ -114,7 +114,7 @@ for (const [name, part, open] of ENGINES) {
       const [runner, other] = [server.url.replace(`:${server.port}`, `:${proxy.port}`), server.url].map(async (url) =>
         stack.use(await connect(url)),
       );
-      // It counts its tries, so that each engine keeps the result in one statement.
+      // It counts its attempts, so that each engine keeps the result in one statement.
       const options = { keep: '1h', attempts: 9 } as const;
       let runs = 0;
       const lost = proxy.cutAfter('made once');

@@ -19,11 +19,11 @@ function counted() {
       attempts.count++;
       return engine.attempt(claim);
     },
-    words: {
-      forget: (key) => engine.words!.forget(key),
+    values: {
+      forget: (key) => engine.values!.forget(key),
       look: (key) => {
         looks.count++;
-        return engine.words!.look(key);
+        return engine.values!.look(key);
       },
     },
   });

@@ -16,7 +16,7 @@ async function processes() {
   const slow = async <T>(answer: T): Promise<T> => way.then(() => answer);
   const far = around(engine, {
     attempt: async (claim) => slow(await engine.attempt(claim)),
-    words: { look: async (key) => slow(await engine.words!.look(key)), forget: (key) => engine.words!.forget(key) },
+    values: { look: async (key) => slow(await engine.values!.look(key)), forget: (key) => engine.values!.forget(key) },
   });
   /** Answers from now on wait for a call of what this gives. */
   const hold = (): (() => void) => {

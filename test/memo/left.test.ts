@@ -89,7 +89,7 @@ test.each([
   const memo = first.memo<string>('key', options as MemoOptions<string>);
   const [failing, ...beside] = [1, 2, 3].map(() => memo.run(no));
   const there = failing!.catch(async () => [
-    (await engine.words!.look('key')).left?.token,
+    (await engine.values!.look('key')).value?.token,
     await standing(engine, 'key'),
   ]);
   const told = beside.map((call) => call.catch((error) => error.code));

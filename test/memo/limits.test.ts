@@ -112,11 +112,11 @@ test('a wait without an end has no timer; one of 1 ms ends', async () => {
 test('without a wait a caller is told so at once, and has a result that is kept, or that it makes', async () => {
   const late = (engine: Backend): Backend =>
     around(engine, {
-      words: {
-        forget: (key) => engine.words!.forget(key),
+      values: {
+        forget: (key) => engine.values!.forget(key),
         look: async (key) => {
           await new Promise<void>((resolve) => void clock.after(20, resolve));
-          return engine.words!.look(key);
+          return engine.values!.look(key);
         },
       },
     });
@@ -143,7 +143,7 @@ test('a wait that ends before the engine has answered anything says that nobody 
   const silent = (engine: Backend): Backend =>
     around(engine, {
       attempt: () => NEVER,
-      words: { forget: (key) => engine.words!.forget(key), look: () => NEVER },
+      values: { forget: (key) => engine.values!.forget(key), look: () => NEVER },
     });
   const { clock, second } = await pair(silent);
   for (const keep of ['1h', 0] as const) {
@@ -188,7 +188,7 @@ test('where the look fails, those without a wait are told why', async () => {
   const away = (engine: Backend): Backend =>
     around(engine, {
       attempt: () => NEVER,
-      words: { forget: (key) => engine.words!.forget(key), look: () => Promise.reject(new Error('away')) },
+      values: { forget: (key) => engine.values!.forget(key), look: () => Promise.reject(new Error('away')) },
     });
   const { clock, second } = await pair(away);
   const memo = second.memo('key', { keep: '1h' });

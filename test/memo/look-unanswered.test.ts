@@ -11,13 +11,13 @@ import { loaded } from './loaded.ts';
 function processes(answer: () => Promise<void>) {
   const clock = manualClock();
   const engine = memory({ clock });
-  const { words } = engine;
+  const { values } = engine;
   const look = async (key: string) => {
-    const found = await words!.look(key);
+    const found = await values!.look(key);
     await answer();
     return found;
   };
-  const far = around(engine, { words: { forget: (key) => words!.forget(key), look } });
+  const far = around(engine, { values: { forget: (key) => values!.forget(key), look } });
   return { clock, first: createLocks(engine, { clock }), second: createLocks(far, { clock }) };
 }
 
@@ -113,11 +113,11 @@ test('a look that was refused is not shared with a later call', async () => {
   const engine = memory({ clock });
   const refusal = new LockError('LOCK_UNSUPPORTED', 'no permission');
   let refused = 1;
-  const words = {
-    forget: (key: string) => engine.words!.forget(key),
-    look: (key: string) => (refused-- > 0 ? Promise.reject(refusal) : engine.words!.look(key)),
+  const values = {
+    forget: (key: string) => engine.values!.forget(key),
+    look: (key: string) => (refused-- > 0 ? Promise.reject(refusal) : engine.values!.look(key)),
   };
-  const locks = await loaded(createLocks(around(engine, { words }), { clock }));
+  const locks = await loaded(createLocks(around(engine, { values }), { clock }));
   const memo = locks.memo('key', { keep: '1h' });
   await expect(memo.run(() => 1)).rejects.toBe(refusal);
   expect(await memo.run(() => 2)).toMatchObject({ value: 2, ran: true });

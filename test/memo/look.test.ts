@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Remembered } from '../../src/core/contract/backend.ts';
+import type { ValueRecord } from '../../src/core/contract/backend.ts';
 import { createLocks, type MemoWait } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -14,11 +14,11 @@ async function held() {
   const engine = memory({ clock });
   const looks: (() => void)[] = [];
   const way = around(engine, {
-    words: {
-      forget: (key) => engine.words!.forget(key),
+    values: {
+      forget: (key) => engine.values!.forget(key),
       look: (key) =>
-        new Promise<Remembered>((resolve) => {
-          looks.push(() => resolve(engine.words!.look(key)));
+        new Promise<ValueRecord>((resolve) => {
+          looks.push(() => resolve(engine.values!.look(key)));
         }),
     },
   });

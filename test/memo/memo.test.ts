@@ -315,9 +315,9 @@ test('a refresh that is begun once too often, since the looks came before, runs 
   await locks[0]!.memo<number>('key', options).run(() => 1);
   await clock.advance(2 * 60_000);
   const looked = Promise.withResolvers<void>();
-  const words = { look: () => looked.promise.then(() => found), forget: engine.words!.forget };
-  const found = await engine.words!.look('key');
-  const late = createLocks(around(engine, { words }), { clock });
+  const values = { look: () => looked.promise.then(() => found), forget: engine.values!.forget };
+  const found = await engine.values!.look('key');
+  const late = createLocks(around(engine, { values }), { clock });
   const { fn, runs } = work<number>();
   const call = late.memo<number>('key', options).run(fn);
   await clock.advance(0);
@@ -420,7 +420,7 @@ test('a seal hides the result; one that throws makes nobody run again', async ()
     open: (text: string) => Buffer.from(text, 'hex').toString(),
   };
   await locks[0]!.memo('key', { keep: '1h', seal }).run(() => 'secret');
-  expect((await engine.words!.look('key')).left!.text).not.toContain('secret');
+  expect((await engine.values!.look('key')).value!.text).not.toContain('secret');
   expect((await locks[1]!.memo('key', { keep: '1h', seal }).run(() => 'no')).value).toBe('secret');
   await expect(locks[1]!.memo('key', { keep: '1h' }).run(() => 'no')).rejects.toMatchObject({ code: 'LOCK_INVALID' });
   const broken = {
@@ -440,7 +440,7 @@ test('a result is kept as the text that every version reads', async () => {
   const { engine, locks } = processes();
   await locks[0]!.memo('without', { keep: '1h' }).run(() => ({ n: 1 }));
   await locks[0]!.memo('with', { keep: '1h', match: 1 }).run(() => 'x');
-  const textOf = async (key: string): Promise<string> => (await engine.words!.look(key)).left!.text;
+  const textOf = async (key: string): Promise<string> => (await engine.values!.look(key)).value!.text;
   expect(await textOf('without')).toBe('1 kept plain - 1 {"n":1}');
   expect(await textOf('with')).toMatch(/^1 kept plain [0-9a-f]{64} 1 "x"$/);
 });
@@ -455,11 +455,11 @@ test('a text of a newer format, or a broken one, is an error, and nobody runs', 
     const claim = {
       key,
       id,
-      take: 2 ** 31 - 1,
-      of: 2 ** 31 - 1,
+      units: 2 ** 31 - 1,
+      capacity: 2 ** 31 - 1,
       ttl: 1_000,
       queue: false,
-      span: 1,
+      tokenCount: 1,
       within: 1_000,
       label: '',
     };
@@ -480,7 +480,7 @@ test('a run that asks for its own result is told so', async () => {
 test('what is looked at: absent, running and kept; and forgotten', async () => {
   const { clock, locks } = processes();
   const memo = locks[0]!.memo<number>('key', { keep: '1h' });
-  expect(await memo.peek()).toEqual({ state: 'absent', tries: 0 });
+  expect(await memo.peek()).toEqual({ state: 'absent', attempts: 0 });
   const { fn, resolve } = work<number>();
   const running = memo.run(fn);
   await clock.advance(10);

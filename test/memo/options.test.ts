@@ -93,7 +93,7 @@ test('what is closed runs, shows and forgets nothing', async () => {
 
 test('where nothing can be left under a key there are no memos', () => {
   const engine = memory();
-  const without = createLocks(around(engine, { traits: { ...engine.traits, leaves: undefined } }));
+  const without = createLocks(around(engine, { traits: { ...engine.traits, values: undefined } }));
   expect(() => without.memo('key')).toThrow(
     expect.objectContaining({
       code: 'LOCK_UNSUPPORTED',
@@ -125,9 +125,9 @@ test('what runs is looked for under the key alone, and only where the engine can
   void holder.memo('key:longer').run(() => new Promise(() => {}));
   await clock.advance(0);
   expect(await holder.memo('key:longer').peek()).toMatchObject({ state: 'running' });
-  expect(await holder.memo('key').peek()).toEqual({ state: 'absent', tries: 0 });
+  expect(await holder.memo('key').peek()).toEqual({ state: 'absent', attempts: 0 });
   const blind = createLocks(around(engine, { inspect: undefined }), { clock });
-  expect(await blind.memo('key:longer').peek()).toEqual({ state: 'absent', tries: 0 });
+  expect(await blind.memo('key:longer').peek()).toEqual({ state: 'absent', attempts: 0 });
 });
 
 test('a wait, a lease, a label and a notice that all locks have are those of a memo, unless it has its own', async () => {
@@ -143,8 +143,8 @@ test('a wait, a lease, a label and a notice that all locks have are those of a m
     return new Promise(() => {});
   });
   await clock.advance(0);
-  expect(await holder.memo('key').peek()).toEqual({ state: 'running', tries: 0, by: 'of all' });
-  expect(await holder.memo('own').peek()).toEqual({ state: 'running', tries: 0, by: 'of its own' });
+  expect(await holder.memo('key').peek()).toEqual({ state: 'running', attempts: 0, by: 'of all' });
+  expect(await holder.memo('own').peek()).toEqual({ state: 'running', attempts: 0, by: 'of its own' });
   const waits = createLocks(engine, { clock, wait: 50 });
   const short = waits.memo('key').run(() => 1);
   const shorter = waits.memo('own', { wait: 20 }).run(() => 1);

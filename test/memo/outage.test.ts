@@ -23,7 +23,7 @@ async function setup() {
     attempt: unless((claim) => engine.attempt(claim)),
     renew: unless((claims) => engine.renew(claims)),
     release: unless((...args) => engine.release(...args)),
-    words: { forget: unless((key) => engine.words!.forget(key)), look: unless((key) => engine.words!.look(key)) },
+    values: { forget: unless((key) => engine.values!.forget(key)), look: unless((key) => engine.values!.look(key)) },
   });
   const locks = await loaded(createLocks(far, { clock, ttl: 45_000 }));
   const stand = (how: boolean): void => {
@@ -81,7 +81,7 @@ test.each([
     expect(each.after).toBeGreaterThanOrEqual(9_000);
     expect(each.after).toBeLessThanOrEqual(PROMISED);
   }
-  expect((await engine.words!.look('key')).left).toBeUndefined();
+  expect((await engine.values!.look('key')).value).toBeUndefined();
 });
 
 test('the runner has its value, and the release goes on: once the engine answers, the result is there', async () => {
@@ -100,7 +100,7 @@ test('the runner has its value, and the release goes on: once the engine answers
   stand(false);
   using events = heard('left');
   await clock.advance(6_000);
-  expect((await engine.words!.look('key')).left?.text).toContain('made');
+  expect((await engine.values!.look('key')).value?.text).toContain('made');
   expect(events.names).toEqual(['left']);
   expect(await memo.run(() => 'again')).toMatchObject({ value: 'made', ran: false });
 });

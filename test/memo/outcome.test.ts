@@ -24,13 +24,13 @@ test('what is kept for nobody stays for a minute, so that those who wait may fet
 
 test('a text of as many bytes as the engine takes is kept, and of one more it is not', async () => {
   const { engine, locks } = setup();
-  const { max } = engine.traits.leaves!;
-  const room = max - Buffer.byteLength('1 kept plain - 1 "é"');
+  const { maxBytes } = engine.traits.values!;
+  const room = maxBytes - Buffer.byteLength('1 kept plain - 1 "é"');
   const [fits, long] = [room, room + 1].map((length, n) =>
     locks.memo(`key ${n}`, { keep: '1h' }).run(() => `é${'x'.repeat(length)}`),
   );
   expect(await fits).toMatchObject({ kept: true });
-  const message = expect.stringContaining(`it has ${max + 1} bytes, and the engine takes ${max}`);
+  const message = expect.stringContaining(`it has ${maxBytes + 1} bytes, and the engine takes ${maxBytes}`);
   await expect(long).rejects.toMatchObject({ code: 'LOCK_TOO_LARGE', message });
 });
 
@@ -86,7 +86,7 @@ test('a run learns of a loss as long before as all locks do, or as its memo says
   expect(told).toEqual(['as all', 'its own']);
 });
 
-test('a key is seen in the state of what is left there, and else by the tries that are counted', async () => {
+test('a key is seen in the state of what is left there, and else by the attempts that are counted', async () => {
   const { clock, engine, locks } = setup();
   const { engine: core } = new LockRuntime(engine, clock);
   const seen = (key: string, held = false) => sightOf(core, key, held);
@@ -94,13 +94,18 @@ test('a key is seen in the state of what is left there, and else by the tries th
   const counted = locks.memo('counted', { keep: '1h', attempts: 2, rest: 5_000 });
   const no = (): Promise<never> => Promise.reject(new Error('no'));
   await counted.run(no).catch(() => {});
-  expect(await seen('counted')).toEqual({ state: 'absent', tries: 1 });
-  expect(await seen('counted', true)).toEqual({ state: 'running', tries: 1 });
+  expect(await seen('counted')).toEqual({ state: 'absent', attempts: 1 });
+  expect(await seen('counted', true)).toEqual({ state: 'running', attempts: 1 });
   await counted.run(no).catch(() => {});
-  expect(await seen('counted')).toEqual({ state: 'poisoned', tries: 0, token: expect.any(BigInt), remaining: 5_000 });
+  expect(await seen('counted')).toEqual({
+    state: 'poisoned',
+    attempts: 0,
+    token: expect.any(BigInt),
+    remaining: 5_000,
+  });
   const { token } = await locks.memo('kept', { keep: 90_000 }).run(() => 1);
   await clock.advance(100);
-  expect(await seen('kept')).toEqual({ state: 'kept', tries: 0, token, since: 100, remaining: 89_900 });
-  const { engine: without } = new LockRuntime(around(engine, { words: undefined }), clock);
+  expect(await seen('kept')).toEqual({ state: 'kept', attempts: 0, token, since: 100, remaining: 89_900 });
+  const { engine: without } = new LockRuntime(around(engine, { values: undefined }), clock);
   expect(await sightOf(without, 'kept', false)).toBeUndefined();
 });

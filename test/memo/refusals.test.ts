@@ -24,7 +24,7 @@ const WITHOUT: readonly (readonly [string, () => Backend])[] = [
 test.each(WITHOUT)('%s: no result is kept; a refusal says so before anything runs', async (_, open) => {
   const backend = open();
   await using locks = createLocks(backend);
-  expect(backend.words).toBeUndefined();
+  expect(backend.values).toBeUndefined();
   expect(() => locks.memo('key')).toThrow(
     expect.objectContaining({
       code: 'LOCK_UNSUPPORTED',

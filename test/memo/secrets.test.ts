@@ -30,7 +30,7 @@ async function all(key: string, options: MemoOptions, fn: () => unknown = () => 
   const later = await memo.run(() => expect.fail('it is run again')).catch((error) => error);
   const peeked = await memo.peek().catch((error) => ({ error }));
   const errors: LockError[] = [first, later, (peeked as { error: LockError }).error];
-  const { text = '' } = (await engine.words!.look(key)).left ?? {};
+  const { text = '' } = (await engine.values!.look(key)).value ?? {};
   return { text, errors, told: warnings };
 }
 /** Errors as a logger writes them, with their causes. */
@@ -174,7 +174,7 @@ describe('of an error that is kept', () => {
     const own = await memo.run(() => Promise.reject(error)).catch((reason) => reason);
     expect(own).toBe(error);
     await expect(memo.run(() => 1)).rejects.toMatchObject({ code: 'LOCK_FAILED', cause });
-    expect((await engine.words!.look(title)).left!.text.length).toBeLessThan(2_000);
+    expect((await engine.values!.look(title)).value!.text.length).toBeLessThan(2_000);
   });
 
   test.each<[string, MemoOptions['seal'], string]>([
@@ -188,6 +188,6 @@ describe('of an error that is kept', () => {
     await expect(memo.run(() => Promise.reject(new Error(SECRET)))).rejects.toThrow(SECRET);
     const told = await memo.run(() => 1).catch((error) => error);
     expect(told).toMatchObject({ code: 'LOCK_FAILED', message: expect.stringContaining(why) });
-    expect((await engine.words!.look(title)).left!.text).not.toContain(SECRET);
+    expect((await engine.values!.look(title)).value!.text).not.toContain(SECRET);
   });
 });

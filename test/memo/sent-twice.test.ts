@@ -14,11 +14,11 @@ async function processes(looks: () => void = () => {}) {
       if (leave) await engine.release(handle, next, leave);
       return engine.release(handle, next, leave);
     },
-    words: {
-      forget: (key) => engine.words!.forget(key),
+    values: {
+      forget: (key) => engine.values!.forget(key),
       look: async (key) => {
         looks();
-        return engine.words!.look(key);
+        return engine.values!.look(key);
       },
     },
   });

@@ -82,21 +82,21 @@ for (const [engine, start] of Object.entries(STARTS)) {
       const memo = locks.memo<string>('kept', { keep: '1h' });
       const { token } = await memo.run(() => SECRET);
       const shown = memoIn(await show('kept'));
-      expect(shown).toMatchObject({ key: 'kept', memo: 'kept', tries: 0, token: `${token}` });
+      expect(shown).toMatchObject({ key: 'kept', memo: 'kept', attempts: 0, token: `${token}` });
       expect(shown.since).toBeLessThan(60_000);
       expect(shown.remaining).toBeGreaterThan(HOUR - 60_000);
       const seen = await onPage('kept', () => true);
-      expect(seen).toMatchObject({ state: 'kept', tries: 0, token: `${token}` });
+      expect(seen).toMatchObject({ state: 'kept', attempts: 0, token: `${token}` });
       expect(seen.left).toBeGreaterThan(HOUR - 60_000);
       await memo.forget();
       expect((await desk.run('show', 'kept')).stderr).toContain('Nobody holds or waits');
     }, 60_000);
 
-    test('a run, its failure, and the end of all tries are shown, and not the error', async () => {
+    test('a run, its failure, and the end of all attempts are shown, and not the error', async () => {
       const memo = locks.memo<string>('tried', { keep: '1h', attempts: 2 });
       const { promise, reject } = Promise.withResolvers<string>();
       const fails = memo.run(() => promise).catch((error: Error) => error.message);
-      expect(await onPage('tried', ({ state }) => state === 'running')).toMatchObject({ tries: 1, token: null });
+      expect(await onPage('tried', ({ state }) => state === 'running')).toMatchObject({ attempts: 1, token: null });
       const lines = await show('tried');
       expect(lines.trim().split('\n')).toEqual([
         expect.stringContaining('"held":true'),
@@ -104,8 +104,8 @@ for (const [engine, start] of Object.entries(STARTS)) {
       ]);
       reject(new Error(SECRET));
       expect(await fails).toBe(SECRET);
-      expect(await onPage('tried', ({ state }) => state === 'absent')).toMatchObject({ tries: 1, left: null });
-      expect(memoIn(await show('tried'))).toMatchObject({ memo: 'absent', tries: 1, token: null, remaining: null });
+      expect(await onPage('tried', ({ state }) => state === 'absent')).toMatchObject({ attempts: 1, left: null });
+      expect(memoIn(await show('tried'))).toMatchObject({ memo: 'absent', attempts: 1, token: null, remaining: null });
       await memo.run(() => Promise.reject(new Error(SECRET))).catch(() => {});
       expect(await onPage('tried', ({ state }) => state === 'poisoned')).toMatchObject({ since: null });
       expect((await desk.run('show', 'tried')).stdout).toMatch(/^memo: poisoned, token \d+, gone in /);

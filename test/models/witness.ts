@@ -1,5 +1,5 @@
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Standing } from '../../src/core/contract/backend.ts';
+import type { Backend, QueueEntry } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import { around } from '../../src/testing/around.ts';
 import type { Served } from '../simulation/history.ts';
@@ -15,8 +15,8 @@ export function witnessed(clock: Clock, tell: (served: Served) => void, engine: 
   const known = new Map<string, Pick<Served, 'label' | 'held'>>();
   /** What they are called by whoever made them, by id: a vote is found by this. */
   const labels = new Map<string, string>();
-  const list = async (key: string): Promise<Map<string, Standing>> => {
-    const there = new Map<string, Standing>();
+  const list = async (key: string): Promise<Map<string, QueueEntry>> => {
+    const there = new Map<string, QueueEntry>();
     for await (const standing of backend.inspect!(key, { exact: true })) there.set(standing.label, standing);
     return there;
   };

@@ -124,9 +124,9 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'A room that nobody names counts for nothing, forgotten or not.',
   'src/core/contract/admission.ts#Tally.remove TFWZG2: > => <=':
     'A room that nobody names counts for nothing, forgotten or not.',
-  'src/core/contract/admission.ts#Tally.remove 5WkRpw: left > 0 || seats.of !== this.#room => false':
+  'src/core/contract/admission.ts#Tally.remove 5WkRpw: left > 0 || seats.capacity !== this.#room => false':
     'The smallest room is looked for where it is known, which only costs time.',
-  'src/core/contract/admission.ts#Tally.remove yi8IBT: left > 0 || seats.of !== this.#room => (left > 0) && (seats.of !== this.#room)':
+  'src/core/contract/admission.ts#Tally.remove yi8IBT: left > 0 || seats.capacity !== this.#room => (left > 0) && (seats.capacity !== this.#room)':
     'The smallest room is looked for where it is known, which only costs time.',
   'src/core/contract/admission.ts#Tally.remove Q03OFj: 0 => 1':
     'The smallest room is looked for where it is known, which only costs time.',
@@ -183,7 +183,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   "src/core/engine/users.ts#users pxeNbS: 'users' => ''": 'Any name will do that is shared with nothing else.',
   'src/core/engine/users.ts#removeUser ky9Mr3: 1 => 0':
     'A backend that nobody was counted of is closed in either case.',
-  'src/core/holds/adaptive-history.ts#AdaptiveHistory.of HY8wnT: !adaptive => false':
+  'src/core/holds/adaptive-history.ts#AdaptiveHistory.capacity HY8wnT: !adaptive => false':
     'Both callers ask only where the options are adaptive.',
   'src/core/holds/adaptive-history.ts#AdaptiveHistory.lengthen YYoB_g: 0 => 1':
     'No lease is as short as 1 ms, so both are no longer than what was asked for.',

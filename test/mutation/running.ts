@@ -27,7 +27,7 @@ export async function end(): Promise<void> {
 
 export type Way = 'passed' | NonNullable<Verdict['how']>;
 
-/** How long a test may take, of the machine's time and of its own. */
+/** How long a test may units, capacity the machine's time and of its own. */
 export interface Limit {
   readonly ms: number;
   readonly cpu: number;

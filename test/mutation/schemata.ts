@@ -4,7 +4,7 @@ interface Insertion {
   readonly at: number;
   readonly text: string;
   /** What ends at a place comes before what begins there; of these, the outer one begins first and ends last. */
-  readonly order: readonly [ends: 0 | 1, span: number];
+  readonly order: readonly [ends: 0 | 1, tokenCount: number];
 }
 
 /**

@@ -71,7 +71,7 @@ test('a window that is longer than the engine keeps a key is LOCK_INVALID, namin
 
 test('where nothing outlives the process it is LOCK_UNSUPPORTED', async () => {
   const { instance, kept, tick } = scene();
-  const backend = around(kept, { traits: { ...kept.traits, expires: false, keptBy: 'session' }, notes: undefined });
+  const backend = around(kept, { traits: { ...kept.traits, expires: false, lifetime: 'session' }, hints: undefined });
   const asked = instance('a', { backend }).once('name', tick, nothing);
   await expect(asked).rejects.toMatchObject({ code: 'LOCK_UNSUPPORTED' });
 });

@@ -57,9 +57,9 @@ function processOf(engine: Backend, clock: ManualClock, { way, fail }: Plan, sta
     if (fails) throw new Error('the answer is lost');
     return state.crashed ? new Promise(() => {}) : answer;
   };
-  const { read, write } = engine.notes!;
+  const { read, write } = engine.hints!;
   return around(engine, {
-    notes: {
+    hints: {
       read: (name) => slow(() => read(name)),
       write: (...of) => slow(() => write(...of)),
     },

@@ -18,14 +18,14 @@ function deaf(engine: Backend): Backend {
     if (--looks === 0) tell('looks');
     return never;
   };
-  const { notes, traits } = engine;
+  const { hints, traits } = engine;
   return around(engine, {
     traits: { ...traits, wakes: 'never' },
     watch: undefined,
     release: (handle, next) => looked(handle.key) ?? engine.release(handle, next),
-    notes: notes && {
-      read: async (name) => notes.read(name).then((text) => looked(name) ?? text),
-      write: (...of) => notes.write(...of),
+    hints: hints && {
+      read: async (name) => hints.read(name).then((text) => looked(name) ?? text),
+      write: (...of) => hints.write(...of),
     },
   });
 }

@@ -13,7 +13,7 @@ type Kept = ReturnType<typeof scene>['kept'];
 /** What the engine keeps when a process ends: holds that last, or only notes. */
 const KEEPS: Readonly<Record<string, (kept: Kept) => Backend>> = {
   holds: (kept) => kept,
-  notes: (kept) => around(kept, { traits: { ...kept.traits, expires: false, keptBy: 'session' } }),
+  notes: (kept) => around(kept, { traits: { ...kept.traits, expires: false, lifetime: 'session' } }),
 };
 
 const isRecord = (key: string): boolean => key.endsWith('#done');
@@ -28,12 +28,12 @@ function failing(engine: Backend, times: number, heard: 'before' | 'after'): Bac
     if (fails) throw new Error('the answer is lost');
     return answer;
   };
-  const { notes } = engine;
+  const { hints } = engine;
   return around(engine, {
     attempt: (claim) => once(claim.key, () => engine.attempt(claim)),
-    notes: {
-      read: (name) => once(name, () => notes!.read(name)),
-      write: (name, text, ttl) => once(name, () => notes!.write(name, text, ttl)),
+    hints: {
+      read: (name) => once(name, () => hints!.read(name)),
+      write: (name, text, ttl) => once(name, () => hints!.write(name, text, ttl)),
     },
   });
 }

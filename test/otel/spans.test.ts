@@ -3,7 +3,7 @@ import type { Tracer } from '@opentelemetry/api';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace';
 import { afterEach, expect, test, vi } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Standing } from '../../src/core/contract/backend.ts';
+import type { Backend, QueueEntry } from '../../src/core/contract/backend.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
 import { type InstrumentOptions, instrument } from '../../src/otel/index.ts';
 import { around } from '../../src/testing/around.ts';
@@ -39,8 +39,8 @@ const named = (spans: readonly Seen[], name: string): Seen => {
   return found[0]!;
 };
 
-const lineOf = async (locks: Locks, key: string): Promise<Standing[]> => {
-  const line: Standing[] = [];
+const lineOf = async (locks: Locks, key: string): Promise<QueueEntry[]> => {
+  const line: QueueEntry[] = [];
   for await (const standing of locks.inspect(key, { exact: true })) line.push(standing);
   return line;
 };

@@ -6,13 +6,13 @@ import type {
   Claim,
   Grant,
   Handle,
-  Leave,
-  Notes,
+  Hints,
+  NewValue,
+  QueueEntry,
   Release,
-  Standing,
   Traits,
+  Values,
   Wake,
-  Words,
 } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import type { Process } from './process.ts';
@@ -65,7 +65,7 @@ export class Engine {
     return { time, answer };
   }
 
-  release(handle: Handle, leave?: Leave): Promise<Release> {
+  release(handle: Handle, leave?: NewValue): Promise<Release> {
     this.onFreed(handle.id);
     this.#listeners.delete(handle.id);
     return this.backend.release(handle, undefined, leave);
@@ -82,8 +82,8 @@ export class Engine {
     return evicted;
   }
 
-  async standings(prefix: string): Promise<Standing[]> {
-    const found: Standing[] = [];
+  async standings(prefix: string): Promise<QueueEntry[]> {
+    const found: QueueEntry[] = [];
     for await (const standing of this.backend.inspect!(prefix)) found.push(standing);
     return found;
   }
@@ -95,8 +95,8 @@ export class Client implements Backend {
   readonly traits: Traits;
   readonly watch: Backend['watch'];
   onCall: () => void = () => {};
-  readonly notes: Notes;
-  readonly words: Words;
+  readonly hints: Hints;
+  readonly values: Values;
   readonly #engine: Engine;
   readonly #network: Wire;
   readonly #process: Process;
@@ -105,20 +105,20 @@ export class Client implements Backend {
   #known: { readonly time: number; readonly at: number } | undefined;
   #closed = false;
 
-  constructor(engine: Engine, network: Wire, process: Process, traits: Pick<Traits, 'wakes' | 'spans'>) {
+  constructor(engine: Engine, network: Wire, process: Process, traits: Pick<Traits, 'wakes' | 'tokenBlocks'>) {
     this.traits = { ...engine.backend.traits, ttl: { min: 10, max: 600_000 }, ...traits };
     this.#engine = engine;
     this.#network = network;
     this.#process = process;
     this.#waiting = new MailboxClaims(process.clock);
-    const { notes, words } = engine.backend;
-    this.notes = {
-      read: (name) => this.#call(() => notes!.read(name)),
-      write: (name, text, ttl) => this.#call(() => notes!.write(name, text, ttl)),
+    const { hints, values } = engine.backend;
+    this.hints = {
+      read: (name) => this.#call(() => hints!.read(name)),
+      write: (name, text, ttl) => this.#call(() => hints!.write(name, text, ttl)),
     };
-    this.words = {
-      look: (key) => this.#call(() => words!.look(key)),
-      forget: (key) => this.#call(() => words!.forget(key)),
+    this.values = {
+      look: (key) => this.#call(() => values!.look(key)),
+      forget: (key) => this.#call(() => values!.forget(key)),
     };
     this.watch = { mailbox: this.#mailbox, watch: this.#watch, never: undefined }[traits.wakes];
   }
@@ -136,17 +136,17 @@ export class Client implements Backend {
     return this.#call(() => this.#engine.backend.renew(claims));
   }
 
-  async release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
+  async release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
     const notAfter = next && this.#notAfter(next);
     const { answer, tried } = await this.#call(async () => {
-      const { freed, left } = await this.#engine.release(handle, leave);
-      const answer = { freed, ...(leave && { left }) };
+      const { freed, stored } = await this.#engine.release(handle, leave);
+      const answer = { freed, ...(leave && { stored }) };
       return { answer, tried: next && (await this.#engine.attempt(next, notAfter!, this.#mail(next))) };
     });
     return tried ? { ...answer, next: this.#learn(tried) } : answer;
   }
 
-  async *inspect(prefix: string): AsyncIterable<Standing> {
+  async *inspect(prefix: string): AsyncIterable<QueueEntry> {
     yield* await this.#call(() => this.#engine.standings(prefix));
   }
 

@@ -8,7 +8,7 @@ export interface History {
 /** What the run was like. */
 export interface Scene {
   readonly wakes: 'mailbox' | 'watch' | 'never';
-  readonly spans: boolean;
+  readonly tokenBlocks: boolean;
   /** Nothing is lost but perhaps wakes, nothing stands still, and messages take at most 10 ms. */
   readonly calm: boolean;
   readonly wakesLost: boolean;
@@ -18,8 +18,8 @@ export interface Scene {
 
 export interface Held {
   readonly hold: number;
-  readonly take: number;
-  readonly of: number;
+  readonly units: number;
+  readonly capacity: number;
 }
 
 /** A claim came into the line of a server or was refused, was admitted, was let go, or was dropped because it gave no sign of life. */
@@ -47,13 +47,13 @@ export type Crossed =
     }
   | { readonly what: 'answer'; readonly request: number; readonly error?: string }
   | { readonly what: 'gives back' | 'done' | 'aborts'; readonly request: number }
-  /** Of a hold: its seats, when it is over at the latest, and for how long it may stay after its release or its end. */
+  /** Of a hold: its units, when it is over at the latest, and for how long it may stay after its release or its end. */
   | {
       readonly what: 'terms';
       readonly hold: number;
       readonly key: string;
-      readonly take: number;
-      readonly of: number;
+      readonly units: number;
+      readonly capacity: number;
       readonly limit: number;
       readonly renewals: number;
       readonly minHold: number;

@@ -121,7 +121,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'hands over beyond the reserved tokens',
     file: 'core/line/hand-over.ts',
-    sound: 'if (tenure.passes + 1 >= hold.span) return false;',
+    sound: 'if (tenure.passes + 1 >= hold.tokenCount) return false;',
     broken: '',
     foundBy: 'tokens',
     from: 550,

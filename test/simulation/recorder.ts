@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Standing } from '../../src/core/contract/backend.ts';
+import type { QueueEntry } from '../../src/core/contract/backend.ts';
 import { deadlineOf } from '../../src/core/contract/clock.ts';
 import type { LockEvent } from '../../src/core/contract/events.ts';
 import type { HeldLease } from '../../src/core/holds/held-lease.ts';
@@ -176,13 +176,13 @@ export class Recorder implements Disposable {
   protected *believers(): Iterable<Believer> {
     for (const { lease, process, hold } of this.#open) {
       if (process.crashed || !lease.held || this.#robbed(lease.hold)) continue;
-      const { take, of } = lease.hold.claim;
-      yield { key: lease.key, held: { hold, take, of } };
+      const { units, capacity } = lease.hold.claim;
+      yield { key: lease.key, held: { hold, units, capacity } };
     }
   }
 
   /** After each event, where there are several nodes: whether a majority keeps what is believed in. Once for each hold. */
-  lookAt(lists: readonly (readonly Standing[])[]): void {
+  lookAt(lists: readonly (readonly QueueEntry[])[]): void {
     for (const { lease, process, hold } of this.#open) {
       if (process.crashed || !lease.hold.exclusive || this.#unkept.has(hold) || !lease.held) continue;
       if (this.#robbed(lease.hold)) continue;
@@ -194,7 +194,7 @@ export class Recorder implements Disposable {
   }
 
   /** Long after the end: what the engines list, and what is pending in processes that live. */
-  left(lists: readonly (readonly Standing[])[], sides: readonly Residence[]): void {
+  left(lists: readonly (readonly QueueEntry[])[], sides: readonly Residence[]): void {
     const living = sides.filter(({ process }) => !process.crashed);
     this.add({
       what: 'left',

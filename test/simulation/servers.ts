@@ -1,5 +1,5 @@
 import type { quorum } from '../../src/backends/quorum/index.ts';
-import type { Backend, Standing } from '../../src/core/contract/backend.ts';
+import type { Backend, QueueEntry } from '../../src/core/contract/backend.ts';
 import { around } from '../../src/testing/around.ts';
 import { Client, Engine, type Serve, type Wire } from './engine.ts';
 import type { Scene } from './history.ts';
@@ -52,7 +52,7 @@ export class Servers {
   }
 
   /** Living claims, of each. */
-  lists(): Promise<Standing[][]> {
+  lists(): Promise<QueueEntry[][]> {
     return Promise.all(this.engines.map((engine) => engine.standings('')));
   }
 }

@@ -17,7 +17,7 @@ export class Session {
     this.#engine = engine;
     const { watch } = client;
     this.backend = around(client, {
-      traits: { ...client.traits, expires: false, keptBy: 'session', outlives: SESSION },
+      traits: { ...client.traits, expires: false, lifetime: 'session', sessionGrace: SESSION },
       attempt: async (claim) => word(claim, await client.attempt(this.#kept(claim))),
       renew: async (claims) => {
         const answers = await client.renew(claims.map(this.#kept));

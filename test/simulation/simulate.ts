@@ -89,7 +89,7 @@ export async function simulate(
 function sceneOf(choice: Choice, nodes: number): Scene {
   return {
     wakes: choice.pick(['mailbox', 'mailbox', 'watch', 'never']),
-    spans: choice.chance(0.8),
+    tokenBlocks: choice.chance(0.8),
     calm: choice.chance(0.25),
     wakesLost: choice.chance(0.4),
     keptBy: choice.chance(0.2) && nodes === 1 ? 'session' : 'lease',

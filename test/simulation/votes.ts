@@ -1,8 +1,8 @@
-import type { Standing } from '../../src/core/contract/backend.ts';
+import type { QueueEntry } from '../../src/core/contract/backend.ts';
 import type { Hold } from '../../src/core/holds/hold.ts';
 
 /** What a quorum puts before the label of a claim at its nodes: the same at all of them. */
-const tagOf = ({ label }: Standing): string => label.slice(0, 15);
+const tagOf = ({ label }: QueueEntry): string => label.slice(0, 15);
 
 /** By what nodes list, how many of them keep an exclusive hold. */
 export class Votes {
@@ -10,7 +10,7 @@ export class Votes {
   readonly #tags = new Map<string, string>();
 
   /** Undefined where it cannot be told: part of a multi-lock, which is seen late, when all its votes are other ones. */
-  for({ claim, token, tenure }: Hold, lists: readonly (readonly Standing[])[]): number | undefined {
+  for({ claim, token, tenure }: Hold, lists: readonly (readonly QueueEntry[])[]): number | undefined {
     const first = token - BigInt(tenure.passes);
     const ofKey = lists.map((list) => list.filter(({ key, held }) => held && key === claim.key));
     const votes = (tag: string): number =>

@@ -168,7 +168,7 @@ const all: Op = (caller) => {
 };
 
 /** Sometimes to the end of a lease that is not renewed, where the clocks of two processes decide. */
-const tries: Op = async (caller) => {
+const attempts: Op = async (caller) => {
   const long = caller.choice.chance(0.3);
   const lease = await caller.locks.mutex(caller.key).tryAcquire(long ? { ttl: 3_000, renew: false } : {});
   if (!lease) return;
@@ -231,7 +231,7 @@ const GENTLE: readonly (readonly [string, Op])[] = [
   ['semaphore', semaphore],
   ['run', run],
   ['reentrant', reentrant],
-  ['tryAcquire', tries],
+  ['tryAcquire', attempts],
 ];
 const OPS: typeof GENTLE = [
   ...GENTLE,

@@ -19,7 +19,7 @@ describe('the suite', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test('says of a case that does not apply what excludes it, and tries nothing', async () => {
+  test('says of a case that does not apply what excludes it, and attempts nothing', async () => {
     const outcomes: { needs: readonly string[]; excludedBy?: string }[] = [];
     for (const { needs, run } of conformance(poor())) outcomes.push({ needs, ...(await run()) });
     const excluded = outcomes.filter(({ excludedBy }) => excludedBy);
@@ -58,7 +58,7 @@ describe('the suite', () => {
   test('names the seed and the steps of a random case that fails', async () => {
     const clock = manualClock();
     const sound = memory({ clock });
-    const unfair = around(sound, { attempt: (claim) => sound.attempt({ ...claim, take: 1 }) });
+    const unfair = around(sound, { attempt: (claim) => sound.attempt({ ...claim, units: 1 }) });
     const subject = { name: 'unfair', open: async () => unfair, clock, seed: 42 };
     await expect(run(subject, 'random histories agree with the rule')).rejects.toThrow(/with seed 42, after\n.* comes/);
   });
@@ -74,9 +74,7 @@ describe('the suite', () => {
         close: async () => void open--,
       });
     };
-    await expect(
-      run({ name: 'broken', open: counted, clock }, 'a repeated attempt keeps its token'),
-    ).rejects.toThrow();
+    await expect(run({ name: 'broken', open: counted, clock }, 'a repeated attempt keeps its token')).rejects.toThrow();
     expect(open).toBe(0);
     expect(clock.pending).toBe(0);
   });

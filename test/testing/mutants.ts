@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { memory } from '../../src/backends/memory.ts';
-import { ALL_SEATS, EXCLUSIVE } from '../../src/core/contract/admission.ts';
-import type { Backend, Claim, Grant, Handle, Standing } from '../../src/core/contract/backend.ts';
+import { ALL_UNITS, EXCLUSIVE } from '../../src/core/contract/admission.ts';
+import type { Backend, Claim, Grant, Handle, QueueEntry } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import { LONGEST } from '../../src/core/contract/duration.ts';
 import { around } from '../../src/testing/around.ts';
@@ -28,8 +28,8 @@ export function subjectOf({ bug, plant }: Mutant): Subject {
   };
 }
 
-async function line(sound: Backend, key: string): Promise<Standing[]> {
-  const standings: Standing[] = [];
+async function line(sound: Backend, key: string): Promise<QueueEntry[]> {
+  const standings: QueueEntry[] = [];
   for await (const standing of sound.inspect!(key)) if (standing.key === key) standings.push(standing);
   return standings;
 }
@@ -51,7 +51,7 @@ const attemptsAs =
   (sound: Backend): Partial<Backend> => ({ attempt: (claim) => sound.attempt({ ...claim, ...change(claim) }) });
 
 const shows =
-  (change: (standing: Standing) => Standing) =>
+  (change: (standing: QueueEntry) => QueueEntry) =>
   (sound: Backend): Partial<Backend> => ({
     async *inspect(prefix) {
       for await (const standing of sound.inspect!(prefix)) yield change(standing);
@@ -191,24 +191,24 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    bug: 'reserves one token whatever the span',
-    foundBy: 'a span reserves its tokens: the next claim begins above them',
-    plant: attemptsAs(() => ({ span: 1 })),
+    bug: 'reserves one token whatever the tokenCount',
+    foundBy: 'a tokenCount reserves its tokens: the next claim begins above them',
+    plant: attemptsAs(() => ({ tokenCount: 1 })),
   },
   {
     bug: 'takes no notice of the proposed token',
     foundBy: 'a token is never below the one that was proposed',
-    plant: attemptsAs(() => ({ atLeast: undefined })),
+    plant: attemptsAs(() => ({ minToken: undefined })),
   },
   {
     bug: 'counts a permit of several units as one',
     foundBy: 'permits are granted while their units fit, and no further',
-    plant: attemptsAs(({ take, of }) => ({ take: take === of ? take : 1 })),
+    plant: attemptsAs(({ units, capacity }) => ({ units: units === capacity ? units : 1 })),
   },
   {
     bug: 'looks only at the room of the one who asks',
     foundBy: 'kinds mixed on one key exclude each other by their seats',
-    plant: attemptsAs(({ take, of }) => (take === of ? {} : { of: ALL_SEATS })),
+    plant: attemptsAs(({ units, capacity }) => (units === capacity ? {} : { capacity: ALL_UNITS })),
   },
   {
     bug: 'treats readers as writers',
@@ -218,7 +218,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'treats writers as readers',
     foundBy: 'an exclusive hold keeps out every client, its own too',
-    plant: attemptsAs(() => ({ take: 1 })),
+    plant: attemptsAs(() => ({ units: 1 })),
   },
   {
     bug: 'wakes nobody',
@@ -382,15 +382,15 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'loses both of two notes that are written at once',
     foundBy: 'of two notes that are written at once under one name one stays',
-    plant: ({ notes }) => {
+    plant: ({ hints }) => {
       const writing = new Map<string, number>();
       return {
-        notes: {
-          read: notes!.read,
+        hints: {
+          read: hints!.read,
           async write(name, text, ttl) {
             writing.set(name, (writing.get(name) ?? 0) + 1);
-            await notes!.write(name, text, ttl);
-            if (writing.get(name)! > 1) await notes!.write(name, undefined, 0);
+            await hints!.write(name, text, ttl);
+            if (writing.get(name)! > 1) await hints!.write(name, undefined, 0);
             writing.set(name, writing.get(name)! - 1);
           },
         },
@@ -400,13 +400,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'removes a note before it writes it anew',
     foundBy: 'a note is there all the while it is written anew',
-    plant: ({ notes }) => ({
-      notes: {
-        read: notes!.read,
+    plant: ({ hints }) => ({
+      hints: {
+        read: hints!.read,
         async write(name, text, ttl) {
-          await notes!.write(name, undefined, 0);
+          await hints!.write(name, undefined, 0);
           await undefined;
-          await notes!.write(name, text, ttl);
+          await hints!.write(name, text, ttl);
         },
       },
     }),
@@ -414,16 +414,16 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'brings an earlier note back when a later one is over',
     foundBy: 'a note is there for the other client, until it is written anew, forgotten, or over',
-    plant: ({ notes }) => {
+    plant: ({ hints }) => {
       const earlier = new Map<string, string>();
       return {
-        notes: {
-          read: async (name) => (await notes!.read(name)) ?? earlier.get(name),
+        hints: {
+          read: async (name) => (await hints!.read(name)) ?? earlier.get(name),
           async write(name, text, ttl) {
-            const before = await notes!.read(name);
+            const before = await hints!.read(name);
             if (before === undefined || text === undefined) earlier.delete(name);
             else earlier.set(name, before);
-            await notes!.write(name, text, ttl);
+            await hints!.write(name, text, ttl);
           },
         },
       };
@@ -432,12 +432,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'lets everyone in',
     foundBy: '10 callers in two processes lose no update of one counter',
-    plant: attemptsAs(({ of }) => ({ take: 1, of: Math.max(of, 1_000) })),
+    plant: attemptsAs(({ capacity }) => ({ units: 1, capacity: Math.max(capacity, 1_000) })),
   },
   {
     bug: 'lets one too many in',
     foundBy: 'a semaphore lets in what fits, and never more',
-    plant: attemptsAs(({ take, of }) => (take === of ? {} : { of: of + 1 })),
+    plant: attemptsAs(({ units, capacity }) => (units === capacity ? {} : { capacity: capacity + 1 })),
   },
   {
     bug: 'says of every hold that it was renewed',
@@ -531,7 +531,7 @@ export const MUTANTS: readonly Mutant[] = [
     plant: (sound) => ({
       async release(handle, next, leave) {
         const released = await sound.release(handle, next, leave);
-        if (!leave || released.left) return released;
+        if (!leave || released.stored) return released;
         await sound.attempt(claimOf(handle));
         return sound.release(handle, next, leave);
       },
@@ -543,7 +543,7 @@ export const MUTANTS: readonly Mutant[] = [
     plant: (sound) => ({
       async release(handle, next, leave) {
         const released = await sound.release(handle, next, leave);
-        if (!leave && released.freed) await sound.words!.forget(handle.key);
+        if (!leave && released.freed) await sound.values!.forget(handle.key);
         return released;
       },
     }),
@@ -551,17 +551,17 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'answers with words that are too old',
     foundBy: 'words older than a claim asks for do not answer it, and stay for others',
-    plant: attemptsAs(({ answered }) => (answered ? { answered: { ...answered, age: LONGEST } } : {})),
+    plant: attemptsAs(({ accepts }) => (accepts ? { accepts: { ...accepts, age: LONGEST } } : {})),
   },
   {
     bug: 'counts an attempt again as another try',
-    foundBy: 'tries count the holds that left no words, each once, until words are left',
+    foundBy: 'attempts count the holds that left no words, each once, until words are left',
     plant: (sound) => {
       let asked = 0;
       return {
         async attempt(claim) {
           const answer = await sound.attempt(claim);
-          return answer.granted && answer.tries !== undefined ? { ...answer, tries: ++asked } : answer;
+          return answer.granted && answer.attempts !== undefined ? { ...answer, attempts: ++asked } : answer;
         },
       };
     },
@@ -572,7 +572,7 @@ export const MUTANTS: readonly Mutant[] = [
     plant: (sound) => ({
       async attempt(claim) {
         const answer = await sound.attempt(claim);
-        if (!answer.granted && answer.left) await sound.attempt({ ...claim, answered: undefined });
+        if (!answer.granted && answer.value) await sound.attempt({ ...claim, accepts: undefined });
         return answer;
       },
     }),
@@ -589,7 +589,7 @@ const claimOf = (handle: Handle): Claim => ({
   ...EXCLUSIVE,
   ttl: 1_000,
   queue: false,
-  span: 1,
+  tokenCount: 1,
   within: 1_000,
   label: '',
 });

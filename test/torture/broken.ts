@@ -1,4 +1,4 @@
-import { ALL_SEATS, isExclusive } from '../../src/core/contract/admission.ts';
+import { ALL_UNITS, isExclusive } from '../../src/core/contract/admission.ts';
 import type { Attempt, Backend, Claim } from '../../src/core/contract/backend.ts';
 import { around } from '../../src/testing/around.ts';
 
@@ -31,8 +31,8 @@ export const BROKEN: Readonly<Record<string, (backend: Backend) => Backend>> = {
   /** Now and then whoever is refused is told that they have it. */
   'grants twice': (backend) => {
     let refused = 0;
-    return mapped(backend, (attempt, { take, of }) =>
-      !attempt.granted && isExclusive({ take, of }) && ++refused % 10 === 0 ? MADE_UP : attempt,
+    return mapped(backend, (attempt, { units, capacity }) =>
+      !attempt.granted && isExclusive({ units, capacity }) && ++refused % 10 === 0 ? MADE_UP : attempt,
     );
   },
   /** Its holders believe in a lease that is over. */
@@ -62,7 +62,7 @@ export const BROKEN: Readonly<Record<string, (backend: Backend) => Backend>> = {
   /** Several grants in a row have the same token. */
   'gives tokens twice': (backend) => {
     const coarse = (token: bigint): bigint => token - (token % (token > 10n ** 12n ? 1_000_000n : 16n));
-    return mapped(around(backend, { traits: { ...backend.traits, spans: false } }), (attempt) =>
+    return mapped(around(backend, { traits: { ...backend.traits, tokenBlocks: false } }), (attempt) =>
       attempt.granted ? { ...attempt, token: coarse(attempt.token) } : attempt,
     );
   },
@@ -70,7 +70,7 @@ export const BROKEN: Readonly<Record<string, (backend: Backend) => Backend>> = {
   'drops wake-ups': (backend) => around(backend, { watch: () => ({ [Symbol.asyncDispose]: async () => {} }) }),
   /** A writer takes no more than a reader does. */
   'lets readers in beside a writer': (backend) => {
-    const small = (claim: Claim): Claim => (claim.readWrite ? { ...claim, take: 1 } : claim);
+    const small = (claim: Claim): Claim => (claim.readWrite ? { ...claim, units: 1 } : claim);
     return around(backend, {
       attempt: (claim) => backend.attempt(small(claim)),
       release: (handle, next) => backend.release(handle, next && small(next)),
@@ -78,7 +78,8 @@ export const BROKEN: Readonly<Record<string, (backend: Backend) => Backend>> = {
   },
   /** There is room for one permit more than there are. */
   'gives a permit too many': (backend) => {
-    const roomy = (claim: Claim): Claim => (claim.of === ALL_SEATS ? claim : { ...claim, of: claim.of + 1 });
+    const roomy = (claim: Claim): Claim =>
+      claim.capacity === ALL_UNITS ? claim : { ...claim, capacity: claim.capacity + 1 };
     return around(backend, {
       attempt: (claim) => backend.attempt(roomy(claim)),
       release: (handle, next) => backend.release(handle, next && roomy(next)),

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ALL_SEATS } from '../../src/core/contract/admission.ts';
+import { ALL_UNITS } from '../../src/core/contract/admission.ts';
 import type { Event, FaultKind } from '../../src/torture/events.ts';
 import { History } from '../../src/torture/history.ts';
 import { judge } from '../../src/torture/judge.ts';
 import type { Conditions, Violation } from '../../src/torture/violation.ts';
 
 const TTL = 2_000;
-const ALL = { take: ALL_SEATS, of: ALL_SEATS };
-const READER = { take: 1, of: ALL_SEATS };
-const PERMIT = { take: 1, of: 2 };
+const ALL = { units: ALL_UNITS, capacity: ALL_UNITS };
+const READER = { units: 1, capacity: ALL_UNITS };
+const PERMIT = { units: 1, capacity: 2 };
 
 interface Holding {
   readonly op: string;
@@ -17,7 +17,7 @@ interface Holding {
   readonly to: number;
   readonly token?: number;
   readonly by?: number;
-  readonly seats?: { readonly take: number; readonly of: number };
+  readonly seats?: { readonly units: number; readonly capacity: number };
   readonly asked?: number;
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { connect } from '../../src/connect/index.ts';
 import { urlOfFile } from '../../src/connect/url.ts';
-import type { Standing } from '../../src/index.ts';
+import type { QueueEntry } from '../../src/index.ts';
 import { PREFIX, torture } from '../../src/torture/torture.ts';
 import type { Verdict } from '../../src/torture/verdict.ts';
 import { Desk } from '../cli/shell.ts';
@@ -15,9 +15,9 @@ import { until } from '../kit/wait.ts';
 
 const LIMIT = { timeout: 120_000 };
 
-async function ours(url: string): Promise<Standing[]> {
+async function ours(url: string): Promise<QueueEntry[]> {
   await using locks = await connect(url);
-  const left: Standing[] = [];
+  const left: QueueEntry[] = [];
   for await (const standing of locks.inspect(PREFIX)) left.push(standing);
   return left;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { ALL_SEATS } from '../../src/core/contract/admission.ts';
+import { ALL_UNITS } from '../../src/core/contract/admission.ts';
 import type { Origin } from '../../src/core/contract/origin.ts';
-import type { Standing } from '../../src/core/contract/traits.ts';
+import type { QueueEntry } from '../../src/core/contract/traits.ts';
 import { createLocks } from '../../src/index.ts';
 import { Access } from '../../src/ui/access.ts';
 import { Board } from '../../src/ui/board.ts';
@@ -104,9 +104,9 @@ test('what a view shows is in its address, and what is wrong there is left out',
 });
 
 /** Who stands in a line: `+` holds, with the token, and ms until it expires. */
-const standing = (key: string, text: string, more: Partial<Standing> = {}): Standing => {
+const standing = (key: string, text: string, more: Partial<QueueEntry> = {}): QueueEntry => {
   const [, held, token, remaining = '30000'] = /^(\+?)(\d+)(?:\/(\d+))?$/.exec(text)!;
-  const seats = { take: ALL_SEATS, of: ALL_SEATS };
+  const seats = { units: ALL_UNITS, capacity: ALL_UNITS };
   const who = { label: `who-${token}`, since: 1_000, position: 0 };
   return { key, held: held === '+', token: BigInt(token!), remaining: Number(remaining), ...seats, ...who, ...more };
 };
@@ -359,7 +359,7 @@ describe('a deadlock', () => {
       ],
     };
     const board = new Board();
-    const listed = (key: 'a' | 'b', at: number): Standing[] =>
+    const listed = (key: 'a' | 'b', at: number): QueueEntry[] =>
       lines[key].map((standing) => ({
         ...standing,
         ...(standing.origin?.process === 'two' && { remaining: remaining(at) }),

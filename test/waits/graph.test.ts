@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ALL_SEATS, admitted, EXCLUSIVE, type Seats, SHARED } from '../../src/core/contract/admission.ts';
-import type { Standing } from '../../src/core/contract/backend.ts';
+import { ALL_UNITS, admitted, EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';
+import type { QueueEntry } from '../../src/core/contract/backend.ts';
 import { type Lines, linesOf } from '../../src/waits/claims.ts';
 import { deadlocksIn } from '../../src/waits/deadlocks.ts';
 import { edgesAmong } from '../../src/waits/edges.ts';
 import { stuckAmong } from '../../src/waits/reduction.ts';
 
-interface Claim extends Seats {
+interface Claim extends Units {
   readonly task: number;
   readonly number: number;
   readonly key: string;
@@ -33,7 +33,7 @@ class World {
     return this.claims.some((claim) => claim.task === task && !this.holds(claim));
   }
 
-  ask(task: number, key: string, seats: Seats): void {
+  ask(task: number, key: string, seats: Units): void {
     const inside = this.claims.filter((claim) => claim.task === task).map(({ number }) => number);
     const claim = { task, key, number: ++this.#last, inside: inside.reverse(), ...seats };
     this.lines.set(key, [...(this.lines.get(key) ?? []), claim]);
@@ -66,8 +66,8 @@ class World {
 
   listed(detects: (number: number) => number | undefined = () => undefined): Lines {
     const standings = [...this.lines].flatMap(([key, line]) =>
-      line.map((claim, position): Standing => {
-        const { take, of, number, inside } = claim;
+      line.map((claim, position): QueueEntry => {
+        const { units, capacity, number, inside } = claim;
         const asked = detects(number);
         const origin = {
           process: 'process0',
@@ -82,8 +82,8 @@ class World {
           held: this.holds(claim),
           position,
           token,
-          take,
-          of,
+          units,
+          capacity,
           label: `task ${claim.task}`,
           origin,
           remaining: 9,
@@ -95,10 +95,10 @@ class World {
 }
 
 const seats = fc.oneof(
-  { weight: 3, arbitrary: fc.constant<Seats>(EXCLUSIVE) },
-  fc.constant<Seats>(SHARED),
-  fc.record({ take: fc.integer({ min: 1, max: 2 }), of: fc.constant(2) }),
-  fc.record({ take: fc.integer({ min: 1, max: 3 }), of: fc.constant(3) }),
+  { weight: 3, arbitrary: fc.constant<Units>(EXCLUSIVE) },
+  fc.constant<Units>(SHARED),
+  fc.record({ units: fc.integer({ min: 1, max: 2 }), capacity: fc.constant(2) }),
+  fc.record({ units: fc.integer({ min: 1, max: 3 }), capacity: fc.constant(3) }),
 );
 const step = fc.record({
   task: fc.integer({ min: 0, max: 5 }),
@@ -214,13 +214,13 @@ describe('who waits for whom', () => {
   });
 });
 
-/** Asks in this order: task, key, seats. */
-function scene(...asks: readonly [task: number, key: string, seats?: Seats][]): World {
+/** Asks in this order: task, key, units. */
+function scene(...asks: readonly [task: number, key: string, seats?: Units][]): World {
   const world = new World();
   for (const [task, key, seats = EXCLUSIVE] of asks) world.ask(task, key, seats);
   return world;
 }
-const permit = (take: number, of: number): Seats => ({ take, of });
+const permit = (units: number, capacity: number): Units => ({ units, capacity });
 
 test.each<[string, World, number]>([
   ['two that want what the other has', scene([1, 'a'], [2, 'b'], [1, 'b'], [2, 'a']), 1],
@@ -254,7 +254,7 @@ test('who stands behind a deadlock is not part of it', () => {
 
 test('a line of 20,000 and a ring of 2,000 are judged in a moment', () => {
   const ring = Array.from({ length: 2_000 }, (_, i) => i);
-  const claim = (number: number, key: string, position: number, inside: readonly number[]): Standing => ({
+  const claim = (number: number, key: string, position: number, inside: readonly number[]): QueueEntry => ({
     ...{ key, held: position === 0, position, token: BigInt(number), ...EXCLUSIVE, label: '', remaining: 9 },
     origin: { process: 'process0', claim: number, inside: inside.map((claim) => ({ claim })), cut: false },
   });
@@ -266,5 +266,5 @@ test('a line of 20,000 and a ring of 2,000 are judged in a moment', () => {
   const found = deadlocksIn(linesOf(standings));
   expect(found.map(({ claims }) => claims.length)).toEqual([4_000]);
   expect(performance.now() - began, 'ms').toBeLessThan(3_000);
-  expect(ALL_SEATS).toBe(EXCLUSIVE.take);
+  expect(ALL_UNITS).toBe(EXCLUSIVE.units);
 });

@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { EXCLUSIVE, type Seats, SHARED } from '../../src/core/contract/admission.ts';
-import type { Backend, Standing } from '../../src/core/contract/backend.ts';
+import { EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';
+import type { Backend, QueueEntry } from '../../src/core/contract/backend.ts';
 import { createLocks, type Lock, type LockEvent, type Locks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { linesOf } from '../../src/waits/claims.ts';
@@ -15,9 +15,9 @@ const claim = (
   key: string,
   position: number,
   held: boolean,
-  seats: Seats,
+  seats: Units,
   inside: readonly number[] = [],
-): Standing => ({
+): QueueEntry => ({
   ...{ key, held, position, token: BigInt(number), ...seats, label: `task ${number}`, remaining: 9 },
   origin: {
     process: 'process0',
@@ -31,7 +31,7 @@ const claim = (
 const B = 3_000_000;
 
 /** Readers hold `a`, and each waits inside for `b`, whose holder waits for `a` at the end of a line of writers and readers in turn. */
-function crossing(readers: number, waiters: number): Standing[] {
+function crossing(readers: number, waiters: number): QueueEntry[] {
   const standings = [claim(B, 'b', 0, true, EXCLUSIVE)];
   for (let i = 0; i < readers; i++) standings.push(claim(i, 'a', i, true, SHARED));
   for (let i = 0; i < waiters; i++) {

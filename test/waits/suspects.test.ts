@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
-import type { Standing } from '../../src/core/contract/backend.ts';
+import type { QueueEntry } from '../../src/core/contract/backend.ts';
 import { linesOf } from '../../src/waits/claims.ts';
 import { BETWEEN, Suspects } from '../../src/waits/suspects.ts';
 
@@ -8,8 +8,8 @@ import { BETWEEN, Suspects } from '../../src/waits/suspects.ts';
 type Expires = Readonly<Record<'p' | 'q', number>>;
 
 /** Two processes hold a mutex each, and each waits for the other's. */
-function ring(at: number, expires: Expires): Standing[] {
-  const claim = (process: 'p' | 'q', number: number, key: string, position: number): Standing => ({
+function ring(at: number, expires: Expires): QueueEntry[] {
+  const claim = (process: 'p' | 'q', number: number, key: string, position: number): QueueEntry => ({
     ...EXCLUSIVE,
     key,
     held: position === 0,
@@ -25,7 +25,9 @@ function ring(at: number, expires: Expires): Standing[] {
 /** How many deadlocks each of these looks confirms. */
 function confirmed(looks: readonly (readonly [at: number, expires: Expires])[]): number[] {
   const suspects = new Suspects();
-  return looks.map(([at, expires]) => suspects.look(linesOf(ring(at, expires)), () => ({ began: at, ended: at })).length);
+  return looks.map(
+    ([at, expires]) => suspects.look(linesOf(ring(at, expires)), () => ({ began: at, ended: at })).length,
+  );
 }
 
 describe('a deadlock is confirmed by signs of life of each process in it', () => {

@@ -4,12 +4,12 @@ import {
   type Claim,
   type Finding,
   type Handle,
-  type Leave,
   type Listing,
-  LONGEST_PLACE_TTL,
+  MAX_PLACE_TTL_MS,
+  type NewValue,
+  type QueueEntry,
   type Release,
   type Renewal,
-  type Standing,
   type Traits,
   type Wake,
 } from '../../core/contract/backend.ts';
@@ -28,16 +28,16 @@ import { EtcdWords } from './words.ts';
 import { listenForWords } from './words-watch.ts';
 
 const TRAITS: Traits = {
-  seats: 'counted',
+  units: 'counted',
   fair: true,
   fencing: 'always',
-  spans: false,
+  tokenBlocks: false,
   wakes: 'watch',
   expires: true,
   // Each hold has its own lease. A lease is used again only when the key under it is surely deleted.
-  keptBy: 'lease',
-  placeTtl: LONGEST_PLACE_TTL,
-  leaves: { max: LONGEST_WORDS },
+  lifetime: 'lease',
+  placeTtl: MAX_PLACE_TTL_MS,
+  values: { maxBytes: LONGEST_WORDS },
   // In whole seconds. The server raises what is below one and a half of its election timeouts.
   ttl: { min: 1_000, max: 9_000_000_000_000 },
 };
@@ -57,7 +57,7 @@ export const etcd = (options: EtcdOptions): Backend => new Etcd(open(options));
 export class Etcd implements Backend {
   readonly name = 'etcd';
   readonly traits = TRAITS;
-  readonly words: EtcdWords;
+  readonly values: EtcdWords;
   readonly #etcd: EtcdConnection;
   readonly #contenders: Contenders;
   readonly #attempts = new KeyedSerializer();
@@ -67,11 +67,11 @@ export class Etcd implements Backend {
   constructor(opened: EtcdConnection) {
     this.#etcd = opened;
     this.#contenders = new Contenders(opened);
-    this.words = new EtcdWords(opened, this.#contenders);
+    this.values = new EtcdWords(opened, this.#contenders);
   }
 
   async attempt(claim: Claim): Promise<Attempt> {
-    if (claim.atLeast !== undefined) {
+    if (claim.minToken !== undefined) {
       const message =
         'etcd numbers its own grants: a quorum cannot propose tokens to it, and one cluster is a quorum already';
       throw new LockError('LOCK_UNSUPPORTED', message, { key: claim.key, backend: this.name });
@@ -81,7 +81,7 @@ export class Etcd implements Backend {
       const ms = Math.min(this.#etcd.timeout, claim.within);
       return await this.#attempts.take(claim.id, () => {
         const attempt = (): Promise<Attempt> => this.#contenders.attempt(claim, sent, ms);
-        return claim.answered ? this.words.ask(claim, claim.answered, sent, attempt) : attempt();
+        return claim.accepts ? this.values.ask(claim, claim.accepts, sent, attempt) : attempt();
       });
     } catch (error) {
       // A definite refusal must leave nothing behind, also if it came after the first step.
@@ -117,17 +117,17 @@ export class Etcd implements Backend {
     return renew(this.#etcd.client, moves, holds, sent, ms);
   }
 
-  async release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
-    if (!leave && !next?.answered) return this.#contenders.release(handle, next, this.#etcd.timeout);
+  async release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
+    if (!leave && !next?.accepts) return this.#contenders.release(handle, next, this.#etcd.timeout);
     const released = leave
-      ? await this.words.leave(handle, leave)
+      ? await this.values.leave(handle, leave)
       : await this.#contenders.release(handle, undefined, this.#etcd.timeout);
     return next ? { ...released, next: await this.attempt(next) } : released;
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
     const { waiters, watches, known } = this.#contenders;
-    const end = claim.answered && (await listenForWords(this.#etcd, watches, claim.key, wake));
+    const end = claim.accepts && (await listenForWords(this.#etcd, watches, claim.key, wake));
     const waiting = await waiters.watch(claim, known.get(claim.id), wake).catch((error: unknown) => {
       end?.();
       throw error;
@@ -141,7 +141,7 @@ export class Etcd implements Backend {
     };
   }
 
-  inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
+  inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {
     return inspect(this.#etcd.client, this.#etcd.prefix, prefix, exact);
   }
 

@@ -1,5 +1,5 @@
 import { admitted } from '../../core/contract/admission.ts';
-import { type Attempt, type Claim, type Handle, PLACE_TTL, type Release } from '../../core/contract/backend.ts';
+import { type Attempt, type Claim, type Handle, PLACE_TTL_MS, type Release } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { type Contender, indexOf, isSettled, isUnderLeaseOf, secondsOf, stillRefused } from './contender.ts';
 import { KnownContenders } from './known-contenders.ts';
@@ -16,7 +16,7 @@ import { list, look, nobodyJoinedAfter, type Op, remove, stand, type Transaction
 import type { IncomingMessage } from './wire/protobuf.ts';
 
 /** The seconds of the lease that a place is put under. */
-const placeSecondsOf = ({ placeTtl = PLACE_TTL }: Claim): number => secondsOf(placeTtl);
+const placeSecondsOf = ({ placeTtl = PLACE_TTL_MS }: Claim): number => secondsOf(placeTtl);
 
 /** Joins lines, finds out where its claims stand, and leaves. */
 export class Contenders {

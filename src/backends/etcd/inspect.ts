@@ -1,5 +1,5 @@
 import { admitted } from '../../core/contract/admission.ts';
-import type { Standing } from '../../core/contract/backend.ts';
+import type { QueueEntry } from '../../core/contract/backend.ts';
 import { type ClaimEntry, entryOf } from './line.ts';
 import { type Client, TIME_TO_LIVE } from './wire/client.ts';
 import { endOf } from './wire/ops.ts';
@@ -8,7 +8,12 @@ import { wordsRange } from './words-names.ts';
 const PAGE = 1_000n;
 
 /** All claims on keys that begin with `start` (`exact`: on that key), line by line, as of one revision. */
-export async function* inspect(client: Client, prefix: string, start: string, exact: boolean): AsyncIterable<Standing> {
+export async function* inspect(
+  client: Client,
+  prefix: string,
+  start: string,
+  exact: boolean,
+): AsyncIterable<QueueEntry> {
   let line: ClaimEntry[] = [];
   const first = Buffer.from(`${prefix}/${encodeURIComponent(start)}${exact ? '/' : ''}`);
   const spans = start === '' && !exact ? aroundWords(prefix, first) : [[first, endOf(first)] as const];
@@ -48,14 +53,14 @@ async function* places(client: Client, spans: readonly Span[]): AsyncIterable<Cl
   }
 }
 
-async function* standings(client: Client, line: ClaimEntry[]): AsyncIterable<Standing> {
+async function* standings(client: Client, line: ClaimEntry[]): AsyncIterable<QueueEntry> {
   line.sort((a, b) => (a.token < b.token ? -1 : 1));
   const holders = admitted(line);
   const left = await Promise.all(line.map(({ lease }) => remaining(client, lease)));
   for (const [position, place] of line.entries()) {
-    const { token, take, of, label } = place;
+    const { token, units, capacity, label } = place;
     const key = keyOf(place)!;
-    yield { key, held: position < holders, position, token, take, of, label, remaining: left[position]! };
+    yield { key, held: position < holders, position, token, units, capacity, label, remaining: left[position]! };
   }
 }
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { ALL_SEATS, type Seats } from '../../core/contract/admission.ts';
+import { ALL_UNITS, type Units } from '../../core/contract/admission.ts';
 import { LockError } from '../../core/contract/errors.ts';
 import type { Client } from './wire/client.ts';
 import type { KeyValue, RangeResponse, TxnResponse } from './wire/messages.ts';
@@ -7,7 +7,7 @@ import { listing } from './wire/ops.ts';
 import type { IncomingMessage } from './wire/protobuf.ts';
 
 /** One key in etcd under the prefix of a lock. These keys, in the order of their create revisions, are the line of the lock. */
-export interface ClaimEntry extends Seats {
+export interface ClaimEntry extends Units {
   readonly name: Buffer;
   /** The create revision. It is the place in line and the fencing token. */
   readonly token: bigint;
@@ -32,8 +32,8 @@ export const linePrefix = (prefix: string, key: string): Buffer => Buffer.from(`
 export const claimKey = (line: Buffer, id: string): Buffer =>
   Buffer.concat([line, Buffer.from(hash('sha256', id, 'hex').slice(0, 32))]);
 
-export const claimText = ({ take, of, label }: Seats & { readonly label: string }): Buffer =>
-  Buffer.from(FORM + JSON.stringify({ take, of, label }));
+export const claimText = ({ units, capacity, label }: Units & { readonly label: string }): Buffer =>
+  Buffer.from(FORM + JSON.stringify({ units, capacity, label }));
 
 const read = (revision: bigint, { kvs }: IncomingMessage<typeof RangeResponse>): Line => ({
   revision,
@@ -55,7 +55,7 @@ export const readFrom = (answer: IncomingMessage<typeof TxnResponse>, index: num
  */
 export function entryOf({ key, createRevision, value, lease }: IncomingMessage<typeof KeyValue>): ClaimEntry {
   const text = value.toString();
-  const seats = { take: ALL_SEATS, of: ALL_SEATS, label: '' };
+  const seats = { units: ALL_UNITS, capacity: ALL_UNITS, label: '' };
   if (text.startsWith(FORM)) Object.assign(seats, JSON.parse(text.slice(FORM.length)));
   else if (text.startsWith(FAMILY)) {
     throw new LockError(

@@ -1,4 +1,4 @@
-import type { Left } from '../../core/contract/backend.ts';
+import type { StoredValue } from '../../core/contract/backend.ts';
 import { type Contender, secondsOf, type WordsLease } from './contender.ts';
 import { type Client, TIME_TO_LIVE } from './wire/client.ts';
 import type { KeyValue } from './wire/messages.ts';
@@ -12,13 +12,13 @@ export type Stored = IncomingMessage<typeof KeyValue>;
 export interface Seen {
   readonly revision: bigint;
   readonly left?: Stored;
-  readonly tries?: Stored;
+  readonly attempts?: Stored;
 }
 
 export async function lookAt(client: Client, names: WordsNames): Promise<Seen> {
   const { header, kvs } = await client.range(listing(names.both));
   const of = (name: Buffer) => kvs.find(({ key }) => key.equals(name));
-  return { revision: header!.revision, left: of(names.left), tries: of(names.tries) };
+  return { revision: header!.revision, left: of(names.left), attempts: of(names.attempts) };
 }
 
 /**
@@ -26,7 +26,12 @@ export async function lookAt(client: Client, names: WordsNames): Promise<Seen> {
  * seconds; and their revision, if that is later than the one this process saw when it looked last.
  * @param sent the time that the age is of, by the clock
  */
-export async function leftIn(client: Client, { left }: Seen, me?: Contender, sent = 0): Promise<Left | undefined> {
+export async function leftIn(
+  client: Client,
+  { left }: Seen,
+  me?: Contender,
+  sent = 0,
+): Promise<StoredValue | undefined> {
   if (!left) return undefined;
   const { token, term, ageless, text } = readLeft(left.value);
   const { header, ttl, granted } = await client.call(TIME_TO_LIVE, { id: left.lease });

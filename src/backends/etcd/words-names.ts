@@ -1,9 +1,9 @@
-import type { Leave } from '../../core/contract/backend.ts';
+import type { NewValue } from '../../core/contract/backend.ts';
 import { NO_MARK } from '../../core/contract/left.ts';
 import { unknownFormat } from '../shared/record.ts';
 
 /**
- * What is stored of a key beside its line: `left`, the words, and `tries`, the holds that left none. Each is under a lease of its own,
+ * What is stored of a key beside its line: `left`, the words, and `attempts`, the holds that left none. Each is under a lease of its own,
  * which ends it. No line has this name, as `@` is encoded in keys.
  */
 const FOLDER = '@words';
@@ -12,12 +12,12 @@ export interface WordsNames {
   /** What both begin with. */
   readonly both: Buffer;
   readonly left: Buffer;
-  readonly tries: Buffer;
+  readonly attempts: Buffer;
 }
 
 export function wordsNames(prefix: string, key: string): WordsNames {
   const both = `${prefix}/${FOLDER}/${encodeURIComponent(key)}/`;
-  return { both: Buffer.from(both), left: Buffer.from(`${both}left`), tries: Buffer.from(`${both}tries`) };
+  return { both: Buffer.from(both), left: Buffer.from(`${both}left`), attempts: Buffer.from(`${both}attempts`) };
 }
 
 /** The begin and the end of all names of words, between those of lines. */
@@ -36,8 +36,8 @@ export interface StoredWords {
   readonly text: string;
 }
 
-export interface StoredTries {
-  readonly tries: number;
+export interface StoredAttempts {
+  readonly attempts: number;
   /** The token of the last of these holds. */
   readonly begun: bigint;
   readonly mark: string;
@@ -46,7 +46,7 @@ export interface StoredTries {
 const LEFT = /^1 (\d+) (\d+) (dated|ageless) (.*)$/s;
 const TRIES = /^1 (\d+) (\d+) (\S+)$/;
 
-export const writeLeft = (token: bigint, term: bigint, { text, ageless }: Leave): Buffer =>
+export const writeLeft = (token: bigint, term: bigint, { text, ageless }: NewValue): Buffer =>
   Buffer.from(`1 ${token} ${term} ${ageless ? 'ageless' : 'dated'} ${text}`);
 
 /** @throws LockError `LOCK_INVALID` for a text of another format */
@@ -55,13 +55,14 @@ export function readLeft(stored: Buffer): StoredWords {
   return { token: BigInt(token!), term: BigInt(term!), ageless: how === 'ageless', text: text! };
 }
 
-export const writeTries = ({ tries, begun, mark }: StoredTries): Buffer => Buffer.from(`1 ${tries} ${begun} ${mark}`);
+export const writeAttempts = ({ attempts, begun, mark }: StoredAttempts): Buffer =>
+  Buffer.from(`1 ${attempts} ${begun} ${mark}`);
 
 /** @throws LockError `LOCK_INVALID` for a text of another format */
-export function readTries(stored: Buffer | undefined): StoredTries {
-  if (!stored) return { tries: 0, begun: 0n, mark: NO_MARK };
-  const [tries, begun, mark] = fieldsOf(TRIES, stored);
-  return { tries: Number(tries), begun: BigInt(begun!), mark: mark! };
+export function readAttempts(stored: Buffer | undefined): StoredAttempts {
+  if (!stored) return { attempts: 0, begun: 0n, mark: NO_MARK };
+  const [attempts, begun, mark] = fieldsOf(TRIES, stored);
+  return { attempts: Number(attempts), begun: BigInt(begun!), mark: mark! };
 }
 
 function fieldsOf(form: RegExp, stored: Buffer): string[] {

@@ -4,16 +4,16 @@ import {
   type Claim,
   type Finding,
   type Handle,
-  type Leave,
+  type Hints,
   type Listing,
-  LONGEST_PLACE_TTL,
-  type Notes,
+  MAX_PLACE_TTL_MS,
+  type NewValue,
+  type QueueEntry,
   type Release,
   type Renewal,
-  type Standing,
   type Traits,
+  type Values,
   type Wake,
-  type Words,
 } from '../../core/contract/backend.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
@@ -33,17 +33,17 @@ const BATCH = 100;
 const SWEEP = 1_024;
 
 const traits = (durability: Durability): Traits => ({
-  seats: 'counted',
+  units: 'counted',
   fair: true,
   // Where the system does not name its starts, a reboot is not always seen. Then tokens might come again after a power cut.
   fencing: machineBoot() !== '' || durability === 'power' ? 'always' : 'durable',
-  spans: true,
+  tokenBlocks: true,
   wakes: 'mailbox',
   expires: true,
-  keptBy: 'lease',
+  lifetime: 'lease',
   renewedFrom: 'anywhere',
-  placeTtl: LONGEST_PLACE_TTL,
-  leaves: { max: LONGEST_WORDS },
+  placeTtl: MAX_PLACE_TTL_MS,
+  values: { maxBytes: LONGEST_WORDS },
   ttl: { min: 10, max: LONGEST },
 });
 
@@ -79,7 +79,7 @@ class FileBackend implements Backend, BellEvents {
     const sweeps = ++this.#attempts % SWEEP === 0;
     return this.#file.transact((turn) => {
       if (sweeps) turn.sweep();
-      return claim.answered ? turn.ask(claim, claim.answered, sent) : turn.attempt(claim, sent);
+      return claim.accepts ? turn.ask(claim, claim.accepts, sent) : turn.attempt(claim, sent);
     }, claim.within);
   }
 
@@ -94,7 +94,7 @@ class FileBackend implements Backend, BellEvents {
     return renewals;
   }
 
-  release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
+  release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
     const sent = machineTime();
     return this.#file.transact((turn) => turn.release(handle, next, sent, leave));
   }
@@ -103,7 +103,7 @@ class FileBackend implements Backend, BellEvents {
     return this.#waiting.watchSince(claim, wake, age);
   }
 
-  async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
+  async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {
     await this.#file.finish((turn) => turn.sweep());
     yield* await this.#file.transact((turn) => turn.inspect(prefix, exact));
   }
@@ -116,12 +116,12 @@ class FileBackend implements Backend, BellEvents {
     return this.#file.transact((_, { store, bells }) => findings(store.path, this.#durability, bells.name));
   }
 
-  readonly notes: Notes = {
+  readonly hints: Hints = {
     read: (name) => this.#file.transact((turn) => turn.note(name)),
     write: (name, text, ttl) => this.#file.transact((turn) => turn.keep(name, text, ttl)),
   };
 
-  readonly words: Words = {
+  readonly values: Values = {
     look: (key) => this.#file.transact((turn) => turn.words(key).look()),
     forget: (key) => this.#file.transact((turn) => turn.words(key).forget()),
     keys: (prefix) => eachOf(this.#file.transact((turn) => turn.remembered(prefix))),

@@ -1,4 +1,4 @@
-import { ALL_SEATS, admitted, type Seats } from '../../core/contract/admission.ts';
+import { ALL_UNITS, admitted, type Units } from '../../core/contract/admission.ts';
 import type { Claim } from '../../core/contract/backend.ts';
 import { placeTtlOf } from '../../core/contract/lengths.ts';
 import type { Row, Statements } from './statements.ts';
@@ -10,10 +10,11 @@ interface Tally {
   soonest: number;
 }
 
-/** The rule takes all admitted claims for one: it takes all their seats, of the smallest room among them. */
-const fits = ({ taken, room }: Tally, seats: Seats): boolean => admitted([{ take: taken, of: room }, seats]) === 2;
+/** The rule takes all admitted claims for one: it takes all their units, of the smallest room among them. */
+const fits = ({ taken, room }: Tally, seats: Units): boolean =>
+  admitted([{ units: taken, capacity: room }, seats]) === 2;
 
-const EMPTY: Tally = { taken: 0, room: ALL_SEATS, waiting: null, soonest: Number.POSITIVE_INFINITY };
+const EMPTY: Tally = { taken: 0, room: ALL_UNITS, waiting: null, soonest: Number.POSITIVE_INFINITY };
 
 /**
  * The line of one key, within one transaction. Its head has the tally of the admitted claims, so joining and leaving cost the same in
@@ -36,7 +37,7 @@ export class Line {
     this.#head = sql.head.get(key) as Row | undefined;
     if (!this.#head) return;
     const { taken, room, waiting, soonest } = this.#head;
-    this.#tally = { taken: taken ?? 0, room: room ?? ALL_SEATS, waiting, soonest: soonest ?? 0 };
+    this.#tally = { taken: taken ?? 0, room: room ?? ALL_UNITS, waiting, soonest: soonest ?? 0 };
     if (this.#tally.soonest <= now) this.#expire();
   }
 
@@ -73,10 +74,24 @@ export class Line {
     else tally.waiting ??= token;
     tally.soonest = Math.min(tally.soonest, expires);
     const head = this.#head === undefined;
-    const { id, label, take, of, ttl } = claim;
+    const { id, label, units, capacity, ttl } = claim;
     const lingers = Number(claim.lingers ?? false);
     this.#sql.insert.run(
-      ...[this.#key, token, id, label, take, of, ttl, this.#now, expires, Number(held), lingers, bell, Number(head)],
+      ...[
+        this.#key,
+        token,
+        id,
+        label,
+        units,
+        capacity,
+        ttl,
+        this.#now,
+        expires,
+        Number(held),
+        lingers,
+        bell,
+        Number(head),
+      ],
       ...(head ? [tally.taken, tally.room, tally.waiting, tally.soonest] : [null, null, null, null]),
     );
     if (!head) this.#write();
@@ -110,8 +125,9 @@ export class Line {
       return;
     }
     if (row.held) {
-      tally.taken -= row.take;
-      if (row.of === tally.room && !(this.#head.held && this.#head.of === row.of)) tally.room = this.#room();
+      tally.taken -= row.units;
+      if (row.capacity === tally.room && !(this.#head.held && this.#head.capacity === row.capacity))
+        tally.room = this.#room();
     }
     this.#admit();
     this.#write();
@@ -140,9 +156,9 @@ export class Line {
     this.#write();
   }
 
-  #count(seats: Seats): void {
-    this.#tally.taken += seats.take;
-    this.#tally.room = Math.min(this.#tally.room, seats.of);
+  #count(seats: Units): void {
+    this.#tally.taken += seats.units;
+    this.#tally.room = Math.min(this.#tally.room, seats.capacity);
   }
 
   /** The waiting claims are the end of the line: behind one of them comes another, or nobody. */
@@ -151,7 +167,7 @@ export class Line {
   }
 
   #room(): number {
-    return (this.#sql.room.get(this.#key) as { room: number | null }).room ?? ALL_SEATS;
+    return (this.#sql.room.get(this.#key) as { room: number | null }).room ?? ALL_UNITS;
   }
 
   #write(): void {

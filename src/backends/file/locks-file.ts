@@ -11,7 +11,7 @@ import { type BellEvents, Bells } from './wake-ups.ts';
 const PATIENCE = 2_000;
 /** Tries in a row before a pause. Mostly another process is done within one try. */
 const AT_ONCE = 4;
-/** Longest pause between tries. ms. */
+/** Longest pause between attempts. ms. */
 const LONGEST_PAUSE = 16;
 
 interface OpenFile {
@@ -44,7 +44,7 @@ export class LocksFile {
     const { path, clock } = this.#options;
     const patience = Math.min(within, PATIENCE);
     const until = machineTime() + patience;
-    for (let tries = 1; ; tries++) {
+    for (let attempts = 1; ; attempts++) {
       try {
         if (!this.#ready()) await this.#open();
         const opened = this.#ready();
@@ -58,8 +58,8 @@ export class LocksFile {
           );
         }
       }
-      if (tries % AT_ONCE === 0) {
-        await this.pause(Math.min(2 ** (tries / AT_ONCE - 1), LONGEST_PAUSE) * (0.5 + clock.random() / 2));
+      if (attempts % AT_ONCE === 0) {
+        await this.pause(Math.min(2 ** (attempts / AT_ONCE - 1), LONGEST_PAUSE) * (0.5 + clock.random() / 2));
       }
     }
   }

@@ -6,8 +6,8 @@ export interface Row {
   readonly token: number;
   readonly id: string;
   readonly label: string;
-  readonly take: number;
-  readonly of: number;
+  readonly units: number;
+  readonly capacity: number;
   readonly ttl: number;
   readonly joined: number;
   readonly expires: number;

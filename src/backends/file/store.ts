@@ -101,8 +101,8 @@ export class Store {
    * The first of `span` new tokens, within a transaction.
    * @throws LockError when the file is no longer as it was opened.
    */
-  readonly draw = (span: number, atLeast: bigint): number => {
-    return this.#known(this.#sql.draw.get(atLeast, span, FORMAT, this.#boot)).last - span + 1;
+  readonly draw = (tokenCount: number, minToken: bigint): number => {
+    return this.#known(this.#sql.draw.get(minToken, tokenCount, FORMAT, this.#boot)).last - tokenCount + 1;
   };
 
   /** Makes all later tokens higher than this one. Throws as `draw`. */

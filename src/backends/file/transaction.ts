@@ -1,13 +1,13 @@
 import type {
-  Answerable,
   Attempt,
   Claim,
   Grant,
   Handle,
-  Leave,
+  NewValue,
+  QueueEntry,
   Release,
   Renewal,
-  Standing,
+  ValueCondition,
 } from '../../core/contract/backend.ts';
 import { answerIn, countedIn, leavingIn } from '../shared/record.ts';
 import { Line } from './line.ts';
@@ -19,7 +19,7 @@ export interface TransactionContext {
   /** The socket of this process. */
   readonly bell: string;
   /** The first of `span` new tokens. */
-  draw(span: number, atLeast: bigint): number;
+  draw(tokenCount: number, minToken: bigint): number;
   /** Makes all later tokens higher than this one. */
   lift(token: number): void;
 }
@@ -47,15 +47,15 @@ export class FileTransaction {
     const mine = line.find(claim.id);
     const retryAfter = line.patience;
     if (mine?.held) {
-      const held = line.raise(mine, Number(claim.atLeast ?? 0n));
-      if (held !== mine) this.#context.lift(held.token + claim.span - 1);
+      const held = line.raise(mine, Number(claim.minToken ?? 0n));
+      if (held !== mine) this.#context.lift(held.token + claim.tokenCount - 1);
       if (held.expires < this.#now + claim.ttl) line.touch(held, claim); // never sooner than a renewal has confirmed
       return grantOf(held, claim);
     }
     if (mine && claim.queue) line.touch(mine, claim);
     else if (mine) line.remove(mine);
     else if (claim.queue || line.admits(claim)) {
-      const token = this.#context.draw(claim.span, claim.atLeast ?? 0n);
+      const token = this.#context.draw(claim.tokenCount, claim.minToken ?? 0n);
       if (line.join(claim, token, this.#context.bell)) return grantOf({ token }, claim);
       this.#sees(key, token);
     } else this.#sees(key, Number.MAX_SAFE_INTEGER); // it may come back, and must not find a dead holder again
@@ -63,14 +63,14 @@ export class FileTransaction {
   }
 
   /** The attempt of a claim that words may answer: then it leaves its place, or its hold. */
-  ask(claim: Claim, answered: Answerable, sent: number): Attempt {
+  ask(claim: Claim, answered: ValueCondition, sent: number): Attempt {
     if (this.#now - sent > claim.within) return { granted: false, late: true };
     const words = this.words(claim.key);
     const record = words.read();
-    const left = answerIn(record, answered, this.#now);
-    if (left) {
+    const value = answerIn(record, answered, this.#now);
+    if (value) {
       this.release(claim, undefined, sent);
-      return { granted: false, left };
+      return { granted: false, value };
     }
     const came = this.attempt(claim, sent);
     const first = this.#line(this.#key(claim.key)).first;
@@ -92,13 +92,13 @@ export class FileTransaction {
     return { validFor: claim.ttl };
   }
 
-  release(handle: Handle, next: Claim | undefined, sent: number, leave?: Leave): Release {
+  release(handle: Handle, next: Claim | undefined, sent: number, leave?: NewValue): Release {
     const line = this.#line(this.#key(handle.key));
     const mine = line.find(handle.id);
-    const left = leave !== undefined && mine?.held === 1;
-    if (left) this.words(handle.key).write(leavingIn(BigInt(mine.token), leave, this.#now));
+    const stored = leave !== undefined && mine?.held === 1;
+    if (stored) this.words(handle.key).write(leavingIn(BigInt(mine.token), leave, this.#now));
     if (mine) line.remove(mine);
-    return { freed: mine !== undefined, next: next && this.attempt(next, sent), ...(leave && { left }) };
+    return { freed: mine !== undefined, next: next && this.attempt(next, sent), ...(leave && { stored }) };
   }
 
   note(name: string): string | undefined {
@@ -143,15 +143,15 @@ export class FileTransaction {
     return keys.length === 0;
   }
 
-  inspect(prefix: string, exact: boolean): Standing[] {
+  inspect(prefix: string, exact: boolean): QueueEntry[] {
     const { from, to, start } = rangeOf(this.#context.prefix, prefix, exact);
-    let last: Standing | undefined;
+    let last: QueueEntry | undefined;
     return (this.#sql.range.all(from, to) as unknown as (Row & { readonly words: Uint8Array })[]).map((row) => {
       const key = Buffer.from(row.key).toString('utf8', start);
-      const { take, of, words } = row;
+      const { units, capacity, words } = row;
       last = {
         ...{ key, held: row.held === 1, position: key === last?.key ? last.position + 1 : 0 },
-        ...{ token: BigInt(row.token), take, of, label: Buffer.from(words).toString() },
+        ...{ token: BigInt(row.token), units, capacity, label: Buffer.from(words).toString() },
         ...{ since: this.#now - row.joined, remaining: row.expires - this.#now },
       };
       return last;

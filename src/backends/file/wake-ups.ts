@@ -84,7 +84,7 @@ export class Bells {
     for (const link of links) link.destroy();
   }
 
-  #link(bell: string, tries = 0): Socket {
+  #link(bell: string, attempts = 0): Socket {
     const known = this.#links.get(bell);
     if (known) return known;
     let connected = false;
@@ -98,7 +98,7 @@ export class Bells {
         if (this.#closed) return;
         if (connected) this.#events.onDisconnect().catch(() => {}); // core also asks by its own timer
         if (provesDeath(trouble, bell)) this.#removeDead(bell);
-        else if (connected && tries < TRIES) this.#link(bell, tries + 1);
+        else if (connected && attempts < TRIES) this.#link(bell, attempts + 1);
       },
     );
     this.#links.set(bell, link);

@@ -1,4 +1,4 @@
-import type { Remembered } from '../../core/contract/backend.ts';
+import type { ValueRecord } from '../../core/contract/backend.ts';
 import { type KeyRecord, overAt, readRecord, rememberedIn as toldOf, writeRecord } from '../shared/record.ts';
 import type { Statements } from './statements.ts';
 
@@ -14,7 +14,7 @@ export class KeyWords {
     this.#now = now;
   }
 
-  look(): Remembered {
+  look(): ValueRecord {
     return toldOf(this.read(), this.#now);
   }
 

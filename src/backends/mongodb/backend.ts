@@ -4,12 +4,12 @@ import {
   type Claim,
   type Finding,
   type Handle,
-  type Leave,
   type Listing,
-  LONGEST_PLACE_TTL,
+  MAX_PLACE_TTL_MS,
+  type NewValue,
+  type QueueEntry,
   type Release,
   type Renewal,
-  type Standing,
   type Traits,
   type Wake,
 } from '../../core/contract/backend.ts';
@@ -28,16 +28,16 @@ import { Changes } from './wake-ups.ts';
 import { MongoWords, newsOfWords } from './words.ts';
 
 const TRAITS: Traits = {
-  seats: 'counted',
+  units: 'counted',
   fair: true,
   fencing: 'durable',
-  spans: true,
+  tokenBlocks: true,
   wakes: 'watch',
   expires: true,
-  keptBy: 'lease',
+  lifetime: 'lease',
   renewedFrom: 'anywhere',
-  placeTtl: LONGEST_PLACE_TTL,
-  leaves: { max: LONGEST_WORDS },
+  placeTtl: MAX_PLACE_TTL_MS,
+  values: { maxBytes: LONGEST_WORDS },
   ttl: { min: 1, max: 365 * 86_400_000 },
 };
 
@@ -64,7 +64,7 @@ export function mongodb(db: MongoDb, options: MongoOptions = {}): Backend {
 class Mongo implements Backend {
   readonly name = 'mongodb';
   readonly traits = TRAITS;
-  readonly words: MongoWords;
+  readonly values: MongoWords;
   readonly #db: MongoDb;
   readonly #collection: MongoCollection;
   readonly #lines: Lines;
@@ -75,7 +75,7 @@ class Mongo implements Backend {
     this.#db = db;
     this.#collection = db.collection(collection, SURE);
     this.#lines = new Lines(db, this.#collection, clock);
-    this.words = new MongoWords(this.#collection, this.#lines);
+    this.values = new MongoWords(this.#collection, this.#lines);
     this.#changes = new Changes(this.#collection, clock);
     this.#clock = clock;
   }
@@ -83,7 +83,7 @@ class Mongo implements Backend {
   async attempt(claim: Claim): Promise<Attempt> {
     const { key, within } = claim;
     this.#lines.index();
-    if (claim.answered) return this.words.ask(claim, claim.answered);
+    if (claim.accepts) return this.values.ask(claim, claim.accepts);
     const notAfter = this.#lines.notAfter(within);
     const document = await this.#lines.change(key, attempting(claim, notAfter), within, true);
     return answerTo(claim, document!, notAfter);
@@ -110,9 +110,9 @@ class Mongo implements Backend {
     return notAfter && document.now > notAfter ? undefined : { validFor: claim.ttl };
   }
 
-  async release({ key, id }: Handle, next?: Claim, leave?: Leave): Promise<Release> {
-    if (leave || next?.answered) {
-      const released = leave ? await this.words.leave({ key, id }, leave) : await this.release({ key, id });
+  async release({ key, id }: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
+    if (leave || next?.accepts) {
+      const released = leave ? await this.values.leave({ key, id }, leave) : await this.release({ key, id });
       return next ? { ...released, next: await this.attempt(next) } : released;
     }
     if (!next) return { freed: (await this.#lines.change(key, leaving({ id })))?.freed ?? false };
@@ -122,7 +122,7 @@ class Mongo implements Backend {
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    const hasNews = claim.answered ? newsOfWords() : () => false;
+    const hasNews = claim.accepts ? newsOfWords() : () => false;
     const onChange = (document?: LineDocument): void => {
       const place = document?.line?.find(({ id }) => id === claim.id);
       // Silent while the claim still waits. If it seems to hold, the next attempt tells, since the hold may be at its end.
@@ -135,7 +135,7 @@ class Mongo implements Backend {
     return { [Symbol.asyncDispose]: async () => stop() };
   }
 
-  inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
+  inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {
     return standings(this.#collection, prefix, exact);
   }
 

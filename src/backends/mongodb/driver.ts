@@ -35,7 +35,7 @@ export interface LineDocument {
   /** The server's time at the last change. */
   readonly now: Date;
   readonly words?: WordsDocument | null;
-  readonly tries?: TriesDocument | null;
+  readonly attempts?: TriesDocument | null;
 }
 
 /** The words under a key. */
@@ -59,8 +59,8 @@ export interface TriesDocument {
 export interface PlaceDocument {
   readonly id: string;
   readonly token: Long;
-  readonly take: number;
-  readonly of: number;
+  readonly units: number;
+  readonly capacity: number;
   readonly label: string;
   readonly joined: Date;
   readonly expires: Date;

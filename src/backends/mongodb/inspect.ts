@@ -1,15 +1,19 @@
 import { admitted } from '../../core/contract/admission.ts';
-import type { Standing } from '../../core/contract/backend.ts';
+import type { QueueEntry } from '../../core/contract/backend.ts';
 import type { LineDocument, MongoCollection } from './driver.ts';
 import { newer } from './errors.ts';
 import { FORM, idOf, keyOf } from './pipeline.ts';
 
 /** All claims on keys that begin with `prefix`, or on that key. */
-export async function* standings(collection: MongoCollection, prefix: string, exact: boolean): AsyncIterable<Standing> {
+export async function* standings(
+  collection: MongoCollection,
+  prefix: string,
+  exact: boolean,
+): AsyncIterable<QueueEntry> {
   const from = idOf(prefix);
   const lines = collection.aggregate([
     { $match: { _id: exact ? { $eq: from } : { $gte: from } } },
-    { $project: { words: 0, tries: 0 } },
+    { $project: { words: 0, attempts: 0 } },
     { $sort: { _id: 1 } },
     { $set: { now: '$$NOW' } },
   ]);
@@ -20,10 +24,10 @@ export async function* standings(collection: MongoCollection, prefix: string, ex
     if (v !== FORM) throw newer(key);
     const alive = line.filter(({ expires }) => expires > now);
     const holders = admitted(alive);
-    for (const [position, { token, take, of, label, joined, expires }] of alive.entries()) {
+    for (const [position, { token, units, capacity, label, joined, expires }] of alive.entries()) {
       const [since, remaining] = [now.getTime() - joined.getTime(), expires.getTime() - now.getTime()];
       const held = position < holders;
-      yield { key, held, position, token: BigInt(token.toString()), take, of, label, since, remaining };
+      yield { key, held, position, token: BigInt(token.toString()), units, capacity, label, since, remaining };
     }
   }
 }

@@ -8,7 +8,7 @@
  *   freed whether a departure found its claim
  *   now   the time, as above
  *   idle  when the document is of no more use: for the TTL index
- *   words, tries  what was left under the key, and the holds that left nothing (words-pipeline.ts), until they are over
+ *   words, attempts  what was left under the key, and the holds that left nothing (words-pipeline.ts), until they are over
  */
 import type { Claim } from '../../core/contract/backend.ts';
 import { placeTtlOf } from '../../core/contract/lengths.ts';
@@ -59,23 +59,25 @@ function leave(who: Leaver): Stage {
 
 /** @param given further conditions */
 export function join(claim: Claim, notAfter: Date | undefined, given: readonly object[] = []): Stage {
-  const { id, take, of, span, queue, atLeast, label } = claim;
+  const { id, units, capacity, tokenCount, queue, minToken, label } = claim;
   // With the time in µs, tokens also grow after a document was removed or lost.
   const time = { $multiply: [{ $toLong: '$now' }, 1_000] };
-  const token = { $max: [{ $add: ['$last', 1] }, time, ...(atLeast === undefined ? [] : [atLeast])] };
+  const token = { $max: [{ $add: ['$last', 1] }, time, ...(minToken === undefined ? [] : [minToken])] };
   const joins = {
     $and: [
       { $not: [{ $in: [id, '$line.id'] }] },
       ...given,
       ...inTime(notAfter),
-      ...(queue ? [] : [{ $lte: [{ $add: [{ $sum: '$line.take' }, take] }, { $min: [{ $min: '$line.of' }, of] }] }]),
+      ...(queue
+        ? []
+        : [{ $lte: [{ $add: [{ $sum: '$line.units' }, units] }, { $min: [{ $min: '$line.capacity' }, capacity] }] }]),
     ],
   };
-  const place = { id, token, take, of, label: { $literal: label }, joined: '$now', expires: '$now' };
+  const place = { id, token, units, capacity, label: { $literal: label }, joined: '$now', expires: '$now' };
   return {
     $set: {
       line: { $cond: [joins, { $concatArrays: ['$line', [place]] }, '$line'] },
-      last: { $cond: [joins, { $add: [token, span - 1] }, '$last'] },
+      last: { $cond: [joins, { $add: [token, tokenCount - 1] }, '$last'] },
     },
   };
 }
@@ -94,11 +96,11 @@ export function refresh(claim: Claim, as: typeof latestExpiry, notAfter?: Date):
   return { $set: { line: { $map: { input: '$line', in: { $cond: [mine, alive, '$$this'] } } } } };
 }
 
-/** The rule, for `$$this` place: all seats taken up to this place, with its own, fit the smallest room named among them. */
+/** The rule, for `$$this` place: all units taken up to this place, with its own, fit the smallest room named among them. */
 export const ADMITTED = {
   $let: {
     vars: { upTo: { $filter: { input: '$line', as: 'other', cond: { $lte: ['$$other.token', '$$this.token'] } } } },
-    in: { $lte: [{ $sum: '$$upTo.take' }, { $min: '$$upTo.of' }] },
+    in: { $lte: [{ $sum: '$$upTo.units' }, { $min: '$$upTo.capacity' }] },
   },
 };
 
@@ -114,7 +116,7 @@ export const CLOSE: Stage = {
         freed: '$freed',
         now: '$now',
         words: { $cond: [{ $gt: ['$words.until', '$now'] }, '$words', '$$REMOVE'] },
-        tries: { $cond: [{ $gt: ['$tries.counts', '$now'] }, '$tries', '$$REMOVE'] },
+        attempts: { $cond: [{ $gt: ['$attempts.counts', '$now'] }, '$attempts', '$$REMOVE'] },
         // Not before the time is later than its tokens, since the tokens of the next document begin with the time.
         idle: {
           $max: [
@@ -122,7 +124,7 @@ export const CLOSE: Stage = {
             { $max: '$line.expires' },
             { $toDate: { $toLong: { $divide: ['$last', 1_000] } } },
             '$words.until',
-            '$tries.counts',
+            '$attempts.counts',
           ],
         },
       },

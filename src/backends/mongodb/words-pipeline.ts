@@ -1,8 +1,8 @@
-import type { Answerable, Claim, Handle, Leave } from '../../core/contract/backend.ts';
+import type { Claim, Handle, NewValue, ValueCondition } from '../../core/contract/backend.ts';
 import { ADMITTED, CLOSE, inTime, join, latestExpiry, OPEN, refresh, type Stage } from './pipeline.ts';
 
 /** An attempt of a claim that words may answer: then it leaves its place, or its hold. Else it is as any attempt. */
-export const asking = (claim: Claim, answered: Answerable, notAfter?: Date): Stage[] => [
+export const asking = (claim: Claim, answered: ValueCondition, notAfter?: Date): Stage[] => [
   ...OPEN,
   { $set: { answers: { $and: [...answersAt(answered), ...inTime(notAfter)] } } },
   { $set: { line: { $cond: ['$answers', others(claim), '$line'] } } },
@@ -13,7 +13,7 @@ export const asking = (claim: Claim, answered: Answerable, notAfter?: Date): Sta
 ];
 
 /** A departure that leaves words, if the claim holds. */
-export const leavingWords = (handle: Handle, { text, ttl, ageless }: Leave): Stage[] => {
+export const leavingWords = (handle: Handle, { text, ttl, ageless }: NewValue): Stage[] => {
   const until = { $add: ['$now', Math.ceil(ttl)] };
   const words = { text: { $literal: text }, token: '$holder', at: ageless ? until : '$now', until };
   return [
@@ -23,7 +23,7 @@ export const leavingWords = (handle: Handle, { text, ttl, ageless }: Leave): Sta
       $set: {
         freed: HOLDS,
         words: { $cond: [HOLDS, words, '$words'] },
-        tries: { $cond: [HOLDS, null, '$tries'] },
+        attempts: { $cond: [HOLDS, null, '$attempts'] },
         line: others(handle),
       },
     },
@@ -34,11 +34,11 @@ export const leavingWords = (handle: Handle, { text, ttl, ageless }: Leave): Sta
 /** `freed` tells whether there was anything. */
 export const forgetting = (): Stage[] => [
   ...OPEN,
-  { $set: { freed: { $gt: [{ $max: ['$words.until', '$tries.counts'] }, '$now'] }, words: null, tries: null } },
+  { $set: { freed: { $gt: [{ $max: ['$words.until', '$attempts.counts'] }, '$now'] }, words: null, attempts: null } },
   CLOSE,
 ];
 
-const answersAt = ({ age }: Answerable): object[] => [
+const answersAt = ({ age }: ValueCondition): object[] => [
   { $gt: ['$words.until', '$now'] },
   ...(age === Number.POSITIVE_INFINITY ? [] : [{ $lte: [{ $max: [0, { $subtract: ['$now', '$words.at'] }] }, age] }]),
 ];
@@ -54,8 +54,8 @@ function holderOf({ id }: Handle): Stage {
 const HOLDS = { $ne: ['$holder', null] };
 
 /** Counts a hold once. */
-function count({ ttl }: Claim, { mark, counts }: Answerable): Stage {
-  const before = { $cond: [{ $gt: ['$tries.counts', '$now'] }, '$tries.count', 0] };
+function count({ ttl }: Claim, { mark, counts }: ValueCondition): Stage {
+  const before = { $cond: [{ $gt: ['$attempts.counts', '$now'] }, '$attempts.count', 0] };
   const begun = {
     count: { $add: [before, 1] },
     begun: '$holder',
@@ -64,7 +64,9 @@ function count({ ttl }: Claim, { mark, counts }: Answerable): Stage {
   };
   return {
     $set: {
-      tries: { $cond: [{ $and: [HOLDS, { $ne: [{ $ifNull: ['$tries.begun', 0] }, '$holder'] }] }, begun, '$tries'] },
+      attempts: {
+        $cond: [{ $and: [HOLDS, { $ne: [{ $ifNull: ['$attempts.begun', 0] }, '$holder'] }] }, begun, '$attempts'],
+      },
     },
   };
 }

@@ -1,12 +1,12 @@
 import type {
-  Answerable,
   Attempt,
   Claim,
   Handle,
-  Leave,
+  NewValue,
   Release,
-  Remembered,
-  Words,
+  ValueCondition,
+  ValueRecord,
+  Values,
 } from '../../core/contract/backend.ts';
 import { NO_MARK } from '../../core/contract/left.ts';
 import { answerIn, type KeyRecord, markBehind, rememberedIn } from '../shared/record.ts';
@@ -18,7 +18,7 @@ import { answerTo } from './verdict.ts';
 import { asking, forgetting, leavingWords } from './words-pipeline.ts';
 
 /** Words in the document of their key. */
-export class MongoWords implements Words {
+export class MongoWords implements Values {
   readonly #collection: MongoCollection;
   readonly #lines: Lines;
 
@@ -28,7 +28,7 @@ export class MongoWords implements Words {
   }
 
   /** Reads what a majority has: what only the primary has may be undone by a fail-over. */
-  async look(key: string): Promise<Remembered> {
+  async look(key: string): Promise<ValueRecord> {
     const found = this.#collection.aggregate(
       [{ $match: { _id: { $eq: idOf(key) } } }, { $set: { now: { $max: ['$$NOW', '$now'] } } }],
       { readConcern: { level: 'majority' } },
@@ -48,18 +48,18 @@ export class MongoWords implements Words {
     const from = idOf(prefix);
     const found = this.#collection.aggregate([
       { $match: { _id: { $gte: from } } },
-      { $project: { words: { until: 1 }, tries: { counts: 1 } } },
+      { $project: { words: { until: 1 }, attempts: { counts: 1 } } },
       { $sort: { _id: 1 } },
       { $set: { now: '$$NOW' } },
     ]);
-    for await (const { _id, words, tries, now } of found as AsyncIterable<LineDocument>) {
+    for await (const { _id, words, attempts, now } of found as AsyncIterable<LineDocument>) {
       if (!_id.startsWith(from)) break;
-      if ((words && words.until > now) || (tries && tries.counts > now)) yield keyOf(_id);
+      if ((words && words.until > now) || (attempts && attempts.counts > now)) yield keyOf(_id);
     }
   }
 
   /** The attempt of a claim that words may answer. */
-  async ask(claim: Claim, answered: Answerable): Promise<Attempt> {
+  async ask(claim: Claim, answered: ValueCondition): Promise<Attempt> {
     const { key, within } = claim;
     const notAfter = this.#lines.notAfter(within);
     const document = (await this.#lines.change(key, asking(claim, answered, notAfter), within, true))!;
@@ -67,15 +67,15 @@ export class MongoWords implements Words {
     if (!attempt.granted && attempt.late) return attempt;
     const now = document.now.getTime();
     const record = recordOf(document);
-    const left = notAfter && document.now > notAfter ? undefined : answerIn(record, answered, now);
-    if (left) return { granted: false, left };
+    const value = notAfter && document.now > notAfter ? undefined : answerIn(record, answered, now);
+    if (value) return { granted: false, value };
     if (!attempt.granted) return { ...attempt, mark: markBehind(record, firstOf(document), now) };
-    return answered.counts > 0 ? { ...attempt, tries: record.tries } : attempt;
+    return answered.counts > 0 ? { ...attempt, attempts: record.attempts } : attempt;
   }
 
-  async leave(handle: Handle, leave: Leave): Promise<Release> {
+  async leave(handle: Handle, leave: NewValue): Promise<Release> {
     const freed = (await this.#lines.change(handle.key, leavingWords(handle, leave)))?.freed ?? false;
-    return { freed, left: freed };
+    return { freed, stored: freed };
   }
 }
 
@@ -91,12 +91,12 @@ export function newsOfWords(): (document: LineDocument) => boolean {
   };
 }
 
-function recordOf({ words, tries }: LineDocument): KeyRecord {
+function recordOf({ words, attempts }: LineDocument): KeyRecord {
   return {
-    tries: tries?.count ?? 0,
-    begun: BigInt(tries?.begun.toString() ?? 0),
-    mark: tries?.mark ?? NO_MARK,
-    counts: tries?.counts.getTime() ?? 0,
+    attempts: attempts?.count ?? 0,
+    begun: BigInt(attempts?.begun.toString() ?? 0),
+    mark: attempts?.mark ?? NO_MARK,
+    counts: attempts?.counts.getTime() ?? 0,
     token: BigInt(words?.token.toString() ?? 0),
     at: words?.at.getTime() ?? 0,
     until: words?.until.getTime() ?? 0,

@@ -4,15 +4,15 @@ import type {
   Claim,
   Finding,
   Handle,
-  Leave,
+  Hints,
   Listing,
-  Notes,
+  NewValue,
+  QueueEntry,
   Release,
   Renewal,
-  Standing,
   Traits,
+  Values,
   Wake,
-  Words,
 } from '../../core/contract/backend.ts';
 import { systemClock } from '../../core/contract/clock.ts';
 import { LONGEST, milliseconds } from '../../core/contract/duration.ts';
@@ -36,15 +36,15 @@ import { ServerBell } from './wake-ups.ts';
 import { StoredWords } from './words.ts';
 
 const TRAITS: Traits = {
-  seats: 'counted',
+  units: 'counted',
   fair: true,
   fencing: 'durable',
-  spans: true,
+  tokenBlocks: true,
   wakes: 'mailbox',
   expires: true,
-  keptBy: 'lease',
+  lifetime: 'lease',
   renewedFrom: 'anywhere',
-  leaves: { max: LONGEST_WORDS },
+  values: { maxBytes: LONGEST_WORDS },
   ttl: { min: 10, max: LONGEST },
 };
 
@@ -80,8 +80,8 @@ export function mysql(pool: MysqlPool, options: MysqlOptions = {}): MysqlBackend
 class Mysql implements MysqlBackend {
   readonly name = 'mysql';
   readonly traits = TRAITS;
-  readonly notes: Notes;
-  readonly words: Words;
+  readonly hints: Hints;
+  readonly values: Values;
   readonly #pool: MysqlPool;
   readonly #lines: Lines;
   readonly #renewals: Renewals;
@@ -98,7 +98,7 @@ class Mysql implements MysqlBackend {
     this.#table = new Table(pool, table, clock, this.name);
     this.#lines = new Lines(this.#table, checkPrefix(options.prefix ?? 'holdfast'));
     this.#renewals = new Renewals(this.#lines, ownConnection ? poolOfOne(pool) : undefined, clock);
-    this.notes = notesOf(this.#table, (name) => this.#lines.lockNameOf(name));
+    this.hints = notesOf(this.#table, (name) => this.#lines.lockNameOf(name));
     const pause = milliseconds(poll, 'poll', { min: 1, max: LONGEST });
     this.#poller = new Poller(clock, pause, (keys) => this.#lines.read(keys));
     const bells = (keys: readonly string[]) => this.#bells(keys);
@@ -113,7 +113,7 @@ class Mysql implements MysqlBackend {
       forget: (id) => this.#poller.forget(id),
     });
     const words = new StoredWords(this.#table, this.#lines);
-    this.words = words;
+    this.values = words;
     this.#inquiries = new Inquiries(this.#places, words);
     this.#sweeper = new Sweeper(this.#table, clock, options);
   }
@@ -129,15 +129,15 @@ class Mysql implements MysqlBackend {
   }
 
   attempt(claim: Claim): Promise<Attempt> {
-    return claim.answered ? this.#inquiries.attempt(claim, claim.answered) : this.#places.attempt(claim);
+    return claim.accepts ? this.#inquiries.attempt(claim, claim.accepts) : this.#places.attempt(claim);
   }
 
-  async release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
+  async release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
     if (leave) {
-      const { freed, left } = await this.#inquiries.leave(handle, leave);
-      return next ? { freed, left, next: await this.attempt(next) } : { freed, left };
+      const { freed, stored } = await this.#inquiries.leave(handle, leave);
+      return next ? { freed, stored, next: await this.attempt(next) } : { freed, stored };
     }
-    return next?.answered ? this.#inquiries.release(handle, next, next.answered) : this.#places.release(handle, next);
+    return next?.accepts ? this.#inquiries.release(handle, next, next.accepts) : this.#places.release(handle, next);
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
@@ -157,7 +157,7 @@ class Mysql implements MysqlBackend {
     return this.#poller.watch(claim, wake, age);
   }
 
-  async *inspect(prefix: string, listing: Listing = {}): AsyncIterable<Standing> {
+  async *inspect(prefix: string, listing: Listing = {}): AsyncIterable<QueueEntry> {
     await this.#table.ready();
     yield* standings(this.#lines, prefix, listing);
   }

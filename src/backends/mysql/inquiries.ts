@@ -1,4 +1,4 @@
-import type { Answerable, Attempt, Claim, Handle, Leave, Release } from '../../core/contract/backend.ts';
+import type { Attempt, Claim, Handle, NewValue, Release, ValueCondition } from '../../core/contract/backend.ts';
 import { answerIn, markBehind } from '../shared/record.ts';
 import type { Places } from './places.ts';
 import type { LineAttempt } from './verdict.ts';
@@ -17,40 +17,40 @@ export class Inquiries {
     this.#words = words;
   }
 
-  async attempt(claim: Claim, answered: Answerable): Promise<Attempt> {
+  async attempt(claim: Claim, answered: ValueCondition): Promise<Attempt> {
     const look = await this.#words.read(claim);
-    const left = answerIn(look.record, answered, look.now);
-    if (left && look.stands) await this.#places.release(claim);
-    if (left) return { granted: false, left };
+    const value = answerIn(look.record, answered, look.now);
+    if (value && look.stands) await this.#places.release(claim);
+    if (value) return { granted: false, value };
     const attempt = await this.#places.attempt(claim);
     return attempt.granted || attempt.late ? this.#told(claim, answered, attempt) : withMark(attempt, look);
   }
 
   /** A release, after which the next claim takes the place, or is answered. */
-  async release(handle: Handle, next: Claim, answered: Answerable): Promise<Release> {
+  async release(handle: Handle, next: Claim, answered: ValueCondition): Promise<Release> {
     const { freed, next: attempt } = await this.#places.release(handle, next);
     return { freed, next: await this.#told(next, answered, attempt!) };
   }
 
-  async leave(handle: Handle, leave: Leave): Promise<Release> {
-    const left = await this.#places.leaveBy(handle, (token) => this.#words.leave(handle, token, leave));
-    return left ? { freed: true, left } : { ...(await this.#places.release(handle)), left };
+  async leave(handle: Handle, leave: NewValue): Promise<Release> {
+    const stored = await this.#places.leaveBy(handle, (token) => this.#words.leave(handle, token, leave));
+    return stored ? { freed: true, stored } : { ...(await this.#places.release(handle)), stored };
   }
 
   /** What an attempt came to, with what was left or begun before. */
-  async #told(claim: Claim, answered: Answerable, attempt: LineAttempt): Promise<Attempt> {
+  async #told(claim: Claim, answered: ValueCondition, attempt: LineAttempt): Promise<Attempt> {
     if (!attempt.granted && attempt.late) return attempt;
     const look = await this.#words.read(claim);
     if (!attempt.granted) return withMark(attempt, look);
     const { record, now } = look;
-    const left = answerIn(record, answered, now);
-    if (left) {
+    const value = answerIn(record, answered, now);
+    if (value) {
       await this.#places.release(claim);
-      return { granted: false, left };
+      return { granted: false, value };
     }
     if (answered.counts === 0) return attempt;
-    const known = record?.begun === attempt.token ? record.tries : undefined;
-    return { ...attempt, tries: known ?? (await this.#words.begin(claim, attempt.token, answered)) };
+    const known = record?.begun === attempt.token ? record.attempts : undefined;
+    return { ...attempt, attempts: known ?? (await this.#words.begin(claim, attempt.token, answered)) };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Listing, Standing } from '../../core/contract/backend.ts';
+import type { Listing, QueueEntry } from '../../core/contract/backend.ts';
 import type { Row } from './connection.ts';
 import type { Lines } from './lines.ts';
 import { list } from './sql.generated.ts';
@@ -8,7 +8,7 @@ import { expiry, liveLine, MICRO } from './stored-line.ts';
 const [FIRST_BYTE, LAST_BYTE] = [Buffer.from([0]), Buffer.from([255])];
 
 /** The lines of the keys that begin with `prefix`, some rows at a time. */
-export async function* standings(lines: Lines, prefix: string, { exact = false }: Listing): AsyncGenerator<Standing> {
+export async function* standings(lines: Lines, prefix: string, { exact = false }: Listing): AsyncGenerator<QueueEntry> {
   const ask = async (names: Names): Promise<Row[]> => (await lines.table.read(list, names)).slice(1);
   for await (const { name, line, now } of pages(ask, lines, prefix, exact))
     yield* standingsIn(lines.keyOf(name), String(line), Number(now));
@@ -33,12 +33,12 @@ export async function* pages(
   }
 }
 
-function* standingsIn(key: string, line: string, now: number): Generator<Standing> {
+function* standingsIn(key: string, line: string, now: number): Generator<QueueEntry> {
   const { places, held } = liveLine(line, now);
   for (const [position, place] of places.entries()) {
-    const { token, take, of, label, joined } = place;
+    const { token, units, capacity, label, joined } = place;
     const holds = position < held;
     const remaining = (expiry(place, holds) - now) / MICRO;
-    yield { key, held: holds, position, token, take, of, label, since: (now - joined) / MICRO, remaining };
+    yield { key, held: holds, position, token, units, capacity, label, since: (now - joined) / MICRO, remaining };
   }
 }

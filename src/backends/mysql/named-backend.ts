@@ -23,13 +23,13 @@ import { busyPool, type MysqlPool } from './pool.ts';
 import { Table } from './table.ts';
 
 const TRAITS: Traits = {
-  seats: 'exclusive',
+  units: 'exclusive',
   fair: false,
   fencing: 'durable',
-  spans: false,
+  tokenBlocks: false,
   wakes: 'watch',
   expires: false,
-  keptBy: 'session',
+  lifetime: 'session',
   ttl: { min: 1, max: LONGEST },
 };
 
@@ -74,7 +74,7 @@ class NamedLocks implements Backend {
     if (known && !known.ended) return known.grant ?? { granted: false };
     const session = await this.#sessions.open(claim);
     try {
-      const answer = await session.take(0, this.#table.limit(claim.within), claim.atLeast ?? 0n);
+      const answer = await session.take(0, this.#table.limit(claim.within), claim.minToken ?? 0n);
       if (typeof answer === 'object') return answer;
       session.leave();
       this.#sessions.forget(claim.id, session);
@@ -135,10 +135,10 @@ class NamedLocks implements Backend {
   }
 
   /** Waits until it has the lock, or the wait breaks off. Then the next attempt that is refused begins another wait. */
-  async #wait({ id, atLeast = 0n }: Claim, session: NamedSession): Promise<void> {
+  async #wait({ id, minToken = 0n }: Claim, session: NamedSession): Promise<void> {
     let answer: Grant | 'late' | undefined;
     try {
-      while (typeof answer !== 'object') answer = await session.take(WAIT, FOREVER, atLeast);
+      while (typeof answer !== 'object') answer = await session.take(WAIT, FOREVER, minToken);
     } catch {
       this.#sessions.forget(id, session);
     }

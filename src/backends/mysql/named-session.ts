@@ -56,13 +56,13 @@ export class NamedSession {
    * Waits on the server for as long as `seconds`.
    * @returns the grant; undefined when others have the lock; `late` when the server got this after `notAfter`
    */
-  async take(seconds: number, notAfter: string, atLeast: bigint): Promise<Grant | 'late' | undefined> {
+  async take(seconds: number, notAfter: string, minToken: bigint): Promise<Grant | 'late' | undefined> {
     const [row] = (await this.#run(sql.getLock, { wait: `${seconds}`, notAfter })) as Row[];
     this.#table.learn(row!.now);
     const got = row!.got === null ? undefined : Number(row!.got);
     if (got === undefined) throw this.#failure('GET_LOCK was interrupted');
     if (got !== 1) return got < 0 ? 'late' : undefined;
-    const token = (await this.#token(atLeast)) ?? (await this.#firstToken(atLeast));
+    const token = (await this.#token(minToken)) ?? (await this.#firstToken(minToken));
     if (this.#ended) throw new Error('the connection has ended');
     this.#grant = { granted: true, token, validFor: Number.POSITIVE_INFINITY, lost: this.#lost.signal };
     return this.#grant;
@@ -123,14 +123,14 @@ export class NamedSession {
     return connection; // the listener for errors stays: without one, an error would end the process
   }
 
-  async #token(atLeast: bigint): Promise<bigint | undefined> {
-    const header = (await this.#run(sql.token, { atLeast: `${atLeast}` })) as Header;
+  async #token(minToken: bigint): Promise<bigint | undefined> {
+    const header = (await this.#run(sql.token, { minToken: `${minToken}` })) as Header;
     return header.affectedRows > 0 ? BigInt(header.insertId) : undefined;
   }
 
-  async #firstToken(atLeast: bigint): Promise<bigint> {
+  async #firstToken(minToken: bigint): Promise<bigint> {
     await this.#run(sql.create);
-    const token = await this.#token(atLeast);
+    const token = await this.#token(minToken);
     if (token === undefined) throw this.#failure('the row of the tokens vanished');
     return token;
   }

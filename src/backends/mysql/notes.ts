@@ -1,4 +1,4 @@
-import type { Notes } from '../../core/contract/backend.ts';
+import type { Hints } from '../../core/contract/backend.ts';
 import { noteForget, noteKeep, noteRead, noteSweep, notes } from './sql.generated.ts';
 import { MICRO } from './stored-line.ts';
 import type { Table } from './table.ts';
@@ -7,7 +7,7 @@ import type { Table } from './table.ts';
 const SWEEP = 64;
 
 /** Notes in a table of their own. The first use makes the table. */
-export function notesOf(table: Table, lockNameOf: (name: string) => Buffer): Notes {
+export function notesOf(table: Table, lockNameOf: (name: string) => Buffer): Hints {
   let written = 0;
 
   return {

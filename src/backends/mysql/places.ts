@@ -100,7 +100,7 @@ export class Places {
 
   /** Finds the place of a claim in its line. It may be out of date, but nobody gets ahead of a place later. */
   async #find(claim: Claim, state: Readonly<AttemptState>, notAfter: string, touched = false): Promise<LineAttempt> {
-    for (let tries = 0; tries < TRIES; tries++) {
+    for (let attempts = 0; attempts < TRIES; attempts++) {
       const stored = (await this.#lines.read([claim.key])).get(claim.key);
       if (!stored) await this.#table.write(sql.create, { name: this.#lines.lockNameOf(claim.key) });
       const { text, now } = stored ?? { text: '', now: 0 };
@@ -126,7 +126,7 @@ export class Places {
   }
 
   #refuse(claim: Claim, line: LiveLine, ahead: number, now: number): LineAttempt {
-    if (claim.answered && claim.queue) this.#wakeUps.waitsBehind(claim.id, line.places[0]!.token);
+    if (claim.accepts && claim.queue) this.#wakeUps.waitsBehind(claim.id, line.places[0]!.token);
     return refusal(line, ahead, now);
   }
 
@@ -169,8 +169,8 @@ export class Places {
   }
 
   #newcomer(claim: Claim): Values {
-    const { key, atLeast = 0n, span } = claim;
+    const { key, minToken = 0n, tokenCount } = claim;
     const parts = partsOf(claim, this.#wakeUps.address());
-    return { ...parts, name: this.#lines.lockNameOf(key), atLeast: `${atLeast}`, span: `${span}` };
+    return { ...parts, name: this.#lines.lockNameOf(key), minToken: `${minToken}`, tokenCount: `${tokenCount}` };
   }
 }

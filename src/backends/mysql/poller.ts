@@ -120,7 +120,7 @@ export class Poller {
   }
 
   /** @param ahead how far the claim is from its turn */
-  #pauseOf({ id, answered }: Claim, ahead: number): number {
+  #pauseOf({ id, accepts }: Claim, ahead: number): number {
     const now = this.#clock.now();
     let stand = this.#stands.get(id);
     if (stand?.ahead !== ahead) {
@@ -128,12 +128,12 @@ export class Poller {
       this.#stands.set(id, stand);
     }
     const still = Math.min((now - stand.since) * STILL.share, STILL.longest);
-    return Math.max(this.#pause * Math.min(answered ? 1 : Math.max(ahead, 1), FARTHEST), still);
+    return Math.max(this.#pause * Math.min(accepts ? 1 : Math.max(ahead, 1), FARTHEST), still);
   }
 
   /** @param first the token of the first in its line */
-  #mayBeAnswered({ id, answered }: Claim, first: bigint): boolean {
-    if (!answered) return false;
+  #mayBeAnswered({ id, accepts }: Claim, first: bigint): boolean {
+    if (!accepts) return false;
     const before = this.#firsts.get(id) ?? first;
     this.#firsts.set(id, first);
     return before !== first;

@@ -48,13 +48,13 @@ export class Server {
    */
   async run(statement: Bound): Promise<unknown> {
     let before = openIn(this.#pool);
-    for (let tries = 1; ; ) {
+    for (let attempts = 1; ; ) {
       try {
         return await this.with((connection) => this.on(connection, statement));
       } catch (error) {
         if (error instanceof NoWrites && before-- > 0) continue;
-        if (!isPassing(error) || tries++ === TRIES) throw error;
-        await new Promise<void>((resume) => this.#clock.after(this.#clock.random() * PAUSE * tries, resume));
+        if (!isPassing(error) || attempts++ === TRIES) throw error;
+        await new Promise<void>((resume) => this.#clock.after(this.#clock.random() * PAUSE * attempts, resume));
       }
     }
   }

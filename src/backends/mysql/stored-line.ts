@@ -1,8 +1,8 @@
-import { type Seats, Tally } from '../../core/contract/admission.ts';
-import { type Claim, PLACE_TTL } from '../../core/contract/backend.ts';
+import { Tally, type Units } from '../../core/contract/admission.ts';
+import { type Claim, PLACE_TTL_MS } from '../../core/contract/backend.ts';
 
 /** One claim as it stands in a line. Times are in µs, by the server's clock. */
-export interface StoredClaim extends Seats {
+export interface StoredClaim extends Units {
   readonly id: string;
   /** When it expires as a hold. */
   readonly until: number;
@@ -27,7 +27,7 @@ export function partsOf(claim: Claim, bell: string): { mark: string; ttl: string
   return {
     mark: mark(claim.id),
     ttl,
-    seats: ` ${claim.take} ${claim.of} ${ttl} `,
+    seats: ` ${claim.units} ${claim.capacity} ${ttl} `,
     tail: ` ${bell} ${encodeURIComponent(claim.label.toWellFormed())};`,
   };
 }
@@ -37,13 +37,16 @@ export function parse(line: string): StoredClaim[] {
     .split(';')
     .slice(0, -1)
     .map((text) => {
-      const [id, until, token, take, of, ttl, joined, bell, label] = text.slice(1).split(' ') as [string, ...string[]];
+      const [id, until, token, units, capacity, ttl, joined, bell, label] = text.slice(1).split(' ') as [
+        string,
+        ...string[],
+      ];
       return {
         id: decodeURIComponent(id),
         until: Number(until),
         token: BigInt(token!),
-        take: Number(take),
-        of: Number(of),
+        units: Number(units),
+        capacity: Number(capacity),
         ttl: Number(ttl),
         joined: Number(joined),
         bell: bell!,
@@ -81,4 +84,4 @@ export function liveLine(line: string, now: number): LiveLine {
 
 /** A waiter's place may expire earlier than a hold, since its process asks again and again. */
 export const expiry = ({ until, ttl }: StoredClaim, holds: boolean): number =>
-  holds ? until : until - ttl + Math.min(ttl, PLACE_TTL * MICRO);
+  holds ? until : until - ttl + Math.min(ttl, PLACE_TTL_MS * MICRO);

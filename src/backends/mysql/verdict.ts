@@ -1,7 +1,7 @@
-import { type Seats, Tally } from '../../core/contract/admission.ts';
+import { Tally, type Units } from '../../core/contract/admission.ts';
 import type { Claim, Grant, Refusal } from '../../core/contract/backend.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
-import { type LiveLine, expiry, MICRO, type StoredClaim } from './stored-line.ts';
+import { expiry, type LiveLine, MICRO, type StoredClaim } from './stored-line.ts';
 
 /** What a line says of a claim. `first`: the token of the claim that stands first. */
 export type LineAttempt = Grant | (Refusal & { readonly first?: bigint });
@@ -9,7 +9,7 @@ export type LineAttempt = Grant | (Refusal & { readonly first?: bigint });
 export const grantOf = (token: bigint, { ttl }: Claim): Grant => ({ granted: true, token, validFor: ttl });
 
 /** Whether one more claim, at the end of the line, would be admitted. */
-export function fits(places: readonly StoredClaim[], newcomer: Seats): boolean {
+export function fits(places: readonly StoredClaim[], newcomer: Units): boolean {
   const tally = new Tally();
   for (const place of places) {
     if (!tally.fits(place)) return false;

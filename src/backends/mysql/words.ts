@@ -1,4 +1,4 @@
-import type { Answerable, Claim, Handle, Leave, Remembered, Words } from '../../core/contract/backend.ts';
+import type { Claim, Handle, NewValue, ValueCondition, ValueRecord, Values } from '../../core/contract/backend.ts';
 import { type KeyRecord, rememberedIn } from '../shared/record.ts';
 import type { Row } from './connection.ts';
 import { isNoRight, isNoTable } from './errors.ts';
@@ -21,7 +21,7 @@ export interface Look {
 }
 
 /** Words in a table of their own. The first use makes the table. */
-export class StoredWords implements Words {
+export class StoredWords implements Values {
   readonly #table: Table;
   readonly #lines: Lines;
 
@@ -39,7 +39,7 @@ export class StoredWords implements Words {
       yield this.#lines.keyOf(name);
   }
 
-  async look(key: string): Promise<Remembered> {
+  async look(key: string): Promise<ValueRecord> {
     const { record, now } = await this.read({ key, id: '' });
     return rememberedIn(record, now);
   }
@@ -54,18 +54,18 @@ export class StoredWords implements Words {
     return { record: recordOf(row!), now: Number(row!.now) / MICRO, stands: Number(row!.stands) > 0 };
   }
 
-  /** Notes that a hold has begun. @returns the tries, this one included */
-  async begin({ key, ttl }: Claim, token: bigint, { mark, counts }: Answerable): Promise<number> {
+  /** Notes that a hold has begun. @returns the attempts, this one included */
+  async begin({ key, ttl }: Claim, token: bigint, { mark, counts }: ValueCondition): Promise<number> {
     const values = { name: this.#lines.lockNameOf(key), token: `${token}`, mark, counts: micro(ttl + counts) };
     return Number((await this.#write(sql.wordsBegin, values)).insertId);
   }
 
   /** Gives up the hold with this token, and leaves words. @returns false where it does not hold */
-  async leave({ key, id }: Handle, token: bigint, { text, ttl, ageless }: Leave): Promise<boolean> {
+  async leave({ key, id }: Handle, token: bigint, { text, ttl, ageless }: NewValue): Promise<boolean> {
     const name = this.#lines.lockNameOf(key);
     const stays = { ttl: micro(ttl), fresh: micro(ageless ? ttl : 0) };
     const values = { name, mark: mark(id), token: `${token}`, text: Buffer.from(text), ...stays };
-    for (let tries = 0; tries < TRIES; tries++) {
+    for (let attempts = 0; attempts < TRIES; attempts++) {
       if ((await this.#write(sql.wordsLeave, values)).affectedRows > 0) return true;
       if ((await this.#write(sql.wordsRow, { name })).affectedRows === 0) return false;
     }
@@ -89,11 +89,11 @@ export async function sweepWords(table: Table): Promise<void> {
 
 const micro = (ms: number): string => `${Math.ceil(ms * MICRO)}`;
 
-const recordOf = ({ tries, begun, mark, counts, token, since, expires, text }: Row): KeyRecord | undefined =>
-  tries === null
+const recordOf = ({ attempts, begun, mark, counts, token, since, expires, text }: Row): KeyRecord | undefined =>
+  attempts === null
     ? undefined
     : {
-        tries: Number(tries),
+        attempts: Number(attempts),
         begun: BigInt(String(begun)),
         mark: String(mark),
         counts: Number(counts) / MICRO,

@@ -28,13 +28,13 @@ import { Server } from './server.ts';
 import { advisorySetup } from './sql.generated.ts';
 
 const TRAITS: Traits = {
-  seats: 'shared',
+  units: 'shared',
   fair: false,
   fencing: 'durable',
-  spans: false,
+  tokenBlocks: false,
   wakes: 'watch',
   expires: false,
-  keptBy: 'session',
+  lifetime: 'session',
   ttl: { min: 10, max: LONGEST },
 };
 

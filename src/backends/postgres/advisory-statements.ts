@@ -18,7 +18,7 @@ export function advisoryStatements(named: (script: string) => string): AdvisoryS
 }
 
 /** The lowest token allowed, as the statements take it. */
-export const leastOf = ({ atLeast }: Claim): string | null => (atLeast === undefined ? null : String(atLeast));
+export const leastOf = ({ minToken }: Claim): string | null => (minToken === undefined ? null : String(minToken));
 
 /** What a row with a token grants. The grant lasts as long as the session. */
 export const grantOf = (row: Row, { session }: AdvisorySession): Grant => ({

@@ -1,19 +1,19 @@
 import {
-  type Answerable,
   type Attempt,
   type Backend,
   type Claim,
   type Finding,
   type Handle,
-  type Leave,
+  type Hints,
   type Listing,
-  LONGEST_PLACE_TTL,
-  type Notes,
+  MAX_PLACE_TTL_MS,
+  type NewValue,
+  type QueueEntry,
   type Release,
   type Renewal,
-  type Standing,
   type Traits,
-  type Words,
+  type ValueCondition,
+  type Values,
 } from '../../core/contract/backend.ts';
 import { systemClock } from '../../core/contract/clock.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
@@ -34,16 +34,16 @@ import { Mailbox } from './wake-ups.ts';
 import { attemptOf, inquiryOf, leaveOf, wordsOf } from './words.ts';
 
 const TRAITS: Traits = {
-  seats: 'counted',
+  units: 'counted',
   fair: true,
   fencing: 'durable',
-  spans: true,
+  tokenBlocks: true,
   wakes: 'mailbox',
   expires: true,
-  keptBy: 'lease',
+  lifetime: 'lease',
   renewedFrom: 'anywhere',
-  placeTtl: LONGEST_PLACE_TTL,
-  leaves: { max: LONGEST_WORDS },
+  placeTtl: MAX_PLACE_TTL_MS,
+  values: { maxBytes: LONGEST_WORDS },
   ttl: { min: 10, max: LONGEST },
 };
 
@@ -80,8 +80,8 @@ class Postgres implements PostgresBackend {
   readonly name = 'postgres';
   readonly traits: Traits;
   readonly watch: Backend['watch'];
-  readonly notes: Notes;
-  readonly words: Words;
+  readonly hints: Hints;
+  readonly values: Values;
   readonly #pool: PgPool;
   readonly #server: Server;
   readonly #mailbox: Mailbox | undefined;
@@ -99,8 +99,8 @@ class Postgres implements PostgresBackend {
     const mailbox = dial && new Mailbox(dial, clock, pooler === 'session');
     this.#pool = pool;
     this.#server = server;
-    this.notes = notesOf(server, () => this.#open());
-    this.words = wordsOf(server, () => this.#open());
+    this.hints = notesOf(server, () => this.#open());
+    this.values = wordsOf(server, () => this.#open());
     this.#sweeper = new Sweeper(server);
     this.#renewals = new Renewals(server, ownConnection ? dialOf(pool, connect) : undefined);
     this.#mailbox = mailbox;
@@ -115,19 +115,19 @@ class Postgres implements PostgresBackend {
   async attempt(claim: Claim): Promise<Attempt> {
     const sent = this.#server.clock.now();
     await this.#open();
-    if (claim.answered) return (await this.#ask(claim, claim.answered, sent)).attempt;
+    if (claim.accepts) return (await this.#ask(claim, claim.accepts, sent)).attempt;
     const answer = await take(this.#server, 'attempt', this.#values(claim, sent), claim.key);
     return this.#outcome(fieldsOf(answer), claim);
   }
 
-  async release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
+  async release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
     const sent = this.#server.clock.now();
     await this.#open();
     if (leave) return this.#leave(handle, leave, next);
     const gone = [Buffer.from(handle.key), handle.id];
     if (!next) return { freed: isTrue(await take(this.#server, 'release', gone, handle.key)) };
-    if (next.answered) {
-      const { freed, attempt } = await this.#ask(next, next.answered, sent, gone);
+    if (next.accepts) {
+      const { freed, attempt } = await this.#ask(next, next.accepts, sent, gone);
       return { freed, next: attempt };
     }
     const answer = await take(this.#server, 'exchange', [...gone, ...this.#values(next, sent)], handle.key);
@@ -148,7 +148,7 @@ class Postgres implements PostgresBackend {
     return isEnded(this.#pool);
   }
 
-  async *inspect(prefix: string, listing: Listing = {}): AsyncIterable<Standing> {
+  async *inspect(prefix: string, listing: Listing = {}): AsyncIterable<QueueEntry> {
     await this.#open();
     yield* standings(this.#server, prefix, listing);
   }
@@ -185,7 +185,7 @@ class Postgres implements PostgresBackend {
   /** An attempt of a claim that words may answer. @param gone key and id of the claim that is given up in the same step */
   async #ask(
     claim: Claim,
-    answered: Answerable,
+    answered: ValueCondition,
     sent: number,
     gone: readonly unknown[] = [null, null],
   ): Promise<{ freed: boolean; attempt: Attempt }> {
@@ -194,10 +194,10 @@ class Postgres implements PostgresBackend {
     return { freed: freed === 't', attempt: this.#outcome(outcome, claim) };
   }
 
-  async #leave(handle: Handle, leave: Leave, next?: Claim): Promise<Release> {
+  async #leave(handle: Handle, leave: NewValue, next?: Claim): Promise<Release> {
     const answer = await take(this.#server, 'leave', leaveOf(handle, leave), handle.key);
-    const [freed, left] = fieldsOf(answer).map((field) => field === 't');
-    return next ? { freed: freed!, left, next: await this.attempt(next) } : { freed: freed!, left };
+    const [freed, stored] = fieldsOf(answer).map((field) => field === 't');
+    return next ? { freed: freed!, stored, next: await this.attempt(next) } : { freed: freed!, stored };
   }
 
   /** @param outcome what the script of an attempt gives, in its order */

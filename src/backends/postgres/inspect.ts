@@ -1,10 +1,14 @@
-import type { Listing, Standing } from '../../core/contract/backend.ts';
+import type { Listing, QueueEntry } from '../../core/contract/backend.ts';
 import { isTrue, type Row } from './pool.ts';
 import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';
 
 /** The lines of the keys that begin with `prefix`. */
-export async function* standings(server: Server, prefix: string, { exact = false }: Listing): AsyncGenerator<Standing> {
+export async function* standings(
+  server: Server,
+  prefix: string,
+  { exact = false }: Listing,
+): AsyncGenerator<QueueEntry> {
   const rows = await server.send(sql.inspect, rangeOf(prefix, exact), 'a listing');
   for (const row of rows) yield standing(row);
 }
@@ -17,13 +21,13 @@ export function rangeOf(prefix: string, exact = false): [from: Buffer, to: Buffe
 
 const textOf = (hex: unknown): string => Buffer.from(String(hex), 'hex').toString();
 
-const standing = (row: Row): Standing => ({
+const standing = (row: Row): QueueEntry => ({
   key: textOf(row.key),
   held: isTrue(row.held),
   position: Number(row.position),
   token: BigInt(String(row.token)),
-  take: Number(row.take),
-  of: Number(row.room),
+  units: Number(row.units),
+  capacity: Number(row.capacity),
   label: textOf(row.label),
   since: Number(row.since),
   remaining: Number(row.remaining),

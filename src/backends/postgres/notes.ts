@@ -1,9 +1,9 @@
-import type { Notes } from '../../core/contract/backend.ts';
+import type { Hints } from '../../core/contract/backend.ts';
 import type { Server } from './server.ts';
 import { noteRead } from './sql.generated.ts';
 
 /** Notes in a table of their own. @param ready before the first statement: the tables are there */
-export const notesOf = (server: Server, ready: () => Promise<void>): Notes => ({
+export const notesOf = (server: Server, ready: () => Promise<void>): Hints => ({
   async read(name) {
     await ready();
     const [row] = await server.send(noteRead, [Buffer.from(name)], 'a note');

@@ -1,4 +1,4 @@
-import { ALL_SEATS } from '../../core/contract/admission.ts';
+import { ALL_UNITS } from '../../core/contract/admission.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
 import { checkNames, namesOf, whole } from '../../core/contract/options.ts';
@@ -77,7 +77,7 @@ export function naming({ prefix = 'holdfast', schema = 'public' }: Naming): Fill
   checkPrefix(schema, SCHEMA);
   return (script) =>
     script
-      .replaceAll('{seats}', String(ALL_SEATS))
+      .replaceAll('{seats}', String(ALL_UNITS))
       .replaceAll('{schema}', `"${schema}"`)
       .replace(/\{=(\w+)\}/g, (_, name) => `"${prefix}_${name}"`)
       .replace(/\{(\w+)\}/g, (_, name) => `"${schema}"."${prefix}_${name}"`);

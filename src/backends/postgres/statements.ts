@@ -1,4 +1,4 @@
-import { type Claim, PLACE_TTL } from '../../core/contract/backend.ts';
+import { type Claim, PLACE_TTL_MS } from '../../core/contract/backend.ts';
 import { isFull } from './errors.ts';
 import type { Row } from './pool.ts';
 import type { Server } from './server.ts';
@@ -47,10 +47,10 @@ export const SERVER_TIME = 4;
 
 /** The values of a claim, in the order of the scripts. @param until server's time after which the claim must not count */
 export const valuesOf = (
-  { key, id, take, of, ttl, span, label, queue, atLeast, placeTtl = PLACE_TTL }: Claim,
+  { key, id, units, capacity, ttl, tokenCount, label, queue, minToken, placeTtl = PLACE_TTL_MS }: Claim,
   until: number | null,
   channel: string | null,
 ): unknown[] => [
-  ...[Buffer.from(key), id, take, of, ttl, span, Buffer.from(label), queue, until],
-  ...[atLeast === undefined ? null : String(atLeast), channel, placeTtl],
+  ...[Buffer.from(key), id, units, capacity, ttl, tokenCount, Buffer.from(label), queue, until],
+  ...[minToken === undefined ? null : String(minToken), channel, placeTtl],
 ];

@@ -1,14 +1,14 @@
 import type {
-  Answerable,
   Attempt,
   Claim,
   Grant,
   Handle,
-  Leave,
-  Left,
+  NewValue,
   Refusal,
-  Remembered,
-  Words,
+  StoredValue,
+  ValueCondition,
+  ValueRecord,
+  Values,
 } from '../../core/contract/backend.ts';
 import { rangeOf } from './inspect.ts';
 import type { Server } from './server.ts';
@@ -16,18 +16,18 @@ import * as sql from './sql.generated.ts';
 import { fieldsOf } from './statements.ts';
 
 /** Words in a table of their own. @param ready before the first statement: the tables are there */
-export const wordsOf = (server: Server, ready: () => Promise<void>): Words => {
+export const wordsOf = (server: Server, ready: () => Promise<void>): Values => {
   const ask = async (call: string, key: string, asked: string): Promise<string> => {
     await ready();
     const [row] = await server.send(`CALL {${call}}($1, NULL)`, [Buffer.from(key)], asked, key);
     return String(row!.answer);
   };
   return {
-    async look(key): Promise<Remembered> {
+    async look(key): Promise<ValueRecord> {
       const fields = fieldsOf(await ask('commit_look', key, 'a look at the words'));
-      const [tries, mark, begun] = fields.splice(-3);
-      const last = { tries: Number(tries), mark: textOf(mark!), begun: BigInt(begun!) };
-      return fields[0] ? { ...last, left: leftOf(fields) } : last;
+      const [attempts, mark, begun] = fields.splice(-3);
+      const last = { attempts: Number(attempts), mark: textOf(mark!), begun: BigInt(begun!) };
+      return fields[0] ? { ...last, value: leftOf(fields) } : last;
     },
     async *keys(prefix): AsyncIterable<string> {
       await ready();
@@ -39,13 +39,13 @@ export const wordsOf = (server: Server, ready: () => Promise<void>): Words => {
 };
 
 /** What an attempt that asks for words takes beside the rest. */
-export const inquiryOf = ({ age, mark, counts }: Answerable): unknown[] => [
+export const inquiryOf = ({ age, mark, counts }: ValueCondition): unknown[] => [
   age === Number.POSITIVE_INFINITY ? null : age,
   mark,
   counts,
 ];
 
-export const leaveOf = ({ key, id }: Handle, { text, ttl, ageless }: Leave): unknown[] => [
+export const leaveOf = ({ key, id }: Handle, { text, ttl, ageless }: NewValue): unknown[] => [
   Buffer.from(key),
   id,
   Buffer.from(text),
@@ -55,18 +55,18 @@ export const leaveOf = ({ key, id }: Handle, { text, ttl, ageless }: Leave): unk
 
 /** What an attempt came to. @param fields of its answer; of one that asked for words, there are more behind the time */
 export function attemptOf(fields: string[], { ttl }: Claim): Attempt {
-  const [state, token, ahead, retryAfter, , tries, mark, ...words] = fields;
+  const [state, token, ahead, retryAfter, , attempts, mark, ...words] = fields;
   if (state === 'held') {
     const grant: Grant = { granted: true, token: BigInt(token!), validFor: ttl };
-    return tries ? { ...grant, tries: Number(tries) } : grant;
+    return attempts ? { ...grant, attempts: Number(attempts) } : grant;
   }
   if (state === 'late') return { granted: false, late: true };
-  if (state === 'left') return { granted: false, left: leftOf([token!, ...words]) };
+  if (state === 'left') return { granted: false, value: leftOf([token!, ...words]) };
   const refusal: Refusal = { granted: false, ahead: Number(ahead), retryAfter: Number(retryAfter) };
   return mark ? { ...refusal, mark: textOf(mark) } : refusal;
 }
 
-const leftOf = ([token, age, valid, said]: string[]): Left => ({
+const leftOf = ([token, age, valid, said]: string[]): StoredValue => ({
   text: textOf(said!.slice(1)),
   token: BigInt(token!),
   age: Number(age),

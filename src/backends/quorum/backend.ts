@@ -175,13 +175,13 @@ function traitsOf(backends: readonly Backend[], maxTtl: number): Traits {
   return {
     // The majority of a reader and that of a writer share a node, which refuses one of them. Permits cannot rely on that: with two permits
     // and three nodes, three callers can each have two nodes.
-    seats: traits.some(({ seats }) => seats === 'exclusive') ? 'exclusive' : 'shared',
+    units: traits.some(({ units }) => units === 'exclusive') ? 'exclusive' : 'shared',
     fair: false,
     fencing: traits.some(({ fencing }) => fencing === 'never') ? 'never' : 'durable',
-    spans: traits.every(({ spans }) => spans),
+    tokenBlocks: traits.every(({ tokenBlocks }) => tokenBlocks),
     wakes: 'never',
     expires: traits.every(({ expires }) => expires),
-    keptBy: traits.some(({ keptBy }) => keptBy === 'session') ? 'session' : 'lease',
+    lifetime: traits.some(({ lifetime }) => lifetime === 'session') ? 'session' : 'lease',
     ttl: {
       min: mostOf(traits.map(({ ttl }) => ttl.min)),
       max: leastOf(

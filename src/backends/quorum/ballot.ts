@@ -73,7 +73,7 @@ export class Ballot implements VoteReceiver {
 
   receiveVote(answer: NodeAnswer): void {
     if (answer.kind === 'yes') {
-      const last = answer.token + BigInt(answer.span) - 1n;
+      const last = answer.token + BigInt(answer.tokenCount) - 1n;
       if (last > this.#context.highest) this.#context.highest = last;
     }
     this.#count();
@@ -87,9 +87,9 @@ export class Ballot implements VoteReceiver {
    */
   mend(i: number): void {
     if (this.#state !== 'held') return;
-    const { token, span = 1 } = this.grant!;
+    const { token, tokenCount = 1 } = this.grant!;
     // This is the last token of the hold: the holder may use each of them, so the node must give none of them again.
-    this.claims.ask(i, this.claims.fenced ? token + BigInt(span - 1) : undefined);
+    this.claims.ask(i, this.claims.fenced ? token + BigInt(tokenCount - 1) : undefined);
   }
 
   /** Releases the claim on every node that may hold a part of it. Resolves when it is certain whether that freed a majority. */
@@ -137,7 +137,7 @@ export class Ballot implements VoteReceiver {
   #win(token: bigint): void {
     const { majority, clock, worth } = this.#context;
     const { answers, fenced, tag } = this.claims;
-    const { until, span, losable } = worthOf(answers, majority, fenced ? token : undefined);
+    const { until, tokenCount, losable } = worthOf(answers, majority, fenced ? token : undefined);
     const validFor = (until - this.#began) * worth;
     if (deadlineOf(this.#began, validFor) <= clock.now()) {
       this.#lose(); // the vote took longer than the lease
@@ -146,7 +146,7 @@ export class Ballot implements VoteReceiver {
     this.#on('won');
     if (losable) this.#lost = new AbortController();
     const shown = fenced ? token : BigInt(`0x${tag}`);
-    this.grant = { granted: true, token: shown, span, validFor, lost: this.#lost?.signal };
+    this.grant = { granted: true, token: shown, tokenCount, validFor, lost: this.#lost?.signal };
     this.#outcome.resolve(this.grant);
   }
 
@@ -169,7 +169,7 @@ export class Ballot implements VoteReceiver {
 }
 
 /** Gives the token that the nodes are asked for, above all that this process has seen; undefined if each node may choose its own. */
-function proposalOf({ atLeast = 0n }: Claim, highest: bigint): bigint | undefined {
-  const proposal = atLeast > highest ? atLeast : highest + 1n;
+function proposalOf({ minToken = 0n }: Claim, highest: bigint): bigint | undefined {
+  const proposal = minToken > highest ? minToken : highest + 1n;
   return proposal > 1n ? proposal : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Listing, Standing } from '../../core/contract/backend.ts';
+import type { Listing, QueueEntry } from '../../core/contract/backend.ts';
 import type { QuorumContext } from './context.ts';
 import { type Poll, standings } from './standings.ts';
 
@@ -9,7 +9,7 @@ export async function* inspect(
   context: QuorumContext,
   prefix: string,
   { exact = false, progress }: Listing = {},
-): AsyncIterable<Standing> {
+): AsyncIterable<QueueEntry> {
   let most = 0;
   const goesOn = (looked: number): void => {
     most = Math.max(most, looked);

@@ -1,4 +1,4 @@
-import type { Backend, Notes, Run } from '../../core/contract/backend.ts';
+import type { Backend, Hints, Run } from '../../core/contract/backend.ts';
 import { isLockError } from '../../core/contract/errors.ts';
 import type { NodeView } from './guard.ts';
 
@@ -33,8 +33,8 @@ export class Memory {
     this.#maxTtl = maxTtl;
   }
 
-  get #notes(): Notes | undefined {
-    return this.#backend.notes;
+  get #notes(): Hints | undefined {
+    return this.#backend.hints;
   }
 
   /** True if the node is known to remember a lease of `ttl`. */

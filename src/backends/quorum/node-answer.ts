@@ -8,7 +8,7 @@ export type NodeAnswer =
       readonly kind: 'yes';
       readonly token: bigint;
       /** How many consecutive tokens the node gave. */
-      readonly span: number;
+      readonly tokenCount: number;
       readonly until: number;
       readonly lost?: AbortSignal | undefined;
     }

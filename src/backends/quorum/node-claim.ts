@@ -52,14 +52,27 @@ export class NodeClaim implements Receiver<Attempt> {
   #renewals: PendingRenewals | undefined;
   #sent = 0;
 
-  constructor(whole: ClaimOfAll, node: Node, i: number, id: string, atLeast: bigint | undefined) {
+  constructor(whole: ClaimOfAll, node: Node, i: number, id: string, minToken: bigint | undefined) {
     const { tag, within } = whole;
-    const { key, take, of, readWrite, ttl, span, lingers } = whole.claim;
+    const { key, units, capacity, readWrite, ttl, tokenCount, lingers } = whole.claim;
     const label = `${tag} ${whole.claim.label}`;
     this.#whole = whole;
     this.#node = node;
     this.node = i;
-    this.#claim = { key, id, take, of, readWrite, ttl, queue: false, span, within, atLeast, lingers, label };
+    this.#claim = {
+      key,
+      id,
+      units,
+      capacity,
+      readWrite,
+      ttl,
+      queue: false,
+      tokenCount,
+      within,
+      minToken,
+      lingers,
+      label,
+    };
   }
 
   /** The claim that the node has, or should have now. */
@@ -72,8 +85,8 @@ export class NodeClaim implements Receiver<Attempt> {
     return this.#renewals;
   }
 
-  get atLeast(): bigint | undefined {
-    return this.#claim.atLeast;
+  get minToken(): bigint | undefined {
+    return this.#claim.minToken;
   }
 
   ask(sent: number): void {
@@ -82,8 +95,8 @@ export class NodeClaim implements Receiver<Attempt> {
     this.#node.attempt(this.#claim, sent, this);
   }
 
-  raise(atLeast: bigint, sent: number): void {
-    this.#claim = { ...this.#claim, atLeast };
+  raise(minToken: bigint, sent: number): void {
+    this.#claim = { ...this.#claim, minToken };
     this.ask(sent);
   }
 
@@ -112,11 +125,11 @@ export class NodeClaim implements Receiver<Attempt> {
     this.#whole.receive(this, noOf(why));
   }
 
-  #receiveGrant({ token, span = this.#claim.span, validFor, lost }: Grant): void {
+  #receiveGrant({ token, tokenCount = this.#claim.tokenCount, validFor, lost }: Grant): void {
     this.#node.trust.review();
     const { doubt } = this.#node.trust; // another attempt may have learnt of the new run first
     const until = this.#sent + Math.min(validFor, this.#claim.ttl);
-    this.#whole.receive(this, doubt ? noOf(doubt) : { kind: 'yes', token, span, until, lost });
+    this.#whole.receive(this, doubt ? noOf(doubt) : { kind: 'yes', token, tokenCount, until, lost });
   }
 
   /** Handles an answer that came after its time limit, and was counted as unknown. A vote that the ballot no longer needs is released. */

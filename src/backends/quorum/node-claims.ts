@@ -52,29 +52,29 @@ export class NodeClaims implements ClaimOfAll {
   }
 
   /** Asks every node that can answer for a vote. */
-  askAll(atLeast: bigint | undefined): void {
+  askAll(minToken: bigint | undefined): void {
     const sent = this.#context.clock.now();
-    for (const i of this.#answers.keys()) this.#askNode(i, atLeast, sent);
+    for (const i of this.#answers.keys()) this.#askNode(i, minToken, sent);
   }
 
   /** Asks a few nodes, others each time. `askRest` asks the others. */
-  askFew(atLeast: bigint | undefined): void {
+  askFew(minToken: bigint | undefined): void {
     const { nodes, clock } = this.#context;
     const from = Math.floor(clock.random() * nodes.length);
     const sent = clock.now();
     for (const k of nodes.keys()) {
       const i = (from + k) % nodes.length;
       if (this.#first.length === FEW) this.#rest.push(i);
-      else if (this.#askNode(i, atLeast, sent)) this.#first.push(i);
+      else if (this.#askNode(i, minToken, sent)) this.#first.push(i);
     }
   }
 
   /** Asks the others for the token that one of the few has given, so that all give the same one. */
-  askRest(atLeast: bigint | undefined): void {
+  askRest(minToken: bigint | undefined): void {
     const [rest, sent] = [this.#rest, this.#context.clock.now()];
     const given = this.#answers.find((answer) => answer.kind === 'yes');
     this.#rest = [];
-    for (const i of rest) this.#askNode(i, given?.token ?? atLeast, sent);
+    for (const i of rest) this.#askNode(i, given?.token ?? minToken, sent);
   }
 
   /** Tells what the few nodes say so far; undefined if all nodes were asked. If they disagree, all nodes have to be asked. */
@@ -86,18 +86,18 @@ export class NodeClaims implements ClaimOfAll {
   }
 
   /** Asks a node if it can answer. Returns false if it is skipped. */
-  #askNode(i: number, atLeast: bigint | undefined, sent: number): boolean {
+  #askNode(i: number, minToken: bigint | undefined, sent: number): boolean {
     const absence = this.#context.nodes[i]!.skipOrProbe();
     if (absence) this.#answers[i] = { kind: 'no', why: absence, mayHold: false };
-    else this.ask(i, atLeast, sent);
+    else this.ask(i, minToken, sent);
     return absence === undefined;
   }
 
   /** Asks a node for a vote under a new id, unless a request to it is under way. */
-  ask(i: number, atLeast: bigint | undefined, sent = this.#context.clock.now()): void {
+  ask(i: number, minToken: bigint | undefined, sent = this.#context.clock.now()): void {
     if (this.#answers[i] === OPEN) return;
     this.#store(i, OPEN);
-    this.#newClaim(i, atLeast).ask(sent);
+    this.#newClaim(i, minToken).ask(sent);
   }
 
   /** Asks each node that gave a token below `to` for a token that is at least `to`. */
@@ -127,7 +127,7 @@ export class NodeClaims implements ClaimOfAll {
   }
 
   receive(claim: NodeClaim, answer: NodeAnswer): void {
-    const tooLow = answer.kind === 'yes' && claim.atLeast !== undefined && answer.token < claim.atLeast;
+    const tooLow = answer.kind === 'yes' && claim.minToken !== undefined && answer.token < claim.minToken;
     if (tooLow && this.fenced && !this.#voting.isOver) this.#replaceVote(claim);
     else this.#accept(claim.node, answer);
   }
@@ -137,16 +137,16 @@ export class NodeClaims implements ClaimOfAll {
     for (const [i, answer] of this.#answers.entries()) if (lostOf(answer)?.aborted) this.#accept(i, REFUSED);
   }
 
-  #newClaim(i: number, atLeast: bigint | undefined): NodeClaim {
+  #newClaim(i: number, minToken: bigint | undefined): NodeClaim {
     const { nodes, clock } = this.#context;
-    const claim = new NodeClaim(this, nodes[i]!, i, clock.id(), atLeast);
+    const claim = new NodeClaim(this, nodes[i]!, i, clock.id(), minToken);
     this.#claims[i] = claim;
     return claim;
   }
 
   /** Releases a vote, and then asks the node for a new one, since some engines cannot raise a token. */
   #replaceVote(low: NodeClaim): void {
-    const claim = this.#newClaim(low.node, low.atLeast);
+    const claim = this.#newClaim(low.node, low.minToken);
     low.release(() => {
       if (!this.#voting.isOver) claim.ask(this.#context.clock.now());
     });

@@ -3,10 +3,10 @@ import type {
   Backend,
   Claim,
   Finding,
+  Hints,
   Listing,
-  Notes,
+  QueueEntry,
   Renewal,
-  Standing,
 } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { invalid, isLockError, type LockError } from '../../core/contract/errors.ts';
@@ -89,13 +89,13 @@ export class Node {
   }
 
   /** Reads or writes notes, if the node keeps notes and answers. */
-  async notes<T>(ask: (notes: Notes) => Promise<T>, within: number): Promise<T | undefined> {
-    const { notes } = this.backend;
-    return notes && !this.skipOrProbe() ? this.#link.answer(() => ask(notes), within) : undefined;
+  async notes<T>(ask: (notes: Hints) => Promise<T>, within: number): Promise<T | undefined> {
+    const { hints } = this.backend;
+    return hints && !this.skipOrProbe() ? this.#link.answer(() => ask(hints), within) : undefined;
   }
 
   /** @param within limits each request that the listing reports */
-  async list(prefix: string, how: Listing, within: number): Promise<Standing[]> {
+  async list(prefix: string, how: Listing, within: number): Promise<QueueEntry[]> {
     const work = new StepLimit();
     const progress = (looked: number): void => {
       work.stepDone();

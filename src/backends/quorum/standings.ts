@@ -1,9 +1,9 @@
 import { isExclusive } from '../../core/contract/admission.ts';
-import type { Standing } from '../../core/contract/backend.ts';
+import type { QueueEntry } from '../../core/contract/backend.ts';
 
 /** One claim, as the nodes that admit it list it. */
 export interface Poll {
-  readonly standing: Standing;
+  readonly standing: QueueEntry;
   /** The token that each node gave the claim; undefined if the node does not have the claim. */
   readonly tokens: readonly (bigint | undefined)[];
 }
@@ -13,11 +13,11 @@ const LABEL = /^([0-9a-f]{15}) (.*)$/s;
 
 /** Joins the lists of the nodes into the claims that a majority of all nodes admits. A missing list stands for a silent node. */
 export function standings(
-  lists: readonly (readonly Standing[] | undefined)[],
+  lists: readonly (readonly QueueEntry[] | undefined)[],
   majority: number,
   fenced: boolean,
 ): Poll[] {
-  const found = new Map<string, { tag: string; label: string; seen: (Standing | undefined)[] }>();
+  const found = new Map<string, { tag: string; label: string; seen: (QueueEntry | undefined)[] }>();
   for (const [i, list] of lists.entries()) {
     for (const standing of list ?? []) {
       const [, tag, label] = LABEL.exec(standing.label) ?? [];
@@ -32,7 +32,7 @@ export function standings(
   return [...found.values()].flatMap(({ tag, label, seen }) => {
     const votes = seen.filter((standing) => standing !== undefined);
     if (votes.length < majority) return [];
-    const [first] = votes as [Standing, ...Standing[]];
+    const [first] = votes as [QueueEntry, ...QueueEntry[]];
     const position = positions.get(first.key) ?? 0;
     positions.set(first.key, position + 1);
     const remaining = votes.map((each) => each.remaining).sort((a, b) => b - a)[majority - 1]!;

@@ -53,11 +53,15 @@ export function worthOf(
   answers: readonly NodeAnswer[],
   majority: number,
   token: bigint | undefined,
-): { readonly until: number; readonly span: number; readonly losable: boolean } {
+): { readonly until: number; readonly tokenCount: number; readonly losable: boolean } {
   const votes = answers.filter((each) => each.kind === 'yes');
   const good = token === undefined ? votes : votes.filter((each) => each.token === token);
   const until = good.map((each) => each.until).sort((a, b) => b - a)[majority - 1]!;
-  return { until, span: leastOf(good.map(({ span }) => span)), losable: good.some(({ lost }) => lost) };
+  return {
+    until,
+    tokenCount: leastOf(good.map(({ tokenCount }) => tokenCount)),
+    losable: good.some(({ lost }) => lost),
+  };
 }
 
 /**

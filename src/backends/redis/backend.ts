@@ -4,12 +4,12 @@ import type {
   Claim,
   Finding,
   Handle,
-  Leave,
+  Hints,
   Listing,
-  Notes,
+  NewValue,
+  QueueEntry,
   Release,
   Renewal,
-  Standing,
   Traits,
   Wake,
 } from '../../core/contract/backend.ts';
@@ -36,15 +36,15 @@ import { attemptArgs, isFailure, readAttempt, readFreed, releaseArgs } from './w
 import { RedisWords } from './words.ts';
 
 const TRAITS: Traits = {
-  seats: 'counted',
+  units: 'counted',
   fair: true,
   fencing: 'durable',
-  spans: true,
+  tokenBlocks: true,
   wakes: 'mailbox',
   expires: true,
-  keptBy: 'lease',
+  lifetime: 'lease',
   renewedFrom: 'anywhere',
-  leaves: { max: LONGEST_WORDS },
+  values: { maxBytes: LONGEST_WORDS },
   ttl: { min: 10, max: LONGEST },
 };
 
@@ -81,8 +81,8 @@ const asker = (servers: Shards | ReplicatedServers, script: Script): Asker<Reque
 /** Tries out the rights of the user. */
 async function tryOut(backend: Backend, wakeUps: WakeUps, id: string): Promise<void> {
   const claim: Claim = {
-    ...{ key: `check:${id}`, id, take: 1, of: 1 },
-    ...{ ttl: 1_000, queue: false, span: 1, within: 1_000, label: '' },
+    ...{ key: `check:${id}`, id, units: 1, capacity: 1 },
+    ...{ ttl: 1_000, queue: false, tokenCount: 1, within: 1_000, label: '' },
   };
   await backend.attempt(claim);
   await backend.release(claim);
@@ -92,9 +92,9 @@ async function tryOut(backend: Backend, wakeUps: WakeUps, id: string): Promise<v
 class Redis implements Backend {
   readonly name = 'redis';
   readonly traits: Traits;
-  readonly notes: Notes;
+  readonly hints: Hints;
   /** Undefined where replicas acknowledge a grant: nothing would wait until they have the words, too. */
-  readonly words: RedisWords | undefined;
+  readonly values: RedisWords | undefined;
   /** Undefined where there is no single server to name. */
   readonly incarnation?: Backend['incarnation'];
   readonly #port: Port;
@@ -116,7 +116,7 @@ class Redis implements Backend {
     const server = new Server(port);
     const shards = new Shards(port, server, prefix, clock);
     this.#shards = shards;
-    this.notes = notesOf(server, prefix);
+    this.hints = notesOf(server, prefix);
     this.#clock = clock;
     this.#remember = remember;
     const replicated = replicas && new ReplicatedServers(port, shards, replicas, clock);
@@ -127,8 +127,8 @@ class Redis implements Backend {
     this.#listings = async () => new (await import('./inspect.ts')).Listings(port, server, shards, prefix);
     this.#remaining = new RemainingWork(shards, remember);
     this.#wakeUps = new WakeUps(prefix, port, shards, clock);
-    this.words = replicated ? undefined : new RedisWords(server, shards, this.#resends, remember, this.#listings);
-    this.traits = replicated ? { ...TRAITS, leaves: undefined } : TRAITS;
+    this.values = replicated ? undefined : new RedisWords(server, shards, this.#resends, remember, this.#listings);
+    this.traits = replicated ? { ...TRAITS, values: undefined } : TRAITS;
     this.#incarnation = new Incarnation(port, server);
     if (port.onConnection) this.incarnation = () => this.#incarnation.ask();
   }
@@ -142,8 +142,8 @@ class Redis implements Backend {
       // The line may be too long for one script. The loop ends with `within`: a caller that gave up then has released the claim.
       while (this.#clock.now() < sent + within) {
         const { attempt, time } =
-          claim.answered && this.words
-            ? await this.words.ask(claim, claim.answered, request.args)
+          claim.accepts && this.values
+            ? await this.values.ask(claim, claim.accepts, request.args)
             : readAttempt(await this.#attemptBatcher.ask(request), claim);
         this.#shards.clockOf(key).learn(time, sent); // this asks for the clock again, since the key may have moved to another server
         if (attempt) return attempt;
@@ -155,12 +155,12 @@ class Redis implements Backend {
     }
   }
 
-  async release({ key, id }: Handle, next?: Claim, leave?: Leave): Promise<Release> {
+  async release({ key, id }: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
     try {
       const args = releaseArgs(id, this.#remember);
-      if (leave && this.words) {
-        const { left, reply } = await this.words.leave(key, args, leave);
-        return { ...this.#releaseOf(key, reply), left };
+      if (leave && this.values) {
+        const { stored, reply } = await this.values.leave(key, args, leave);
+        return { ...this.#releaseOf(key, reply), stored };
       }
       // If replicas must acknowledge a grant, the next claim asks by itself.
       const { count } = this.#resends;
@@ -203,7 +203,7 @@ class Redis implements Backend {
     return this.#wakeUps.watch(claim, this.#replicated ? () => wake() : wake, age);
   }
 
-  async *inspect(start: string, listing?: Listing): AsyncIterable<Standing> {
+  async *inspect(start: string, listing?: Listing): AsyncIterable<QueueEntry> {
     yield* (await this.#listings()).inspect(start, listing);
   }
 

@@ -160,7 +160,7 @@ const OF_RIGHTS = /NOPERM|NOAUTH|WRONGPASS|The user executing the script can't|A
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * Looks at the settings of each server and tries what this user may do.
+ * Looks at the settings of each server and attempts what this user may do.
  * @param trial takes and releases a lock, and listens
  * @param acknowledge how many replicas each grant waits for
  */

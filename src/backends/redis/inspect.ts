@@ -1,4 +1,4 @@
-import type { Listing, Standing } from '../../core/contract/backend.ts';
+import type { Listing, QueueEntry } from '../../core/contract/backend.ts';
 import { parts } from './command-batcher.ts';
 import { closedError, meaning } from './errors.ts';
 import { lockOf, nameOf, patternOf, wordsOf } from './keys.ts';
@@ -20,7 +20,7 @@ const LINES_AT_ONCE = 50;
 /** A key that is not free. Either one claim is alone there, or the key has a line, which has to be read. */
 interface TakenKey {
   readonly name: string;
-  readonly alone?: Standing;
+  readonly alone?: QueueEntry;
 }
 
 /** Lists the holders and waiters of one key, or of all keys. */
@@ -37,7 +37,7 @@ export class Listings {
     this.#prefix = prefix;
   }
 
-  async *inspect(start: string, { exact = false, progress }: Listing = {}): AsyncIterable<Standing> {
+  async *inspect(start: string, { exact = false, progress }: Listing = {}): AsyncIterable<QueueEntry> {
     if (this.#port.ended) throw meaning(closedError(), 'inspect'); // an ended client of a Cluster knows no node
     if (exact) {
       yield* await this.#lineOf(start, progress);
@@ -111,8 +111,8 @@ export class Listings {
   }
 
   /** Reads the line of one key, portion by portion. */
-  async #lineOf(name: string, progress?: (looked: number) => void): Promise<Standing[]> {
-    const standings = new Map<bigint, Omit<Standing, 'position'>>(); // a claim that moved on in between is read twice
+  async #lineOf(name: string, progress?: (looked: number) => void): Promise<QueueEntry[]> {
+    const standings = new Map<bigint, Omit<QueueEntry, 'position'>>(); // a claim that moved on in between is read twice
     let place = '';
     do {
       const request = { key: name, args: [place] };

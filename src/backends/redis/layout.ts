@@ -20,13 +20,13 @@ const REST = '.*';
 const MICROS = 16;
 
 /** The last tokens given, or those of a claim: the first, and how many from it on. */
-const TOKENS = { token: MICROS, span: 4 };
+const TOKENS = { token: MICROS, tokenCount: 4 };
 
 /**
  * What a claim asks for, and the channel for its grant: `-` is none. A ? before it says that a claim which does not listen there need not
  * be dead. `ttl` is in ms.
  */
-const ASKED_FOR = { id: WORD, take: NUMBER, of: NUMBER, ttl: NUMBER };
+const ASKED_FOR = { id: WORD, units: NUMBER, capacity: NUMBER, ttl: NUMBER };
 const CLAIM = { ...ASKED_FOR, channel: WORD, label: REST };
 
 /** Makes a layout whose kind tells the version of the format, and what the key of a lock holds. */
@@ -43,10 +43,10 @@ const kind = (
 export const layouts = {
   /** The record of a lock that nobody holds. */
   free: kind('free', {}),
-  /** The record of a claim that is alone, with any number of seats. `seen` is its last sign of life. */
+  /** The record of a claim that is alone, with any number of units. `seen` is its last sign of life. */
   sole: kind('sole', { seen: MICROS }, CLAIM),
   /**
-   * The record of several claims: the seats of all holders, the rooms that they named, each with how many named it, the smallest first, the
+   * The record of several claims: the units of all holders, the rooms that they named, each with how many named it, the smallest first, the
    * room below which these are exact, and the time at which the three keys of the lock expire, ms.
    */
   line: kind('line', {}, { taken: NUMBER, rooms: NUMBERS, exact: NUMBER, keep: NUMBER }),
@@ -60,7 +60,7 @@ export const layouts = {
   /** The beginning of a claim, by which a renewal finds it. */
   hold: { fixed: {}, words: ASKED_FOR },
   /** The demands on a claim: its token may not be below `atLeast` (dashes: any will do); `queue` is 1 or 0. */
-  asked: { fixed: { notAfter: MICROS, atLeast: MICROS, queue: 1, span: 4 }, words: CLAIM },
+  asked: { fixed: { notAfter: MICROS, minToken: MICROS, queue: 1, tokenCount: 4 }, words: CLAIM },
 } as const satisfies Record<string, Layout>;
 
 /** Writes a time or a token as the scripts expect it. */

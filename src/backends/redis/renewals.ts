@@ -1,4 +1,4 @@
-import { type Claim, PLACE_TTL, type Renewal } from '../../core/contract/backend.ts';
+import { type Claim, PLACE_TTL_MS, type Renewal } from '../../core/contract/backend.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
 import { parts } from './command-batcher.ts';
 import type { ReplicatedServers } from './replicated-servers.ts';
@@ -13,7 +13,7 @@ const BATCH = 250;
 const patienceOf = (claims: readonly Claim[]): number =>
   leastOf(
     claims.map(({ ttl }) => ttl),
-    PLACE_TTL,
+    PLACE_TTL_MS,
   ) / 4;
 
 /**

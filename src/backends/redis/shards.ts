@@ -56,7 +56,7 @@ export const repliesTo = (requests: readonly Request[], reply: unknown): unknown
   requests.length === 1 ? [reply] : (reply as unknown[]);
 
 /** A claim that nobody makes. */
-const NOBODY = { id: '-', take: 1, of: 1, span: 1, ttl: 1_000, queue: false, within: 1_000, label: '' };
+const NOBODY = { id: '-', units: 1, capacity: 1, tokenCount: 1, ttl: 1_000, queue: false, within: 1_000, label: '' };
 
 /** The number of names by which a proxy that spreads names over servers is found. It hides from that once in 30,000 times, at most. */
 const NAMES = 16;

@@ -165,6 +165,6 @@ export class WakeUps {
     asker?.wake(undefined, leftIn(leftMail?.words, time ?? Number.POSITIVE_INFINITY));
     const mail = readMail(message);
     const waiter = mail && this.#waiting.addressee(mail.id);
-    if (waiter) waiter.wake({ granted: true, token: mail.token, span: mail.span, validFor: mail.validFor });
+    if (waiter) waiter.wake({ granted: true, token: mail.token, tokenCount: mail.tokenCount, validFor: mail.validFor });
   }
 }

@@ -1,4 +1,4 @@
-import type { Attempt, Claim, Renewal, Standing } from '../../core/contract/backend.ts';
+import type { Attempt, Claim, QueueEntry, Renewal } from '../../core/contract/backend.ts';
 import { invalid } from '../../core/contract/errors.ts';
 import { type Layout, layouts, NO_TOKEN } from './layout.ts';
 
@@ -28,13 +28,24 @@ export const MICRO = 1_000;
  * @param remember ms for which a key that nobody uses keeps its last token
  */
 export function attemptArgs(claim: Claim, channel: string, notAfter: number, remember: number): string[] {
-  const { id, take, of, queue, span, label, atLeast = NO_TOKEN } = claim;
+  const { id, units, capacity, queue, tokenCount, label, minToken = NO_TOKEN } = claim;
   if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', claim.key);
   const ttl = Math.ceil(claim.ttl);
   const grantsTo = queue ? channel : '-';
   const limit = Math.floor(notAfter * MICRO);
   return [
-    writeAttempt({ notAfter: limit, atLeast, queue: queue ? 1 : 0, span, id, take, of, ttl, channel: grantsTo, label }),
+    writeAttempt({
+      notAfter: limit,
+      minToken,
+      queue: queue ? 1 : 0,
+      tokenCount,
+      id,
+      units,
+      capacity,
+      ttl,
+      channel: grantsTo,
+      label,
+    }),
     `${ttl + remember}`,
   ];
 }
@@ -70,7 +81,7 @@ export function readAttempt(
   if (token === '0') return { attempt: { granted: false, ahead: Number(third), retryAfter: Number(wait) }, time };
   if (token === '-1') return { attempt: { granted: false, late: true }, time };
   if (token === '-2') return { attempt: undefined, time };
-  return { attempt: { granted: true, token: BigInt(token!), span: Number(third), validFor }, time };
+  return { attempt: { granted: true, token: BigInt(token!), tokenCount: Number(third), validFor }, time };
 }
 
 /** Reads a reply of lua/release.lua or lua/evict.lua. `more` says that the line has more work than one script does. */
@@ -90,7 +101,7 @@ export interface Mail {
   readonly id: string;
   readonly token: bigint;
   /** The number of tokens in a row; one, if an older version told it. */
-  readonly span: number;
+  readonly tokenCount: number;
   /** The time since the last answered attempt, ms. */
   readonly validFor: number;
 }
@@ -117,21 +128,21 @@ export function readLeft(
 export function readMail(message: string): Mail | undefined {
   const match = /^(\d+) (\S+) (\d+)(?: (\d+))?$/.exec(message);
   if (!match) return undefined;
-  const [, token, id, validFor, span] = match;
-  return { token: BigInt(token!), id: id!, validFor: Number(validFor), span: Number(span ?? 1) };
+  const [, token, id, validFor, tokenCount] = match;
+  return { token: BigInt(token!), id: id!, validFor: Number(validFor), tokenCount: Number(tokenCount ?? 1) };
 }
 
 const STANDING = /^([01]) (\d+) (\d+) (\d+) (\d+) (.*)$/s;
 
 /** Reads a claim of lua/include/standing.lua. @param now the time of the engine, µs */
-export function readStanding(key: string, now: string, row: string): Omit<Standing, 'position'> {
-  const [, held, token, expiry, take, of, label] = STANDING.exec(row)!;
+export function readStanding(key: string, now: string, row: string): Omit<QueueEntry, 'position'> {
+  const [, held, token, expiry, units, capacity, label] = STANDING.exec(row)!;
   return {
     key,
     held: held === '1',
     token: BigInt(token!),
-    take: Number(take),
-    of: Number(of),
+    units: Number(units),
+    capacity: Number(capacity),
     label: label!,
     // A token is the time at which it was given, or just after it.
     since: Math.max(0, Number(now) - Number(token)) / MICRO,
@@ -140,7 +151,7 @@ export function readStanding(key: string, now: string, row: string): Omit<Standi
 }
 
 /** Sorts the holders before the waiters, even where a raise gave a holder a later token. */
-export const inOrder = (standings: readonly Omit<Standing, 'position'>[]): Standing[] =>
+export const inOrder = (standings: readonly Omit<QueueEntry, 'position'>[]): QueueEntry[] =>
   [...standings]
     .sort((a, b) => Number(b.held) - Number(a.held) || Number(a.token - b.token))
     .map((standing, position) => ({ ...standing, position }));

@@ -1,5 +1,13 @@
-import type { Answerable, Attempt, Claim, Leave, Listing, Remembered, Words } from '../../core/contract/backend.ts';
-import { SHORTEST_STAY } from '../../core/contract/left.ts';
+import type {
+  Attempt,
+  Claim,
+  Listing,
+  NewValue,
+  ValueCondition,
+  ValueRecord,
+  Values,
+} from '../../core/contract/backend.ts';
+import { MIN_VALUE_TTL_MS } from '../../core/contract/left.ts';
 import { leftIn, readRecord, rememberedIn } from '../shared/record.ts';
 import type { Listings } from './inspect.ts';
 import { wordsOf } from './keys.ts';
@@ -16,7 +24,7 @@ const LEFT = 4;
 const RECENT = 10_000;
 
 /** The words under the keys of locks, each in a key beside the lock, which expires. */
-export class RedisWords implements Words {
+export class RedisWords implements Values {
   readonly #server: Server;
   readonly #shards: Shards;
   readonly #resends: Resends;
@@ -31,13 +39,13 @@ export class RedisWords implements Words {
     this.#listings = listings;
   }
 
-  look(key: string): Promise<Remembered> {
+  look(key: string): Promise<ValueRecord> {
     return this.#server.command('look for words', 'GET', [wordsOf(this.#shards.keyOf(key))]).then((stored) => {
       if (stored === null) return rememberedIn(undefined, 0);
       const record = readRecord(String(stored), MICRO);
       const now = this.#shards.clockOf(key).lately(RECENT);
-      // The server drops what is over, by its own clock. But tries may count for longer than the words beside them, and words for less.
-      const isDropped = record.counts <= record.until && record.until - record.at > SHORTEST_STAY;
+      // The server drops what is over, by its own clock. But attempts may count for longer than the words beside them, and words for less.
+      const isDropped = record.counts <= record.until && record.until - record.at > MIN_VALUE_TTL_MS;
       if (now !== undefined && (isDropped || record.until <= now)) return rememberedIn(record, now);
       return this.#shards.learnTime(key).then((time) => rememberedIn(record, time));
     });
@@ -58,7 +66,11 @@ export class RedisWords implements Words {
    * @param attempt the arguments of the attempt itself
    * @returns the same as `readAttempt`
    */
-  async ask(claim: Claim, answered: Answerable, attempt: readonly string[]): Promise<ReturnType<typeof readAttempt>> {
+  async ask(
+    claim: Claim,
+    answered: ValueCondition,
+    attempt: readonly string[],
+  ): Promise<ReturnType<typeof readAttempt>> {
     const { age, mark, counts } = answered;
     const oldest = Math.min(ANY_AGE, Math.floor(age * MICRO));
     const counted = counts === 0 ? 0 : Math.ceil((claim.ttl + counts) * MICRO);
@@ -67,22 +79,22 @@ export class RedisWords implements Words {
     if (String(reply[0]) === '=') return this.#answer(reply);
     const outcome = readAttempt(reply[0], claim);
     if (!outcome.attempt || (!outcome.attempt.granted && outcome.attempt.late)) return outcome;
-    const known = outcome.attempt.granted ? counts > 0 && { tries: Number(reply[1]) } : { mark: String(reply[2]) };
+    const known = outcome.attempt.granted ? counts > 0 && { attempts: Number(reply[1]) } : { mark: String(reply[2]) };
     return { ...outcome, attempt: { ...outcome.attempt, ...known } };
   }
 
   #answer([, now, token, since, ends, text]: unknown[]): { attempt: Attempt; time: number } {
     const time = Number(now) / MICRO;
-    return { attempt: { granted: false, left: leftIn(readWords(token, since, ends, text), time) }, time };
+    return { attempt: { granted: false, value: leftIn(readWords(token, since, ends, text), time) }, time };
   }
 
   /** Gives up a hold and leaves words. @param release the arguments of the release itself */
-  async leave(key: string, release: readonly string[], leave: Leave): Promise<{ left: boolean; reply: unknown }> {
+  async leave(key: string, release: readonly string[], leave: NewValue): Promise<{ stored: boolean; reply: unknown }> {
     const { text, ttl, ageless } = leave;
     const args = [...release, text, `${Math.ceil(ttl * MICRO)}`, ageless ? '1' : '0'];
     const ask = (): Promise<unknown> => this.#shards.askOfWords(LEAVE, { key, args });
     const reply = await this.#resends.once(ask, (answer) => Number(answer) !== 0);
     const left = Number(reply) >= LEFT;
-    return { left, reply: left ? Number(reply) - LEFT : reply };
+    return { stored: left, reply: left ? Number(reply) - LEFT : reply };
   }
 }

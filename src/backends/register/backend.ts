@@ -5,10 +5,10 @@ import {
   type Finding,
   type Handle,
   type Listing,
-  LONGEST_PLACE_TTL,
+  MAX_PLACE_TTL_MS,
+  type QueueEntry,
   type Release,
   type Renewal,
-  type Standing,
   type Traits,
   type Wake,
 } from '../../core/contract/backend.ts';
@@ -49,7 +49,7 @@ export function register(store: RegisterStore, options: RegisterOptions = {}): B
 class Register implements Backend {
   readonly name: string;
   readonly traits: Traits;
-  readonly notes: RegisterNotes;
+  readonly hints: RegisterNotes;
   readonly inspect?: Backend['inspect'];
   readonly watch?: Backend['watch'];
   readonly #calls: Calls;
@@ -65,19 +65,19 @@ class Register implements Backend {
     this.#calls = calls;
     this.#folder = `${calls.prefix}/l/`;
     this.name = store.name;
-    this.notes = new RegisterNotes(calls);
+    this.hints = new RegisterNotes(calls);
     this.traits = {
-      seats: 'counted',
+      units: 'counted',
       fair: true,
-      racesToJoin: true,
+      joinsByRace: true,
       fencing: 'durable',
-      spans: true,
+      tokenBlocks: true,
       wakes: store.watch ? 'watch' : 'never',
       expires: true,
       ...(!store.tellsTime && { observedExpiry: true }),
-      keptBy: 'lease',
+      lifetime: 'lease',
       renewedFrom: 'anywhere',
-      placeTtl: LONGEST_PLACE_TTL,
+      placeTtl: MAX_PLACE_TTL_MS,
       ...(store.spin && { spin: store.spin }),
       ttl: { min: store.minTtl ?? (store.tellsTime ? 1 : 100), max: LONGEST },
     };
@@ -151,21 +151,21 @@ class Register implements Backend {
     return watch.add(claim, () => wake());
   }
 
-  async *#inspect(prefix: string, { exact = false, progress }: Listing): AsyncIterable<Standing> {
+  async *#inspect(prefix: string, { exact = false, progress }: Listing): AsyncIterable<QueueEntry> {
     if (exact) return yield* await this.#standings(this.#folder + nameOf(prefix), (key) => key === prefix);
     const names = this.#calls.store.list!(this.#folder + headOf(prefix));
     yield* standings(names, (name) => this.#standings(name, (key) => key.startsWith(prefix)), progress);
   }
 
-  async #standings(name: string, isWanted: (key: string) => boolean): Promise<Standing[]> {
+  async #standings(name: string, isWanted: (key: string) => boolean): Promise<QueueEntry[]> {
     const entry = await this.#calls.read(name);
     const key = entry.text === undefined ? undefined : keyOf(entry.text);
     if (key === undefined || !isWanted(key)) return [];
     const line = this.#line(key).learn(entry);
-    return line.places.map(({ token, held, take, of, label, joined }, position) => {
+    return line.places.map(({ token, held, units, capacity, label, joined }, position) => {
       const remaining = line.remaining(position);
       const since = joined === undefined || entry.now === undefined ? undefined : Math.max(0, entry.now - joined);
-      return { key, held, position, token, take, of, label, remaining, ...(since !== undefined && { since }) };
+      return { key, held, position, token, units, capacity, label, remaining, ...(since !== undefined && { since }) };
     });
   }
 }

@@ -6,8 +6,8 @@ const FORM = 1;
 /** A claim in the line of its key. */
 export interface Place {
   readonly id: string;
-  readonly take: number;
-  readonly of: number;
+  readonly units: number;
+  readonly capacity: number;
   readonly label: string;
   token: bigint;
   /** Admitted by the rule. Kept, because a hold lives longer than a place. */

@@ -1,4 +1,4 @@
-import type { Standing } from '../../core/contract/backend.ts';
+import type { QueueEntry } from '../../core/contract/backend.ts';
 
 /** Reads under way at a time. */
 const AT_ONCE = 16;
@@ -10,11 +10,11 @@ const AT_ONCE = 16;
  */
 export async function* standings(
   names: AsyncIterable<string>,
-  read: (name: string) => Promise<readonly Standing[]>,
+  read: (name: string) => Promise<readonly QueueEntry[]>,
   progress?: (looked: number) => void,
-): AsyncIterable<Standing> {
+): AsyncIterable<QueueEntry> {
   let looked = 0;
-  async function* all(some: readonly string[]): AsyncIterable<Standing> {
+  async function* all(some: readonly string[]): AsyncIterable<QueueEntry> {
     for (const line of await Promise.all(some.map(read))) {
       yield* line;
       progress?.(++looked);

@@ -79,9 +79,9 @@ export class OpenLine implements Line {
     return this.places.find((place) => place.id === id);
   }
 
-  #join({ id, take, of, label, ttl, span, atLeast = 0n, ...rest }: Claim): Place {
-    const token = this.#reserve(atLeast > this.last ? atLeast : this.last + 1n, span);
-    const place: Place = { id, take, of, label, token, held: false, ttl, beat: 0, life: 0 };
+  #join({ id, units, capacity, label, ttl, tokenCount, minToken = 0n, ...rest }: Claim): Place {
+    const token = this.#reserve(minToken > this.last ? minToken : this.last + 1n, tokenCount);
+    const place: Place = { id, units, capacity, label, token, held: false, ttl, beat: 0, life: 0 };
     if (this.#sight.at !== undefined) place.joined = this.#sight.at;
     this.places.push(place);
     this.#beat(place, placeTtlOf({ ttl, ...rest }));
@@ -94,8 +94,8 @@ export class OpenLine implements Line {
     if (mine.held) {
       // A hold never expires sooner: this attempt may be an old message.
       this.#beat(mine, Math.max(left, claim.ttl));
-      if (claim.atLeast !== undefined && claim.atLeast > mine.token)
-        mine.token = this.#reserve(claim.atLeast, claim.span);
+      if (claim.minToken !== undefined && claim.minToken > mine.token)
+        mine.token = this.#reserve(claim.minToken, claim.tokenCount);
       return { ...grant(mine), validFor: claim.ttl };
     }
     if (left < mine.life * (1 - FRESH)) this.#beat(mine, placeTtlOf(claim));
@@ -103,8 +103,8 @@ export class OpenLine implements Line {
   }
 
   /** The token, with those that follow it in its span. */
-  #reserve(token: bigint, span: number): bigint {
-    const last = token + BigInt(span) - 1n;
+  #reserve(token: bigint, tokenCount: number): bigint {
+    const last = token + BigInt(tokenCount) - 1n;
     if (last > this.last) this.last = last;
     return token;
   }

@@ -1,5 +1,5 @@
 import { backOff } from '../../core/claims/pause.ts';
-import type { Notes } from '../../core/contract/backend.ts';
+import type { Hints } from '../../core/contract/backend.ts';
 import { sleep } from '../../core/contract/promises.ts';
 import { type Calls, MOST_CONFLICTS } from './calls.ts';
 import { noteOf, noteText } from './document.ts';
@@ -10,7 +10,7 @@ import { byStore, Sightings } from './sightings.ts';
 export const RIVALRY = { pause: 2, jitter: 1, bound: 250 };
 
 /** Notes in a register. The last write stays. Without a clock of the store, a note is over when it was seen unchanged for its time. */
-export class RegisterNotes implements Notes {
+export class RegisterNotes implements Hints {
   readonly #calls: Calls;
   /** Where the store has no clock. */
   readonly #seen = new Sightings(1_000);

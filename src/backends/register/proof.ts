@@ -41,7 +41,7 @@ const writing =
 async function wrong(calls: Calls, always: boolean): Promise<string | undefined> {
   const { clock, prefix, store } = calls;
   const name = `${prefix}/proof`;
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let attempts = 0; attempts < MOST_TRIES; attempts++) {
     const { text, version } = await calls.read(name);
     if (text === undefined) {
       await writing(calls, name)();
@@ -59,7 +59,7 @@ async function wrong(calls: Calls, always: boolean): Promise<string | undefined>
       if (taken[0]!.version !== undefined) await writing(calls, name, RACED)(taken[0]!.version);
       return undefined;
     }
-    await sleep(clock, backOff(RIVALRY, tries, clock.random()));
+    await sleep(clock, backOff(RIVALRY, attempts, clock.random()));
   }
   return undefined;
 }

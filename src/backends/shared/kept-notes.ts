@@ -1,8 +1,8 @@
-import type { Notes } from '../../core/contract/backend.ts';
+import type { Hints } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 
 /** Keeps notes in this process. */
-export function keptNotes(clock: Clock): Notes {
+export function keptNotes(clock: Clock): Hints {
   const notes = new Map<string, { readonly text: string; readonly expires: number }>();
   return {
     read: async (name) => {

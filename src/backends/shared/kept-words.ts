@@ -1,4 +1,12 @@
-import type { Answerable, Attempt, Claim, Leave, Left, Remembered, Words } from '../../core/contract/backend.ts';
+import type {
+  Attempt,
+  Claim,
+  NewValue,
+  StoredValue,
+  ValueCondition,
+  ValueRecord,
+  Values,
+} from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { answerIn, countedIn, type KeyRecord, leavingIn, overAt, rememberedIn } from './record.ts';
 
@@ -6,7 +14,7 @@ import { answerIn, countedIn, type KeyRecord, leavingIn, overAt, rememberedIn } 
 const SWEPT = 2;
 
 /** The words of keys, in this process. */
-export class KeptWords implements Words {
+export class KeptWords implements Values {
   readonly #records = new Map<string, KeyRecord>();
   readonly #clock: Clock;
 
@@ -14,7 +22,7 @@ export class KeptWords implements Words {
     this.#clock = clock;
   }
 
-  async look(key: string): Promise<Remembered> {
+  async look(key: string): Promise<ValueRecord> {
     return rememberedIn(this.#records.get(key), this.#clock.now());
   }
 
@@ -26,7 +34,7 @@ export class KeptWords implements Words {
     yield* [...this.#records.keys()].filter((key) => key.startsWith(prefix));
   }
 
-  answer(key: string, answered: Answerable): Left | undefined {
+  answer(key: string, answered: ValueCondition): StoredValue | undefined {
     return answerIn(this.#records.get(key), answered, this.#clock.now());
   }
 
@@ -34,14 +42,14 @@ export class KeptWords implements Words {
    * Adds to the answer to an attempt what is known of the holds before, or of this one.
    * @param first the token of the claim that stands first
    */
-  told(claim: Claim, answered: Answerable, attempt: Attempt, first: bigint | undefined): Attempt {
+  told(claim: Claim, answered: ValueCondition, attempt: Attempt, first: bigint | undefined): Attempt {
     const { key } = claim;
     const counted = countedIn(this.#records.get(key), claim, answered, attempt, this.#clock.now(), first);
     if (counted.changed) this.#keep(key, counted.changed);
     return counted.attempt;
   }
 
-  leave(key: string, token: bigint, leave: Leave): void {
+  leave(key: string, token: bigint, leave: NewValue): void {
     this.#keep(key, leavingIn(token, leave, this.#clock.now()));
   }
 

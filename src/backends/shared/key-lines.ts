@@ -1,11 +1,11 @@
-import type { Seats } from '../../core/contract/admission.ts';
+import type { Units } from '../../core/contract/admission.ts';
 import type { Claim, Grant, Wake } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { ArrivalLine } from '../../core/line/line.ts';
 
 export interface Entry {
   readonly claim: Claim;
-  readonly seats: Seats;
+  readonly seats: Units;
   token: bigint;
   readonly joined: number;
   held: boolean;

@@ -1,4 +1,4 @@
-import { ALL_SEATS, admitted, isExclusive, type Seats } from '../../core/contract/admission.ts';
+import { ALL_UNITS, admitted, isExclusive, type Units } from '../../core/contract/admission.ts';
 
 /** After this time a claim that watches an admitted permit reads the line again, if the line has changed. ms. */
 export const UNTOLD = 10_000;
@@ -26,7 +26,7 @@ export interface Refused<M> {
  * - Any holder may make room for a permit. So the first waiting permit watches the whole line. Each later one watches its
  *   predecessor, which tells when it is admitted.
  */
-export function verdictOn<M extends Seats>(line: readonly M[], at: number): Admitted | Refused<M> {
+export function verdictOn<M extends Units>(line: readonly M[], at: number): Admitted | Refused<M> {
   const mine = line[at]!;
   const inside = admitted(line);
   if (at < inside) {
@@ -38,12 +38,12 @@ export function verdictOn<M extends Seats>(line: readonly M[], at: number): Admi
   return { admitted: false, ahead: at, behind, relayed };
 }
 
-function obstacle<M extends Seats>(line: readonly M[], at: number, inside: number): M | undefined {
+function obstacle<M extends Units>(line: readonly M[], at: number, inside: number): M | undefined {
   const mine = line[at]!;
   const predecessor = line[at - 1]!;
   if (isExclusive(mine) || isExclusive(predecessor)) return predecessor;
-  if (mine.of === ALL_SEATS) return line.slice(0, at).findLast(isExclusive);
+  if (mine.capacity === ALL_UNITS) return line.slice(0, at).findLast(isExclusive);
   return at > inside ? predecessor : undefined;
 }
 
-const isPermit = (seats: Seats): boolean => !isExclusive(seats) && seats.of !== ALL_SEATS;
+const isPermit = (seats: Units): boolean => !isExclusive(seats) && seats.capacity !== ALL_UNITS;

@@ -1,4 +1,11 @@
-import type { Answerable, Attempt, Claim, Leave, Left, Remembered } from '../../core/contract/backend.ts';
+import type {
+  Attempt,
+  Claim,
+  NewValue,
+  StoredValue,
+  ValueCondition,
+  ValueRecord,
+} from '../../core/contract/backend.ts';
 import { invalid, type LockError } from '../../core/contract/errors.ts';
 import { isAnswer, NO_MARK } from '../../core/contract/left.ts';
 
@@ -11,7 +18,7 @@ export interface KeyRecord {
    * The number of holds, of claims that count, begun since words were last left; the token and the mark of the last one, and until when
    * they count.
    */
-  readonly tries: number;
+  readonly attempts: number;
   readonly begun: bigint;
   readonly mark: string;
   readonly counts: number;
@@ -22,7 +29,7 @@ export interface KeyRecord {
   readonly text: string;
 }
 
-const NOTHING: KeyRecord = { tries: 0, begun: 0n, mark: NO_MARK, counts: 0, token: 0n, at: 0, until: 0, text: '' };
+const NOTHING: KeyRecord = { attempts: 0, begun: 0n, mark: NO_MARK, counts: 0, token: 0n, at: 0, until: 0, text: '' };
 
 /** Words without an age are stored as if they were left when they are over. The rounding of both times differs by so much, ms. */
 const AGELESS = 1;
@@ -31,14 +38,14 @@ const AGELESS = 1;
 export function leftIn(
   record: Pick<KeyRecord, 'text' | 'token' | 'at' | 'until'> | undefined,
   now: number,
-): Left | undefined {
+): StoredValue | undefined {
   if (!record || record.until <= now) return undefined;
   const { text, token, at, until } = record;
   return { text, token, age: until - at <= AGELESS ? 0 : now - at, validFor: until - now };
 }
 
 /** Gives the words that answer a claim. */
-export function answerIn(record: KeyRecord | undefined, { age }: Answerable, now: number): Left | undefined {
+export function answerIn(record: KeyRecord | undefined, { age }: ValueCondition, now: number): StoredValue | undefined {
   const left = leftIn(record, now);
   return left && isAnswer(left, age) ? left : undefined;
 }
@@ -47,13 +54,13 @@ export function answerIn(record: KeyRecord | undefined, { age }: Answerable, now
 function begunIn(
   record: KeyRecord | undefined,
   token: bigint,
-  { mark, counts }: Answerable,
+  { mark, counts }: ValueCondition,
   ttl: number,
   now: number,
 ): KeyRecord | undefined {
   if (counts === 0 || record?.begun === token) return record;
-  const tries = triesIn(record, now) + 1;
-  return { ...(record ?? NOTHING), tries, begun: token, mark, counts: now + ttl + counts };
+  const attempts = attemptsIn(record, now) + 1;
+  return { ...(record ?? NOTHING), attempts, begun: token, mark, counts: now + ttl + counts };
 }
 
 /**
@@ -64,7 +71,7 @@ function begunIn(
 export function countedIn(
   record: KeyRecord | undefined,
   { ttl }: Claim,
-  answered: Answerable,
+  answered: ValueCondition,
   attempt: Attempt,
   now: number,
   first: bigint | undefined,
@@ -73,11 +80,11 @@ export function countedIn(
     return { attempt: attempt.late ? attempt : { ...attempt, mark: markBehind(record, first, now) } };
   const begun = begunIn(record, attempt.token, answered, ttl, now);
   if (!begun || answered.counts === 0) return { attempt };
-  return { attempt: { ...attempt, tries: begun.tries }, ...(begun !== record && { changed: begun }) };
+  return { attempt: { ...attempt, attempts: begun.attempts }, ...(begun !== record && { changed: begun }) };
 }
 
-/** Makes the record with words, which end the tries. */
-export const leavingIn = (token: bigint, { text, ttl, ageless = false }: Leave, now: number): KeyRecord => ({
+/** Makes the record with words, which end the attempts. */
+export const leavingIn = (token: bigint, { text, ttl, ageless = false }: NewValue, now: number): KeyRecord => ({
   ...NOTHING,
   token,
   at: ageless ? now + ttl : now,
@@ -85,25 +92,25 @@ export const leavingIn = (token: bigint, { text, ttl, ageless = false }: Leave, 
   text,
 });
 
-const triesIn = (record: KeyRecord | undefined, now: number): number =>
-  record && now < record.counts ? record.tries : 0;
+const attemptsIn = (record: KeyRecord | undefined, now: number): number =>
+  record && now < record.counts ? record.attempts : 0;
 
 /** Gives what a claim sees of the one that stands first: an earlier hold, which failed or died, may have set the mark. */
 export const markBehind = (record: KeyRecord | undefined, first: bigint | undefined, now: number): string =>
   record && record.begun === first && now < record.counts ? record.mark : NOTHING.mark;
 
-export function rememberedIn(record: KeyRecord | undefined, now: number): Remembered {
-  const left = leftIn(record, now);
+export function rememberedIn(record: KeyRecord | undefined, now: number): ValueRecord {
+  const value = leftIn(record, now);
   const { begun, mark } = record && now < record.counts ? record : NOTHING;
-  return { ...(left && { left }), tries: triesIn(record, now), mark, begun };
+  return { ...(value && { value }), attempts: attemptsIn(record, now), mark, begun };
 }
 
 /** Gives the time from which on nothing of the record counts. */
 export const overAt = ({ counts, until }: KeyRecord): number => Math.max(counts, until);
 
 /** Writes a record as text, for engines that store it so. The words are last, and may contain anything. */
-export const writeRecord = ({ tries, begun, mark, counts, token, at, until, text }: KeyRecord): string =>
-  `1 ${tries} ${begun} ${mark} ${Math.ceil(counts)} ${token} ${Math.floor(at)} ${Math.ceil(until)} ${text}`;
+export const writeRecord = ({ attempts, begun, mark, counts, token, at, until, text }: KeyRecord): string =>
+  `1 ${attempts} ${begun} ${mark} ${Math.ceil(counts)} ${token} ${Math.floor(at)} ${Math.ceil(until)} ${text}`;
 
 /** Makes the error for stored text of another format. */
 export const unknownFormat = (): LockError =>
@@ -119,9 +126,9 @@ export function readRecord(stored: string, unit = 1): KeyRecord {
   const found = RECORD.exec(stored);
   if (!found) throw unknownFormat();
   // The match is not taken apart as a list: to iterate over it takes as long as all the rest here.
-  const { 0: head, 1: tries, 2: begun, 3: mark, 4: counts, 5: token, 6: at, 7: until } = found;
+  const { 0: head, 1: attempts, 2: begun, 3: mark, 4: counts, 5: token, 6: at, 7: until } = found;
   return {
-    tries: Number(tries),
+    attempts: Number(attempts),
     begun: BigInt(begun!),
     mark: mark!,
     counts: Number(counts) / unit,

@@ -62,7 +62,7 @@ export class MailboxClaims extends WaitingClaims {
   /** Wakes the claims of a key that words may answer: some were left. */
   wakeAnswerable(key: string): void {
     this.noteMissed();
-    for (const { claim, wake } of [...this.values()]) if (claim.answered && claim.key === key) wake();
+    for (const { claim, wake } of [...this.values()]) if (claim.accepts && claim.key === key) wake();
   }
 
   /** Wakes all claims, or some of them, after a time in which a message may have been lost. */

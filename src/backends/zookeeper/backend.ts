@@ -4,13 +4,13 @@ import {
   type Claim,
   type Finding,
   type Handle,
-  type Leave,
+  type Hints,
   type Listing,
-  LONGEST_PLACE_TTL,
-  type Notes,
+  MAX_PLACE_TTL_MS,
+  type NewValue,
+  type QueueEntry,
   type Release,
   type Renewal,
-  type Standing,
   type Traits,
   type Wake,
 } from '../../core/contract/backend.ts';
@@ -50,8 +50,8 @@ export function zookeeper(options: ZookeeperOptions): Backend {
 class Zookeeper implements Backend {
   readonly name = 'zookeeper';
   readonly traits: Traits;
-  readonly notes: Notes;
-  readonly words: ZookeeperWords;
+  readonly hints: Hints;
+  readonly values: ZookeeperWords;
   readonly #settings: Settings;
   readonly #session: Session;
   readonly #places: Places;
@@ -64,31 +64,31 @@ class Zookeeper implements Backend {
     this.#places = new Places(root, acl);
     this.#admissions = new Admissions(this.#places, clock);
     const ask: Ask = (what, act) => this.#translateErrors(what, PATIENCE, act);
-    this.notes = new ZookeeperNotes(root, acl, ask);
-    this.words = new ZookeeperWords(new WordsNodes(root, acl), this.#places, clock, ask);
+    this.hints = new ZookeeperNotes(root, acl, ask);
+    this.values = new ZookeeperWords(new WordsNodes(root, acl), this.#places, clock, ask);
     this.#session = new Session(servers, { timeout, tls, auth }, clock, {
       onConnection: (connection) => this.#clear(connection),
       onExpiry: (session) => this.#places.expired(session),
       doubtful: (session) => this.#places.doubtful(session),
     });
     this.traits = {
-      seats: 'counted',
+      units: 'counted',
       fair: true,
       fencing: 'always',
-      spans: false,
+      tokenBlocks: false,
       wakes: 'watch',
       expires: false,
-      keptBy: 'session',
-      outlives: timeout,
-      placeTtl: LONGEST_PLACE_TTL,
-      leaves: { max: LONGEST_WORDS },
+      lifetime: 'session',
+      sessionGrace: timeout,
+      placeTtl: MAX_PLACE_TTL_MS,
+      values: { maxBytes: LONGEST_WORDS },
       // The servers only know the session, so all locks of a dead process are freed together.
       ttl: { min: timeout, max: LONGEST },
     };
   }
 
   async attempt(claim: Claim): Promise<Attempt> {
-    if (claim.atLeast !== undefined) {
+    if (claim.minToken !== undefined) {
       const message = 'ZooKeeper numbers its tokens itself: it cannot serve in a quorum that raises them';
       throw new LockError('LOCK_UNSUPPORTED', message, { key: claim.key, backend: this.name });
     }
@@ -96,7 +96,7 @@ class Zookeeper implements Backend {
       this.#places.begin(claim);
       return this.#translateErrors(`queue for ${JSON.stringify(claim.key)}`, claim.within, (connection, began) => {
         const attempt = (): Promise<Attempt> => this.#admissions.attempt(connection, claim, began);
-        return claim.answered ? this.words.ask(connection, claim, claim.answered, began, attempt) : attempt();
+        return claim.accepts ? this.values.ask(connection, claim, claim.accepts, began, attempt) : attempt();
       });
     });
   }
@@ -110,16 +110,16 @@ class Zookeeper implements Backend {
     return Promise.all(claims.map((claim) => renewed(claim).catch((): Renewal => 'unknown')));
   }
 
-  async release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
+  async release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
     const released = await this.#release(handle, leave);
     return next && leave ? { ...released, next: await this.attempt(next) } : released;
   }
 
-  #release(handle: Handle, leave?: Leave): Promise<Release> {
+  #release(handle: Handle, leave?: NewValue): Promise<Release> {
     return this.#turns.take(handle.id, () => {
       if (leave) {
         return this.#translateErrors(`keep words under ${JSON.stringify(handle.key)}`, PATIENCE, (connection) =>
-          this.words.leave(connection, handle, leave),
+          this.values.leave(connection, handle, leave),
         );
       }
       if (this.#places.endUnsent(handle)) return Promise.resolve({ freed: false });
@@ -148,10 +148,10 @@ class Zookeeper implements Backend {
       return !grant;
     };
     const watch = new LineWatch(look, wake, this.#settings.clock);
-    return armed(claim.answered ? [watch, this.words.listen(claim, wake)] : [watch]);
+    return armed(claim.accepts ? [watch, this.values.listen(claim, wake)] : [watch]);
   }
 
-  async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<Standing> {
+  async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<QueueEntry> {
     try {
       const connection = await this.#session.connection(PATIENCE);
       if (exact) yield* lineAt(connection, prefix, this.#places.parent(prefix));

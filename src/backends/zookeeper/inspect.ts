@@ -1,5 +1,5 @@
 import { admitted } from '../../core/contract/admission.ts';
-import type { Listing, Standing } from '../../core/contract/backend.ts';
+import type { Listing, QueueEntry } from '../../core/contract/backend.ts';
 import { decodeKey, type Member, sortedLine } from './names.ts';
 import { caughtUp, list, listNow, read, removeNode } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
@@ -13,7 +13,7 @@ export async function* census(
   root: string,
   prefix: string,
   progress: Listing['progress'],
-): AsyncIterable<Standing> {
+): AsyncIterable<QueueEntry> {
   const { names } = await listNow(connection, root);
   for (const [looked, segment] of [...names].sort().entries()) {
     const key = decodeKey(segment);
@@ -24,12 +24,12 @@ export async function* census(
 }
 
 /** All claims on one key, as of now. */
-export async function* lineAt(connection: Connection, key: string, parent: string): AsyncIterable<Standing> {
+export async function* lineAt(connection: Connection, key: string, parent: string): AsyncIterable<QueueEntry> {
   await caughtUp(connection, parent);
   yield* standings(connection, key, parent);
 }
 
-async function* standings(connection: Connection, key: string, parent: string): AsyncIterable<Standing> {
+async function* standings(connection: Connection, key: string, parent: string): AsyncIterable<QueueEntry> {
   const line = sortedLine((await list(connection, parent)).names);
   const inside = admitted(line);
   for (let from = 0; from < line.length; from += BATCH) {
@@ -37,11 +37,11 @@ async function* standings(connection: Connection, key: string, parent: string): 
     const nodes = await Promise.all(batch.map(({ name }) => read(connection, `${parent}/${name}`)));
     for (const [at, node] of nodes.entries()) {
       if (!node) continue; // it has left meanwhile
-      const { take, of }: Member = batch[at]!;
+      const { units, capacity }: Member = batch[at]!;
       const position = from + at;
       const label = node.data.toString('utf8');
       const remaining = Number.POSITIVE_INFINITY;
-      yield { key, held: position < inside, position, token: node.stat.czxid, take, of, label, remaining };
+      yield { key, held: position < inside, position, token: node.stat.czxid, units, capacity, label, remaining };
     }
   }
 }

@@ -1,18 +1,18 @@
-import { ALL_SEATS, EXCLUSIVE, type Seats, SHARED } from '../../core/contract/admission.ts';
+import { ALL_UNITS, EXCLUSIVE, SHARED, type Units } from '../../core/contract/admission.ts';
 import type { Claim } from '../../core/contract/backend.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
 
 /**
  * The names of Curator's recipes, so that its locks and ours stand in one line: `_c_<guid>-`, then `lock-` (a mutex) or `__WRIT__` or
  * `__READ__` (a read-write lock), then the number that the server appends. Curator has no recipe for permits in this layout. Ours
- * name their seats before `lock-`: `_c_<guid>-2of5-lock-`.
+ * name their units before `lock-`: `_c_<guid>-2of5-lock-`.
  */
 const NAME = /^(?:_c_(.+?)-)?(?:(\d{1,10})of(\d{1,10})-)?(lock-|__READ__|__WRIT__)(-?\d{9,10})$/;
 /** Every sequential node ends so. */
 const NUMBER = /\d{10}$/;
 
 /** One node of a line. */
-export interface Member extends Seats {
+export interface Member extends Units {
   readonly name: string;
   /** From the server: a signed 32-bit counter of the parent, which wraps. */
   readonly number: number;
@@ -29,14 +29,14 @@ export const isOf = (id: string, name: string): boolean => name.startsWith(`_c_$
 /** The name to create, to which the server appends the number. */
 export const nodeName = (claim: Claim): string => `_c_${guid(claim.id)}-${kindOf(claim)}`;
 
-function kindOf({ take, of, readWrite }: Claim): string {
-  if (take === ALL_SEATS && of === ALL_SEATS) return readWrite ? '__WRIT__' : 'lock-';
-  if (take === SHARED.take && of === SHARED.of) return '__READ__';
-  return `${take}of${of}-lock-`;
+function kindOf({ units, capacity, readWrite }: Claim): string {
+  if (units === ALL_UNITS && capacity === ALL_UNITS) return readWrite ? '__WRIT__' : 'lock-';
+  if (units === SHARED.units && capacity === SHARED.capacity) return '__READ__';
+  return `${units}of${capacity}-lock-`;
 }
 
 /**
- * The line, in order. A sequential node with an unknown name takes all seats, since nobody knows what it stands for. A child without
+ * The line, in order. A sequential node with an unknown name takes all units, since nobody knows what it stands for. A child without
  * a number is no claim.
  */
 export function sortedLine(names: readonly string[]): Member[] {
@@ -46,18 +46,18 @@ export function sortedLine(names: readonly string[]): Member[] {
 }
 
 function member(name: string): Member | undefined {
-  const [, , take, of, kind, number] = NAME.exec(name) ?? [];
+  const [, , units, capacity, kind, number] = NAME.exec(name) ?? [];
   if (!kind) {
     const foreign = NUMBER.exec(name);
     return foreign ? { name, number: Number(foreign[0]) | 0, ...EXCLUSIVE } : undefined;
   }
-  return { name, number: Number(number) | 0, ...seats(kind, Number(take), Number(of)) };
+  return { name, number: Number(number) | 0, ...seats(kind, Number(units), Number(capacity)) };
 }
 
-function seats(kind: string, take: number, of: number): Seats {
+function seats(kind: string, units: number, capacity: number): Units {
   if (kind === '__READ__') return SHARED;
-  const sound = kind === 'lock-' && take >= 1 && take <= of && of <= ALL_SEATS;
-  return sound ? { take, of } : EXCLUSIVE;
+  const sound = kind === 'lock-' && units >= 1 && units <= capacity && capacity <= ALL_UNITS;
+  return sound ? { units, capacity } : EXCLUSIVE;
 }
 
 /** Several segments are allowed, so that locks may be where a team's other clients have theirs: `app/locks`. */

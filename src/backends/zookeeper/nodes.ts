@@ -72,13 +72,13 @@ export const removeNode = async (connection: Connection, path: string): Promise<
 
 /** Makes the node and its parents where they are missing. The server removes them when they were empty for a while. */
 export async function ensureContainer(connection: Connection, path: string, acl: readonly Acl[]): Promise<void> {
-  for (let tries = 1; ; tries++) {
+  for (let attempts = 1; ; attempts++) {
     try {
       await connection.request(createContainer(path, acl));
       return;
     } catch (error) {
       if (isKeeperError(error, Code.nodeExists)) return;
-      if (!isKeeperError(error, Code.noNode) || tries === TRIES) throw error;
+      if (!isKeeperError(error, Code.noNode) || attempts === TRIES) throw error;
       await ensureContainer(connection, path.slice(0, path.lastIndexOf('/')), acl);
     }
   }

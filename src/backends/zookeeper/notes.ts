@@ -1,4 +1,4 @@
-import type { Notes } from '../../core/contract/backend.ts';
+import type { Hints } from '../../core/contract/backend.ts';
 import { encodeKey } from './names.ts';
 import { type Ask, ensureContainer, list, read, removeNode, TRIES } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
@@ -33,7 +33,7 @@ interface Listing {
 }
 
 /** Notes in persistent nodes. Each write removes notes that are over. */
-export class ZookeeperNotes implements Notes {
+export class ZookeeperNotes implements Hints {
   readonly #folder: string;
   readonly #acl: readonly Acl[];
   readonly #ask: Ask;
@@ -46,7 +46,7 @@ export class ZookeeperNotes implements Notes {
 
   read(name: string): Promise<string | undefined> {
     return this.#ask('read a note', async (connection) => {
-      for (let tries = 1; tries <= TRIES; tries++) {
+      for (let attempts = 1; attempts <= TRIES; attempts++) {
         const { notes, now } = await this.#look(connection);
         const note = notes.findLast((each) => each.name === encodeKey(name));
         if (!note || note.until <= now) return undefined;
@@ -69,7 +69,7 @@ export class ZookeeperNotes implements Notes {
   }
 
   async #make(connection: Connection, name: string, text: string, ttl: number): Promise<void> {
-    for (let tries = 1; ; tries++) {
+    for (let attempts = 1; ; attempts++) {
       try {
         const { mtime } = await connection.request(setData(this.#folder, new Uint8Array()));
         const path = `${this.#folder}/${name}@${mtime + Math.ceil(ttl)}-`;
@@ -77,7 +77,7 @@ export class ZookeeperNotes implements Notes {
         return;
       } catch (error) {
         // The servers remove a folder that was empty for a while.
-        if (!isKeeperError(error, Code.noNode) || tries === TRIES) throw error;
+        if (!isKeeperError(error, Code.noNode) || attempts === TRIES) throw error;
       }
       await ensureContainer(connection, this.#folder, this.#acl);
     }

@@ -81,7 +81,7 @@ export class Places {
   async #create(connection: Connection, claim: Claim): Promise<Stand> {
     const parent = this.parent(claim.key);
     const creation = createEphemeralSequential(`${parent}/${nodeName(claim)}`, labelOf(claim), this.#acl);
-    for (let tries = 1; ; tries++) {
+    for (let attempts = 1; ; attempts++) {
       this.#unsent.delete(claim.id);
       this.#doubts.set(claim.id, undefined);
       try {
@@ -91,7 +91,7 @@ export class Places {
         const [place, listing] = await Promise.all([making, list(connection, parent)]);
         return { place, listing };
       } catch (error) {
-        if (!isKeeperError(error, Code.noNode) || tries === TRIES) throw error;
+        if (!isKeeperError(error, Code.noNode) || attempts === TRIES) throw error;
         await ensureContainer(connection, parent, this.#acl);
       }
     }

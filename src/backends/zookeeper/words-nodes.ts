@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Leave } from '../../core/contract/backend.ts';
+import type { NewValue } from '../../core/contract/backend.ts';
 import { NO_MARK } from '../../core/contract/left.ts';
 import { type KeyRecord, leavingIn, overAt, readRecord, writeRecord } from '../shared/record.ts';
 import { decodeKey, encodeKey } from './names.ts';
@@ -31,7 +31,7 @@ interface WordsPaths {
   /** One of 256 containers, so that none gets too many children to be listed. */
   readonly bucket: string;
   readonly left: string;
-  readonly tries: string;
+  readonly attempts: string;
 }
 
 const NOTHING: StoredWords = { now: 0, zxid: 0n };
@@ -54,12 +54,12 @@ export class WordsNodes {
    * @param newest nothing that was answered anywhere before is missed
    */
   async read(connection: Connection, key: string, newest: boolean): Promise<StoredWords> {
-    const { bucket, left, tries } = this.#paths(key);
+    const { bucket, left, attempts } = this.#paths(key);
     // All are sent at once, since the server answers in order.
     const [touched, words, counted] = await Promise.all([
       newest ? timeAt(connection, bucket) : undefined,
       read(connection, left),
-      read(connection, tries),
+      read(connection, attempts),
     ]);
     if (!words && !counted) return NOTHING;
     const now = touched ?? (await timeAt(connection, bucket));
@@ -68,15 +68,15 @@ export class WordsNodes {
   }
 
   /** Deletes the node of a holder and leaves its words, in one transaction. @returns false where there is no such node any more */
-  async leave(connection: Connection, key: string, holder: string, token: bigint, leave: Leave): Promise<boolean> {
-    const { bucket, left, tries } = this.#paths(key);
+  async leave(connection: Connection, key: string, holder: string, token: bigint, leave: NewValue): Promise<boolean> {
+    const { bucket, left, attempts } = this.#paths(key);
     const data = Buffer.from(writeRecord(leavingIn(token, leave, 0)));
-    const there = await Promise.all([stat(connection, left), stat(connection, tries)]);
+    const there = await Promise.all([stat(connection, left), stat(connection, attempts)]);
     let [hasWords, hasTries] = there.map((found) => found !== undefined);
     for (let turn = 1; turn <= TRIES; turn++) {
       // The words come first: who finds the node of the holder gone finds them.
       const words = hasWords ? setData(left, data) : createPersistent(left, data, this.#acl);
-      const steps = [words, ...(hasTries ? [remove(tries)] : []), remove(holder)];
+      const steps = [words, ...(hasTries ? [remove(attempts)] : []), remove(holder)];
       const refused = await connection.request(multi(steps));
       if (!refused) return true;
       const { index, code } = refused;
@@ -89,22 +89,22 @@ export class WordsNodes {
     throw new Error(`the words were removed, or left, ${TRIES} times while they were written`);
   }
 
-  /** Stores the tries of a record. @param now by which its times are told @param name of the node of the hold */
+  /** Stores the attempts of a record. @param now by which its times are told @param name of the node of the hold */
   async count(
     connection: Connection,
     key: string,
-    { tries, begun, mark, counts }: KeyRecord,
+    { attempts, begun, mark, counts }: KeyRecord,
     now: number,
     name: string,
   ): Promise<void> {
     const paths = this.#paths(key);
     const words = { token: 0n, at: 0, until: 0, text: name };
-    const data = Buffer.from(writeRecord({ tries, begun, mark, counts: counts - now, ...words }));
+    const data = Buffer.from(writeRecord({ attempts, begun, mark, counts: counts - now, ...words }));
     for (let turn = 1; ; turn++) {
       try {
-        await connection.request(setData(paths.tries, data)).catch((error) => {
+        await connection.request(setData(paths.attempts, data)).catch((error) => {
           if (!isKeeperError(error, Code.noNode)) throw error;
-          return connection.request(createPersistent(paths.tries, data, this.#acl));
+          return connection.request(createPersistent(paths.attempts, data, this.#acl));
         });
         return;
       } catch (error) {
@@ -117,8 +117,8 @@ export class WordsNodes {
 
   /** @returns whether there was anything */
   async remove(connection: Connection, key: string): Promise<boolean> {
-    const { left, tries } = this.#paths(key);
-    const there = await Promise.all([removeNode(connection, left), removeNode(connection, tries)]);
+    const { left, attempts } = this.#paths(key);
+    const there = await Promise.all([removeNode(connection, left), removeNode(connection, attempts)]);
     return there.includes(true);
   }
 
@@ -156,7 +156,7 @@ export class WordsNodes {
   #paths(key: string): WordsPaths {
     const bucket = `${this.#folder}/${hash('sha256', key, 'hex').slice(0, 2)}`;
     const name = `${bucket}/${encodeKey(key)}`;
-    return { bucket, left: `${name}@left`, tries: `${name}@tries` };
+    return { bucket, left: `${name}@left`, attempts: `${name}@attempts` };
   }
 }
 
@@ -173,10 +173,10 @@ async function timeAt(connection: Connection, bucket: string): Promise<number> {
 /** @throws LockError `LOCK_INVALID` for a format that this version does not know */
 function recordOf(words: Read | undefined, counted: Read | undefined): KeyRecord {
   const left = words && readRecord(words.data.toString());
-  const tries = counted && readRecord(counted.data.toString());
+  const attempts = counted && readRecord(counted.data.toString());
   return {
-    ...{ tries: tries?.tries ?? 0, begun: tries?.begun ?? 0n, mark: tries?.mark ?? NO_MARK },
-    counts: tries ? tries.counts + counted.stat.mtime : 0,
+    ...{ attempts: attempts?.attempts ?? 0, begun: attempts?.begun ?? 0n, mark: attempts?.mark ?? NO_MARK },
+    counts: attempts ? attempts.counts + counted.stat.mtime : 0,
     ...{ token: left?.token ?? 0n, text: left?.text ?? '' },
     at: left ? left.at + words.stat.mtime : 0,
     until: left ? left.until + words.stat.mtime : 0,

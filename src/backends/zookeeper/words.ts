@@ -1,13 +1,13 @@
 import type {
-  Answerable,
   Attempt,
   Claim,
   Handle,
-  Leave,
-  Left,
+  NewValue,
   Release,
-  Remembered,
-  Words,
+  StoredValue,
+  ValueCondition,
+  ValueRecord,
+  Values,
 } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { isAnswer } from '../../core/contract/left.ts';
@@ -24,7 +24,7 @@ import type { StoredWords, WordsNodes } from './words-nodes.ts';
 const SWEEP = 8;
 
 /** Words in persistent nodes beside the lines. */
-export class ZookeeperWords implements Words {
+export class ZookeeperWords implements Values {
   readonly #nodes: WordsNodes;
   readonly #places: Places;
   readonly #clock: Clock;
@@ -37,7 +37,7 @@ export class ZookeeperWords implements Words {
     this.#ask = ask;
   }
 
-  look(key: string): Promise<Remembered> {
+  look(key: string): Promise<ValueRecord> {
     return this.#ask('look at words', async (connection) => {
       const { record, now } = await this.#nodes.read(connection, key, true);
       return rememberedIn(record, now);
@@ -60,7 +60,7 @@ export class ZookeeperWords implements Words {
   async ask(
     connection: Connection,
     claim: Claim,
-    answered: Answerable,
+    answered: ValueCondition,
     sent: number,
     attempt: () => Promise<Attempt>,
   ): Promise<Attempt> {
@@ -69,11 +69,11 @@ export class ZookeeperWords implements Words {
     const place = this.#places.get(claim.id, connection.session);
     const looked = this.#clock.now();
     const stored = await this.#nodes.read(connection, claim.key, false);
-    const left = leftAsOf(stored, looked - sent, place && { token: place.token, waited: sent - place.made! });
-    if (left && isAnswer(left, answered.age)) {
+    const value = leftAsOf(stored, looked - sent, place && { token: place.token, waited: sent - place.made! });
+    if (value && isAnswer(value, answered.age)) {
       this.#places.giveUp(claim);
       await this.#places.leave(connection, claim).catch(() => {}); // if this fails, the next connection removes the node
-      return { granted: false, left };
+      return { granted: false, value };
     }
     const { record, now, counted } = stored;
     const parent = this.#places.parent(claim.key);
@@ -85,16 +85,16 @@ export class ZookeeperWords implements Words {
   }
 
   /** Frees the key and leaves the words in one transaction. */
-  async leave(connection: Connection, handle: Handle, leave: Leave): Promise<Release> {
+  async leave(connection: Connection, handle: Handle, leave: NewValue): Promise<Release> {
     const place = this.#places.get(handle.id, connection.session);
-    const left = place?.lost !== undefined && (await this.#leave(connection, handle, place, leave));
+    const stored = place?.lost !== undefined && (await this.#leave(connection, handle, place, leave));
     this.#places.giveUp(handle);
-    if (left) this.#places.forgive(handle.id);
+    if (stored) this.#places.forgive(handle.id);
     else await this.#places.leave(connection, handle);
-    return { freed: left, left };
+    return { freed: stored, stored };
   }
 
-  async #leave(connection: Connection, { key }: Handle, { path, token }: OwnNode, leave: Leave): Promise<boolean> {
+  async #leave(connection: Connection, { key }: Handle, { path, token }: OwnNode, leave: NewValue): Promise<boolean> {
     const left = await this.#nodes.leave(connection, key, path, token, leave);
     if (this.#clock.random() < 1 / SWEEP)
       this.#nodes.sweep(connection, key, this.#clock.random()).catch(() => undefined); // the next sweep finds them, too
@@ -124,7 +124,7 @@ function leftAsOf(
   { record, now, zxid }: StoredWords,
   since: number,
   place: { readonly token: bigint; readonly waited: number } | undefined,
-): Left | undefined {
+): StoredValue | undefined {
   const left = leftIn(record, now);
   if (!left) return undefined;
   const waited = place && zxid > place.token ? place.waited : Number.POSITIVE_INFINITY;

@@ -22,7 +22,7 @@ const HELP = `Run a command once, and print its output for all that ask for the 
   holdfast memo prices --keep 10m --forget -- ./prices.sh     forget what is kept, and run it now
   holdfast memo --list                                        what is kept, failed, poisoned or running
   holdfast memo --list order:                                 of keys that begin with order:
-  holdfast memo forget prices                                 forget what is kept, a kept error and the tries
+  holdfast memo forget prices                                 forget what is kept, a kept error and the attempts
 
   -u, --url <url>     the engine (default $HOLDFAST_URL, else a local file)
   --keep <time>       how long the output is kept (default 0: only for those that wait when it comes)

@@ -51,7 +51,7 @@ async function sights(
   progress: (looked: number) => void,
 ): Promise<(readonly [key: string, sight: MemoSight])[]> {
   const { engine } = runtimeOf(locks, 'memo --list');
-  if (!engine.backend.words?.keys) throw unsupported(engine.backend, 'list what memos keep');
+  if (!engine.backend.values?.keys) throw unsupported(engine.backend, 'list what memos keep');
   const found: [string, MemoSight][] = [];
   for await (const key of engine.remembered(prefix, progress)) {
     const sight = await findMemo(locks, key, await findLine(locks, key));
@@ -61,13 +61,13 @@ async function sights(
 }
 
 function rows(found: Awaited<ReturnType<typeof sights>>): string[] {
-  const told = found.map(([key, { state, tries, token, since, remaining }]) => [
+  const told = found.map(([key, { state, attempts, token, since, remaining }]) => [
     key,
     state,
     token === undefined ? '-' : `${token}`,
     since === undefined ? '-' : span(since),
     remaining === undefined ? '-' : span(remaining),
-    tries === 0 ? '-' : counted(tries, 'time'),
+    attempts === 0 ? '-' : counted(attempts, 'time'),
   ]);
   return table(['KEY', 'STATE', 'TOKEN', 'AGE', 'GONE IN', 'BEGUN WITHOUT A RESULT'], told);
 }

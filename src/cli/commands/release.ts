@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { visible } from '../../core/contract/visible.ts';
-import type { Locks, Standing } from '../../index.ts';
+import type { Locks, QueueEntry } from '../../index.ts';
 import { command } from '../command.ts';
 import { addressOf, open, sourceOf, URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError } from '../exit.ts';
@@ -58,7 +58,7 @@ Exit code: 0 a holder was evicted; 1 none was; 69 the engine is not available; 6
 /** Shows the holders and asks. It evicts only these: the user did not agree to evict a later holder. */
 async function askToRelease(locks: Locks, key: string, token: bigint | undefined): Promise<bigint[] | undefined> {
   if (!process.stdin.isTTY) throw new UsageError('release asks first, and there is no terminal to ask on; add --yes');
-  const hit = (standing: Standing): boolean => token === undefined || standing.token === token;
+  const hit = (standing: QueueEntry): boolean => token === undefined || standing.token === token;
   const line = await findLine(locks, key);
   const holders = line?.holders.filter(hit) ?? [];
   if (holders.length === 0) return [];

@@ -109,7 +109,5 @@ async function firstAnswer(page: PageServer): Promise<void> {
 
 const tell = ({ key, token, reason }: ReleaseOrder): void =>
   console.log(
-    visible(
-      `${new Date().toISOString()} evicted the holder of ${JSON.stringify(key)} with token ${token}: ${reason}`,
-    ),
+    visible(`${new Date().toISOString()} evicted the holder of ${JSON.stringify(key)} with token ${token}: ${reason}`),
   );

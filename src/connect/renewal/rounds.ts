@@ -132,7 +132,7 @@ export class Rounds {
 
 const claimOf = ({ key, id, ttl }: CoveredHold): Claim => ({
   ...{ key, id, ttl, ...EXCLUSIVE },
-  ...{ queue: false, span: 1, within: Math.min(PATIENCE, ttl / 3), label: '' },
+  ...{ queue: false, tokenCount: 1, within: Math.min(PATIENCE, ttl / 3), label: '' },
 });
 
 /** Alike in how long they can wait for an answer, to within a factor of two. */

@@ -1,4 +1,4 @@
-import { isExclusive, type Seats } from '../contract/admission.ts';
+import { isExclusive, type Units } from '../contract/admission.ts';
 import type { Attempt } from '../contract/backend.ts';
 import { deadlineOf } from '../contract/clock.ts';
 import { inMs, isLockError } from '../contract/errors.ts';
@@ -87,11 +87,11 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
       let attempt = piggybacked && (await this.answerOf(piggybacked));
       for (let [tries, ahead] = [0, Number.POSITIVE_INFINITY]; this.request; ) {
         if (this.listener?.mail) this.checkMail(this.listener.mail);
-        const left = this.listener?.left;
-        if (left) attempt = { granted: false, left };
+        const value = this.listener?.left;
+        if (value) attempt = { granted: false, value };
         if (!this.listener?.mail) attempt ??= await this.ask(this.request.began);
         if (attempt && this.terms.inquiry?.hears(attempt, this.sent ?? 0)) {
-          if (!attempt.granted && !left) this.sent = undefined;
+          if (!attempt.granted && !value) this.sent = undefined;
           return undefined;
         }
         if (this.listener?.mail) this.checkMail(this.listener.mail);
@@ -152,14 +152,14 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
   }
 }
 
-/** The wish of a caller: seats of a key, on its terms. */
+/** The wish of a caller: units of a key, on its terms. */
 export interface SeatRequest {
   readonly key: string;
-  readonly seats: Seats;
+  readonly seats: Units;
   readonly terms: Terms;
 }
 
-/** A request for seats, with the facts that the label of its claim tells. */
+/** A request for units, with the facts that the label of its claim tells. */
 interface ClaimableRequest extends Requester, SeatRequest {
   /** The words of the label beside the number of the claim; undefined if there are none. */
   circumstances(): Circumstances | undefined;
@@ -187,15 +187,15 @@ export function claimFor<R extends ClaimableRequest>(
   const claim: NumberedClaim = {
     key,
     id,
-    take: seats.take,
-    of: seats.of,
+    units: seats.units,
+    capacity: seats.capacity,
     readWrite: seats.readWrite,
     ttl: queue ? lengths.waiter : lengths.hold,
     queue,
     placeTtl: queue ? lengths.place : undefined,
-    span: isExclusive(seats) ? terms.handOff.max + 1 : 1,
+    tokenCount: isExclusive(seats) ? terms.handOff.max + 1 : 1,
     within: Math.min(CALL_TIMEOUT, Math.max(lengths.lease / 2, 100)),
-    answered: terms.inquiry?.answerable(clock.now()),
+    accepts: terms.inquiry?.answerable(clock.now()),
     lingers: terms.minHold > 0 || terms.delay > 0,
     label: labelFor(terms.label, name.word!, number, circumstances),
     number,

@@ -18,7 +18,7 @@ const LATENESS = 50;
 export interface LocalGrant {
   readonly token: bigint;
   /** As in `Grant`. */
-  readonly span?: number | undefined;
+  readonly tokenCount?: number | undefined;
   /** The time of the request from which this grant counts. */
   readonly sent: number;
   readonly validFor: number;
@@ -120,7 +120,7 @@ export class SentClaim {
     this.#earlier = this.sent;
     this.sent ??= sent;
     const { inquiry } = this.terms;
-    if (inquiry) this.claim = { ...this.claim, answered: inquiry.answerable(sent) };
+    if (inquiry) this.claim = { ...this.claim, accepts: inquiry.answerable(sent) };
     try {
       return this.#accept(await this.engine.attempt(this.claim), sent);
     } catch (error) {
@@ -176,8 +176,8 @@ export class SentClaim {
   protected grantOf(attempt: Attempt | undefined): LocalGrant | undefined {
     const grant: Grant | undefined = attempt?.granted ? attempt : this.listener?.mail;
     if (!grant || this.sent === undefined) return undefined;
-    const { token, span, validFor, lost } = grant;
-    return { token, span, sent: this.sent, validFor, lost, lateUntil: this.#lateUntil };
+    const { token, tokenCount, validFor, lost } = grant;
+    return { token, tokenCount, sent: this.sent, validFor, lost, lateUntil: this.#lateUntil };
   }
 
   /** Takes back what the engine may have granted to the claim. */

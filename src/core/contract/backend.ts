@@ -18,16 +18,16 @@
  *   attempt would have brought.
  */
 
-import type { Seats } from './admission.ts';
+import type { Units } from './admission.ts';
 import type { LockError } from './errors.ts';
 import type { Finding } from './finding.ts';
-import type { Answerable, Leave, Left, Words } from './left.ts';
-import { type Listing, LONGEST_PLACE_TTL, type Notes, PLACE_TTL, type Standing, type Traits } from './traits.ts';
+import type { NewValue, StoredValue, ValueCondition, Values } from './left.ts';
+import { type Hints, type Listing, MAX_PLACE_TTL_MS, PLACE_TTL_MS, type QueueEntry, type Traits } from './traits.ts';
 
 export type { Finding } from './finding.ts';
-export type { Answerable, Leave, Left, LeftState, Remembered, Words } from './left.ts';
-export type { Listing, Notes, Standing, Traits } from './traits.ts';
-export { LONGEST_PLACE_TTL, PLACE_TTL };
+export type { NewValue, StoredValue, ValueCondition, ValueRecord, ValueState, Values } from './left.ts';
+export type { Hints, Listing, QueueEntry, Traits } from './traits.ts';
+export { MAX_PLACE_TTL_MS, PLACE_TTL_MS };
 
 /**
  * What an engine has to do: four calls. Each is bounded by the core, and may be repeated. The calls of `Refinements` make it better, one
@@ -46,7 +46,7 @@ export interface Backend extends Refinements {
    * Gives up the hold or the place; in the same step, if the engine can, the next waiter of this process takes its place. A hold leaves the
    * words of `leave` in that step, where the engine has `words`; where it is gone, nothing is left.
    */
-  release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release>;
+  release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release>;
   /** Ends the connections and timers of the backend. The client that it was given stays open. */
   close(): Promise<void>;
 }
@@ -67,16 +67,16 @@ export interface Refinements {
    */
   changed?(key: string, tell: () => void): AsyncDisposable | Promise<AsyncDisposable>;
   /** Adaptive leases, and forced releases that say why: the engine keeps a few words for all processes. */
-  readonly notes?: Notes;
+  readonly hints?: Hints;
   /** Memos: a hold leaves words under its key that answer all waiting and later callers. `traits.leaves` says how long they may be. */
-  readonly words?: Words;
+  readonly values?: Values;
 
   // For operators.
   /**
    * Locks can be listed, and deadlocks and holders can be seen. Core waits a few seconds for each standing or progress, and as long as it
    * takes for all of them.
    */
-  inspect?(prefix: string, listing?: Listing): AsyncIterable<Standing>;
+  inspect?(prefix: string, listing?: Listing): AsyncIterable<QueueEntry>;
   /** Locks can be released by force. It removes the claim with this token, of any process. */
   evict?(key: string, token: bigint): Promise<boolean>;
   /** `holdfast check` says what endangers locks on this server. */
@@ -104,20 +104,20 @@ export interface Handle {
 }
 
 /** One request to hold one key. */
-export interface Claim extends Handle, Seats {
+export interface Claim extends Handle, Units {
   /** The hold expires after this many ms without a sign of life. */
   readonly ttl: number;
   /** Whether a refused claim keeps a place in line; if not, it leaves nothing behind. */
   readonly queue: boolean;
   /** The number of tokens in a row to reserve for hand-overs inside the process: 1 to 1,024. */
-  readonly span: number;
+  readonly tokenCount: number;
   /** The engine must refuse this attempt this many ms after it was sent, so that a late message takes no hold that nobody knows of. */
   readonly within: number;
   /**
    * The token may not be lower than this (a quorum's proposal). A repeated attempt raises the token of an admitted claim to it, but never
    * moves it in line; an engine that cannot do that keeps the token it gave.
    */
-  readonly atLeast?: bigint;
+  readonly minToken?: bigint;
   /** The hold must last its ttl even where the engine would free it when it notices that its process is dead (`minHold`). */
   readonly lingers?: boolean;
   /**
@@ -126,7 +126,7 @@ export interface Claim extends Handle, Seats {
    */
   readonly placeTtl?: number;
   /** Words left under the key are as good as the lock. It is asked only of an engine whose traits have `leaves`, of an exclusive claim. */
-  readonly answered?: Answerable;
+  readonly accepts?: ValueCondition;
   /**
    * Words for people, followed by the origin of the claim (`origin.ts`). `inspect` gives it back as it is: well-formed text of up to 896
    * bytes.
@@ -141,11 +141,11 @@ export interface Grant {
   /** The fencing token: it grows with every exclusive grant of the key. */
   readonly token: bigint;
   /** The number of tokens in a row that this hold has, from this one on, if they are fewer than were asked for. */
-  readonly span?: number;
+  readonly tokenCount?: number;
   /** The hold is good for this many ms from the *sending* of the attempt; Infinity if a session carries it. */
   readonly validFor: number;
   /** For a claim that counts: the number of holds that began since words were last left, this one included. */
-  readonly tries?: number;
+  readonly attempts?: number;
   /** It aborts as soon as the backend knows that the hold is gone. */
   readonly lost?: AbortSignal;
 }
@@ -159,14 +159,14 @@ export type Refusal = {
   readonly ahead?: number;
   readonly retryAfter?: number;
   readonly late?: true;
-  readonly left?: Left;
+  readonly value?: StoredValue;
   readonly mark?: string;
 };
 /**
  * Tells a waiting claim that it may be its turn. It may bring the grant; or words that were left: if they answer the claim, core withdraws
  * it.
  */
-export type Wake = (grant?: Grant, left?: Left) => void;
+export type Wake = (grant?: Grant, left?: StoredValue) => void;
 
 /** The answer to an attempt. If no answer comes, that is an error instead. */
 export type Attempt = Grant | Refusal;
@@ -179,7 +179,7 @@ export type Renewal = { readonly validFor: number; readonly kept?: LockError } |
  * `freed`: there was a hold or a place. `next`: what became of the next claim, where the engine took both in one step. `left`: words were
  * left, too.
  */
-export type Release = { readonly freed: boolean; readonly next?: Attempt; readonly left?: boolean };
+export type Release = { readonly freed: boolean; readonly next?: Attempt; readonly stored?: boolean };
 
 /** One run of a server. */
 export interface Run {

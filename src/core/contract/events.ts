@@ -1,7 +1,7 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
 import { ofAllCopies } from './all-copies.ts';
 import { Context, inNoContext } from './context.ts';
-import type { LeftState } from './left.ts';
+import type { ValueState } from './left.ts';
 import { printable } from './printable.ts';
 
 /** The version of the events. A new field, channel or `type` keeps it; a change that breaks a listener raises it. */
@@ -28,10 +28,10 @@ export interface LockEvent {
   readonly type: LockType;
   /** The `label` of the options, for people. */
   readonly label: string;
-  /** The seats that it takes; the `units` of a semaphore. */
-  readonly take: number;
-  /** The seats that there are; the `permits` of a semaphore. */
-  readonly of: number;
+  /** The units that it takes; the `units` of a semaphore. */
+  readonly units: number;
+  /** The units that there are; the `permits` of a semaphore. */
+  readonly capacity: number;
   /** The fencing token of an exclusive hold. */
   readonly token?: bigint;
   /** At the end of a request: the time since it was made, ms. With `released` and `lost`: the time for which it was held, ms. */
@@ -39,7 +39,7 @@ export interface LockEvent {
   /** With `renewed` and `renewalFailed`: the time that was left of the lease before, ms; Infinity if it has no end. */
   readonly margin?: number;
   /** With `answered` and `left`: what the words say. The words themselves are never in an event. */
-  readonly state?: LeftState;
+  readonly state?: ValueState;
   /** With `lost`, after a forced release: the reason that it was given, where the engine keeps notes. At most 200 characters. */
   readonly reason?: string;
   /** `lost`, `renewalFailed`, `refreshFailed`, `releaseFailed`, `detectionFailed`, `timedOut`, `aborted`, `failed`: the reason. */

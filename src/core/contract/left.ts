@@ -4,7 +4,7 @@ import type { LockError } from './errors.ts';
 export const NO_MARK = '-';
 
 /** Says that words left under the key of a claim may be as good to it as the lock. */
-export interface Answerable {
+export interface ValueCondition {
   /**
    * Words left no longer ago than this answer the claim, ms. Infinity: all that are there. Any other age is compared with what the
    * engine's clock says, so words from its future, as after it was set back, answer nobody who gives one.
@@ -12,12 +12,12 @@ export interface Answerable {
   readonly age: number;
   /** What others see of it while it holds, and stands first: 1 to 64 printable ASCII characters without a blank, or `NO_MARK`. */
   readonly mark: string;
-  /** The time after its ttl in which the claim counts among the `tries` of its key, ms. 0: it does not count, and its mark is not kept. */
+  /** The time after its ttl in which the claim counts among the `attempts` of its key, ms. 0: it does not count, and its mark is not kept. */
   readonly counts: number;
 }
 
 /** The words that a release leaves under the key in the step that frees it. */
-export interface Leave {
+export interface NewValue {
   /** Up to `Traits.leaves.max` bytes of well-formed text. */
   readonly text: string;
   /** The time for which they stay, ms. */
@@ -27,13 +27,13 @@ export interface Leave {
 }
 
 /** What words say of their key: a result is there, an error that is kept, or that nobody begins for a while. */
-export type LeftState = 'kept' | 'failed' | 'poisoned';
+export type ValueState = 'kept' | 'failed' | 'poisoned';
 
 /** The state of a key that remembers. */
-export type KeyState = LeftState | 'absent' | 'running';
+export type KeyState = ValueState | 'absent' | 'running';
 
 /** The words that a holder left. */
-export interface Left {
+export interface StoredValue {
   /** The words themselves. */
   readonly text: string;
   /** The token of its hold. */
@@ -45,21 +45,21 @@ export interface Left {
 }
 
 /** Whether words answer a claim that takes them up to this age. */
-export const isAnswer = (left: Pick<Left, 'age'>, age: number): boolean =>
+export const isAnswer = (left: Pick<StoredValue, 'age'>, age: number): boolean =>
   age === Number.POSITIVE_INFINITY || (left.age >= 0 && left.age <= age);
 
 /**
  * Words stay at least so long, ms, for those who asked before they came. Where they stay no longer, they may count for less, and their age
  * has to be exact.
  */
-export const SHORTEST_STAY = 60_000;
+export const MIN_VALUE_TTL_MS = 60_000;
 
 /** The facts that an engine keeps of a key beside its line. */
-export interface Remembered {
+export interface ValueRecord {
   /** The words that are there. */
-  readonly left?: Left;
+  readonly value?: StoredValue;
   /** The number of holds, of claims that count, begun since words were last left. */
-  readonly tries: number;
+  readonly attempts: number;
   /** The mark of the last of these. */
   readonly mark: string;
   /** Its token; 0 if there is none. */
@@ -70,14 +70,14 @@ export interface Remembered {
  * Looks up what an engine remembers of keys, without a place in their lines.
  * @example
  * const { words } = memory();
- * const { left, tries } = await words!.look('prices');
+ * const { left, attempts } = await words!.look('prices');
  * await words!.forget('prices');
  * if (words?.keys) for await (const key of words.keys('pri')) console.log(key);
  */
-export interface Words {
+export interface Values {
   /** Reads what is there. */
-  look(key: string): Promise<Remembered>;
-  /** Removes the words and the tries. A hold that began before may leave words again. @returns whether there were any */
+  look(key: string): Promise<ValueRecord>;
+  /** Removes the words and the attempts. A hold that began before may leave words again. @returns whether there were any */
   forget(key: string): Promise<boolean>;
   /**
    * Memos can be listed. Gives each key that begins with `prefix` and has words or tries once, in any order; some may be over by then.
@@ -91,4 +91,4 @@ export interface Words {
  * not take them, and the hold goes on. `unknown`: no answer came for as long as callers wait for an engine, or too late to tell; the
  * release goes on until the lease is over, so they may be left yet.
  */
-export type WordsLeft = 'left' | 'gone' | 'unknown' | { readonly refused: LockError };
+export type StoreOutcome = 'left' | 'gone' | 'unknown' | { readonly refused: LockError };

@@ -1,5 +1,5 @@
 import type { Claim } from './backend.ts';
-import { PLACE_TTL, type Traits } from './traits.ts';
+import { PLACE_TTL_MS, type Traits } from './traits.ts';
 
 /** The times that follow from the options and the engine, ms. They are the same for all requests of the same terms. */
 export interface Lengths {
@@ -27,7 +27,7 @@ export function lengthsFor(options: LengthOptions, traits: Traits): Lengths {
   const lease = leaseLength(options);
   const hold = lease + options.delay;
   const place = traits.fair ? placeTtlFor(options.spin, traits) : undefined;
-  const woken = traits.fair && traits.keptBy === 'lease' && traits.wakes !== 'never';
+  const woken = traits.fair && traits.lifetime === 'lease' && traits.wakes !== 'never';
   const waiter = woken ? Math.min(hold + waiterMargin({ ttl: hold, placeTtl: place }), traits.ttl.max) : hold;
   return { lease, hold, waiter, place };
 }
@@ -36,7 +36,7 @@ export function lengthsFor(options: LengthOptions, traits: Traits): Lengths {
  * Gives the time after which the place of a claim may expire without an attempt, ms.
  * @example placeTtlOf({ ttl: 30_000 }) === PLACE_TTL; // a place dies sooner than a hold
  */
-export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL }: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
+export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL_MS }: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
   Math.min(ttl, placeTtl);
 
 /**
@@ -46,9 +46,9 @@ export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL }: Pick<Claim, 'ttl' | 'p
 export const signOfLife = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number => placeTtlOf(claim) / 3;
 
 /** Gives the `placeTtl` of a waiter that would rather cost the engine little: it asks every `spin.bound`, where the engine allows that. */
-export function placeTtlFor({ bound }: LengthOptions['spin'], { placeTtl = PLACE_TTL }: Traits): number | undefined {
+export function placeTtlFor({ bound }: LengthOptions['spin'], { placeTtl = PLACE_TTL_MS }: Traits): number | undefined {
   const wanted = Math.min(3 * bound, placeTtl);
-  return wanted > PLACE_TTL ? wanted : undefined;
+  return wanted > PLACE_TTL_MS ? wanted : undefined;
 }
 
 /**

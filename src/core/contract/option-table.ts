@@ -106,7 +106,7 @@ export const OPTIONS = {
     seen: NOTHING,
   },
   handOff: {
-    resolve: (given, { traits }) => (traits.spans ? handOff(given.handOff) : NO_HAND_OFF),
+    resolve: (given, { traits }) => (traits.tokenBlocks ? handOff(given.handOff) : NO_HAND_OFF),
     seen: NOTHING,
   },
   reentrant: {
@@ -139,7 +139,7 @@ export const sharedWith = <T extends Taker>(taker: T): Record<SharedOption<T>, t
 
 const SEEN = ROWS.flatMap(([, { seen }]) => seen ?? []);
 
-/** Whether an engine would see no difference between two requests for the same seats. */
+/** Whether an engine would see no difference between two requests for the same units. */
 export const sameForEngine = (some: Terms, others: Terms): boolean => SEEN.every((seen) => seen(some) === seen(others));
 
 /**

@@ -1,7 +1,7 @@
-import type { Answerable, Attempt } from './backend.ts';
+import type { Attempt, ValueCondition } from './backend.ts';
 import { type Duration, milliseconds } from './duration.ts';
 import { LockError, shown } from './errors.ts';
-import type { LeftState } from './left.ts';
+import type { ValueState } from './left.ts';
 import type { Lengths } from './lengths.ts';
 import type { Enclosing } from './origin.ts';
 import type { Traits } from './traits.ts';
@@ -20,9 +20,9 @@ export interface EnclosingHold {
 /** A request that words may settle. */
 export interface Inquiry {
   /** What its claim asks of words in one attempt. @param sent when the attempt is sent */
-  answerable(sent: number): Answerable;
+  answerable(sent: number): ValueCondition;
   /** What the words say that have settled it. */
-  readonly settled: LeftState | undefined;
+  readonly settled: ValueState | undefined;
   /**
    * Receives each answer of the engine.
    * @param sent when the attempt was sent
@@ -79,11 +79,11 @@ const LONGEST_DELAY = 60_000;
  * on. Where a session carries the hold, the holder counts on so much less than the session is good for; it may take half of that at most.
  * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where a hold ends with the connection of its process
  */
-export function checkDelay(given: Duration, { keptBy, outlives = 0, ttl }: Traits): number {
-  const leased = keptBy === 'lease';
-  const max = Math.min(LONGEST_DELAY, leased || outlives === 0 ? ttl.max - ttl.min : Math.floor(outlives / 2));
+export function checkDelay(given: Duration, { lifetime, sessionGrace = 0, ttl }: Traits): number {
+  const leased = lifetime === 'lease';
+  const max = Math.min(LONGEST_DELAY, leased || sessionGrace === 0 ? ttl.max - ttl.min : Math.floor(sessionGrace / 2));
   const delay = milliseconds(given, 'delay', { min: 0, max });
-  if (delay === 0 || leased || outlives > 0) return delay;
+  if (delay === 0 || leased || sessionGrace > 0) return delay;
   const why = `delay is ${shown(given)}, and a lock of this engine is free as soon as the connection of its holder ends: use an engine with leases, or leave delay out`;
   throw new LockError('LOCK_UNSUPPORTED', why);
 }

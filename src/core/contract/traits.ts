@@ -3,20 +3,20 @@ import type { Origin } from './origin.ts';
 /** The differences between engines, as data. The core and the primitives ask for them, and never guess from a name. */
 export interface Traits {
   /** `exclusive`: mutex only. `shared`: readers too. `counted`: permits too. */
-  readonly seats: 'exclusive' | 'shared' | 'counted';
+  readonly units: 'exclusive' | 'shared' | 'counted';
   /** Whether the engine keeps a line: first come, first served across all processes. If not, the core asks again and again. */
   readonly fair: boolean;
   /** A claim comes to the line by a race of writes, so others may have several turns before it stands there. Default false. */
-  readonly racesToJoin?: boolean;
+  readonly joinsByRace?: boolean;
   /**
    * A client that asks without pause may keep others out for long: the engine keeps no line, and nothing makes clients take turns.
    * Default false. With it, the conformance suite leaves out its laws on starvation.
    */
-  readonly starves?: boolean;
+  readonly canStarve?: boolean;
   /** Exclusive tokens strictly grow: `always`; `durable`, as long as the engine keeps what it acknowledged; or `never`. */
   readonly fencing: 'always' | 'durable' | 'never';
   /** Several tokens in a row can be reserved, so that a hold may pass from hand to hand inside a process. */
-  readonly spans: boolean;
+  readonly tokenBlocks: boolean;
   /**
    * What a watch that is armed after a refusal needs. `mailbox`: nothing, it knows what it missed since the attempt was sent. `watch`: one
    * more attempt. `never`: there is none, and waiters poll.
@@ -33,9 +33,9 @@ export interface Traits {
    * What keeps a claim there. `lease`: its own, of its ttl, so one that nobody asks for any more ends by itself. `session`: a
    * session, a connection or a lease that the claims of a client share, so it ends by a release, or with that.
    */
-  readonly keptBy: 'lease' | 'session';
+  readonly lifetime: 'lease' | 'session';
   /** A session stays at least this many ms after the last sign of life of its process. Undefined means that it ends with the connection. */
-  readonly outlives?: number;
+  readonly sessionGrace?: number;
   /** The longest `Claim.placeTtl` that a claim may ask for, ms. Default: `PLACE_TTL`. */
   readonly placeTtl?: number;
   /** `anywhere`: every client of the engine can renew a hold, by its key, id and ttl alone. Default: only the client that took it. */
@@ -43,19 +43,19 @@ export interface Traits {
   /** The pauses of a waiter that does not say `spin`, ms, where a question costs money. Default: those of `spin`. */
   readonly spin?: { readonly pause: number; readonly bound: number };
   /** The longest words that can be left under a key, in bytes. Undefined means that none can. */
-  readonly leaves?: { readonly max: number };
+  readonly values?: { readonly maxBytes: number };
   /** The bounds of a lease, ms. The core asks for none below 3 ms. */
   readonly ttl: { readonly min: number; readonly max: number };
 }
 
 /** The usual `Traits.placeTtl`, ms: with a longer one a dead waiter would be noticed too late. */
-export const LONGEST_PLACE_TTL = 60_000;
+export const MAX_PLACE_TTL_MS = 60_000;
 
 /** A place in line may expire after this many ms without an attempt, unless its claim asks for longer. */
-export const PLACE_TTL = 6_000;
+export const PLACE_TTL_MS = 6_000;
 
 /** One claim as `inspect` shows it. It never has the id: a process that knows the id may release the claim. */
-export interface Standing {
+export interface QueueEntry {
   /** The key of the line that it stands in. */
   readonly key: string;
   /** Whether the rule admits it, so that it holds; otherwise it waits. */
@@ -64,10 +64,10 @@ export interface Standing {
   readonly position: number;
   /** The token; of an exclusive holder, the fencing token its hold began with. */
   readonly token: bigint;
-  /** The seats that it takes: all of them if it is exclusive, 1 for a reader, or its permits. */
-  readonly take: number;
-  /** The seats that there are: 2³¹ − 1, or the permits of a semaphore. */
-  readonly of: number;
+  /** The units that it takes: all of them if it is exclusive, 1 for a reader, or its permits. */
+  readonly units: number;
+  /** The units that there are: 2³¹ − 1, or the permits of a semaphore. */
+  readonly capacity: number;
   /** The label with which it joined the line. A hold that has passed from hand to hand inside a process since then keeps it. */
   readonly label: string;
   /** The process and the holds that it comes from. Undefined if an older version or another program made it. */
@@ -87,7 +87,7 @@ export interface Listing {
 }
 
 /** Words kept beside the locks, under names of their own. They are advice: they may be gone any time, and the last write wins. */
-export interface Notes {
+export interface Hints {
   /** Reads a note; undefined if there is none, or no longer. */
   read(name: string): Promise<string | undefined>;
   /** Keeps a note for `ttl` ms. Undefined forgets it. */

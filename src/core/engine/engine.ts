@@ -4,12 +4,12 @@ import type {
   Claim,
   Finding,
   Handle,
-  Leave,
   Listing,
+  NewValue,
+  QueueEntry,
   Release,
-  Remembered,
   Renewal,
-  Standing,
+  ValueRecord,
 } from '../contract/backend.ts';
 import { type Clock, type EngineClock, withoutContext } from '../contract/clock.ts';
 import { Context, inNoContext, promiseOf } from '../contract/context.ts';
@@ -109,7 +109,7 @@ export class Engine {
     return claims.map((_, i) => renewalOf(answers?.[i]));
   }
 
-  release(handle: Handle, next?: Claim, leave?: Leave): Promise<Release> {
+  release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
     const within = next?.within ?? CALL_TIMEOUT;
     const why = within < CALL_TIMEOUT ? `${OF_LEASE} of the next claim` : '';
     return this.limit(() => this.backend.release(handle, next, leave), within, 'release', handle.key, why);
@@ -122,17 +122,17 @@ export class Engine {
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
-  look(key: string): Promise<Remembered> {
-    return this.#ask(key, () => this.backend.words!.look(key), 'Try again');
+  look(key: string): Promise<ValueRecord> {
+    return this.#ask(key, () => this.backend.values!.look(key), 'Try again');
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
   forget(key: string): Promise<boolean> {
-    return this.#ask(key, () => this.backend.words!.forget(key), 'Nobody knows whether it was forgotten: try again');
+    return this.#ask(key, () => this.backend.values!.forget(key), 'Nobody knows whether it was forgotten: try again');
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
-  async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<Standing> {
+  async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<QueueEntry> {
     const list = (step: (looked: number) => void) => this.backend.inspect!(prefix, { exact, progress: step });
     // An engine that cannot ask for one key by its name lists others, too.
     for await (const standing of this.#list(prefix, list, progress))
@@ -141,7 +141,7 @@ export class Engine {
 
   /** The keys of memos. @throws LockError `LOCK_UNAVAILABLE` */
   remembered(prefix: string, progress?: Listing['progress']): AsyncIterable<string> {
-    return this.#list(prefix, (step) => this.backend.words!.keys!(prefix, step), progress);
+    return this.#list(prefix, (step) => this.backend.values!.keys!(prefix, step), progress);
   }
 
   async *#list<T>(

@@ -1,4 +1,4 @@
-import type { Backend, Claim, Grant, Left } from '../contract/backend.ts';
+import type { Backend, Claim, Grant, StoredValue } from '../contract/backend.ts';
 import type { Clock } from '../contract/clock.ts';
 import { inNoContext, promiseOf } from '../contract/context.ts';
 
@@ -41,7 +41,7 @@ export class Listener {
   /** The grant that the engine sent by itself. */
   mail: Grant | undefined;
   /** The words that the engine sent by itself. */
-  left: Left | undefined;
+  left: StoredValue | undefined;
   readonly #backend: Backend;
   readonly #clock: Clock;
   /** Most claims are granted before they need one. */
@@ -74,7 +74,7 @@ export class Listener {
   arm(claim: Claim, sent?: number): boolean {
     if (this.#watch) return this.#watch !== ARMING;
     this.#claim = claim;
-    if (claim.answered) this.#distrusts = true; // words may be there by now, and only an attempt tells
+    if (claim.accepts) this.#distrusts = true; // words may be there by now, and only an attempt tells
     const watch = this.#watchFor(claim, sent === undefined ? undefined : this.#clock.now() - sent);
     if (!(watch && 'then' in watch)) {
       this.#watch = watch;
@@ -104,11 +104,11 @@ export class Listener {
     }
   }
 
-  #receive(claim: Claim, grant: Grant | undefined, left: Left | undefined): void {
+  #receive(claim: Claim, grant: Grant | undefined, left: StoredValue | undefined): void {
     if (this.#claim !== claim) return;
     if (!this.#distrusts) this.mail ??= grant;
     // A claim that takes only words up to a given age attempts again, and the engine compares their age.
-    if (claim.answered?.age === Number.POSITIVE_INFINITY) this.left ??= left;
+    if (claim.accepts?.age === Number.POSITIVE_INFINITY) this.left ??= left;
     this.ring();
   }
 

@@ -24,7 +24,7 @@ export function withdrawAt(engine: Engine, claim: Claim, time: number): void {
 
 async function untilReleased(engine: Engine, claim: Claim): Promise<void> {
   const { activity, backend, clock } = engine;
-  const expires = backend.traits.keptBy === 'lease';
+  const expires = backend.traits.lifetime === 'lease';
   const until = expires ? clock.now() + claim.within + claim.ttl : Number.POSITIVE_INFINITY;
   activity.begin();
   try {

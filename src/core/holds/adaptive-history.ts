@@ -1,4 +1,4 @@
-import type { Notes } from '../contract/backend.ts';
+import type { Hints } from '../contract/backend.ts';
 import { unsupported } from '../contract/capability.ts';
 import { lengthsFor } from '../contract/lengths.ts';
 import type { Terms } from '../contract/terms.ts';
@@ -14,13 +14,13 @@ const NOTE_TIMEOUT = 1_000;
  * Holders of a group leave a note for the next: how long their work took. It is only advice, so an error with it is no error of the lock.
  */
 export class AdaptiveHistory {
-  readonly #notes: Notes;
+  readonly #notes: Hints;
   readonly #engine: Engine;
   readonly #group: string;
   readonly #cap: number;
   #before: Lesson | undefined;
 
-  private constructor(notes: Notes, engine: Engine, group: string, cap: number) {
+  private constructor(notes: Hints, engine: Engine, group: string, cap: number) {
     this.#notes = notes;
     this.#engine = engine;
     this.#group = group;
@@ -34,9 +34,9 @@ export class AdaptiveHistory {
   static of(engine: Engine, key: string, { adaptive }: Terms): AdaptiveHistory | undefined {
     const { backend } = engine;
     if (!adaptive) return undefined;
-    if (backend.notes && backend.traits.expires)
-      return new AdaptiveHistory(backend.notes, engine, adaptive.group ?? key, adaptive.cap);
-    const lack = backend.notes ? 'carries its holds by a session' : 'keeps no notes';
+    if (backend.hints && backend.traits.expires)
+      return new AdaptiveHistory(backend.hints, engine, adaptive.group ?? key, adaptive.cap);
+    const lack = backend.hints ? 'carries its holds by a session' : 'keeps no notes';
     throw unsupported(backend, `adapt its leases, since it ${lack}; let them renew instead`, key);
   }
 

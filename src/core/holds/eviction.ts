@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Notes } from '../contract/backend.ts';
+import type { Hints } from '../contract/backend.ts';
 import { visible } from '../contract/visible.ts';
 import type { Engine } from '../engine/engine.ts';
 
@@ -26,7 +26,7 @@ export const noteEviction = (engine: Engine, key: string, token: bigint, text?: 
 
 /** Reads and removes the note. @param left the time after which the holder must be told, ms @returns undefined if that cannot be */
 export function evictionOf(engine: Engine, key: string, token: bigint, left: number) {
-  if (!engine.backend.notes || !(left > 0)) return undefined;
+  if (!engine.backend.hints || !(left > 0)) return undefined;
   const note = ask(engine, Math.min(left, TO_READ), (notes) => notes.read(nameOf(key, token)));
   return note.then((text): Eviction | undefined => {
     if (text === undefined) return undefined;
@@ -39,11 +39,11 @@ export function evictionOf(engine: Engine, key: string, token: bigint, left: num
 /** The key and the token name one hold alone. Their hash fits everywhere. */
 const nameOf = (key: string, token: bigint): string => `\u0001evicted/${hash('sha256', `${token}/${key}`)}`;
 
-async function ask<T>(engine: Engine, within: number, call: (notes: Notes) => Promise<T>): Promise<T | undefined> {
+async function ask<T>(engine: Engine, within: number, call: (notes: Hints) => Promise<T>): Promise<T | undefined> {
   const { activity, backend } = engine;
-  if (!backend.notes) return undefined;
+  if (!backend.hints) return undefined;
   activity.begin();
-  const asked = engine.limit(() => call(backend.notes!), within, 'a note');
+  const asked = engine.limit(() => call(backend.hints!), within, 'a note');
   return asked.catch(() => undefined).finally(() => activity.end());
 }
 

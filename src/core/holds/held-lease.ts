@@ -1,8 +1,8 @@
-import type { Leave, LeftState } from '../contract/backend.ts';
+import type { NewValue, ValueState } from '../contract/backend.ts';
 import { Context, inNoContext } from '../contract/context.ts';
 import { type Duration, milliseconds } from '../contract/duration.ts';
 import { invalid, LockError, quoted, shown } from '../contract/errors.ts';
-import type { WordsLeft } from '../contract/left.ts';
+import type { StoreOutcome } from '../contract/left.ts';
 import { leaseBounds } from '../contract/terms.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import { endGone, type Hold } from './hold.ts';
@@ -140,7 +140,7 @@ export class HeldLease implements AnyLease {
   }
 
   /** Releases, and leaves words under the key in that step. It is only for a lease from an `Inquiry`. Never throws. */
-  releaseWith(leave: Leave, state: LeftState): Promise<WordsLeft> {
+  releaseWith(leave: NewValue, state: ValueState): Promise<StoreOutcome> {
     this.#released = true;
     return this.#hold.keeper.releaseWith(this.#hold, leave, state);
   }

@@ -1,8 +1,8 @@
 import type { LocalGrant, NumberedClaim } from '../claims/sent-claim.ts';
 import { isExclusive } from '../contract/admission.ts';
-import type { Leave, LeftState } from '../contract/backend.ts';
+import type { NewValue, ValueState } from '../contract/backend.ts';
 import { channels, type LockEvent } from '../contract/events.ts';
-import type { WordsLeft } from '../contract/left.ts';
+import type { StoreOutcome } from '../contract/left.ts';
 import type { Enclosing } from '../contract/origin.ts';
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -34,7 +34,7 @@ export interface HoldKeeper<O extends HoldOwner> {
   /** Gives the hold up. Never rejects. @returns whether that freed it */
   release(hold: Hold<O>): Promise<boolean>;
   /** Gives the hold up, and leaves words under its key in that step. Never rejects. */
-  releaseWith(hold: Hold<O>, leave: Leave, state: LeftState): Promise<WordsLeft>;
+  releaseWith(hold: Hold<O>, leave: NewValue, state: ValueState): Promise<StoreOutcome>;
   /** Sees to it that the timer of a hold is set, if that will not fire any more. */
   attend(hold: Hold<O>): void;
   /** Receives a hold that ended by itself. */
@@ -51,7 +51,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   /** Whether nobody can hold beside it. */
   readonly exclusive: boolean;
   /** The number of tokens in a row that the engine gave, that of the first holder included. */
-  readonly span: number;
+  readonly tokenCount: number;
   readonly tenure: Tenure;
   readonly life = new HoldLife();
   readonly timing: HoldTiming;
@@ -76,7 +76,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     this.exclusive = isExclusive(claim);
     this.terms = terms;
     this.token = grant.token;
-    this.span = grant.span ?? claim.span;
+    this.tokenCount = grant.tokenCount ?? claim.tokenCount;
     this.tenure = grant.tenure ?? { since: now, passes: 0, contended: grant.contended === true };
     this.timing = new HoldTiming(grant, terms, backend.traits.expires, now);
     // The claim of a patient waiter that is woken lasts much longer than the lease: a crash before the first renewal would keep the key for
@@ -187,7 +187,13 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   /** Gives the same hold on the engine to the next holder, with the next token. */
   passTo(terms: Terms): Hold<O> {
     const tenure = { ...this.tenure, passes: this.tenure.passes + 1 };
-    const grant = { token: this.token + 1n, span: this.span, ...this.timing.confirmation, lost: this.#lost, tenure };
+    const grant = {
+      token: this.token + 1n,
+      tokenCount: this.tokenCount,
+      ...this.timing.confirmation,
+      lost: this.#lost,
+      tenure,
+    };
     return new Hold(this.keeper, this.claim, grant, terms);
   }
 }

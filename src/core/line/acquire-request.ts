@@ -1,5 +1,5 @@
 import type { QueuedClaim, SeatRequest } from '../claims/queued-claim.ts';
-import { ALL_SEATS, isExclusive, type Seats } from '../contract/admission.ts';
+import { ALL_UNITS, isExclusive, type Units } from '../contract/admission.ts';
 import type { Cancel } from '../contract/clock.ts';
 import { inMs, isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type LockType,
   nextNumber,
 } from '../contract/events.ts';
-import type { LeftState } from '../contract/left.ts';
+import type { ValueState } from '../contract/left.ts';
 import { type Circumstances, type Enclosing, MOST_ENCLOSING, type ProcessName } from '../contract/origin.ts';
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import type { Hold } from '../holds/hold.ts';
@@ -20,7 +20,7 @@ import type { LineContext } from './line-context.ts';
 /** Tells listeners about one request, from its beginning to the end of the hold that it gets. */
 export class RequestEvents {
   readonly key: string;
-  readonly seats: Seats;
+  readonly seats: Units;
   #number: number | undefined;
   /** The async context of the caller. */
   readonly #caller = eventContext();
@@ -59,7 +59,7 @@ export class RequestEvents {
   tellEnd(
     how: 'acquired' | 'handedOver' | 'reentered' | 'answered' | 'refused',
     token?: bigint,
-    state?: LeftState,
+    state?: ValueState,
   ): void {
     if (!channels[how].hasSubscribers) return;
     const duration = this.context.engine.clock.now() - this.#began;
@@ -77,7 +77,7 @@ export class RequestEvents {
   }
 
   event(token?: bigint, more?: Partial<LockEvent>): LockEvent {
-    const { take, of } = this.seats;
+    const { units, capacity } = this.seats;
     const { label, all } = this.#terms;
     const event: { -readonly [F in keyof LockEvent]: LockEvent[F] } = {
       version: EVENT_VERSION,
@@ -87,8 +87,8 @@ export class RequestEvents {
       key: this.key,
       type: typeOf(this.seats),
       label,
-      take,
-      of,
+      units,
+      capacity,
     };
     // A spread would copy the event, and one is made at every grant and release.
     if (all !== undefined) event.all = all;
@@ -97,8 +97,8 @@ export class RequestEvents {
   }
 }
 
-function typeOf(seats: Seats): LockType {
-  if (seats.of !== ALL_SEATS) return 'semaphore';
+function typeOf(seats: Units): LockType {
+  if (seats.capacity !== ALL_UNITS) return 'semaphore';
   if (!isExclusive(seats)) return 'reader';
   return seats.readWrite ? 'writer' : 'mutex';
 }
@@ -114,7 +114,7 @@ export interface Enclosure {
 /** One caller in this process that waits for one key. It is settled once: granted or refused. */
 export class AcquireRequest {
   readonly key: string;
-  readonly seats: Seats;
+  readonly seats: Units;
   readonly terms: Terms;
   readonly began: number;
   /** Tells listeners about the request and its hold. */

@@ -1,4 +1,4 @@
-import type { Standing } from '../contract/backend.ts';
+import type { QueueEntry } from '../contract/backend.ts';
 import { checkListable, unsupported } from '../contract/capability.ts';
 import { Context } from '../contract/context.ts';
 import { invalid, shown } from '../contract/errors.ts';
@@ -37,7 +37,7 @@ export async function forceRelease(
     throw invalid(`a token is a bigint, as inspect() shows it, not ${shown(token)}`, key);
   if (!backend.evict) throw unsupported(backend, 'evict a holder');
   checkListable(backend, key);
-  const holders: Standing[] = [];
+  const holders: QueueEntry[] = [];
   for await (const standing of engine.inspect(key, { exact: true })) {
     if (standing.held && (token === undefined || standing.token === token)) holders.push(standing);
   }

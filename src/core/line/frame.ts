@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { ALL_SEATS, isExclusive, type Seats } from '../contract/admission.ts';
+import { ALL_UNITS, isExclusive, type Units } from '../contract/admission.ts';
 import { LockError, quoted } from '../contract/errors.ts';
 import type { ProcessName } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
@@ -14,8 +14,8 @@ export const frames = new AsyncLocalStorage<Frame>();
 
 type Kind = 'exclusive' | 'shared' | 'counted';
 
-const kindOf = (seats: Seats): Kind =>
-  seats.of !== ALL_SEATS ? 'counted' : isExclusive(seats) ? 'exclusive' : 'shared';
+const kindOf = (seats: Units): Kind =>
+  seats.capacity !== ALL_UNITS ? 'counted' : isExclusive(seats) ? 'exclusive' : 'shared';
 
 /**
  * What it means to ask for a kind inside a frame of another kind on the same key: enter the frame again, wait for oneself for ever, or
@@ -47,10 +47,10 @@ export class Frame implements Enclosure {
   }
 
   /**
-   * Gives the frame to re-enter when `seats` of a key are asked for here, if there is one.
+   * Gives the frame to re-enter when `units` of a key are asked for here, if there is one.
    * @throws LockError `LOCK_DEADLOCK`
    */
-  static around(context: LineContext, key: string, seats: Seats): Frame | undefined {
+  static around(context: LineContext, key: string, seats: Units): Frame | undefined {
     for (let frame = frames.getStore(); frame; frame = frame.#outer) {
       if (frame.over || frame.#context !== context || frame.#lease.key !== key) continue;
       const rule = RULES[kindOf(frame.#lease.hold.claim)][kindOf(seats)];

@@ -6,8 +6,8 @@ import type { AcquireRequest } from './acquire-request.ts';
 /** Whether one request may take over what was meant for the other: the engine would not see a difference. */
 export function interchangeable({ seats, terms }: AcquireRequest, other: AcquireRequest): boolean {
   return (
-    seats.take === other.seats.take &&
-    seats.of === other.seats.of &&
+    seats.units === other.seats.units &&
+    seats.capacity === other.seats.capacity &&
     seats.readWrite === other.seats.readWrite &&
     !terms.inquiry &&
     !other.terms.inquiry &&
@@ -29,7 +29,7 @@ export function mayPass(hold: Hold<AcquireRequest>, next: AcquireRequest, now: n
   if (hold.waitsInside > 0) return false; // work that its function left running would be inside the hold of the next function
   if (hold.life.loss || terms.minHold > 0) return false;
   if (timing.ttl !== next.terms.lengths.hold || !hold.settled) return false; // it was extended, or may have been
-  if (tenure.passes + 1 >= hold.span) return false; // the tokens that the first holder asked for are used up
+  if (tenure.passes + 1 >= hold.tokenCount) return false; // the tokens that the first holder asked for are used up
   if (tenure.passes >= terms.handOff.max || next.terms.handOff.max <= tenure.passes) return false;
   return now - tenure.since < terms.handOff.within && timing.lastsFor(next.terms, now);
 }

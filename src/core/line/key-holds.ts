@@ -1,8 +1,8 @@
 import type { Outage } from '../claims/outage.ts';
 import type { QueuedClaim } from '../claims/queued-claim.ts';
 import type { PiggybackedAttempt } from '../claims/sent-claim.ts';
-import type { Leave, LeftState, Release } from '../contract/backend.ts';
-import type { WordsLeft } from '../contract/left.ts';
+import type { NewValue, Release, ValueState } from '../contract/backend.ts';
+import type { StoreOutcome } from '../contract/left.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
 import { Hold, type HoldKeeper } from '../holds/hold.ts';
@@ -142,7 +142,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     }
   }
 
-  async releaseWith(hold: Hold<AcquireRequest>, leave: Leave, state: LeftState): Promise<WordsLeft> {
+  async releaseWith(hold: Hold<AcquireRequest>, leave: NewValue, state: ValueState): Promise<StoreOutcome> {
     const { owner } = hold;
     if (!owner || hold.life.over) return 'gone';
     this.#forget(hold);

@@ -1,14 +1,14 @@
-import { type Seats, Tally } from '../contract/admission.ts';
+import { Tally, type Units } from '../contract/admission.ts';
 
 /** Up to this number, members are kept in an array and searched one by one: filling and emptying a Set again and again costs more. */
 const FEW = 16;
 
 interface Member {
-  readonly seats: Seats;
+  readonly seats: Units;
 }
 
 /**
- * The members inside, in the order in which they came, each once, with a tally of their seats. The cost per step does not grow with their
+ * The members inside, in the order in which they came, each once, with a tally of their units. The cost per step does not grow with their
  * number.
  */
 class Inside<M extends Member> extends Tally {
@@ -25,7 +25,7 @@ class Inside<M extends Member> extends Tally {
   }
 
   /** Whether a newcomer fits beside all members but this one. */
-  fitsWithout(member: M, seats: Seats): boolean {
+  fitsWithout(member: M, seats: Units): boolean {
     this.remove(member.seats);
     const fits = this.fits(seats);
     this.add(member.seats);
@@ -82,7 +82,7 @@ export class ArrivalLine<M extends Member> {
   }
 
   /** Whether a newcomer could enter. */
-  admits(seats: Seats): boolean {
+  admits(seats: Units): boolean {
     return this.#outside.size === 0 && this.#inside.fits(seats);
   }
 

@@ -1,10 +1,10 @@
-import type { Seats } from '../contract/admission.ts';
+import type { Units } from '../contract/admission.ts';
 import type { Origin } from '../contract/origin.ts';
 import type { AcquireRequest } from './acquire-request.ts';
 import type { LineContext } from './line-context.ts';
 
 /** One request of this process for a key, in the order of the line that they have here. */
-export interface LocalStanding extends Seats {
+export interface LocalStanding extends Units {
   readonly key: string;
   readonly label: string;
   /** The time since it was asked for, ms. */
@@ -22,10 +22,10 @@ export function localStanding(context: LineContext, request: AcquireRequest, que
   if (process === undefined) return [];
   request.number ??= name.reserve();
   const { key, number: claim, began } = request;
-  const { take, of } = request.seats;
+  const { units, capacity } = request.seats;
   const { inside = [], cut = false } = request.circumstances() ?? {};
   const detects = request.queued?.claim.detects; // a caller that looks for deadlocks has a claim in the engine's line
   const origin = { process, claim, inside, cut, ...(detects !== undefined && { detects }) };
   const since = engine.clock.now() - began;
-  return [{ key, label: request.terms.label, take, of, since, origin, queued }];
+  return [{ key, label: request.terms.label, units, capacity, since, origin, queued }];
 }

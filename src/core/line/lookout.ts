@@ -64,7 +64,7 @@ export class Lookout {
   /** Ends the holds beside which the engine would not have granted this one: it no longer has them. */
   noteGrant({ claim }: Hold): void {
     for (const old of this.#holds) {
-      const fits = old.claim.take + claim.take <= Math.min(old.claim.of, claim.of);
+      const fits = old.claim.units + claim.units <= Math.min(old.claim.capacity, claim.capacity);
       if (old.claim !== claim && !fits) void endGone(old, 'the engine no longer has it');
     }
   }

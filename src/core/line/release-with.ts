@@ -1,8 +1,8 @@
 import { TROUBLE } from '../claims/outage.ts';
-import type { Leave } from '../contract/backend.ts';
+import type { NewValue } from '../contract/backend.ts';
 import { unsupported } from '../contract/capability.ts';
 import { isLockError, type LockError } from '../contract/errors.ts';
-import type { WordsLeft } from '../contract/left.ts';
+import type { StoreOutcome } from '../contract/left.ts';
 import type { Engine } from '../engine/engine.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
 import type { Hold } from '../holds/hold.ts';
@@ -13,20 +13,20 @@ const LAST_PAUSE = 1_000;
 
 /** What became of the words, as their caller is `told`: no later than anybody waits for an engine in trouble. `ended`: at last. */
 export interface ReleaseWithWords {
-  readonly told: Promise<WordsLeft>;
-  readonly ended: Promise<WordsLeft>;
+  readonly told: Promise<StoreOutcome>;
+  readonly ended: Promise<StoreOutcome>;
 }
 
 /** Gives a hold up, and leaves words in that step. It takes back what the engine may still have, or get later. Neither promise rejects. */
-export function releaseWith(engine: Engine, hold: Hold, leave: Leave): ReleaseWithWords {
-  const { promise: told, resolve } = Promise.withResolvers<WordsLeft>();
+export function releaseWith(engine: Engine, hold: Hold, leave: NewValue): ReleaseWithWords {
+  const { promise: told, resolve } = Promise.withResolvers<StoreOutcome>();
   const ended = endWith(engine, hold, leave, () => resolve('unknown'));
   void ended.then(resolve);
   return { told, ended };
 }
 
 /** @param onTrouble called when no answer came for as long as callers wait for an engine in trouble; it goes on behind that */
-async function endWith(engine: Engine, hold: Hold, leave: Leave, onTrouble: () => void): Promise<WordsLeft> {
+async function endWith(engine: Engine, hold: Hold, leave: NewValue, onTrouble: () => void): Promise<StoreOutcome> {
   const { activity, clock } = engine;
   clock.lookAgain?.();
   if (!hold.held) {
@@ -52,7 +52,7 @@ async function endWith(engine: Engine, hold: Hold, leave: Leave, onTrouble: () =
  * Tells what became of the words of a hold that is gone, by the token of the words that are there now. Later words may have taken their
  * place.
  */
-function wordsLeft(token: bigint, there: bigint | undefined): WordsLeft {
+function wordsLeft(token: bigint, there: bigint | undefined): StoreOutcome {
   if (there === token) return 'left';
   return there !== undefined && there < token ? 'gone' : 'unknown';
 }
@@ -67,20 +67,20 @@ function wordsLeft(token: bigint, there: bigint | undefined): WordsLeft {
 async function untilLeft(
   engine: Engine,
   { claim, token, timing }: Hold,
-  leave: Leave,
+  leave: NewValue,
   onTrouble: () => void,
-): Promise<WordsLeft> {
+): Promise<StoreOutcome> {
   const { activity, clock } = engine;
   const patient = clock.now() + TROUBLE;
   let unanswered = false;
   for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LAST_PAUSE)) {
     try {
-      const { freed, left } = await engine.release(claim, undefined, leave);
-      if (left) return 'left';
+      const { freed, stored } = await engine.release(claim, undefined, leave);
+      if (stored) return 'left';
       if (freed) throw unsupported(engine.backend, 'leave words when it frees a key');
       const isFirst = !unanswered;
       unanswered = true; // the client may have sent it twice: the words tell who freed it
-      const there = (await engine.look(claim.key)).left?.token;
+      const there = (await engine.look(claim.key)).value?.token;
       return isFirst && there === undefined ? 'gone' : wordsLeft(token, there);
     } catch (error) {
       if (isLockError(error) && (!unanswered || error.code !== 'LOCK_UNAVAILABLE')) throw error;

@@ -1,4 +1,4 @@
-import type { Seats } from '../contract/admission.ts';
+import type { Units } from '../contract/admission.ts';
 import type { Backend } from '../contract/backend.ts';
 import type { Clock } from '../contract/clock.ts';
 import { LockError } from '../contract/errors.ts';
@@ -47,10 +47,10 @@ export class LockRuntime implements LineContext {
   }
 
   /**
-   * Takes seats of a key. If a frame of that key is around the caller and may be re-entered, it enters that.
+   * Takes units of a key. If a frame of that key is around the caller and may be re-entered, it enters that.
    * @returns undefined when `wait` is 0 and they cannot be had now, and when words have settled the request
    */
-  async take(key: string, seats: Seats, terms: Terms): Promise<HeldLease | undefined> {
+  async take(key: string, seats: Units, terms: Terms): Promise<HeldLease | undefined> {
     const { clock } = this.engine;
     const began = clock.now();
     const events = new RequestEvents(this, { key, seats, terms }, began);

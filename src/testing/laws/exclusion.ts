@@ -3,7 +3,7 @@ import { SHARED } from '../../core/contract/admission.ts';
 import { type Law, law } from '../law.ts';
 
 const CROWD = 8;
-const permits = (take: number) => ({ take, of: 3, queue: false });
+const permits = (take: number) => ({ units: take, capacity: 3, queue: false });
 
 /** Which claims may hold a key together. */
 export const exclusion: readonly Law[] = [

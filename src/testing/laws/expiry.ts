@@ -36,7 +36,7 @@ export const expiry: readonly Law[] = [
     ['expires'],
     async (scene) => {
       for (const seats of [{}, SHARED]) {
-        if (seats === SHARED && scene.clients[0].traits.seats === 'exclusive') return;
+        if (seats === SHARED && scene.clients[0].traits.units === 'exclusive') return;
         const holder = scene.contender({ ...seats, ttl: scene.ttl });
         const beside = seats === SHARED ? scene.contender(SHARED) : undefined;
         await holder.gets();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { admitted, EXCLUSIVE, type Seats, SHARED } from '../../core/contract/admission.ts';
+import { admitted, EXCLUSIVE, SHARED, type Units } from '../../core/contract/admission.ts';
 import type { Traits } from '../../core/contract/backend.ts';
 import type { Contender } from '../contender.ts';
 import { type Law, law } from '../law.ts';
@@ -103,9 +103,9 @@ class History {
   }
 }
 
-function seats(traits: Traits, random: () => number): Seats {
+function seats(traits: Traits, random: () => number): Units {
   const among = (count: number): number => 1 + Math.floor(random() * count);
   const of = among(5);
-  const kinds: Seats[] = [EXCLUSIVE, SHARED, { take: among(of), of }];
-  return kinds[Math.floor(random() * { exclusive: 1, shared: 2, counted: 3 }[traits.seats])]!;
+  const kinds: Units[] = [EXCLUSIVE, SHARED, { units: among(of), capacity: of }];
+  return kinds[Math.floor(random() * { exclusive: 1, shared: 2, counted: 3 }[traits.units])]!;
 }

@@ -15,13 +15,20 @@ export const inspection: readonly Law[] = [
       await line[3]!.waits();
       const seen = await scene.standings();
       assert.deepEqual(
-        seen.map(({ key, held, position, take, of, label }) => ({ key, held, position, take, of, label })),
-        line.map(({ claim: { key, take, of, label } }, position) => ({
+        seen.map(({ key, held, position, units, capacity, label }) => ({
+          key,
+          held,
+          position,
+          units,
+          capacity,
+          label,
+        })),
+        line.map(({ claim: { key, units, capacity, label } }, position) => ({
           key,
           held: position < granted.length,
           position,
-          take,
-          of,
+          units,
+          capacity,
           label,
         })),
       );
@@ -41,7 +48,7 @@ export const inspection: readonly Law[] = [
       await first.leaves();
       const nines = 10n ** BigInt(`${token}`.length) - 1n;
       // An engine has to count no further than this. There, and where tokens cannot leap, any two tokens do.
-      const leap = nines > Number.MAX_SAFE_INTEGER ? {} : { atLeast: nines };
+      const leap = nines > Number.MAX_SAFE_INTEGER ? {} : { minToken: nines };
       await holder.gets({ ...holder.claim, ...leap }).catch((error) => {
         if (!isLockError(error, 'LOCK_UNSUPPORTED')) throw error;
         return holder.gets();
@@ -55,10 +62,10 @@ export const inspection: readonly Law[] = [
     const holder = scene.contender();
     const { token } = await holder.gets();
     const seen = await scene.standings();
-    const { label, take, of } = holder.claim;
+    const { label, units, capacity } = holder.claim;
     assert.deepEqual(
-      seen.map(({ held, token, label, take, of }) => ({ held, token, label, take, of })),
-      [{ held: true, token, label, take, of }],
+      seen.map(({ held, token, label, units, capacity }) => ({ held, token, label, units, capacity })),
+      [{ held: true, token, label, units, capacity }],
     );
     await holder.leaves();
     assert.deepEqual(await scene.standings(), [], 'after the release');

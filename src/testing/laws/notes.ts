@@ -15,7 +15,7 @@ export const notes: readonly Law[] = [
     ['notes'],
     async (scene) => {
       const { clients, key } = scene;
-      const [{ notes: mine }, { notes: others }] = clients;
+      const [{ hints: mine }, { hints: others }] = clients;
       const read = () => others!.read(key);
       assert.equal(await read(), undefined);
       await mine!.write(key, 'first', LONG);
@@ -32,7 +32,7 @@ export const notes: readonly Law[] = [
     },
   ),
   law('of two notes that are written at once under one name one stays', ['notes'], async (scene) => {
-    const [{ notes: mine }, { notes: others }] = scene.clients;
+    const [{ hints: mine }, { hints: others }] = scene.clients;
     const lost = await Promise.all(
       namesIn(scene).map(async (name) => {
         await Promise.all([mine!.write(name, 'mine', LONG), others!.write(name, 'theirs', LONG)]);
@@ -45,7 +45,7 @@ export const notes: readonly Law[] = [
     assert.equal(lost.filter((each) => each).length, 0, `of ${ROUNDS} notes, lost though both were told as written`);
   }),
   law('a note is there all the while it is written anew', ['notes'], async (scene) => {
-    const [{ notes: mine }, { notes: others }] = scene.clients;
+    const [{ hints: mine }, { hints: others }] = scene.clients;
     const { key } = scene;
     let written = 0;
     await mine!.write(key, '0', LONG);
@@ -67,22 +67,22 @@ export const notes: readonly Law[] = [
   }),
   law('a note stays when its writer dies, also while it writes it anew', ['notes', 'faults.die'], async (scene) => {
     const [mine, others] = scene.clients;
-    await mine.notes!.write(scene.key, 'first', LONG);
-    void mine.notes!.write(scene.key, 'second', LONG).catch(() => {});
+    await mine.hints!.write(scene.key, 'first', LONG);
+    void mine.hints!.write(scene.key, 'second', LONG).catch(() => {});
     await scene.subject.faults!.die!(mine);
-    const read = await others.notes!.read(scene.key);
+    const read = await others.hints!.read(scene.key);
     assert.ok(read === 'first' || read === 'second', `read ${read} after its writer had died`);
-    await others.notes!.write(scene.key, undefined, 0);
+    await others.hints!.write(scene.key, undefined, 0);
   }),
   law('a note is apart from the lock of its name', ['notes', 'inspect'], async (scene) => {
-    const { notes } = scene.clients[0];
-    await notes!.write(scene.key, 'kept', LONG);
+    const { hints } = scene.clients[0];
+    await hints!.write(scene.key, 'kept', LONG);
     assert.deepEqual(await scene.standings(), []);
     const holder = scene.contender();
     await holder.gets();
-    assert.equal(await notes!.read(scene.key), 'kept');
+    assert.equal(await hints!.read(scene.key), 'kept');
     await holder.leaves();
-    assert.equal(await notes!.read(scene.key), 'kept');
-    await notes!.write(scene.key, undefined, 0);
+    assert.equal(await hints!.read(scene.key), 'kept');
+    await hints!.write(scene.key, undefined, 0);
   }),
 ];

@@ -43,7 +43,7 @@ export const renewal: readonly Law[] = [
     const taken = scene.contender({ ttl: scene.ttl }, client);
     await taken.gets();
     const { key, id, within } = taken.claim;
-    const bare = { key, id, within, ttl: scene.ttl * 20, ...EXCLUSIVE, queue: false, span: 1, label: '' };
+    const bare = { key, id, within, ttl: scene.ttl * 20, ...EXCLUSIVE, queue: false, tokenCount: 1, label: '' };
     assert.equal(typeof (await another.renew([bare]))[0], 'object', `${taken} must be renewed by another client`);
     await scene.expired();
     await scene.contender({ queue: false }, another).waits();

@@ -28,30 +28,34 @@ export const tokens: readonly Law[] = [
       await reader.leaves();
     }),
   ),
-  law('a span reserves its tokens: the next claim begins above them', ['fencing', 'spans'], async (scene) => {
-    const spanning = scene.contender({ span: SPAN });
-    const [second, third] = scene.pair({ span: SPAN });
-    const first = await spanning.gets();
-    const again = await spanning.gets();
-    assert.deepEqual(
-      [again.token, endOf(again)],
-      [first.token, endOf(first)],
-      'an attempt again reserves nothing more',
-    );
-    await second.waits();
-    await spanning.leaves();
-    const next = await second.gets();
-    above(next.token, endOf(first));
-    await second.leaves();
-    above((await third.gets()).token, endOf(next));
-  }),
+  law(
+    'a tokenCount reserves its tokens: the next claim begins above them',
+    ['fencing', 'tokenBlocks'],
+    async (scene) => {
+      const spanning = scene.contender({ tokenCount: SPAN });
+      const [second, third] = scene.pair({ tokenCount: SPAN });
+      const first = await spanning.gets();
+      const again = await spanning.gets();
+      assert.deepEqual(
+        [again.token, endOf(again)],
+        [first.token, endOf(first)],
+        'an attempt again reserves nothing more',
+      );
+      await second.waits();
+      await spanning.leaves();
+      const next = await second.gets();
+      above(next.token, endOf(first));
+      await second.leaves();
+      above((await third.gets()).token, endOf(next));
+    },
+  ),
   law('a token is never below the one that was proposed', ['fencing'], async (scene) => {
     const [first, second] = scene.pair();
     const { token } = await first.gets();
     await first.leaves();
     const proposed = token + LEAP;
     try {
-      above((await second.gets({ ...second.claim, atLeast: proposed })).token, proposed);
+      above((await second.gets({ ...second.claim, minToken: proposed })).token, proposed);
     } catch (error) {
       // An engine whose tokens are its own revisions cannot leap, so it may refuse for good.
       if (isLockError(error, 'LOCK_UNSUPPORTED')) return;
@@ -64,22 +68,22 @@ export const tokens: readonly Law[] = [
     'an attempt again with a higher proposal raises the token of a hold to it, or changes nothing',
     ['fencing'],
     async (scene) => {
-      const holder = scene.contender({ queue: false, span: SPAN });
+      const holder = scene.contender({ queue: false, tokenCount: SPAN });
       const first = await holder.gets();
       const { token } = first;
-      const atLeast = token + LEAP;
+      const minToken = token + LEAP;
       let grant = first;
       try {
-        grant = await holder.gets({ ...holder.claim, atLeast });
+        grant = await holder.gets({ ...holder.claim, minToken });
       } catch (error) {
         if (!isLockError(error, 'LOCK_UNSUPPORTED')) throw error;
       }
       const raised = grant.token;
-      assert.ok(raised === token || raised === atLeast, `${raised} is neither ${token} nor ${atLeast}`);
+      assert.ok(raised === token || raised === minToken, `${raised} is neither ${token} nor ${minToken}`);
       assert.equal((await holder.gets()).token, raised, 'a token is never lowered again');
       await holder.renews();
       await holder.leaves();
-      const end = scene.clients[0].traits.spans ? endOf(grant) : raised + 1n;
+      const end = scene.clients[0].traits.tokenBlocks ? endOf(grant) : raised + 1n;
       above((await scene.contender({ queue: false }).gets()).token, end);
     },
   ),
@@ -107,7 +111,7 @@ async function growsOver(
 }
 
 /** The first token after those of this grant. */
-const endOf = ({ token, span = SPAN }: Grant): bigint => token + BigInt(span);
+const endOf = ({ token, tokenCount = SPAN }: Grant): bigint => token + BigInt(tokenCount);
 
 function above(token: bigint, least: bigint): void {
   assert.ok(token >= least, `token ${token} must be at least ${least}`);

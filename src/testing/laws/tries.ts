@@ -1,37 +1,37 @@
 import assert from 'node:assert/strict';
-import type { Answerable } from '../../core/contract/backend.ts';
+import type { ValueCondition } from '../../core/contract/backend.ts';
 import { type Law, law } from '../law.ts';
 import { ANY, asker, leave, left, rememberedBy } from './words.ts';
 
-const COUNTED: Answerable = { ...ANY, counts: 600_000 };
+const COUNTED: ValueCondition = { ...ANY, counts: 600_000 };
 
 /** What an engine counts of the holds that left no words, and what it tells of the one before. */
-export const tries: readonly Law[] = [
-  law('tries count the holds that left no words, each once, until words are left', ['leaves'], async (scene) => {
-    for (let tries = 1; tries <= 3; tries++) {
-      const holder = asker(scene, { ...COUNTED, mark: `try${tries}` });
-      assert.equal((await holder.gets()).tries, tries);
-      assert.equal((await holder.gets()).tries, tries, 'an attempt again is the same hold');
+export const attempts: readonly Law[] = [
+  law('attempts count the holds that left no words, each once, until words are left', ['leaves'], async (scene) => {
+    for (let attempts = 1; attempts <= 3; attempts++) {
+      const holder = asker(scene, { ...COUNTED, mark: `try${attempts}` });
+      assert.equal((await holder.gets()).attempts, attempts);
+      assert.equal((await holder.gets()).attempts, attempts, 'an attempt again is the same hold');
       const seen = await rememberedBy(scene);
-      assert.deepEqual([seen.tries, seen.mark], [tries, `try${tries}`]);
+      assert.deepEqual([seen.attempts, seen.mark], [attempts, `try${attempts}`]);
       await holder.leaves();
     }
     const last = asker(scene, COUNTED);
     await last.gets();
     await last.leavesWords(leave('done'));
     const seen = await rememberedBy(scene);
-    assert.deepEqual([seen.tries, seen.left?.text], [0, 'done']);
+    assert.deepEqual([seen.attempts, seen.value?.text], [0, 'done']);
   }),
-  law('tries count a hold that has expired', ['leaves', 'expires'], async (scene) => {
-    await scene.contender({ answered: COUNTED, ttl: scene.ttl }).gets();
+  law('attempts count a hold that has expired', ['leaves', 'expires'], async (scene) => {
+    await scene.contender({ accepts: COUNTED, ttl: scene.ttl }).gets();
     await scene.expired();
-    assert.equal((await asker(scene, COUNTED).gets()).tries, 2);
+    assert.equal((await asker(scene, COUNTED).gets()).attempts, 2);
   }),
-  law('tries are forgotten after their time', ['leaves', 'expires'], async (scene) => {
+  law('attempts are forgotten after their time', ['leaves', 'expires'], async (scene) => {
     const { ttl } = scene;
-    await scene.contender({ answered: { ...ANY, counts: 1 }, ttl }).gets();
+    await scene.contender({ accepts: { ...ANY, counts: 1 }, ttl }).gets();
     await scene.expired(ttl + 1_000); // engines that count in seconds keep them longer
-    assert.equal((await asker(scene, COUNTED).gets()).tries, 1);
+    assert.equal((await asker(scene, COUNTED).gets()).attempts, 1);
   }),
   law('a claim that asks is told the mark of the hold before it', ['leaves', 'fair'], async (scene) => {
     await asker(scene, { ...COUNTED, mark: 'a+/=9' }).gets();
@@ -60,7 +60,7 @@ export const tries: readonly Law[] = [
     assert.equal((await rememberedBy(scene)).begun, token, 'the last hold that counts');
   }),
   law('a mark ends with the expiry of its hold', ['leaves', 'expires', 'fair'], async (scene) => {
-    await scene.contender({ answered: { ...COUNTED, mark: 'dead' }, ttl: scene.ttl }).gets();
+    await scene.contender({ accepts: { ...COUNTED, mark: 'dead' }, ttl: scene.ttl }).gets();
     const [next, last] = [asker(scene), asker(scene)];
     assert.equal((await next.waits()).mark, 'dead');
     await last.waits();
@@ -69,16 +69,16 @@ export const tries: readonly Law[] = [
     await next.gets();
     assert.equal((await last.waits()).mark, '-');
   }),
-  law('forget removes words and tries, and nothing else', ['leaves'], async (scene) => {
-    const { words } = scene.clients[0];
-    assert.equal(await words!.forget(scene.key), false);
+  law('forget removes words and attempts, and nothing else', ['leaves'], async (scene) => {
+    const { values } = scene.clients[0];
+    assert.equal(await values!.forget(scene.key), false);
     await left(scene, 'forgotten');
-    assert.equal(await words!.forget(scene.key), true);
+    assert.equal(await values!.forget(scene.key), true);
     const holder = asker(scene, COUNTED);
     await holder.gets();
-    assert.equal(await words!.forget(scene.key), true, 'a try');
+    assert.equal(await values!.forget(scene.key), true, 'a try');
     const seen = await rememberedBy(scene);
-    assert.deepEqual([seen.left, seen.tries], [undefined, 0]);
+    assert.deepEqual([seen.value, seen.attempts], [undefined, 0]);
     await scene.contender({ queue: false }).waits();
     await holder.leaves();
   }),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Answerable, Attempt, Leave, Left } from '../../core/contract/backend.ts';
+import type { Attempt, NewValue, StoredValue, ValueCondition } from '../../core/contract/backend.ts';
 import type { Contender } from '../contender.ts';
 import { type Law, law } from '../law.ts';
 import type { Scene } from '../scene.ts';
@@ -8,41 +8,41 @@ import type { Scene } from '../scene.ts';
 const KEPT = 3_600_000;
 const WAITERS = 4;
 
-export const ANY: Answerable = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
+export const ANY: ValueCondition = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
 
-export const leave = (text: string, ttl = KEPT): Leave => ({ text, ttl });
-export const asker = (scene: Scene, answered: Answerable = ANY): Contender => scene.contender({ answered });
+export const leave = (text: string, ttl = KEPT): NewValue => ({ text, ttl });
+export const asker = (scene: Scene, accepts: ValueCondition = ANY): Contender => scene.contender({ accepts });
 
 /** A hold that leaves words. @returns its token */
-export async function left(scene: Scene, text: string, how?: Omit<Leave, 'text'>): Promise<bigint> {
+export async function left(scene: Scene, text: string, how?: Omit<NewValue, 'text'>): Promise<bigint> {
   const holder = asker(scene, { ...ANY, age: -1 });
   const { token } = await holder.gets();
-  assert.equal((await holder.leavesWords({ ...leave(text), ...how })).left, true, `${holder} held the key`);
+  assert.equal((await holder.leavesWords({ ...leave(text), ...how })).stored, true, `${holder} held the key`);
   return token;
 }
 
-function answerOf(attempt: Attempt, contender: Contender): Left {
+function answerOf(attempt: Attempt, contender: Contender): StoredValue {
   if (attempt.granted) assert.fail(`${contender} must be answered, but was granted with token ${attempt.token}`);
-  if (!attempt.left) assert.fail(`${contender} must be answered, but was refused`);
-  return attempt.left;
+  if (!attempt.value) assert.fail(`${contender} must be answered, but was refused`);
+  return attempt.value;
 }
 
-async function isAnswered(contender: Contender, text: string): Promise<Left> {
+async function isAnswered(contender: Contender, text: string): Promise<StoredValue> {
   const answer = answerOf(await contender.attempt(), contender);
   assert.equal(answer.text, text, `what ${contender} is answered by`);
   return answer;
 }
 
-export const rememberedBy = ({ clients, key }: Scene) => clients[1].words!.look(key);
+export const rememberedBy = ({ clients, key }: Scene) => clients[1].values!.look(key);
 
 /** Words that a hold leaves under its key, and what they do to those that ask for them. */
 export const words: readonly Law[] = [
   law('what keys remember can be listed by the beginning of their names', ['leaves'], async (scene) => {
     const { key, clients } = scene;
-    if (!clients[1].words?.keys) return; // an engine may leave it out
+    if (!clients[1].values?.keys) return; // an engine may leave it out
     const listed = async (prefix: string): Promise<string[]> => {
       const keys: string[] = [];
-      for await (const each of clients[1].words!.keys!(prefix)) keys.push(each);
+      for await (const each of clients[1].values!.keys!(prefix)) keys.push(each);
       return keys;
     };
     assert.deepEqual(await listed(key), [], 'before');
@@ -50,7 +50,7 @@ export const words: readonly Law[] = [
     assert.deepEqual(await listed(key), [key], 'words');
     assert.deepEqual(await listed(key.slice(0, -1)), [key], 'words, by a part of the name');
     assert.deepEqual(await listed(`${key}x`), [], 'of a name that is longer');
-    await clients[0].words!.forget(key);
+    await clients[0].values!.forget(key);
     assert.deepEqual(await listed(key), [], 'after they were forgotten');
     const counting = asker(scene, { age: -1, mark: '-', counts: KEPT });
     await counting.gets();
@@ -71,43 +71,43 @@ export const words: readonly Law[] = [
     await plain.gets();
     await isAnswered(asker(scene), 'result');
     await plain.leaves();
-    assert.equal((await rememberedBy(scene)).left?.text, 'result');
+    assert.equal((await rememberedBy(scene)).value?.text, 'result');
   }),
   law('only a hold leaves words: no stranger, no waiter, no former holder', ['leaves', 'fair'], async (scene) => {
     const [holder, waiter] = scene.pair();
     const stranger = scene.contender();
     await holder.gets();
     await waiter.waits();
-    assert.equal((await stranger.leavesWords(leave('of a stranger'))).left === true, false);
-    assert.equal((await waiter.leavesWords(leave('of a waiter'))).left === true, false);
-    assert.equal((await rememberedBy(scene)).left, undefined, 'words of one that does not hold');
+    assert.equal((await stranger.leavesWords(leave('of a stranger'))).stored === true, false);
+    assert.equal((await waiter.leavesWords(leave('of a waiter'))).stored === true, false);
+    assert.equal((await rememberedBy(scene)).value, undefined, 'words of one that does not hold');
     await holder.leaves();
-    assert.equal((await holder.leavesWords(leave('of a former holder'))).left === true, false);
-    assert.equal((await rememberedBy(scene)).left, undefined, 'words of one that has held');
+    assert.equal((await holder.leavesWords(leave('of a former holder'))).stored === true, false);
+    assert.equal((await rememberedBy(scene)).value, undefined, 'words of one that has held');
     await asker(scene).gets();
   }),
   law('a hold that has expired leaves no words', ['leaves', 'expires'], async (scene) => {
     const dead = scene.contender({ ttl: scene.ttl });
     await dead.gets();
     await scene.expired();
-    assert.equal((await dead.leavesWords(leave('too late'))).left === true, false);
-    assert.equal((await rememberedBy(scene)).left, undefined);
+    assert.equal((await dead.leavesWords(leave('too late'))).stored === true, false);
+    assert.equal((await rememberedBy(scene)).value, undefined);
     await asker(scene).gets();
   }),
   law('a second release with words changes nothing', ['leaves'], async (scene) => {
     const holder = asker(scene);
     const { token } = await holder.gets();
     await holder.leavesWords(leave('first'));
-    assert.equal((await holder.leavesWords(leave('second'))).left === true, false);
-    const { left } = await rememberedBy(scene);
-    assert.deepEqual([left?.text, left?.token], ['first', token]);
+    assert.equal((await holder.leavesWords(leave('second'))).stored === true, false);
+    const { value } = await rememberedBy(scene);
+    assert.deepEqual([value?.text, value?.token], ['first', token]);
   }),
   law('words are over after their time', ['leaves'], async (scene) => {
     await left(scene, 'short', { ttl: scene.ttl });
     await isAnswered(asker(scene), 'short');
     await scene.expired();
     await asker(scene).gets();
-    assert.equal((await rememberedBy(scene)).left, undefined);
+    assert.equal((await rememberedBy(scene)).value, undefined);
   }),
   law('words older than a claim asks for do not answer it, and stay for others', ['leaves'], async (scene) => {
     await left(scene, 'old');
@@ -187,7 +187,7 @@ export const words: readonly Law[] = [
     await isAnswered(last, 'of the next');
   }),
   law('a death without words admits the next waiter only', ['leaves', 'expires', 'fair'], async (scene) => {
-    const dead = scene.contender({ answered: ANY, ttl: scene.ttl });
+    const dead = scene.contender({ accepts: ANY, ttl: scene.ttl });
     const [next, last] = [asker(scene), asker(scene)];
     await dead.gets();
     await next.waits();
@@ -198,8 +198,8 @@ export const words: readonly Law[] = [
     await last.waits();
   }),
   law('words come back as they were, and are in no listing', ['leaves', 'inspect'], async (scene) => {
-    const { max } = scene.clients[0].traits.leaves!;
-    const texts = ['', ' ', '-', '1 2 3', 'line\nline\r\n', '"\\\'{}%', '\u0000\u2028é漢😀', 'x'.repeat(max)];
+    const { maxBytes } = scene.clients[0].traits.values!;
+    const texts = ['', ' ', '-', '1 2 3', 'line\nline\r\n', '"\\\'{}%', '\u0000\u2028é漢😀', 'x'.repeat(maxBytes)];
     for (const text of texts) {
       await left(scene, text);
       await isAnswered(asker(scene), text);
@@ -222,8 +222,8 @@ export const words: readonly Law[] = [
       const rounds = [...waiting].map(async (contender) => {
         const attempt = await contender.attempt();
         if (attempt.granted) await contender.leavesWords(leave(contender.claim.label));
-        else if (!attempt.left) return;
-        told.add(attempt.granted ? contender.claim.label : attempt.left!.text);
+        else if (!attempt.value) return;
+        told.add(attempt.granted ? contender.claim.label : attempt.value!.text);
         waiting.delete(contender);
       });
       await Promise.all(rounds);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Standing } from '../../core/contract/backend.ts';
+import type { QueueEntry } from '../../core/contract/backend.ts';
 import { type Law, law } from '../law.ts';
 import { meanwhile } from '../limited.ts';
 import { toldOfLoss } from './leases.ts';
@@ -58,7 +58,7 @@ export const force: readonly Law[] = [
       const force = () => there.forceRelease(scene.key, { reason: `it hangs\u001b[m${'!'.repeat(900)}` });
       let words = '';
       // It is advice: the holder does not wait for a note that is slow, as under the load of a test.
-      for (let tries = 0; tries < 4 && !words.includes(why); tries++) words = await toldAfter(force);
+      for (let attempts = 0; attempts < 4 && !words.includes(why); attempts++) words = await toldAfter(force);
       assert.ok(words.includes(why), `the evicted holder was told: ${words}`);
       const evict = async () => scene.clients[1].evict!(scene.key, (await scene.standings())[0]!.token);
       assert.doesNotMatch(await toldAfter(evict), /by force/, 'what a later holder was told');
@@ -104,8 +104,8 @@ export const force: readonly Law[] = [
     const other = `${scene.key} ~ other`;
     const lease = await there.mutex(scene.key).acquire();
     const nested = meanwhile(here.mutex(other).run(() => here.mutex(scene.key, { label: 'a ~ b' }).run(() => {})));
-    const line = async (key: string): Promise<Standing[]> => {
-      const rows: Standing[] = [];
+    const line = async (key: string): Promise<QueueEntry[]> => {
+      const rows: QueueEntry[] = [];
       for await (const standing of there.inspect(key, { exact: true })) rows.push(standing);
       return rows;
     };

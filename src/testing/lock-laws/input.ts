@@ -91,8 +91,8 @@ export const input: readonly Law[] = [
     const locks = await scene.locks();
     const { traits, inspect, evict } = scene.clients[0];
     const can: [string, boolean, Call][] = [
-      ['rwLock', traits.seats !== 'exclusive', () => locks.rwLock(key)],
-      ['semaphore', traits.seats === 'counted', () => locks.semaphore(key, { permits: 3 })],
+      ['rwLock', traits.units !== 'exclusive', () => locks.rwLock(key)],
+      ['semaphore', traits.units === 'counted', () => locks.semaphore(key, { permits: 3 })],
       ['inspect', inspect !== undefined, () => locks.inspect()],
       [
         'forceRelease',

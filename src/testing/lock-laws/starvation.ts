@@ -26,7 +26,7 @@ function busy(clients: number): Law {
 
 /** However slow the engine and the machine are: the turns count, and not the time. */
 async function inTurn(scene: Scene, clients: number): Promise<void> {
-  const races = scene.clients[0].traits.racesToJoin ? RACES : 0;
+  const races = scene.clients[0].traits.joinsByRace ? RACES : 0;
   const enough = (served: readonly Served[]): boolean => turnsOf(served).length > TURNS.each * clients + races;
   const { served, from, to } = await ask(scene, clients, TURNS.within, enough);
   const inOrder = turnsOf(served);

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { ALL_SEATS, isExclusive, SHARED } from '../../core/contract/admission.ts';
+import { ALL_UNITS, isExclusive, SHARED } from '../../core/contract/admission.ts';
 import { isLockError, type LockError } from '../../core/contract/errors.ts';
 import type { LockOptions } from '../../core/contract/options.ts';
 import type { TestLock } from '../messages.ts';
@@ -56,9 +56,9 @@ export class Actor {
     const { report, by } = this.#context;
     const testLock = this.#pick(this.#testLocks);
     const op = `${this.#name}.${this.#operations++}`;
-    const { lock, take, of } = this.#lock(testLock);
+    const { lock, units, capacity } = this.#lock(testLock);
     const renewed = this.#context.random() < 0.85;
-    report.tell({ what: 'asked', op, by, key: testLock.key, take, of, renewed });
+    report.tell({ what: 'asked', op, by, key: testLock.key, units, capacity, renewed });
     let lease: LibraryLease | null;
     try {
       lease = await this.#acquire(lock, renewed, ended);
@@ -68,16 +68,16 @@ export class Actor {
       report.tell({ what: 'refused', op, code: error.code, ...(unavailable && { why: reasonOf(error) }) });
       return !unavailable;
     }
-    if (lease) await this.#hold(op, lease, isExclusive({ take, of }), testLock.longPart, ended);
+    if (lease) await this.#hold(op, lease, isExclusive({ units, capacity }), testLock.longPart, ended);
     else report.tell({ what: 'refused', op, code: 'TAKEN' });
     return true;
   }
 
-  /** The lock, and the seats that the judge counts. */
-  #lock({ kind, key, permits }: TestLock): { lock: LibraryLock; take: number; of: number } {
+  /** The lock, and the units that the judge counts. */
+  #lock({ kind, key, permits }: TestLock): { lock: LibraryLock; units: number; capacity: number } {
     const { locks } = this.#context;
-    const all = { take: ALL_SEATS, of: ALL_SEATS };
-    if (kind === 'semaphore') return { lock: locks.semaphore(key, { permits }), take: 1, of: permits };
+    const all = { units: ALL_UNITS, capacity: ALL_UNITS };
+    if (kind === 'semaphore') return { lock: locks.semaphore(key, { permits }), units: 1, capacity: permits };
     if (kind === 'mutex') return { lock: locks.mutex(key), ...all };
     const { read, write } = locks.rwLock(key);
     return this.#context.random() < 0.4 ? { lock: write, ...all } : { lock: read, ...SHARED };

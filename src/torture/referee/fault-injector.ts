@@ -79,7 +79,7 @@ export class FaultInjector {
     this.#record.add({ what: 'killed', by });
     await this.#crew.members[by]!.kill();
     await delay(lasts, this.#signal);
-    // The engine may be away, so this may take several tries.
+    // The engine may be away, so this may take several attempts.
     while (!this.#signal.aborted) {
       const started = await this.#crew.begin(by).then(
         () => true,

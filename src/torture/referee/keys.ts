@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PLACE_TTL } from '../../core/contract/backend.ts';
+import { PLACE_TTL_MS } from '../../core/contract/backend.ts';
 import { isLockError } from '../../core/contract/errors.ts';
-import type { Locks, Standing } from '../../index.ts';
+import type { Locks, QueueEntry } from '../../index.ts';
 
 /** Time between two looks at what is left, ms. */
 const LOOK = 250;
@@ -9,7 +9,7 @@ const LOOK = 250;
 const MORE = 5_000;
 
 /** The first lock under the prefix of these locks; undefined also if the engine cannot list. */
-export async function firstStanding(locks: Locks, prefix = ''): Promise<Standing | undefined> {
+export async function firstStanding(locks: Locks, prefix = ''): Promise<QueueEntry | undefined> {
   try {
     for await (const standing of locks.inspect(prefix)) return standing;
   } catch (error) {
@@ -22,14 +22,14 @@ export async function firstStanding(locks: Locks, prefix = ''): Promise<Standing
  * After the end of all processes: waits until their leases and places are over, and then releases what is still there.
  * @returns the holds that outlasted their leases
  */
-export async function clearKeys(locks: Locks, prefix: string, ttl: number): Promise<Standing[]> {
-  const until = performance.now() + Math.max(ttl * 1.5, PLACE_TTL) + MORE;
+export async function clearKeys(locks: Locks, prefix: string, ttl: number): Promise<QueueEntry[]> {
+  const until = performance.now() + Math.max(ttl * 1.5, PLACE_TTL_MS) + MORE;
   let left = await firstStanding(locks, prefix);
   while (left && performance.now() < until) {
     await sleep(LOOK);
     left = await firstStanding(locks, prefix);
   }
-  const stayed: Standing[] = [];
+  const stayed: QueueEntry[] = [];
   if (left) for await (const standing of locks.inspect(prefix)) if (standing.held) stayed.push(standing);
   for (const key of new Set(stayed.map((standing) => standing.key)))
     await locks.forceRelease(key, { reason: 'left behind by holdfast torture' });

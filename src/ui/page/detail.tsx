@@ -53,7 +53,7 @@ const STATES = {
 } as const satisfies Record<Memo['state'], Word>;
 
 /** The state of a memo: never what it keeps. */
-function Remembered({ memo: { state, tries, token, since, left } }: { memo: Memo }) {
+function Remembered({ memo: { state, attempts, token, since, left } }: { memo: Memo }) {
   return (
     <p class="memo">
       <strong>{t(STATES[state])}</strong>
@@ -65,7 +65,7 @@ function Remembered({ memo: { state, tries, token, since, left } }: { memo: Memo
         </>
       )}
       {left !== null && ` · ${t('memoLeft', { left: time(Math.max(0, left - elapsed.value)) })}`}
-      {tries > 0 && ` · ${t('memoTries', { n: number(tries) })}`}
+      {attempts > 0 && ` · ${t('memoTries', { n: number(attempts) })}`}
     </p>
   );
 }

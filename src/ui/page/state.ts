@@ -33,9 +33,7 @@ export const elapsed = computed(() => Math.max(0, tick.value - received.value));
 export const cursor = signal<string | undefined>();
 export const helping = signal(false);
 /** The hold that the user is about to evict. */
-export const releasing = signal<
-  { readonly key: string; readonly label: string; readonly token: string } | undefined
->();
+export const releasing = signal<{ readonly key: string; readonly label: string; readonly token: string } | undefined>();
 
 export function readAddress(): void {
   const params = new URLSearchParams(location.search);

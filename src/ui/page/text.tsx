@@ -44,6 +44,6 @@ export const Count = ({ of }: { readonly of: number }) => (
 
 export function asWords(as: Who['as']): string {
   if (as === 'exclusive' || as === 'shared') return t(as);
-  const [take = '', of = ''] = as.split(' of ');
-  return t('of', { take, of });
+  const [units = '', capacity = ''] = as.split(' of ');
+  return t('of', { units, capacity });
 }

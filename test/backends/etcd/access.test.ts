@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EtcdOptions, etcd } from '../../../src/backends/etcd/index.ts';
-import type { Backend, Standing } from '../../../src/core/contract/backend.ts';
+import type { Backend, QueueEntry } from '../../../src/core/contract/backend.ts';
 import { type Authority, startAuthority } from '../../kit/certificates.ts';
 import { startEtcd } from '../../kit/etcd.ts';
 import type { Server } from '../../kit/server.ts';
@@ -11,8 +11,8 @@ import { claimOf, endpoint, etcdctl } from './etcdctl.ts';
 
 const PASSWORD = 'correct horse';
 
-async function standings(backend: Backend): Promise<Standing[]> {
-  const seen: Standing[] = [];
+async function standings(backend: Backend): Promise<QueueEntry[]> {
+  const seen: QueueEntry[] = [];
   for await (const standing of backend.inspect!('')) seen.push(standing);
   return seen;
 }
@@ -54,7 +54,7 @@ describeOn('etcd', 'etcd with authentication', () => {
     expect(await backend.release(claim)).toEqual({ freed: true });
     expect(await rival.attempt(next)).toMatchObject({ granted: true });
     expect(await rival.renew([next]), 'moved to a longer lease').toEqual([{ validFor: expect.any(Number) }]);
-    const [{ token }] = (await standings(rival)) as [Standing];
+    const [{ token }] = (await standings(rival)) as [QueueEntry];
     expect(await backend.evict!('a', token)).toBe(true);
     expect((await backend.check!()).map(({ code }) => code)).toContain('few-members');
   });

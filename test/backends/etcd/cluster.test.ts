@@ -26,7 +26,7 @@ async function leaderOf({ servers }: Servers): Promise<Server> {
 }
 
 describeOn('etcd', 'an etcd cluster with a member that is stopped', () => {
-  test('a process whose first member is stopped tries another within its first attempt', {
+  test('a process whose first member is stopped attempts another within its first attempt', {
     timeout: 60_000,
   }, async () => {
     // On a busy machine quick elections depose a leader that is only slow. Without a leader the first attempt fails on any member.
@@ -81,7 +81,7 @@ describeOn('etcd', 'an etcd cluster that loses members', () => {
   test('a leader that stood still and goes on takes no hold away', async () => {
     const held = (number: number) => locks.mutex(`held ${number}`).acquire({ ttl: '2s', wait: '10s' });
     let leases = await Promise.all(Array.from({ length: 60 }, (_, number) => held(number)));
-    for (let rounds = 0, tries = 1; rounds < 3; tries++) {
+    for (let rounds = 0, attempts = 1; rounds < 3; attempts++) {
       const leader = await leaderOf(cluster);
       leader.pause();
       // Longer than the leases: for all it knows, nobody has kept them alive.
@@ -92,11 +92,11 @@ describeOn('etcd', 'an etcd cluster that loses members', () => {
       await new Promise((resolve) => setTimeout(resolve, 1_500)); // each renewal, and what it may revoke late
       expect(
         before.filter((lease) => !lease.held).map(({ key }) => key),
-        `taken away in round ${tries}`,
+        `taken away in round ${attempts}`,
       ).toEqual([]);
       // On a busy machine an election may last longer than all leases, and shows nothing.
       if (before.length > 0) rounds++;
-      else expect(tries, 'elections that left no hold alone').toBeLessThan(10);
+      else expect(attempts, 'elections that left no hold alone').toBeLessThan(10);
       leases = await Promise.all(leases.map((lease, number) => (lease.held ? lease : held(number))));
     }
     expect(await Promise.all(leases.map((lease) => lease.release()))).not.toContain(false);

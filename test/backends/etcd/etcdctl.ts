@@ -39,7 +39,7 @@ export const claimOf = (key: string, wish: Partial<Claim> = {}): Claim => ({
   ...EXCLUSIVE,
   ttl: 50_000,
   queue: true,
-  span: 1,
+  tokenCount: 1,
   within: 5_000,
   label: '',
   ...wish,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { claimKey, claimText, entryOf, linePrefix } from '../../../src/backends/etcd/line.ts';
 import { endOf } from '../../../src/backends/etcd/wire/ops.ts';
-import { ALL_SEATS } from '../../../src/core/contract/admission.ts';
+import { ALL_UNITS } from '../../../src/core/contract/admission.ts';
 import { LOOKALIKES } from '../../../src/testing/names.ts';
 
 const kv = (value: string | Buffer) => ({
@@ -14,12 +14,12 @@ const kv = (value: string | Buffer) => ({
 
 describe('what is stored', () => {
   test('is read as it was written', () => {
-    const place = entryOf(kv(claimText({ take: 2, of: 5, label: 'worker "7" 🔒' })));
-    expect(place).toMatchObject({ take: 2, of: 5, label: 'worker "7" 🔒', token: 7n, lease: 3n });
+    const place = entryOf(kv(claimText({ units: 2, capacity: 5, label: 'worker "7" 🔒' })));
+    expect(place).toMatchObject({ units: 2, capacity: 5, label: 'worker "7" 🔒', token: 7n, lease: 3n });
   });
 
   test.each(['', 'locked', '{"take":1}', '\0'])('by a stranger (%j) holds exclusively', (value) => {
-    expect(entryOf(kv(value))).toMatchObject({ take: ALL_SEATS, of: ALL_SEATS });
+    expect(entryOf(kv(value))).toMatchObject({ units: ALL_UNITS, capacity: ALL_UNITS });
   });
 
   test('in a form of a later version is refused, not guessed', () => {

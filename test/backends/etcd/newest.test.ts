@@ -20,7 +20,16 @@ describeOn('etcd', 'the newest etcd that was fetched', () => {
     });
     const backend = etcd({ endpoints: `127.0.0.1:${server.port}` });
     const claim: Claim = {
-      ...{ key: 'a', id: systemClock.id(), ...EXCLUSIVE, ttl: 5_000, queue: true, span: 1, within: 5_000, label: '' },
+      ...{
+        key: 'a',
+        id: systemClock.id(),
+        ...EXCLUSIVE,
+        ttl: 5_000,
+        queue: true,
+        tokenCount: 1,
+        within: 5_000,
+        label: '',
+      },
     };
     try {
       expect(await backend.attempt(claim)).toMatchObject({ granted: true });

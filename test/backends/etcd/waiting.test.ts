@@ -78,7 +78,7 @@ describeOn('etcd', 'waiting on etcd', () => {
 
   test('a permit that waits behind a reader hears of its turn, also when the reader was admitted first', async () => {
     // So short that a hold needs no other lease than a place: its key is not written for that.
-    const [permit, reader] = [{ take: 1, of: 2 }, SHARED].map((seats) => ({ ...seats, ttl: 5_000 }));
+    const [permit, reader] = [{ units: 1, capacity: 2 }, SHARED].map((seats) => ({ ...seats, ttl: 5_000 }));
     const line = await lineUp([permit, permit, reader, permit]);
     for (const [index, next] of [2, 3].entries()) {
       await line[index]!.leaves();
@@ -92,11 +92,14 @@ describeOn('etcd', 'waiting on etcd', () => {
   });
 
   test('a permit that becomes free wakes one of many waiters, and only that one', async () => {
-    await passesOn(await lineUp(Array.from({ length: 8 }, () => ({ take: 1, of: 3 }))), 3);
+    await passesOn(await lineUp(Array.from({ length: 8 }, () => ({ units: 1, capacity: 3 }))), 3);
   });
 
   test('permits that become free together are all taken, one waiter waking the next', async () => {
-    const line = await lineUp([{ take: 2, of: 2 }, ...Array.from({ length: 4 }, () => ({ take: 1, of: 2 }))]);
+    const line = await lineUp([
+      { units: 2, capacity: 2 },
+      ...Array.from({ length: 4 }, () => ({ units: 1, capacity: 2 })),
+    ]);
     await line[0]!.leaves();
     await until('two are admitted', () => line[1]!.grant !== undefined && line[2]!.grant !== undefined);
     expect(line.slice(3).map(({ wakes }) => wakes)).toEqual([0, 0]);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { etcd } from '../../../src/backends/etcd/index.ts';
-import type { Answerable, Backend } from '../../../src/core/contract/backend.ts';
+import type { Backend, ValueCondition } from '../../../src/core/contract/backend.ts';
 import { listOf } from '../../../src/core/contract/promises.ts';
 import { startEtcd, startEtcdMembers } from '../../kit/etcd.ts';
 import { startProxy } from '../../kit/proxy.ts';
@@ -10,13 +10,13 @@ import { until } from '../../kit/wait.ts';
 import { waiterGetsUnkept } from '../../memo/unkept.ts';
 import { claimOf, endpoint, etcdctl, keys, leases } from './etcdctl.ts';
 
-const ANY: Answerable = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
+const ANY: ValueCondition = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
 /** It is not answered, so it runs. */
-const NONE: Answerable = { ...ANY, age: -1 };
+const NONE: ValueCondition = { ...ANY, age: -1 };
 const HOUR = 3_600_000;
 
 async function leave(backend: Backend, key: string, text: string, counts = 0): Promise<void> {
-  const holder = claimOf(key, { answered: { ...NONE, counts } });
+  const holder = claimOf(key, { accepts: { ...NONE, counts } });
   expect(await backend.attempt(holder)).toMatchObject({ granted: true });
   expect(await backend.release(holder, undefined, { text, ttl: HOUR })).toEqual({ freed: true, left: true });
 }
@@ -51,8 +51,8 @@ describeOn('etcd', 'words beside the lines', () => {
     const left = async (count: number): Promise<void> =>
       until(`${count} leases are there`, async () => (await leases([server])).length === count);
     await left(before + 1);
-    expect((await backend.words!.look('key')).left?.text).toBe('text 3');
-    await backend.words!.forget('key');
+    expect((await backend.values!.look('key')).value?.text).toBe('text 3');
+    await backend.values!.forget('key');
     await left(before);
     await backend.close();
   });
@@ -76,8 +76,8 @@ describeOn('etcd', 'words beside the lines', () => {
   test('a waiter whose watch broke, and could not be set again for a while, hears of the words that are left then', async () => {
     await using proxy = await startProxy(server.port);
     const [holding, cut] = [open('cut'), etcd({ endpoints: endpoint(proxy), prefix: 'cut', timeout: 500 })];
-    const holder = claimOf('key', { answered: NONE });
-    const waiters = [claimOf('key', { answered: ANY }), claimOf('key', { answered: ANY })] as const;
+    const holder = claimOf('key', { accepts: NONE });
+    const waiters = [claimOf('key', { accepts: ANY }), claimOf('key', { accepts: ANY })] as const;
     await holding.attempt(holder);
     await holding.attempt(waiters[0]);
     await cut.attempt(waiters[1]);
@@ -102,8 +102,8 @@ describeOn('etcd', 'words beside the lines', () => {
     const backend = open('newer');
     await etcdctl([server], 'put', 'newer/@words/key/left', '2 of a later version');
     const refused = { code: 'LOCK_INVALID', message: expect.stringMatching(/a format that this version.*forget\(\)/) };
-    await expect(backend.attempt(claimOf('key', { answered: ANY }))).rejects.toMatchObject(refused);
-    await expect(backend.words!.look('key')).rejects.toMatchObject(refused);
+    await expect(backend.attempt(claimOf('key', { accepts: ANY }))).rejects.toMatchObject(refused);
+    await expect(backend.values!.look('key')).rejects.toMatchObject(refused);
     await backend.close();
   });
 });
@@ -114,7 +114,7 @@ describeOn('etcd', 'words and a new leader', () => {
     const { servers } = cluster;
     const backend = etcd({ endpoints: servers.map(endpoint) });
     await leave(backend, 'key', 'from before');
-    const young = (await backend.words!.look('key')).left!.age;
+    const young = (await backend.values!.look('key')).value!.age;
     expect(young).toBeLessThan(HOUR / 2);
     const leads = async (leader: string): Promise<string[][]> =>
       (await etcdctl(servers, 'endpoint', 'status'))
@@ -125,12 +125,12 @@ describeOn('etcd', 'words and a new leader', () => {
     const [[, id]] = (await leads('false')) as [[string, string]];
     await etcdctl([{ port: Number(address.split(':')[1]) }], 'move-leader', id);
     await until('another one leads', async () => (await leads('true')).some((fields) => fields[1] === id));
-    const { text, age } = (await backend.words!.look('key')).left!;
+    const { text, age } = (await backend.values!.look('key')).value!;
     expect({ text, age }).toEqual({ text: 'from before', age: HOUR });
-    const picky = claimOf('key', { answered: { ...ANY, age: HOUR - 1 } });
+    const picky = claimOf('key', { accepts: { ...ANY, age: HOUR - 1 } });
     expect(await backend.attempt(picky), 'too old for it').toMatchObject({ granted: true });
     expect(await backend.release(picky)).toEqual({ freed: true });
-    expect(await backend.attempt(claimOf('key', { answered: ANY }))).toMatchObject({ left: { text: 'from before' } });
+    expect(await backend.attempt(claimOf('key', { accepts: ANY }))).toMatchObject({ left: { text: 'from before' } });
     await backend.close();
   });
 });

@@ -127,7 +127,7 @@ describeOn('file', 'a file, and processes that die or stop', () => {
     expect((await got(waiter)).at - died).toBeLessThan(TOLD);
   });
 
-  test('who only tries finds the key of a killed holder free at once', async () => {
+  test('who only attempts finds the key of a killed holder free at once', async () => {
     const holder = await start();
     await holder.call('acquire', 'k');
     const had = async (): Promise<boolean> => {

@@ -4,20 +4,20 @@ import { expect, test } from 'vitest';
 import { Line } from '../../../src/backends/file/line.ts';
 import { notes, schema, words } from '../../../src/backends/file/sql.generated.ts';
 import { prepare, type Row } from '../../../src/backends/file/statements.ts';
-import { ALL_SEATS, admitted, type Seats } from '../../../src/core/contract/admission.ts';
+import { ALL_UNITS, admitted, type Units } from '../../../src/core/contract/admission.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
 
 const KEY = Buffer.from('holdfast/k');
 
-const seats: fc.Arbitrary<Seats> = fc.oneof(
-  fc.constant({ take: ALL_SEATS, of: ALL_SEATS }),
-  fc.constant({ take: 1, of: ALL_SEATS }),
+const seats: fc.Arbitrary<Units> = fc.oneof(
+  fc.constant({ units: ALL_UNITS, capacity: ALL_UNITS }),
+  fc.constant({ units: 1, capacity: ALL_UNITS }),
   fc
     .integer({ min: 1, max: 4 })
-    .chain((of) => fc.record({ take: fc.integer({ min: 1, max: of }), of: fc.constant(of) })),
+    .chain((of) => fc.record({ units: fc.integer({ min: 1, max: of }), capacity: fc.constant(of) })),
 );
-const claim = (id: string, { take, of }: Seats, ttl: number): Claim => {
-  return { key: 'k', id, take, of, ttl, queue: true, span: 1, within: 1, label: '' };
+const claim = (id: string, { units, capacity }: Units, ttl: number): Claim => {
+  return { key: 'k', id, units, capacity, ttl, queue: true, tokenCount: 1, within: 1, label: '' };
 };
 const step = fc.oneof(
   fc.record({ do: fc.constant('join' as const), seats, ttl: fc.integer({ min: 1, max: 50 }) }),
@@ -26,7 +26,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 30 }) }),
 );
 
-const ONE: Seats = { take: 1, of: 1 };
+const ONE: Units = { units: 1, capacity: 1 };
 /** The second expires sooner once it holds than the sign of life that it gave while it waited would have had it. */
 const ADMITTED_TO_LESS: ReturnType<typeof step.generate>['value'][] = [
   { do: 'join', seats: ONE, ttl: 3 },
@@ -76,8 +76,8 @@ test('the tally on the head is what counting the line gives, whatever joins, lea
         const [head] = after;
         if (!head) continue;
         expect(head).toMatchObject({
-          taken: inside.reduce((sum, { take }) => sum + take, 0),
-          room: Math.min(ALL_SEATS, ...inside.map(({ of }) => of)),
+          taken: inside.reduce((sum, { units }) => sum + units, 0),
+          room: Math.min(ALL_UNITS, ...inside.map(({ capacity }) => capacity)),
           waiting: after[inside.length]?.token ?? null,
         });
         expect(head.soonest).toBeLessThanOrEqual(Math.min(...after.map(({ expires }) => expires)));

@@ -9,7 +9,16 @@ import { settleWithin, until } from '../../kit/wait.ts';
 import { lines, startLineStub } from './line-stub.ts';
 
 const claim = (wish: Partial<Claim> = {}): Claim => ({
-  ...{ key: 'a', id: systemClock.id(), ...EXCLUSIVE, ttl: 30_000, queue: true, span: 1, within: 5_000, label: '' },
+  ...{
+    key: 'a',
+    id: systemClock.id(),
+    ...EXCLUSIVE,
+    ttl: 30_000,
+    queue: true,
+    tokenCount: 1,
+    within: 5_000,
+    label: '',
+  },
   ...wish,
 });
 

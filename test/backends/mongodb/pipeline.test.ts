@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import type { LineDocument } from '../../../src/backends/mongodb/driver.ts';
 import { attempting, idOf, leaving, renewing } from '../../../src/backends/mongodb/pipeline.ts';
 import { admitted, EXCLUSIVE, SHARED } from '../../../src/core/contract/admission.ts';
-import { type Claim, PLACE_TTL } from '../../../src/core/contract/backend.ts';
+import { type Claim, PLACE_TTL_MS } from '../../../src/core/contract/backend.ts';
 import { apply } from '../../kit/mongodb-expressions.ts';
 
 const claim = (id: string, wish: Partial<Claim> = {}): Claim => ({
-  ...{ key: 'a', id, ...EXCLUSIVE, ttl: 30_000, queue: true, span: 1, within: 5_000, label: '$label' },
+  ...{ key: 'a', id, ...EXCLUSIVE, ttl: 30_000, queue: true, tokenCount: 1, within: 5_000, label: '$label' },
   ...wish,
 });
 const START = 1_800_000_000_000;
@@ -34,10 +34,10 @@ describe('the pipeline of an attempt', () => {
     expect(two.line.map(({ token }) => token)).toEqual([START * 1_000, START * 1_000 + 1]);
   });
 
-  test('reserves a span, and takes a proposed token', () => {
-    const spans = steps([attempting(claim('a', { span: 16 })), 0], [attempting(claim('b')), 0]);
+  test('reserves a tokenCount, and takes a proposed token', () => {
+    const spans = steps([attempting(claim('a', { tokenCount: 16 })), 0], [attempting(claim('b')), 0]);
     expect(Number(spans.line[1]!.token) - Number(spans.line[0]!.token)).toBe(16);
-    const proposed = steps([attempting(claim('a', { atLeast: BigInt(START) * 2_000n })), 0]);
+    const proposed = steps([attempting(claim('a', { minToken: BigInt(START) * 2_000n })), 0]);
     expect(Number(proposed.line[0]!.token)).toBe(START * 2_000);
   });
 
@@ -47,7 +47,7 @@ describe('the pipeline of an attempt', () => {
       [attempting(claim('b')), 0],
       [attempting(claim('c', { ttl: 9 })), 0],
     );
-    expect(['a', 'b', 'c'].map((id) => expiry(document, id))).toEqual([30_000, PLACE_TTL, 9]);
+    expect(['a', 'b', 'c'].map((id) => expiry(document, id))).toEqual([30_000, PLACE_TTL_MS, 9]);
   });
 
   test('leaves nothing of a refused claim without queue, and of one that comes late', () => {
@@ -66,7 +66,7 @@ describe('the pipeline of an attempt', () => {
   test('is idle only after all leases, and after the time has overtaken its tokens', () => {
     const idle = (document: LineDocument): number => (document as unknown as { idle: Date }).idle.getTime() - START;
     expect(idle(steps([attempting(claim('a')), 0]))).toBe(30_000);
-    expect(idle(steps([attempting(claim('a', { atLeast: BigInt(START + 90_000) * 1_000n })), 0]))).toBe(90_000);
+    expect(idle(steps([attempting(claim('a', { minToken: BigInt(START + 90_000) * 1_000n })), 0]))).toBe(90_000);
     expect(idle(steps([attempting(claim('a')), 0], [leaving({ id: 'a' }), 7]))).toBe(7);
   });
 });
@@ -117,7 +117,9 @@ describe('the other pipelines', () => {
 
   test('admission agrees with the rule, whoever stands in line', () => {
     const of = fc.integer({ min: 1, max: 4 });
-    const counted = of.chain((room) => fc.record({ take: fc.integer({ min: 1, max: room }), of: fc.constant(room) }));
+    const counted = of.chain((room) =>
+      fc.record({ units: fc.integer({ min: 1, max: room }), capacity: fc.constant(room) }),
+    );
     const lines = fc.array(fc.oneof(counted, fc.constant(SHARED), fc.constant(EXCLUSIVE)), {
       maxLength: 7,
       minLength: 1,

@@ -3,14 +3,14 @@ import type { LineDocument } from '../../../src/backends/mongodb/driver.ts';
 import { attempting, idOf, leaving, renewing } from '../../../src/backends/mongodb/pipeline.ts';
 import { asking, forgetting, leavingWords } from '../../../src/backends/mongodb/words-pipeline.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
-import type { Answerable, Claim } from '../../../src/core/contract/backend.ts';
+import type { Claim, ValueCondition } from '../../../src/core/contract/backend.ts';
 import { apply } from '../../kit/mongodb-expressions.ts';
 
 const claim = (id: string, wish: Partial<Claim> = {}): Claim => ({
-  ...{ key: 'a', id, ...EXCLUSIVE, ttl: 30_000, queue: true, span: 1, within: 5_000, label: '' },
+  ...{ key: 'a', id, ...EXCLUSIVE, ttl: 30_000, queue: true, tokenCount: 1, within: 5_000, label: '' },
   ...wish,
 });
-const ANY: Answerable = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
+const ANY: ValueCondition = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
 const START = 1_800_000_000_000;
 const at = (ms: number): Date => new Date(START + ms);
 type Step = [pipeline: object[], ms: number];
@@ -27,7 +27,7 @@ const left: Step[] = [held, [leave('a'), 10]];
 describe('the pipelines of words', () => {
   test('send every text of the caller as data', () => {
     const document = steps([asking(claim('a'), { ...ANY, mark: '$$NOW', counts: 1_000 }), 0]);
-    expect(document.tries?.mark).toBe('$$NOW');
+    expect(document.attempts?.mark).toBe('$$NOW');
     expect(steps(held, [leave('a', '$$ROOT'), 1]).words?.text).toBe('$$ROOT');
   });
 
@@ -64,13 +64,13 @@ describe('the pipelines of words', () => {
   });
 
   test('a hold counts once, as long as nothing is left and the time of the count is not over', () => {
-    const counted: Answerable = { ...ANY, mark: 'm', counts: 1_000 };
+    const counted: ValueCondition = { ...ANY, mark: 'm', counts: 1_000 };
     const begin = (id: string, ms: number): Step => [asking(claim(id, { ttl: 100 }), counted), ms];
-    expect(steps(begin('a', 0), begin('a', 1)).tries).toMatchObject({ count: 1, mark: 'm', counts: at(1_100) });
-    expect(steps(begin('a', 0), begin('b', 50)).tries, 'b waits').toMatchObject({ count: 1 });
-    expect(steps(begin('a', 0), begin('b', 100)).tries, 'a has expired').toMatchObject({ count: 2 });
-    expect(steps(begin('a', 0), begin('b', 1_100)).tries, 'it is over').toMatchObject({ count: 1 });
-    expect(steps(begin('a', 0), [leave('a'), 1]).tries).toBeUndefined();
+    expect(steps(begin('a', 0), begin('a', 1)).attempts).toMatchObject({ count: 1, mark: 'm', counts: at(1_100) });
+    expect(steps(begin('a', 0), begin('b', 50)).attempts, 'b waits').toMatchObject({ count: 1 });
+    expect(steps(begin('a', 0), begin('b', 100)).attempts, 'a has expired').toMatchObject({ count: 2 });
+    expect(steps(begin('a', 0), begin('b', 1_100)).attempts, 'it is over').toMatchObject({ count: 1 });
+    expect(steps(begin('a', 0), [leave('a'), 1]).attempts).toBeUndefined();
   });
 
   test('forgetting removes both, and says whether there was anything', () => {

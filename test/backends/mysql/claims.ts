@@ -9,7 +9,7 @@ export const claimOf = (key: string, wish: Partial<Claim> = {}): Claim => ({
   id: systemClock.id(),
   ttl: 30_000,
   queue: true,
-  span: 1,
+  tokenCount: 1,
   within: 5_000,
   label: '',
   ...wish,

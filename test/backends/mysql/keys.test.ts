@@ -70,16 +70,16 @@ describeOnMysql('the rows of keys of mysql, as its statements leave them', (kind
   });
 
   test('the tokens of a named lock rise one by one, or to where they must be at least', async () => {
-    expect(await rows.write(sql.token, { name: KEY, atLeast: '0' })).toMatchObject({ affectedRows: 0 });
+    expect(await rows.write(sql.token, { name: KEY, minToken: '0' })).toMatchObject({ affectedRows: 0 });
     await rows.put(String(KEY), { token: 7 });
-    for (const [atLeast, token] of [
+    for (const [minToken, token] of [
       [0, 8],
       [9, 9],
       [3, 10],
       [20, 20],
       [20, 21],
     ] as const) {
-      const header = await rows.write(sql.token, { name: KEY, atLeast: `${atLeast}` });
+      const header = await rows.write(sql.token, { name: KEY, minToken: `${minToken}` });
       expect(header).toMatchObject({ affectedRows: 1, insertId: token });
       expect(await one()).toMatchObject({ token, line: '' });
     }
@@ -178,7 +178,7 @@ describeOnMysql('the rows of keys of mysql, as its statements leave them', (kind
   test('a line takes no place that its column could not hold, however large a packet may be', async () => {
     const most = 16_777_215 - 2_048;
     const claim = {
-      ...{ name: KEY, mark: mark('new'), expected: '', queue: '1', atLeast: '0', span: '1', ttl: '1' },
+      ...{ name: KEY, mark: mark('new'), expected: '', queue: '1', minToken: '0', tokenCount: '1', ttl: '1' },
       ...{ seats: ' 1 1 1 ', tail: ' - ;', notAfter: `${now + seconds(60)}` },
     };
     for (const [length, changed] of [

@@ -2,7 +2,7 @@ import type { Pool } from 'mysql2/promise';
 import { afterEach, expect, test } from 'vitest';
 import { mysql, mysqlNamed } from '../../../src/backends/mysql/index.ts';
 import { Server } from '../../../src/backends/mysql/server.ts';
-import type { Backend, Standing } from '../../../src/core/contract/backend.ts';
+import type { Backend, QueueEntry } from '../../../src/core/contract/backend.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import { createStock, sqlStock } from '../../../src/stock/index.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
@@ -46,8 +46,8 @@ describeOnMysql('a connection that was given back with something left open on it
   };
   const tried = (answer: Promise<unknown>): Promise<unknown> => answer.catch((error: Error) => error);
 
-  const standings = async (backend: Backend): Promise<Standing[]> => {
-    const found: Standing[] = [];
+  const standings = async (backend: Backend): Promise<QueueEntry[]> => {
+    const found: QueueEntry[] = [];
     for await (const standing of backend.inspect!('seen')) found.push(standing);
     return found;
   };
@@ -93,7 +93,7 @@ describeOnMysql('a connection that was given back with something left open on it
     const before = claimOf('seen');
     await other.attempt(before);
     await other.release(before);
-    await backend.notes!.write('note', 'old', 60_000);
+    await backend.hints!.write('note', 'old', 60_000);
     await leave();
     const grant = await other.attempt(claim);
     if (!grant.granted) throw new Error('it is free');
@@ -107,9 +107,9 @@ describeOnMysql('a connection that was given back with something left open on it
     await expect(backend.evict!('seen', last.token)).rejects.toThrow(/transaction/);
     expect(await backend.evict!('seen', last.token)).toBe(true);
     await leave();
-    await other.notes!.write('note', 'new', 60_000);
-    await expect(backend.notes!.read('note')).rejects.toThrow(/transaction/);
-    expect(await backend.notes!.read('note')).toBe('new');
+    await other.hints!.write('note', 'new', 60_000);
+    await expect(backend.hints!.read('note')).rejects.toThrow(/transaction/);
+    expect(await backend.hints!.read('note')).toBe('new');
   });
 
   test('making the tables does not commit what was left open', async () => {

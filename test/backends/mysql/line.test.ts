@@ -41,8 +41,8 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
     ttl: `${seconds(30)}`,
     seats: ` 1 1 ${seconds(30)} `,
     tail: ' - ;',
-    atLeast: '0',
-    span: '1',
+    minToken: '0',
+    tokenCount: '1',
     notAfter: `${now + seconds(60)}`,
     ...wish,
   });
@@ -55,8 +55,16 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
   /** A place that was just taken by `newcomer`, at the end of what stood there. */
   const expectTaken = (row: { line: string; used: number }, before: string, token: number): void => {
     expect(row.line.startsWith(before), `${row.line} begins with ${before}`).toBe(true);
-    const [id, until, taken, take, of, ttl, joined, ...rest] = row.line.slice(before.length).split(' ');
-    expect([id, taken, take, of, ttl, ...rest]).toEqual(['@new', `${token}`, '1', '1', `${seconds(30)}`, '-', ';']);
+    const [id, until, taken, units, capacity, ttl, joined, ...rest] = row.line.slice(before.length).split(' ');
+    expect([id, taken, units, capacity, ttl, ...rest]).toEqual([
+      '@new',
+      `${token}`,
+      '1',
+      '1',
+      `${seconds(30)}`,
+      '-',
+      ';',
+    ]);
     expect(Number(until) - Number(joined), 'µs until it expires').toBeGreaterThan(seconds(30) - 100_000);
     expect(Number(until) - Number(joined), 'µs until it expires').toBeLessThan(seconds(30) + 100_000);
     for (const time of [Number(joined), row.used]) {
@@ -66,13 +74,13 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
   };
 
   test.each([
-    { atLeast: 0, span: 1, token: 8, highest: 8 },
-    { atLeast: 8, span: 1, token: 8, highest: 8 },
-    { atLeast: 20, span: 1, token: 20, highest: 20 },
-    { atLeast: 0, span: 5, token: 8, highest: 12 },
-    { atLeast: 20, span: 5, token: 20, highest: 24 },
+    { minToken: 0, tokenCount: 1, token: 8, highest: 8 },
+    { minToken: 8, tokenCount: 1, token: 8, highest: 8 },
+    { minToken: 20, tokenCount: 1, token: 20, highest: 20 },
+    { minToken: 0, tokenCount: 5, token: 8, highest: 12 },
+    { minToken: 20, tokenCount: 5, token: 20, highest: 24 },
   ])('the tokens that a newcomer takes are above all before, and as many as it asks for: %o', async (wish) => {
-    const values = { atLeast: `${wish.atLeast}`, span: `${wish.span}` };
+    const values = { minToken: `${wish.minToken}`, tokenCount: `${wish.tokenCount}` };
     await put('');
     expect(await joins('', '0', values)).toMatchObject({ affectedRows: 1, insertId: wish.token });
     expect((await found()).token, 'highest token after a join').toBe(wish.highest);

@@ -9,7 +9,7 @@ const POLL = 25;
 const place = (id: string, token: number): string => `@${id} 9000000000000000 ${token} 1 1 30000000 1 - ;`;
 const waiter: Claim = {
   ...{ key: 'key', id: 'waiter', ...EXCLUSIVE, ttl: 30_000, queue: true },
-  ...{ span: 1, within: 5_000, label: '' },
+  ...{ tokenCount: 1, within: 5_000, label: '' },
 };
 
 /** A poller of one waiter behind these claims, and how often it has looked. */

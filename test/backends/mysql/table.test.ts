@@ -123,7 +123,7 @@ describeOnMysql('the table of mysql', (kind) => {
     const backend = mysql(pool, { table: 'swept', idle: 0, sweep: 0 });
     const dead = claimOf('dead', { ttl: 20 });
     grant(await backend.attempt(dead));
-    const first = claimOf('live', { span: 50 });
+    const first = claimOf('live', { tokenCount: 50 });
     let last = grant(await backend.attempt(first)).token;
     await backend.release(first);
     await until('the rows are gone', async () => {

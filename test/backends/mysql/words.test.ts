@@ -3,16 +3,16 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { type MysqlBackend, mysql } from '../../../src/backends/mysql/index.ts';
 import * as sql from '../../../src/backends/mysql/sql.generated.ts';
 import { mark } from '../../../src/backends/mysql/stored-line.ts';
-import type { Answerable, Claim } from '../../../src/core/contract/backend.ts';
+import type { Claim, ValueCondition } from '../../../src/core/contract/backend.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { claimOf } from './claims.ts';
 import { Rows, seconds } from './rows.ts';
 import { useServer } from './server.ts';
 
-const ANY: Answerable = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
+const ANY: ValueCondition = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
 /** It is not answered, so it runs. */
-const NONE: Answerable = { ...ANY, age: -1 };
+const NONE: ValueCondition = { ...ANY, age: -1 };
 const HOUR = 3_600_000;
 
 describeOnMysql('words of mysql, in a table of their own', (kind) => {
@@ -23,7 +23,7 @@ describeOnMysql('words of mysql, in a table of their own', (kind) => {
   });
 
   const open = (options: object = {}, pool = host.pool()): MysqlBackend => mysql(pool, { table, ...options });
-  const asker = (key: string, answered = ANY): Claim => claimOf(key, { answered });
+  const asker = (key: string, accepts = ANY): Claim => claimOf(key, { accepts });
   const leave = async (backend: MysqlBackend, key: string, text = 'result', ttl = HOUR): Promise<void> => {
     const holder = asker(key, NONE);
     expect(await backend.attempt(holder)).toMatchObject({ granted: true });
@@ -45,12 +45,12 @@ describeOnMysql('words of mysql, in a table of their own', (kind) => {
     await backend.close();
   });
 
-  test('a sweep removes words that are over and tries that no longer count, and no others', async () => {
+  test('a sweep removes words that are over and attempts that no longer count, and no others', async () => {
     const backend = open();
     await leave(backend, 'kept');
     for (let n = 0; n < 20; n++) await leave(backend, `over ${n}`, 'x', 1);
-    await backend.attempt(claimOf('counted', { ttl: 10, answered: { ...ANY, counts: 1 } }));
-    await expect.poll(async () => (await backend.words!.look('counted')).tries).toBe(0);
+    await backend.attempt(claimOf('counted', { ttl: 10, accepts: { ...ANY, counts: 1 } }));
+    await expect.poll(async () => (await backend.values!.look('counted')).attempts).toBe(0);
     await backend.sweep();
     expect((await query(`SELECT name FROM ${table}_words`)).map(({ name }) => String(name))).toEqual(['holdfast/kept']);
     await backend.close();
@@ -70,7 +70,7 @@ describeOnMysql('words of mysql, in a table of their own', (kind) => {
     await backend.sweep();
     const refusal = { code: 'LOCK_UNAVAILABLE', message: expect.stringMatching(/grant the user the rights/) };
     await expect(backend.attempt(asker('key'))).rejects.toMatchObject(refusal);
-    await expect(backend.words!.look('key')).rejects.toMatchObject(refusal);
+    await expect(backend.values!.look('key')).rejects.toMatchObject(refusal);
     await backend.close();
   });
 
@@ -80,7 +80,7 @@ describeOnMysql('words of mysql, in a table of their own', (kind) => {
     await query('SET GLOBAL read_only = 1');
     try {
       await expect(backend.attempt(asker('key'))).rejects.toThrow(/takes no writes/);
-      await expect(backend.words!.look('key')).rejects.toThrow(/takes no writes/);
+      await expect(backend.values!.look('key')).rejects.toThrow(/takes no writes/);
     } finally {
       await query('SET GLOBAL read_only = 0');
     }
@@ -121,7 +121,7 @@ describeOnMysql('the statements of words', (kind) => {
       (await rows.write(sql.wordsBegin, { name, token: `${token}`, mark: said, counts: `${seconds(60)}` })).insertId,
     );
   const found = async () =>
-    (await rows.query('SELECT tries, begun, token, CONVERT(mark USING utf8mb4) AS mark FROM said_words'))[0];
+    (await rows.query('SELECT attempts, begun, token, CONVERT(mark USING utf8mb4) AS mark FROM said_words'))[0];
   const leaves = async (id: string, token: number): Promise<boolean> => {
     const values = {
       name,
@@ -138,19 +138,18 @@ describeOnMysql('the statements of words', (kind) => {
     expect(await begin(4, 'a')).toBe(1);
     expect(await begin(7, 'b')).toBe(2);
     await begin(5, 'late');
-    expect(await found()).toEqual({ tries: 2, begun: 7, token: 0, mark: 'b' });
+    expect(await found()).toEqual({ attempts: 2, begun: 7, token: 0, mark: 'b' });
     const now = await rows.now();
     await rows.put(`${name}`, { token: 9, line: `${mark('id')}${now + seconds(60)} 9 1 1 60000000 ${now} - ;` });
     expect(await leaves('id', 9)).toBe(true);
     await begin(8, 'late');
-    expect(await found()).toEqual({ tries: 0, begun: 8, token: 9, mark: '-' });
+    expect(await found()).toEqual({ attempts: 0, begun: 8, token: 9, mark: '-' });
     expect(await begin(10, 'c'), 'the first after the words').toBe(1);
   });
 
   test('only the first in a line leaves words, while it has not expired, and the others stay as they are', async () => {
     const now = await rows.now();
-    const place = (id: string, until: number, token: number) =>
-      `${mark(id)}${until} ${token} 1 1 60000000 ${now} - ;`;
+    const place = (id: string, until: number, token: number) => `${mark(id)}${until} ${token} 1 1 60000000 ${now} - ;`;
     const line = place('first', now + seconds(60), 3) + place('second', now + seconds(60), 4);
     await rows.put(`${name}`, { token: 4, line });
     await rows.write(sql.wordsRow, { name });

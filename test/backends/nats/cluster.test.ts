@@ -98,7 +98,7 @@ describeOn('nats', 'a bucket of NATS with three replicas', () => {
       for (const connection of connections) {
         const bucket = await new Kvm(connection).create('seen', { replicas: 3 });
         const [holder, stranger] = [nats(bucket), nats(bucket)];
-        const claim = { take: 1, of: 1, ttl: 60_000, queue: false, span: 1, within: 60_000, label: '' };
+        const claim = { units: 1, capacity: 1, ttl: 60_000, queue: false, tokenCount: 1, within: 60_000, label: '' };
         for (let time = 0; time < 100; time++) {
           const mine = { ...claim, key: `k${time}`, id: crypto.randomUUID() };
           expect(await holder.attempt(mine)).toMatchObject({ granted: true });

@@ -226,11 +226,11 @@ describeOn('postgres', 'advisory locks', () => {
 
   test('a reader whose attempt fails frees no other reader that it has not lost', async () => {
     const [reading, writing] = [await open({ prefix: 'readers' }), await open({ prefix: 'readers' })];
-    const reader = claimOf(fresh(), { take: 1 });
+    const reader = claimOf(fresh(), { units: 1 });
     const grant = await reading.attempt(reader);
     if (!grant.granted) throw new Error('the key is fresh');
     await database.sql('ALTER FUNCTION readers_token RENAME TO readers_away');
-    await expect(reading.attempt(claimOf(reader.key, { take: 1 }))).rejects.toThrow();
+    await expect(reading.attempt(claimOf(reader.key, { units: 1 }))).rejects.toThrow();
     await database.sql('ALTER FUNCTION readers_away RENAME TO readers_token');
     const { granted } = await writing.attempt(claimOf(reader.key));
     expect(granted && !grant.lost!.aborted, 'both are inside').toBe(false);

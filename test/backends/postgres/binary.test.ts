@@ -18,8 +18,8 @@ describeOn('postgres', 'a pool with `binary: true`, in whose answers pg misreads
     await using _ = await locks.mutex('listed', { ttl: 30_000 }).acquire();
     const [seen] = await listOf(locks.inspect('listed', { exact: true }));
     const [known] = await listOf(others.inspect('listed', { exact: true }));
-    const { take, of, position, token } = known!;
-    expect(seen).toMatchObject({ take, of, position, token });
+    const { units, capacity, position, token } = known!;
+    expect(seen).toMatchObject({ units, capacity, position, token });
     for (const { since, remaining } of [seen!, known!]) {
       expect(since, 'ms since it was taken').toBeLessThan(10_000);
       expect(remaining, 'ms until it expires').toBeGreaterThan(15_000);

@@ -88,7 +88,7 @@ export const claimOf = (key: string, wish: Partial<Claim> = {}): Claim => ({
   ...EXCLUSIVE,
   ttl: 30_000,
   queue: true,
-  span: 1,
+  tokenCount: 1,
   within: 10_000,
   label: '',
   ...wish,

@@ -180,7 +180,7 @@ describeOn('postgres', 'the line in a table', () => {
     const slow = await database.admin.connect(); // whose commit takes long, as when a synchronous replica is away
     await slow.query('BEGIN');
     const attempt = 'SELECT holdfast_attempt($1, $2, $3, $4, 30000, 1, $5, true, NULL, NULL, NULL, 6000)';
-    await slow.query(attempt, [Buffer.from(claim.key), claim.id, claim.take, claim.of, Buffer.from('')]);
+    await slow.query(attempt, [Buffer.from(claim.key), claim.id, claim.units, claim.capacity, Buffer.from('')]);
     const released = backend.release(claim);
     await blocked('release');
     await slow.query('COMMIT');
@@ -448,7 +448,7 @@ describeOn('postgres', 'the line in a table', () => {
   test('a sweep removes expired claims and idle keys, and tokens grow all the same', async () => {
     const prefix = 'swept';
     const backend = await open({ prefix });
-    const first = await backend.attempt(claimOf('idle', { ttl: 20, span: 1_024 }));
+    const first = await backend.attempt(claimOf('idle', { ttl: 20, tokenCount: 1_024 }));
     for (let n = 0; n < 3; n++) await backend.attempt(claimOf(`other ${n}`));
     const rows = () => database.sql(`SELECT convert_from(key, 'UTF8') AS key FROM swept_keys ORDER BY key`);
     await until(

@@ -59,7 +59,7 @@ describeOn('postgres', 'a connection of the pool on which the application left a
     expect(await backend.evict!(claim.key, grant.granted ? grant.token : 0n)).toBe(true);
     expect(await seen(claim.key)).toBe(false);
     await leaveOpen();
-    await backend.notes!.write('word', 'kept', 60_000);
+    await backend.hints!.write('word', 'kept', 60_000);
     const kept = "SELECT text FROM holdfast_notes WHERE name = 'word'";
     expect(await database.sql(kept)).toEqual([{ text: 'kept' }]);
     await leaveOpen();

@@ -2,15 +2,15 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PgPool, postgres, setupScript } from '../../../src/backends/postgres/index.ts';
 import { REVISION } from '../../../src/backends/postgres/revision.ts';
-import type { Answerable, Backend, Claim } from '../../../src/core/contract/backend.ts';
+import type { Backend, Claim, ValueCondition } from '../../../src/core/contract/backend.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
 import { claimOf, Database } from './database.ts';
 
-const ANY: Answerable = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
+const ANY: ValueCondition = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
 /** It is not answered, so it runs. */
-const NONE: Answerable = { ...ANY, age: -1 };
+const NONE: ValueCondition = { ...ANY, age: -1 };
 const HOUR = 3_600_000;
 const SECRET = 'a secret word';
 
@@ -23,11 +23,11 @@ describeOn('postgres', 'words in a table of their own', () => {
 
   const fresh = (): { prefix: string } => ({ prefix: `w${systemClock.id()}`.slice(0, 20) });
   const leave = async (backend: Backend, key: string, text = SECRET, ttl = HOUR): Promise<void> => {
-    const holder = claimOf(key, { answered: NONE });
+    const holder = claimOf(key, { accepts: NONE });
     expect(await backend.attempt(holder)).toMatchObject({ granted: true });
     expect(await backend.release(holder, undefined, { text, ttl })).toEqual({ freed: true, left: true });
   };
-  const asker = (key: string, answered = ANY): Claim => claimOf(key, { answered });
+  const asker = (key: string, accepts = ANY): Claim => claimOf(key, { accepts });
   const rows = async (prefix: string): Promise<number> =>
     Number((await database.sql(`SELECT count(*) FROM ${prefix}_words`))[0]!.count);
 
@@ -65,7 +65,7 @@ describeOn('postgres', 'words in a table of their own', () => {
       );
     const before = await versions();
     for (let n = 0; n < 3; n++) expect(await backend.attempt(asker('key'))).toMatchObject({ left: { text: SECRET } });
-    expect((await backend.words!.look('key')).left?.text).toBe(SECRET);
+    expect((await backend.values!.look('key')).value?.text).toBe(SECRET);
     expect(await versions(), 'no row was written, nor locked').toEqual(before);
     await backend.close();
   });
@@ -73,7 +73,7 @@ describeOn('postgres', 'words in a table of their own', () => {
   test('each process that waits is sent one message, and no message has a word of what was left', async () => {
     const names = fresh();
     const backend = await database.open((pool) => postgres(pool, names));
-    const holder = claimOf('key', { answered: NONE });
+    const holder = claimOf('key', { accepts: NONE });
     await backend.attempt(holder);
     const waiters = [1, 2, 3].map(() => asker('key'));
     for (const waiter of waiters) await backend.attempt(waiter);
@@ -102,17 +102,17 @@ describeOn('postgres', 'words in a table of their own', () => {
     await backend.close();
   });
 
-  test('a sweep removes words that are over and tries that no longer count, and no others', async () => {
+  test('a sweep removes words that are over and attempts that no longer count, and no others', async () => {
     const names = fresh();
     const backend = await database.open((pool) => postgres(pool, { ...names, connect: false }));
     await leave(backend, 'kept');
     for (let n = 0; n < 50; n++) await leave(backend, `over ${n}`, 'x', 1);
     const counted = asker('counted', { ...ANY, counts: 1 });
     await backend.attempt({ ...counted, ttl: 10 });
-    await until('all but one are over', async () => (await backend.words!.look('counted')).tries === 0);
+    await until('all but one are over', async () => (await backend.values!.look('counted')).attempts === 0);
     await backend.sweep();
     expect(await rows(names.prefix)).toBe(1);
-    expect((await backend.words!.look('kept')).left?.text).toBe(SECRET);
+    expect((await backend.values!.look('kept')).value?.text).toBe(SECRET);
     await backend.close();
   });
 
@@ -161,7 +161,7 @@ describeOn('postgres', 'words in a table of their own', () => {
     await backend.sweep();
     const refusal = { code: 'LOCK_UNAVAILABLE', message: expect.stringMatching(/lacks a right; grant/) };
     await expect(backend.attempt(asker('key'))).rejects.toMatchObject(refusal);
-    await expect(backend.words!.look('key')).rejects.toMatchObject(refusal);
+    await expect(backend.values!.look('key')).rejects.toMatchObject(refusal);
     await backend.close();
   });
 
@@ -200,7 +200,7 @@ describeOn('postgres', 'words in a table of their own', () => {
     const readOnly = { options: '-c default_transaction_read_only=on' };
     const demoted = await database.open((pool) => postgres(pool, { ...names, setup: 'manual' }), readOnly);
     await expect(demoted.attempt(asker('key'))).rejects.toThrow(/read-only/);
-    await expect(demoted.words!.look('key')).rejects.toThrow(/read-only/);
+    await expect(demoted.values!.look('key')).rejects.toThrow(/read-only/);
     await demoted.close();
   });
 

@@ -21,7 +21,7 @@ function slow(clock: ManualClock, ms: number, node = memory({ clock })): Backend
 /** One that has given `last` for the key before, so that the others have to be raised to it. */
 async function ahead(clock: ManualClock, last: bigint): Promise<Backend> {
   const node = memory({ clock });
-  const before = claim({ atLeast: last });
+  const before = claim({ minToken: last });
   await node.attempt(before);
   await node.release(before);
   return node;

@@ -9,9 +9,9 @@ test('the first claim asks for no number, and the next for one above all that wa
   const { attempt, say, proposals, held } = scripted();
   await attempt(claim());
   expect(proposals()).toEqual([undefined, undefined, undefined]);
-  await say(yes(5n, { span: 3 }), yes(7n), yes(6n, { span: 1 }));
+  await say(yes(5n, { tokenCount: 3 }), yes(7n), yes(6n, { tokenCount: 1 }));
   await attempt(claim({ key: 'other' }));
-  expect(proposals(), 'above the last number of each span').toEqual([8n, 8n, 8n]);
+  expect(proposals(), 'above the last number of each tokenCount').toEqual([8n, 8n, 8n]);
   await held();
   await attempt(claim(SHARED));
   await say(yes(2n), yes(3n));
@@ -20,9 +20,9 @@ test('the first claim asks for no number, and the next for one above all that wa
 });
 
 test.each([
-  [{ atLeast: 9n }, 9n],
-  [{ atLeast: 5n }, 5n],
-  [{ atLeast: 4n }, 5n],
+  [{ minToken: 9n }, 9n],
+  [{ minToken: 5n }, 5n],
+  [{ minToken: 4n }, 5n],
   [{}, 5n],
 ])('with %o after 4 the nodes are asked for %s', async (more, proposal) => {
   const { attempt, proposals, held } = scripted();
@@ -59,7 +59,7 @@ test('a node that cannot raise a number is asked under a new id, once the old on
   const [first, , third] = nodes[0].attempts;
   expect(third!.question.id).not.toBe(first!.question.id);
   expect(nodes[0].releases[0]!.question.id).toBe(first!.question.id);
-  expect(third!.question.atLeast).toBe(9n);
+  expect(third!.question.minToken).toBe(9n);
   await say(yes(9n));
   expect(outcome.value).toMatchObject({ granted: true, token: 9n });
 });

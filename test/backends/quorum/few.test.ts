@@ -42,7 +42,7 @@ function scene() {
     else question.answer(answer);
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
   };
-  const proposals = (): unknown[] => asked.map((each) => (each ? each.claim.atLeast : 'not asked'));
+  const proposals = (): unknown[] => asked.map((each) => (each ? each.claim.minToken : 'not asked'));
   return { clock, made, ballot, outcome, say, proposals, released };
 }
 

@@ -205,7 +205,7 @@ function dyingAfter(requests: number): { readonly count: () => number; mortal(cl
     new Proxy(client, {
       get: (target, key) => {
         if (key === 'notes') {
-          const notes = client.notes!;
+          const notes = client.hints!;
           return { read: dies(notes.read.bind(notes)), write: dies(notes.write.bind(notes)) };
         }
         const value = Reflect.get(target, key);
@@ -231,7 +231,7 @@ test.each([
     all = count();
     const next = open();
     let free = await cycle(next);
-    for (let tries = 0; !free && tries < 20; tries++) {
+    for (let attempts = 0; !free && attempts < 20; attempts++) {
       await clock.advance(600);
       free = await cycle(next);
     }
@@ -250,13 +250,13 @@ test('a new quorum whose nodes are heard one after the other is free for the nex
       get: (target, key) => {
         const value = Reflect.get(target, key);
         if (key !== 'notes') return value;
-        const notes = client.notes!;
+        const notes = client.hints!;
         return { read: (name: string) => after(notes.read(name)), write: notes.write.bind(notes) };
       },
     });
   });
   const first = quorum(slow, { clock });
-  for (let tries = 0; tries < 5; tries++) {
+  for (let attempts = 0; attempts < 5; attempts++) {
     const mine = claim({ ttl: 10_000, within: 600 });
     void first.attempt(mine).catch(() => {});
     await clock.advance(800);
@@ -283,7 +283,7 @@ test.each([
     }),
     { clock },
   );
-  for (let tries = 0; tries < 3; tries++) {
+  for (let attempts = 0; attempts < 3; attempts++) {
     const mine = claim({ ttl: 10_000, within: 600 });
     void lock.attempt(mine).catch(() => {});
     await clock.advance(800);

@@ -2,17 +2,17 @@ import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
-import type { Backend, Listing, Standing } from '../../../src/core/contract/backend.ts';
+import type { Backend, Listing, QueueEntry } from '../../../src/core/contract/backend.ts';
 import { around } from '../../../src/testing/around.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 import { outcomeOf } from './scripted.ts';
 
-type List = (prefix: string, listing: Listing) => AsyncIterable<Standing>;
+type List = (prefix: string, listing: Listing) => AsyncIterable<QueueEntry>;
 
-const HELD: Standing = {
+const HELD: QueueEntry = {
   ...{ key: 'k', held: true, position: 0, token: 7n, ...EXCLUSIVE, label: `${'a'.repeat(15)} me`, remaining: 1_000 },
 };
-const shows = (...all: Standing[]): List =>
+const shows = (...all: QueueEntry[]): List =>
   async function* () {
     yield* all;
   };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { leaseClasses, Memory } from '../../../src/backends/quorum/memory.ts';
-import type { Notes } from '../../../src/core/contract/backend.ts';
+import type { Hints } from '../../../src/core/contract/backend.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
 import { around } from '../../../src/testing/around.ts';
 
@@ -12,10 +12,10 @@ const RUN = '\u0001quorum/run';
 const BORN = '\u0001quorum/born';
 
 /** What a quorum remembers at a node, and what that node was told to keep. */
-function scene(notes: Partial<Notes> = {}) {
+function scene(notes: Partial<Hints> = {}) {
   const kept = new Map<string, string>();
   const written: unknown[] = [];
-  const all: Notes = {
+  const all: Hints = {
     read: async (name) => kept.get(name),
     write: async (name, text, ttl) => {
       written.push([name, text, ttl]);
@@ -23,9 +23,9 @@ function scene(notes: Partial<Notes> = {}) {
     },
     ...notes,
   };
-  return { it: new Memory(around(memory(), { notes: all }), MAX), kept, written };
+  return { it: new Memory(around(memory(), { hints: all }), MAX), kept, written };
 }
-const without = (): Memory => new Memory(around(memory(), { notes: undefined as never }), MAX);
+const without = (): Memory => new Memory(around(memory(), { hints: undefined as never }), MAX);
 const refused = async (): Promise<never> => {
   throw new LockError('LOCK_UNAVAILABLE', 'no right to do that');
 };

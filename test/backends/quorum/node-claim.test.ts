@@ -84,14 +84,14 @@ test('a node knows it under an id of its own, in no line, by the tag of the whol
   it.ask(7);
   expect(asked).toEqual([
     {
-      claim: { ...whole.claim, id: 'id', queue: false, within: 100, atLeast: 5n, label: 'tag test' },
+      claim: { ...whole.claim, id: 'id', queue: false, within: 100, minToken: 5n, label: 'tag test' },
       sent: 7,
     },
   ]);
-  expect(it.atLeast).toBe(5n);
+  expect(it.minToken).toBe(5n);
   it.raise(9n, 8);
-  expect(asked[1]).toMatchObject({ claim: { id: 'id', atLeast: 9n }, sent: 8 });
-  expect(it.atLeast).toBe(9n);
+  expect(asked[1]).toMatchObject({ claim: { id: 'id', minToken: 9n }, sent: 8 });
+  expect(it.minToken).toBe(9n);
 });
 
 test('it is tried to release as long as it may last, with the lease that it was renewed to', () => {
@@ -114,8 +114,8 @@ test('a vote is good for its lease at most, counted from when the node was asked
     const { it, heard } = scene();
     it.ask(500);
     it.onAnswer(yes(8n, { validFor }));
-    it.onAnswer(yes(8n, { validFor, span: 3 }));
-    expect(heard).toEqual([1, 3].map((span) => ({ kind: 'yes', token: 8n, span, until, lost: undefined })));
+    it.onAnswer(yes(8n, { validFor, tokenCount: 3 }));
+    expect(heard).toEqual([1, 3].map((tokenCount) => ({ kind: 'yes', token: 8n, tokenCount, until, lost: undefined })));
   }
 });
 

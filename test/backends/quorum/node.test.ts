@@ -46,7 +46,7 @@ test('a node remembers the longest lease of many before it renews to them', asyn
 
 test.each<[string, Parameters<typeof scene>[1], boolean]>([
   ['keeps notes and counts', {}, true],
-  ['keeps no notes', { notes: undefined }, false],
+  ['keeps no notes', { hints: undefined }, false],
 ])('a node is asked for notes where it %s', async (_, more, isAsked) => {
   const { nodes } = await scene(three(), more);
   let asked = false;

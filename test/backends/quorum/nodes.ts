@@ -4,7 +4,16 @@ import type { Attempt, Backend, Claim } from '../../../src/core/contract/backend
 import { systemClock } from '../../../src/core/contract/clock.ts';
 
 export const claim = (more: Partial<Claim> = {}): Claim => ({
-  ...{ key: 'k', id: systemClock.id(), ...EXCLUSIVE, ttl: 30_000, queue: false, span: 1, within: 5_000, label: 'test' },
+  ...{
+    key: 'k',
+    id: systemClock.id(),
+    ...EXCLUSIVE,
+    ttl: 30_000,
+    queue: false,
+    tokenCount: 1,
+    within: 5_000,
+    label: 'test',
+  },
   ...more,
 });
 

@@ -3,33 +3,33 @@ import { memory } from '../../../src/backends/memory.ts';
 import { NextNote } from '../../../src/backends/quorum/next-note.ts';
 import { Node } from '../../../src/backends/quorum/node.ts';
 import { Precedence } from '../../../src/backends/quorum/precedence.ts';
-import type { Notes } from '../../../src/core/contract/backend.ts';
+import type { Hints } from '../../../src/core/contract/backend.ts';
 import { CallTimeouts } from '../../../src/core/engine/call-timeouts.ts';
 import { around } from '../../../src/testing/around.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 import { stepUntilEnd } from '../../../src/testing/limited.ts';
 
 /** Processes that write at three nodes which of them is next at a key, and count what the nodes are asked. */
-export function noted(broken: Partial<Notes> = {}) {
+export function noted(broken: Partial<Hints> = {}) {
   const clock = manualClock();
   const count = { reads: 0, writes: 0 };
   const trusts = { ...{ clock, guarded: false, majority: 2, maxTtl: 300_000, drift: 0 }, all: [], identities: [] };
   const context = { clock, timeouts: new CallTimeouts(clock), trusts };
   const nodes = [1, 2, 3].map((number) => {
     const engine = memory({ clock });
-    const notes: Notes = {
-      ...engine.notes!,
+    const hints: Hints = {
+      ...engine.hints!,
       read: (name) => {
         count.reads++;
-        return engine.notes!.read(name);
+        return engine.hints!.read(name);
       },
       write: (...note) => {
         count.writes++;
-        return engine.notes!.write(...note);
+        return engine.hints!.write(...note);
       },
       ...broken,
     };
-    return new Node(around(engine, { notes }), number, context);
+    return new Node(around(engine, { hints }), number, context);
   });
   const note = new NextNote(nodes, 2);
   const during = <T>(work: Promise<T>): Promise<T> => stepUntilEnd(work, () => clock.advance(1));

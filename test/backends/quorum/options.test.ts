@@ -42,16 +42,16 @@ const traitsWith = (traits: Partial<Traits>, maxTtl = 60_000): Traits[] => {
 };
 
 test.each<[string, Partial<Traits>, Partial<Traits>]>([
-  ['readers, but no permits, as majorities do not count', {}, { seats: 'shared' }],
-  ['mutexes only, where a node has no more', { seats: 'exclusive' }, { seats: 'exclusive' }],
+  ['readers, but no permits, as majorities do not count', {}, { units: 'shared' }],
+  ['mutexes only, where a node has no more', { units: 'exclusive' }, { units: 'exclusive' }],
   ['tokens as long as the nodes keep them', {}, { fencing: 'durable' }],
   ['no tokens, where a node has none', { fencing: 'never' }, { fencing: 'never' }],
-  ['several tokens in a row', {}, { spans: true }],
-  ['one token at a time, where a node gives no more', { spans: false }, { spans: false }],
+  ['several tokens in a row', {}, { tokenBlocks: true }],
+  ['one token at a time, where a node gives no more', { tokenBlocks: false }, { tokenBlocks: false }],
   ['holds that expire by themselves', {}, { expires: true }],
   ['none that do, where those of a node do not', { expires: false }, { expires: false }],
-  ['claims that are kept by a lease', {}, { keptBy: 'lease' }],
-  ['claims that are kept by a session, where those of a node are', { keptBy: 'session' }, { keptBy: 'session' }],
+  ['claims that are kept by a lease', {}, { lifetime: 'lease' }],
+  ['claims that are kept by a session, where those of a node are', { lifetime: 'session' }, { lifetime: 'session' }],
   ['leases as long as it allows', {}, { ttl: { min: 1, max: 60_000 } }],
   ['leases that each node can keep', { ttl: { min: 50, max: 30_000 } }, { ttl: { min: 50, max: 30_000 } }],
   ['no line, and nobody who is woken', {}, { fair: false, wakes: 'never' }],

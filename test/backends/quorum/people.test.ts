@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
-import type { Backend, Standing } from '../../../src/core/contract/backend.ts';
+import type { Backend, QueueEntry } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/index.ts';
 import { around } from '../../../src/testing/around.ts';
 import { manualClock } from '../../../src/testing/index.ts';
@@ -26,7 +26,7 @@ function scene() {
 test('a node that hangs does not keep people from looking at the others', async () => {
   const { clock, locks } = scene();
   await locks.mutex('key').acquire();
-  const listed: Standing[] = [];
+  const listed: QueueEntry[] = [];
   const listing = (async () => {
     for await (const standing of locks.inspect()) listed.push(standing);
   })();

@@ -118,21 +118,21 @@ async function longWait(processes: number) {
   const count = { votes: 0, requests: 0 };
   const counting = (): Backend => {
     const node = memory({ clock });
-    const { notes } = node;
+    const { hints } = node;
     return around(node, {
       attempt: (asked) => {
         count.votes++;
         count.requests++;
         return node.attempt(asked);
       },
-      notes: {
+      hints: {
         read: (name) => {
           count.requests++;
-          return notes!.read(name);
+          return hints!.read(name);
         },
         write: (...note) => {
           count.requests++;
-          return notes!.write(...note);
+          return hints!.write(...note);
         },
       },
     });

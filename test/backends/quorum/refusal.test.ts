@@ -4,7 +4,7 @@ import { LATE, type NodeAnswer, noOf, OPEN, REFUSED } from '../../../src/backend
 import { refusalOf } from '../../../src/backends/quorum/refusal.ts';
 import { LockError, type LockErrorCode } from '../../../src/core/contract/errors.ts';
 
-const YES: NodeAnswer = { kind: 'yes', token: 1n, span: 1, until: 1_000 };
+const YES: NodeAnswer = { kind: 'yes', token: 1n, tokenCount: 1, until: 1_000 };
 const away = (why = 'connection refused'): NodeAnswer => noOf(new Error(why));
 const definite = (code: LockErrorCode = 'LOCK_UNAVAILABLE'): NodeAnswer => noOf(new LockError(code, 'is read only'));
 

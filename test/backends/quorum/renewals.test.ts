@@ -50,7 +50,7 @@ test('a renewal waits for a node as long as the shortest of its leases allows', 
 
 test('a vote that was never given is asked for once a majority has confirmed the hold, under the last of its numbers', async () => {
   const { nodes, lock, attempt, say, asked, proposals, settled } = scripted();
-  const mine = claim({ span: 8 });
+  const mine = claim({ tokenCount: 8 });
   await attempt(mine);
   await say(yes(5n), yes(5n), NO);
   void lock.renew([mine]);

@@ -82,7 +82,7 @@ export function scripted(count = 3, options: QuorumOptions = {}, more: Partial<B
     for (const [i, answer] of answers.entries()) if (answer) nodes[i]!.attempts.at(-1)!.answer(answer);
     await settled();
   };
-  const proposals = () => nodes.map(({ attempts }) => attempts.at(-1)?.question.atLeast);
+  const proposals = () => nodes.map(({ attempts }) => attempts.at(-1)?.question.minToken);
   const asked = () => nodes.map(({ attempts }) => attempts.length);
   const released = () => nodes.map(({ releases }) => releases.length);
   /** A hold that every node knows under one number, by default the one they are asked for. */

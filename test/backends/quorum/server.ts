@@ -1,5 +1,5 @@
 import { memory } from '../../../src/backends/memory.ts';
-import type { Notes, Run } from '../../../src/core/contract/backend.ts';
+import type { Hints, Run } from '../../../src/core/contract/backend.ts';
 import { around } from '../../../src/testing/around.ts';
 
 export const LEASE = '\u0001quorum/lease/';
@@ -31,7 +31,7 @@ export class Server {
     this.reads = 0;
   }
 
-  readonly notes: Notes = {
+  readonly notes: Hints = {
     read: async (name) => {
       if (name === RUN) this.reads++;
       await this.reading();
@@ -46,7 +46,7 @@ export class Server {
 
   get backend() {
     const incarnation = this.run && (() => this.naming(this.run!));
-    return around(memory(), { notes: this.notes, incarnation: incarnation as never });
+    return around(memory(), { hints: this.notes, incarnation: incarnation as never });
   }
 }
 

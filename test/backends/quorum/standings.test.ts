@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { standings } from '../../../src/backends/quorum/standings.ts';
 import { EXCLUSIVE, SHARED } from '../../../src/core/contract/admission.ts';
-import type { Standing } from '../../../src/core/contract/backend.ts';
+import type { QueueEntry } from '../../../src/core/contract/backend.ts';
 
 const TAG = 'a'.repeat(15);
-const claimed = (more: Partial<Standing> = {}): Standing => ({
+const claimed = (more: Partial<QueueEntry> = {}): QueueEntry => ({
   ...{ key: 'k', held: true, position: 0, token: 7n, ...EXCLUSIVE, label: `${TAG} me`, remaining: 1_000 },
   ...more,
 });
 
 /** One node's list: the claim with this token, or nothing. */
-const list = (token: bigint | undefined): Standing[] => (token === undefined ? [] : [claimed({ token })]);
+const list = (token: bigint | undefined): QueueEntry[] => (token === undefined ? [] : [claimed({ token })]);
 
 test.each<[string, (bigint | undefined)[], boolean]>([
   ['all nodes agreed on its number', [7_000n, 7_000n, 7_000n], true],

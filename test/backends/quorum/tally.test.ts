@@ -46,17 +46,21 @@ test('without tokens a majority is enough, under whatever numbers, and the highe
 });
 
 const { signal } = new AbortController();
-const vote = (token: bigint, until: number, span = 1, lost?: AbortSignal): NodeAnswer => ({
-  ...{ kind: 'yes', token, until, span, lost },
+const vote = (token: bigint, until: number, tokenCount = 1, lost?: AbortSignal): NodeAnswer => ({
+  ...{ kind: 'yes', token, until, tokenCount, lost },
 });
 const refused: NodeAnswer = { kind: 'no', why: 'refused', mayHold: false };
 
 test.each([
   ['as long as a majority of its votes', [vote(1n, 10), vote(1n, 30), vote(1n, 20)], { until: 20 }],
   ['as long as the votes under its number', [vote(1n, 10), vote(2n, 90), vote(1n, 20)], { until: 10 }],
-  ['for as many tokens as each vote gave', [vote(1n, 9, 8), vote(1n, 9, 3), vote(1n, 9, 5)], { span: 3 }],
-  ['for as many tokens as the votes under its number', [vote(1n, 9, 8), vote(2n, 9, 3), vote(1n, 9, 5)], { span: 5 }],
-  ['whatever others refused', [vote(1n, 10), refused, vote(1n, 20)], { until: 10, span: 1, losable: false }],
+  ['for as many tokens as each vote gave', [vote(1n, 9, 8), vote(1n, 9, 3), vote(1n, 9, 5)], { tokenCount: 3 }],
+  [
+    'for as many tokens as the votes under its number',
+    [vote(1n, 9, 8), vote(2n, 9, 3), vote(1n, 9, 5)],
+    { tokenCount: 5 },
+  ],
+  ['whatever others refused', [vote(1n, 10), refused, vote(1n, 20)], { until: 10, tokenCount: 1, losable: false }],
   ['until a vote is lost, where a node can tell', [vote(1n, 9), vote(1n, 9, 1, signal)], { losable: true }],
   [
     'until then only where a vote counts that can be lost',
@@ -69,7 +73,7 @@ test.each([
 
 test('without tokens all votes count', () => {
   expect(worthOf([vote(1n, 10), refused, vote(2n, 30, 5, signal), vote(3n, 20)], 2, undefined)).toEqual({
-    ...{ until: 20, span: 1, losable: true },
+    ...{ until: 20, tokenCount: 1, losable: true },
   });
 });
 

@@ -152,7 +152,7 @@ function schedule(seed: number, variant: Variant): string | undefined {
       }
       if (self.state === 'holding' && now - self.began >= LEASE) self.state = 'idle';
     }
-    for (let tries = 0; tries < 4 && wire.length > 0; tries++) {
+    for (let attempts = 0; attempts < 4 && wire.length > 0; attempts++) {
       const at = among(wire.length);
       const message = wire[at]!;
       if (message.due > now) continue;

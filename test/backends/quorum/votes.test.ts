@@ -155,14 +155,14 @@ test('a vote that is raised after it was given back is undone', async () => {
     [middle, 10n],
     [high, 20n],
   ] as const) {
-    const before = claim({ atLeast: last });
+    const before = claim({ minToken: last });
     await node.attempt(before);
     await node.release(before);
   }
   const { promise: gate, resolve: arrive } = Promise.withResolvers<void>();
   const overtaken = around(low, {
     async attempt(asked) {
-      if (asked.atLeast !== undefined) await gate; // over another connection than the release
+      if (asked.minToken !== undefined) await gate; // over another connection than the release
       return low.attempt(asked);
     },
   });

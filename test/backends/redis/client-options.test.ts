@@ -48,8 +48,8 @@ describeOn('redis', 'redis, what the client is told', () => {
       false,
     );
     expect(await keysSeen(two)).toEqual(['shared']);
-    await two.notes!.write('note', 'words', 10_000);
-    expect(await one.notes!.read('note')).toBe('words');
+    await two.hints!.write('note', 'words', 10_000);
+    expect(await one.hints!.read('note')).toBe('words');
     await redisFence(await fleet.client('ioredis'), 'thing').claim(2n);
     await expect(redisFence(await fleet.client('node-redis'), 'thing').claim(1n)).rejects.toThrow('2 was seen');
     expect(await askRedis(server.port, 'KEYS *')).not.toContain('\nholdfast');
@@ -89,7 +89,7 @@ describeOn('redis', 'redis, what the client is told', () => {
     await there('the pipeline of the app is on its way', 'another');
     const second = backend.attempt(wish('b'));
     await there('the lock is asked for while the pipeline has no answer', 'gathered:{b}');
-    const note = backend.notes!.write('c', 'words', 10_000);
+    const note = backend.hints!.write('c', 'words', 10_000);
     await there('a note is written meanwhile', 'gathered:{c}:note');
     const fence = redisFence(client, 'd', { prefix: 'gathered' }).claim(1n);
     await there('a fence is claimed meanwhile', 'gathered:fence:d');
@@ -134,9 +134,7 @@ describeOn('redis', 'redis, what the client is told', () => {
       await using fleet = new Fleet(clients(server.port, ours, { commandOptions: { typeMapping } }));
       const backend = await fleet.backend(library, { prefix: `mapped:${library}` });
       const claims = Array.from({ length: 8 }, (_, i) => wish(`${i}`));
-      const tokens = (await Promise.all(claims.map((claim) => backend.attempt(claim)))).map(
-        (it) => granted(it).token,
-      );
+      const tokens = (await Promise.all(claims.map((claim) => backend.attempt(claim)))).map((it) => granted(it).token);
       expect(await keysSeen(backend)).toHaveLength(8);
       const next = wish('0');
       await using mail = await Mail.of(backend, next);

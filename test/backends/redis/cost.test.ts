@@ -49,7 +49,7 @@ describeOn('redis', 'what redis is asked', () => {
   });
 
   test('a hold that leaves words costs two commands', async () => {
-    const claim = wish('words', { answered: { age: Number.POSITIVE_INFINITY, mark: NO_MARK, counts: 0 } });
+    const claim = wish('words', { accepts: { age: Number.POSITIVE_INFINITY, mark: NO_MARK, counts: 0 } });
     await calls();
     granted(await backend.attempt(claim));
     expect(await backend.release(claim, undefined, { text: 'x', ttl: 60_000 })).toEqual({ freed: true, left: true });

@@ -72,7 +72,7 @@ describeOn('redis', 'redis, the database of a client', () => {
     const backend = fleet.over(client);
     await expect(backend.attempt(wish('lock'))).rejects.toMatchObject(refusedSelect);
     await expect(backend.release(wish('lock'))).rejects.toMatchObject(refusedSelect);
-    await expect(backend.notes!.write('note', 'words', 10_000)).rejects.toMatchObject(refusedSelect);
+    await expect(backend.hints!.write('note', 'words', 10_000)).rejects.toMatchObject(refusedSelect);
     await expect(redisFence(client, 'fence').claim(1n)).rejects.toMatchObject(refusedSelect);
     const acknowledged = fleet.over(client, { replicas: { acknowledge: 1, within: 5 } });
     await expect(acknowledged.attempt(wish('lock'))).rejects.toMatchObject(refusedSelect);

@@ -230,7 +230,7 @@ describeOn('redis', 'redis under faults', () => {
     await using own = await startRedis();
     await using near = new Fleet(own.port);
     const backend = await near.backend();
-    const before = wish('wiped', { span: 64 });
+    const before = wish('wiped', { tokenCount: 64 });
     const { token } = granted(await backend.attempt(before));
     await own.restart({ wipe: true });
     await working(backend);

@@ -123,7 +123,7 @@ describeOn('redis', 'a kept result', () => {
   describe.each<[string, (key: string) => Promise<unknown>, MemoOptions<unknown>, string]>([
     ['of another request', (key) => locks.memo(key, { ...KEPT, match: 1 }).run(() => 1), { match: 2 }, 'LOCK_MISMATCH'],
     ['that is an error', fails({ keepError: () => '1h' }), {}, 'LOCK_FAILED'],
-    ['that is the end of all tries', fails({ attempts: 1 }), { attempts: 1 }, 'LOCK_POISONED'],
+    ['that is the end of all attempts', fails({ attempts: 1 }), { attempts: 1 }, 'LOCK_POISONED'],
     [
       'that could not be kept',
       (key) =>

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { lockOf } from '../../../src/backends/redis/keys.ts';
 import { ATTEMPT } from '../../../src/backends/redis/scripts.generated.ts';
 import { attemptArgs } from '../../../src/backends/redis/wire.ts';
-import { EXCLUSIVE, type Seats, SHARED } from '../../../src/core/contract/admission.ts';
+import { EXCLUSIVE, SHARED, type Units } from '../../../src/core/contract/admission.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
@@ -11,7 +11,7 @@ import { describeOn } from '../../kit/suite.ts';
 import { Fleet } from './fleet.ts';
 import { granted, Mail, wish } from './scene.ts';
 
-const permit = (of: number): Seats => ({ take: 1, of });
+const permit = (of: number): Units => ({ units: 1, capacity: of });
 
 describeOn('redis', 'a line of redis, as its keys have it', () => {
   let server: Server;
@@ -229,10 +229,10 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     const client = fleet.ioredis();
     const [holder, waiter] = [wish('beyond'), wish('beyond')];
     for (const claim of [holder, waiter]) await backend.attempt(claim);
-    const [one, kind, token, span, , ...words] = (await client.get('holdfast:{beyond}'))!.split(' ');
+    const [one, kind, token, tokenCount, , ...words] = (await client.get('holdfast:{beyond}'))!.split(' ');
     expect(kind).toBe('held');
     // As it stands there when that lease is over, but for the renewals.
-    await client.set('holdfast:{beyond}', [one, kind, token, span, '1'.padStart(16, '0'), ...words].join(' '));
+    await client.set('holdfast:{beyond}', [one, kind, token, tokenCount, '1'.padStart(16, '0'), ...words].join(' '));
     expect(await backend.renew([holder])).toEqual([{ validFor: holder.ttl }]);
     expect((await backend.release(holder)).freed).toBe(true);
   });

@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { redis } from '../../../src/backends/redis/index.ts';
-import { ALL_SEATS } from '../../../src/core/contract/admission.ts';
-import type { Backend, Standing } from '../../../src/core/contract/backend.ts';
+import { ALL_UNITS } from '../../../src/core/contract/admission.ts';
+import type { Backend, QueueEntry } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/index.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
@@ -19,10 +19,10 @@ end`;
 /** What a test holds among them, or beside them. */
 const HELD = ['order:1', 'order:17', 'order:49999', 'order:4 of none'];
 
-const SHARED = { take: 1, of: ALL_SEATS };
+const SHARED = { units: 1, capacity: ALL_UNITS };
 
-async function collected(standings: AsyncIterable<Standing>): Promise<Standing[]> {
-  const all: Standing[] = [];
+async function collected(standings: AsyncIterable<QueueEntry>): Promise<QueueEntry[]> {
+  const all: QueueEntry[] = [];
   for await (const standing of standings) all.push(standing);
   return all;
 }

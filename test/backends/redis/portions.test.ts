@@ -116,7 +116,7 @@ describeOn('redis', 'redis and long lines: no script does more than a portion', 
   ])('one script passes fifty whose lease is over: of %i', async (count, reply) => {
     const backend = await fleet.backend();
     const client = fleet.ioredis();
-    const permit = (): Claim => wish('passed', {}, { take: 1, of: 60 });
+    const permit = (): Claim => wish('passed', {}, { units: 1, capacity: 60 });
     const holders = Array.from({ length: count }, permit);
     for (const attempt of await Promise.all(holders.map((claim) => backend.attempt(claim)))) granted(attempt);
     const lock = lockOf('holdfast', 'passed');
@@ -138,7 +138,7 @@ describeOn('redis', 'redis and long lines: no script does more than a portion', 
 
   test('holders whose lease is over leave fifty at a time, and who asks then is admitted', async () => {
     const backend = await fleet.backend();
-    const permits = { take: 1, of: 120 };
+    const permits = { units: 1, capacity: 120 };
     const claims = Array.from({ length: 120 }, () => wish('expired', {}, permits));
     for (const claim of claims) granted(await backend.attempt(claim));
     for (let i = 0; i < claims.length; i += 40)

@@ -10,7 +10,7 @@ const RAISED = 1_000;
  * and these leave one by one.
  */
 export async function raisedOneByOne(backend: Backend, key: string): Promise<void> {
-  const permits = (of: number) => Array.from({ length: of }, () => wish(key, {}, { take: 1, of }));
+  const permits = (of: number) => Array.from({ length: of }, () => wish(key, {}, { units: 1, capacity: of }));
   const old = permits(MORE_THAN_COUNTED);
   for (const attempt of await Promise.all(old.map((claim) => backend.attempt(claim)))) granted(attempt);
   const newcomers = permits(RAISED);
@@ -21,7 +21,7 @@ export async function raisedOneByOne(backend: Backend, key: string): Promise<voi
   await expect.poll(() => told, { message: 'one for each that left' }).toBe(MORE_THAN_COUNTED - 1);
   await backend.release(old[0]!);
   await expect.poll(() => told, { message: 'with the last that named fewer, all' }).toBe(RAISED);
-  const late = wish(key, { queue: false }, { take: 1, of: RAISED });
+  const late = wish(key, { queue: false }, { units: 1, capacity: RAISED });
   expect((await backend.attempt(late)).granted, 'one more than there are').toBe(false);
   await backend.release(newcomers[0]!);
   granted(await backend.attempt(late));

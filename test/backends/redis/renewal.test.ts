@@ -43,10 +43,10 @@ describeOn('redis', 'a renewal of a hold that is alone', () => {
   test('keeps its key until the last token that it reserved ahead of the clock has passed', async () => {
     const backend = await fleet.backend('ioredis', { remember: REMEMBER });
     const ahead = 600_000_000n;
-    const claim = wish('ahead', { span: 1_000, atLeast: BigInt(Date.now()) * 1_000n + ahead });
+    const claim = wish('ahead', { tokenCount: 1_000, minToken: BigInt(Date.now()) * 1_000n + ahead });
     const { token } = granted(await backend.attempt(claim));
     await backend.renew([claim]);
-    const last = Number(token) + claim.span;
+    const last = Number(token) + claim.tokenCount;
     expect(await vanishesAt('ahead')).toBe(Math.ceil(last / 1_000) + claim.ttl + REMEMBER);
   });
 

@@ -96,7 +96,7 @@ describeOn('redis', 'what ioredis sends again after its connection was lost', ()
       const key = at.key('forgotten');
       await at.locks.memo(key, { keep: '1m', ttl: '20s' }).run(() => 1);
       cut = at.proxy.cutAfter(`${key}}:left`);
-      await expect(backend.words!.forget(key)).rejects.toThrow(/sent it again/);
+      await expect(backend.values!.forget(key)).rejects.toThrow(/sent it again/);
       await cut;
       await backend.close();
     });

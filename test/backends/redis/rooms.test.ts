@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { lockOf } from '../../../src/backends/redis/keys.ts';
-import { ALL_SEATS, admitted } from '../../../src/core/contract/admission.ts';
+import { ALL_UNITS, admitted } from '../../../src/core/contract/admission.ts';
 import type { Backend, Claim } from '../../../src/core/contract/backend.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
@@ -16,7 +16,7 @@ const CROWD = 510;
 const WIDE = 5_000;
 /** Fewer than one script admits. */
 const WAITERS = 30;
-const FEW = [520, 530, 550, 600, 900, ALL_SEATS];
+const FEW = [520, 530, 550, 600, 900, ALL_UNITS];
 const MANY = [...FEW, 525, 535, 541, 547, 555, 560, 575, 640, 700, 800, 1_000];
 
 const step = fc.record({
@@ -43,7 +43,7 @@ class Line {
 
   async fill(): Promise<void> {
     const rooms = [...Array(CROWD).fill(WIDE), ...this.#rooms.slice(0, this.#rooms.length / 2)];
-    this.#line = rooms.map((of) => wish(this.#key, {}, { take: 1, of }));
+    this.#line = rooms.map((of) => wish(this.#key, {}, { units: 1, capacity: of }));
     for (const attempt of await Promise.all(this.#line.map((claim) => this.#backend.attempt(claim)))) granted(attempt);
   }
 
@@ -51,7 +51,7 @@ class Line {
     if (kind === 'join' || kind === 'try') return this.#join(kind === 'join', which, take);
     const claim =
       kind === 'leave narrowest'
-        ? this.#line.reduce((found, each) => (each.of < found.of ? each : found))
+        ? this.#line.reduce((found, each) => (each.capacity < found.capacity ? each : found))
         : this.#line[which % this.#line.length]!;
     if (kind === 'again') return void (await this.#backend.attempt(claim));
     if (kind === 'renew') return void (await this.#backend.renew([claim]));
@@ -68,7 +68,7 @@ class Line {
   async #join(queue: boolean, which: number, take: number): Promise<void> {
     if (queue && this.#line.length - admitted(this.#line) >= WAITERS) return;
     const of = which % 2 ? WIDE : this.#rooms[(which >> 1) % this.#rooms.length]!;
-    const claim = wish(this.#key, { queue }, { take, of });
+    const claim = wish(this.#key, { queue }, { units: take, capacity: of });
     const { granted } = await this.#backend.attempt(claim);
     const line = [...this.#line, claim];
     if (granted) expect(admitted(line), 'whoever is granted is admitted by the rule').toBe(line.length);
@@ -88,10 +88,10 @@ class Line {
     return holders.length;
   }
 
-  /** Nobody waits: asks for one seat more than is left, and then for all that are left. */
+  /** Nobody waits: asks for one unit more than is left, and then for all that are left. */
   async #checkRoom(held: readonly Claim[], exactly: boolean): Promise<void> {
-    const left = Math.min(...held.map(({ of }) => of)) - held.reduce((sum, { take }) => sum + take, 0);
-    const some = (take: number): Claim => wish(this.#key, { queue: false }, { take, of: ALL_SEATS });
+    const left = Math.min(...held.map(({ capacity }) => capacity)) - held.reduce((sum, { units }) => sum + units, 0);
+    const some = (take: number): Claim => wish(this.#key, { queue: false }, { units: take, capacity: ALL_UNITS });
     expect((await this.#backend.attempt(some(left + 1))).granted, `${left + 1} seats of ${left}`).toBe(false);
     if (!exactly || left === 0) return;
     const all = some(left);

@@ -1,16 +1,16 @@
 import { inspect } from 'node:util';
-import { EXCLUSIVE, type Seats } from '../../../src/core/contract/admission.ts';
+import { EXCLUSIVE, type Units } from '../../../src/core/contract/admission.ts';
 import type { Attempt, Backend, Claim, Grant } from '../../../src/core/contract/backend.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 
 /** A wish for one key, as core would make it. */
-export const wish = (key: string, more: Partial<Claim> = {}, seats: Seats = EXCLUSIVE): Claim => ({
+export const wish = (key: string, more: Partial<Claim> = {}, seats: Units = EXCLUSIVE): Claim => ({
   key,
   id: systemClock.id(),
   ...seats,
   ttl: 30_000,
   queue: true,
-  span: 1,
+  tokenCount: 1,
   within: 5_000,
   label: 'test',
   ...more,

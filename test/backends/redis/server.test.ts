@@ -180,10 +180,11 @@ describeOn('redis', 'redis and its settings', () => {
     granted(await backend.attempt(wish('torn')));
     expect(await backend.attempt(wish('torn'))).toMatchObject({ granted: false, ahead: 1 });
     expect([await client.zcard('holdfast:{torn}:line'), await client.hlen('holdfast:{torn}:claims')]).toEqual([2, 2]);
-    const [narrow, wide] = [wish('room', {}, { take: 1, of: 2 }), wish('room', {}, { take: 1, of: 3 })];
+    const [narrow, wide] = [wish('room', {}, { units: 1, capacity: 2 }), wish('room', {}, { units: 1, capacity: 3 })];
     for (const claim of [narrow, wide]) granted(await backend.attempt(claim));
     await backend.release(narrow);
-    for (let i = 0; i < 2; i++) granted(await backend.attempt(wish('room', { queue: false }, { take: 1, of: 3 })));
+    for (let i = 0; i < 2; i++)
+      granted(await backend.attempt(wish('room', { queue: false }, { units: 1, capacity: 3 })));
   });
 
   test.each([
@@ -253,13 +254,13 @@ describeOn('redis', 'redis and its settings', () => {
     const backend = await fleet.backend();
     const [alone, next] = [wish('alone'), wish('alone')];
     const readers = Array.from({ length: 2 }, () => wish('read', {}, SHARED));
-    const permits = Array.from({ length: 2 }, () => wish('five', {}, { take: 1, of: 5 }));
+    const permits = Array.from({ length: 2 }, () => wish('five', {}, { units: 1, capacity: 5 }));
     for (const claim of [alone, ...readers, ...permits]) granted(await backend.attempt(claim));
     await backend.attempt(next);
     const all = [alone, ...readers, ...permits];
     expect(await backend.renew(all)).toEqual(all.map(({ ttl }) => ({ validFor: ttl })));
     granted(await backend.attempt(wish('read', { queue: false }, SHARED)));
-    const only = wish('five', {}, { take: 1, of: 1 });
+    const only = wish('five', {}, { units: 1, capacity: 1 });
     await backend.attempt(only);
     await backend.release(permits[0]!);
     expect((await backend.attempt(only)).granted, 'the other permit is still held').toBe(false);
@@ -439,7 +440,7 @@ describeOn('redis', 'redis and its settings', () => {
   test('a key outlives a last token that is days ahead of the clock, also when its hold was renewed', async () => {
     const backend = await fleet.backend();
     const DAYS = 3 * 86_400_000;
-    const claim = wish('ahead', { atLeast: BigInt(Date.now() + DAYS) * 1_000n });
+    const claim = wish('ahead', { minToken: BigInt(Date.now() + DAYS) * 1_000n });
     granted(await backend.attempt(claim));
     await backend.renew([claim]);
     await backend.release(claim);

@@ -31,11 +31,11 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
   });
 
   test('the token after a loss of all data is above every one that could be shown before, whatever callers do', async () => {
-    const step = fc.record({ kind: fc.constantFrom(...STEPS), span: fc.constantFrom(1, 2, 65, 1_024) });
+    const step = fc.record({ kind: fc.constantFrom(...STEPS), tokenCount: fc.constantFrom(1, 2, 65, 1_024) });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
         await using run = new Run(backend, server);
-        for (const { kind, span } of steps) await run.step(kind, span);
+        for (const { kind, tokenCount } of steps) await run.step(kind, tokenCount);
         await run.step('lose', 1);
         await run.step('take', 1);
       }),
@@ -46,12 +46,14 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
   test('no token is ahead of the server at the moment it is given, alone or in line', async () => {
     const client = fleet.ioredis();
     const behind = (record: string): void => {
-      const [token, span, seen] = record.split(' ').map(Number) as [number, number, number];
-      expect(token + span - 1 - seen, `µs by which the last token of "${record}" is ahead`).toBeLessThanOrEqual(0);
+      const [token, tokenCount, seen] = record.split(' ').map(Number) as [number, number, number];
+      expect(token + tokenCount - 1 - seen, `µs by which the last token of "${record}" is ahead`).toBeLessThanOrEqual(
+        0,
+      );
     };
-    for (const span of [1, 65, 1_024]) {
+    for (const tokenCount of [1, 65, 1_024]) {
       for (let i = 0; i < 3; i++) {
-        const [holder, waiter, third] = [1, 2, 3].map(() => wish('given', { span })) as [Claim, Claim, Claim];
+        const [holder, waiter, third] = [1, 2, 3].map(() => wish('given', { tokenCount })) as [Claim, Claim, Claim];
         granted(await backend.attempt(holder));
         behind((await client.get('holdfast:{given}'))!.slice('1 sole '.length));
         for (const claim of [waiter, third]) {
@@ -85,11 +87,11 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
   });
 
   test('hand-overs inside a process go on: a hot key gets the tokens that it asks for', async () => {
-    const hot = wish('hot', { span: 65 });
+    const hot = wish('hot', { tokenCount: 65 });
     granted(await backend.attempt(hot));
     await backend.release(hot);
     await sleep(2);
-    expect(granted(await backend.attempt(wish('hot', { span: 65 }))).span).toBe(65);
+    expect(granted(await backend.attempt(wish('hot', { tokenCount: 65 }))).tokenCount).toBe(65);
   });
 
   test('a hold that is raised among its own tokens keeps the last of them, also where it asks for fewer', async () => {
@@ -97,26 +99,26 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     granted(await backend.attempt(first));
     await backend.release(first);
     await sleep(2);
-    const claim = wish('own', { span: 65 });
+    const claim = wish('own', { tokenCount: 65 });
     const { token } = granted(await backend.attempt(claim));
-    const raised = granted(await backend.attempt({ ...claim, span: 1, atLeast: token + 10n }));
-    expect([raised.token, raised.span]).toEqual([token + 10n, 55]);
+    const raised = granted(await backend.attempt({ ...claim, tokenCount: 1, minToken: token + 10n }));
+    expect([raised.token, raised.tokenCount]).toEqual([token + 10n, 55]);
   });
 
   test('a hold is raised to what is proposed, alone and in a line: never below what it has, with as many as are behind the clock', async () => {
     for (const beside of [0, 1]) {
       const key = `raise-${beside}`;
-      const claim = wish(key, { span: 65 }, SHARED);
+      const claim = wish(key, { tokenCount: 65 }, SHARED);
       const before = wish(key, {}, SHARED);
       granted(await backend.attempt(before)); // of a key of which nothing is known, one token is given
       if (!beside) await backend.release(before);
       await sleep(2);
-      const { token, span } = granted(await backend.attempt(claim));
-      expect(span).toBe(65);
+      const { token, tokenCount } = granted(await backend.attempt(claim));
+      expect(tokenCount).toBe(65);
       await sleep(2);
-      const to = async (atLeast: bigint, asked = 65): Promise<[bigint, number | undefined]> => {
-        const grant = granted(await backend.attempt({ ...claim, span: asked, atLeast }));
-        return [grant.token - token, grant.span];
+      const to = async (minToken: bigint, asked = 65): Promise<[bigint, number | undefined]> => {
+        const grant = granted(await backend.attempt({ ...claim, tokenCount: asked, minToken }));
+        return [grant.token - token, grant.tokenCount];
       };
       expect(await to(token - 10n), 'below its own').toEqual([0n, 65]);
       expect(await to(token + 63n, 1), 'the last but one of its own').toEqual([63n, 2]);
@@ -134,42 +136,42 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
       const { token } = granted(await backend.attempt(claim));
       if (beside) granted(await backend.attempt(wish(key, {}, SHARED)));
       await sleep(2);
-      const same = granted(await backend.attempt({ ...claim, span: 65, atLeast: token }));
-      expect([same.token, same.span]).toEqual([token, 1]);
+      const same = granted(await backend.attempt({ ...claim, tokenCount: 65, minToken: token }));
+      expect([same.token, same.tokenCount]).toEqual([token, 1]);
     }
   });
 
   test('while the last token of a line is ahead of the clock, each next one is one above it', async () => {
-    const first = wish('next', { atLeast: BigInt(Date.now() + 60_000) * 1_000n }, SHARED);
+    const first = wish('next', { minToken: BigInt(Date.now() + 60_000) * 1_000n }, SHARED);
     const { token } = granted(await backend.attempt(first));
     for (const above of [1n, 2n, 3n])
       expect(granted(await backend.attempt(wish('next', {}, SHARED))).token).toBe(token + above);
   });
 
   test('a grant that is told brings as many tokens as it asked for', async () => {
-    const [holder, waiter] = [wish('many'), wish('many', { span: 65 })];
+    const [holder, waiter] = [wish('many'), wish('many', { tokenCount: 65 })];
     await using mail = await Mail.of(backend, waiter);
     granted(await backend.attempt(holder));
     await sleep(2);
     await backend.attempt(waiter);
     await backend.release(holder);
     const told = (await mail.next())!;
-    expect(told.span).toBe(65);
-    expect(granted(await backend.attempt(waiter))).toMatchObject({ token: told.token, span: 65 });
+    expect(told.tokenCount).toBe(65);
+    expect(granted(await backend.attempt(waiter))).toMatchObject({ token: told.token, tokenCount: 65 });
   });
 
   test('what is proposed is above the last token, or one above that is given', async () => {
     const claim = wish('above');
-    const { token } = granted(await backend.attempt({ ...claim, atLeast: BigInt(Date.now() + 5_000) * 1_000n }));
+    const { token } = granted(await backend.attempt({ ...claim, minToken: BigInt(Date.now() + 5_000) * 1_000n }));
     await backend.release(claim);
-    expect(granted(await backend.attempt(wish('above', { atLeast: token }))).token).toBe(token + 1n);
+    expect(granted(await backend.attempt(wish('above', { minToken: token }))).token).toBe(token + 1n);
   });
 
   test('of a key of which nothing is known, a proposal hardly behind the clock is taken, and no older one', async () => {
     const ago = (ms: number): bigint => BigInt(Date.now() - ms) * 1_000n;
     const hardly = ago(10);
-    expect(granted(await backend.attempt(wish('hardly', { atLeast: hardly }))).token).toBe(hardly);
-    expect(granted(await backend.attempt(wish('older', { atLeast: ago(3_000) }))).token).toBeGreaterThan(ago(900));
+    expect(granted(await backend.attempt(wish('hardly', { minToken: hardly }))).token).toBe(hardly);
+    expect(granted(await backend.attempt(wish('older', { minToken: ago(3_000) }))).token).toBeGreaterThan(ago(900));
   });
 
   test('the key of a hold is kept for its lease and the memory of its token, and longer where that is ahead of the clock', async () => {
@@ -181,7 +183,7 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
       [60_000, 55_000],
     ] as const) {
       const key = `ahead-${ahead}`;
-      const claim = wish(key, ahead > 0 ? { atLeast: BigInt(Date.now() + ahead) * 1_000n } : {});
+      const claim = wish(key, ahead > 0 ? { minToken: BigInt(Date.now() + ahead) * 1_000n } : {});
       for (const time of ['at first', 'asked again a little later']) {
         granted(await remembering.attempt(claim));
         const left = (await client.pttl(`holdfast:{${key}}`)) - 7_200_000 - claim.ttl;
@@ -196,9 +198,9 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     const [first, second, third] = [1, 2, 3].map(() => wish('raised', {}, SHARED)) as [Claim, Claim, Claim];
     const { token } = granted(await backend.attempt(first));
     granted(await backend.attempt(second));
-    const atLeast = token + 1_000_000n;
-    expect(granted(await backend.attempt({ ...first, atLeast })).token).toBe(atLeast);
-    expect(granted(await backend.attempt(third)).token).toBeGreaterThan(atLeast);
+    const minToken = token + 1_000_000n;
+    expect(granted(await backend.attempt({ ...first, minToken })).token).toBe(minToken);
+    expect(granted(await backend.attempt(third)).token).toBeGreaterThan(minToken);
   });
 
   test('who waits keeps the token of its place, whatever is proposed: who stands behind it gets a higher one', async () => {
@@ -206,7 +208,7 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     const { token } = granted(await backend.attempt(holder));
     await backend.attempt(waiter);
     await backend.attempt(last);
-    await backend.attempt({ ...waiter, atLeast: token + 1_000_000n });
+    await backend.attempt({ ...waiter, minToken: token + 1_000_000n });
     await backend.release(holder);
     const before = granted(await backend.attempt(waiter)).token;
     await backend.release(waiter);
@@ -218,12 +220,12 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     const now = BigInt(Date.now()) * 1_000n;
     const ahead = now + 2_000_000n;
     await client.set('holdfast:{older}', `1 free ${ahead} 0065`, 'PX', 60_000);
-    const claim = wish('older', { span: 65 });
-    const { token, span } = granted(await backend.attempt(claim));
-    expect([token, span]).toEqual([ahead + 65n, 1]);
+    const claim = wish('older', { tokenCount: 65 });
+    const { token, tokenCount } = granted(await backend.attempt(claim));
+    expect([token, tokenCount]).toEqual([ahead + 65n, 1]);
     await backend.release(claim);
     expect(await client.pttl('holdfast:{older}'), 'remembered until the clock has passed it').toBeGreaterThan(2_000);
-    expect(granted(await backend.attempt(wish('older', { span: 65 }))).token).toBe(ahead + 66n);
+    expect(granted(await backend.attempt(wish('older', { tokenCount: 65 }))).token).toBe(ahead + 66n);
   });
 
   test('the key of a hold whose many tokens an older version gave ahead of the clock is kept until the last of them has passed', async () => {
@@ -231,26 +233,26 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     const remember = 60_000;
     const claim = wish('older hold');
     const token = (Date.now() + 60_000) * 1_000;
-    const span = 9_999;
-    const words = `${claim.id} ${claim.take} ${claim.of} ${claim.ttl} - old`;
-    await client.set('holdfast:{older hold}', `1 sole ${token} ${span} ${Date.now()}000 ${words}`);
+    const tokenCount = 9_999;
+    const words = `${claim.id} ${claim.units} ${claim.capacity} ${claim.ttl} - old`;
+    await client.set('holdfast:{older hold}', `1 sole ${token} ${tokenCount} ${Date.now()}000 ${words}`);
     granted(await (await fleet.backend('ioredis', { remember })).attempt(claim));
     const passed = (await expiryOf(client, 'holdfast:{older hold}')) - claim.ttl - remember;
     // The server counts from when the script began.
-    expect(passed - (token + span) / 1_000).toBeGreaterThan(-10);
+    expect(passed - (token + tokenCount) / 1_000).toBeGreaterThan(-10);
   });
 
   test('side by side with an older version: it is told in its own words, and its words are taken with care', async () => {
     const client = fleet.ioredis();
     const listener = fleet.ioredis();
-    const holder = wish('mixed', { span: 65 });
+    const holder = wish('mixed', { tokenCount: 65 });
     granted(await backend.attempt(holder));
     // As an older process stands in line: with a channel of the old name, and all the tokens that it asked for.
-    const waiter = wish('mixed', { span: 65 });
+    const waiter = wish('mixed', { tokenCount: 65 });
     const record = (token: bigint, channel: string): string =>
-      `${token} 0065 ${BigInt(Date.now()) * 1_000n} ${waiter.id} ${waiter.take} ${waiter.of} 30000 ${channel} old`;
+      `${token} 0065 ${BigInt(Date.now()) * 1_000n} ${waiter.id} ${waiter.units} ${waiter.capacity} 30000 ${channel} old`;
     await using mail = await Mail.of(backend, wish('mixed'));
-    const second = wish('mixed', { span: 65 });
+    const second = wish('mixed', { tokenCount: 65 });
     await backend.attempt(second);
     await client.hset(
       'holdfast:{mixed}:claims',
@@ -267,7 +269,7 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     await using own = await Mail.of(backend, second);
     const [channel] = (await client.pubsub('CHANNELS', '*:mail:2:*')) as string[];
     await client.publish(channel!, `1795226102090509 ${second.id} 30000`);
-    expect(await own.next()).toMatchObject({ token: 1_795_226_102_090_509n, span: 1 });
+    expect(await own.next()).toMatchObject({ token: 1_795_226_102_090_509n, tokenCount: 1 });
   });
 });
 
@@ -284,14 +286,14 @@ class Run implements AsyncDisposable {
     this.#server = server;
   }
 
-  async step(kind: (typeof STEPS)[number], span: number): Promise<void> {
+  async step(kind: (typeof STEPS)[number], tokenCount: number): Promise<void> {
     const held = [...this.#claims.values()].at(-1);
-    if (kind === 'take') await this.#ask(wish(this.#key, { span, queue: false }));
-    if (kind === 'stand') await this.#ask(wish(this.#key, { span }));
-    if (kind === 'batch') await Promise.all([1, 2, 3].map(() => this.#ask(wish(this.#key, { span }))));
-    if (kind === 'hot') for (let i = 0; i < 20; i++) await this.#brief(wish(this.#key, { span, queue: false }));
+    if (kind === 'take') await this.#ask(wish(this.#key, { tokenCount, queue: false }));
+    if (kind === 'stand') await this.#ask(wish(this.#key, { tokenCount }));
+    if (kind === 'batch') await Promise.all([1, 2, 3].map(() => this.#ask(wish(this.#key, { tokenCount }))));
+    if (kind === 'hot') for (let i = 0; i < 20; i++) await this.#brief(wish(this.#key, { tokenCount, queue: false }));
     if (kind === 'read') await this.#ask(wish(this.#key, {}, SHARED));
-    if (kind === 'expiry') await this.#expiry(wish(this.#key, { span, ttl: 10, queue: false }));
+    if (kind === 'expiry') await this.#expiry(wish(this.#key, { tokenCount, ttl: 10, queue: false }));
     if (kind === 'again' && held) await this.#ask(held.claim);
     if (kind === 'leave' && held) {
       this.#claims.delete(held.claim.id);
@@ -305,9 +307,9 @@ class Run implements AsyncDisposable {
     const known = this.#claims.get(claim.id)?.grant;
     const attempt = await this.#backend.attempt(claim);
     const grant = attempt.granted ? attempt : undefined;
-    if (grant && grant.token !== known?.token && claim.take === claim.of) {
+    if (grant && grant.token !== known?.token && claim.units === claim.capacity) {
       expect(grant.token, 'above all before').toBeGreaterThan(this.#highest);
-      this.#highest = grant.token + BigInt((grant.span ?? claim.span) - 1);
+      this.#highest = grant.token + BigInt((grant.tokenCount ?? claim.tokenCount) - 1);
     }
     if (grant || claim.queue) this.#claims.set(claim.id, { claim, grant: grant ?? known });
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Backend, Grant, Left } from '../../../src/core/contract/backend.ts';
+import type { Backend, Grant, StoredValue } from '../../../src/core/contract/backend.ts';
 import { NO_MARK } from '../../../src/core/contract/left.ts';
 import { createLocks } from '../../../src/index.ts';
 import { around } from '../../../src/testing/around.ts';
@@ -29,8 +29,11 @@ describeOn('redis', 'words that wake', () => {
 
   /** A claim that waits, and what it is told first. */
   async function waiting(key: string, stack: AsyncDisposableStack) {
-    const claim = wish(key, { answered: ANY });
-    const { promise: news, resolve } = Promise.withResolvers<{ grant: Grant | undefined; left: Left | undefined }>();
+    const claim = wish(key, { accepts: ANY });
+    const { promise: news, resolve } = Promise.withResolvers<{
+      grant: Grant | undefined;
+      left: StoredValue | undefined;
+    }>();
     stack.use(await backend.watch!(claim, (grant, left) => resolve({ grant, left })));
     expect(await backend.attempt(claim)).toMatchObject({ granted: false });
     return { claim, news };
@@ -41,7 +44,7 @@ describeOn('redis', 'words that wake', () => {
    * @param unread the process stands still for so many ms then
    */
   async function told(key: string, text: string, count: number, { ttl = 60_000, unread = 0 } = {}) {
-    const holder = wish(key, { answered: ANY });
+    const holder = wish(key, { accepts: ANY });
     const { token } = granted(await backend.attempt(holder));
     await using stack = new AsyncDisposableStack();
     const news: Awaited<ReturnType<typeof waiting>>['news'][] = [];
@@ -86,7 +89,7 @@ describeOn('redis', 'words that wake', () => {
   });
 
   test('words are told to the first 50 that wait; who is behind them hears first of the words of the next hold', async () => {
-    const holder = wish('many', { answered: ANY });
+    const holder = wish('many', { accepts: ANY });
     granted(await backend.attempt(holder));
     await using stack = new AsyncDisposableStack();
     const waiters: Awaited<ReturnType<typeof waiting>>[] = [];
@@ -99,7 +102,7 @@ describeOn('redis', 'words that wake', () => {
   });
 
   test('a waiter whose record is lost keeps no words from those behind it', async () => {
-    const holder = wish('torn', { answered: ANY });
+    const holder = wish('torn', { accepts: ANY });
     granted(await backend.attempt(holder));
     await using stack = new AsyncDisposableStack();
     const lost = await waiting('torn', stack);
@@ -111,39 +114,39 @@ describeOn('redis', 'words that wake', () => {
 
   test('a place that is given up with words leaves none, frees no hold, and is gone', async () => {
     granted(await backend.attempt(wish('place')));
-    const waiter = wish('place', { answered: ANY });
+    const waiter = wish('place', { accepts: ANY });
     await backend.attempt(waiter);
     expect(await backend.attempt(wish('place', { queue: false }))).toMatchObject({ ahead: 2 });
     const released = await backend.release(waiter, undefined, { text: 'x', ttl: 60_000 });
     expect(released).toEqual({ freed: false, left: false });
-    expect(await backend.words!.look('place')).toEqual({ tries: 0, mark: NO_MARK, begun: 0n });
+    expect(await backend.values!.look('place')).toEqual({ attempts: 0, mark: NO_MARK, begun: 0n });
     expect(await backend.attempt(wish('place', { queue: false }))).toMatchObject({ ahead: 1 });
   });
 
   test('a hold whose lock was deleted leaves no words, though its line is still there', async () => {
-    const holder = wish('deleted', { answered: ANY });
+    const holder = wish('deleted', { accepts: ANY });
     granted(await backend.attempt(holder));
     await backend.attempt(wish('deleted'));
     expect(await fleet.ioredis().del('holdfast:{deleted}'), 'locks deleted').toBe(1);
     expect(await backend.release(holder, undefined, { text: 'x', ttl: 60_000 })).toEqual({ freed: false, left: false });
-    expect(await backend.words!.look('deleted')).toEqual({ tries: 0, mark: NO_MARK, begun: 0n });
+    expect(await backend.values!.look('deleted')).toEqual({ attempts: 0, mark: NO_MARK, begun: 0n });
   });
 
-  test('a claim that does not count leaves the tries of its key, and the mark, as they are', async () => {
-    const counted = () => wish('tries', { answered: { ...ANY, mark: 'm1', counts: 600_000 } });
-    for (const claim of [counted(), wish('tries', { answered: { ...ANY, mark: 'm2' } })]) {
+  test('a claim that does not count leaves the attempts of its key, and the mark, as they are', async () => {
+    const counted = () => wish('attempts', { accepts: { ...ANY, mark: 'm1', counts: 600_000 } });
+    for (const claim of [counted(), wish('attempts', { accepts: { ...ANY, mark: 'm2' } })]) {
       granted(await backend.attempt(claim));
       await backend.release(claim);
     }
-    expect(await backend.words!.look('tries')).toEqual({ tries: 1, mark: 'm1', begun: expect.any(BigInt) });
-    expect(granted(await backend.attempt(counted())).tries).toBe(2);
+    expect(await backend.values!.look('attempts')).toEqual({ attempts: 1, mark: 'm1', begun: expect.any(BigInt) });
+    expect(granted(await backend.attempt(counted())).attempts).toBe(2);
   });
 
   test('what the server keeps of a key vanishes when nothing of it counts any more', async () => {
     const lives = () => fleet.ioredis().pttl('holdfast:{vanishes}:left');
-    const holder = wish('vanishes', { ttl: 30_000, answered: { ...ANY, counts: 600_000 } });
+    const holder = wish('vanishes', { ttl: 30_000, accepts: { ...ANY, counts: 600_000 } });
     granted(await backend.attempt(holder));
-    expect(await lives(), 'the tries, ms').toBeCloseTo(630_000, -4);
+    expect(await lives(), 'the attempts, ms').toBeCloseTo(630_000, -4);
     await backend.release(holder, undefined, { text: 'x', ttl: 60_000 });
     expect(await lives(), 'the words, ms').toBeCloseTo(60_000, -4);
   });
@@ -155,7 +158,7 @@ describeOn('redis', 'words that wake', () => {
     const client = fleet.ioredis();
     await client.call(write, `holdfast:{${kind}}:left`, text);
     const stored = await client.dump(`holdfast:{${kind}}:left`);
-    const asks = backend.attempt(wish(kind, { answered: ANY }));
+    const asks = backend.attempt(wish(kind, { accepts: ANY }));
     const error = await asks.then(
       () => undefined,
       (reason: unknown) => reason,

@@ -28,7 +28,7 @@ describeOn('redis', 'redlock, far away', () => {
       const key = `order:${turn}`;
       const now = BigInt(Date.now()) * 1_000n;
       for (const [i, fleet] of near.entries()) {
-        const before = claim({ key, atLeast: now + BigInt(i) * 1_000_000n });
+        const before = claim({ key, minToken: now + BigInt(i) * 1_000_000n });
         const node = await fleet.backend('ioredis');
         await node.attempt(before);
         await node.release(before);

@@ -33,7 +33,7 @@ const claim = (id: string): Claim => ({
   ...EXCLUSIVE,
   ttl: 600_000,
   queue: false,
-  span: 1,
+  tokenCount: 1,
   within: 60_000,
   label: id,
 });

@@ -104,9 +104,9 @@ test('what somebody else wrote where a note or the proof belongs is LOCK_INVALID
   const all = shared();
   const theirs = { text: 'theirs', version: 'theirs' };
   all.entries.set('holdfast/n/note', theirs);
-  const { notes } = register(memoryStore(all));
+  const { hints } = register(memoryStore(all));
   for (const text of ['ours', undefined])
-    await expect(notes!.write('note', text, 1_000)).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+    await expect(hints!.write('note', text, 1_000)).rejects.toMatchObject({ code: 'LOCK_INVALID' });
   expect(all.entries.get('holdfast/n/note')).toBe(theirs);
   all.entries.set('holdfast/proof', theirs);
   await using locks = createLocks(register(memoryStore(all)));

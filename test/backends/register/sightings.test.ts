@@ -52,7 +52,7 @@ describe('what is known of a sign of life', () => {
 });
 
 const claim = (key: string, id: string, ttl: number) => ({
-  ...{ key, id, ...EXCLUSIVE, ttl, queue: false, span: 1, within: 60_000, label: id },
+  ...{ key, id, ...EXCLUSIVE, ttl, queue: false, tokenCount: 1, within: 60_000, label: id },
 });
 
 const open = (all = shared(), clock = manualClock()) => ({

@@ -32,7 +32,7 @@ describeOn('zookeeper', 'what was given up while its session lived on', () => {
   });
 
   const claimOf = (key: string, wish: Partial<Claim> = {}): Claim => {
-    const rest = { ...EXCLUSIVE, ttl: ASKED, queue: true, span: 1, within: 5_000, label: '' };
+    const rest = { ...EXCLUSIVE, ttl: ASKED, queue: true, tokenCount: 1, within: 5_000, label: '' };
     return { key, id: systemClock.id(), ...rest, ...wish };
   };
   const standing = async (key: string): Promise<number> => {

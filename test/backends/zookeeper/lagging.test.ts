@@ -32,7 +32,15 @@ describeOn('zookeeper', 'three members of which one lags', () => {
     throw new Error(`no ${mode}`);
   };
 
-  const claim = { ...EXCLUSIVE, key: 'lagging', ttl: 60_000, within: 60_000, queue: true, span: 1, label: 'lagging' };
+  const claim = {
+    ...EXCLUSIVE,
+    key: 'lagging',
+    ttl: 60_000,
+    within: 60_000,
+    queue: true,
+    tokenCount: 1,
+    label: 'lagging',
+  };
   const client = ({ port }: Server) => zookeeper({ servers: `${HOST}:${port}` });
 
   test('a claim that waits at the leader is not refused for a release that a follower has answered', async () => {

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
-import { EXCLUSIVE, type Seats, SHARED } from '../../../src/core/contract/admission.ts';
+import { EXCLUSIVE, SHARED, type Units } from '../../../src/core/contract/admission.ts';
 import type { Backend, Claim, Grant } from '../../../src/core/contract/backend.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import { exchange, HOST } from '../../kit/net.ts';
@@ -24,8 +24,8 @@ class Waiter {
   #admit!: (grant: Grant) => void;
   #watch?: AsyncDisposable;
 
-  constructor(backend: Backend, key: string, seats: Seats) {
-    const common = { ttl: SESSION, queue: true, span: 1, within: 5_000, label: '' };
+  constructor(backend: Backend, key: string, seats: Units) {
+    const common = { ttl: SESSION, queue: true, tokenCount: 1, within: 5_000, label: '' };
     this.#claim = { key, id: systemClock.id(), ...seats, ...common };
     this.#backend = backend;
     this.admitted = new Promise((resolve) => {
@@ -65,7 +65,7 @@ describeOn('zookeeper', 'a line', () => {
     await server?.[Symbol.asyncDispose]();
   });
 
-  const join = (at: number, key: string, seats: Seats) => new Waiter(clients[at]!, key, seats).join();
+  const join = (at: number, key: string, seats: Units) => new Waiter(clients[at]!, key, seats).join();
   const says = async (word: string, pattern: RegExp) => Number(pattern.exec(await exchange(server.port, word))?.[1]);
 
   test('of a writer, a reader and a reader, the second reader hears the writer leave', async () => {
@@ -78,7 +78,7 @@ describeOn('zookeeper', 'a line', () => {
 
   test.for([
     ['mutexes', EXCLUSIVE, 1],
-    ['permits of two', { take: 1, of: 2 }, 2],
+    ['permits of two', { units: 1, capacity: 2 }, 2],
   ] as const)('of many waiting %s each departure wakes one, and costs it one look', async ([kind, seats, room]) => {
     const key = `many/${kind}`;
     const line: Waiter[] = [];

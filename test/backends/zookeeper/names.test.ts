@@ -1,26 +1,26 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isOf, nodeName, sortedLine } from '../../../src/backends/zookeeper/names.ts';
-import { ALL_SEATS, EXCLUSIVE, type Seats, SHARED, WRITER } from '../../../src/core/contract/admission.ts';
+import { ALL_UNITS, EXCLUSIVE, SHARED, type Units, WRITER } from '../../../src/core/contract/admission.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
 
-const claim = (id: string, seats: Seats): Claim => ({
+const claim = (id: string, seats: Units): Claim => ({
   key: 'k',
   id,
   ...seats,
   ttl: 1,
   queue: true,
-  span: 1,
+  tokenCount: 1,
   within: 1,
   label: '',
 });
 const ID = '0123456789abcdef0123456789abcdef';
 const number = (n: number) => (n < 0 ? `-${String(-n).padStart(9, '0')}` : String(n).padStart(10, '0'));
 const seats = fc.oneof(
-  fc.constantFrom<Seats>(EXCLUSIVE, WRITER, SHARED),
+  fc.constantFrom<Units>(EXCLUSIVE, WRITER, SHARED),
   fc
-    .tuple(fc.integer({ min: 1, max: ALL_SEATS - 1 }), fc.integer({ min: 1, max: ALL_SEATS - 1 }))
-    .map(([a, b]) => ({ take: Math.min(a, b), of: Math.max(a, b) })),
+    .tuple(fc.integer({ min: 1, max: ALL_UNITS - 1 }), fc.integer({ min: 1, max: ALL_UNITS - 1 }))
+    .map(([a, b]) => ({ units: Math.min(a, b), capacity: Math.max(a, b) })),
 );
 const hexId = fc.stringMatching(/^[0-9a-f]{32}$/);
 const sequence = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
@@ -30,7 +30,7 @@ test("nodes have the names that Curator's mutex and read-write lock give theirs"
   expect(nodeName(claim(ID, EXCLUSIVE))).toBe(`_c_${guid}-lock-`);
   expect(nodeName(claim(ID, WRITER))).toBe(`_c_${guid}-__WRIT__`);
   expect(nodeName(claim(ID, SHARED))).toBe(`_c_${guid}-__READ__`);
-  expect(nodeName(claim(ID, { take: 2, of: 5 }))).toBe(`_c_${guid}-2of5-lock-`);
+  expect(nodeName(claim(ID, { units: 2, capacity: 5 }))).toBe(`_c_${guid}-2of5-lock-`);
 });
 
 test('what a name says is what the claim asked for, and whose it is', () => {
@@ -38,7 +38,7 @@ test('what a name says is what the claim asked for, and whose it is', () => {
     fc.property(hexId, hexId, seats, sequence, (id, other, asked, n) => {
       const name = nodeName(claim(id, asked)) + number(n);
       const [member] = sortedLine([name]);
-      expect(member).toEqual({ name, number: n, take: asked.take, of: asked.of });
+      expect(member).toEqual({ name, number: n, units: asked.units, capacity: asked.capacity });
       expect(isOf(id, name)).toBe(true);
       expect(isOf(other, name)).toBe(id === other);
     }),

@@ -27,16 +27,16 @@ describeOn('zookeeper', 'notes on ZooKeeper', () => {
     const stored = async () => (await (await session.connection(5_000)).request(getChildren('/holdfast/@notes'))).names;
 
     const writer = open();
-    await writer.notes!.write('day/1', 'kept', 60_000);
-    await writer.notes!.write('short', 'over', 500);
+    await writer.hints!.write('day/1', 'kept', 60_000);
+    await writer.hints!.write('short', 'over', 500);
     await writer.close();
     const reader = open();
-    await until('the short one is over', async () => (await reader.notes!.read('short')) === undefined);
-    expect(await reader.notes!.read('day/1')).toBe('kept');
+    await until('the short one is over', async () => (await reader.hints!.read('short')) === undefined);
+    expect(await reader.hints!.read('day/1')).toBe('kept');
     expect(await stored()).toHaveLength(2);
-    await reader.notes!.write('day/1', 'anew', 60_000);
+    await reader.hints!.write('day/1', 'anew', 60_000);
     expect(await stored()).toHaveLength(1);
-    expect(await reader.notes!.read('day/1')).toBe('anew');
+    expect(await reader.hints!.read('day/1')).toBe('anew');
     await using locks = createLocks(reader);
     for await (const { key } of locks.inspect()) expect.fail(`${key} is listed`);
     await session.close();
@@ -44,14 +44,14 @@ describeOn('zookeeper', 'notes on ZooKeeper', () => {
 
   test('of writers at once each note is there', async () => {
     const clients = [1, 2, 3].map(() => zookeeper({ servers: `${HOST}:${server.port}`, prefix: 'crowd' }));
-    await Promise.all(clients.map(({ notes }, n) => notes!.write(`note ${n}`, `${n}`, 60_000)));
-    for (const n of [0, 1, 2]) expect(await clients[0]!.notes!.read(`note ${n}`)).toBe(`${n}`);
+    await Promise.all(clients.map(({ hints }, n) => hints!.write(`note ${n}`, `${n}`, 60_000)));
+    for (const n of [0, 1, 2]) expect(await clients[0]!.hints!.read(`note ${n}`)).toBe(`${n}`);
     await Promise.all(clients.map((client) => client.close()));
   });
 
   test('what a writer that died left of earlier notes goes with the next note, and none of it comes back', async () => {
     const client = zookeeper({ servers: `${HOST}:${server.port}`, prefix: 'left' });
-    await client.notes!.write('other', 'makes the folder', 60_000);
+    await client.hints!.write('other', 'makes the folder', 60_000);
     const session = new Session([server], { timeout: 10_000, tls: undefined, auth: undefined }, systemClock, silent);
     const connection = await session.connection(5_000);
     const make = (ttl: number) => {
@@ -60,9 +60,9 @@ describeOn('zookeeper', 'notes on ZooKeeper', () => {
     };
     await make(60_000);
     await make(-1);
-    expect(await client.notes!.read('day'), 'the newest is over').toBeUndefined();
-    await client.notes!.write('other', 'anew', 60_000);
-    expect(await client.notes!.read('day')).toBeUndefined();
+    expect(await client.hints!.read('day'), 'the newest is over').toBeUndefined();
+    await client.hints!.write('other', 'anew', 60_000);
+    expect(await client.hints!.read('day')).toBeUndefined();
     const { names } = await connection.request(getChildren('/left/@notes'));
     expect(names.filter((name) => name.startsWith('day'))).toEqual([]);
     await session.close();

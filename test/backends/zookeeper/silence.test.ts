@@ -16,7 +16,7 @@ const SESSION = 2_000;
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const claimOf = (key: string): Claim => {
-  const rest = { ttl: 60_000, queue: true, span: 1, within: 30_000, label: '' };
+  const rest = { ttl: 60_000, queue: true, tokenCount: 1, within: 30_000, label: '' };
   return { key, id: systemClock.id(), ...EXCLUSIVE, ...rest };
 };
 

@@ -8,7 +8,7 @@ import { createPersistent, getChildren, remove, setData } from '../../../src/bac
 import { OPEN } from '../../../src/backends/zookeeper/wire/records.ts';
 import { Session } from '../../../src/backends/zookeeper/wire/session.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
-import type { Answerable, Backend, Claim, Release } from '../../../src/core/contract/backend.ts';
+import type { Backend, Claim, Release, ValueCondition } from '../../../src/core/contract/backend.ts';
 import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
 import { listOf } from '../../../src/core/contract/promises.ts';
 import { HOST } from '../../kit/net.ts';
@@ -19,20 +19,20 @@ import { until } from '../../kit/wait.ts';
 import { startZookeeper } from '../../kit/zookeeper.ts';
 import { waiterGetsUnkept } from '../../memo/unkept.ts';
 
-const ANY: Answerable = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
+const ANY: ValueCondition = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
 /** It is not answered, so it runs. */
-const NONE: Answerable = { ...ANY, age: -1 };
+const NONE: ValueCondition = { ...ANY, age: -1 };
 const HOUR = 3_600_000;
 const sessionTimeout = 4_000;
 const silent = { onConnection() {}, onExpiry() {}, doubtful() {} };
 
 const claimOf = (key: string, wish: Partial<Claim> = {}): Claim => ({
-  ...{ key, id: systemClock.id(), ...EXCLUSIVE, ttl: 60_000, queue: true, span: 1, within: 5_000, label: '' },
+  ...{ key, id: systemClock.id(), ...EXCLUSIVE, ttl: 60_000, queue: true, tokenCount: 1, within: 5_000, label: '' },
   ...wish,
 });
 
 async function leave(backend: Backend, key: string, text: string, ttl = HOUR): Promise<void> {
-  const holder = claimOf(key, { answered: NONE });
+  const holder = claimOf(key, { accepts: NONE });
   expect(await backend.attempt(holder)).toMatchObject({ granted: true });
   expect(await backend.release(holder, undefined, { text, ttl })).toEqual({ freed: true, left: true });
 }
@@ -67,18 +67,18 @@ describeOn('zookeeper', 'words beside the lines', () => {
     await backend.close();
   });
 
-  test('words and tries outlive the session of who left them, and are no locks', async () => {
+  test('words and attempts outlive the session of who left them, and are no locks', async () => {
     const writer = open('kept');
     await leave(writer, 'key', 'of one that has gone');
-    await writer.attempt(claimOf('tried', { answered: { ...NONE, mark: 'first', counts: HOUR } }));
+    await writer.attempt(claimOf('tried', { accepts: { ...NONE, mark: 'first', counts: HOUR } }));
     await writer.close();
     const reader = open('kept');
-    expect(await reader.attempt(claimOf('key', { answered: ANY }))).toMatchObject({
+    expect(await reader.attempt(claimOf('key', { accepts: ANY }))).toMatchObject({
       left: { text: 'of one that has gone' },
     });
-    expect(await reader.words!.look('tried')).toEqual({ tries: 1, mark: 'first', begun: expect.any(BigInt) });
-    const again = claimOf('tried', { answered: { ...NONE, counts: HOUR } });
-    expect(await reader.attempt(again)).toMatchObject({ granted: true, tries: 2 });
+    expect(await reader.values!.look('tried')).toEqual({ attempts: 1, mark: 'first', begun: expect.any(BigInt) });
+    const again = claimOf('tried', { accepts: { ...NONE, counts: HOUR } });
+    expect(await reader.attempt(again)).toMatchObject({ granted: true, attempts: 2 });
     await reader.release(again);
     expect(await listOf(reader.inspect!(''))).toEqual([]);
     await reader.close();
@@ -88,7 +88,7 @@ describeOn('zookeeper', 'words beside the lines', () => {
     await using proxy = await startProxy(server.port);
     const dead = zookeeper({ servers: `${HOST}:${proxy.port}`, sessionTimeout: 1_000, prefix: 'over' });
     const next = open('over');
-    const holder = claimOf('key', { answered: NONE });
+    const holder = claimOf('key', { accepts: NONE });
     await dead.attempt(holder);
     proxy.refuse();
     proxy.cut();
@@ -102,7 +102,7 @@ describeOn('zookeeper', 'words beside the lines', () => {
       return released !== undefined;
     });
     expect(released).toEqual({ freed: false, left: false });
-    expect((await next.words!.look('key')).left).toBeUndefined();
+    expect((await next.values!.look('key')).value).toBeUndefined();
     expect(await next.release(waiter)).toEqual({ freed: true });
     await Promise.all([dead.close(), next.close()]);
   });
@@ -127,7 +127,7 @@ describeOn('zookeeper', 'words beside the lines', () => {
     const backend = open('newer');
     await leave(backend, 'key', 'of this version');
     await connection.request(setData(`/newer/@words/${bucketOf('key')}/key@left`, Buffer.from('2 of a later one')));
-    await expect(backend.words!.look('key')).rejects.toThrow(/a format that this version does not know/);
+    await expect(backend.values!.look('key')).rejects.toThrow(/a format that this version does not know/);
     await backend.close();
   });
 

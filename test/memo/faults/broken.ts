@@ -7,28 +7,28 @@ export const BROKEN: Readonly<Record<string, (engine: Backend) => Backend>> = {
     around(engine, {
       release: async (handle, next, leave) => ({
         ...(await engine.release(handle, next)),
-        ...(leave && { left: true }),
+        ...(leave && { stored: true }),
       }),
     }),
   'takes words of a hold that is over': (engine) =>
     around(engine, {
       release: async (handle, next, leave) => ({
         ...(await engine.release(handle, next, leave)),
-        ...(leave && { freed: true, left: true }),
+        ...(leave && { freed: true, stored: true }),
       }),
     }),
   'answers with other words': (engine) =>
     around(engine, {
       attempt: async (claim) => {
         const attempt = await engine.attempt(claim);
-        if (attempt.granted || !attempt.left) return attempt;
-        return { ...attempt, left: { ...attempt.left, text: attempt.left.text.replace('value', 'valve') } };
+        if (attempt.granted || !attempt.value) return attempt;
+        return { ...attempt, value: { ...attempt.value, text: attempt.value.text.replace('value', 'valve') } };
       },
     }),
   'grants beside a holder': (engine) => {
     let refused = 0;
     const beside = (attempt: Attempt): Attempt =>
-      !attempt.granted && !attempt.left && ++refused % 3 === 0
+      !attempt.granted && !attempt.value && ++refused % 3 === 0
         ? { granted: true, token: 9_000_000n + BigInt(refused), validFor: 2_000 }
         : attempt;
     return around(engine, { attempt: async (claim) => beside(await engine.attempt(claim)) });

@@ -61,12 +61,12 @@ export class FaultyProcess {
       release: (handle, next, leave) =>
         this.#call(leave ? 'release' : undefined, async () => {
           const released = await engine.release(handle, next, leave);
-          if (released.left) this.leftAt ??= performance.now();
+          if (released.stored) this.leftAt ??= performance.now();
           return released;
         }),
-      words: {
-        look: (key) => this.#call('look', () => engine.words!.look(key)),
-        forget: (key) => engine.words!.forget(key),
+      values: {
+        look: (key) => this.#call('look', () => engine.values!.look(key)),
+        forget: (key) => engine.values!.forget(key),
       },
       ...(engine.watch && { watch: (claim, wake, age) => this.#watch(engine, claim, wake, age) }),
       close: async () => {},

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Backend, Left, Remembered } from '../../../src/core/contract/backend.ts';
+import type { Backend, StoredValue, ValueRecord } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/locks.ts';
 import type { Memo } from '../../../src/memo/memo.ts';
 import { randomFrom } from '../../../src/testing/random.ts';
@@ -46,7 +46,7 @@ export interface Round {
   readonly processes: readonly Hurt[];
   readonly history: MemoHistory;
   /** The words that were there in the end. */
-  readonly left: Left | undefined;
+  readonly left: StoredValue | undefined;
   /** How late this machine let somebody run who was due, at worst. ms */
   readonly lag: number;
   /** How late it may make an answer, ms. */
@@ -91,9 +91,9 @@ export async function playRound(engine: Backend, key: string, seed: number, ttl:
     if (process.crashed) recorder.add({ what: 'crashed', by: process.name });
   });
   await Promise.race([Promise.all(works), sleep(FOR_EVER, undefined, { ref: false })]);
-  const { left } = await lookedUp(engine, key);
+  const { value } = await lookedUp(engine, key);
   return {
-    ...{ seed, ttl, fault, victim: processes[hit]!, processes, left, lag: lag.most, busy: BUSY },
+    ...{ seed, ttl, fault, victim: processes[hit]!, processes, left: value, lag: lag.most, busy: BUSY },
     history: {
       seed,
       scene: SCENE,
@@ -103,10 +103,10 @@ export async function playRound(engine: Backend, key: string, seed: number, ttl:
 }
 
 /** A server with much to do may end a connection; the look is none of what is tried. */
-export async function lookedUp(engine: Backend, key: string): Promise<Remembered> {
+export async function lookedUp(engine: Backend, key: string): Promise<ValueRecord> {
   for (let again = 10; ; again--) {
     try {
-      return await engine.words!.look(key);
+      return await engine.values!.look(key);
     } catch (error) {
       if (again === 0) throw error;
       await sleep(200);

@@ -25,7 +25,7 @@ const PER_KEY = 60;
 const BACK = 25;
 
 /** `wait: 0` never waits for anybody. */
-const tries: Checker = (history) => {
+const attempts: Checker = (history) => {
   if (!history.scene.calm) return [];
   return waitsOf(history).flatMap(({ request, answer }) => {
     if (request.wait !== 0) return [];
@@ -135,7 +135,7 @@ const evictions: Checker = (history) => {
     if (evicted === 0) return [];
     const held = given.filter((event) => event.key === key && event.at < at - 60);
     const last = held.at(-1);
-    if (!last || (terms.get(last.hold)?.take ?? 0) < (terms.get(last.hold)?.of ?? 1)) return [];
+    if (!last || (terms.get(last.hold)?.units ?? 0) < (terms.get(last.hold)?.capacity ?? 1)) return [];
     const { renewals, limit } = terms.get(last.hold)!;
     const end = ends.find(({ hold }) => hold === last.hold)?.at ?? Number.POSITIVE_INFINITY;
     const late = end - at;
@@ -202,7 +202,7 @@ const endings: Checker = (history) =>
 
 const OWN = {
   endings,
-  tries,
+  attempts,
   limits,
   holds,
   delays,

@@ -11,7 +11,7 @@ const done = (request: number): Event => ({ what: 'done', at: 0, request });
 
 function drawnIn(...events: Event[]): string[] {
   const coverage = new Coverage();
-  const scene = { wakes: 'mailbox', spans: true, calm: true, wakesLost: false, keptBy: 'lease' } as const;
+  const scene = { wakes: 'mailbox', tokenBlocks: true, calm: true, wakesLost: false, keptBy: 'lease' } as const;
   coverage.add('mailbox', { seed: 1, scene, events });
   return coverage.names;
 }

@@ -49,7 +49,7 @@ export const CROSSING_MUTANTS: readonly CrossingMutant[] = [
     file: 'core/line/local-line.ts',
     sound: 'else void interim.ended.then(() => this.#endTry(request));',
     broken: '',
-    foundBy: 'tries',
+    foundBy: 'attempts',
   },
   {
     bug: 'does not tell a search for deadlocks what a caller of several keys has already',

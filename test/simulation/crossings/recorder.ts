@@ -100,8 +100,8 @@ export class CrossingRecorder extends Recorder {
       what: 'terms',
       hold: given.hold,
       key: claim.key,
-      take: claim.take,
-      of: claim.of,
+      units: claim.units,
+      capacity: claim.capacity,
       // Renewed for as long as `maxHold` says, and good for a lease after that.
       limit: this.#now.now + (terms.renew ? terms.maxHold : 0) + Math.max(length, terms.adaptive?.cap ?? 0),
       renewals: terms.renew ? timing.interval : Number.POSITIVE_INFINITY,

@@ -121,7 +121,7 @@ function sceneOf(kind: Kind, choice: Choice): Scene {
   const waking = choice.pick(['mailbox', 'watch', 'never'] as const);
   return {
     wakes: kind === 'session' ? waking : kind === 'polling' ? 'never' : kind,
-    spans: choice.chance(0.8),
+    tokenBlocks: choice.chance(0.8),
     calm: choice.chance(0.5),
     wakesLost: choice.chance(0.2),
     keptBy: kind === 'session' ? 'session' : 'lease',

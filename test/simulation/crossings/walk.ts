@@ -23,7 +23,7 @@ export async function* schedules(
 ): AsyncGenerator<Crossing & { readonly seed: number }> {
   let seed = 0;
   for (let round = 1; round <= rounds; round++) {
-    for (let tries = 0; tries < MOST; tries++) {
+    for (let attempts = 0; attempts < MOST; attempts++) {
       for (const subject of SUBJECTS) {
         seed++;
         if (placesOf(subject).every((name) => coverage.times(name) >= round)) continue;

@@ -18,8 +18,8 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   {
     bug: 'counts no run that ended in a death',
     file: 'memo/flight.ts',
-    sound: 'if (tries > caller.plan.attempts)',
-    broken: 'if (tries > 1_000)',
+    sound: 'if (attempts > caller.plan.attempts)',
+    broken: 'if (attempts > 1_000)',
     foundBy: 'attempts',
   },
   {

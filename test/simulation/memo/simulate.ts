@@ -57,7 +57,7 @@ export async function simulateMemo(seed: number, create: typeof createLocks): Pr
   const sides: Side[] = [];
   for (let i = choice.whole(2, 4) - 1; i >= 0; i--) {
     const process = new Process(`p${i}`, world, drift(), randomFrom(seed * 31 + i));
-    const client = new Client(engine, network, process, { wakes: scene.wakes, spans: true });
+    const client = new Client(engine, network, process, { wakes: scene.wakes, tokenBlocks: true });
     const locks = create(client, { clock: process.clock, ttl: TTL, spin: { bound: 400 } });
     await load(locks);
     const callers = Array.from({ length: choice.whole(1, 4) }, (_, j) =>

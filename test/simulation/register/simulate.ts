@@ -37,7 +37,7 @@ export async function simulateRegister(
   const store = new StoreMachine(new Process('store', world, drift(), choice.random), world);
   const scene: Scene = {
     wakes: choice.pick(['watch', 'never']),
-    spans: true,
+    tokenBlocks: true,
     calm: choice.chance(0.2),
     wakesLost: choice.chance(0.4),
     keptBy: 'lease',

@@ -110,7 +110,7 @@ export class Channel {
   /** Tries every member once, starting with the one whose turn it is. */
   async #connect(): Promise<ClientHttp2Session> {
     let failure: unknown;
-    for (let tries = 0; tries < this.#urls.length && !this.#closed; tries++) {
+    for (let attempts = 0; attempts < this.#urls.length && !this.#closed; attempts++) {
       try {
         const session = await this.#dial(this.#urls[this.#turn % this.#urls.length]!);
         if (!this.#closed) {

@@ -6,10 +6,10 @@ UPDATE {table}
 SET line = CONCAT(
       SUBSTRING_INDEX(line, :gone, 1),
       SUBSTRING(line, LOCATE(';', line, INSTR(line, :gone)) + 1),
-      :mark, {latest} + CAST(:ttl AS SIGNED), ' ', GREATEST(token + 1, CAST(:atLeast AS UNSIGNED)),
+      :mark, {latest} + CAST(:ttl AS SIGNED), ' ', GREATEST(token + 1, CAST(:minToken AS UNSIGNED)),
       :seats, {latest}, :tail
     ),
-    token = GREATEST(token + 1, CAST(:atLeast AS UNSIGNED)) + CAST(:span AS UNSIGNED) - 1,
+    token = GREATEST(token + 1, CAST(:minToken AS UNSIGNED)) + CAST(:tokenCount AS UNSIGNED) - 1,
     used = {latest}
 WHERE name = :name
   AND INSTR(line, :gone) > 0
@@ -18,5 +18,5 @@ WHERE name = :name
   AND {latest} <= CAST(:notAfter AS SIGNED)
   AND {room}
   AND LAST_INSERT_ID(
-    IF(INSTR(line, :gone) = 1 AND LOCATE(';', line) = LENGTH(line), GREATEST(token + 1, CAST(:atLeast AS UNSIGNED)), 0)
+    IF(INSTR(line, :gone) = 1 AND LOCATE(';', line) = LENGTH(line), GREATEST(token + 1, CAST(:minToken AS UNSIGNED)), 0)
   ) >= 0

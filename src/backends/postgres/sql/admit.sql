@@ -18,17 +18,17 @@ BEGIN
       CONTINUE;
     END IF;
     spot.head := next.token;
-    IF spot.taken + next.take > spot.room AND spot.taken + next.take <= next.room THEN
-      SELECT coalesce(min(room), {seats}) INTO spot.room FROM {line}
+    IF spot.taken + next.units > spot.capacity AND spot.taken + next.units <= next.capacity THEN
+      SELECT coalesce(min(capacity), {seats}) INTO spot.capacity FROM {line}
         WHERE key = spot.key AND token >= spot.first AND token < spot.head AND held;
     END IF;
-    EXIT WHEN spot.taken + next.take > least(spot.room, next.room);
+    EXIT WHEN spot.taken + next.units > least(spot.capacity, next.capacity);
     IF spot.taken = 0 THEN
       spot.first := next.token; -- nobody holds, and nobody who waits is before it
     END IF;
-    spot.taken := spot.taken + next.take;
+    spot.taken := spot.taken + next.units;
     spot.waits := spot.waits - 1;
-    spot.room := least(spot.room, next.room);
+    spot.capacity := least(spot.capacity, next.capacity);
     spot.head := next.token + 1;
     UPDATE {line} SET held = true, expires = moment + next.ttl * interval '1 ms' WHERE key = next.key AND token = next.token;
     -- `quiet`: the queue of messages is full, and would not let the transaction commit.

@@ -25,17 +25,17 @@ $holdfast$;
 -- One attempt of a claim that words may answer. The first 12 are as for {attempt}.
 --   age     how old the words may be, ms; null: as old as they are
 --   mark    what others see of it while it holds
---   counts  for so long after its ttl it counts among the tries of its key, ms; 0: it does not
+--   counts  for so long after its ttl it counts among the attempts of its key, ms; 0: it does not
 -- Gives what {attempt} gives, or the state 'left', with `token` of the hold that left the words; and beside it
---   tries             of a hold that counts: the holds begun since words were left last
+--   attempts             of a hold that counts: the holds begun since words were left last
 --   mark              of the hold that stands first, in hex, if it counts, where this claim is refused
 --   age, valid, said  of the words
 CREATE OR REPLACE FUNCTION {ask}(
-  a_key bytea, a_id text, a_take int, a_room int, a_ttl float8, a_span int, a_label bytea,
-  a_queue boolean, a_until float8, a_least bigint, a_channel text, a_grace float8,
+  a_key bytea, a_id text, a_units int, a_capacity int, a_ttl float8, a_token_count int, a_label bytea,
+  a_queue boolean, a_until float8, a_min_token bigint, a_channel text, a_grace float8,
   a_age float8, a_mark text, a_counts float8,
   OUT state text, OUT token bigint, OUT ahead int, OUT retry_after float8, OUT server_time float8,
-  OUT tries int, OUT mark text, OUT age float8, OUT valid float8, OUT said text
+  OUT attempts int, OUT mark text, OUT age float8, OUT valid float8, OUT said text
 ) LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off
 AS $holdfast$
@@ -46,7 +46,7 @@ BEGIN
   SELECT * INTO there FROM {answer}(a_key, a_age);
   IF NOT FOUND THEN
     SELECT * INTO state, token, ahead, retry_after, server_time FROM {attempt}(
-      a_key, a_id, a_take, a_room, a_ttl, a_span, a_label, a_queue, a_until, a_least, a_channel, a_grace);
+      a_key, a_id, a_units, a_capacity, a_ttl, a_token_count, a_label, a_queue, a_until, a_min_token, a_channel, a_grace);
     IF state = 'late' THEN
       RETURN;
     END IF;
@@ -63,7 +63,7 @@ BEGIN
     RETURN;
   END IF;
 
-  SELECT w.tries, w.begun, w.mark, w.counts > clock_timestamp() AS good INTO last
+  SELECT w.attempts, w.begun, w.mark, w.counts > clock_timestamp() AS good INTO last
     FROM {words} w WHERE w.key = a_key ORDER BY w.era DESC LIMIT 1;
   IF state = 'waits' THEN
     -- An earlier hold, which failed or died, may have set the mark.
@@ -73,10 +73,10 @@ BEGIN
       FROM {keys} k WHERE k.key = a_key ORDER BY k.era DESC LIMIT 1
     ) THEN last.mark ELSE '-' END, 'UTF8'), 'hex');
   ELSIF a_counts > 0 THEN
-    tries := last.tries;
+    attempts := last.attempts;
     IF last.begun IS DISTINCT FROM token THEN
-      tries := CASE WHEN last.good THEN last.tries + 1 ELSE 1 END;
-      PERFORM {begin}(a_key, tries, token, a_mark, a_ttl + a_counts);
+      attempts := CASE WHEN last.good THEN last.attempts + 1 ELSE 1 END;
+      PERFORM {begin}(a_key, attempts, token, a_mark, a_ttl + a_counts);
     END IF;
   END IF;
 END
@@ -87,11 +87,11 @@ CREATE OR REPLACE FUNCTION {begin}(a_key bytea, a_tries int, a_token bigint, a_m
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
   UPDATE {words} w
-    SET tries = a_tries, begun = a_token, mark = a_mark, counts = clock_timestamp() + ms * interval '1 ms',
+    SET attempts = a_tries, begun = a_token, mark = a_mark, counts = clock_timestamp() + ms * interval '1 ms',
         steps = w.steps + 1, era = (w.steps + 1) / 64
     WHERE w.key = a_key AND w.era >= (SELECT newest.era FROM {words} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1);
   IF NOT FOUND THEN
-    INSERT INTO {words} (key, tries, begun, mark, counts)
+    INSERT INTO {words} (key, attempts, begun, mark, counts)
       VALUES (a_key, a_tries, a_token, a_mark, clock_timestamp() + ms * interval '1 ms');
   END IF;
 END

@@ -1,5 +1,5 @@
 -- One attempt to hold a key: takes the hold, or takes or keeps a place in line, or leaves nothing behind.
---   key, id, take, room, ttl (ms), span, label   of the claim
+--   key, id, units, capacity, ttl (ms), token count, label   of the claim
 --   queue    keep a place when refused
 --   until    server's time (ms since 1970) after which the attempt must not count; null: no limit
 --   least    the token may not be lower; null: any
@@ -11,8 +11,8 @@
 --   retry_after  ms until somebody may expire, if it waits
 --   server_time  ms since 1970
 CREATE OR REPLACE FUNCTION {attempt}(
-  a_key bytea, a_id text, a_take int, a_room int, a_ttl float8, a_span int, a_label bytea,
-  a_queue boolean, a_until float8, a_least bigint, a_channel text, a_grace float8,
+  a_key bytea, a_id text, a_units int, a_capacity int, a_ttl float8, a_token_count int, a_label bytea,
+  a_queue boolean, a_until float8, a_min_token bigint, a_channel text, a_grace float8,
   OUT state text, OUT token bigint, OUT ahead int, OUT retry_after float8, OUT server_time float8
 ) LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off
@@ -27,10 +27,10 @@ BEGIN
   -- the row's lock, even after a wait for it. date_part is float8, and much quicker than the numeric of extract.
   UPDATE {keys} k
     SET (token, last) = (
-          SELECT drawn, drawn + a_span - 1
-          FROM (SELECT greatest(k.last + 1, nextval('{tokens}'), a_least) AS drawn OFFSET 0) AS once
+          SELECT drawn, drawn + a_token_count - 1
+          FROM (SELECT greatest(k.last + 1, nextval('{tokens}'), a_min_token) AS drawn OFFSET 0) AS once
         ),
-        taken = a_take, room = a_room, expires = clock_timestamp() + a_ttl * interval '1 ms',
+        taken = a_units, capacity = a_capacity, expires = clock_timestamp() + a_ttl * interval '1 ms',
         id = a_id, ttl = a_ttl, joined = clock_timestamp(), label = a_label, steps = k.steps + 1, era = (k.steps + 1) / 64
     WHERE k.key = a_key AND k.era >= (SELECT newest.era FROM {keys} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1)
       AND (k.taken = 0 OR k.id IS NOT NULL AND k.expires <= clock_timestamp())
@@ -52,7 +52,7 @@ BEGIN
     SELECT k.* INTO spot FROM {keys} k
       WHERE k.key = a_key
         AND k.era >= (SELECT newest.era FROM {keys} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1)
-        AND k.expires > moment AND (k.waits > 0 OR k.taken + a_take > a_room)
+        AND k.expires > moment AND (k.waits > 0 OR k.taken + a_units > a_capacity)
         AND k.id IS DISTINCT FROM a_id AND NOT EXISTS (SELECT FROM {line} l WHERE l.id = a_id AND l.key || '' = a_key);
     IF FOUND THEN
       server_time := date_part('epoch', moment) * 1000;
@@ -74,7 +74,7 @@ BEGIN
   END IF;
   IF spot.id IS NOT NULL THEN
     INSERT INTO {line} VALUES (
-      a_key, spot.id, spot.token, spot.taken, spot.room, spot.ttl, true, spot.expires, spot.joined, NULL, spot.label);
+      a_key, spot.id, spot.token, spot.taken, spot.capacity, spot.ttl, true, spot.expires, spot.joined, NULL, spot.label);
     spot.id := NULL;
     spot.first := spot.token;
     spot.head := spot.token + 1;
@@ -99,21 +99,21 @@ BEGIN
     END IF;
   ELSE
     -- Drawn under the lock, so that tokens become visible in order.
-    spot.last := greatest(spot.last + 1, nextval('{tokens}'), a_least) + a_span - 1;
+    spot.last := greatest(spot.last + 1, nextval('{tokens}'), a_min_token) + a_token_count - 1;
     -- Whoever waits goes first.
-    mine.held := spot.waits = 0 AND spot.taken + a_take <= least(spot.room, a_room);
-    mine.token := spot.last - a_span + 1;
+    mine.held := spot.waits = 0 AND spot.taken + a_units <= least(spot.capacity, a_capacity);
+    mine.token := spot.last - a_token_count + 1;
     mine.expires := moment + CASE WHEN mine.held THEN a_ttl ELSE least(a_ttl, a_grace) END * interval '1 ms';
     INSERT INTO {line} VALUES (
-      a_key, a_id, mine.token, a_take, a_room, a_ttl, mine.held, mine.expires, moment, a_channel, a_label);
+      a_key, a_id, mine.token, a_units, a_capacity, a_ttl, mine.held, mine.expires, moment, a_channel, a_label);
     spot.expires := CASE WHEN spot.taken = 0 THEN mine.expires ELSE least(spot.expires, mine.expires) END;
     IF mine.held THEN
       IF spot.taken = 0 THEN
         spot.first := mine.token;
       END IF;
       spot.head := mine.token + 1;
-      spot.taken := spot.taken + a_take;
-      spot.room := least(spot.room, a_room);
+      spot.taken := spot.taken + a_units;
+      spot.capacity := least(spot.capacity, a_capacity);
     ELSE
       -- The room that was known may be smaller than it is now, and admitting looks closer.
       spot.waits := spot.waits + 1;

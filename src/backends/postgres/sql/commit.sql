@@ -5,14 +5,14 @@
 --   quiet   those who are admitted are told nothing: for when the queue of messages is full, and no transaction with a message can commit
 -- It is on disk when the answer comes, even where the server's default is not to wait for that.
 CREATE OR REPLACE PROCEDURE {commit_attempt}(
-  a_key bytea, a_id text, a_take int, a_room int, a_ttl float8, a_span int, a_label bytea,
-  a_queue boolean, a_until float8, a_least bigint, a_channel text, a_grace float8,
+  a_key bytea, a_id text, a_units int, a_capacity int, a_ttl float8, a_token_count int, a_label bytea,
+  a_queue boolean, a_until float8, a_min_token bigint, a_channel text, a_grace float8,
   quiet boolean, INOUT answer text
 ) LANGUAGE plpgsql AS $holdfast$
 BEGIN
 {prelude}
   PERFORM set_config('holdfast.quiet', 'on', true) WHERE quiet;
-  answer := {attempt}(a_key, a_id, a_take, a_room, a_ttl, a_span, a_label, a_queue, a_until, a_least, a_channel, a_grace)::text;
+  answer := {attempt}(a_key, a_id, a_units, a_capacity, a_ttl, a_token_count, a_label, a_queue, a_until, a_min_token, a_channel, a_grace)::text;
   COMMIT;
 END
 $holdfast$;
@@ -29,7 +29,7 @@ $holdfast$;
 
 CREATE OR REPLACE PROCEDURE {commit_exchange}(
   a_key bytea, a_id text,
-  next_key bytea, next_id text, next_take int, next_room int, next_ttl float8, next_span int, next_label bytea,
+  next_key bytea, next_id text, next_units int, next_capacity int, next_ttl float8, next_token_count int, next_label bytea,
   next_queue boolean, next_until float8, next_least bigint, next_channel text, next_grace float8,
   quiet boolean, INOUT answer text
 ) LANGUAGE plpgsql AS $holdfast$
@@ -37,7 +37,7 @@ BEGIN
 {prelude}
   PERFORM set_config('holdfast.quiet', 'on', true) WHERE quiet;
   answer := {exchange}(
-    a_key, a_id, next_key, next_id, next_take, next_room, next_ttl, next_span, next_label,
+    a_key, a_id, next_key, next_id, next_units, next_capacity, next_ttl, next_token_count, next_label,
     next_queue, next_until, next_least, next_channel, next_grace)::text;
   COMMIT;
 END

@@ -1,4 +1,4 @@
--- Gives up a claim as {release} does. If it is a hold that has not expired, it leaves words in the same step: they end the tries, and
+-- Gives up a claim as {release} does. If it is a hold that has not expired, it leaves words in the same step: they end the attempts, and
 -- each process that waits in the line is told that there are some, but not which.
 --   key, id  of the claim
 --   ms       how long the words stay
@@ -21,7 +21,7 @@ BEGIN
   kept := mine IS NOT NULL;
   IF kept THEN
     UPDATE {words} w
-      SET tries = 0, begun = NULL, mark = NULL, counts = '-infinity',
+      SET attempts = 0, begun = NULL, mark = NULL, counts = '-infinity',
           token = mine, since = moment + fresh * interval '1 ms', until = moment + ms * interval '1 ms', text = a_text,
           steps = w.steps + 1, era = (w.steps + 1) / 64
       WHERE w.key = a_key AND w.era >= (SELECT newest.era FROM {words} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1);

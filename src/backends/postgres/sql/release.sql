@@ -11,7 +11,7 @@ DECLARE
   gone {line};
 BEGIN
   -- Most are alone.
-  UPDATE {keys} k SET taken = 0, room = {seats}, id = NULL, steps = k.steps + 1, era = (k.steps + 1) / 64
+  UPDATE {keys} k SET taken = 0, capacity = {seats}, id = NULL, steps = k.steps + 1, era = (k.steps + 1) / 64
     WHERE k.key = a_key AND k.era >= (SELECT newest.era FROM {keys} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1)
       AND k.id = a_id
     RETURNING k.expires INTO moment;
@@ -27,7 +27,7 @@ BEGIN
   IF spot.id = a_id THEN
     -- Alone since just now: the attempt was committed while this waited for the row.
     spot.taken := 0;
-    spot.room := {seats};
+    spot.capacity := {seats};
     spot.id := NULL;
     PERFORM {keep}(spot);
     RETURN spot.expires > clock_timestamp();
@@ -39,12 +39,12 @@ BEGIN
   END IF;
   moment := clock_timestamp();
   IF gone.held THEN
-    spot.taken := spot.taken - gone.take;
+    spot.taken := spot.taken - gone.units;
   ELSE
     spot.waits := spot.waits - 1;
   END IF;
   IF spot.taken = 0 THEN
-    spot.room := {seats};
+    spot.capacity := {seats};
   END IF;
   IF spot.waits > 0 THEN
     spot := {admit}(spot, moment, NULL);
@@ -60,14 +60,14 @@ $holdfast$;
 -- Gives `freed`, as {release} does, and what {attempt} gives.
 CREATE OR REPLACE FUNCTION {exchange}(
   a_key bytea, a_id text,
-  next_key bytea, next_id text, next_take int, next_room int, next_ttl float8, next_span int, next_label bytea,
+  next_key bytea, next_id text, next_units int, next_capacity int, next_ttl float8, next_token_count int, next_label bytea,
   next_queue boolean, next_until float8, next_least bigint, next_channel text, next_grace float8,
   OUT freed boolean, OUT state text, OUT token bigint, OUT ahead int, OUT retry_after float8, OUT server_time float8
 ) LANGUAGE plpgsql AS $holdfast$
 BEGIN
   freed := {release}(a_key, a_id);
   SELECT * INTO state, token, ahead, retry_after, server_time FROM {attempt}(
-    next_key, next_id, next_take, next_room, next_ttl, next_span, next_label,
+    next_key, next_id, next_units, next_capacity, next_ttl, next_token_count, next_label,
     next_queue, next_until, next_least, next_channel, next_grace);
 END
 $holdfast$;

@@ -11,9 +11,9 @@ BEGIN
   END IF;
   DELETE FROM {line} WHERE key = spot.key AND token >= spot.first AND expires <= moment;
   spot.id := NULL; -- whoever was alone, it was they who expired
-  SELECT coalesce(sum(take) FILTER (WHERE held), 0), count(*) FILTER (WHERE NOT held),
-         coalesce(min(room) FILTER (WHERE held), {seats}), coalesce(min(expires), spot.expires)
-    INTO spot.taken, spot.waits, spot.room, spot.expires
+  SELECT coalesce(sum(units) FILTER (WHERE held), 0), count(*) FILTER (WHERE NOT held),
+         coalesce(min(capacity) FILTER (WHERE held), {seats}), coalesce(min(expires), spot.expires)
+    INTO spot.taken, spot.waits, spot.capacity, spot.expires
     FROM {line} WHERE key = spot.key AND token >= spot.first;
   RETURN {admit}(spot, moment, asking);
 END

@@ -20,7 +20,7 @@ BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('{keys} ' || encode(a_key, 'hex'), 0));
   SELECT * INTO spot FROM {keys} WHERE key = a_key ORDER BY era DESC LIMIT 1 FOR NO KEY UPDATE;
   IF NOT FOUND AND make THEN
-    INSERT INTO {keys} (key, last, room, expires) VALUES (a_key, 0, {seats}, clock_timestamp()) RETURNING * INTO spot;
+    INSERT INTO {keys} (key, last, capacity, expires) VALUES (a_key, 0, {seats}, clock_timestamp()) RETURNING * INTO spot;
   END IF;
   RETURN spot;
 END
@@ -31,7 +31,7 @@ CREATE OR REPLACE FUNCTION {keep}(spot {keys}) RETURNS void
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
   UPDATE {keys}
-    SET last = spot.last, taken = spot.taken, waits = spot.waits, room = spot.room, expires = spot.expires, id = spot.id,
+    SET last = spot.last, taken = spot.taken, waits = spot.waits, capacity = spot.capacity, expires = spot.expires, id = spot.id,
         first = spot.first, head = spot.head, steps = spot.steps + 1, era = (spot.steps + 1) / 64
     WHERE key = spot.key AND era = spot.era;
 END

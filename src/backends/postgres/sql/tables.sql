@@ -18,9 +18,9 @@ CREATE TABLE IF NOT EXISTS {keys} (
   last   bigint NOT NULL,             -- highest token given out or reserved
   taken  bigint NOT NULL DEFAULT 0,   -- seats of all who hold; 0: the line is empty
   waits  int NOT NULL DEFAULT 0,      -- how many stand in line and do not hold
-  room   int NOT NULL,                -- at most the smallest room named by a holder; exact when somebody waits for it
+  capacity int NOT NULL,              -- at most the smallest room named by a holder; exact when somebody waits for it
   expires timestamptz NOT NULL,        -- nobody in line expires before; the one who is alone, then
-  id     text,                        -- of the one who is alone, whose take and room are those above; null: nobody is
+  id     text,                        -- of the one who is alone, whose units and capacity are those above; null: nobody is
   token bigint,                      -- of the same, as are the rest
   ttl    float8,
   joined timestamptz,
@@ -37,12 +37,12 @@ CREATE TABLE IF NOT EXISTS {keys} (
 CREATE TABLE IF NOT EXISTS {line} (
   key     bytea NOT NULL,
   id      text NOT NULL,
-  token  bigint NOT NULL,
-  take    int NOT NULL,
-  room    int NOT NULL,
+  token   bigint NOT NULL,
+  units   int NOT NULL,
+  capacity int NOT NULL,
   ttl     float8 NOT NULL,            -- ms
   held    boolean NOT NULL,
-  expires  timestamptz NOT NULL,
+  expires timestamptz NOT NULL,
   joined  timestamptz NOT NULL,
   channel text,                       -- where its process listens
   label   bytea NOT NULL,

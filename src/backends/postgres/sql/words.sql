@@ -3,7 +3,7 @@
 -- which remove. The newest era first, as in tables.sql.
 CREATE TABLE IF NOT EXISTS {words} (
   key    bytea NOT NULL,
-  tries  int NOT NULL DEFAULT 0,      -- holds begun since words were left last, of claims that count
+  attempts  int NOT NULL DEFAULT 0,      -- holds begun since words were left last, of claims that count
   begun  bigint,                      -- the token of the last of these
   mark   text,                        -- and its mark
   counts timestamptz NOT NULL DEFAULT '-infinity', -- until when these three count

@@ -2,7 +2,7 @@
 --   KEYS  lock; of a Cluster, then the others, and the key of the words
 --   ARGV  what attempt.lua takes; what release.lua takes; µs that the words may be old; the mark; µs for which the claim counts, with its ttl
 --   ->    answered  "=", now, the token of the words, when their age began, when they end, the words
---         else      the reply of attempt.lua; the tries if it is granted and counts, or nothing; the mark of the hold that stands first, if it counts
+--         else      the reply of attempt.lua; the attempts if it is granted and counts, or nothing; the mark of the hold that stands first, if it counts
 -- @include lock
 local now = clock()
 local time = tonumber(now)
@@ -40,14 +40,14 @@ local function ask(key, asked, keep)
     return { reply, '', counted and known.mark ~= '-' and known.begun == first_of(key) and known.mark or '-' }
   end
   if counts == 0 then return { reply, '', '-' } end
-  local tries = counted and known.tries or 0
+  local attempts = counted and known.attempts or 0
   if not known or known.begun ~= token then
-    tries = tries + 1
+    attempts = attempts + 1
     known = known or { token = '0', since = 0, ends = 0, text = '' }
-    known.tries, known.begun, known.mark, known.counts = tries, token, mark, time + counts
+    known.attempts, known.begun, known.mark, known.counts = attempts, token, mark, time + counts
     keep_words(key, known)
   end
-  return { reply, tostring(tries), mark }
+  return { reply, tostring(attempts), mark }
 end
 
 local reply = safely(ask, KEYS[1], ARGV[1], ARGV[2])

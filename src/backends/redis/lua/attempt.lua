@@ -3,7 +3,7 @@
 --   KEYS  per claim: lock; of a Cluster, then the others (see src/backends/redis/keys.ts)
 --   ARGV  per claim: what is asked (`asked` of src/backends/redis/layout.ts), ms to keep the key
 --   ->    per claim, and of one claim by itself: an array costs the server one write more than the answer
---         granted    "<token> <now> <span>"
+--         granted    "<token> <now> <tokenCount>"
 --         refused    "0 <now> <how many are ahead> <ms to the earliest expiry among the holders>"
 --         late       "-1 <now>"
 --         ask again  "-2 <now>": too many have to be passed for one script; it goes on from there

@@ -14,7 +14,7 @@ if kind == $free then return 0 end
 if kind == $sole then
   local token = value:sub($sole.token)
   if token ~= ARGV[1] then return 0 end
-  set_free(KEYS[1], $free{token, span = value:sub($sole.span)}, ARGV[3], token > now)
+  set_free(KEYS[1], $free{token, tokenCount = value:sub($sole.tokenCount)}, ARGV[3], token > now)
   return 1
 end
 

@@ -47,7 +47,7 @@ local function leave(key, asked)
   local ends = time + ARGV[3]
   local since = ARGV[4] == '1' and ends or time
   -- First, since a server that is short of memory refuses it, and then the hold goes on.
-  keep_words(key, { tries = 0, begun = '0', mark = '-', counts = 0, token = token, since = since, ends = ends, text = ARGV[2] })
+  keep_words(key, { attempts = 0, begun = '0', mark = '-', counts = 0, token = token, since = since, ends = ends, text = ARGV[2] })
   -- Before the release: the claim that it admits waits no more, and would not be told.
   if kind == $line then tell_all(key, token, since, ends) end
   return release(key, asked) + 4

@@ -23,20 +23,20 @@ local function renew_sole(key, value, hold, asked)
   local since, vanishes, claim = asked.since, asked.vanishes, nil
   if value:find(hold, $sole.words, true) ~= $sole.words then
     -- Another one, or its ttl was changed.
-    local id, take, of, ttl, channel, label = value:match($sole[id, take, of, ttl, channel, label])
+    local id, units, capacity, ttl, channel, label = value:match($sole[id, units, capacity, ttl, channel, label])
     if id ~= hold:match($hold[id]) then return 0 end
-    since, claim = $sole.seen.format(time - ttl * 1000), $claim{id, take, of, ttl = asked.ttl, channel, label}
+    since, claim = $sole.seen.format(time - ttl * 1000), $claim{id, units, capacity, ttl = asked.ttl, channel, label}
   end
   if value:sub($sole.seen) <= since then return 0 end
   local token = value:sub($sole.token)
   -- The key is kept until its last token is behind the clock.
-  if token > now then vanishes = math.ceil((token + value:sub($sole.span)) / 1000) + asked.keep end
+  if token > now then vanishes = math.ceil((token + value:sub($sole.tokenCount)) / 1000) + asked.keep end
   -- First, since short of memory it is allowed, and what a script writes after it.
   redis.call('PEXPIREAT', key, vanishes)
   -- Mostly nothing changes but its last sign of life. (A user with the rights of an older version may not do it so.)
   if not claim and redis.pcall('SETRANGE', key, $sole.seen.offset, now) == #value then return 1 end
   claim = claim or value:sub($sole.words)
-  redis.call('SET', key, $sole{token, span = value:sub($sole.span), seen = now, words = claim}, 'KEEPTTL')
+  redis.call('SET', key, $sole{token, tokenCount = value:sub($sole.tokenCount), seen = now, words = claim}, 'KEEPTTL')
   return 1
 end
 

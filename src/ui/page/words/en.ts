@@ -88,7 +88,7 @@ export const ENGLISH = {
   notListed: '{n} more are not shown.',
   exclusive: 'exclusive',
   shared: 'shared',
-  of: '{take} of {of} permits',
+  of: '{units} of {capacity} permits',
   expires: 'expires in {left} unless renewed',
   bySession: 'kept by a session',
   releaseButton: 'Evict…',

@@ -87,7 +87,7 @@ export const CHINESE: Readonly<Record<Word, string>> = {
   notListed: '另有 {n} 个未显示。',
   exclusive: '独占',
   shared: '共享',
-  of: '{of} 个许可中的 {take} 个',
+  of: '{capacity} 个许可中的 {units} 个',
   expires: '若不续约，{left} 后到期',
   bySession: '由会话维持',
   releaseButton: '驱逐…',

@@ -65,12 +65,12 @@ export async function playRealRound(
   over = true;
   await fate;
   await nextTurn(); // what was told before the last answer is heard
-  const { left } = await lookedUp(engine, key);
+  const { value } = await lookedUp(engine, key);
   const events = told(processes);
   const late = Math.max(lag.most, ...(all ?? []).filter((_, i) => processes[i]!.struck === undefined));
   for (const process of processes) process.leftAt = leftAt(process);
   return {
-    ...{ seed, ttl, fault, victim: { ...seen(victim) }, processes: processes.map(seen), left },
+    ...{ seed, ttl, fault, victim: { ...seen(victim) }, processes: processes.map(seen), left: value },
     ...{ lag: late, busy: late + (blocks ? fault.ms : 0) },
     history: { seed, scene: SCENE, events },
   };

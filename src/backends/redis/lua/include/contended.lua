@@ -7,42 +7,42 @@ local function contention()
   end
 
   -- Tokens for a claim that is raised to what a quorum proposes, where that is more: the first, how many, and the last.
-  local function raised(token, span, asked)
-    local last = token + span - 1
-    if asked:byte($asked.atLeast.at) == 45 or asked:sub($asked.atLeast) <= token then return token, span, last end
-    local proposed = asked:sub($asked.atLeast)
-    local given = behind(proposed, asked:sub($asked.span))
-    if proposed + given - 1 < last then given = $sole.span.format(last - proposed + 1) end
+  local function raised(token, tokenCount, asked)
+    local last = token + tokenCount - 1
+    if asked:byte($asked.minToken.at) == 45 or asked:sub($asked.minToken) <= token then return token, tokenCount, last end
+    local proposed = asked:sub($asked.minToken)
+    local given = behind(proposed, asked:sub($asked.tokenCount))
+    if proposed + given - 1 < last then given = $sole.tokenCount.format(last - proposed + 1) end
     return proposed, given, proposed + given - 1
   end
 
   -- It is alone there itself, until `expiry`.
   local function again(lock, value, expiry, asked, keep)
-    local id, take, of, ttl, channel, label = asked:match($asked[id, take, of, ttl, channel, label])
-    local token, span = raised(value:sub($sole.token), value:sub($sole.span), asked)
+    local id, units, capacity, ttl, channel, label = asked:match($asked[id, units, capacity, ttl, channel, label])
+    local token, tokenCount = raised(value:sub($sole.token), value:sub($sole.tokenCount), asked)
     -- Never sooner than a renewal confirmed.
     local left = math.max(ttl, math.ceil((expiry - time) / 1000))
-    return set_sole(lock, token, span, $claim{id, take, of, ttl = left, channel, label}, keep + left - ttl)
+    return set_sole(lock, token, tokenCount, $claim{id, units, capacity, ttl = left, channel, label}, keep + left - ttl)
   end
 
   -- Its hold or its place in a line as it stands, or a new one at the end.
   local function enter(line, asked, keep)
-    local id, take_of_all, of, ttl = asked:match($asked[id, take, of, ttl])
-    local seats, room, queue = tonumber(take_of_all), tonumber(of), asked:sub($asked.queue) == '1'
+    local id, units, capacity, ttl = asked:match($asked[id, units, capacity, ttl])
+    local seats, room, queue = tonumber(units), tonumber(capacity), asked:sub($asked.queue) == '1'
     local served = rule.settle(line, id)
     if line.empty then return take(line.lock, rule.free(line), asked, keep) end
     local record = redis.call('HGET', line.claims, id)
     local score = record and redis.call('ZSCORE', line.places, id)
-    local token, span, final, held
+    local token, tokenCount, final, held
     if score then
-      token, span, held = record:sub($record.token), record:sub($record.span), tonumber(score) < 0
+      token, tokenCount, held = record:sub($record.token), record:sub($record.tokenCount), tonumber(score) < 0
       if held then
-        token, span, final = raised(token, span, asked)
+        token, tokenCount, final = raised(token, tokenCount, asked)
         line.last = math.max(line.last, final)
       end
     else
       held = served and line.taken + seats <= math.min(line.room, room)
-      token, span, final = tokens(line.last, asked)
+      token, tokenCount, final = tokens(line.last, asked)
     end
     if held or queue then
       local expiry = time + ttl * 1000
@@ -50,7 +50,7 @@ local function contention()
       line.far = math.max(line.far, expiry)
       if held and not score then rule.take_seats(line, seats, room, id, expiry) end
       if id == line.whole then line.whole_until = expiry end
-      redis.call('HSET', line.claims, id, $record{token, span, seen = now, words = asked:sub($asked.words)})
+      redis.call('HSET', line.claims, id, $record{token, tokenCount, seen = now, words = asked:sub($asked.words)})
       if held then
         redis.call('ZADD', line.places, -expiry, id)
       elseif not score then
@@ -62,18 +62,18 @@ local function contention()
       rule.settle(line)
     end
     rule.save(line)
-    if held then return token .. ' ' .. now .. ' ' .. span end
+    if held then return token .. ' ' .. now .. ' ' .. tokenCount end
     if line.more then return '-2 ' .. now end
     local ahead = redis.call('ZRANK', line.places, id) or redis.call('ZCARD', line.places)
     return refused(ahead, line.soonest or time)
   end
 
   return function(lock, value, sole_until, asked, keep)
-    local id, seats, of, ttl = asked:match($asked[id, take, of, ttl])
+    local id, seats, capacity, ttl = asked:match($asked[id, units, capacity, ttl])
     if sole_until then
-      local sole, taken, room = value:match($sole[id, take, of])
+      local sole, taken, room = value:match($sole[id, units, capacity])
       if sole == id then return again(lock, value, sole_until, asked, keep) end
-      local fits = seats + taken <= math.min(of, room)
+      local fits = seats + taken <= math.min(capacity, room)
       if not fits and asked:sub($asked.queue) == '0' then return refused(1, sole_until) end
     end
     return enter(rule.open(lock, value, now, keep - ttl), asked, keep)

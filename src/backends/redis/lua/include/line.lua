@@ -1,4 +1,4 @@
--- The rule over a line of several (src/core/contract/admission.ts): a claim is admitted when all seats taken up to and including it
+-- The rule over a line of several (src/core/contract/admission.ts): a claim is admitted when all units taken up to and including it
 -- fit the smallest room named among them. The admitted are a prefix, so what is known of them is a sum, in the lock's string
 -- (`line` and `held` of src/backends/redis/layout.ts). Besides it there are:
 --   line    sorted set of ids: holders below zero, at minus their expiry; waiters above, at their token
@@ -23,27 +23,27 @@ local function line_rule()
   local steps_left = 50
 
   local function seats_of(record)
-    local take, of, ttl, channel = record:match($record[take, of, ttl, channel])
-    return tonumber(take), tonumber(of), record:sub($record.seen) + ttl * 1000, channel
+    local units, capacity, ttl, channel = record:match($record[units, capacity, ttl, channel])
+    return tonumber(units), tonumber(capacity), record:sub($record.seen) + ttl * 1000, channel
   end
 
   -- Where the widest that is not wider than this one stands among the rooms; -1 if they all are.
-  local function place_of(rooms, of)
+  local function place_of(rooms, capacity)
     local at = #rooms - 1
-    while at > 0 and rooms[at] > of do at = at - 2 end
+    while at > 0 and rooms[at] > capacity do at = at - 2 end
     return at
   end
 
-  local function take_seats(line, take, of, id, expiry)
-    if line.taken == 0 and take >= of then line.whole, line.whole_until = id, expiry end
-    line.taken = line.taken + take
+  local function take_seats(line, units, capacity, id, expiry)
+    if line.taken == 0 and units >= capacity then line.whole, line.whole_until = id, expiry end
+    line.taken = line.taken + units
     local rooms = line.rooms
-    local at = place_of(rooms, of)
-    if rooms[at] == of then
+    local at = place_of(rooms, capacity)
+    if rooms[at] == capacity then
       rooms[at + 1] = rooms[at + 1] + 1
       return
     end
-    table.insert(rooms, at + 2, of)
+    table.insert(rooms, at + 2, capacity)
     table.insert(rooms, at + 3, 1)
     if #rooms > 2 * ROOMS then
       -- Too small a room only admits fewer.
@@ -67,7 +67,7 @@ local function line_rule()
       claims = lock .. ':claims',
       time = tonumber(now),
       remember = remember,
-      last = value:sub($line.token) + value:sub($line.span) - 1,
+      last = value:sub($line.token) + value:sub($line.tokenCount) - 1,
       taken = 0,
       rooms = {}, -- those that the holders named, the smallest first, and how many named each, in turn
       room = OPEN, -- the smallest
@@ -92,10 +92,10 @@ local function line_rule()
       line.room = line.rooms[1] or OPEN
     else
       local record = value:sub($sole.token.at)
-      local take, of, expiry = seats_of(record)
+      local units, capacity, expiry = seats_of(record)
       local id = record:match($record[id])
       line.far = expiry
-      take_seats(line, take, of, id, expiry)
+      take_seats(line, units, capacity, id, expiry)
       -- What a lock that was deleted by hand, or evicted, may have left: possibly much, which UNLINK frees behind the scenes.
       if type(redis.pcall('UNLINK', line.places, line.claims)) == 'table' then redis.call('DEL', line.places, line.claims) end
       redis.call('HSET', line.claims, id, record)
@@ -106,7 +106,7 @@ local function line_rule()
   end
 
   local function free(line)
-    return $free{token = $line.token.format(line.last), span = '0001'}
+    return $free{token = $line.token.format(line.last), tokenCount = '0001'}
   end
 
   local function save(line)
@@ -118,8 +118,8 @@ local function line_rule()
       redis.call('PEXPIREAT', line.places, line.keep)
       redis.call('PEXPIREAT', line.claims, line.keep)
     end
-    local state = line.whole and $held{token = last, span = '0001', expiry = $held.expiry.format(line.whole_until), id = line.whole, keep = line.keep}
-      or $line{token = last, span = '0001', taken = line.taken, rooms, exact = line.exact, keep = line.keep}
+    local state = line.whole and $held{token = last, tokenCount = '0001', expiry = $held.expiry.format(line.whole_until), id = line.whole, keep = line.keep}
+      or $line{token = last, tokenCount = '0001', taken = line.taken, rooms, exact = line.exact, keep = line.keep}
     redis.call('SET', line.lock, state, 'PXAT', line.keep)
   end
 
@@ -140,14 +140,14 @@ local function line_rule()
       line.exact = 0 -- damaged
       return 0
     end
-    local take, of, expiry = seats_of(record)
+    local units, capacity, expiry = seats_of(record)
     if score < 0 then
       expiry = -score
-      line.taken = line.taken - take
+      line.taken = line.taken - units
       -- Where two rooms are counted as one, the wider one goes first, no matter which holder leaves. So each holder that stays has one
       -- here that is no wider than its own.
       local rooms = line.rooms
-      local at = place_of(rooms, of)
+      local at = place_of(rooms, capacity)
       if at > 0 then rooms[at + 1] = rooms[at + 1] - 1 end
       if rooms[at + 1] == 0 then
         table.remove(rooms, at)
@@ -167,8 +167,8 @@ local function line_rule()
     for _, id in ipairs(redis.call('ZRANGEBYSCORE', line.places, '-inf', 0)) do
       local record = redis.call('HGET', line.claims, id)
       if record then
-        local take, of, expiry = seats_of(record)
-        take_seats(line, take, of, id, expiry)
+        local units, capacity, expiry = seats_of(record)
+        take_seats(line, units, capacity, id, expiry)
       else
         redis.call('ZREM', line.places, id)
       end
@@ -177,7 +177,7 @@ local function line_rule()
 
   -- Holders whose lease is over leave. The sum starts from nothing whenever nobody holds, so that no damage to it lasts.
   local function sweep(line)
-    -- No seat is taken where nobody holds: damage makes the sum too large, never too small.
+    -- No unit is taken where nobody holds: damage makes the sum too large, never too small.
     while line.taken > 0 do
       local first = redis.call('ZREVRANGEBYSCORE', line.places, 0, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
       line.soonest = first[2] and -tonumber(first[2])
@@ -227,7 +227,7 @@ local function line_rule()
     local doubt, address = channel:match('^(%??)(.*)$')
     local good = math.floor((expiry - record:sub($record.seen)) / 1000)
     local mail = record:sub($record.token) .. ' ' .. id .. ' ' .. good
-    if kind_of_channel(address) then mail = mail .. ' ' .. record:sub($record.span) end
+    if kind_of_channel(address) then mail = mail .. ' ' .. record:sub($record.tokenCount) end
     -- An error is a right that is missing: the claim will ask.
     return send(address, mail) ~= 0 or doubt == '?'
   end
@@ -241,18 +241,18 @@ local function line_rule()
       if steps_left < 1 then break end
       steps_left = steps_left - 1
       local record = redis.call('HGET', line.claims, id)
-      local take, of, expiry, channel
+      local units, capacity, expiry, channel
       if record then
-        take, of, expiry, channel = seats_of(record)
+        units, capacity, expiry, channel = seats_of(record)
         -- When a claim that waits is over, and when its hold will be if nothing but a mail tells it.
         if id ~= me and in_doubt(channel) then expiry = math.min(expiry, record:sub($record.seen) + SILENCE) end
       end
       local alive = record and (id == me or expire > line.time)
-      if alive and line.taken + take > math.min(line.room, of) then return false end
+      if alive and line.taken + units > math.min(line.room, capacity) then return false end
       -- First, so that nobody is told of a grant that the server then refuses to write.
       if alive then redis.call('ZADD', line.places, -expiry, id) end
       if alive and (id == me or tell(id, record, expiry, channel)) then
-        take_seats(line, take, of, id, expiry)
+        take_seats(line, units, capacity, id, expiry)
         line.far = math.max(line.far, expiry)
         line.soonest = math.min(line.soonest or expire, expiry)
       else

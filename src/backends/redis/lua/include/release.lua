@@ -10,7 +10,7 @@ local function release(key, asked)
     local token = value:sub($sole.token)
     -- What is not ahead of its last sign of life is not ahead of the clock, which need not be asked then.
     local ahead = token > value:sub($sole.seen) and token > clock()
-    set_free(key, $free{token, span = value:sub($sole.span)}, remember, ahead)
+    set_free(key, $free{token, tokenCount = value:sub($sole.tokenCount)}, remember, ahead)
     return 1
   end
   return line_rule().withdraw(key, value, clock(), remember, asked:sub(1, blank - 1))
