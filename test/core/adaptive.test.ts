@@ -103,7 +103,7 @@ function noting(ms = 0) {
       written.push([group, text]);
     },
   };
-  const backend: Backend = Object.assign(memory({ clock }), { notes });
+  const backend: Backend = Object.assign(memory({ clock }), { hints: notes });
   return { backend, written };
 }
 
@@ -161,7 +161,7 @@ test('a signal that is used again and again keeps no listener of a lesson', asyn
 });
 
 test('who gives up waits for no lesson', async () => {
-  const backend = Object.assign(memory({ clock }), { notes: { read: () => new Promise<never>(() => {}) } });
+  const backend = Object.assign(memory({ clock }), { hints: { read: () => new Promise<never>(() => {}) } });
   const lock = createLocks(backend, { clock }).mutex('job', ADAPTIVE);
   const controller = new AbortController();
   const from = clock.now();
@@ -175,7 +175,7 @@ test('who gives up waits for no lesson', async () => {
 
 test('an engine whose notes fail or hang is a lock without lessons', async () => {
   for (const trouble of [() => Promise.reject(new Error('down')), () => new Promise<never>(() => {})]) {
-    const backend = Object.assign(memory({ clock }), { notes: { read: trouble, write: trouble } });
+    const backend = Object.assign(memory({ clock }), { hints: { read: trouble, write: trouble } });
     const lock = createLocks(backend, { clock }).mutex('job', { ...ADAPTIVE, ttl: 10_000 });
     const acquired = lock.acquire();
     await clock.advance(1_000);
@@ -189,7 +189,7 @@ test('an engine whose notes fail or hang is a lock without lessons', async () =>
 });
 
 test('nobody waits for a lesson longer than for the lock', async () => {
-  const backend = Object.assign(memory({ clock }), { notes: { read: () => new Promise<never>(() => {}) } });
+  const backend = Object.assign(memory({ clock }), { hints: { read: () => new Promise<never>(() => {}) } });
   const holder = await createLocks(backend, { clock }).mutex('job').acquire();
   const waiting = createLocks(backend, { clock }).mutex('job', ADAPTIVE).acquire({ wait: 100 });
   const refused = expect(waiting).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
@@ -200,7 +200,7 @@ test('nobody waits for a lesson longer than for the lock', async () => {
 
 test('locks that are closed while a lesson is read take nothing', async () => {
   const { promise: lesson, resolve: tell } = Promise.withResolvers<undefined>();
-  const backend = Object.assign(memory({ clock }), { notes: { read: () => lesson } });
+  const backend = Object.assign(memory({ clock }), { hints: { read: () => lesson } });
   const locks = createLocks(backend, { clock });
   const acquired = expect(locks.mutex('job', ADAPTIVE).acquire()).rejects.toMatchObject({ code: 'LOCK_CLOSED' });
   await locks.close();
@@ -214,7 +214,7 @@ test('what cannot be is refused when the lock is made', () => {
   expect(() => locks.mutex('k', { adaptive: { cap: '1h' }, renew: true })).toThrow(/leave renew out/);
   expect(() => locks.mutex('k', { adaptive: { cap: '1h', group: '' } })).toThrow(/a group must not be empty/);
   expect(() => locks.mutex('k', { adaptive: { cap: '1h', goup: '' } as never })).toThrow(/"goup" is not one of/);
-  const without = Object.assign(memory(), { notes: undefined, name: 'plain' });
+  const without = Object.assign(memory(), { hints: undefined, name: 'plain' });
   expect(() => createLocks(without).mutex('k', { adaptive: { cap: '1h' } })).toThrow(
     expect.objectContaining({
       code: 'LOCK_UNSUPPORTED',

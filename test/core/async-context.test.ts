@@ -149,7 +149,7 @@ test('the engine is asked in no caller’s context, so that what it opens and ar
     asked.set(name, (asked.get(name) ?? new Set()).add(here()));
   };
   const calls: Record<string, unknown> = {
-    notes: {
+    hints: {
       read(name: string) {
         note('read');
         return engine.hints!.read(name);

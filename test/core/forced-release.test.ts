@@ -32,7 +32,7 @@ test.each<[string, unknown, unknown, string]>([
   ['no options', 'key', undefined, 'LOCK_INVALID'],
   ['an empty reason', 'key', { reason: '' }, 'LOCK_INVALID'],
   ['a token that is a number', 'key', { ...REASON, token: 1 }, 'LOCK_INVALID'],
-  ['a misspelt token', 'key', { ...REASON, token: 1n }, 'LOCK_INVALID'],
+  ['a misspelt token', 'key', { ...REASON, tokne: 1n }, 'LOCK_INVALID'],
 ])('with %s nobody is evicted', async (_, key, options, code) => {
   const { locks } = setup();
   const lease = await locks.mutex('key').acquire();

@@ -93,7 +93,7 @@ test('who comes with a signal that is aborted already, or aborts while it waits 
 
 test('an engine of exclusive locks only has no readers', () => {
   const engine = memory();
-  const exclusive = Object.assign(engine, { traits: { ...engine.traits, seats: 'exclusive' as const } });
+  const exclusive = Object.assign(engine, { traits: { ...engine.traits, units: 'exclusive' as const } });
   expect(() => createLocks(exclusive).rwLock('a')).toThrow(expect.objectContaining({ code: 'LOCK_UNSUPPORTED' }));
   expect(() => createLocks(exclusive).semaphore('a', { permits: 2 })).toThrow(
     expect.objectContaining({ code: 'LOCK_UNSUPPORTED' }),

@@ -43,9 +43,9 @@ const ODD: Readonly<Record<string, Odd>> = {
   'gives a watch whose end throws': () => ({ watch: () => ({ [Symbol.asyncDispose]: odd }) }),
   'gives a watch whose end rejects': () => ({ watch: async () => ({ [Symbol.asyncDispose]: rejects }) }),
   'gives a watch whose end gives nothing': () => ({ watch: () => ({ [Symbol.asyncDispose]() {} }) }),
-  'throws at its notes': () => ({ notes: { read: odd, write: odd } }),
-  'rejects its notes': () => ({ notes: { read: rejects, write: rejects } }),
-  'reads no text from its notes': () => ({ notes: { read: async () => 5, write: async () => {} } }),
+  'throws at its notes': () => ({ hints: { read: odd, write: odd } }),
+  'rejects its notes': () => ({ hints: { read: rejects, write: rejects } }),
+  'reads no text from its notes': () => ({ hints: { read: async () => 5, write: async () => {} } }),
   'throws at an inspection': () => ({ inspect: odd }),
   'gives an inspection that cannot be ended': () => ({
     inspect: () => ({ [Symbol.asyncIterator]: () => ({ next: rejects, return: () => 5 }) }),

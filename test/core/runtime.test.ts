@@ -47,7 +47,7 @@ describe('what a process knows of its own', () => {
     const shown = (keys?: string[]) =>
       runtime
         .localStandings(keys)
-        .map((line) => line.map(({ key, label, since, queued, units }) => [key, label, since, queued, take]));
+        .map((line) => line.map(({ key, label, since, queued, units }) => [key, label, since, queued, units]));
     const { units: all } = EXCLUSIVE;
     const line = [
       ['a', 'first', 100, true, all],

@@ -79,7 +79,7 @@ async function history(
 ): Promise<Begun[]> {
   const clock = manualClock(seed);
   const plain = memory({ clock });
-  const session = { ...plain.traits, expires: false, keptBy: 'session' } as const;
+  const session = { ...plain.traits, expires: false, lifetime: 'session' } as const;
   const engine = kept === 'holds' ? plain : around(plain, { traits: session });
   const begun: Begun[] = [];
   const due = clock.epoch() + SKEW;

@@ -63,7 +63,7 @@ test.each([
   ['an engine of sessions', false],
 ])('a tick whose run failed on %s is not run again, and the others are told that it failed', async (_, expires) => {
   const { kept, clock, instance, tick } = scene();
-  const session = { ...kept.traits, expires: false, keptBy: 'session' } as const;
+  const session = { ...kept.traits, expires: false, lifetime: 'session' } as const;
   const backend = expires ? kept : around(kept, { traits: session });
   const failed = instance('a', { backend }).once(NAME, tick, () => Promise.reject(new Error('no paper')));
   await expect(failed).rejects.toThrow('no paper');

@@ -49,7 +49,7 @@ export class OwnBell {
     }
   }
 
-  /** The name is removed first, so that this process is not taken for dead: claims that it could not release expiry. */
+  /** The name is removed first, so that this process is not taken for dead: claims that it could not release expire. */
   close(): void {
     if (this.#server) removeSocket(resolve(this.directory, this.name));
     this.#server?.close();

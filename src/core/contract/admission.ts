@@ -25,7 +25,7 @@ export const SHARED: Units = { units: 1, capacity: ALL_UNITS };
 
 /**
  * Whether a claim takes all units there are, so that nobody holds beside it: mutexes and writers.
- * @example isExclusive({ units: ALL_SEATS, capacity: ALL_SEATS }); // true: a mutex, a writer
+ * @example isExclusive({ units: ALL_UNITS, capacity: ALL_UNITS }); // true: a mutex, a writer
  */
 export const isExclusive = (seats: Units): boolean => seats.units === seats.capacity;
 
@@ -40,8 +40,8 @@ export function asOf(seats: Units): As {
 /**
  * Counts the claims that are admitted, from the head of the line.
  * @example
- * const reader = { units: 1, capacity: ALL_SEATS };
- * const writer = { units: ALL_SEATS, capacity: ALL_SEATS };
+ * const reader = { units: 1, capacity: ALL_UNITS };
+ * const writer = { units: ALL_UNITS, capacity: ALL_UNITS };
  * admitted([reader, reader, writer, reader]); // 2
  */
 export function admitted(line: Iterable<Units>): number {

@@ -121,7 +121,7 @@ export interface Claim extends Handle, Units {
   /** The hold must last its ttl even where the engine would free it when it notices that its process is dead (`minHold`). */
   readonly lingers?: boolean;
   /**
-   * Its place in line may expire after this many ms without a sign of life, if that is not `PLACE_TTL`. It is asked only of an engine whose
+   * Its place in line may expire after this many ms without a sign of life, if that is not `PLACE_TTL_MS`. It is asked only of an engine whose
    * traits allow it: a waiter with much patience costs it less.
    */
   readonly placeTtl?: number;

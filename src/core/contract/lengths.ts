@@ -34,7 +34,7 @@ export function lengthsFor(options: LengthOptions, traits: Traits): Lengths {
 
 /**
  * Gives the time after which the place of a claim may expire without an attempt, ms.
- * @example placeTtlOf({ ttl: 30_000 }) === PLACE_TTL; // a place dies sooner than a hold
+ * @example placeTtlOf({ ttl: 30_000 }) === PLACE_TTL_MS; // a place dies sooner than a hold
  */
 export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL_MS }: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
   Math.min(ttl, placeTtl);

@@ -36,7 +36,7 @@ export interface Traits {
   readonly lifetime: 'lease' | 'session';
   /** A session stays at least this many ms after the last sign of life of its process. Undefined means that it ends with the connection. */
   readonly sessionGrace?: number;
-  /** The longest `Claim.placeTtl` that a claim may ask for, ms. Default: `PLACE_TTL`. */
+  /** The longest `Claim.placeTtl` that a claim may ask for, ms. Default: `PLACE_TTL_MS`. */
   readonly placeTtl?: number;
   /** `anywhere`: every client of the engine can renew a hold, by its key, id and ttl alone. Default: only the client that took it. */
   readonly renewedFrom?: 'anywhere';

@@ -303,7 +303,7 @@ test('where a node that counts is lost, one that names no run and was not there 
   await before.close();
   const lost = new Set([2]);
   const fails = (): Promise<never> => Promise.reject(new Error('it is lost'));
-  const gone = { ...{ attempt: fails, renew: fails, release: fails }, notes: { read: fails, write: fails } };
+  const gone = { ...{ attempt: fails, renew: fails, release: fails }, hints: { read: fails, write: fails } };
   const mortal = (client: Backend, i: number): Backend =>
     new Proxy(client, { get: (_, key) => Reflect.get(lost.has(i) && key in gone ? gone : client, key) });
   const lock = quorum(clients().map(mortal), { clock });

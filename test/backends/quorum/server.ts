@@ -31,7 +31,7 @@ export class Server {
     this.reads = 0;
   }
 
-  readonly notes: Hints = {
+  readonly hints: Hints = {
     read: async (name) => {
       if (name === RUN) this.reads++;
       await this.reading();
@@ -46,7 +46,7 @@ export class Server {
 
   get backend() {
     const incarnation = this.run && (() => this.naming(this.run!));
-    return around(memory(), { hints: this.notes, incarnation: incarnation as never });
+    return around(memory(), { hints: this.hints, incarnation: incarnation as never });
   }
 }
 

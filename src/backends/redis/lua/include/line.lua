@@ -9,7 +9,7 @@ local function line_rule()
   if rule_of_line then return rule_of_line end
   -- Wider than any room.
   local OPEN = 2147483648
-  -- Where to be unheard is no proof of death, silence is: µs without an attempt (PLACE_TTL of the contract). A grant told there
+  -- Where to be unheard is no proof of death, silence is: µs without an attempt (PLACE_TTL_MS of the contract). A grant told there
   -- is good for no longer, until its process renews it: it may be dead.
   local SILENCE = 6000000
   -- Holders that one script may count anew.

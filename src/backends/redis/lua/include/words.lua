@@ -5,7 +5,7 @@ local function words_of(lock)
   if not value then return nil end
   if value.err then error(value.err, 0) end
   local attempts, begun, mark, counts, token, since, ends, text = value:match('^1 (%d+) (%d+) (%S+) (%d+) (%d+) (%d+) (%d+) (.*)$')
-  if not tries then error(UNREADABLE, 0) end
+  if not attempts then error(UNREADABLE, 0) end
   return {
     attempts = tonumber(attempts), begun = begun, mark = mark, counts = tonumber(counts),
     token = token, since = tonumber(since), ends = tonumber(ends), text = text,
