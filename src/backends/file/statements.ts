@@ -21,7 +21,7 @@ export interface Row {
   readonly soonest: number | null;
 }
 
-const COLUMNS = 'key token id label take of ttl joined expires held lingers bell first taken room waiting soonest';
+const COLUMNS = 'key token id label units capacity ttl joined expires held lingers bell first taken room waiting soonest';
 const ONE = 'WHERE key = ? AND token = ?';
 
 /** No parameter has a number: Node reads `?1` only since 22.20 and 24.7. */
@@ -39,7 +39,7 @@ const SQL = {
   after: 'SELECT * FROM claim WHERE key = ? AND token > ? ORDER BY token LIMIT 1',
   expired: 'SELECT * FROM claim WHERE key = ? AND expires <= ? ORDER BY token DESC',
   soonest: 'SELECT min(expires) AS soonest FROM claim WHERE key = ?',
-  room: 'SELECT min(of) AS room FROM claim WHERE key = ? AND held = 1',
+  room: 'SELECT min(capacity) AS room FROM claim WHERE key = ? AND held = 1',
   insert: `INSERT INTO claim (${COLUMNS.replaceAll(' ', ', ')}) VALUES (${COLUMNS.replace(/\w+/g, '?').replaceAll(' ', ', ')})`,
   remove: `DELETE FROM claim ${ONE}`,
   live: `UPDATE claim SET expires = ? ${ONE}`,
