@@ -247,14 +247,14 @@ local function line_rule()
         -- When a claim that waits is over, and when its hold will be if nothing but a mail tells it.
         if id ~= me and in_doubt(channel) then expiry = math.min(expiry, record:sub($record.seen) + SILENCE) end
       end
-      local alive = record and (id == me or expire > line.time)
+      local alive = record and (id == me or expiry > line.time)
       if alive and line.taken + units > math.min(line.room, capacity) then return false end
       -- First, so that nobody is told of a grant that the server then refuses to write.
       if alive then redis.call('ZADD', line.places, -expiry, id) end
       if alive and (id == me or tell(id, record, expiry, channel)) then
         take_seats(line, units, capacity, id, expiry)
         line.far = math.max(line.far, expiry)
-        line.soonest = math.min(line.soonest or expire, expiry)
+        line.soonest = math.min(line.soonest or expiry, expiry)
       else
         redis.call('ZREM', line.places, id)
         redis.call('HDEL', line.claims, id)
