@@ -85,7 +85,7 @@ init {
   atomic {
     run claim(0); run claim(1); run claim(2);
 #ifndef NO_EXPIRY
-    run expire()
+    run expiry()
 #endif
   }
 }

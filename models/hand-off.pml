@@ -73,4 +73,4 @@ proctype expiry() {
   od
 }
 
-init { atomic { run process(0); run process(1); run expire() } }
+init { atomic { run process(0); run process(1); run expiry() } }

@@ -70,7 +70,7 @@ test.each<[string, unknown, unknown?]>([
 
 describe.each<[string, unknown, string, string]>([
   ['a function', { rows: [{ save: () => 1 }] }, 'LOCK_INVALID', 'value.rows[0].save is a function'],
-  ['a cycle', cycle, 'LOCK_INVALID', 'value.rows[0].capacity contains itself'],
+  ['a cycle', cycle, 'LOCK_INVALID', 'value.rows[0].of contains itself'],
   ['a promise', [Promise.resolve()], 'LOCK_INVALID', 'value[0] is an instance of Promise'],
   ['70 kB', 'x'.repeat(70_000), 'LOCK_TOO_LARGE', 'has 70'],
 ])('of a result with %s', (title, value, code, why) => {
