@@ -127,7 +127,7 @@ for (const [name, { part, start, query = '', settable, expires, words }] of Obje
         const holder = claimOf(-1);
         await silent.attempt(holder);
         expect(await silent.release(holder, undefined, { text: 'said', ttl: 3 * TEN_MINUTES })).toMatchObject({
-          left: true,
+          stored: true,
         });
         clock.step(-TEN_MINUTES);
         expect(await silent.attempt(claimOf(Number.POSITIVE_INFINITY))).toMatchObject({ left: { text: 'said' } });

@@ -18,7 +18,7 @@ const HOUR = 3_600_000;
 async function leave(backend: Backend, key: string, text: string, counts = 0): Promise<void> {
   const holder = claimOf(key, { accepts: { ...NONE, counts } });
   expect(await backend.attempt(holder)).toMatchObject({ granted: true });
-  expect(await backend.release(holder, undefined, { text, ttl: HOUR })).toEqual({ freed: true, left: true });
+  expect(await backend.release(holder, undefined, { text, ttl: HOUR })).toEqual({ freed: true, stored: true });
 }
 
 describeOn('etcd', 'words beside the lines', () => {

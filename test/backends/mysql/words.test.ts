@@ -27,7 +27,7 @@ describeOnMysql('words of mysql, in a table of their own', (kind) => {
   const leave = async (backend: MysqlBackend, key: string, text = 'result', ttl = HOUR): Promise<void> => {
     const holder = asker(key, NONE);
     expect(await backend.attempt(holder)).toMatchObject({ granted: true });
-    expect(await backend.release(holder, undefined, { text, ttl })).toMatchObject({ freed: true, left: true });
+    expect(await backend.release(holder, undefined, { text, ttl })).toMatchObject({ freed: true, stored: true });
   };
   const query = async (text: string): Promise<RowDataPacket[]> => (await host.pool().query<RowDataPacket[]>(text))[0];
 

@@ -127,7 +127,7 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
     const line = naming(names)('{line}');
     const hour = (sign: '-' | '+'): string => `clock_timestamp() ${sign} interval '1 hour'`;
     // In no order; of tokens as text 10 would come before 9.
-    const rows: [key: string, token: number, take: number, room: number, expires: string][] = [
+    const rows: [key: string, token: number, units: number, capacity: number, expires: string][] = [
       ['b', 10, 1, 9, hour('+')],
       ['c', 1, 1, 1, hour('+')],
       ['b', 9, 1, 1, hour('+')],
@@ -136,14 +136,14 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
       ['a', 12, 1, 3, hour('+')],
       ['a', 13, 1, 9, hour('+')],
     ];
-    for (const [key, token, take, room, expires] of rows)
+    for (const [key, token, units, capacity, expires] of rows)
       await database.sql(
-        `INSERT INTO ${line} (key, id, token, take, room, ttl, held, expires, joined, label)
+        `INSERT INTO ${line} (key, id, token, units, capacity, ttl, held, expires, joined, label)
            VALUES ($1, $2, $3, $4, $5, 7200000, false, ${expires}, ${hour('-')}, 'me')`,
-        [Buffer.from(key), `${key} ${token}`, token, take, room],
+        [Buffer.from(key), `${key} ${token}`, token, units, capacity],
       );
     await database.sql(
-      naming(names)(`INSERT INTO {keys} (key, last, taken, room, expires, id, token, ttl, joined, label)
+      naming(names)(`INSERT INTO {keys} (key, last, taken, capacity, expires, id, token, ttl, joined, label)
         VALUES ('aa', 5, 1, 1, ${hour('+')}, 'alone', 5, 7200000, ${hour('-')}, 'me'),
                ('ab', 6, 1, 1, ${hour('-')}, 'expired', 6, 7200000, ${hour('-')}, 'me')`),
     );

@@ -17,7 +17,7 @@ describeOn('postgres', 'keys that were used once', () => {
 
   const fill = async (prefix: string): Promise<void> => {
     await database.sql(
-      `INSERT INTO ${prefix}_keys (key, last, room, expires)
+      `INSERT INTO ${prefix}_keys (key, last, capacity, expires)
        SELECT convert_to('once ' || n, 'UTF8'), n, 1, now() - interval '1 day' FROM generate_series(1, ${ROWS}) n`,
     );
     await database.sql(`SELECT setval('${prefix}_tokens', ${ROWS + 1})`);

@@ -25,7 +25,7 @@ describeOn('postgres', 'words in a table of their own', () => {
   const leave = async (backend: Backend, key: string, text = SECRET, ttl = HOUR): Promise<void> => {
     const holder = claimOf(key, { accepts: NONE });
     expect(await backend.attempt(holder)).toMatchObject({ granted: true });
-    expect(await backend.release(holder, undefined, { text, ttl })).toEqual({ freed: true, left: true });
+    expect(await backend.release(holder, undefined, { text, ttl })).toEqual({ freed: true, stored: true });
   };
   const asker = (key: string, accepts = ANY): Claim => claimOf(key, { accepts });
   const rows = async (prefix: string): Promise<number> =>

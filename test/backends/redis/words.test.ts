@@ -54,7 +54,7 @@ describeOn('redis', 'words that wake', () => {
       await new Promise(setImmediate); // it is sent
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, unread);
     }
-    expect(await released).toMatchObject({ freed: true, left: true });
+    expect(await released).toMatchObject({ freed: true, stored: true });
     return { token, news: await Promise.all(news) };
   }
 
@@ -94,7 +94,7 @@ describeOn('redis', 'words that wake', () => {
     await using stack = new AsyncDisposableStack();
     const waiters: Awaited<ReturnType<typeof waiting>>[] = [];
     for (let n = 0; n < 51; n++) waiters.push(await waiting('many', stack));
-    const leaves = { freed: true, left: true };
+    const leaves = { freed: true, stored: true };
     expect(await backend.release(holder, undefined, { text: 'first', ttl: 60_000 })).toMatchObject(leaves);
     expect(await backend.release(waiters[0]!.claim, undefined, { text: 'next', ttl: 60_000 })).toMatchObject(leaves);
     const texts = (await Promise.all(waiters.map(({ news }) => news))).map(({ left }) => left?.text);
@@ -108,7 +108,7 @@ describeOn('redis', 'words that wake', () => {
     const lost = await waiting('torn', stack);
     const { news } = await waiting('torn', stack);
     expect(await fleet.ioredis().hdel('holdfast:{torn}:claims', lost.claim.id), 'records removed').toBe(1);
-    expect(await backend.release(holder, undefined, { text: 'x', ttl: 60_000 })).toMatchObject({ left: true });
+    expect(await backend.release(holder, undefined, { text: 'x', ttl: 60_000 })).toMatchObject({ stored: true });
     expect((await news).left?.text).toBe('x');
   });
 
@@ -118,7 +118,7 @@ describeOn('redis', 'words that wake', () => {
     await backend.attempt(waiter);
     expect(await backend.attempt(wish('place', { queue: false }))).toMatchObject({ ahead: 2 });
     const released = await backend.release(waiter, undefined, { text: 'x', ttl: 60_000 });
-    expect(released).toEqual({ freed: false, left: false });
+    expect(released).toEqual({ freed: false, stored: false });
     expect(await backend.values!.look('place')).toEqual({ attempts: 0, mark: NO_MARK, begun: 0n });
     expect(await backend.attempt(wish('place', { queue: false }))).toMatchObject({ ahead: 1 });
   });
@@ -128,7 +128,7 @@ describeOn('redis', 'words that wake', () => {
     granted(await backend.attempt(holder));
     await backend.attempt(wish('deleted'));
     expect(await fleet.ioredis().del('holdfast:{deleted}'), 'locks deleted').toBe(1);
-    expect(await backend.release(holder, undefined, { text: 'x', ttl: 60_000 })).toEqual({ freed: false, left: false });
+    expect(await backend.release(holder, undefined, { text: 'x', ttl: 60_000 })).toEqual({ freed: false, stored: false });
     expect(await backend.values!.look('deleted')).toEqual({ attempts: 0, mark: NO_MARK, begun: 0n });
   });
 

@@ -34,7 +34,7 @@ const claimOf = (key: string, wish: Partial<Claim> = {}): Claim => ({
 async function leave(backend: Backend, key: string, text: string, ttl = HOUR): Promise<void> {
   const holder = claimOf(key, { accepts: NONE });
   expect(await backend.attempt(holder)).toMatchObject({ granted: true });
-  expect(await backend.release(holder, undefined, { text, ttl })).toEqual({ freed: true, left: true });
+  expect(await backend.release(holder, undefined, { text, ttl })).toEqual({ freed: true, stored: true });
 }
 
 /** The container of the words of a key. */
@@ -101,7 +101,7 @@ describeOn('zookeeper', 'words beside the lines', () => {
       released = await dead.release(holder, undefined, late).catch(() => undefined);
       return released !== undefined;
     });
-    expect(released).toEqual({ freed: false, left: false });
+    expect(released).toEqual({ freed: false, stored: false });
     expect((await next.values!.look('key')).value).toBeUndefined();
     expect(await next.release(waiter)).toEqual({ freed: true });
     await Promise.all([dead.close(), next.close()]);
