@@ -130,7 +130,7 @@ for (const [name, { part, start, query = '', settable, expires, words }] of Obje
           stored: true,
         });
         clock.step(-TEN_MINUTES);
-        expect(await silent.attempt(claimOf(Number.POSITIVE_INFINITY))).toMatchObject({ left: { text: 'said' } });
+        expect(await silent.attempt(claimOf(Number.POSITIVE_INFINITY))).toMatchObject({ value: { text: 'said' } });
         const asks = claimOf(TEN_MINUTES);
         expect(await silent.attempt(asks)).toMatchObject({ granted: true });
         await silent.release(asks);

@@ -72,7 +72,7 @@ const methodOf = (code: string): string | undefined =>
   /^(?:static )?(?!constructor)(\w+)\??(?:<[^(]*>)?\(/.exec(code)?.[1];
 
 /** A user writes them, or hands them from one part to another, and calls none of their methods. */
-const PORTS = 'Backend Refinements Clock Notes StockStore Subject Faults NodeCronCoordinator LocksOptionsFactory'.split(
+const PORTS = 'Backend Refinements Clock Hints StockStore Subject Faults NodeCronCoordinator LocksOptionsFactory'.split(
   ' ',
 );
 

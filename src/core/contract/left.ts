@@ -69,10 +69,10 @@ export interface ValueRecord {
 /**
  * Looks up what an engine remembers of keys, without a place in their lines.
  * @example
- * const { words } = memory();
- * const { left, attempts } = await words!.look('prices');
- * await words!.forget('prices');
- * if (words?.keys) for await (const key of words.keys('pri')) console.log(key);
+ * const { values } = memory();
+ * const { value, attempts } = await values!.look('prices');
+ * await values!.forget('prices');
+ * if (values?.keys) for await (const key of values.keys('pri')) console.log(key);
  */
 export interface Values {
   /** Reads what is there. */

@@ -94,7 +94,7 @@ describeOn('etcd', 'words beside the lines', () => {
     const before = woken;
     await holding.release(holder, undefined, { text: 'for all', ttl: HOUR });
     await until('it hears of the words', () => woken > before);
-    expect(await cut.attempt(waiters[1])).toMatchObject({ left: { text: 'for all' } });
+    expect(await cut.attempt(waiters[1])).toMatchObject({ value: { text: 'for all' } });
     await Promise.all([holding.close(), cut.close()]);
   });
 
@@ -130,7 +130,7 @@ describeOn('etcd', 'words and a new leader', () => {
     const picky = claimOf('key', { accepts: { ...ANY, age: HOUR - 1 } });
     expect(await backend.attempt(picky), 'too old for it').toMatchObject({ granted: true });
     expect(await backend.release(picky)).toEqual({ freed: true });
-    expect(await backend.attempt(claimOf('key', { accepts: ANY }))).toMatchObject({ left: { text: 'from before' } });
+    expect(await backend.attempt(claimOf('key', { accepts: ANY }))).toMatchObject({ value: { text: 'from before' } });
     await backend.close();
   });
 });

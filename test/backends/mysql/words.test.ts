@@ -84,7 +84,7 @@ describeOnMysql('words of mysql, in a table of their own', (kind) => {
     } finally {
       await query('SET GLOBAL read_only = 0');
     }
-    expect(await backend.attempt(asker('key'))).toMatchObject({ left: { text: 'result' } });
+    expect(await backend.attempt(asker('key'))).toMatchObject({ value: { text: 'result' } });
     await backend.close();
   });
 
@@ -97,7 +97,7 @@ describeOnMysql('words of mysql, in a table of their own', (kind) => {
     connection.release();
     await leave(other, 'key', 'new');
     const answer = () => backend.attempt(asker('key')).catch(() => undefined);
-    await expect.poll(answer, { timeout: 10_000 }).toMatchObject({ left: { text: 'new' } });
+    await expect.poll(answer, { timeout: 10_000 }).toMatchObject({ value: { text: 'new' } });
     await backend.close();
     await other.close();
   });

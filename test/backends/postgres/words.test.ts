@@ -64,7 +64,7 @@ describeOn('postgres', 'words in a table of their own', () => {
         `SELECT xmin::text, xmax::text FROM ${names.prefix}_keys UNION ALL SELECT xmin::text, xmax::text FROM ${names.prefix}_words`,
       );
     const before = await versions();
-    for (let n = 0; n < 3; n++) expect(await backend.attempt(asker('key'))).toMatchObject({ left: { text: SECRET } });
+    for (let n = 0; n < 3; n++) expect(await backend.attempt(asker('key'))).toMatchObject({ value: { text: SECRET } });
     expect((await backend.values!.look('key')).value?.text).toBe(SECRET);
     expect(await versions(), 'no row was written, nor locked').toEqual(before);
     await backend.close();
@@ -188,7 +188,7 @@ describeOn('postgres', 'words in a table of their own', () => {
     });
     await backend.setup();
     await leave(backend, 'key');
-    expect(await backend.attempt(asker('key'))).toMatchObject({ left: { text: SECRET } });
+    expect(await backend.attempt(asker('key'))).toMatchObject({ value: { text: SECRET } });
     await backend.close();
   });
 
@@ -216,7 +216,7 @@ describeOn('postgres', 'words in a table of their own', () => {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
     client.release();
     await leave(other, 'key', 'new');
-    expect(await backend.attempt(asker('key'))).toMatchObject({ left: { text: 'new' } });
+    expect(await backend.attempt(asker('key'))).toMatchObject({ value: { text: 'new' } });
     await backend.close();
     await other.close();
   });

@@ -74,7 +74,7 @@ describeOn('zookeeper', 'words beside the lines', () => {
     await writer.close();
     const reader = open('kept');
     expect(await reader.attempt(claimOf('key', { accepts: ANY }))).toMatchObject({
-      left: { text: 'of one that has gone' },
+      value: { text: 'of one that has gone' },
     });
     expect(await reader.values!.look('tried')).toEqual({ attempts: 1, mark: 'first', begun: expect.any(BigInt) });
     const again = claimOf('tried', { accepts: { ...NONE, counts: HOUR } });
