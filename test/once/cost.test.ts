@@ -8,7 +8,7 @@ import { startRedis } from '../kit/redis.ts';
 import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
 
-/** The figures of docs/decisions/ticks-and-memos.md. */
+/** What a tick costs in commands, beside a memo of the same work. */
 describeOn('redis', 'what a tick costs on Redis', () => {
   let server: Server;
   let watcher: Redis;

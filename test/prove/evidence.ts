@@ -155,7 +155,7 @@ const explored = (results: readonly Result[]): string =>
 export const orders = (results: Results): string =>
   `${[
     '# Orders of messages, each way',
-    'The rows behind the table of [evidence](../evidence.md#orders-of-messages), written by `npm run prove` from its results. [What it does](../decisions/exploration.md).',
+    'The rows behind the table of [evidence](../evidence.md#orders-of-messages), written by `npm run prove` from its results. [What it does](../decisions/tools.md).',
     table(
       ['plot', 'on', 'how', 'faults up to', 'schedules', 'all there are', 'broken'],
       explorations(results.flatMap(([part, rounds]) => (part.startsWith('exploration') ? rounds : []))).map((each) =>
@@ -208,11 +208,11 @@ const SECTIONS: readonly [title: string, begins: string, how: string, write: (re
     [
       'Orders of messages',
       'exploration',
-      '`node test/exploration/long.ts`, [what it does](decisions/exploration.md)',
+      '`node test/exploration/long.ts`, [what it does](decisions/tools.md)',
       explored,
     ],
     ['Known bugs', 'known bugs', '`npm test -- test/known-bugs test/testing/mutants.test.ts …`', bugs],
-    ['Mutants', 'mutants', '`npm run mutants`, [what it does](decisions/mutants.md)', mutants],
+    ['Mutants', 'mutants', '`npm run mutants`, [what it does](decisions/tools.md)', mutants],
     [
       'Other libraries',
       'rival',

@@ -21,7 +21,8 @@ export interface Row {
   readonly soonest: number | null;
 }
 
-const COLUMNS = 'key token id label units capacity ttl joined expires held lingers bell first taken room waiting soonest';
+const COLUMNS =
+  'key token id label units capacity ttl joined expires held lingers bell first taken room waiting soonest';
 const ONE = 'WHERE key = ? AND token = ?';
 
 /** No parameter has a number: Node reads `?1` only since 22.20 and 24.7. */

@@ -128,7 +128,10 @@ describeOn('redis', 'words that wake', () => {
     granted(await backend.attempt(holder));
     await backend.attempt(wish('deleted'));
     expect(await fleet.ioredis().del('holdfast:{deleted}'), 'locks deleted').toBe(1);
-    expect(await backend.release(holder, undefined, { text: 'x', ttl: 60_000 })).toEqual({ freed: false, stored: false });
+    expect(await backend.release(holder, undefined, { text: 'x', ttl: 60_000 })).toEqual({
+      freed: false,
+      stored: false,
+    });
     expect(await backend.values!.look('deleted')).toEqual({ attempts: 0, mark: NO_MARK, begun: 0n });
   });
 
