@@ -1,5 +1,6 @@
 import { transform } from 'esbuild';
-import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { configDefaults, defineConfig, type ViteUserConfig } from 'vitest/config';
+import { missing } from './test/kit/programs.ts';
 import { LongestFirst } from './test/run/longest-first.ts';
 
 const config: ViteUserConfig = defineConfig({
@@ -16,6 +17,8 @@ const config: ViteUserConfig = defineConfig({
   ],
   test: {
     include: ['test/**/*.test.ts'],
+    // Its imports are packages of its own. Where they are not installed, the summary of `npm test` says so.
+    exclude: [...configDefaults.exclude, ...(missing('orms') ? ['test/orms/**'] : [])],
     globalSetup: [new URL('./test/kit/generated.ts', import.meta.url).pathname],
     setupFiles: [new URL('./test/kit/setup.ts', import.meta.url).pathname],
     // A process per file: real signals, and nothing of one file is left for the next.

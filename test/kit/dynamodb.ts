@@ -1,8 +1,8 @@
-import { createRequire } from 'node:module';
 import { type CreateTableCommandInput, DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import { startMoto } from './moto.ts';
 import { exchange, freePort, HOST } from './net.ts';
+import { program } from './programs.ts';
 import { Server } from './server.ts';
 import { until } from './wait.ts';
 
@@ -18,7 +18,7 @@ export async function startDynamo(): Promise<Server> {
     url: `dynamodb://test:test@${TABLE}?endpoint=http://${HOST}:${port}&region=us-east-1`,
     command: process.execPath,
     args: () => [
-      createRequire(import.meta.url).resolve('dynalite/cli.js'),
+      program('emulators', 'test/emulators/node_modules/dynalite/cli.js'),
       '--port',
       `${port}`,
       '--host',

@@ -62,7 +62,7 @@ export const ENGINES = {
   s3: {
     title: 'S3',
     register: true,
-    needs: ['moto'],
+    needs: ['moto', 'emulators'],
     absent: {
       'test/torture/owner/owned.ts': 'an emulator keeps nothing over its end',
       'test/matrix/servers.ts': 'it is a service, and what runs here is an emulator',
@@ -72,7 +72,7 @@ export const ENGINES = {
   dynamodb: {
     title: 'DynamoDB',
     register: true,
-    needs: [],
+    needs: ['emulators'],
     absent: {
       'test/torture/owner/owned.ts': 'an emulator keeps nothing over its end',
       'test/matrix/servers.ts': 'it is a service, and what runs here is an emulator',

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { cachedProgram } from './server-cache.ts';
 
 /** What parts of the suite stand on: commands or files, and the Debian packages that bring them. */
@@ -14,11 +15,15 @@ export const NEEDS = {
   mariadb: { programs: ['mariadbd', 'mariadb-install-db'], packages: ['mariadb-server-core', 'mariadb-client-core'] },
   galera: { programs: ['mariadbd', '/usr/lib/galera/libgalera_smm.so'], packages: ['galera-4'] },
   postgres: { programs: ['postgres', 'initdb'], packages: ['postgresql-15'] },
-  mysqld: { programs: ['mysqld'], packages: [], advice: 'npm run matrix -- --fetch mysql fetches one; or set MYSQLD' },
+  mysqld: {
+    programs: ['mysqld'],
+    packages: [],
+    advice: 'npm run prove -- matrix --fetch mysql fetches one; or set MYSQLD',
+  },
   pgbouncer: {
     programs: ['pgbouncer'],
     packages: [],
-    advice: 'npm run matrix -- --fetch pgbouncer fetches one; or apt-get install pgbouncer',
+    advice: 'npm run prove -- matrix --fetch pgbouncer fetches one; or apt-get install pgbouncer',
   },
   mongodb: { programs: ['mongod'], packages: [], advice: 'Debian has no package; set MONGO_URL' },
   /** Of PyPI: that of Debian 12 is too old to flush every write. */
@@ -43,7 +48,17 @@ export const NEEDS = {
     programs: ['java', 'javac', '/usr/share/java/curator-recipes.jar'],
     packages: ['openjdk-17-jdk-headless', 'libcurator-recipes-java'],
   },
+  /** Private packages of this repository, which no test of a lock needs. */
+  site: { programs: ['site/node_modules/vitepress/package.json'], packages: [], folder: 'site' },
+  emulators: {
+    programs: ['test/emulators/node_modules/dynalite/cli.js', 'test/emulators/node_modules/s3rver/bin/s3rver.js'],
+    packages: [],
+    folder: 'test/emulators',
+  },
+  orms: { programs: ['test/orms/node_modules/typeorm/package.json'], packages: [], folder: 'test/orms' },
 } as const satisfies Record<string, Parts>;
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** As its registry names it. */
 interface PublishedFile {
@@ -57,6 +72,8 @@ export interface Parts {
   readonly packages: readonly string[];
   /** A program of PyPI, which a virtual environment of its own in the cache of servers has. */
   readonly pypi?: PublishedFile;
+  /** A folder with a package.json of its own: `npm ci` there brings them. */
+  readonly folder?: string;
   /** Where no package of Debian brings them: such a part is not asked for on CI. */
   readonly advice?: string;
 }
@@ -79,6 +96,7 @@ export function find(program: string): string | undefined {
   if (program === 'mysqld') return mysqld();
   const published = Object.values<Parts>(NEEDS).find(({ programs, pypi }) => pypi && programs.includes(program))?.pypi;
   if (published) return cachedProgram(published.name, program);
+  if (program.includes('/node_modules/')) return [join(root, program)].find((path) => isThere(path, constants.R_OK));
   const candidates = program.startsWith('/') ? [program] : folders().map((folder) => join(folder, program));
   return candidates.find((path) => isThere(path, program.startsWith('/') ? constants.R_OK : constants.X_OK));
 }
@@ -117,14 +135,18 @@ export class MissingProgram extends Error {
   readonly need: Need;
 
   constructor(need: Need, programs: readonly string[]) {
-    const { packages, pypi, advice = `on Debian: ${installing(packages, pypi)}` }: Parts = NEEDS[need];
+    const { packages, pypi, folder, advice: given }: Parts = NEEDS[need];
+    const advice = given ?? (folder ? `npm ci --prefix ${folder}` : `on Debian: ${installing(packages, pypi)}`);
     super(`${need} needs ${programs.join(' and ')}, not found here (${advice})`);
     this.need = need;
   }
 }
 
-/** Whether no package of Debian brings it, so that a run may do without. */
-export const isOptional = (need: Need): boolean => NEEDS[need].packages.length === 0;
+/** Whether `npm test` cannot install it, so that a run may do without. */
+export const isOptional = (need: Need): boolean => {
+  const { packages, folder }: Parts = NEEDS[need];
+  return packages.length === 0 && !folder;
+};
 
 /** What is missing for `need`, or undefined if it can run. */
 export function missing(need: Need): MissingProgram | undefined {

@@ -1,7 +1,7 @@
-import { createRequire } from 'node:module';
 import { S3 } from '@aws-sdk/client-s3';
 import { startMoto } from './moto.ts';
 import { exchange, freePort, HOST } from './net.ts';
+import { program } from './programs.ts';
 import { Server } from './server.ts';
 
 const BUCKET = 'locks';
@@ -22,7 +22,7 @@ export async function startLyingS3(): Promise<Server> {
     url: `s3://S3RVER:S3RVER@${BUCKET}?endpoint=http://${HOST}:${port}&region=us-east-1`,
     command: process.execPath,
     args: (data) => [
-      createRequire(import.meta.url).resolve('s3rver/bin/s3rver.js'),
+      program('emulators', 'test/emulators/node_modules/s3rver/bin/s3rver.js'),
       '-d',
       data,
       '-a',

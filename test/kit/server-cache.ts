@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** Root's is where other users can read: PostgreSQL does not run as root. */
 const usual = (): string => (process.getuid?.() === 0 ? '/var/cache' : join(homedir(), '.cache'));
 
-/** Where `npm run matrix` keeps the servers that it fetched: a folder `<server>-<version>` each, with its programs in `bin`. */
+/** Where `npm run prove -- matrix` keeps the servers that it fetched: a folder `<server>-<version>` each, with its programs in `bin`. */
 export const serverCache = (): string => process.env.HOLDFAST_SERVERS || join(usual(), 'holdfast', 'servers');
 
 /** The program of the newest version that was fetched. */

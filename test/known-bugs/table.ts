@@ -54,7 +54,7 @@ export function page(): string {
     `check here that finds it. ${planted} are planted: the defect stands in a copy of our code, and a test fails where the check misses it. For the others a`,
     'test plays the scene in which it showed. In a name, an ellipsis or a `%s` stands for what differs.',
     '',
-    'This page is written from `test/known-bugs/table.ts` by `npm run generate`; a test looks that all that it names is there.',
+    'This page is written from `test/known-bugs/table.ts` by `npm run prove -- known-bugs`; a test looks that all that it names is there.',
   ].join('\n');
   return `${[head, ...parts].join('\n\n')}\n`;
 }

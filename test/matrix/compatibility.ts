@@ -45,7 +45,7 @@ const ofClients: readonly Cell[] = clientCells.map(({ name, row, on, title, runt
   return { name, server: at?.server ?? '', version: at?.version ?? '', suite: 'conformance', client };
 });
 
-/** All that `npm run matrix` would run. */
+/** All that `npm run prove -- matrix` would run. */
 export const cells: readonly Cell[] = [...ofServers, ...ofClients];
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -70,7 +70,7 @@ const INTRODUCTION = `# What the tests ran on
 
 Each row is a run on a real server of that version, by all tests of the engine. Each cell of a table of clients is a run of the conformance
 suite, about 140 cases, over that client. *plain* is the client as it comes; beside it what was set, or how the server stood. Nobody writes
-this page: \`npm run matrix\` fetches servers, clients and runtimes, runs the tests, and writes it at the end of a
+this page: \`npm run prove -- matrix\` fetches servers, clients and runtimes, runs the tests, and writes it at the end of a
 whole run.
 
 *Skipped* are tests that a server or the machine cannot run, such as those that need a program that is not there.`;

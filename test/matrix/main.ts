@@ -1,4 +1,4 @@
-/** The tests of each engine on each version of its servers in `servers.ts`, and over each client: `npm run matrix -- --help`. */
+/** The tests of each engine on each version of its servers in `servers.ts`, and over each client: `npm run prove -- matrix --help`. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,8 +13,8 @@ import { runOn, versionsOf } from './run.ts';
 import { nameOf, SERVERS, type ServerRow, SUITES, type Suite, suitesOf } from './servers.ts';
 import { reasonOf } from './sources/command.ts';
 
-const USAGE = `npm run matrix -- [server…] [flags]: the tests of each engine on each version of its servers, and docs/compatibility.md from a whole run
-npm run matrix -- clients [name…] [flags]: the conformance suite over each client, with each of its settings, in each runtime
+const USAGE = `npm run prove -- matrix [server…] [flags]: the tests of each engine on each version of its servers, and docs/compatibility.md from a whole run
+npm run prove -- matrix clients [name…] [flags]: the conformance suite over each client, with each of its settings, in each runtime
   server          as in valkey, valkey-9.1 or redis-cluster
   name            a client, a server, a runtime or a cell
   --suite <name>  this suite of the servers; may be given several times

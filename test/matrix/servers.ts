@@ -133,7 +133,7 @@ const zookeeper = (version: string, suite: string): ServerRow => ({
   classPath: { variable: 'ZOOKEEPER_CLASSPATH', jar: ZOOKEEPER },
 });
 
-/** What `npm run matrix` fetches and runs. */
+/** What `npm run prove -- matrix` fetches and runs. */
 export const SERVERS: readonly ServerRow[] = [
   {
     server: 'valkey',

@@ -1,4 +1,4 @@
-/** Every place of the sources changed, one at a time, and whether a test notices: `npm run mutants -- --help`. */
+/** Every place of the sources changed, one at a time, and whether a test notices: `npm run prove -- mutants --help`. */
 import { flagsOf } from '../kit/flags.ts';
 import { durationOf } from '../prove/duration.ts';
 import { EQUIVALENT } from './equivalent.ts';
@@ -12,7 +12,7 @@ import { ENGINES, root, SOURCES } from './sources.ts';
 import { SourcesLane } from './sources-lane.ts';
 import { printed, type Row, rows, sampledLine } from './table.ts';
 
-const USAGE = `npm run mutants -- [flags]: every place of the sources changed, one at a time, and the tests that come by it
+const USAGE = `npm run prove -- mutants [flags]: every place of the sources changed, one at a time, and the tests that come by it
   --for 30m         how long in all
   --lane sources    or an engine whose scripts are meant; may be given several times
   --only <part>     only files with this in their path; may be given several times

@@ -54,7 +54,7 @@ export class ScriptsLane implements Lane {
     for (let slot = 0; slot < slots; slot++) this.#slots.push({ worker: this.#worker(), judged: 0 });
     const { worker } = this.#slots[0]!;
     const first = await worker.start();
-    if (!first) throw new Error('the tests cannot be loaded: LOUD=1 npm run mutants says why');
+    if (!first) throw new Error('the tests cannot be loaded: LOUD=1 npm run prove -- mutants says why');
     const { tests } = first;
     this.#tests = tests;
     const { failed, took } = await this.#without(worker);

@@ -47,7 +47,7 @@ export class SourcesLane implements Lane {
   async prepare(slots: number): Promise<readonly string[]> {
     this.#workers = Array.from({ length: slots }, () => new Worker(this.#environment));
     const [first] = await Promise.all(this.#workers.map((worker) => worker.start()));
-    if (!first) throw new Error('the tests cannot be loaded: LOUD=1 npm run mutants says why');
+    if (!first) throw new Error('the tests cannot be loaded: LOUD=1 npm run prove -- mutants says why');
     const reaches = await reachOf(
       first.tests,
       this.mutants,

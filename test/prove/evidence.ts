@@ -202,8 +202,13 @@ const mutants = (results: readonly Result[]): string =>
 const SECTIONS: readonly [title: string, begins: string, how: string, write: (results: readonly Result[]) => string][] =
   [
     ['The whole suite', 'suite', '`npm test`, one run after the other', suites],
-    ['Torture', 'torture', '`npm run torture -- --busy 8 --broken none`, [what it does](guides/torture.md)', tortured],
-    ['Faults of the server', 'owner', '`npm run torture:owner`', owned],
+    [
+      'Torture',
+      'torture',
+      '`npm run prove -- torture --busy 8 --broken none`, [what it does](guides/torture.md)',
+      tortured,
+    ],
+    ['Faults of the server', 'owner', '`npm run prove -- torture:owner`', owned],
     ['Random histories', 'simulation', '`node test/prove/simulate.ts`', simulated],
     [
       'Orders of messages',
@@ -212,11 +217,11 @@ const SECTIONS: readonly [title: string, begins: string, how: string, write: (re
       explored,
     ],
     ['Known bugs', 'known bugs', '`npm test -- test/known-bugs test/testing/mutants.test.ts …`', bugs],
-    ['Mutants', 'mutants', '`npm run mutants`, [what it does](decisions/tools.md)', mutants],
+    ['Mutants', 'mutants', '`npm run prove -- mutants`, [what it does](decisions/tools.md)', mutants],
     [
       'Other libraries',
       'rival',
-      '`npm run rivals`; a lease of 2 s for each (of `proper-lockfile` it is 10 s by default), and else the settings of their documents',
+      '`npm run prove -- rivals`; a lease of 2 s for each (of `proper-lockfile` it is 10 s by default), and else the settings of their documents',
       rivals,
     ],
   ];

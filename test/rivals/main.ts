@@ -1,9 +1,9 @@
-/** Other libraries under the same faults and the same referee: `npm run rivals -- --help`. */
+/** Other libraries under the same faults and the same referee: `npm run prove -- rivals --help`. */
 import Table from 'cli-table3';
 import { flagsOf } from '../kit/flags.ts';
 import { everyone, tortureRival } from './run.ts';
 
-const USAGE = `npm run rivals -- [name…] [flags]: other libraries under the faults and the referee of holdfast torture, and what they break
+const USAGE = `npm run prove -- rivals [name…] [flags]: other libraries under the faults and the referee of holdfast torture, and what they break
   --for 60   seconds of each
   --seed 1   the same faults again
   --json     a line of JSON for each

@@ -6,9 +6,17 @@ import { describe, expect, test } from 'vitest';
 const root = join(import.meta.dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
 const fileOf = (name: string): string => scripts[name]!.split(' ').at(-1)!;
-const BY_NAME = ['bench', 'torture', 'torture:memo', 'torture:owner', 'prove', 'mutants', 'rivals', 'matrix'];
+const PROOFS = {
+  torture: 'test/torture/everywhere.ts',
+  'torture:memo': 'test/memo/faults/main.ts',
+  'torture:owner': 'test/torture/owner/main.ts',
+  mutants: 'test/mutation/main.ts',
+  rivals: 'test/rivals/main.ts',
+  matrix: 'test/matrix/main.ts',
+} as const;
 const PROGRAMS: readonly (readonly [name: string, file: string])[] = [
-  ...BY_NAME.map((name) => [`npm run ${name} `, fileOf(name)] as const),
+  ...['bench', 'prove'].map((name) => [`npm run ${name} `, fileOf(name)] as const),
+  ...Object.entries(PROOFS).map(([name, file]) => [`npm run prove -- ${name}`, file] as const),
   ...['test/long/leading.ts', 'test/exploration/long.ts'].map((file) => [file, file] as const),
 ];
 
@@ -37,4 +45,14 @@ describe.each(PROGRAMS)('%s', (name, file) => {
     expect(stderr).toContain('--nonsense');
     expect(stderr).toContain(name);
   });
+});
+
+test.each(Object.keys(PROOFS))('npm run prove -- %s is that program', (name) => {
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', fileOf('prove'), name, '--help'],
+    { cwd: root, encoding: 'utf8', timeout: 60_000 },
+  );
+  expect(status).toBe(0);
+  expect(stdout).toContain(`npm run prove -- ${name}`);
 });

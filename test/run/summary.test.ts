@@ -48,7 +48,7 @@ test('what could not be run is told, and fails the run on CI, except what no pac
   const [etcd, mongodb, mysqld] = summary(report(), 0, absent, false).lines;
   expect(etcd).toMatch(/^!! NOT RUN: etcd needs etcd, .* apt-get install etcd-server/);
   expect(mongodb).toMatch(/^!! NOT RUN: mongodb needs mongod, .* set MONGO_URL/);
-  expect(mysqld).toMatch(/^!! NOT RUN: mysqld needs mysqld, .*npm run matrix -- --fetch mysql/);
+  expect(mysqld).toMatch(/^!! NOT RUN: mysqld needs mysqld, .*npm run prove -- matrix --fetch mysql/);
   expect(summary(report(), 0, absent, false).failed).toBe(0);
   expect(last(report(), 0, absent, true)).toBe('3 passed, 1 failed');
 });

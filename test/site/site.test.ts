@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { promisify } from 'node:util';
-import MiniSearch from 'minisearch';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCENES } from '../../lab/scenes/index.ts';
 import { titleAndSentence } from '../../site/llms.ts';
 import { navigation } from '../../site/navigation.ts';
 import { addressOf, chineseOf, root } from '../../site/pages.ts';
 import { GENERATED } from '../../site/reference/subpaths.ts';
+import type { MiniSearch } from '../../site/renderer.ts';
 import { searchOptions, tokenize } from '../../site/search.ts';
 import { textAddressOf } from '../../site/texts.ts';
 import { startBrowser } from '../kit/browser.ts';
@@ -21,375 +21,378 @@ const read = (file: string): string => readFileSync(join(site, file), 'utf8');
 const built = (pattern: string): string[] => globSync(pattern, { cwd: site }).sort();
 const inNavigation = navigation.flatMap(({ pages }) => pages.map(([page]) => page));
 
-beforeAll(async () => {
-  const vitepress = join(root, 'node_modules/.bin/vitepress');
-  const build = (folder: string) =>
-    promisify(execFile)(vitepress, ['build', 'site', '--outDir', folder], { cwd: root });
-  await Promise.all([build(site), build(twin)]);
-}, 600_000);
-afterAll(() => {
-  for (const folder of [site, twin]) rmSync(folder, { recursive: true, force: true });
-});
-
-test('two builds at once make the same pages', () => {
-  const pagesIn = (folder: string) => globSync('**/*.html', { cwd: folder }).sort();
-  expect(pagesIn(twin)).toEqual(pagesIn(site));
-  // Of the reference only: what somebody edits meanwhile is no fault of theirs.
-  for (const page of built('reference/*.html')) {
-    const [one, other] = [site, twin].map(
-      (folder) => /<main.*<\/main>/s.exec(readFileSync(join(folder, page), 'utf8'))?.[0],
-    );
-    expect(one, page).toBeDefined();
-    expect(other, page).toBe(one);
-  }
-});
-
-test('every page of the navigation is built, in both languages where it is in both, and one for each subpath of the package', () => {
-  const inChinese = inNavigation.flatMap((page) => chineseOf(page) ?? []);
-  const missing = [...inNavigation, ...inChinese].filter((page) => {
-    const address = addressOf(page);
-    return !existsSync(join(site, address.endsWith('/') ? `${address}index.html` : address));
+describeOn('site', 'the site', () => {
+  beforeAll(async () => {
+    const vitepress = join(root, 'site/node_modules/.bin/vitepress');
+    const build = (folder: string) =>
+      promisify(execFile)(vitepress, ['build', 'site', '--outDir', folder], { cwd: root });
+    await Promise.all([build(site), build(twin)]);
+  }, 600_000);
+  afterAll(() => {
+    for (const folder of [site, twin]) rmSync(folder, { recursive: true, force: true });
   });
-  expect(missing).toEqual([]);
-  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: object };
-  expect(built('reference/*.html')).toHaveLength(Object.keys(exports).length); // package.json has none, and the main one has two
-});
 
-test('a change of language leads to the same page, or else to the front page', () => {
-  expect(read('troubleshooting.html')).toContain('href="/zh/troubleshooting.html"');
-  expect(read('zh/troubleshooting.html')).toContain('href="/troubleshooting.html"');
-  const onlyEnglish = inNavigation.find((page) => chineseOf(page) === undefined)!;
-  expect(read(addressOf(onlyEnglish))).toContain('href="/zh/"');
-});
+  test('two builds at once make the same pages', () => {
+    const pagesIn = (folder: string) => globSync('**/*.html', { cwd: folder }).sort();
+    expect(pagesIn(twin)).toEqual(pagesIn(site));
+    // Of the reference only: what somebody edits meanwhile is no fault of theirs.
+    for (const page of built('reference/*.html')) {
+      const [one, other] = [site, twin].map(
+        (folder) => /<main.*<\/main>/s.exec(readFileSync(join(folder, page), 'utf8'))?.[0],
+      );
+      expect(one, page).toBeDefined();
+      expect(other, page).toBe(one);
+    }
+  });
 
-test('every link of the site leads to a page of it, and to a heading that is there', () => {
-  const ids = new Map<string, Set<string>>();
-  const idsOf = (page: string) => {
-    if (!ids.has(page)) ids.set(page, new Set([...read(page).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!)));
-    return ids.get(page)!;
+  test('every page of the navigation is built, in both languages where it is in both, and one for each subpath of the package', () => {
+    const inChinese = inNavigation.flatMap((page) => chineseOf(page) ?? []);
+    const missing = [...inNavigation, ...inChinese].filter((page) => {
+      const address = addressOf(page);
+      return !existsSync(join(site, address.endsWith('/') ? `${address}index.html` : address));
+    });
+    expect(missing).toEqual([]);
+    const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: object };
+    expect(built('reference/*.html')).toHaveLength(Object.keys(exports).length); // package.json has none, and the main one has two
+  });
+
+  test('a change of language leads to the same page, or else to the front page', () => {
+    expect(read('troubleshooting.html')).toContain('href="/zh/troubleshooting.html"');
+    expect(read('zh/troubleshooting.html')).toContain('href="/troubleshooting.html"');
+    const onlyEnglish = inNavigation.find((page) => chineseOf(page) === undefined)!;
+    expect(read(addressOf(onlyEnglish))).toContain('href="/zh/"');
+  });
+
+  test('every link of the site leads to a page of it, and to a heading that is there', () => {
+    const ids = new Map<string, Set<string>>();
+    const idsOf = (page: string) => {
+      if (!ids.has(page)) ids.set(page, new Set([...read(page).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!)));
+      return ids.get(page)!;
+    };
+    const dead = built('**/*.html').flatMap((page) =>
+      [...read(page).matchAll(/<a [^>]*href="([^"]+)"/g)]
+        .map(([, href]) => href!)
+        .filter((href) => !/^[a-z]+:/.test(href))
+        .filter((href) => {
+          const [path = '', anchor] = href.split('#');
+          const to = path === '' ? page : path.startsWith('/') ? path.slice(1) : posix.join(dirname(page), path);
+          const file = to === '' || to.endsWith('/') ? `${to}index.html` : to;
+          if (!existsSync(join(site, file))) return true;
+          // What stands behind the # is read by the lab.
+          const [, scene] = /^lab\/#scene=(.+)$/.exec(`${to}#${anchor}`) ?? [];
+          if (scene !== undefined) return !SCENES.some(({ name }) => name === scene);
+          return anchor !== undefined && anchor !== '' && !idsOf(file).has(decodeURIComponent(anchor));
+        })
+        .map((href) => `${page}: ${href}`),
+    );
+    expect(dead).toEqual([]);
+  });
+
+  test('no file of the site loads anything from elsewhere', () => {
+    // What is only linked to is not loaded: an anchor's address, a name of XML, a word of the runtime's error messages.
+    const loads = [
+      /<(?:script|img|iframe|source|video|audio|embed|object|image|use)\b[^>]*?(?:src|srcset|href|data)=["']((?:https?:)?\/\/[^"']+)/g,
+      /<link\b[^>]*?href=["']((?:https?:)?\/\/[^"']+)/g,
+      /url\(["']?((?:https?:)?\/\/[^)"']+)/g,
+      /@import\s+(?:url\()?["']((?:https?:)?\/\/[^"']+)/g,
+      /(?:\bimport|\bfetch|importScripts|new (?:WebSocket|EventSource|Worker|Image))\s*\(\s*["'`]((?:https?|wss?):[^"'`]+)/g,
+      /\bfrom\s*["'](https?:[^"']+)/g,
+    ];
+    const found = built('**/*.{html,css,js,svg}').flatMap((file) =>
+      loads.flatMap((load) => [...read(file).matchAll(load)].map(([, host]) => `${file}: ${host}`)),
+    );
+    expect(found).toEqual([]);
+  });
+
+  /** The index of a language as the browser has it. */
+  async function indexOf(language: 'root' | 'zh'): Promise<MiniSearch<{ title: string; titles: string[] }>> {
+    const { MiniSearch } = await import('../../site/renderer.ts');
+    const [file, ...others] = built(`assets/chunks/@localSearchIndex${language}.*.js`);
+    expect(others).toEqual([]);
+    const [, text] = /^const \w+\s*=\s*(.*?);\s*export\s*\{/s.exec(read(file!)) ?? [];
+    // The bundler writes the text of the index as a literal of its own choice.
+    const json = Function(`return ${text}`)() as string;
+    const options = { fields: ['title', 'titles', 'text'], storeFields: ['title', 'titles'], tokenize, searchOptions };
+    return MiniSearch.loadJSON(json, options);
+  }
+
+  /** What people type, in any language, and the page that the first hit has to be on. */
+  const NAMES: Readonly<Record<string, string>> = {
+    ElastiCache: 'questions',
+    MemoryDB: 'questions',
+    Upstash: 'questions',
+    Bun: 'questions',
+    Deno: 'questions',
+    PM2: 'questions',
+    Vercel: 'questions',
+    Lambda: 'questions',
+    Supabase: 'questions',
+    Neon: 'questions',
+    'worker threads': 'questions',
+    Docker: 'questions|start-order',
+    cluster: 'questions|redis-cluster',
+    Drizzle: 'questions|locks-in-your-transaction',
+    Kubernetes: 'questions|start-order',
+    SIGTERM: 'questions|start-order',
+    webhook: 'questions|message-once',
   };
-  const dead = built('**/*.html').flatMap((page) =>
-    [...read(page).matchAll(/<a [^>]*href="([^"]+)"/g)]
-      .map(([, href]) => href!)
-      .filter((href) => !/^[a-z]+:/.test(href))
-      .filter((href) => {
-        const [path = '', anchor] = href.split('#');
-        const to = path === '' ? page : path.startsWith('/') ? path.slice(1) : posix.join(dirname(page), path);
-        const file = to === '' || to.endsWith('/') ? `${to}index.html` : to;
-        if (!existsSync(join(site, file))) return true;
-        // What stands behind the # is read by the lab.
-        const [, scene] = /^lab\/#scene=(.+)$/.exec(`${to}#${anchor}`) ?? [];
-        if (scene !== undefined) return !SCENES.some(({ name }) => name === scene);
-        return anchor !== undefined && anchor !== '' && !idsOf(file).has(decodeURIComponent(anchor));
-      })
-      .map((href) => `${page}: ${href}`),
-  );
-  expect(dead).toEqual([]);
-});
+  const WORDS: Readonly<Record<string, string>> = {
+    ...NAMES,
+    idempotency: 'questions|message-once',
+    'exactly once': 'questions|message-once',
+    'cache stampede': 'questions|rebuild',
+    'thundering herd': 'questions|rebuild',
+    'single flight': 'questions|rebuild',
+    debounce: 'questions',
+    'rate limit': 'questions|rate-limit',
+    'grace period': 'questions|start-order',
+    rollout: 'questions',
+    PgBouncer: 'questions|postgres',
+    Prisma: 'questions|migrations',
+    'fake timers': 'questions|testing',
+    'open handles': 'questions',
+    'hot reload': 'questions',
+    probes: 'questions|nestjs',
+    Next: 'questions|frameworks',
+    'clock changes': 'questions',
+    DST: 'questions',
+    'refresh token': 'questions|refresh-token',
+    LOCK_TIMEOUT: 'errors|troubleshooting|questions',
+    tryAcquire: 'questions|reference',
+  };
+  const CHINESE_WORDS: Readonly<Record<string, string>> = {
+    ...NAMES,
+    缓存击穿: 'questions|rebuild',
+    幂等: 'questions|message-once',
+    限流: 'questions|rate-limit',
+    超卖: 'questions|selling',
+    死锁: 'questions|deadlocks',
+    红锁: 'questions|redlock',
+    连接池: 'questions|postgres',
+    热重载: 'questions',
+    惊群: 'questions|rebuild',
+    防抖: 'questions',
+    优雅退出: 'questions|start-order',
+    滚动发布: 'questions',
+    容器: 'questions|start-order|cli',
+    无服务器: 'questions',
+    假定时器: 'questions|testing',
+    时钟: 'questions|ttl|glossary',
+    夏令时: 'questions',
+    选主: 'leading',
+    命令行: 'cli',
+    PgBouncer: 'questions|postgres',
+    Prisma: 'questions|migrations|postgres',
+    恰好一次: 'questions|message-once',
+    探针: 'questions',
+    休眠: 'questions',
+    句柄: 'questions',
+  };
 
-test('no file of the site loads anything from elsewhere', () => {
-  // What is only linked to is not loaded: an anchor's address, a name of XML, a word of the runtime's error messages.
-  const loads = [
-    /<(?:script|img|iframe|source|video|audio|embed|object|image|use)\b[^>]*?(?:src|srcset|href|data)=["']((?:https?:)?\/\/[^"']+)/g,
-    /<link\b[^>]*?href=["']((?:https?:)?\/\/[^"']+)/g,
-    /url\(["']?((?:https?:)?\/\/[^)"']+)/g,
-    /@import\s+(?:url\()?["']((?:https?:)?\/\/[^"']+)/g,
-    /(?:\bimport|\bfetch|importScripts|new (?:WebSocket|EventSource|Worker|Image))\s*\(\s*["'`]((?:https?|wss?):[^"'`]+)/g,
-    /\bfrom\s*["'](https?:[^"']+)/g,
-  ];
-  const found = built('**/*.{html,css,js,svg}').flatMap((file) =>
-    loads.flatMap((load) => [...read(file).matchAll(load)].map(([, host]) => `${file}: ${host}`)),
-  );
-  expect(found).toEqual([]);
-});
-
-/** The index of a language as the browser has it. */
-function indexOf(language: 'root' | 'zh'): MiniSearch<{ title: string; titles: string[] }> {
-  const [file, ...others] = built(`assets/chunks/@localSearchIndex${language}.*.js`);
-  expect(others).toEqual([]);
-  const [, text] = /^const \w+\s*=\s*(.*?);\s*export\s*\{/s.exec(read(file!)) ?? [];
-  // The bundler writes the text of the index as a literal of its own choice.
-  const json = Function(`return ${text}`)() as string;
-  const options = { fields: ['title', 'titles', 'text'], storeFields: ['title', 'titles'], tokenize, searchOptions };
-  return MiniSearch.loadJSON(json, options);
-}
-
-/** What people type, in any language, and the page that the first hit has to be on. */
-const NAMES: Readonly<Record<string, string>> = {
-  ElastiCache: 'questions',
-  MemoryDB: 'questions',
-  Upstash: 'questions',
-  Bun: 'questions',
-  Deno: 'questions',
-  PM2: 'questions',
-  Vercel: 'questions',
-  Lambda: 'questions',
-  Supabase: 'questions',
-  Neon: 'questions',
-  'worker threads': 'questions',
-  Docker: 'questions|start-order',
-  cluster: 'questions|redis-cluster',
-  Drizzle: 'questions|locks-in-your-transaction',
-  Kubernetes: 'questions|start-order',
-  SIGTERM: 'questions|start-order',
-  webhook: 'questions|message-once',
-};
-const WORDS: Readonly<Record<string, string>> = {
-  ...NAMES,
-  idempotency: 'questions|message-once',
-  'exactly once': 'questions|message-once',
-  'cache stampede': 'questions|rebuild',
-  'thundering herd': 'questions|rebuild',
-  'single flight': 'questions|rebuild',
-  debounce: 'questions',
-  'rate limit': 'questions|rate-limit',
-  'grace period': 'questions|start-order',
-  rollout: 'questions',
-  PgBouncer: 'questions|postgres',
-  Prisma: 'questions|migrations',
-  'fake timers': 'questions|testing',
-  'open handles': 'questions',
-  'hot reload': 'questions',
-  probes: 'questions|nestjs',
-  Next: 'questions|frameworks',
-  'clock changes': 'questions',
-  DST: 'questions',
-  'refresh token': 'questions|refresh-token',
-  LOCK_TIMEOUT: 'errors|troubleshooting|questions',
-  tryAcquire: 'questions|reference',
-};
-const CHINESE_WORDS: Readonly<Record<string, string>> = {
-  ...NAMES,
-  缓存击穿: 'questions|rebuild',
-  幂等: 'questions|message-once',
-  限流: 'questions|rate-limit',
-  超卖: 'questions|selling',
-  死锁: 'questions|deadlocks',
-  红锁: 'questions|redlock',
-  连接池: 'questions|postgres',
-  热重载: 'questions',
-  惊群: 'questions|rebuild',
-  防抖: 'questions',
-  优雅退出: 'questions|start-order',
-  滚动发布: 'questions',
-  容器: 'questions|start-order|cli',
-  无服务器: 'questions',
-  假定时器: 'questions|testing',
-  时钟: 'questions|ttl|glossary',
-  夏令时: 'questions',
-  选主: 'leading',
-  命令行: 'cli',
-  PgBouncer: 'questions|postgres',
-  Prisma: 'questions|migrations|postgres',
-  恰好一次: 'questions|message-once',
-  探针: 'questions',
-  休眠: 'questions',
-  句柄: 'questions',
-};
-
-test.each([
-  ['root', WORDS],
-  ['zh', CHINESE_WORDS],
-] as const)('what people type finds its page with the first hit: %s', (language, words) => {
-  const index = indexOf(language);
-  const wrong = Object.entries(words).flatMap(([query, page]) => {
-    const first = index.search(query)[0]?.id;
-    return new RegExp(`/(${page})[^/]*(\\.html|$|#)`).test(first ?? '') ? [] : [`${query}: ${first}`];
+  test.each([
+    ['root', WORDS],
+    ['zh', CHINESE_WORDS],
+  ] as const)('what people type finds its page with the first hit: %s', async (language, words) => {
+    const index = await indexOf(language);
+    const wrong = Object.entries(words).flatMap(([query, page]) => {
+      const first = index.search(query)[0]?.id;
+      return new RegExp(`/(${page})[^/]*(\\.html|$|#)`).test(first ?? '') ? [] : [`${query}: ${first}`];
+    });
+    expect(wrong).toEqual([]);
   });
-  expect(wrong).toEqual([]);
-});
 
-test('a search in English finds nothing in Chinese, and one in Chinese finds what is in English only', () => {
-  const [english, chinese] = [indexOf('root'), indexOf('zh')];
-  expect(english.search('SIGTERM').filter(({ id }) => id.startsWith('/zh/'))).toEqual([]);
-  expect(english.search('锁')).toEqual([]);
-  expect(chinese.search('troubleshooting').filter(({ id }) => id.startsWith('/troubleshooting'))).toEqual([]);
-  expect(chinese.search('appendfsync').length).toBeGreaterThan(0);
-  expect(chinese.search('ephemeral sequential').length, 'a page that is not translated').toBeGreaterThan(0);
-  const users = built('assets/chunks/*.js').filter((file) => read(file).includes('@localSearchIndexroot'));
-  expect(users.map(read).join('')).toMatch(/\bzh:\s*\(\)\s*=>/);
-});
+  test('a search in English finds nothing in Chinese, and one in Chinese finds what is in English only', async () => {
+    const [english, chinese] = await Promise.all([indexOf('root'), indexOf('zh')]);
+    expect(english.search('SIGTERM').filter(({ id }) => id.startsWith('/zh/'))).toEqual([]);
+    expect(english.search('锁')).toEqual([]);
+    expect(chinese.search('troubleshooting').filter(({ id }) => id.startsWith('/troubleshooting'))).toEqual([]);
+    expect(chinese.search('appendfsync').length).toBeGreaterThan(0);
+    expect(chinese.search('ephemeral sequential').length, 'a page that is not translated').toBeGreaterThan(0);
+    const users = built('assets/chunks/*.js').filter((file) => read(file).includes('@localSearchIndexroot'));
+    expect(users.map(read).join('')).toMatch(/\bzh:\s*\(\)\s*=>/);
+  });
 
-test('each page says in its own words what it is about, and when it was changed', () => {
-  const of = (page: string) => /<meta name="description" content="([^"]*)"/.exec(read(page))![1]!;
-  const pages = built('**/*.html').filter((page) => !/^(404|lab\/)/.test(page));
-  const said = new Map<string, string[]>();
-  for (const page of pages) said.set(of(page), [...(said.get(of(page)) ?? []), page]);
-  expect([...said.values()].filter((same) => same.length > 1)).toEqual([]);
-  expect(read('guides/waiting.html')).toContain('VPLastUpdated');
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-  expect(read('guides/waiting.html')).toContain(`v${version}`);
-});
+  test('each page says in its own words what it is about, and when it was changed', () => {
+    const of = (page: string) => /<meta name="description" content="([^"]*)"/.exec(read(page))![1]!;
+    const pages = built('**/*.html').filter((page) => !/^(404|lab\/)/.test(page));
+    const said = new Map<string, string[]>();
+    for (const page of pages) said.set(of(page), [...(said.get(of(page)) ?? []), page]);
+    expect([...said.values()].filter((same) => same.length > 1)).toEqual([]);
+    expect(read('guides/waiting.html')).toContain('VPLastUpdated');
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+    expect(read('guides/waiting.html')).toContain(`v${version}`);
+  });
 
-test('a Chinese reader sees which pages are in English', () => {
-  const side = /<aside class="VPSidebar.*?<\/aside>/s.exec(read('zh/index.html'))![0];
-  const links = [...side.matchAll(/href="(\/[^"]*)"[^>]*>(?:<!--.*?-->)?<p[^>]*>([^<]*)</g)];
-  expect(links.length).toBeGreaterThan(60);
-  expect(links.filter(([, href, title]) => href!.startsWith('/zh/') === title!.includes('（英文）'))).toEqual([]);
-});
+  test('a Chinese reader sees which pages are in English', () => {
+    const side = /<aside class="VPSidebar.*?<\/aside>/s.exec(read('zh/index.html'))![0];
+    const links = [...side.matchAll(/href="(\/[^"]*)"[^>]*>(?:<!--.*?-->)?<p[^>]*>([^<]*)</g)];
+    expect(links.length).toBeGreaterThan(60);
+    expect(links.filter(([, href, title]) => href!.startsWith('/zh/') === title!.includes('（英文）'))).toEqual([]);
+  });
 
-test('every diagram is drawn when the site is built', () => {
-  const sources = inNavigation.filter((page) => /^```mermaid/m.test(readFileSync(join(root, page), 'utf8')));
-  expect(sources.length).toBeGreaterThan(3);
-  for (const page of sources) {
-    const html = read(
-      addressOf(page)
-        .replace(/^\//, '')
-        .replace(/(^|\/)$/, '$1index.html'),
+  test('every diagram is drawn when the site is built', () => {
+    const sources = inNavigation.filter((page) => /^```mermaid/m.test(readFileSync(join(root, page), 'utf8')));
+    expect(sources.length).toBeGreaterThan(3);
+    for (const page of sources) {
+      const html = read(
+        addressOf(page)
+          .replace(/^\//, '')
+          .replace(/(^|\/)$/, '$1index.html'),
+      );
+      expect(html, page).toContain('<figure class="diagram"');
+      expect(html, page).not.toContain('language-mermaid');
+    }
+  });
+
+  test('llms.txt names every page with a title and a sentence, the generated ones too', () => {
+    const text = read('llms.txt');
+    const generated = globSync(`${GENERATED}/*.md`, { cwd: root });
+    expect(generated).toHaveLength(built('reference/*.html').length);
+    for (const page of [...inNavigation, ...generated]) {
+      const { title, sentence } = titleAndSentence(page);
+      expect(text).toContain(`[${title}](${textAddressOf(page)}): ${sentence}`);
+      const asText = read(textAddressOf(page).slice(1));
+      expect(asText, page).toContain(`# `);
+      expect(asText.replace(/```.*?```/gs, ''), `${page}: pictures are words there`).not.toMatch(/<img|!\[|^!/m);
+      expect(sentence, page).toMatch(/^.{15,300}$/);
+    }
+  });
+
+  test('each trap that has a scene of the lab leads to it, and each scene is led to from the lab’s guide', () => {
+    const scenesOn = (page: string) =>
+      [...read(page).matchAll(/href="\/lab\/#scene=([\w-]+)"/g)].map(([, name]) => name!);
+    const names = SCENES.map(({ name }) => name);
+    const traps = [...readFileSync(join(root, 'docs/guides/traps.md'), 'utf8').matchAll(/^\*\*`([\w-]+)`/gm)].map(
+      ([, name]) => name!,
     );
-    expect(html, page).toContain('<figure class="diagram"');
-    expect(html, page).not.toContain('language-mermaid');
-  }
-});
+    const withScene = traps.filter((name) => names.includes(name));
+    expect(withScene.length).toBeGreaterThan(8);
+    expect(scenesOn('guides/traps.html').sort()).toEqual(withScene.sort());
+    expect(scenesOn('guides/lab.html').sort()).toEqual(expect.arrayContaining([...names].sort()));
+  });
 
-test('llms.txt names every page with a title and a sentence, the generated ones too', () => {
-  const text = read('llms.txt');
-  const generated = globSync(`${GENERATED}/*.md`, { cwd: root });
-  expect(generated).toHaveLength(built('reference/*.html').length);
-  for (const page of [...inNavigation, ...generated]) {
-    const { title, sentence } = titleAndSentence(page);
-    expect(text).toContain(`[${title}](${textAddressOf(page)}): ${sentence}`);
-    const asText = read(textAddressOf(page).slice(1));
-    expect(asText, page).toContain(`# `);
-    expect(asText.replace(/```.*?```/gs, ''), `${page}: pictures are words there`).not.toMatch(/<img|!\[|^!/m);
-    expect(sentence, page).toMatch(/^.{15,300}$/);
-  }
-});
+  test('a name of an export leads to the reference, once on a page', () => {
+    const links = [...read('guides/errors.html').matchAll(/<a href="(\/reference\/[^"]+)"/g)].map(([, href]) => href!);
+    expect(links).toContain('/reference/holdfast.html#lockerror');
+    expect(new Set(links).size).toBe(links.length);
+  });
 
-test('each trap that has a scene of the lab leads to it, and each scene is led to from the lab’s guide', () => {
-  const scenesOn = (page: string) =>
-    [...read(page).matchAll(/href="\/lab\/#scene=([\w-]+)"/g)].map(([, name]) => name!);
-  const names = SCENES.map(({ name }) => name);
-  const traps = [...readFileSync(join(root, 'docs/guides/traps.md'), 'utf8').matchAll(/^\*\*`([\w-]+)`/gm)].map(
-    ([, name]) => name!,
-  );
-  const withScene = traps.filter((name) => names.includes(name));
-  expect(withScene.length).toBeGreaterThan(8);
-  expect(scenesOn('guides/traps.html').sort()).toEqual(withScene.sort());
-  expect(scenesOn('guides/lab.html').sort()).toEqual(expect.arrayContaining([...names].sort()));
-});
+  describeOn(['browser'], 'in a browser', () => {
+    test('no diagram scrolls sideways on the desktop', async () => {
+      await using server = await served(site);
+      const browser = await startBrowser();
+      const wide: string[] = [];
+      try {
+        // 1280 is the narrowest window that shows the outline beside the text.
+        for (const width of [1440, 1280]) {
+          const page = await browser.newPage({ viewport: { width, height: 900 } });
+          for (const address of built('**/*.html').filter((file) => read(file).includes('<figure class="diagram"'))) {
+            await page.goto(`${server.url}/${address}`);
+            const over = await page
+              .locator('.diagram')
+              .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth).filter((more) => more > 0));
+            wide.push(...over.map((more) => `${address} at ${width}: ${more} px`));
+          }
+        }
+      } finally {
+        await browser.close();
+      }
+      expect(wide).toEqual([]);
+    }, 60_000);
 
-test('a name of an export leads to the reference, once on a page', () => {
-  const links = [...read('guides/errors.html').matchAll(/<a href="(\/reference\/[^"]+)"/g)].map(([, href]) => href!);
-  expect(links).toContain('/reference/holdfast.html#lockerror');
-  expect(new Set(links).size).toBe(links.length);
-});
-
-describeOn(['browser'], 'in a browser', () => {
-  test('no diagram scrolls sideways on the desktop', async () => {
-    await using server = await served(site);
-    const browser = await startBrowser();
-    const wide: string[] = [];
-    try {
-      // 1280 is the narrowest window that shows the outline beside the text.
-      for (const width of [1440, 1280]) {
-        const page = await browser.newPage({ viewport: { width, height: 900 } });
-        for (const address of built('**/*.html').filter((file) => read(file).includes('<figure class="diagram"'))) {
+    test('on a phone no page is wider than the window, and a row of a table is read from the top down', async () => {
+      await using server = await served(site);
+      const browser = await startBrowser();
+      const wide: string[] = [];
+      try {
+        const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
+        for (const address of [
+          'index.html',
+          'guides/waiting.html',
+          'guides/choosing-an-engine.html',
+          'cli.html',
+          'zh/questions.html',
+        ]) {
           await page.goto(`${server.url}/${address}`);
-          const over = await page
+          const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+          if (width > 390) wide.push(`${address}: ${width} px`);
+          const diagrams = await page
             .locator('.diagram')
             .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth).filter((more) => more > 0));
-          wide.push(...over.map((more) => `${address} at ${width}: ${more} px`));
+          wide.push(...diagrams.map((more) => `a diagram of ${address}: ${more} px`));
         }
+        await page.goto(`${server.url}/guides/choosing-an-engine.html`);
+        const tops = await page
+          .locator('.vp-doc tbody tr')
+          .first()
+          .locator('td')
+          .evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().top));
+        expect(tops.length).toBeGreaterThan(1);
+        expect(new Set(tops).size, 'cells beside each other').toBe(tops.length);
+      } finally {
+        await browser.close();
       }
-    } finally {
-      await browser.close();
-    }
-    expect(wide).toEqual([]);
-  }, 60_000);
+      expect(wide).toEqual([]);
+    }, 60_000);
 
-  test('on a phone no page is wider than the window, and a row of a table is read from the top down', async () => {
-    await using server = await served(site);
-    const browser = await startBrowser();
-    const wide: string[] = [];
-    try {
-      const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
-      for (const address of [
-        'index.html',
-        'guides/waiting.html',
-        'guides/choosing-an-engine.html',
-        'cli.html',
-        'zh/questions.html',
-      ]) {
-        await page.goto(`${server.url}/${address}`);
-        const width = await page.evaluate<number>('document.documentElement.scrollWidth');
-        if (width > 390) wide.push(`${address}: ${width} px`);
-        const diagrams = await page
-          .locator('.diagram')
-          .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth).filter((more) => more > 0));
-        wide.push(...diagrams.map((more) => `a diagram of ${address}: ${more} px`));
-      }
-      await page.goto(`${server.url}/guides/choosing-an-engine.html`);
-      const tops = await page
-        .locator('.vp-doc tbody tr')
-        .first()
-        .locator('td')
-        .evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().top));
-      expect(tops.length).toBeGreaterThan(1);
-      expect(new Set(tops).size, 'cells beside each other').toBe(tops.length);
-    } finally {
-      await browser.close();
-    }
-    expect(wide).toEqual([]);
-  }, 60_000);
-
-  test('the lab opens from the page of traps, at the scene of the trap, and from the top of each page', async () => {
-    await using server = await served(site);
-    const browser = await startBrowser();
-    const wrong: string[] = [];
-    try {
-      const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-      page.on('pageerror', ({ message }) => wrong.push(message));
-      page.on('console', (said) => said.type() === 'error' && wrong.push(said.text()));
-      await page.goto(`${server.url}/guides/traps.html`, { waitUntil: 'networkidle' });
-      await page.locator('.vp-doc a', { hasText: 'robbed' }).click();
-      await page.waitForSelector('.story li');
-      expect(page.url()).toContain('/lab/#scene=robbed');
-      await page.locator('header a', { hasText: 'documentation' }).click();
-      await page.waitForURL(/guides\/lab\.html$/);
-      for (const [address, name] of [
-        ['/', 'The lab'],
-        ['/zh/', '实验室'],
-      ] as const) {
-        await page.goto(server.url + address, { waitUntil: 'networkidle' });
-        await page.locator('.VPNavBarMenu a', { hasText: name }).click();
+    test('the lab opens from the page of traps, at the scene of the trap, and from the top of each page', async () => {
+      await using server = await served(site);
+      const browser = await startBrowser();
+      const wrong: string[] = [];
+      try {
+        const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+        page.on('pageerror', ({ message }) => wrong.push(message));
+        page.on('console', (said) => said.type() === 'error' && wrong.push(said.text()));
+        await page.goto(`${server.url}/guides/traps.html`, { waitUntil: 'networkidle' });
+        await page.locator('.vp-doc a', { hasText: 'robbed' }).click();
         await page.waitForSelector('.story li');
+        expect(page.url()).toContain('/lab/#scene=robbed');
+        await page.locator('header a', { hasText: 'documentation' }).click();
+        await page.waitForURL(/guides\/lab\.html$/);
+        for (const [address, name] of [
+          ['/', 'The lab'],
+          ['/zh/', '实验室'],
+        ] as const) {
+          await page.goto(server.url + address, { waitUntil: 'networkidle' });
+          await page.locator('.VPNavBarMenu a', { hasText: name }).click();
+          await page.waitForSelector('.story li');
+        }
+      } finally {
+        await browser.close();
       }
-    } finally {
-      await browser.close();
-    }
-    expect(wrong).toEqual([]);
-  }, 60_000);
+      expect(wrong).toEqual([]);
+    }, 60_000);
 
-  test('pages show without an error, load nothing from elsewhere, and are searched in both languages, light and dark', async () => {
-    await using server = await served(site);
-    const browser = await startBrowser();
-    const wrong: string[] = [];
-    try {
-      for (const [address, colorScheme, query, answer] of [
-        ['/', 'light', 'LOCK_LOST', 'The lease is lost'],
-        ['/zh/', 'dark', '令牌', '隔离令牌'],
-        ['/guides/waiting.html', 'dark', 'appendfsync', 'Redis'],
-        ['/reference/stock.html', 'light', 'RedisStockOptions', 'holdfast/stock'],
-      ] as const) {
-        const page = await browser.newPage({ colorScheme });
-        page.on('pageerror', ({ message }) => wrong.push(`${address}: ${message}`));
-        page.on('console', (said) => said.type() === 'error' && wrong.push(`${address}: ${said.text()}`));
-        page.on('request', (made) => {
-          if (!made.url().startsWith(server.url) && !made.url().startsWith('data:'))
-            wrong.push(`${address}: ${made.url()}`);
-        });
-        await page.goto(server.url + address, { waitUntil: 'networkidle' });
-        await page.waitForFunction("'__vue_app__' in document.querySelector('#app')"); // until then nobody hears a key
-        await page.keyboard.press('Control+k');
-        await page.fill('.VPLocalSearchBox input', query);
-        await page.locator('.VPLocalSearchBox .result', { hasText: answer }).first().waitFor();
-        expect(await page.locator('html.dark').count()).toBe(colorScheme === 'dark' ? 1 : 0);
-        await page.close();
+    test('pages show without an error, load nothing from elsewhere, and are searched in both languages, light and dark', async () => {
+      await using server = await served(site);
+      const browser = await startBrowser();
+      const wrong: string[] = [];
+      try {
+        for (const [address, colorScheme, query, answer] of [
+          ['/', 'light', 'LOCK_LOST', 'The lease is lost'],
+          ['/zh/', 'dark', '令牌', '隔离令牌'],
+          ['/guides/waiting.html', 'dark', 'appendfsync', 'Redis'],
+          ['/reference/stock.html', 'light', 'RedisStockOptions', 'holdfast/stock'],
+        ] as const) {
+          const page = await browser.newPage({ colorScheme });
+          page.on('pageerror', ({ message }) => wrong.push(`${address}: ${message}`));
+          page.on('console', (said) => said.type() === 'error' && wrong.push(`${address}: ${said.text()}`));
+          page.on('request', (made) => {
+            if (!made.url().startsWith(server.url) && !made.url().startsWith('data:'))
+              wrong.push(`${address}: ${made.url()}`);
+          });
+          await page.goto(server.url + address, { waitUntil: 'networkidle' });
+          await page.waitForFunction("'__vue_app__' in document.querySelector('#app')"); // until then nobody hears a key
+          await page.keyboard.press('Control+k');
+          await page.fill('.VPLocalSearchBox input', query);
+          await page.locator('.VPLocalSearchBox .result', { hasText: answer }).first().waitFor();
+          expect(await page.locator('html.dark').count()).toBe(colorScheme === 'dark' ? 1 : 0);
+          await page.close();
+        }
+      } finally {
+        await browser.close();
       }
-    } finally {
-      await browser.close();
-    }
-    expect(wrong).toEqual([]);
+      expect(wrong).toEqual([]);
+    });
   });
 });

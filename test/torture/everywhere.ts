@@ -1,4 +1,4 @@
-/** `holdfast torture` on a server of each engine that is here, and engines that break promises: `npm run torture -- --help`. */
+/** `holdfast torture` on a server of each engine that is here, and engines that break promises: `npm run prove -- torture --help`. */
 import { torture } from '../../src/torture/torture.ts';
 import type { Verdict } from '../../src/torture/verdict.ts';
 import { flagsOf } from '../kit/flags.ts';
@@ -18,7 +18,7 @@ const BY_THREAD: ReadonlySet<string> = new Set([
   ...['file', 'redis', 'postgres', 'mysql', 'mongodb', 'nats', 'nats-cluster', 's3', 'dynamodb'],
 ]);
 
-const USAGE = `npm run torture -- [engine…] [flags]: holdfast torture on a server of each engine that is here
+const USAGE = `npm run prove -- torture [engine…] [flags]: holdfast torture on a server of each engine that is here
   --for 60         seconds of each
   --busy 8         so many callers of each process make many quick holds; default 0
   --broken <name>  only this one of the engines that break promises, each of which has to be found; none: leave them out

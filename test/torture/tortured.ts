@@ -2,7 +2,7 @@ import { ENGINES } from '../kit/engines.ts';
 import { isOptional } from '../kit/programs.ts';
 import { ALL_SITES, type SitePlan } from '../kit/sites.ts';
 
-/** What `npm run torture` goes through: each way to reach an engine, and each of Redis by its other library, too. */
+/** What `npm run prove -- torture` goes through: each way to reach an engine, and each of Redis by its other library, too. */
 export interface Tortured {
   readonly name: string;
   readonly site: SitePlan;

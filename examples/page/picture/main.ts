@@ -1,4 +1,4 @@
-/** Writes the moving pictures of the READMEs: a round of the page, as it happened. `npm run picture` */
+/** Writes the moving pictures of the READMEs: a round of the page, as it happened. `npm run prove -- picture` */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { en } from '../app/words/en.ts';

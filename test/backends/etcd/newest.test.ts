@@ -8,7 +8,7 @@ import { startEtcd } from '../../kit/etcd.ts';
 import { cachedProgram } from '../../kit/server-cache.ts';
 import { describeOn } from '../../kit/suite.ts';
 
-// Debian's etcd is older. What the newest one answers in another way is seen here, where `npm run matrix -- --fetch etcd` has run.
+// Debian's etcd is older. What the newest one answers in another way is seen here, where `npm run prove -- matrix --fetch etcd` has run.
 describeOn('etcd', 'the newest etcd that was fetched', () => {
   test('renewals see under which lease a key is', async (context) => {
     const newest = cachedProgram('etcd', 'etcd');

@@ -8,7 +8,7 @@ import { describeOn } from '../../kit/suite.ts';
 import { settleWithin, until } from '../../kit/wait.ts';
 import { claimOf } from './database.ts';
 
-// The conformance suite runs over it in `npm run matrix -- clients postgres`.
+// The conformance suite runs over it in `npm run prove -- matrix clients postgres`.
 describeOn('postgres', 'over postgres.js', () => {
   let server: Server;
   beforeAll(async () => {

@@ -42,7 +42,7 @@ test.skipIf(!S3MOCK)(
   },
 );
 
-describeOn('s3', 'S3, asked in vain', () => {
+describeOn(['s3', 'moto', 'emulators'], 'S3, asked in vain', () => {
   let server: Server;
   beforeAll(async () => {
     server = await startS3();

@@ -1,5 +1,5 @@
 /**
- * `npm run matrix -- clients [name… --again]`: the conformance suite over each client, with each of its settings, in each runtime, of
+ * `npm run prove -- matrix clients [name… --again]`: the conformance suite over each client, with each of its settings, in each runtime, of
  * `rows.ts`. A name is one of a client, a server, a runtime or a cell.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

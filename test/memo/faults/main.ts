@@ -1,5 +1,5 @@
 /**
- * Memos under faults on a real server of each engine: `npm run torture:memo -- --help`. On a file there is one lane of real processes: one that
+ * Memos under faults on a real server of each engine: `npm run prove -- torture:memo --help`. On a file there is one lane of real processes: one that
  * is stopped there inside a transaction keeps out the lanes beside, too.
  */
 import { openBackend } from '../../../src/connect/open.ts';
@@ -11,7 +11,7 @@ import { playRounds, type Tally } from './rounds.ts';
 /** Between two words on how far it is, ms. */
 const PROGRESS = 10_000;
 
-const USAGE = `npm run torture:memo -- [flags]: memos on a real server of each engine, round by round
+const USAGE = `npm run prove -- torture:memo [flags]: memos on a real server of each engine, round by round
   --engines redis,file  these engines; default file,redis,postgres,mysql,etcd, and zookeeper with --real
   --rounds 1000         on each engine
   --lanes 100           so many keys at a time; with --real 4, and 1 on a file

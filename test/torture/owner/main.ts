@@ -1,4 +1,4 @@
-/** Torture, while its servers are hurt as only their owner can: `npm run torture:owner -- --help`. */
+/** Torture, while its servers are hurt as only their owner can: `npm run prove -- torture:owner --help`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { torture } from '../../../src/torture/torture.ts';
 import { flagsOf } from '../../kit/flags.ts';
@@ -22,7 +22,7 @@ async function hurt(owned: Hurt, kinds: readonly HurtKind[], counts: Counts, sig
   }
 }
 
-const USAGE = `npm run torture:owner -- [name, or part of names…] [flags]: torture, while servers are hurt as only their owner can
+const USAGE = `npm run prove -- torture:owner [name, or part of names…] [flags]: torture, while servers are hurt as only their owner can
   --for 60   seconds of each
   --seed 1   the same faults again
   --json     a line of JSON for each

@@ -19,7 +19,7 @@ import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const folder = join(root, '.tmp', `orms-${process.pid}`);
+const folder = join(import.meta.dirname, '.tmp', `${process.pid}`);
 
 /** The functions that the guide shows, as they stand there. */
 async function shown(): Promise<Record<string, (...args: never[]) => Query>> {
