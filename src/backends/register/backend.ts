@@ -17,13 +17,14 @@ import { leastOf } from '../../core/contract/extremes.ts';
 import { withLimit } from '../../core/contract/promises.ts';
 import { RecentKeys } from '../../core/contract/recent-keys.ts';
 import type { RegisterStore } from '../../core/contract/register-store.ts';
+import type { StoredClaim } from '../shared/stored-queue.ts';
 import { Calls } from './calls.ts';
-import { keyOf, type Place } from './document.ts';
-import { standings } from './inspect.ts';
-import { KeyLine } from './key-line.ts';
-import type { Joining } from './line.ts';
+import { keyOf } from './document.ts';
+import { RegisterHints } from './hints.ts';
+import { entriesAmong } from './inspect.ts';
+import { KeyDocument } from './key-document.ts';
 import { headOf, nameOf } from './names.ts';
-import { RegisterNotes } from './notes.ts';
+
 import { checkStore, type RegisterOptions, resolveRegisterOptions } from './options.ts';
 import { proof, storeProof } from './proof.ts';
 import { Sightings } from './sightings.ts';
@@ -31,11 +32,11 @@ import { KeyWatch } from './wake-ups.ts';
 
 /** This part of a lease a renewal may take: less than the third for which the core waits, and time for another try is left. */
 const SHARE = 0.3;
-/** Keys whose lines are remembered. */
+/** Keys whose queues are remembered. */
 const KEPT = 10_000;
 
 /**
- * Locks in any store that can compare and set. The line of a key is one small document in it.
+ * Locks in any store that can compare and set. The queue of a key is one small document in it.
  * @throws LockError `LOCK_INVALID` for something that is no store, or for a bad option.
  * @example
  * const locks = createLocks(register(store));
@@ -49,13 +50,13 @@ export function register(store: RegisterStore, options: RegisterOptions = {}): B
 class Register implements Backend {
   readonly name: string;
   readonly traits: Traits;
-  readonly hints: RegisterNotes;
+  readonly hints: RegisterHints;
   readonly inspect?: Backend['inspect'];
   readonly watch?: Backend['watch'];
   readonly #calls: Calls;
-  /** The folder that has the lines. */
+  /** The folder that has the queues. */
   readonly #folder: string;
-  readonly #lines = new RecentKeys<KeyLine>(KEPT, ({ idle }) => !idle);
+  readonly #documents = new RecentKeys<KeyDocument>(KEPT, ({ idle }) => !idle);
   readonly #sightings = new Sightings();
   readonly #watches = new Map<string, KeyWatch>();
   #releases = 0;
@@ -65,7 +66,7 @@ class Register implements Backend {
     this.#calls = calls;
     this.#folder = `${calls.prefix}/l/`;
     this.name = store.name;
-    this.hints = new RegisterNotes(calls);
+    this.hints = new RegisterHints(calls);
     this.traits = {
       units: 'counted',
       fair: true,
@@ -89,13 +90,17 @@ class Register implements Backend {
     const { clock } = this.#calls;
     const sent = clock.now();
     const isLate = (): boolean => clock.now() - sent > claim.within;
-    const { attempt, joined }: Joining = await this.#line(claim.key).take(claim, (line) =>
-      isLate() && !line.has(claim.id) ? { attempt: LATE } : line.attempt(claim),
-    );
+    const { attempt, joined } = await this.#document(claim.key).take(claim, (queue) => {
+      const isNew = queue.find(claim.id) === undefined;
+      if (isNew && isLate()) return { attempt: LATE };
+      const attempt = queue.attempt(claim);
+      return { attempt, joined: isNew ? signOfLife(queue.find(claim.id)) : undefined };
+    });
     if (joined === undefined || !isLate()) return attempt;
     // An attempt that followed it meanwhile may have been told of a grant: that one was another sign of life.
-    const isIt = ({ token, beat }: Place): boolean => token === joined.token && beat === joined.beat;
-    await this.#line(claim.key).take({ settles: true }, (line) => line.leave(claim.id, isIt));
+    await this.#document(claim.key).take({ settles: true }, (queue) =>
+      queue.remove(claim.id, (claim) => signOfLife(claim) === joined),
+    );
     return LATE;
   }
 
@@ -104,7 +109,7 @@ class Register implements Backend {
     return Promise.all(
       claims.map((claim) => {
         const kept = this.#calls.proof?.refusal(claim.ttl);
-        const renewed = this.#line(claim.key).take({ ttl: within }, (line) => line.renew(claim, kept));
+        const renewed = this.#document(claim.key).take({ ttl: within }, (queue) => queue.renew(claim, kept));
         // The core hears of all of them at once, and one that is not answered must not keep the others from it.
         return withLimit(renewed, within, Error, this.#calls.clock).catch((): Renewal => 'unknown');
       }),
@@ -113,15 +118,15 @@ class Register implements Backend {
 
   release({ key, id }: Handle, next?: Claim): Promise<Release> {
     const by = `${id.slice(0, 16)}/${this.#releases++}`;
-    return this.#line(key).take({ settles: true, ttl: next?.ttl }, (line) => {
-      const freed = line.leave(by, (place) => place.id === id);
-      return { freed, ...(next && { next: line.attempt(next).attempt }) };
+    return this.#document(key).take({ settles: true, ttl: next?.ttl }, (queue) => {
+      const freed = queue.remove(by, (claim) => claim.id === id);
+      return { freed, ...(next && { next: queue.attempt(next) }) };
     });
   }
 
   evict(key: string, token: bigint): Promise<boolean> {
     const by = this.#calls.mark();
-    return this.#line(key).take({}, (line) => line.leave(by, (place) => place.token === token));
+    return this.#document(key).take({}, (queue) => queue.remove(by, (claim) => claim.token === token));
   }
 
   async check(): Promise<Finding[]> {
@@ -133,10 +138,11 @@ class Register implements Backend {
     await this.#calls.store.close?.();
   }
 
-  #line(key: string): KeyLine {
-    const line = this.#lines.get(key) ?? new KeyLine(key, this.#folder + nameOf(key), this.#calls, this.#sightings);
-    this.#lines.set(key, line);
-    return line;
+  #document(key: string): KeyDocument {
+    const document =
+      this.#documents.get(key) ?? new KeyDocument(key, this.#folder + nameOf(key), this.#calls, this.#sightings);
+    this.#documents.set(key, document);
+    return document;
   }
 
   #watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
@@ -145,29 +151,25 @@ class Register implements Backend {
     if (!watch) {
       const { store } = this.#calls;
       const over = (): unknown => this.#watches.delete(key);
-      watch = new KeyWatch(store, this.#folder + nameOf(key), (entry) => this.#line(key).learn(entry), over);
+      watch = new KeyWatch(store, this.#folder + nameOf(key), (entry) => this.#document(key).learn(entry), over);
       this.#watches.set(key, watch);
     }
     return watch.add(claim, () => wake());
   }
 
   async *#inspect(prefix: string, { exact = false, progress }: Listing): AsyncIterable<QueueEntry> {
-    if (exact) return yield* await this.#standings(this.#folder + nameOf(prefix), (key) => key === prefix);
+    if (exact) return yield* await this.#entries(this.#folder + nameOf(prefix), (key) => key === prefix);
     const names = this.#calls.store.list!(this.#folder + headOf(prefix));
-    yield* standings(names, (name) => this.#standings(name, (key) => key.startsWith(prefix)), progress);
+    yield* entriesAmong(names, (name) => this.#entries(name, (key) => key.startsWith(prefix)), progress);
   }
 
-  async #standings(name: string, isWanted: (key: string) => boolean): Promise<QueueEntry[]> {
+  async #entries(name: string, isWanted: (key: string) => boolean): Promise<QueueEntry[]> {
     const entry = await this.#calls.read(name);
     const key = entry.text === undefined ? undefined : keyOf(entry.text);
-    if (key === undefined || !isWanted(key)) return [];
-    const line = this.#line(key).learn(entry);
-    return line.places.map(({ token, held, units, capacity, label, joined }, position) => {
-      const remaining = line.remaining(position);
-      const since = joined === undefined || entry.now === undefined ? undefined : Math.max(0, entry.now - joined);
-      return { key, held, position, token, units, capacity, label, remaining, ...(since !== undefined && { since }) };
-    });
+    return key === undefined || !isWanted(key) ? [] : this.#document(key).learn(entry).entries(key);
   }
 }
+
+const signOfLife = (claim: StoredClaim | undefined): string | undefined => claim && `${claim.token} ${claim.beat}`;
 
 const LATE = { granted: false, late: true } as const;

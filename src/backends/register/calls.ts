@@ -9,13 +9,13 @@ import {
 } from '../../core/contract/register-store.ts';
 
 /** A change is given up after so many writes in a row that were refused. */
-export const MOST_CONFLICTS = 64;
+export const MAX_CONFLICTS = 64;
 /** Longest time for one request, ms: less than the core has patience for, so that a step that follows can still be taken. */
 const LONGEST = 4_000;
 /** The time that a request has even for the shortest lease, ms. */
 const SHORTEST = 100;
 
-/** The proof that the store keeps to versions. It comes before the first write of a line. */
+/** The proof that the store keeps to versions. It comes before the first write of a queue. */
 export interface Proof {
   passed(): Promise<void>;
   /** The error for what lives for so many ms, where the store would remove it before its end: known when the proof has passed. */

@@ -4,19 +4,19 @@ import type { QueueEntry } from '../../core/contract/backend.ts';
 const AT_ONCE = 16;
 
 /**
- * The claims of all lines with these names.
- * @param read the claims of one line
- * @param progress told how many lines were read
+ * The claims of all queues with these names.
+ * @param read the claims of one queue
+ * @param progress called with the number of queues read so far
  */
-export async function* standings(
+export async function* entriesAmong(
   names: AsyncIterable<string>,
   read: (name: string) => Promise<readonly QueueEntry[]>,
   progress?: (looked: number) => void,
 ): AsyncIterable<QueueEntry> {
   let looked = 0;
   async function* all(some: readonly string[]): AsyncIterable<QueueEntry> {
-    for (const line of await Promise.all(some.map(read))) {
-      yield* line;
+    for (const entries of await Promise.all(some.map(read))) {
+      yield* entries;
       progress?.(++looked);
     }
   }

@@ -4,8 +4,8 @@ import { LockError } from '../../core/contract/errors.ts';
 import { onceFor, sleep } from '../../core/contract/promises.ts';
 import type { WriteOutcome } from '../../core/contract/register-store.ts';
 import type { Calls, Proof } from './calls.ts';
-import { noteOf, noteText } from './document.ts';
-import { RIVALRY } from './notes.ts';
+import { hintOf, hintText } from './document.ts';
+import { RIVALRY } from './hints.ts';
 
 /** Others may prove at the same time. That a write is refused because of them proves something, too. */
 const MOST_TRIES = 6;
@@ -35,7 +35,7 @@ export async function proof(calls: Calls, always = false): Promise<Finding | und
 const writing =
   (calls: Calls, name: string, text = 'of compare and set') =>
   (ifVersion?: string): Promise<WriteOutcome> =>
-    calls.write(name, noteText('proof', { text, life: 0 }, calls.mark()), ifVersion);
+    calls.write(name, hintText('proof', { text, life: 0 }, calls.mark()), ifVersion);
 
 /** @returns what a write went over that had to be refused */
 async function wrong(calls: Calls, always: boolean): Promise<string | undefined> {
@@ -47,7 +47,7 @@ async function wrong(calls: Calls, always: boolean): Promise<string | undefined>
       await writing(calls, name)();
       continue;
     }
-    const said = noteOf(text, 'proof', store.name).text ?? undefined;
+    const said = hintOf(text, 'proof', store.name).text ?? undefined;
     const write = writing(calls, name, said);
     const taken = (await Promise.all([write(version), write(version)])).filter(({ taken }) => taken);
     if (taken.length === 2) return 'over a version that was gone';

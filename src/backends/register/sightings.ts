@@ -1,17 +1,17 @@
 import { RecentKeys } from '../../core/contract/recent-keys.ts';
-import type { Place } from './document.ts';
+import { EngineTime, type QueueTime, type StoredClaim } from '../shared/stored-queue.ts';
 
-type Beating = Pick<Place, 'id' | 'beat' | 'life' | 'at' | 'watched'> & Partial<Pick<Place, 'token'>>;
+type Beating = Pick<StoredClaim, 'id' | 'beat' | 'life' | 'watched'> & Partial<Pick<StoredClaim, 'token'>>;
 
-/** How long a claim will live without another sign of life. */
-export interface Sight {
-  /** ms; 0 or less when it has expired. */
-  remaining(place: Beating): number;
+/** How a step on a queue tells time. */
+export interface Sight extends QueueTime {
+  remaining(claim: Beating & Pick<StoredClaim, 'expires'>): number;
   /** For how long its last sign of life has not moved at least, ms; undefined where the store's clock tells that. */
-  watched(place: Beating): number | undefined;
-  /** The store's time now, never behind it; undefined where it has no clock. */
-  readonly at: number | undefined;
+  watched(claim: Beating): number | undefined;
 }
+
+/** A place that gave a sign of life within this part of its life needs no other one yet: a question is a read then, and no write. */
+const FRESH = 0.25;
 
 /** A sign of life, and a time of this process at which it was there already. */
 interface Seen {
@@ -22,7 +22,7 @@ interface Seen {
 /** A claim that expired and came again has another token, and counts from the start. */
 const signOf = ({ token, beat }: Beating): string => `${token} ${beat}`;
 
-/** Keys of which it is remembered who stood in their lines: many more than lines are, since a dead hold is freed by who saw it twice. */
+/** Keys of which it is remembered which claims were in their queues: many more than queues are, since a process that has seen a dead hold twice frees it. */
 const KEPT = 100_000;
 
 /**
@@ -37,36 +37,55 @@ export class Sightings {
     this.#seen = new RecentKeys(kept);
   }
 
-  /** What a line showed, when it had come here at `now`. */
-  see(key: string, places: readonly Beating[], now: number): void {
+  /** What a queue showed, when it had come here at `now`. */
+  see(key: string, claims: Iterable<Beating>, now: number): void {
     const before = this.#seen.get(key);
-    if (places.length === 0) this.#seen.delete(key);
-    else this.#seen.set(key, new Map(places.map((place) => [place.id, seen(place, before?.get(place.id), now)])));
+    const seen = new Map(Array.from(claims, (claim) => [claim.id, seenOf(claim, before?.get(claim.id), now)]));
+    if (seen.size === 0) this.#seen.delete(key);
+    else this.#seen.set(key, seen);
   }
 
   by(key: string, now: number): Sight {
-    const watched = (place: Beating): number => {
-      const seen = this.#seen.get(key)?.get(place.id);
-      return seen?.sign === signOf(place) ? Math.floor(now - seen.since) : 0;
+    const watched = (claim: Beating): number => {
+      const seen = this.#seen.get(key)?.get(claim.id);
+      return seen?.sign === signOf(claim) ? Math.floor(now - seen.since) : 0;
     };
-    return { remaining: (place) => place.life - watched(place), watched, at: undefined };
+    return {
+      now,
+      fresh: FRESH,
+      watched,
+      remaining: (claim) => claim.life! - watched(claim),
+      revive(claim, life) {
+        claim.beat = (claim.beat ?? 0) + 1;
+        claim.life = life;
+        claim.watched = undefined;
+      },
+    };
   }
 }
 
 /** Both are true, what was seen here and what others wrote that they had seen: the longer one counts, and no sum of the two. */
-function seen(place: Beating, before: Seen | undefined, now: number): Seen {
-  const [sign, told] = [signOf(place), now - (place.watched ?? 0)];
+function seenOf(claim: Beating, before: Seen | undefined, now: number): Seen {
+  const [sign, told] = [signOf(claim), now - (claim.watched ?? 0)];
   return { sign, since: before?.sign === sign ? Math.min(before.since, told) : told };
 }
 
-/**
- * By the store's clock.
- * @param time what it showed at a read that has just come
- * @param spent ms since that was asked for
- */
-export const byStore = (time: number, spent: number): Sight => ({
-  // Judged by the earlier end of what the time may be now, set by the later: so an expiry is late rather than early.
-  remaining: ({ life, at = time }) => at + life - time,
-  watched: () => undefined,
-  at: time + spent,
-});
+/** The time of a store that has a clock. */
+export class StoreTime extends EngineTime implements Sight {
+  readonly fresh = FRESH;
+
+  /**
+   * @param time what it showed at a read that has just come
+   * @param spent ms since that was asked for
+   */
+  constructor(time: number, spent: number) {
+    super(time, time + spent);
+  }
+
+  override revive(claim: StoredClaim, life: number): void {
+    super.revive(claim, life);
+    claim.beat = (claim.beat ?? 0) + 1;
+  }
+
+  watched(): undefined {}
+}

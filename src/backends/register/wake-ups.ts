@@ -1,17 +1,17 @@
 import type { Claim } from '../../core/contract/backend.ts';
 import type { RegisterEntry, RegisterStore } from '../../core/contract/register-store.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
-import type { OpenLine } from './line.ts';
+import type { OpenQueue } from './open-queue.ts';
 
 /** The claims of this process that wait for one key, and the one watch of the store that serves them. */
 export class KeyWatch {
   readonly #waiting = new WaitingClaims();
-  readonly #learn: (entry: RegisterEntry) => OpenLine;
+  readonly #learn: (entry: RegisterEntry) => OpenQueue;
   readonly #over: () => void;
   readonly #armed: Promise<AsyncDisposable>;
 
   /** @param over told when nobody waits any more, and the watch has ended */
-  constructor(store: RegisterStore, name: string, learn: (entry: RegisterEntry) => OpenLine, over: () => void) {
+  constructor(store: RegisterStore, name: string, learn: (entry: RegisterEntry) => OpenQueue, over: () => void) {
     this.#learn = learn;
     this.#over = over;
     this.#armed = (async () => store.watch!(name, (entry) => this.#tell(entry)))();
@@ -24,15 +24,15 @@ export class KeyWatch {
     return mine;
   }
 
-  /** Silent while a claim still waits: a line changes with every sign of life in it. */
+  /** Silent while a claim still waits: a queue changes with every sign of life in it. */
   #tell(entry: RegisterEntry | undefined): void {
-    let places: OpenLine['places'] | undefined;
+    let queue: OpenQueue | undefined;
     try {
-      places = entry && this.#learn(entry).places;
+      queue = entry && this.#learn(entry);
     } catch {} // the attempt that follows says what is wrong
     for (const { claim, wake } of [...this.#waiting.values()]) {
-      const place = places?.find(({ id }) => id === claim.id);
-      if (!place || place.held) wake();
+      const mine = queue?.find(claim.id);
+      if (!mine || mine.held) wake();
     }
   }
 

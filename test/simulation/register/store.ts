@@ -91,4 +91,5 @@ export class StoreMachine {
   }
 }
 
-const placesOf = (text: string): readonly Stored[] => (JSON.parse(text) as { line?: Stored[] }).line ?? [];
+const placesOf = (text: string): readonly Stored[] =>
+  (JSON.parse(text) as { queue?: { claims: Stored[] } }).queue?.claims ?? [];

@@ -1,0 +1,172 @@
+/**
+ * The queue of one key, as a pure step: an engine reads it, changes it here, and stores it, all in one atomic step of its own. Nothing here
+ * waits, or acts on the world, so a step may be thrown away and decided again.
+ */
+import type {
+  Attempt,
+  Claim,
+  Grant,
+  NewValue,
+  QueueEntry,
+  Refusal,
+  Release,
+  Renewal,
+  ValueRecord,
+} from '../../core/contract/backend.ts';
+import type { LockError } from '../../core/contract/errors.ts';
+import { placeTtlOf } from '../../core/contract/lengths.ts';
+import { QueuedClaims } from './queued-claims.ts';
+import { answerIn, countedIn, type KeyRecord, leavingIn, overAt, rememberedIn } from './record.ts';
+import type { QueueTime, StoredClaim, StoredQueue, Tokens } from './stored-queue.ts';
+
+/** The steps of the contract on one queue. Each begins with `at`. */
+export class KeyQueue implements StoredQueue {
+  readonly #claims: QueuedClaims;
+  readonly #tokens: Tokens;
+  #record: KeyRecord | undefined;
+
+  constructor(tokens: Tokens, { claims = [], record }: StoredQueue = {}) {
+    this.#tokens = tokens;
+    this.#claims = new QueuedClaims(claims);
+    this.#record = record;
+  }
+
+  /** Begins a step: what has expired by now is gone. */
+  at(time: QueueTime): this {
+    this.#claims.at(time);
+    if (this.#record && overAt(this.#record) <= time.now) this.#record = undefined;
+    return this;
+  }
+
+  get claims(): Iterable<StoredClaim> {
+    return this.#claims;
+  }
+
+  get record(): KeyRecord | undefined {
+    return this.#record;
+  }
+
+  /** The claims that were admitted because others left or expired. They have to be notified. */
+  get admitted(): readonly StoredClaim[] {
+    return this.#claims.admitted;
+  }
+
+  /** Whether a step has done more to it than time alone. */
+  get changed(): boolean {
+    return this.#claims.changed;
+  }
+
+  /** Whether nothing of it has to be stored. */
+  get idle(): boolean {
+    return this.#claims.size === 0 && !this.#record;
+  }
+
+  /** The first time at which something of it expires: a claim, or what memos know. */
+  get expires(): number {
+    return Math.min(this.#claims.firstExpiry, this.#record ? overAt(this.#record) : Number.POSITIVE_INFINITY);
+  }
+
+  find(id: string): StoredClaim | undefined {
+    return this.#claims.find(id);
+  }
+
+  /** @param process the address of the process of the claim */
+  attempt(claim: Claim, process?: string): Attempt {
+    const { accepts } = claim;
+    if (!accepts) return this.#attempt(claim, process);
+    const { now } = this.#claims.time;
+    const value = answerIn(this.#record, accepts, now);
+    if (value) {
+      this.release(claim);
+      return { granted: false, value };
+    }
+    const answer = this.#attempt(claim, process);
+    const [first] = this.#claims;
+    const { attempt, changed } = countedIn(this.#record, claim, accepts, answer, now, first?.token);
+    if (changed) this.#keep(changed);
+    return attempt;
+  }
+
+  /** @param kept why it cannot have another ttl than it has */
+  renew({ id, ttl }: Pick<Claim, 'id' | 'ttl'>, kept?: LockError): Renewal {
+    const mine = this.find(id);
+    if (!mine?.held) return 'gone';
+    if (!kept) mine.ttl = ttl;
+    this.#claims.revive(mine, mine.ttl);
+    return { validFor: mine.ttl, ...(kept && { kept }) };
+  }
+
+  /** A hold leaves the value, if there is one, in the same step. */
+  release({ id }: Pick<Claim, 'id'>, value?: NewValue): Release {
+    const mine = this.find(id);
+    const stored = value !== undefined && mine?.held === true;
+    if (stored) this.#keep(leavingIn(mine.token, value, this.#claims.time.now));
+    if (mine) this.#claims.leave(mine);
+    return value ? { freed: stored, stored } : { freed: mine !== undefined };
+  }
+
+  /** @returns the claim that it removed */
+  evict(isIt: (claim: StoredClaim) => boolean): StoredClaim | undefined {
+    const found = [...this.#claims].find(isIt);
+    if (found) this.#claims.leave(found);
+    return found;
+  }
+
+  /** What is known for memos. */
+  look(): ValueRecord {
+    return rememberedIn(this.#record, this.#claims.time.now);
+  }
+
+  /** @returns whether anything was known for memos */
+  forget(): boolean {
+    const known = this.#record !== undefined;
+    if (known) this.#keep(undefined);
+    return known;
+  }
+
+  entries(key: string): QueueEntry[] {
+    const { time } = this.#claims;
+    return Array.from(this.#claims, (claim, position) => {
+      const { held, token, units, capacity, label, joined } = claim;
+      const since = joined === undefined ? {} : { since: Math.max(0, time.now - joined) };
+      return { key, held, position, token, units, capacity, label, remaining: time.remaining(claim), ...since };
+    });
+  }
+
+  #attempt(claim: Claim, process: string | undefined): Attempt {
+    const mine = this.find(claim.id);
+    if (mine) return mine.held ? this.#confirm(mine, claim) : this.#wait(mine, claim);
+    const held = this.#claims.admits(claim);
+    if (!held && !claim.queue) return this.#claims.refusal();
+    const { id, units, capacity, label, ttl, tokenCount, minToken = 0n, lingers } = claim;
+    const token = this.#tokens.reserve(tokenCount, minToken);
+    const details = { ...(process && { process }), ...(lingers && { lingers }) };
+    const newcomer: StoredClaim = { id, units, capacity, label, token, held, ttl, ...details };
+    this.#claims.join(newcomer, held ? ttl : placeTtlOf(claim));
+    return held ? { granted: true, token, validFor: ttl } : this.#claims.refusal(newcomer);
+  }
+
+  /** This attempt may be an old message. So the hold does not expire sooner than a renewal has confirmed. */
+  #confirm(mine: StoredClaim, { ttl, minToken = 0n, tokenCount }: Claim): Grant {
+    this.#claims.revive(mine, Math.max(this.#claims.time.remaining(mine), ttl));
+    if (minToken > mine.token) {
+      mine.token = minToken;
+      this.#tokens.pass(minToken + BigInt(tokenCount) - 1n);
+    }
+    return { granted: true, token: mine.token, validFor: ttl };
+  }
+
+  #wait(mine: StoredClaim, claim: Claim): Refusal {
+    const { time } = this.#claims;
+    const life = placeTtlOf(claim);
+    if (time.remaining(mine) < life * (1 - (time.fresh ?? 0))) this.#claims.revive(mine, life);
+    const refusal = this.#claims.refusal(mine);
+    if (!claim.queue) this.#claims.leave(mine);
+    return refusal;
+  }
+
+  #keep(record: KeyRecord | undefined): void {
+    this.#record = record;
+    this.#claims.changed = true;
+  }
+}

@@ -1,0 +1,108 @@
+import { Tally, type Units } from '../../core/contract/admission.ts';
+import type { Refusal } from '../../core/contract/backend.ts';
+import type { QueueTime, StoredClaim } from './stored-queue.ts';
+
+/** Claims in their order, under the one rule. */
+export class QueuedClaims {
+  /** Claims that were admitted because others left or expired. */
+  readonly admitted: StoredClaim[] = [];
+  changed = false;
+  time!: QueueTime;
+  /** No claim expires before this time. */
+  firstExpiry = Number.NEGATIVE_INFINITY;
+  /** The claims that hold are the first ones. They are counted, so that a step costs the same in a long queue as in a short one. */
+  readonly #held = new Map<string, StoredClaim>();
+  readonly #waiting = new Map<string, StoredClaim>();
+  readonly #tally = new Tally();
+
+  constructor(claims: Iterable<StoredClaim>) {
+    for (const claim of claims) this.#place(claim);
+  }
+
+  get size(): number {
+    return this.#held.size + this.#waiting.size;
+  }
+
+  *[Symbol.iterator](): Generator<StoredClaim, void, undefined> {
+    yield* this.#held.values();
+    yield* this.#waiting.values();
+  }
+
+  find(id: string): StoredClaim | undefined {
+    return this.#held.get(id) ?? this.#waiting.get(id);
+  }
+
+  /** Removes what has expired by now. */
+  at(time: QueueTime): void {
+    this.time = time;
+    if (time.now < this.firstExpiry) return;
+    this.firstExpiry = Number.POSITIVE_INFINITY;
+    // All leave before the next is admitted, since that one may have expired, too.
+    for (const claim of this) {
+      const remaining = time.remaining(claim);
+      if (remaining <= 0) this.#remove(claim);
+      else this.#expects(remaining);
+    }
+    this.#admit();
+  }
+
+  /** Whether one more claim would be admitted. */
+  admits(claim: Units): boolean {
+    return this.#waiting.size === 0 && this.#tally.fits(claim);
+  }
+
+  /** @param life ms */
+  join(claim: StoredClaim, life: number): void {
+    this.#place(claim);
+    this.revive(claim, life);
+  }
+
+  revive(claim: StoredClaim, life: number): void {
+    this.time.revive(claim, life);
+    this.#expects(life);
+    this.changed = true;
+  }
+
+  /** Removes a claim that is there. */
+  leave(claim: StoredClaim): void {
+    this.#remove(claim);
+    this.changed = true;
+    this.#admit();
+  }
+
+  /** @param mine the claim that is refused, if it has a place */
+  refusal(mine?: StoredClaim): Refusal {
+    let [ahead, retryAfter] = [0, Number.POSITIVE_INFINITY];
+    for (const claim of this) {
+      if (claim === mine) break;
+      ahead++;
+      retryAfter = Math.min(retryAfter, this.time.remaining(claim));
+    }
+    return { granted: false, ahead, retryAfter: Math.max(0, retryAfter) };
+  }
+
+  /** Claims that are admitted now have their whole lease from now on. */
+  #admit(): void {
+    for (const claim of this.#waiting.values()) {
+      if (!this.#tally.fits(claim)) return;
+      this.#waiting.delete(claim.id);
+      claim.held = true;
+      this.join(claim, claim.ttl);
+      this.admitted.push(claim);
+    }
+  }
+
+  #place(claim: StoredClaim): void {
+    if (claim.held) this.#tally.add(claim);
+    (claim.held ? this.#held : this.#waiting).set(claim.id, claim);
+  }
+
+  #remove(claim: StoredClaim): void {
+    if (this.#held.delete(claim.id)) this.#tally.remove(claim);
+    else this.#waiting.delete(claim.id);
+  }
+
+  #expects(remaining: number): void {
+    this.firstExpiry = Math.min(this.firstExpiry, this.time.now + remaining);
+  }
+}

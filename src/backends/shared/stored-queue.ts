@@ -1,0 +1,113 @@
+import type { Units } from '../../core/contract/admission.ts';
+import { type KeyRecord, readRecord, writeRecord } from './record.ts';
+
+/** A claim as it stands in the queue of its key. */
+export interface StoredClaim extends Units {
+  readonly id: string;
+  readonly label: string;
+  token: bigint;
+  /** Whether the rule has admitted it. That is stored, because a hold lives longer than a place. */
+  held: boolean;
+  /** The time for which it lives as a hold without a sign of life, ms. */
+  ttl: number;
+  /** When it joined, by the engine's clock. */
+  joined?: number;
+  /** When it expires, by the engine's clock. */
+  expires?: number;
+  /** Where the engine has no clock: a number that grows with every sign of life. */
+  beat?: number;
+  /** Then also: the time for which the last sign of life is good, ms. */
+  life?: number;
+  /** Then also: others have seen the last sign of life unmoved for so long, at least, before this was written, ms. */
+  watched?: number | undefined;
+  /** The address of its process, where the engine notifies processes. */
+  readonly process?: string;
+  /** The hold outlives its process. */
+  readonly lingers?: boolean;
+}
+
+/** What an engine stores of a key: its claims in order, and what memos know of it. */
+export interface StoredQueue {
+  readonly claims?: Iterable<StoredClaim>;
+  readonly record?: KeyRecord | undefined;
+}
+
+/** How a step tells time, and what a sign of life is. */
+export interface QueueTime {
+  /** ms. */
+  readonly now: number;
+  /** A place whose last sign of life is no older than this part of its life needs no other: then a question of its claim changes nothing. */
+  readonly fresh?: number;
+  /** Gives the ms until the claim expires; 0 or less when it has. */
+  remaining(claim: StoredClaim): number;
+  /** Notes a sign of life that is good for so many ms. The first one of a claim is also the time at which it joined. */
+  revive(claim: StoredClaim, life: number): void;
+}
+
+/** The time of an engine that has a clock. */
+export class EngineTime implements QueueTime {
+  readonly now: number;
+  readonly #latest: number;
+
+  /**
+   * @param now the earliest that the clock may show now: so an expiry is late rather than early
+   * @param latest the latest that it may show now
+   */
+  constructor(now: number, latest: number = now) {
+    this.now = now;
+    this.#latest = latest;
+  }
+
+  remaining({ expires = this.now }: Pick<StoredClaim, 'expires'>): number {
+    return expires - this.now;
+  }
+
+  revive(claim: StoredClaim, life: number): void {
+    claim.joined ??= this.#latest;
+    claim.expires = this.#latest + life;
+  }
+}
+
+/** The tokens of a queue: each is higher than all that came before it. */
+export interface Tokens {
+  /** Reserves so many in a row. @returns the first, which is no lower than `min` */
+  reserve(count: number, min: bigint): bigint;
+  /** Makes all later ones higher than this one. */
+  pass(token: bigint): void;
+}
+
+/** Tokens from the highest one that was given or reserved. */
+export class TokenCounter implements Tokens {
+  last: bigint;
+
+  constructor(last: bigint) {
+    this.last = last;
+  }
+
+  reserve(count: number, min: bigint): bigint {
+    const first = min > this.last ? min : this.last + 1n;
+    this.last = first + BigInt(count) - 1n;
+    return first;
+  }
+
+  pass(token: bigint): void {
+    if (token > this.last) this.last = token;
+  }
+}
+
+/** A queue as JSON. */
+export interface QueueJson {
+  readonly claims: readonly (Omit<StoredClaim, 'token'> & { readonly token: string })[];
+  readonly record?: string;
+}
+
+export const jsonOf = ({ claims = [], record }: StoredQueue): QueueJson => ({
+  claims: Array.from(claims, (claim) => ({ ...claim, token: `${claim.token}` })),
+  ...(record && { record: writeRecord(record) }),
+});
+
+/** @throws LockError `LOCK_INVALID` where a memo keeps a value in a format that this version does not know */
+export const queueOf = ({ claims, record }: QueueJson): StoredQueue => ({
+  claims: claims.map((claim) => ({ ...claim, token: BigInt(claim.token) })),
+  ...(record !== undefined && { record: readRecord(record) }),
+});
