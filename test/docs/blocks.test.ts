@@ -8,7 +8,7 @@ import { blocksOf } from './block.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 // A page in Chinese has the same blocks: `test/site/chinese.test.ts` compares them.
 const pages = ['*.md', 'docs/**/*.md']
-  .flatMap((glob) => globSync(glob, { cwd: root }))
+  .flatMap((glob) => globSync(glob, { cwd: root, exclude: ['**/node_modules/**'] }))
   .filter((page) => !page.endsWith('.zh-CN.md'))
   .sort();
 const nameOf = (page: string, heading: string, nth: number): string => `${page} | ${heading} | ${nth}`;
