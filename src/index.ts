@@ -1,32 +1,8 @@
-export { ALL_UNITS, admitted, isExclusive, type Units } from './core/contract/admission.ts';
-export type {
-  Attempt,
-  Backend,
-  Claim,
-  Finding,
-  Grant,
-  Handle,
-  Hints,
-  Listing,
-  NewValue,
-  QueueEntry,
-  Refinements,
-  Refusal,
-  Release,
-  Renewal,
-  StoredValue,
-  Traits,
-  ValueCondition,
-  ValueRecord,
-  Values,
-  Wake,
-} from './core/contract/backend.ts';
-export { PLACE_TTL_MS } from './core/contract/backend.ts';
-export { type Clock, systemClock } from './core/contract/clock.ts';
+export type { Backend, Finding, Listing, QueueEntry } from './core/contract/backend.ts';
+export type { Clock } from './core/contract/clock.ts';
 export type { Duration } from './core/contract/duration.ts';
 export { isLockError, LockError, type LockErrorCode } from './core/contract/errors.ts';
 export type { ForcedEvent, LockEvent, LockType } from './core/contract/events.ts';
-export { placeTtlOf } from './core/contract/lengths.ts';
 export type { Adaptive, HandOff, LockOptions, Spin } from './core/contract/options.ts';
 export type { Enclosing, Origin } from './core/contract/origin.ts';
 export type { AnyLease, Lease, LeaseRecord, SharedLease } from './core/holds/lease.ts';

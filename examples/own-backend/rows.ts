@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Backend } from '../../src/index.ts';
+import type { Backend } from '../../src/backend.ts';
 
 /** ms by the engine's own clock: no other is ever compared. */
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addressOf, anchorOf, root } from '../pages.ts';
 import { pageOf, placesOf, titleOf } from './markdown.ts';
-import { GENERATED, pageFor, partsOf, type Subpath, subpaths } from './subpaths.ts';
+import { GENERATED, pageFor, type Subpath, subpaths } from './subpaths.ts';
 
 export interface Reference {
   /** As in the navigation. */
@@ -21,7 +21,7 @@ function addressesOf(all: readonly Subpath[]): Map<string, string> {
 }
 
 export function writeReference(): Reference {
-  const all = partsOf(subpaths());
+  const all = subpaths();
   const places = placesOf(all);
   rmSync(join(root, GENERATED), { recursive: true, force: true });
   mkdirSync(join(root, GENERATED), { recursive: true });

@@ -65,18 +65,13 @@ function told(each: Declaration, link: (name: string) => string | undefined, com
     .join('\n\n');
 }
 
-export const titleOf = ({ name, part }: Subpath): string => (part ? `${name}: for authors of backends` : name);
+export const titleOf = ({ name }: Subpath): string => name;
 
-function introOf(subpath: Subpath, all: readonly Subpath[]): string {
-  const { name, part } = subpath;
-  if (part)
-    return `What \`${name}\` exports for those who [write a backend](../../../docs/guides/write-your-own-backend.md) or wrap one.`;
-  const other = all.find((one) => one.name === name && one.part);
-  const more = other
-    ? ` What only authors of backends need is on [a page of its own](${basename(pageFor(other))}).`
-    : '';
-  return `What \`${name}\` exports, from its declarations. Defaults and bounds are in the text.${more}`;
-}
+const introOf = ({ name }: Subpath): string => {
+  const start = `What \`${name}\` exports, from its declarations. Defaults and bounds are in the text.`;
+  if (name !== 'holdfast/backend') return start;
+  return `${start} It is for those who [write a backend](../../../docs/guides/write-your-own-backend.md) or wrap one.`;
+};
 
 export function pageOf(subpath: Subpath, all: readonly Subpath[], places: Places): string {
   const to = (place: Subpath, name: string) => {
@@ -94,5 +89,5 @@ export function pageOf(subpath: Subpath, all: readonly Subpath[], places: Places
       ? told(each, link, (code) => withImports(code, subpath, all))
       : `## ${each.name}\n\nThe same as ${to(place, each.name)} of \`${place.name}\`.`;
   });
-  return [`# ${titleOf(subpath)}`, introOf(subpath, all), ...sections].join('\n\n').concat('\n');
+  return [`# ${titleOf(subpath)}`, introOf(subpath), ...sections].join('\n\n').concat('\n');
 }

@@ -8,15 +8,13 @@ import { type Declaration, exportsOf } from './declarations.ts';
 export interface Subpath {
   /** `holdfast/redis`. */
   readonly name: string;
-  /** Of the main subpath: what only authors of backends need has a page of its own. */
-  readonly part?: 'authors';
   readonly exports: readonly Declaration[];
 }
 
 /** The page of a subpath, as a path from the top of the repository; it is written when the site is built. */
 export const GENERATED = 'site/reference/pages';
 
-/** What readers look for first; what only authors of backends need follows. */
+/** What readers look for first. */
 const FIRST = [
   'createLocks',
   'Locks',
@@ -34,25 +32,8 @@ const firstFirst = (all: readonly Declaration[]): Declaration[] => {
   return all.toSorted((a, b) => rank(a) - rank(b));
 };
 
-export const pageFor = ({ name, part }: Pick<Subpath, 'name' | 'part'>): string =>
-  `${GENERATED}/${part ? 'backends' : name.replace(/^holdfast\/(?=.)/, '').replaceAll('/', '-')}.md`;
-
-/** Exports of the main subpath that a backend is written with, or that only a backend gets and gives. */
-const FOR_AUTHORS = new Set(
-  `ALL_UNITS admitted isExclusive Units Attempt Backend Claim Grant Handle Hints Refusal Release Renewal Traits PLACE_TTL_MS placeTtlOf
-  systemClock`.split(/\s+/),
-);
-
-/** What has a page: each subpath, and a part of the main one. */
-export const partsOf = (all: readonly Subpath[]): Subpath[] =>
-  all.flatMap((subpath) => {
-    if (subpath.name !== 'holdfast') return [subpath];
-    const isForAuthors = ({ name }: Declaration): boolean => FOR_AUTHORS.has(name);
-    return [
-      { ...subpath, exports: subpath.exports.filter((each) => !isForAuthors(each)) },
-      { ...subpath, part: 'authors' as const, exports: subpath.exports.filter(isForAuthors) },
-    ];
-  });
+export const pageFor = ({ name }: Pick<Subpath, 'name'>): string =>
+  `${GENERATED}/${name.replace(/^holdfast\/(?=.)/, '').replaceAll('/', '-')}.md`;
 
 export function subpaths(): Subpath[] {
   const types = join(root, '.tmp', `types-${process.pid}`);

@@ -14,6 +14,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   once: ['core', 'primitives', 'leading', 'memo'],
   waits: ['core'],
   locks: ['core', 'primitives', 'leading', 'memo', 'once', 'waits'],
+  backend: ['core'],
   index: ['core', 'primitives', 'leading', 'memo', 'once', 'waits', 'locks'],
   decorator: ['core', 'primitives', 'memo', 'locks', 'index'],
   // Like fence, it speaks to the caller's own Redis client or SQL connection, by the ports that are there for that.

@@ -9,6 +9,7 @@ const refusals = Object.fromEntries(
 export const USES: Readonly<Record<string, string>> = {
   ...refusals,
   '.': `(await take(it.createLocks(memory()))) === 1n`,
+  './backend': `it.admitted([{ units: 1, capacity: 2 }, { units: 2, capacity: 2 }]) === 1`,
   './memory': `(await take(createLocks(it.memory()))) === 1n`,
   './file': `(await take(createLocks(it.file({ path: 'used.db' })))) > 0n`,
   './register': `isLockError(thrown(() => it.register({})))`,
