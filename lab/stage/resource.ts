@@ -1,4 +1,4 @@
-import { memoryFence } from '../../src/fence/memory.ts';
+import { memoryFence } from '../../src/fence/fence.ts';
 import type { Choice } from '../../test/simulation/choice.ts';
 import { Process } from '../../test/simulation/process.ts';
 import type { World } from '../../test/simulation/world.ts';

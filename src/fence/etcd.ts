@@ -1,7 +1,6 @@
-import type { EtcdOptions } from '../backends/etcd/options.ts';
-import { open } from '../backends/etcd/options.ts';
+import { type EtcdOptions, open } from '../backends/etcd/options.ts';
 import type { Client } from '../backends/etcd/wire/client.ts';
-import { get, ifUnchanged, type Op, put } from '../backends/etcd/wire/ops.ts';
+import { get, ifUnchanged, type Op, put } from '../backends/etcd/wire/messages.ts';
 import { invalid, isLockError, LockError, shown } from '../core/contract/errors.ts';
 import { checkKey } from '../core/contract/key.ts';
 import { checkToken, type Fence, fencedError } from './fence.ts';

@@ -1,8 +1,7 @@
 export type { EtcdOptions } from '../backends/etcd/options.ts';
-export type { DialectName } from '../transaction/dialect.ts';
-export type { Query } from '../transaction/query.ts';
+export type { DialectName, Query } from '../transaction/query.ts';
 export { type EtcdFence, type EtcdPut, etcdFence } from './etcd.ts';
 export type { Fence } from './fence.ts';
-export { type MemoryFence, memoryFence } from './memory.ts';
+export { type MemoryFence, memoryFence } from './fence.ts';
 export { type RedisFence, type RedisFenceOptions, redisFence } from './redis.ts';
 export { type FenceFragments, fenceColumn, type SqlFence, type SqlFenceOptions, sqlFence } from './sql.ts';

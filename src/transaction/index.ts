@@ -1,5 +1,12 @@
-export type { DialectName } from './dialect.ts';
 export { type KeepOptions, type KeepResult, keepIn } from './keep.ts';
-export { type ChangeOptions, changeRow, type RetryOptions, retryStale, STALE } from './optimistic.ts';
-export { type LockFreeOptions, type LockRowOptions, lockFree, lockRow } from './pessimistic.ts';
-export type { Query, Row } from './query.ts';
+export type { DialectName, Query, Row } from './query.ts';
+export { type RetryOptions, retryStale } from './retry.ts';
+export {
+  type ChangeOptions,
+  changeRow,
+  type LockFreeOptions,
+  type LockRowOptions,
+  lockFree,
+  lockRow,
+  STALE,
+} from './rows.ts';

@@ -1,12 +1,21 @@
 import { invalid, LockError, quoted } from '../core/contract/errors.ts';
 import { checkKey } from '../core/contract/key.ts';
-import { checkGiven, namesOf } from '../core/contract/options.ts';
+import { namesOf } from '../core/contract/options.ts';
 import { fromText, type Refused, toText } from '../memo/encoding.ts';
 import { fingerprint } from '../memo/fingerprint.ts';
 import { checkMatch } from '../memo/inquiry.ts';
 import { decoded, encoded, unkeepable } from '../memo/value.ts';
-import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
-import { checkQuery, codesOf, type Query, type Row, recordsOf, Text, translateError } from './query.ts';
+import {
+  checkCall,
+  codesOf,
+  type Dialect,
+  type DialectName,
+  type Query,
+  type Row,
+  recordsOf,
+  Text,
+  translated,
+} from './query.ts';
 
 /** Where a result is kept, and of what request it is. */
 export interface KeepOptions<T = unknown> {
@@ -59,17 +68,16 @@ export async function keepIn<T>(
   options: KeepOptions<T>,
   fn: () => Promise<T> | T,
 ): Promise<KeepResult<T>> {
-  checkQuery(query, 'keepIn');
-  checkGiven(options, KEEP, 'the options of keepIn');
-  const { dialect: backend, key, encode = toText, decode = fromText as (text: string) => T } = options;
+  const dialect = checkCall('keepIn', query, options, KEEP);
+  const { key, table, encode = toText, decode = fromText as (text: string) => T } = options;
   if (typeof fn !== 'function') throw invalid('keepIn() needs a function that does the work', key);
   const mark = fingerprint(options, checkKey(key));
-  const row = new ResultRow(query, options, mark);
+  const row = new ResultRow(query, dialect, table, key);
   await row.assertTransaction();
-  const kept = await row.take();
+  const kept = await row.take(mark);
   if (kept) {
-    checkMatch({ key, match: mark }, String(kept.mark), backend);
-    if (kept.value === null) throw unfinished(key, backend);
+    checkMatch({ key, match: mark }, String(kept.mark), dialect.name);
+    if (kept.value === null) throw unfinished(key, dialect.name);
     return { value: decoded({ key, decode }, String(kept.value)), ran: false };
   }
   try {
@@ -83,20 +91,18 @@ export async function keepIn<T>(
   }
 }
 
-type Place = Pick<KeepOptions, 'dialect' | 'table' | 'key'>;
-
 /** The row of one key. */
 class ResultRow {
   readonly #query: Query;
   readonly #dialect: Dialect;
-  readonly #options: Place;
-  readonly #mark: string;
+  readonly #table: string;
+  readonly #key: string;
 
-  constructor(query: Query, options: Place, mark: string) {
+  constructor(query: Query, dialect: Dialect, table: string, key: string) {
     this.#query = query;
-    this.#dialect = dialectOf(options.dialect);
-    this.#options = options;
-    this.#mark = mark;
+    this.#dialect = dialect;
+    this.#table = table;
+    this.#key = key;
   }
 
   /** Without a transaction the key would be committed before the work is done. Then the server does not find the savepoint. */
@@ -108,25 +114,23 @@ class ResultRow {
         .map((code) => REFUSALS[code])
         .find(Boolean);
       if (message === undefined) throw error;
-      throw new LockError('LOCK_INVALID', message, { key: this.#options.key, cause: error });
+      throw new LockError('LOCK_INVALID', message, { key: this.#key, cause: error });
     }
   }
 
   /** Takes the key for this transaction. @returns the row that is there already */
-  async take(): Promise<Row | undefined> {
-    const { table, key } = this.#options;
-    const insert = this.#text();
-    const columns = ['key', 'mark'].map((name) => insert.name(name)).join(', ');
-    const sql = `INSERT INTO ${insert.name(table)} (${columns}) VALUES (${insert.value(key)}, ${insert.value(this.#mark)})`;
+  async take(mark: string): Promise<Row | undefined> {
+    const key = this.#key;
     return this.#translated(async () => {
-      if (await this.#isInserted(sql, insert.params)) return undefined;
-      const select = this.#text();
-      const found = ['mark', 'value'].map((name) => select.name(name)).join(', ');
-      const where = select.where({ key });
-      const text = `SELECT ${found} FROM ${select.name(table)}${where}${this.#dialect.keep.latest}`;
-      const [row] = recordsOf(await this.#query(text, select.params));
+      const values = new Text(this.#dialect);
+      const into = `${values.name(this.#table)} (${values.names(['key', 'mark'])})`;
+      const insert = `INSERT INTO ${into} VALUES (${values.value(key)}, ${values.value(mark)})`;
+      if (await this.#isInserted(insert, values.params)) return undefined;
+      const text = new Text(this.#dialect);
+      const found = `SELECT ${text.names(['mark', 'value'])} FROM ${text.name(this.#table)}${text.where({ key })}`;
+      const [row] = recordsOf(await this.#query(found + this.#dialect.keep.latest, text.params));
       if (row) return row;
-      throw new LockError('LOCK_DEADLOCK', `${quoted(key)} was taken away while it was read: begin anew`, { key });
+      throw new LockError('LOCK_DEADLOCK', `${quoted(key)} was taken away while it was read: begin again`, { key });
     });
   }
 
@@ -142,32 +146,21 @@ class ResultRow {
   }
 
   async write(value: string): Promise<void> {
-    const { table, key } = this.#options;
-    const update = this.#text();
-    const set = `${update.name('value')} = ${update.value(value)}`;
-    const sql = `UPDATE ${update.name(table)} SET ${set}${update.where({ key })}`;
-    await this.#translated(() => this.#query(sql, update.params));
+    const text = new Text(this.#dialect);
+    const set = `UPDATE ${text.name(this.#table)} SET ${text.name('value')} = ${text.value(value)}`;
+    const sql = set + text.where({ key: this.#key });
+    await this.#translated(() => this.#query(sql, text.params));
   }
 
   /** A caller that commits in spite of an error must leave no key without a result. A transaction that has failed takes no statement. */
   async giveUp(): Promise<void> {
-    const { table, key } = this.#options;
-    const remove = this.#text();
-    const sql = `DELETE FROM ${remove.name(table)}${remove.where({ key })}`;
-    await this.#query(sql, remove.params).catch(() => {});
+    const text = new Text(this.#dialect);
+    const sql = `DELETE FROM ${text.name(this.#table)}${text.where({ key: this.#key })}`;
+    await this.#query(sql, text.params).catch(() => {});
   }
 
-  #text(): Text {
-    return new Text(this.#dialect);
-  }
-
-  async #translated<R>(act: () => Promise<R>): Promise<R> {
-    const { table, dialect } = this.#options;
-    try {
-      return await act();
-    } catch (error) {
-      throw translateError(error, this.#dialect, dialect, `keeping a result in ${table}`);
-    }
+  #translated<R>(act: () => Promise<R>): Promise<R> {
+    return translated(this.#dialect, `keeping a result in ${this.#table}`, act);
   }
 }
 

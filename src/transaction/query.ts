@@ -1,5 +1,63 @@
 import { invalid, isLockError, LockError, shown } from '../core/contract/errors.ts';
-import type { Dialect, DialectName } from './dialect.ts';
+import { checkGiven, type OptionNames } from '../core/contract/options.ts';
+
+/** Which SQL a database speaks. */
+export type DialectName = 'postgres' | 'mysql' | 'mariadb';
+
+/** The differences between the servers, as data. */
+export interface Dialect {
+  readonly name: DialectName;
+  readonly quote: string;
+  /** The nth placeholder, from 1. */
+  readonly mark: (n: number) => string;
+  /** How a row is made once. */
+  readonly keep: {
+    /** Ends an INSERT that gives a row unless one is there; empty: the server refuses a second row, and the transaction goes on. */
+    readonly unlessThere: string;
+    /** Ends a SELECT: it gives what was committed last, also where the transaction reads from an older snapshot. */
+    readonly latest: string;
+  };
+  /** Meanings of errors, by SQLSTATE or error number. */
+  readonly errors: Readonly<Record<string, 'LOCK_TIMEOUT' | 'LOCK_DEADLOCK'>>;
+}
+
+/** ER_LOCK_WAIT_TIMEOUT, NOWAIT, ER_QUERY_TIMEOUT, and ER_STATEMENT_TIMEOUT of MariaDB. */
+const TIMEOUTS_OF_MYSQL = {
+  1205: 'LOCK_TIMEOUT',
+  3572: 'LOCK_TIMEOUT',
+  3024: 'LOCK_TIMEOUT',
+  1969: 'LOCK_TIMEOUT',
+} as const;
+
+const ofMysql = (name: DialectName): Dialect => ({
+  name,
+  quote: '`',
+  mark: () => '?',
+  // INSERT IGNORE would take other errors for a row that is there.
+  keep: { unlessThere: '', latest: ' LOCK IN SHARE MODE' },
+  errors: { ...TIMEOUTS_OF_MYSQL, 1213: 'LOCK_DEADLOCK' },
+});
+
+const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
+  postgres: {
+    name: 'postgres',
+    quote: '"',
+    mark: (n) => `$${n}`,
+    keep: { unlessThere: ' ON CONFLICT DO NOTHING RETURNING 1 AS made', latest: '' },
+    // The caller's own limit may end a statement, too. Only lockRow can tell which limit it was (CANCELLED).
+    errors: { '55P03': 'LOCK_TIMEOUT', '40P01': 'LOCK_DEADLOCK' },
+  },
+  mysql: ofMysql('mysql'),
+  mariadb: ofMysql('mariadb'),
+};
+
+/** @throws LockError `LOCK_INVALID` */
+export function dialectOf(name: DialectName): Dialect {
+  if (!Object.hasOwn(DIALECTS, name)) {
+    throw invalid(`dialect is ${shown(name)}; it must be one of ${Object.keys(DIALECTS).join(', ')}`);
+  }
+  return DIALECTS[name];
+}
 
 /**
  * Runs one statement inside your transaction and returns what the driver returns: pg's result, mysql2's pair, or the rows of
@@ -54,11 +112,18 @@ function countOf(result: unknown): number | undefined {
   return countOf(first) ?? countOf(second); // mysql2: the header comes first; Sequelize on PostgreSQL: second
 }
 
-/** @throws LockError `LOCK_INVALID` if `query` is no function */
-export function checkQuery(query: unknown, taker: string): void {
+/** Checks what a caller gave to the function `taker`. @throws LockError `LOCK_INVALID` */
+export function checkCall(
+  taker: string,
+  query: unknown,
+  options: { readonly dialect: DialectName },
+  known: OptionNames,
+): Dialect {
   if (typeof query !== 'function') {
     throw invalid(`${taker}() needs a function that runs a statement in your transaction, not ${shown(query)}`);
   }
+  checkGiven(options, known, `the options of ${taker}`);
+  return dialectOf(options.dialect);
 }
 
 /** @throws LockError `LOCK_INVALID` if `columns` is no object */
@@ -96,6 +161,10 @@ export class Text {
     if (value === undefined) throw invalid('a value is undefined; null stands for NULL');
     this.params.push(value as never);
     return this.#dialect.mark(this.params.length);
+  }
+
+  names(names: readonly string[]): string {
+    return names.map((name) => this.name(name)).join(', ');
   }
 
   /** ` WHERE …`: every column has the given value; null means IS NULL. */
@@ -137,16 +206,20 @@ export async function waitUntilMade(creation: Promise<unknown>): Promise<void> {
   });
 }
 
-/** Turns the server's lock errors into ours. Other errors stay as they are. */
-export function translateError(error: unknown, dialect: Dialect, backend: DialectName, what: string): unknown {
-  if (isLockError(error)) return error;
-  const ours = codesOf(error)
-    .map((code) => dialect.errors[code])
-    .find(Boolean);
-  if (!ours) return error;
-  const advice = {
-    LOCK_TIMEOUT: 'others have the row locked; roll back, or try again later',
-    LOCK_DEADLOCK: 'two transactions waited for each other; roll back and begin anew, and lock rows in one order',
-  }[ours as 'LOCK_TIMEOUT' | 'LOCK_DEADLOCK'];
-  return new LockError(ours, `${what} on ${backend}: ${advice}`, { backend, cause: error });
+const ADVICE = {
+  LOCK_TIMEOUT: 'others have the row locked; roll back, or try again later',
+  LOCK_DEADLOCK: 'two transactions waited for each other; roll back and begin again, and lock rows in one order',
+} as const;
+
+/** Does what `what` says. The server's lock errors become ours; other errors stay as they are. */
+export async function translated<T>({ name, errors }: Dialect, what: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    const ours = codesOf(error)
+      .map((code) => errors[code])
+      .find(Boolean);
+    if (isLockError(error) || !ours) throw error;
+    throw new LockError(ours, `${what} on ${name}: ${ADVICE[ours]}`, { backend: name, cause: error });
+  }
 }

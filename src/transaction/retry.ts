@@ -1,0 +1,68 @@
+import { type Clock, systemClock } from '../core/contract/clock.ts';
+import { milliseconds } from '../core/contract/duration.ts';
+import { counted, invalid, isLockError, LockError, shown } from '../core/contract/errors.ts';
+import { checkNames, namesOf, whole } from '../core/contract/options.ts';
+import { sleep } from '../core/contract/promises.ts';
+import { codesOf } from './query.ts';
+import { STALE } from './rows.ts';
+
+const MAX_PAUSE_MS = 1_000;
+
+/** How often and when to try again. */
+export interface RetryOptions {
+  /** Tries in all, 1 to 100. Default 5. */
+  readonly attempts?: number;
+  /** The longest first pause, ms. It doubles with each try, up to a second. Each pause is random below it. Default 20. */
+  readonly pause?: number;
+  /** Ends the tries, also in a pause. */
+  readonly signal?: AbortSignal;
+  /** Time and randomness. Default: the machine's. */
+  readonly clock?: Clock;
+}
+
+const RETRY = namesOf<RetryOptions>({ attempts: true, pause: true, signal: true, clock: true });
+
+/**
+ * Runs `fn` again while it returns `STALE`, or while its transaction fails because others came first (a deadlock, a serialization
+ * failure). Each time `fn` begins and ends a transaction of its own, and reads again in it.
+ * @throws LockError `LOCK_TIMEOUT` when it was stale every time, `LOCK_ABORTED`, and any other error of `fn`
+ * @example
+ * const paid = { dialect: 'postgres', table: 'orders', where: { id: 42 }, set: { state: 'paid' } } as const;
+ * await retryStale(() =>
+ *   inTransaction(async (query) => {
+ *     const { rows } = await query('SELECT version FROM orders WHERE id = 42', []);
+ *     return changeRow(query, { ...paid, version: rows[0].version });
+ *   }),
+ * );
+ */
+export async function retryStale<T>(
+  fn: (attempt: number) => Promise<T | typeof STALE>,
+  options: RetryOptions = {},
+): Promise<T> {
+  if (typeof fn !== 'function') throw invalid(`retryStale() needs a function, not ${shown(fn)}`);
+  checkNames(options, RETRY, 'the options of retryStale');
+  const { attempts = 5, pause = 20, signal, clock = systemClock } = options;
+  whole(attempts, 'attempts', 1, 100);
+  milliseconds(pause, 'pause');
+  let cause: unknown;
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    if (signal?.aborted) throw new LockError('LOCK_ABORTED', 'the signal ended the tries', { cause: signal.reason });
+    try {
+      const result = await fn(attempt);
+      if (result !== STALE) return result;
+    } catch (error) {
+      if (!isOvertaken(error)) throw error;
+      cause = error;
+    }
+    const longest = Math.min(pause * 2 ** (attempt - 1), Math.max(pause, MAX_PAUSE_MS));
+    if (attempt < attempts && !signal?.aborted) await sleep(clock, clock.random() * longest, signal);
+  }
+  const message = `the row changed ${counted(attempts, 'time')} before it could be written: try again later`;
+  throw new LockError('LOCK_TIMEOUT', message, { cause });
+}
+
+/** PostgreSQL's serialization failure and deadlock, MySQL's deadlock, MariaDB's ER_CHECKREAD. */
+const OVERTAKEN = ['40001', '40P01', '1213', '1020'];
+
+const isOvertaken = (error: unknown): boolean =>
+  isLockError(error, 'LOCK_DEADLOCK') || codesOf(error).some((code) => OVERTAKEN.includes(code));
