@@ -61,3 +61,83 @@ export const RESERVE = -1;
 /** Whether a cell's own books are right. This holds at every moment, also while units move between other cells. */
 export const isBalanced = ({ put, in: moved, out, free, reserved, sold }: Cell): boolean =>
   put + moved - out === free + reserved + sold && free >= 0 && reserved >= 0;
+
+/** What can be asked of a cell. All but `send` may be repeated with the same values. */
+export type Step =
+  /** Makes the cell if it is missing, and raises its epoch. */
+  | { readonly op: 'open'; readonly epoch: number }
+  /** Puts in units from outside. */
+  | { readonly op: 'put'; readonly epoch: number; readonly id: string; readonly units: number }
+  | Take
+  | { readonly op: 'settle'; readonly id: string; readonly to: 'sold' | 'cancelled'; readonly token: string }
+  /** What is known of a request, and how many units a buyer has. */
+  | { readonly op: 'find'; readonly id: string; readonly buyer: string }
+  /** Moves up to `units` free units from here into the journal, unless a move to that cell is under way. */
+  | { readonly op: 'send'; readonly to: number; readonly units: number }
+  | { readonly op: 'receive'; readonly from: number; readonly seq: number; readonly units: number }
+  /** The move has arrived: removes it from the journal. */
+  | { readonly op: 'clear'; readonly to: number; readonly seq: number }
+  | { readonly op: 'look' }
+  /** For audits: adds up a portion of the requests, from the first one or from the `next` of the last portion. */
+  | { readonly op: 'tally'; readonly from?: string };
+
+export interface Take {
+  readonly op: 'take';
+  readonly epoch: number;
+  readonly id: string;
+  readonly buyer: string;
+  readonly units: number;
+  /** ms until the units come back by themselves; 0: sold at once. */
+  readonly ttl: number;
+  /** The most that a buyer may have; 0: no limit. */
+  readonly limit: number;
+  /** What the buyer has in other cells. */
+  readonly already: number;
+  /** Fencing token as digits; '' without a lock. */
+  readonly token: string;
+}
+
+export interface Reply {
+  /**
+   * `done`; or a status, which the request has already; or why it was refused: a `stale` epoch, a `fenced` token, a `reused` id,
+   * above the `limit`, too few units (`empty`), an `unknown` request, a `busy` move, a `missing` cell.
+   */
+  readonly is: 'done' | Status | 'stale' | 'fenced' | 'reused' | 'limit' | 'empty' | 'unknown' | 'busy' | 'missing';
+  /** The units of the request, its buyer, and when it runs out. */
+  readonly units?: number;
+  readonly buyer?: string;
+  readonly until?: number;
+  /** The time by the engine's clock. It comes with `until`. */
+  readonly now?: number;
+  /** Units the buyer has in this cell. */
+  readonly bought?: number;
+  /** The number of the move. */
+  readonly seq?: number;
+  readonly cell?: Cell;
+  /** Units of a portion of requests. */
+  readonly reserved?: number;
+  readonly sold?: number;
+  /** Where the next portion begins; there is none after the last one. */
+  readonly next?: string;
+  /** How many requests the portion has, and how many the cell has. Only where a portion may show one twice. */
+  readonly counted?: number;
+  readonly requests?: number;
+}
+
+/** What steps name, so that a store reads only that. */
+export function readsOf(steps: readonly Step[]): {
+  ids: string[];
+  buyers: string[];
+  opens: boolean;
+  tally: (Step & { op: 'tally' }) | undefined;
+} {
+  const counted = (step: Step): step is Step & { readonly buyer: string } =>
+    'buyer' in step && step.buyer !== '' && (step.op === 'find' || step.limit > 0);
+  const buyers = steps.filter(counted).map(({ buyer }) => buyer);
+  return {
+    ids: [...new Set(steps.flatMap((step) => ('id' in step ? [step.id] : [])))],
+    buyers: [...new Set(buyers)],
+    opens: steps.some(({ op }) => op === 'open'),
+    tally: steps.find((step) => step.op === 'tally'),
+  };
+}

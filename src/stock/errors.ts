@@ -1,5 +1,5 @@
 import { LockError } from '../core/contract/errors.ts';
-import type { Reply } from './step.ts';
+import type { Reply } from './cell.ts';
 
 /** Why a `StockError` was thrown: stable, for programs to compare. */
 export type StockErrorCode =

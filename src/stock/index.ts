@@ -1,11 +1,10 @@
-export type { Audit } from './audit.ts';
+export type { Audit } from './cells.ts';
 export { isStockError, StockError, type StockErrorCode } from './errors.ts';
-export type { Levels, Order, Reserved, ReserveOrder, Sale, SellOrder, Sold } from './order.ts';
+export type { Levels, Order, Reserved, ReserveOrder, Sale, SellOrder, Sold } from './input.ts';
 export type { Product } from './product.ts';
 export type { Rebalancing } from './rebalancer.ts';
 export { createStock, type ProductOptions, type Stock, type StockOptions } from './stock.ts';
 export type { StockStore } from './store.ts';
 export { memoryStock } from './stores/memory.ts';
 export { type RedisStockOptions, redisStock } from './stores/redis.ts';
-export { type SqlStock, type SqlStockOptions, sqlStock } from './stores/sql.ts';
-export { type SqliteStock, sqliteStock } from './stores/sqlite.ts';
+export { type SqliteStock, type SqlStock, type SqlStockOptions, sqliteStock, sqlStock } from './stores/sql.ts';

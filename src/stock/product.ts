@@ -1,14 +1,17 @@
 import { systemClock } from '../core/contract/clock.ts';
 import type { Locks } from '../locks.ts';
 import type { Mutex } from '../primitives/lock.ts';
-import { type Audit, auditOf } from './audit.ts';
-import { errorOf } from './errors.ts';
-import { checkCount, checkName, checkOptions, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
-import { LayoutCache } from './layout.ts';
-import { Cells, levelsOf } from './look.ts';
+import { RESERVE } from './cell.ts';
+import { type Audit, auditOf, Cells, levelsOf } from './cells.ts';
+import { errorOf, refusal, StockError } from './errors.ts';
 import {
+  checkCount,
   checkedOrder,
+  checkName,
+  checkOptions,
   type Levels,
+  MAX_SEGMENTS,
+  MAX_UNITS,
   ORDER,
   type Order,
   type Reserved,
@@ -17,11 +20,10 @@ import {
   type SellOrder,
   type Sold,
   ttlOf,
-} from './order.ts';
+} from './input.ts';
+import { LayoutCache } from './layout.ts';
 import { type Rebalancing, rebalance } from './rebalancer.ts';
-import { restock } from './restock.ts';
-import { sellUnderLock } from './sale.ts';
-import { Seller } from './seller.ts';
+import { Seller, sellUnderLock } from './seller.ts';
 import type { StockStore } from './store.ts';
 
 /** One product whose units are split over segments. Made by `createStock(…).create` or `.open`. */
@@ -166,5 +168,26 @@ export class Product {
     const locks = this.#locks;
     if (locks) return (part) => locks.mutex(`stock:${this.#cells.product}:${part}`);
     throw errorOf('STOCK_INVALID', this.name, `: to ${what}, give locks: createStock(store, { locks })`);
+  }
+}
+
+/**
+ * Puts units into the reserve, once for each `id`.
+ * @throws StockError `STOCK_CLOSED`, `STOCK_REQUEST_REUSED`
+ */
+export async function restock(cells: Cells, layouts: LayoutCache, id: string, units: number): Promise<void> {
+  let layout = await layouts.get();
+  for (;;) {
+    if (layout.closed) layout = await layouts.read();
+    if (layout.closed) {
+      const [found] = await cells.step(RESERVE, { op: 'find', id, buyer: '' });
+      if (found!.is === 'put' && found!.units === units) return; // before it was closed
+      const message = `restocking of ${JSON.stringify(cells.name)} was closed for good: sell what is left, or create another product`;
+      throw new StockError('STOCK_CLOSED', message, { product: cells.name });
+    }
+    const [reply] = await cells.step(RESERVE, { op: 'put', epoch: layout.epoch, id, units });
+    if (reply!.is === 'done' || reply!.is === 'put') return;
+    if (reply!.is !== 'stale') throw refusal(reply!, cells.name);
+    layout = await layouts.read();
   }
 }

@@ -3,10 +3,10 @@ import type { Duration } from '../core/contract/duration.ts';
 import { isLockError } from '../core/contract/errors.ts';
 import type { Mutex } from '../primitives/lock.ts';
 import { RESERVE } from './cell.ts';
+import { type Cells, type Look, transits } from './cells.ts';
 import { isStockError } from './errors.ts';
 import { checkCount, checkDuration, checkOptions, MAX_UNITS } from './input.ts';
 import type { LayoutCache } from './layout.ts';
-import { type Cells, type Look, transits } from './look.ts';
 
 /** How long the engine may be out of reach before the rebalancer throws, ms. */
 const TROUBLE = 60_000;

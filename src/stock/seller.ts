@@ -1,10 +1,10 @@
+import type { Mutex } from '../primitives/lock.ts';
+import { StepBatcher } from './batching.ts';
+import type { Reply, Step, Take } from './cell.ts';
+import type { Cells } from './cells.ts';
 import { errorOf, refusal } from './errors.ts';
-import type { LayoutCache } from './layout.ts';
-import type { Cells } from './look.ts';
-import type { CheckedOrder, Reserved } from './order.ts';
-import { formerHomes, homeOf } from './routing.ts';
-import type { Reply, Take } from './step.ts';
-import { StepBatcher } from './step-batcher.ts';
+import type { CheckedOrder, Reserved, Sale, SellOrder, Sold } from './input.ts';
+import { formerHomes, homeOf, type LayoutCache } from './layout.ts';
 import type { Layout } from './store.ts';
 import { Supply } from './supply.ts';
 
@@ -29,8 +29,9 @@ export class Seller {
 
   constructor(cells: Cells, layout: LayoutCache) {
     this.#cells = cells;
-    this.#crowds = new StepBatcher(cells);
-    this.#questions = new StepBatcher(cells);
+    const act = (cell: number, steps: Step[]): Promise<readonly Reply[]> => cells.step(cell, ...steps);
+    this.#crowds = new StepBatcher(act);
+    this.#questions = new StepBatcher(act);
     this.#supply = new Supply(cells, layout);
     this.#layout = layout;
   }
@@ -133,5 +134,35 @@ export class Seller {
     const remaining = Math.max(0, until! - now!);
     const ref = identity === '' ? `${segment}.${id}` : `${segment}.${identity}.${id}`;
     return { ref, units: units!, segment, remaining, repeated: is !== 'done' };
+  }
+}
+
+/** If the layout changed while it waited for the lock of the segment, another lock is the right one, and it begins again. */
+export async function sellUnderLock<T>(
+  seller: Seller,
+  lockOf: (segment: number) => Mutex,
+  { wait, signal }: SellOrder,
+  order: CheckedOrder,
+  work: (sale: Sale) => Promise<T> | T,
+): Promise<Sold<T>> {
+  for (;;) {
+    const segment = await seller.segmentOf(order);
+    const sold = await lockOf(segment).run<Sold<T> | undefined>(
+      async (lease) => {
+        const { token } = lease;
+        const kept = await seller.obtainAt(segment, order, `${token}`);
+        if (!kept || kept.remaining === 0) return kept;
+        let result: T;
+        try {
+          result = await work({ ...kept, token, signal: lease.signal });
+        } catch (error) {
+          await seller.settle(kept.ref, 'cancelled', `${token}`).catch(() => {}); // it runs out by itself
+          throw error;
+        }
+        return { ...(await seller.settle(kept.ref, 'sold', `${token}`)), repeated: false, result };
+      },
+      { wait, signal },
+    );
+    if (sold) return sold;
   }
 }

@@ -1,14 +1,12 @@
 import { systemClock } from '../core/contract/clock.ts';
 import type { Duration } from '../core/contract/duration.ts';
 import type { Locks } from '../locks.ts';
+import { Cells } from './cells.ts';
 import { errorOf, StockError } from './errors.ts';
 import { checkCount, checkDuration, checkName, checkOptions, checkShare, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
-import { afterNext } from './layout.ts';
-import { Cells } from './look.ts';
+import { afterNext, spread } from './layout.ts';
 import { Product } from './product.ts';
-import { spread } from './routing.ts';
-import type { StockStore } from './store.ts';
-import { withTimeout } from './store.ts';
+import { type StockStore, withTimeout } from './store.ts';
 
 /** Options of `createStock`. */
 export interface StockOptions {

@@ -1,10 +1,9 @@
 import { systemClock } from '../core/contract/clock.ts';
-import { RESERVE } from './cell.ts';
+import { MOST } from './batching.ts';
+import { RESERVE, type Reply, type Take } from './cell.ts';
+import { type Cells, isUnmoved, sourceFor, total, transits } from './cells.ts';
 import { soldOutError } from './errors.ts';
 import type { LayoutCache } from './layout.ts';
-import { type Cells, isUnmoved, sourceFor, total, transits } from './look.ts';
-import type { Reply, Take } from './step.ts';
-import { MOST } from './step-batcher.ts';
 
 /** The least to fetch at a time: the rest is for the next buyers. */
 const BATCH = 8;

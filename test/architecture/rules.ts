@@ -170,9 +170,9 @@ function tooNew(node: Node): string | undefined {
 const SPREADS: Readonly<Record<string, string>> = {
   'src/backends/redis/ioredis.ts': 'the client takes arguments; the core bounds what one request has',
   'src/backends/redis/ioredis-cluster.ts': 'the client takes arguments; the core bounds what one request has',
-  'src/stock/stores/sqlite.ts': 'the parameters of one statement',
+  'src/stock/stores/sql.ts': 'the parameters of one statement',
   'src/stock/stores/statements.ts': 'the parameters of one statement',
-  'src/stock/step-batcher.ts': 'at most MOST steps',
+  'src/stock/batching.ts': 'at most MOST steps',
   'src/stock/supply.ts': 'the wants of one crowd, at most MOST steps',
 };
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import type { Step } from '../../src/stock/cell.ts';
 import { createStock, redisStock, type StockStore, sqliteStock } from '../../src/stock/index.ts';
-import type { Step } from '../../src/stock/step.ts';
 import { formatLayout } from '../../src/stock/store.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { startRedis } from '../kit/redis.ts';

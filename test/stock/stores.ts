@@ -3,6 +3,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { createClient, createCluster } from 'redis';
+import type { Take } from '../../src/stock/cell.ts';
 import {
   memoryStock,
   redisStock,
@@ -11,7 +12,6 @@ import {
   sqliteStock,
   sqlStock,
 } from '../../src/stock/index.ts';
-import type { Take } from '../../src/stock/step.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { MYSQL_KINDS } from '../kit/mysql-kinds.ts';
 import { startPostgres } from '../kit/postgres.ts';

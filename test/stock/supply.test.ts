@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createStock, memoryStock, type StockErrorCode, type StockStore } from '../../src/stock/index.ts';
-import { homeOf } from '../../src/stock/routing.ts';
+import { homeOf } from '../../src/stock/layout.ts';
 
 const buyers = Array.from({ length: 100 }, (_, i) => `b${i}`);
 

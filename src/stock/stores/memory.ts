@@ -1,6 +1,5 @@
-import type { Cell, Entry } from '../cell.ts';
+import { type Cell, type Entry, readsOf } from '../cell.ts';
 import { decide } from '../rule.ts';
-import { readsOf } from '../step.ts';
 import type { Layout, StockStore } from '../store.ts';
 
 /** One cell with its requests. */

@@ -3,14 +3,11 @@ import { meaning } from '../../backends/redis/errors.ts';
 import { Server } from '../../backends/redis/shards.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
 import { onceFor } from '../../core/contract/promises.ts';
-import { productName } from '../address.ts';
-import { RESERVE } from '../cell.ts';
+import { RESERVE, type Reply, type Step, type Take } from '../cell.ts';
 import { StockError } from '../errors.ts';
 import { checkOptions } from '../input.ts';
 import { QUICK, RELAYOUT, RIGHTS, STEP } from '../redis/scripts.generated.ts';
-import type { Reply, Step, Take } from '../step.ts';
-import type { StockStore } from '../store.ts';
-import { formatLayout, parseLayout } from '../store.ts';
+import { formatLayout, parseLayout, productName, type StockStore } from '../store.ts';
 
 /** Options of `redisStock`. */
 export interface RedisStockOptions {

@@ -1,10 +1,6 @@
-import type { Cell, Entry, Status } from '../cell.ts';
-import type { View } from '../cell-draft.ts';
-import { decide } from '../rule.ts';
-import type { Reply, Step } from '../step.ts';
-import { readsOf } from '../step.ts';
-import type { Layout, LayoutVersion, StockStore } from '../store.ts';
-import { formatLayout, parseLayout } from '../store.ts';
+import { type Cell, type Entry, type Reply, readsOf, type Status, type Step } from '../cell.ts';
+import { decide, type View } from '../rule.ts';
+import { formatLayout, type Layout, type LayoutVersion, parseLayout, type StockStore } from '../store.ts';
 
 /** What differs between the databases, as data. */
 export interface StockDialect {
