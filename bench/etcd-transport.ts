@@ -1,9 +1,3 @@
-/**
- * How to talk to etcd: the same bare lock (one transaction to take the key and list the line, one to delete it, a lease
- * that is there already) over three transports, and our whole backend beside them. Interleaved rounds, medians.
- *
- *   node bench/etcd-transport.ts [rounds]
- */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
@@ -11,12 +5,18 @@ import { credentials, Metadata, makeGenericClientConstructor, type ServiceError 
 import { etcd } from '../src/backends/etcd/index.ts';
 import { Client } from '../src/backends/etcd/wire/client.ts';
 import { Channel } from '../src/backends/etcd/wire/grpc.ts';
-import { TxnRequest } from '../src/backends/etcd/wire/messages.ts';
-import { list, remove, stand } from '../src/backends/etcd/wire/ops.ts';
+import { list, remove, stand, TxnRequest } from '../src/backends/etcd/wire/messages.ts';
 import { encode, type OutgoingMessage } from '../src/backends/etcd/wire/protobuf.ts';
 import { EXCLUSIVE } from '../src/core/contract/admission.ts';
 import { systemClock } from '../src/core/contract/clock.ts';
 import { startEtcd } from '../test/kit/etcd.ts';
+
+/**
+ * How to talk to etcd: the same bare lock (one transaction to take the key and list the line, one to delete it, a lease
+ * that is there already) over three transports, and our whole backend beside them. Interleaved rounds, medians.
+ *
+ *   node bench/etcd-transport.ts [rounds]
+ */
 
 const ROUNDS = Number(process.argv[2] ?? 7);
 const SERIAL = 200;

@@ -1,8 +1,3 @@
-/**
- * ZooKeeper: an uncontended cycle and a hand-over between two sessions, each as a ratio to a floor measured in the same run
- * on the same client: the bare calls of the recipe, and one delete that another session hears of.
- * Run: `node bench/zookeeper.ts`
- */
 import { zookeeper } from '../src/backends/zookeeper/index.ts';
 import type { Connection } from '../src/backends/zookeeper/wire/connection.ts';
 import {
@@ -10,14 +5,20 @@ import {
   createEphemeralSequential,
   getChildren,
   getData,
+  OPEN,
   remove,
 } from '../src/backends/zookeeper/wire/operations.ts';
-import { OPEN } from '../src/backends/zookeeper/wire/records.ts';
 import { Session } from '../src/backends/zookeeper/wire/session.ts';
 import { systemClock } from '../src/core/contract/clock.ts';
 import { createLocks } from '../src/index.ts';
 import { HOST } from '../test/kit/net.ts';
 import { startZookeeper, startZookeeperMembers } from '../test/kit/zookeeper.ts';
+
+/**
+ * ZooKeeper: an uncontended cycle and a hand-over between two sessions, each as a ratio to a floor measured in the same run
+ * on the same client: the bare calls of the recipe, and one delete that another session hears of.
+ * Run: `node bench/zookeeper.ts`
+ */
 
 const ROUNDS = 7;
 const CYCLES = 150;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Contender, stillRefused } from '../../src/backends/etcd/contender.ts';
+import { type Contender, stillRefused } from '../../src/backends/etcd/queue.ts';
 import type { Client } from '../../src/backends/etcd/wire/client.ts';
 import { type Admitted, type Refused, verdictOn } from '../../src/backends/shared/line-verdict.ts';
 import { admitted, EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';

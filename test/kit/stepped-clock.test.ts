@@ -1,8 +1,7 @@
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { createPersistentSequential } from '../../src/backends/zookeeper/wire/operations.ts';
-import { OPEN } from '../../src/backends/zookeeper/wire/records.ts';
+import { createPersistentSequential, OPEN } from '../../src/backends/zookeeper/wire/operations.ts';
 import { Session } from '../../src/backends/zookeeper/wire/session.ts';
 import { systemClock } from '../../src/core/contract/clock.ts';
 import { startEtcd } from './etcd.ts';

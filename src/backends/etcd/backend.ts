@@ -20,12 +20,11 @@ import { LONGEST_WORDS } from '../shared/record.ts';
 import { check } from './check.ts';
 import { Contenders } from './contenders.ts';
 import { inspect } from './inspect.ts';
-import { lineNow, linePrefix } from './line.ts';
+import { renew } from './moves.ts';
 import { type EtcdConnection, type EtcdOptions, open } from './options.ts';
-import { renew } from './renewals.ts';
-import { remove, stillStands } from './wire/ops.ts';
-import { EtcdWords } from './words.ts';
-import { listenForWords } from './words-watch.ts';
+import { lineNow, linePrefix } from './queue.ts';
+import { EtcdWords, listenForWords } from './values.ts';
+import { remove, stillStands } from './wire/messages.ts';
 
 const TRAITS: Traits = {
   units: 'counted',

@@ -1,18 +1,36 @@
 import { admitted } from '../../core/contract/admission.ts';
 import { type Attempt, type Claim, type Handle, PLACE_TTL_MS, type Release } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
-import { type Contender, indexOf, isSettled, isUnderLeaseOf, secondsOf, stillRefused } from './contender.ts';
 import { KnownContenders } from './known-contenders.ts';
 import { Leases } from './leases.ts';
-import { claimKey, claimText, type Line, lineNow, readFrom } from './line.ts';
 import { Moves } from './moves.ts';
 import type { EtcdConnection } from './options.ts';
-import { Waiters } from './waiters.ts';
-import { Watches } from './wake-ups.ts';
+import {
+  type Contender,
+  claimKey,
+  claimText,
+  indexOf,
+  isSettled,
+  isUnderLeaseOf,
+  type Line,
+  lineNow,
+  readFrom,
+  secondsOf,
+  stillRefused,
+} from './queue.ts';
+import { Waiters, Watches } from './waiters.ts';
 import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
-import type { TxnResponse } from './wire/messages.ts';
-import { list, look, nobodyJoinedAfter, type Op, remove, stand, type Transaction } from './wire/ops.ts';
+import {
+  list,
+  look,
+  nobodyJoinedAfter,
+  type Op,
+  remove,
+  stand,
+  type Transaction,
+  type TxnResponse,
+} from './wire/messages.ts';
 import type { IncomingMessage } from './wire/protobuf.ts';
 
 /** The seconds of the lease that a place is put under. */

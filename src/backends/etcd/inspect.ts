@@ -1,9 +1,9 @@
 import { admitted } from '../../core/contract/admission.ts';
 import type { QueueEntry } from '../../core/contract/backend.ts';
-import { type ClaimEntry, entryOf } from './line.ts';
+import { type ClaimEntry, entryOf } from './queue.ts';
+import { wordsRange } from './stored-values.ts';
 import { type Client, TIME_TO_LIVE } from './wire/client.ts';
-import { endOf } from './wire/ops.ts';
-import { wordsRange } from './words-names.ts';
+import { endOf } from './wire/messages.ts';
 
 const PAGE = 1_000n;
 

@@ -1,8 +1,7 @@
 import type { Claim } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
-import { type Contender, secondsOf } from './contender.ts';
 import type { Leases, ServerLease } from './leases.ts';
-import { claimKey, linePrefix } from './line.ts';
+import { type Contender, claimKey, linePrefix, secondsOf } from './queue.ts';
 import type { Waiters } from './waiters.ts';
 
 /** With fewer contenders it is not worth while to look for those who are over. */

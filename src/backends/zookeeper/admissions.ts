@@ -1,15 +1,13 @@
 import type { Attempt, Claim, Grant, Renewal } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { LockError } from '../../core/contract/errors.ts';
-import { translateError } from './errors.ts';
-import { stillRefused, verdictFrom, watchObstacle } from './lines.ts';
 import { read } from './nodes.ts';
-import type { OwnNode } from './own-node.ts';
+import { type OwnNode, stillRefused, verdictFrom, watchObstacle } from './own-node.ts';
 import { labelOf, type Places } from './places.ts';
 import type { Connection } from './wire/connection.ts';
-import { ConnectionLost } from './wire/errors.ts';
+import { ConnectionLost, translateError } from './wire/errors.ts';
 import { setData } from './wire/operations.ts';
-import type { Watcher } from './wire/watches.ts';
+import type { Watcher } from './wire/requests.ts';
 
 /** Finds out, over a connection, whether our places are admitted, and how long a hold is good. */
 export class Admissions {

@@ -20,19 +20,19 @@ import { KeyedSerializer } from '../../core/contract/keyed-serializer.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
 import { Admissions } from './admissions.ts';
 import { check } from './check.ts';
-import { translateError } from './errors.ts';
+import { ZookeeperNotes } from './hints.ts';
 import { census, evictClaim, lineAt } from './inspect.ts';
 import type { Ask } from './nodes.ts';
-import { ZookeeperNotes } from './notes.ts';
 import { type Settings, settingsOf, type ZookeeperOptions } from './options.ts';
 import { Places } from './places.ts';
+import { WordsNodes } from './stored-values.ts';
+import { ZookeeperWords } from './values.ts';
 import { armed, LineWatch, watchChildren } from './wake-ups.ts';
 import type { Connection } from './wire/connection.ts';
+import { translateError } from './wire/errors.ts';
 import { sync } from './wire/operations.ts';
+import type { Watcher } from './wire/requests.ts';
 import { Session } from './wire/session.ts';
-import type { Watcher } from './wire/watches.ts';
-import { ZookeeperWords } from './words.ts';
-import { WordsNodes } from './words-nodes.ts';
 
 /** How long a call without a limit of its own waits for a connection. ms. */
 const PATIENCE = 5_000;

@@ -1,9 +1,8 @@
 import type { Finding } from '../../core/contract/backend.ts';
 import type { Settings } from './options.ts';
 import type { Connection } from './wire/connection.ts';
+import { openSocket, type Server } from './wire/open.ts';
 import { getAcl } from './wire/operations.ts';
-import type { Server } from './wire/servers.ts';
-import { openSocket } from './wire/socket.ts';
 
 /** How long to wait for the report of a server, which may be down. ms. */
 const REPORT = 1_000;

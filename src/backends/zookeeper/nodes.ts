@@ -1,8 +1,17 @@
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
-import { createContainer, exists, getChildren, getData, type Operation, type Read, remove } from './wire/operations.ts';
-import type { Acl, Stat } from './wire/records.ts';
-import type { Watcher } from './wire/watches.ts';
+import {
+  type Acl,
+  createContainer,
+  exists,
+  getChildren,
+  getData,
+  type Operation,
+  type Read,
+  remove,
+  type Stat,
+} from './wire/operations.ts';
+import type { Watcher } from './wire/requests.ts';
 
 /** Asks over a connection that is there, and translates what it throws. @param what for messages: what is asked */
 export type Ask = <T>(what: string, ask: (connection: Connection) => Promise<T>) => Promise<T>;

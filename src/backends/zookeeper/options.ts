@@ -4,9 +4,8 @@ import { type Duration, milliseconds } from '../../core/contract/duration.ts';
 import { invalid } from '../../core/contract/errors.ts';
 import { checkGiven, namesOf } from '../../core/contract/options.ts';
 import { rootOf } from './names.ts';
-import type { Credentials } from './wire/open.ts';
-import { type Acl, CREATOR_ONLY, OPEN } from './wire/records.ts';
-import { parseServers, type Server } from './wire/servers.ts';
+import { type Credentials, parseServers, type Server } from './wire/open.ts';
+import { type Acl, CREATOR_ONLY, OPEN } from './wire/operations.ts';
 
 /** Options of `zookeeper`. */
 export interface ZookeeperOptions {

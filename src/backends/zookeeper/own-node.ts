@@ -1,6 +1,10 @@
-import type { Refused } from '../shared/line-verdict.ts';
-import type { Member } from './names.ts';
+import { type Admitted, type Refused, UNTOLD, verdictOn } from '../shared/line-verdict.ts';
+import { type Member, sortedLine } from './names.ts';
+import { type Children, caughtUp, list, read, stat } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
+import { ConnectionLost } from './wire/errors.ts';
+import { sync } from './wire/operations.ts';
+import type { Watcher } from './wire/requests.ts';
 
 /** A node of ours in a line. It is the place, and later the hold. */
 export interface OwnNode {
@@ -38,4 +42,80 @@ export interface Guard {
   readonly connection: Connection;
   /** Whether the watch is over, so that it would tell nothing. */
   isOver(): boolean;
+}
+
+/** What a listing of its line means for a place. The place remembers a refusal. */
+export function verdictFrom(place: OwnNode, { names, asOf }: Children, now: number): Admitted | Refused<Member> {
+  const line = sortedLine(names);
+  const at = line.findIndex(({ name }) => name === place.name);
+  if (at < 0) throw new ConnectionLost('the node is not in its own line');
+  const verdict = verdictOn(line, at);
+  place.refusal = verdict.admitted ? undefined : { verdict, asOf, listed: now };
+  return verdict;
+}
+
+/**
+ * Whether a refused place is still refused. It asks for its own node and for the obstacle only, so the cost does not grow with the
+ * line. False also means that this is not certain; the line must be listed then.
+ */
+export async function stillRefused(
+  connection: Connection,
+  parent: string,
+  place: OwnNode,
+  now: number,
+): Promise<boolean> {
+  const { refusal, guard } = place;
+  if (!refusal) return false;
+  const { behind, relayed } = refusal.verdict;
+  // A watched obstacle tells by itself, as soon as the server that is asked knows of a change. Then it is no harm if the leader lags.
+  const isWatched = guard?.connection === connection && !guard.isOver();
+  const byLine = behind === undefined || (relayed && (!isWatched || now - refusal.listed >= UNTOLD));
+  const [, own, obstacle, line] = await Promise.all([
+    isWatched ? connection.request(sync) : caughtUp(connection, parent),
+    stat(connection, place.path),
+    behind && stat(connection, `${parent}/${behind.name}`),
+    byLine ? stat(connection, parent) : undefined,
+  ]);
+  if (place.refusal !== refusal || own?.ephemeralOwner !== place.session) return false;
+  if (behind && (!obstacle || (relayed && obstacle.version > 0))) return false;
+  return !byLine || line?.pzxid === refusal.asOf;
+}
+
+/** Sets the one watch that a refused place needs now. Gives the admission, if the place is admitted after all. */
+export async function watchObstacle(
+  connection: Connection,
+  parent: string,
+  place: OwnNode,
+  tell: Watcher,
+  now: () => number,
+): Promise<Admitted | undefined> {
+  const watcher = guarding(connection, place, tell);
+  for (let written: string | undefined; ; ) {
+    const verdict = place.refusal?.verdict ?? verdictFrom(place, await list(connection, parent), now());
+    if (verdict.admitted) return verdict;
+    const { behind, relayed } = verdict;
+    if (!behind) {
+      const found = verdictFrom(place, await list(connection, parent, watcher), now());
+      if (found.admitted) return found;
+      if (!found.behind) return undefined;
+      continue;
+    }
+    const node = await read(connection, `${parent}/${behind.name}`, watcher);
+    // A written permit has told of its admission, maybe before this watch. A listing after that misses nothing.
+    if (node && (!relayed || node.stat.version === 0 || written === behind.name)) return undefined;
+    written = node && behind.name;
+    place.refusal = undefined;
+  }
+}
+
+function guarding(connection: Connection, place: OwnNode, tell: Watcher): Watcher {
+  const isOver = (): boolean => tell.isOver?.() === true;
+  const guard: Guard = { connection, isOver };
+  place.guard = guard;
+  const tellOnce = (): void => {
+    if (place.guard === guard) place.guard = undefined;
+    place.refusal = undefined;
+    tell();
+  };
+  return Object.assign(tellOnce, { isOver });
 }

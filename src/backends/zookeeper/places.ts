@@ -4,8 +4,7 @@ import { type Children, ensureContainer, list, listNow, read, removeNode, TRIES 
 import type { OwnNode } from './own-node.ts';
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
-import { type CreatedNode, createEphemeralSequential } from './wire/operations.ts';
-import type { Acl } from './wire/records.ts';
+import { type Acl, type CreatedNode, createEphemeralSequential } from './wire/operations.ts';
 
 /** Characters. A claim's label is not longer (`Claim.label`); this protects the server. */
 const LONGEST_LABEL = 896;

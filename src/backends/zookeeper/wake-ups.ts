@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/contract/clock.ts';
 import { list, stat } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
-import type { Watcher } from './wire/watches.ts';
+import type { Watcher } from './wire/requests.ts';
 
 /** The pause before a failed look is repeated, ms. Meanwhile core asks by its own timer. */
 const PAUSE = 250;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { claimKey, claimText, entryOf, linePrefix } from '../../../src/backends/etcd/line.ts';
-import { endOf } from '../../../src/backends/etcd/wire/ops.ts';
+import { claimKey, claimText, entryOf, linePrefix } from '../../../src/backends/etcd/queue.ts';
+import { endOf } from '../../../src/backends/etcd/wire/messages.ts';
 import { ALL_UNITS } from '../../../src/core/contract/admission.ts';
 import { LOOKALIKES } from '../../../src/testing/names.ts';
 

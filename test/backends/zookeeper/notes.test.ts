@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
-import { createPersistentSequential, getChildren } from '../../../src/backends/zookeeper/wire/operations.ts';
-import { OPEN } from '../../../src/backends/zookeeper/wire/records.ts';
+import { createPersistentSequential, getChildren, OPEN } from '../../../src/backends/zookeeper/wire/operations.ts';
 import { Session } from '../../../src/backends/zookeeper/wire/session.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';

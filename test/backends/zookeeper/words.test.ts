@@ -3,9 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
 import type { Connection } from '../../../src/backends/zookeeper/wire/connection.ts';
 import { Code } from '../../../src/backends/zookeeper/wire/errors.ts';
-import { multi } from '../../../src/backends/zookeeper/wire/multi.ts';
-import { createPersistent, getChildren, remove, setData } from '../../../src/backends/zookeeper/wire/operations.ts';
-import { OPEN } from '../../../src/backends/zookeeper/wire/records.ts';
+import {
+  createPersistent,
+  getChildren,
+  multi,
+  OPEN,
+  remove,
+  setData,
+} from '../../../src/backends/zookeeper/wire/operations.ts';
 import { Session } from '../../../src/backends/zookeeper/wire/session.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import type { Backend, Claim, Release, ValueCondition } from '../../../src/core/contract/backend.ts';

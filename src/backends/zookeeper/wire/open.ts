@@ -1,14 +1,11 @@
-import type { Socket } from 'node:net';
-import type { ConnectionOptions } from 'node:tls';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Clock } from '../../../core/contract/clock.ts';
-import { Connection } from './connection.ts';
+import { invalid, shown } from '../../../core/contract/errors.ts';
+import { Connection, type Identity, type Welcome } from './connection.ts';
 import { ConnectionLost } from './errors.ts';
-import { Frames } from './frames.ts';
-import type { Identity, Welcome } from './identity.ts';
-import { Decoder, Encoder } from './jute.ts';
+import { Decoder, Encoder, Frames } from './jute.ts';
 import { authenticate } from './operations.ts';
-import type { Server } from './servers.ts';
-import { openSocket } from './socket.ts';
 
 export interface Credentials {
   readonly user: string;
@@ -100,5 +97,68 @@ function firstFrame(socket: Socket, frames: Frames): Promise<Buffer> {
     };
     const onClose = (): void => settle(() => reject(new ConnectionLost('the server closed the connection at once')));
     socket.on('data', data).on('error', reject).on('close', onClose);
+  });
+}
+
+export interface Server {
+  readonly host: string;
+  readonly port: number;
+}
+
+const DEFAULT_PORT = 2181;
+
+/**
+ * Reads a connect string: `h1:2181,h2,[::1]:2183`. It may have no path (a chroot): that is what `prefix` is for.
+ * @throws LockError `LOCK_INVALID`.
+ */
+export function parseServers(text: unknown): Server[] {
+  if (typeof text !== 'string') throw invalid(`servers is ${shown(text)}; give 'host:port,host:port'`);
+  return text.split(',').map((part) => {
+    const match = /^\s*(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/[\]@]+))(?::(\d{1,5}))?\s*$/.exec(part);
+    const port = Number(match?.[3] ?? DEFAULT_PORT);
+    const host = match?.[1] ?? match?.[2];
+    if (!host || port < 1 || port > 65_535) throw invalid("servers is not of the form 'host:port,host:port'");
+    return { host, port };
+  });
+}
+
+/** The servers in a random order, so that not every client goes to the first, again and again. */
+export function* rotation(servers: readonly Server[], random: () => number): Generator<Server, never> {
+  const order = [...servers];
+  for (let last = order.length - 1; last > 0; last--) {
+    const other = Math.floor(random() * (last + 1));
+    [order[last], order[other]] = [order[other]!, order[last]!];
+  }
+  for (let at = 0; ; at = (at + 1) % order.length) yield order[at]!;
+}
+
+/**
+ * A connected socket, with TLS if asked for. It has a listener for errors from the start.
+ * @param over ends the socket, now and later
+ */
+export function openSocket(
+  { host, port }: Server,
+  tls: ConnectionOptions | undefined,
+  within: number,
+  clock: Clock,
+  over?: AbortSignal,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    // Node warns if an address is given as a server name.
+    const name = isIP(host) ? {} : { servername: host };
+    const socket = tls ? connectTls({ ...name, ...tls, host, port }) : connectTcp({ host, port });
+    const cancel = clock.after(within, () => socket.destroy(new ConnectionLost(`no connection within ${within} ms`)));
+    const end = (): void => void socket.destroy(new ConnectionLost('closed'));
+    over?.addEventListener('abort', end);
+    socket.once('close', () => over?.removeEventListener('abort', end));
+    socket.setNoDelay(true);
+    socket.once(tls ? 'secureConnect' : 'connect', () => {
+      cancel();
+      resolve(socket);
+    });
+    socket.on('error', (error) => {
+      cancel();
+      reject(error);
+    });
   });
 }

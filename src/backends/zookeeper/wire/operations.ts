@@ -1,5 +1,4 @@
 import type { Decoder, Encoder } from './jute.ts';
-import { type Acl, decodeAcl, decodeStat, encodeAcl, type Stat } from './records.ts';
 
 /** A request: how it is written, and how its answer is read. The numbers are those of ZooKeeper's `ZooDefs`. */
 export interface Operation<T> {
@@ -157,3 +156,93 @@ export const authenticate = (user: string, password: string): Operation<void> =>
 
 /** Ends the session and its ephemeral nodes at once. */
 export const closeSession: Operation<void> = { name: 'close', code: -11, encode: nothing, decode: nothing };
+
+const MULTI = 14;
+const ERROR = -1;
+
+/** The step of a transaction that the server refused. Then none of its steps has an effect. */
+export interface RefusedStep {
+  readonly index: number;
+  readonly code: number;
+}
+
+/** Several writes in one transaction, in their order. The answer is undefined, or the step for which it was refused. */
+export const multi = (steps: readonly Operation<unknown>[]): Operation<RefusedStep | undefined> => ({
+  name: 'multi',
+  code: MULTI,
+  viaLeader: true,
+  encode(into) {
+    for (const step of steps) {
+      into.int(step.code).bool(false).int(-1);
+      step.encode(into, false);
+    }
+    into.int(-1).bool(true).int(-1);
+  },
+  decode(from) {
+    const codes = steps.map((step) => outcomeOf(step, from));
+    const index = codes.findIndex((code) => code < 0);
+    return index < 0 ? undefined : { index, code: codes[index]! };
+  },
+});
+
+/** 0, or below 0 if the server refused this step, or any step before it. */
+function outcomeOf(step: Operation<unknown>, from: Decoder): number {
+  const type = from.int();
+  from.bool();
+  from.int();
+  if (type === ERROR) return from.int();
+  step.decode(from);
+  return 0;
+}
+
+/** The part of a node's state that locks use. */
+export interface Stat {
+  /** The transaction that created the node. 64 bits; it grows over the whole ensemble, leader after leader. */
+  readonly czxid: bigint;
+  /** The transaction that wrote its data last. */
+  readonly mzxid: bigint;
+  /** When its data was written last, by the clock of the leader then. ms since 1970. */
+  readonly mtime: number;
+  /** How often its data was written after that. */
+  readonly version: number;
+  /** The session of an ephemeral node; 0 for other nodes. */
+  readonly ephemeralOwner: bigint;
+  /** The last transaction that made or removed one of its children. */
+  readonly pzxid: bigint;
+}
+
+export interface Acl {
+  /** Sum of read 1, write 2, create 4, delete 8, admin 16. */
+  readonly permissions: number;
+  /** `world`, `auth`, `digest`, `ip`, `x509`, `sasl`. */
+  readonly scheme: string;
+  readonly id: string;
+}
+
+const ALL_PERMISSIONS = 31;
+/** Everybody may do everything. Without authentication there is nothing better. */
+export const OPEN: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'world', id: 'anyone' }];
+/** Only the authenticated creator may do anything. */
+export const CREATOR_ONLY: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'auth', id: '' }];
+
+export function decodeStat(from: Decoder): Stat {
+  const czxid = from.long();
+  const mzxid = from.long();
+  from.long(); // ctime
+  const mtime = Number(from.long());
+  const version = from.int();
+  from.int(); // cversion
+  from.int(); // aversion
+  const ephemeralOwner = from.long();
+  from.int(); // dataLength
+  from.int(); // numChildren
+  return { czxid, mzxid, mtime, version, ephemeralOwner, pzxid: from.long() };
+}
+
+export function encodeAcl(into: Encoder, acl: readonly Acl[]): void {
+  into.list(acl, ({ permissions, scheme, id }) => into.int(permissions).text(scheme).text(id));
+}
+
+export function decodeAcl(from: Decoder): Acl[] {
+  return from.list(() => ({ permissions: from.int(), scheme: from.text(), id: from.text() }));
+}

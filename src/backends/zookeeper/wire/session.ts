@@ -1,12 +1,10 @@
 import type { Cancel, Clock } from '../../../core/contract/clock.ts';
 import { LockError } from '../../../core/contract/errors.ts';
 import { withLimit } from '../../../core/contract/promises.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, NOBODY } from './connection.ts';
 import { ConnectionLost, KeeperError } from './errors.ts';
-import { NOBODY } from './identity.ts';
-import { type OpenSession, open, SessionExpired, type SessionOptions } from './open.ts';
+import { type OpenSession, open, rotation, type Server, SessionExpired, type SessionOptions } from './open.ts';
 import { closeSession } from './operations.ts';
-import { rotation, type Server } from './servers.ts';
 
 /** The first pause between rounds over unreachable servers, and the longest; it doubles. ms. */
 const FIRST_PAUSE = 20;

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Frames } from '../../../../src/backends/zookeeper/wire/frames.ts';
-import { Decoder, Encoder } from '../../../../src/backends/zookeeper/wire/jute.ts';
+import { Decoder, Encoder, Frames } from '../../../../src/backends/zookeeper/wire/jute.ts';
 
 const text = fc.string({ unit: 'grapheme' });
 

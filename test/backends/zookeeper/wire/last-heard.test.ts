@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BEAT, REPORT, SCARCE, SURE } from '../../../../src/backends/zookeeper/wire/connection.ts';
-import { LastHeard } from '../../../../src/backends/zookeeper/wire/last-heard.ts';
+import { BEAT, LastHeard, REPORT, SCARCE, SURE } from '../../../../src/backends/zookeeper/wire/connection.ts';
 
 const TIMEOUT = 1_200;
 

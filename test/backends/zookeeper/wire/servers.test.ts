@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseServers, rotation } from '../../../../src/backends/zookeeper/wire/servers.ts';
+import { parseServers, rotation } from '../../../../src/backends/zookeeper/wire/open.ts';
 
 test('servers are hosts with or without a port', () => {
   expect(parseServers('a:1, b ,[::1]:3,10.0.0.1')).toEqual([

@@ -7,10 +7,10 @@ import {
   createEphemeralSequential,
   getChildren,
   getData,
+  OPEN,
   setData,
   sync,
 } from '../../../../src/backends/zookeeper/wire/operations.ts';
-import { OPEN } from '../../../../src/backends/zookeeper/wire/records.ts';
 import { Session } from '../../../../src/backends/zookeeper/wire/session.ts';
 import { systemClock } from '../../../../src/core/contract/clock.ts';
 import { HOST } from '../../../kit/net.ts';

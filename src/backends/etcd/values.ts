@@ -9,15 +9,26 @@ import type {
   Values,
 } from '../../core/contract/backend.ts';
 import { isAnswer, NO_MARK } from '../../core/contract/left.ts';
-import type { Contender, WordsLease } from './contender.ts';
 import type { Contenders } from './contenders.ts';
-import { linePrefix } from './line.ts';
 import type { EtcdConnection } from './options.ts';
-import { endLease, endLeases, leftIn, lookAt, type Seen, wordsLease } from './stored-words.ts';
+import { type Contender, linePrefix, type WordsLease } from './queue.ts';
+import {
+  endLease,
+  endLeases,
+  leftIn,
+  lookAt,
+  readAttempts,
+  type Seen,
+  wordsLease,
+  wordsNames,
+  wordsRange,
+  writeAttempts,
+  writeLeft,
+} from './stored-values.ts';
+import type { Watches } from './waiters.ts';
 import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
-import { endOf, ifUnchanged, list, listing, look, remove, stand, stillStands } from './wire/ops.ts';
-import { readAttempts, wordsNames, wordsRange, writeAttempts, writeLeft } from './words-names.ts';
+import { endOf, ifUnchanged, list, listing, look, remove, stand, stillStands } from './wire/messages.ts';
 
 /** How often a hold is counted while others forget the attempts of its key. */
 const MOST_COUNTS = 3;
@@ -156,4 +167,42 @@ export class EtcdWords implements Values {
     }
     throw new Error('the hold is gone, or its attempts were forgotten each time it was counted');
   }
+}
+
+/** The pause before a watch that could not be set is tried again, ms. Meanwhile the claim asks by its own timer. */
+const PAUSE = 1_000;
+
+/** Calls `wake` each time words are left under the key, until the returned function is called. */
+export async function listenForWords(
+  { client, prefix, clock }: EtcdConnection,
+  watches: Watches,
+  key: string,
+  wake: () => void,
+): Promise<() => void> {
+  const { left } = wordsNames(prefix, key);
+  let isOver = false;
+  let end = (): void => {};
+  const arm = async (): Promise<void> => {
+    const { header } = await client.range({ key: left, keysOnly: true });
+    if (isOver) return;
+    const stop = await watches.watch({ key: left, puts: true, from: header!.revision + 1n }, fired);
+    if (isOver) stop();
+    else end = stop;
+  };
+  const armAgain = (): void => {
+    if (isOver) return;
+    arm().then(wake, () => {
+      wake();
+      end = clock.after(PAUSE, armAgain, true);
+    });
+  };
+  const fired = (): void => {
+    end = () => {};
+    armAgain();
+  };
+  await arm();
+  return () => {
+    isOver = true;
+    end();
+  };
 }

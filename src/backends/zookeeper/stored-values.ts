@@ -6,10 +6,8 @@ import { decodeKey, encodeKey } from './names.ts';
 import { ensureContainer, list, listNow, read, removeNode, stat, TRIES } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError, KeeperError } from './wire/errors.ts';
-import { multi } from './wire/multi.ts';
-import { createPersistent, type Read, remove, setData } from './wire/operations.ts';
-import type { Acl } from './wire/records.ts';
-import type { Watcher } from './wire/watches.ts';
+import { type Acl, createPersistent, multi, type Read, remove, setData } from './wire/operations.ts';
+import type { Watcher } from './wire/requests.ts';
 
 /** No key has this node: `@` is encoded in keys. */
 const FOLDER = '@words';

@@ -3,8 +3,7 @@ import { encodeKey } from './names.ts';
 import { type Ask, ensureContainer, list, read, removeNode, TRIES } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
-import { createPersistentSequential, setData } from './wire/operations.ts';
-import type { Acl } from './wire/records.ts';
+import { type Acl, createPersistentSequential, setData } from './wire/operations.ts';
 
 /** No key has this node: `@` is encoded in keys. */
 const FOLDER = '@notes';

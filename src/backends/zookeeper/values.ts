@@ -15,10 +15,10 @@ import { countedIn, leftIn, rememberedIn } from '../shared/record.ts';
 import { type Ask, stat } from './nodes.ts';
 import type { OwnNode } from './own-node.ts';
 import type { Places } from './places.ts';
+import type { StoredWords, WordsNodes } from './stored-values.ts';
 import { LineWatch } from './wake-ups.ts';
 import type { Connection } from './wire/connection.ts';
-import type { Watcher } from './wire/watches.ts';
-import type { StoredWords, WordsNodes } from './words-nodes.ts';
+import type { Watcher } from './wire/requests.ts';
 
 /** One release in so many removes words of other keys that are over. */
 const SWEEP = 8;
