@@ -129,10 +129,10 @@ export interface Audit extends Omit<Levels, 'segments'> {
 }
 
 /** How often to read again: while units move, a reader may see one twice, or not at all. */
-const TRIES = 20;
+const MAX_ATTEMPTS = 20;
 
 export async function auditOf(cells: Cells, count: number): Promise<Audit> {
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
     const tallies = await tallyAll(cells, count);
     if (tallies && isUnmoved(tallies.look, await cells.look(count))) return auditFrom(tallies.look, tallies.agree);
   }
@@ -145,7 +145,7 @@ async function tallyAll(cells: Cells, count: number): Promise<{ look: Look; agre
   let agree = true;
   for (let i = RESERVE; i < count; i++) {
     let tally = await tallyOf(cells, i);
-    for (let tries = 1; !tally && tries < TRIES; tries++) tally = await tallyOf(cells, i);
+    for (let attempts = 1; !tally && attempts < MAX_ATTEMPTS; attempts++) tally = await tallyOf(cells, i);
     if (!tally) return undefined;
     const { cell, reserved, sold } = tally;
     look.set(i, cell);

@@ -5,7 +5,7 @@ import { errorOf } from './errors.ts';
 import type { Layout } from './store.ts';
 
 /** How often to read, finish and write again because others have changed the layout. */
-const TRIES = 50;
+const MAX_ATTEMPTS = 50;
 const RESTLESS = ': others resize or close it again and again; try once more when they are done';
 
 type Next = NonNullable<Layout['next']>;
@@ -102,7 +102,7 @@ export class LayoutCache {
   async read(): Promise<Layout> {
     const { store, product, name } = this.#cells;
     let begun: Layout | undefined;
-    for (let tries = 0; tries < TRIES; tries++) {
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
       const layout = await store.layout(product);
       const why = this.#whyGone(layout);
       if (why || !layout) {
@@ -124,16 +124,24 @@ export class LayoutCache {
   }
 
   /** @param change gives what is to come after a layout; undefined: nothing to do */
-  async change(change: (layout: Layout) => Next | undefined): Promise<Layout> {
-    for (let tries = 0; tries < TRIES; tries++) {
+  async #change(change: (layout: Layout) => Next | undefined): Promise<void> {
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
       const layout = await this.read();
       const next = change(layout);
-      if (!next) return layout;
+      if (!next) return;
       await this.#cells.store.relayout(this.#cells.product, layout, { ...layout, version: layout.version + 1, next });
-      const after = await this.read();
-      if (!change(after)) return after;
+      if (!change(await this.read())) return;
     }
     throw errorOf('STOCK_BUSY', this.#cells.name, RESTLESS);
+  }
+
+  /** Nothing can be put in from now on. */
+  async close(): Promise<void> {
+    await this.#change(({ sizes, closed }) => (closed ? undefined : { size: sizes.at(-1)!, closed: true, put: {} }));
+  }
+
+  async resize(size: number): Promise<void> {
+    await this.#change(({ sizes, closed }) => (sizes.at(-1) === size ? undefined : { size, closed, put: {} }));
   }
 
   /** Why this is not the product that is meant here; '' where it is. */

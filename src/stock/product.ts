@@ -119,9 +119,7 @@ export class Product {
    * @example await phones.closeRestocking();
    */
   async closeRestocking(): Promise<void> {
-    await this.#layout.change(({ sizes, closed }) =>
-      closed ? undefined : { size: sizes.at(-1)!, closed: true, put: {} },
-    );
+    await this.#layout.close();
   }
 
   /**
@@ -130,8 +128,7 @@ export class Product {
    * @example await phones.resize(40);
    */
   async resize(segments: number): Promise<void> {
-    const size = checkCount(segments, 'segments', 1, MAX_SEGMENTS);
-    await this.#layout.change(({ sizes, closed }) => (sizes.at(-1) === size ? undefined : { size, closed, put: {} }));
+    await this.#layout.resize(checkCount(segments, 'segments', 1, MAX_SEGMENTS));
   }
 
   /**
@@ -161,7 +158,7 @@ export class Product {
    */
   async rebalance(options: Rebalancing = {}): Promise<void> {
     const lock = this.#lockOf('rebalance')('rebalancer');
-    return rebalance({ lock, cells: this.#cells, layout: this.#layout, resize: (n) => this.resize(n) }, options);
+    return rebalance(lock, this.#cells, this.#layout, options);
   }
 
   #lockOf(what: string): (part: string | number) => Mutex {

@@ -9,10 +9,10 @@ import type { Layout } from './store.ts';
 import { Supply } from './supply.ts';
 
 /** How often to read the layout again because others have changed it. */
-const TRIES = 100;
+const MAX_ATTEMPTS = 100;
 
-/** Segment, identity of the product (products of the first version have none), and request. */
-const REF = /^(\d{1,4})\.(?:(\w{1,64})\.)?(r:.{1,800})$/s;
+/** Segment, identity of the product, and request. */
+const REF = /^(\d{1,4})\.(\w{1,64})\.(r:.{1,800})$/s;
 
 /**
  * A buyer always buys from its own segment, which has its requests and knows what it bought. When the segment is empty, units are
@@ -44,7 +44,7 @@ export class Seller {
   }
 
   async obtain(order: CheckedOrder): Promise<Reserved> {
-    for (let tries = 0; tries < TRIES; tries++) {
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
       const layout = this.#layout.known ?? (await this.#layout.read());
       const kept = await this.#take(layout, this.#home(order, layout), order, '');
       if (kept) return kept;
@@ -90,7 +90,7 @@ export class Seller {
 
   /** @param ref as the caller gave it @param token as digits; '' without a lock */
   async settle(ref: string, to: 'sold' | 'cancelled', token: string): Promise<Reserved> {
-    const [, cell, identity = '', id] = REF.exec(typeof ref === 'string' ? ref : '') ?? [];
+    const [, cell, identity, id] = REF.exec(typeof ref === 'string' ? ref : '') ?? [];
     const within = ({ cells }: Layout): boolean => Number(cell) < cells;
     // Another process may have added the segment since the layout was read here.
     if (id === undefined || !(within(await this.#layout.get()) || within(await this.#layout.read()))) {
@@ -132,8 +132,7 @@ export class Seller {
 
   #reserved({ identity }: Layout, segment: number, id: string, { is, units, until, now }: Reply): Reserved {
     const remaining = Math.max(0, until! - now!);
-    const ref = identity === '' ? `${segment}.${id}` : `${segment}.${identity}.${id}`;
-    return { ref, units: units!, segment, remaining, repeated: is !== 'done' };
+    return { ref: `${segment}.${identity}.${id}`, units: units!, segment, remaining, repeated: is !== 'done' };
   }
 }
 

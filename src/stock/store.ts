@@ -5,16 +5,15 @@ import { CallTimeouts } from '../core/engine/call-timeouts.ts';
 import type { Reply, Step } from './cell.ts';
 import { StockError } from './errors.ts';
 
-/** Longest address: an encoded name of 128 bytes. */
-const LONGEST = 384;
+/** The largest length of an address: an encoded name of 128 bytes. */
+const MAX_ADDRESS = 384;
 
 /**
  * The name under which the engine keeps a product's cells: its encoded name, an `@` (which no encoded name has), and its identity. So
  * two products of the same name share nothing. A name that would be too long is cut; the identity is enough to tell products apart.
- * Products that the first version made have no identity, and are kept under the name alone.
  */
 export const addressOf = (product: string, identity: string): string =>
-  identity === '' ? product : `${product.slice(0, LONGEST - 1 - identity.length)}@${identity}`;
+  `${product.slice(0, MAX_ADDRESS - 1 - identity.length)}@${identity}`;
 
 /** The product's name, for people. */
 export function productName(address: string): string {
@@ -28,7 +27,7 @@ export function productName(address: string): string {
 
 /** How a product is laid out. It is kept with the product. The number of segments changes only through `next` (layout.ts). */
 export interface Layout {
-  /** Random: another product of the same name has another one. '' for products that the first version made. */
+  /** Random: another product of the same name has another one. */
   readonly identity: string;
   /** Every change of the layout raises it. */
   readonly version: number;
@@ -54,7 +53,7 @@ export type LayoutVersion = Pick<Layout, 'identity' | 'version'>;
 
 /**
  * What stock asks of an engine. Names come encoded: ASCII without blanks, braces or control characters. An `address` belongs to one
- * product of all that ever had its name (address.ts). No call takes long, however much a product keeps. A LockError is a definite
+ * product of all that ever had its name. No call takes long, however much a product keeps. A LockError is a definite
  * refusal; after any other error the outcome is unknown.
  */
 export interface StockStore {
@@ -79,7 +78,7 @@ export interface StockStore {
 export function withTimeout(store: StockStore, within: number): StockStore {
   const timeouts = new CallTimeouts(systemClock);
   const { name, servers } = store;
-  const withinLimit = <T>(what: string, product: string, call: () => Promise<T>): Promise<T> =>
+  const limited = <T>(what: string, product: string, call: () => Promise<T>): Promise<T> =>
     timeouts.bound(promiseOf(call), within, () => {
       const message = `${name} did not answer within ${within} ms, asked to ${what} ${JSON.stringify(productName(product))}; it may have been done. Ask again, a sale with the same buyer and request`;
       return new LockError('LOCK_UNAVAILABLE', message, { backend: name });
@@ -87,34 +86,24 @@ export function withTimeout(store: StockStore, within: number): StockStore {
   return {
     name,
     servers,
-    layout: (product) => withinLimit('read the layout of', product, () => store.layout(product)),
+    layout: (product) => limited('read the layout of', product, () => store.layout(product)),
     relayout: (product, was, layout) =>
-      withinLimit('change the layout of', product, () => store.relayout(product, was, layout)),
-    step: (address, cell, steps) => withinLimit('change the stock of', address, () => store.step(address, cell, steps)),
-    clear: (address, cell) => withinLimit('remove', address, () => store.clear(address, cell)),
+      limited('change the layout of', product, () => store.relayout(product, was, layout)),
+    step: (address, cell, steps) => limited('change the stock of', address, () => store.step(address, cell, steps)),
+    clear: (address, cell) => limited('remove', address, () => store.clear(address, cell)),
   };
 }
 
-/**
- * A layout as engines keep it. In the first format, without `v`, products had no identity. A process that knows only that format must
- * not sell a product of the second, whose cells are elsewhere. It looks for `servers`, does not find it, and refuses.
- */
-export function formatLayout(layout: Layout): string {
-  if (layout.identity === '') {
-    const { identity: _, ...first } = layout;
-    return JSON.stringify(first);
-  }
-  const { servers: over, ...rest } = layout;
-  return JSON.stringify({ v: 2, over, ...rest });
-}
+/** The format of a stored layout. */
+const FORMAT = 1;
+
+/** A layout as engines keep it. */
+export const formatLayout = (layout: Layout): string => JSON.stringify({ v: FORMAT, ...layout });
 
 /** @throws StockError `STOCK_INVALID` when a newer version wrote it */
 export function parseLayout(text: string): Layout {
-  const { v = 1, over, ...rest } = JSON.parse(text) as Layout & { readonly v?: number; readonly over?: number };
-  if (v === 1) return { ...rest, identity: '' };
-  if (v === 2) return { ...rest, servers: over! };
-  throw new StockError(
-    'STOCK_INVALID',
-    `a product is kept in format ${v}, which this version of holdfast does not know`,
-  );
+  const { v, ...layout } = JSON.parse(text) as Layout & { readonly v: number };
+  if (v === FORMAT) return layout;
+  const message = `a product is kept in format ${v}, which this version of holdfast does not know`;
+  throw new StockError('STOCK_INVALID', message);
 }

@@ -8,7 +8,7 @@ import type { LayoutCache } from './layout.ts';
 /** The least to fetch at a time: the rest is for the next buyers. */
 const BATCH = 8;
 /** How often to look again for units that others move. */
-const TRIES = 100;
+const MAX_ATTEMPTS = 100;
 
 /** An order that found its segment empty. */
 interface WaitingOrder {
@@ -80,7 +80,8 @@ export class Supply {
       left = this.#refused(left);
       if (left.length > 0)
         left = stillWaiting(left, await this.#bring(RESERVE, home, left, Math.max(sum(left), BATCH)));
-      for (let tries = 0; left.length > 0 && tries < TRIES; tries++) left = await this.#search(home, left);
+      for (let attempts = 0; left.length > 0 && attempts < MAX_ATTEMPTS; attempts++)
+        left = await this.#search(home, left);
       for (const { resolve } of left) resolve({ is: 'busy' });
     } catch (error) {
       for (const { reject } of left) reject(error);

@@ -69,7 +69,7 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
   },
   stock: {
     scripts: 'src/stock/redis/lua/*.lua',
-    tests: testsOf('stock', 'redis-steps,redis,conformance,rule,ordinary,first-format'),
+    tests: testsOf('stock', 'redis-steps,redis,conformance,rule,ordinary'),
     parts: 'redis',
     about: [{ scripts: /./, tests: /redis/i }],
   },

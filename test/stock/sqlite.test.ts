@@ -1,6 +1,10 @@
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { createStock, sqliteStock } from '../../src/stock/index.ts';
+import { temporaryFolder } from '../kit/folder.ts';
 
 const STOCK = JSON.stringify(new URL('../../src/stock/index.ts', import.meta.url).href);
 
@@ -14,4 +18,13 @@ test('SQLite, of which Node 22 warns, is loaded for those who sell in a file and
   };
   expect(await loads('')).toBe('false');
   expect(await loads("sqliteStock({ path: ':memory:' }).close();")).toBe('true');
+});
+
+test('a layout that a later version wrote is refused, and not taken for something else', async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, 'stock.db');
+  using store = sqliteStock({ path });
+  using database = new DatabaseSync(path);
+  database.prepare("INSERT INTO holdfast_stock_layouts VALUES ('phone', 2, ?)").run('{"v":2}');
+  await expect(createStock(store).open('phone')).rejects.toMatchObject({ code: 'STOCK_INVALID' });
 });

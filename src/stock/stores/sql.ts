@@ -29,7 +29,7 @@ export interface SqlStock extends StockStore {
 }
 
 /** How often to try a transaction that the database ended in favour of another. Above READ COMMITTED, many buyers at once cause that often. */
-const TRIES = 20;
+const MAX_ATTEMPTS = 20;
 /** ms. */
 const PAUSE = 5;
 
@@ -57,7 +57,7 @@ export function sqlStock(options: SqlStockOptions): SqlStock {
           }
           return said.value;
         }),
-      { attempts: TRIES, pause: PAUSE },
+      { attempts: MAX_ATTEMPTS, pause: PAUSE },
     );
 
   return {

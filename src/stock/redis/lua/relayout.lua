@@ -6,7 +6,7 @@ local known = redis.call('GET', KEYS[1])
 local identity, version = '', 0
 if known then
   local layout = cjson.decode(known)
-  identity, version = layout.identity or '', layout.version
+  identity, version = layout.identity, layout.version
 end
 if identity ~= ARGV[1] or version ~= tonumber(ARGV[2]) then return 0 end
 if ARGV[3] == '' then
