@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Contender, stillRefused } from '../../src/backends/etcd/queue.ts';
+import { type OwnClaim, stillRefused } from '../../src/backends/etcd/queue.ts';
 import type { Client } from '../../src/backends/etcd/wire/client.ts';
 import { type Admitted, type Refused, verdictOn } from '../../src/backends/shared/line-verdict.ts';
 import { admitted, EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';
@@ -52,10 +52,10 @@ test.each<[string, Units[], boolean]>([
 });
 
 test('a permit that watches another looks at the line by itself after ten seconds, and no sooner', async () => {
-  const [name, line] = [Buffer.from('me'), Buffer.from('line')];
+  const [name, queue] = [Buffer.from('me'), Buffer.from('queue')];
   const behind = { name: Buffer.from('other') };
   const obstacle = { behind, relayed: true, from: 5n, count: 3n, newest: 3n, listed: 0 };
-  const me = { name, line, token: 3n, state: { is: 'waiting', obstacle } };
+  const me = { name, queue, token: 3n, state: { is: 'waiting', obstacle } };
   const looksAt = async (now: number): Promise<number> => {
     let looks = 0;
     const client = {
@@ -64,7 +64,7 @@ test('a permit that watches another looks at the line by itself after ten second
         return { responses: success.map(() => ({ range: { kvs: [], count: 0n } })) };
       },
     };
-    await stillRefused(client as unknown as Client, me as unknown as Contender, true, now, 100);
+    await stillRefused(client as unknown as Client, me as unknown as OwnClaim, true, now, 100);
     return looks;
   };
   expect([await looksAt(9_999), await looksAt(10_000)]).toEqual([2, 3]);

@@ -1,7 +1,7 @@
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { createPersistentSequential, OPEN } from '../../src/backends/zookeeper/wire/operations.ts';
+import { createPersistent, exists, OPEN } from '../../src/backends/zookeeper/wire/operations.ts';
 import { Session } from '../../src/backends/zookeeper/wire/session.ts';
 import { systemClock } from '../../src/core/contract/clock.ts';
 import { startEtcd } from './etcd.ts';
@@ -56,7 +56,8 @@ const SERVERS: Readonly<Partial<Record<Part, Told>>> = {
       const nothing = { onConnection() {}, onExpiry() {}, doubtful() {} };
       const session = new Session([server], { timeout: 10_000, tls: undefined, auth: undefined }, systemClock, nothing);
       const connection = await session.connection(20_000);
-      const { stat } = await connection.request(createPersistentSequential(`/${systemClock.id()}`, Buffer.of(), OPEN));
+      const path = await connection.request(createPersistent(`/${systemClock.id()}`, Buffer.of(), OPEN));
+      const stat = await connection.request(exists(path));
       await session.close();
       return stat.mtime;
     },

@@ -18,12 +18,12 @@ import { leastOf } from '../../core/contract/extremes.ts';
 import { KeyedSerializer } from '../../core/contract/keyed-serializer.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
 import { check } from './check.ts';
-import { Contenders } from './contenders.ts';
 import { inspect } from './inspect.ts';
 import { renew } from './moves.ts';
 import { type EtcdConnection, type EtcdOptions, open } from './options.ts';
-import { lineNow, linePrefix } from './queue.ts';
-import { EtcdWords, listenForWords } from './values.ts';
+import { OwnClaims } from './own-claims.ts';
+import { queueNow, queuePrefix } from './queue.ts';
+import { EtcdValues } from './values.ts';
 import { remove, stillStands } from './wire/messages.ts';
 
 const TRAITS: Traits = {
@@ -56,17 +56,17 @@ export const etcd = (options: EtcdOptions): Backend => new Etcd(open(options));
 export class Etcd implements Backend {
   readonly name = 'etcd';
   readonly traits = TRAITS;
-  readonly values: EtcdWords;
+  readonly values: EtcdValues;
   readonly #etcd: EtcdConnection;
-  readonly #contenders: Contenders;
+  readonly #own: OwnClaims;
   readonly #attempts = new KeyedSerializer();
   readonly #renewals = new KeyedSerializer<number>();
   #lane = 0;
 
   constructor(opened: EtcdConnection) {
     this.#etcd = opened;
-    this.#contenders = new Contenders(opened);
-    this.values = new EtcdWords(opened, this.#contenders);
+    this.#own = new OwnClaims(opened);
+    this.values = new EtcdValues(opened, this.#own);
   }
 
   async attempt(claim: Claim): Promise<Attempt> {
@@ -79,7 +79,7 @@ export class Etcd implements Backend {
       const sent = this.#etcd.clock.now();
       const ms = Math.min(this.#etcd.timeout, claim.within);
       return await this.#attempts.take(claim.id, () => {
-        const attempt = (): Promise<Attempt> => this.#contenders.attempt(claim, sent, ms);
+        const attempt = (): Promise<Attempt> => this.#own.attempt(claim, sent, ms);
         return claim.accepts ? this.values.ask(claim, claim.accepts, sent, attempt) : attempt();
       });
     } catch (error) {
@@ -105,37 +105,38 @@ export class Etcd implements Backend {
       batches.push(claims.length > BATCH ? this.#renewals.take(this.#lane, work).catch(unknown) : work());
     }
     const renewals = (await Promise.all(batches)).flat();
-    for (const [index, { id }] of claims.entries()) if (renewals[index] === 'gone') this.#contenders.known.forget(id);
+    for (const [index, { id }] of claims.entries()) if (renewals[index] === 'gone') this.#own.known.forget(id);
     return renewals;
   }
 
   async #renew(batch: readonly Claim[], sent: number, ms: number): Promise<Renewal[]> {
     if (this.#etcd.clock.now() - sent >= ms) return batch.map(() => 'unknown'); // nobody waits for the answer any more
-    const { known, moves } = this.#contenders;
+    const { known, moves } = this.#own;
     const holds = batch.map((claim) => [claim, known.standing(claim.id)] as const);
     return renew(this.#etcd.client, moves, holds, sent, ms);
   }
 
-  async release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
-    if (!leave && !next?.accepts) return this.#contenders.release(handle, next, this.#etcd.timeout);
-    const released = leave
-      ? await this.values.leave(handle, leave)
-      : await this.#contenders.release(handle, undefined, this.#etcd.timeout);
+  async release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
+    if (!value && !next?.accepts) return this.#own.release(handle, next, this.#etcd.timeout);
+    const released = value
+      ? await this.values.store(handle, value)
+      : await this.#own.release(handle, undefined, this.#etcd.timeout);
     return next ? { ...released, next: await this.attempt(next) } : released;
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    const { waiters, watches, known } = this.#contenders;
-    const end = claim.accepts && (await listenForWords(this.#etcd, watches, claim.key, wake));
+    const { waiters, known } = this.#own;
+    const value = claim.accepts && this.values.listen(claim, wake);
+    await value?.arm();
+    const end = (): Promise<void> | undefined => value?.[Symbol.asyncDispose]();
     const waiting = await waiters.watch(claim, known.get(claim.id), wake).catch((error: unknown) => {
-      end?.();
+      void end();
       throw error;
     });
-    if (!end) return waiting;
     return {
-      [Symbol.asyncDispose]: () => {
-        end();
-        return waiting[Symbol.asyncDispose]() as Promise<void>;
+      [Symbol.asyncDispose]: async () => {
+        await end();
+        await waiting[Symbol.asyncDispose]();
       },
     };
   }
@@ -145,13 +146,13 @@ export class Etcd implements Backend {
   }
 
   changed(key: string, tell: () => void): Promise<AsyncDisposable> {
-    return this.#contenders.watches.onNextChange(linePrefix(this.#etcd.prefix, key), tell);
+    return this.#own.watches.onNextChange(queuePrefix(this.#etcd.prefix, key), tell);
   }
 
   async evict(key: string, token: bigint): Promise<boolean> {
     const { client, prefix } = this.#etcd;
-    const { places } = await lineNow(client, linePrefix(prefix, key));
-    const found = places.find((place) => place.token === token);
+    const { claims } = await queueNow(client, queuePrefix(prefix, key));
+    const found = claims.find((place) => place.token === token);
     if (!found) return false;
     const { name } = found;
     return (await client.txn({ compare: [stillStands(name, token)], success: [remove(name)] })).succeeded;
@@ -162,7 +163,7 @@ export class Etcd implements Backend {
   }
 
   async close(): Promise<void> {
-    await this.#contenders.close(this.#etcd.timeout);
+    await this.#own.close(this.#etcd.timeout);
     this.#etcd.client.close();
   }
 }

@@ -1,5 +1,6 @@
 import type { Finding } from '../../core/contract/backend.ts';
-import { ALARMS, type Client, MEMBERS, STATUS_OF } from './wire/client.ts';
+import type { Client } from './wire/client.ts';
+import { ALARMS, MEMBERS, STATUS_OF } from './wire/messages.ts';
 
 interface Defect {
   /** Minor version of etcd 3 → the first patch without the defect. */
@@ -84,6 +85,6 @@ async function leaseFindings(client: Client): Promise<Finding[]> {
 const OPEN: Finding = {
   severity: 'info',
   code: 'no-auth',
-  message: 'no user is given: whoever reaches etcd as this process does may release any lock',
+  message: 'no user is given: a program that reaches etcd as this process does may release any lock',
   advice: 'enable authentication and give this service a role for its prefix',
 };

@@ -1,65 +1,48 @@
 import { admitted } from '../../core/contract/admission.ts';
 import type { QueueEntry } from '../../core/contract/backend.ts';
 import { type ClaimEntry, entryOf } from './queue.ts';
-import { wordsRange } from './stored-values.ts';
-import { type Client, TIME_TO_LIVE } from './wire/client.ts';
-import { endOf } from './wire/messages.ts';
+import { valueSpan } from './stored-values.ts';
+import type { Client } from './wire/client.ts';
+import { endOf, TIME_TO_LIVE } from './wire/messages.ts';
 
-const PAGE = 1_000n;
-
-/** All claims on keys that begin with `start` (`exact`: on that key), line by line, as of one revision. */
+/** All claims on keys that begin with `start` (`exact`: on that key), queue by queue, as of one revision. */
 export async function* inspect(
   client: Client,
   prefix: string,
   start: string,
   exact: boolean,
 ): AsyncIterable<QueueEntry> {
-  let line: ClaimEntry[] = [];
+  let queue: ClaimEntry[] = [];
+  let queueKey: string | undefined;
   const first = Buffer.from(`${prefix}/${encodeURIComponent(start)}${exact ? '/' : ''}`);
-  const spans = start === '' && !exact ? aroundWords(prefix, first) : [[first, endOf(first)] as const];
-  for await (const place of places(client, spans)) {
-    if (line.length > 0 && keyOf(line[0]!) !== keyOf(place)) {
-      yield* standings(client, line);
-      line = [];
+  const [from, to] = valueSpan(prefix); // values may be long and are not listed
+  const isAll = start === '' && !exact;
+  // In the order of the names, so that the claims of one key follow each other.
+  for await (const found of client.all(
+    isAll
+      ? [
+          [first, from],
+          [to, endOf(first)],
+        ]
+      : [[first, endOf(first)]],
+  )) {
+    const key = keyOf(found.key);
+    if (key === undefined) continue;
+    if (key !== queueKey) {
+      if (queueKey !== undefined) yield* entries(client, queueKey, queue);
+      queue = [];
     }
-    line.push(place);
+    queueKey = key;
+    queue.push(entryOf(found));
   }
-  yield* standings(client, line);
+  if (queueKey !== undefined) yield* entries(client, queueKey, queue);
 }
 
-type Span = readonly [from: Buffer, to: Buffer];
-
-/** All names of a prefix but those of words, which may be long and are not listed. */
-function aroundWords(prefix: string, first: Buffer): Span[] {
-  const [from, to] = wordsRange(prefix);
-  return [
-    [first, from],
-    [to, endOf(first)],
-  ];
-}
-
-/** In the order of the names, so that the places of one key follow each other. */
-async function* places(client: Client, spans: readonly Span[]): AsyncIterable<ClaimEntry> {
-  let revision = 0n;
-  for (const [from, rangeEnd] of spans) {
-    let key = from;
-    for (let more = true; more; ) {
-      const page = await client.range({ key, rangeEnd, limit: PAGE, revision });
-      yield* page.kvs.map(entryOf).filter((place) => keyOf(place) !== undefined);
-      revision ||= page.header!.revision;
-      more = page.more;
-      if (more) key = Buffer.concat([page.kvs.at(-1)!.key, Buffer.from([0])]);
-    }
-  }
-}
-
-async function* standings(client: Client, line: ClaimEntry[]): AsyncIterable<QueueEntry> {
-  line.sort((a, b) => (a.token < b.token ? -1 : 1));
-  const holders = admitted(line);
-  const left = await Promise.all(line.map(({ lease }) => remaining(client, lease)));
-  for (const [position, place] of line.entries()) {
-    const { token, units, capacity, label } = place;
-    const key = keyOf(place)!;
+async function* entries(client: Client, key: string, queue: ClaimEntry[]): AsyncIterable<QueueEntry> {
+  queue.sort((a, b) => (a.token < b.token ? -1 : 1));
+  const holders = admitted(queue);
+  const left = await Promise.all(queue.map(({ lease }) => remaining(client, lease)));
+  for (const [position, { token, units, capacity, label }] of queue.entries()) {
     yield { key, held: position < holders, position, token, units, capacity, label, remaining: left[position]! };
   }
 }
@@ -71,8 +54,8 @@ async function remaining(client: Client, lease: bigint): Promise<number> {
   return ttl < 0n ? 0 : Math.min(Number(ttl) + 1, Number(granted)) * 1_000;
 }
 
-/** The key whose line this name stands in; undefined for another program's name that stands in none. */
-function keyOf({ name }: ClaimEntry): string | undefined {
+/** The key whose queue this name stands in; undefined for another program's name that stands in none. */
+function keyOf(name: Buffer): string | undefined {
   const parts = name.toString().split('/');
   try {
     return parts.length === 3 ? decodeURIComponent(parts[1]!) : undefined;

@@ -2,17 +2,16 @@ import type { Claim, Renewal } from '../../core/contract/backend.ts';
 import { LockError } from '../../core/contract/errors.ts';
 import { KeyedSerializer } from '../../core/contract/keyed-serializer.ts';
 import type { Leases } from './leases.ts';
-import { type Contender, isSettled, isUnderLeaseOf, type Line, readFrom, secondsOf } from './queue.ts';
+import { isSettled, isUnderLeaseOf, type OwnClaim, readFrom, type SeenQueue, secondsOf } from './queue.ts';
 import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 import { get, isUnder, type KeyValue, list, shift, stillStands } from './wire/messages.ts';
-import type { IncomingMessage } from './wire/protobuf.ts';
 
 /** Moves keys to other leases: the place of a waiter to a short one, a hold whose ttl changed to a longer one, all to those of a new leader. */
 export class Moves {
   readonly #client: Client;
   readonly #leases: Leases;
-  readonly #turns = new KeyedSerializer<Contender>();
+  readonly #turns = new KeyedSerializer<OwnClaim>();
 
   constructor(client: Client, leases: Leases) {
     this.#client = client;
@@ -20,10 +19,10 @@ export class Moves {
   }
 
   /**
-   * Gives the line, or undefined if the key is gone. A contender has one move at a time. The answers to two moves may be read in
+   * Gives the queue, or undefined if the key is gone. A claim has one move at a time. The answers to two moves may be read in
    * another order than they were carried out. Then the lease that has the key would be taken for a spare one.
    */
-  to(me: Contender, seconds: number, ms?: number, whole?: boolean): Promise<Line | undefined> {
+  to(me: OwnClaim, seconds: number, ms?: number, whole?: boolean): Promise<SeenQueue | undefined> {
     return this.#turns.take(me, () => this.#move(me, seconds, ms, whole));
   }
 
@@ -32,7 +31,7 @@ export class Moves {
    * the server refused the move, and the lease that the key is under was renewed instead: a server without space writes
    * nothing, but keeps leases alive. Of two such calls at once only the first moves the key.
    */
-  keep(me: Contender, seconds: number, ms?: number): Promise<boolean | LockError> {
+  keep(me: OwnClaim, seconds: number, ms?: number): Promise<boolean | LockError> {
     return this.#turns.take(me, async () => {
       if (isUnderLeaseOf(me, seconds, this.#client.term)) return this.#leases.keepAlive(me.lease, ms);
       try {
@@ -44,7 +43,7 @@ export class Moves {
     });
   }
 
-  async #move(me: Contender, seconds: number, ms?: number, whole?: boolean): Promise<Line | undefined> {
+  async #move(me: OwnClaim, seconds: number, ms?: number, whole?: boolean): Promise<SeenQueue | undefined> {
     const isOver = (): boolean => me.state.is === 'over';
     if (isOver()) return undefined;
     const token = me.token!;
@@ -61,7 +60,7 @@ export class Moves {
         target = lease;
         // Only from this lease: an earlier move whose answer was lost may still come, and must not undo this one.
         const compare = [stillStands(me.name, token), isUnder(me.name, under)];
-        const success = [shift(me.name, lease.id), list(me.line)];
+        const success = [shift(me.name, lease.id), list(me.queue)];
         return this.#client.txn({ compare, success, failure: [get(me.name)] }, ms);
       });
     let answer = await from(me.lease.id).catch((error: unknown) => {
@@ -96,7 +95,7 @@ export class Moves {
 export async function renew(
   client: Client,
   moves: Moves,
-  holds: readonly (readonly [claim: Claim, me: Contender | undefined])[],
+  holds: readonly (readonly [claim: Claim, me: OwnClaim | undefined])[],
   sent: number,
   ms: number,
 ): Promise<Renewal[]> {
@@ -124,11 +123,7 @@ export async function renew(
 }
 
 /** Their keys as they are now. Asks in halves where the server takes fewer operations at a time (`--max-txn-ops`). */
-async function lookAt(
-  client: Client,
-  looks: readonly Contender[],
-  ms: number,
-): Promise<(IncomingMessage<typeof KeyValue> | undefined)[]> {
+async function lookAt(client: Client, looks: readonly OwnClaim[], ms: number): Promise<(KeyValue | undefined)[]> {
   try {
     const { responses } = await client.txn({ success: looks.map(({ name }) => get(name)) }, ms);
     return responses.map(({ range }) => range!.kvs[0]);

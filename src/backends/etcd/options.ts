@@ -4,7 +4,7 @@ import { type Duration, milliseconds } from '../../core/contract/duration.ts';
 import { invalid, shown } from '../../core/contract/errors.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
 import { checkGiven, checkNames, namesOf } from '../../core/contract/options.ts';
-import { Client, type Credentials } from './wire/client.ts';
+import { Client } from './wire/client.ts';
 import { Channel } from './wire/grpc.ts';
 
 /** Options of `etcd`, and of its guard. */
@@ -27,14 +27,6 @@ export interface EtcdOptions {
 
 /** Certificates and keys, as `node:tls` takes them. */
 export type EtcdTls = Pick<SecureClientSessionOptions, 'ca' | 'cert' | 'key' | 'passphrase' | 'servername'>;
-
-interface Settings {
-  readonly urls: readonly URL[];
-  readonly prefix: string;
-  readonly credentials: Credentials | undefined;
-  readonly tls: EtcdTls;
-  readonly timeout: number;
-}
 
 /** A client of our own, which connects when it is first asked. */
 export interface EtcdConnection {
@@ -63,30 +55,27 @@ const KNOWN_TLS = namesOf<NonNullable<EtcdOptions['tls']>>({
 });
 const TIMEOUT = { min: 10, max: 60_000 };
 
-/** @throws LockError `LOCK_INVALID` */
-export function open(options: EtcdOptions): EtcdConnection {
-  const { urls, prefix, credentials, tls, timeout } = checkOptions(options);
-  const clock = options.clock ?? systemClock;
-  return { client: new Client(new Channel(urls, tls, timeout, clock), credentials, timeout), prefix, timeout, clock };
-}
-
 /** @throws LockError `LOCK_INVALID`, which never shows an address or a password. */
-export function checkOptions(options: EtcdOptions): Settings {
+export function open(options: EtcdOptions): EtcdConnection {
   checkGiven(options, KNOWN, 'options of etcd()');
   checkNames(options.tls, KNOWN_TLS, 'options of tls');
-  const { endpoints, prefix = 'holdfast', user, password, tls, timeout = 3_000 } = options;
-  const urls = [endpoints].flat().map((endpoint) => parse(endpoint, tls !== undefined));
-  if (urls.length === 0) throw invalid('endpoints is an empty list; name at least one member of the cluster');
+  const { endpoints, prefix = 'holdfast', user, password, tls, clock = systemClock } = options;
+  const urls = urlsOf(endpoints, tls !== undefined);
   if (typeof user !== typeof password || !/^(string|undefined)$/.test(typeof user)) {
     throw invalid('user and password go together, as strings');
   }
-  return {
-    urls,
-    prefix: checkPrefix(prefix),
-    credentials: user === undefined || password === undefined ? undefined : { user, password },
-    tls: { ca: tls?.ca, cert: tls?.cert, key: tls?.key, passphrase: tls?.passphrase, servername: tls?.servername },
-    timeout: milliseconds(timeout, 'timeout', TIMEOUT),
-  };
+  const credentials = user === undefined || password === undefined ? undefined : { user, password };
+  const timeout = milliseconds(options.timeout ?? 3_000, 'timeout', TIMEOUT);
+  const { ca, cert, key, passphrase, servername } = tls ?? {};
+  const channel = new Channel(urls, { ca, cert, key, passphrase, servername }, timeout, clock);
+  return { client: new Client(channel, credentials, timeout), prefix: checkPrefix(prefix), timeout, clock };
+}
+
+/** @param secure the connection is over TLS @throws LockError `LOCK_INVALID` */
+export function urlsOf(endpoints: EtcdOptions['endpoints'], secure: boolean): URL[] {
+  const urls = [endpoints].flat().map((endpoint) => parse(endpoint, secure));
+  if (urls.length === 0) throw invalid('endpoints is an empty list; name at least one member of the cluster');
+  return urls;
 }
 
 function parse(endpoint: unknown, secure: boolean): URL {

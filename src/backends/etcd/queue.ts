@@ -10,79 +10,79 @@ import {
   listing,
   look,
   newest,
-  type RangeResponse,
+  type RangeAnswer,
   stillStands,
-  type TxnResponse,
+  type TransactionAnswer,
   touch,
 } from './wire/messages.ts';
-import type { IncomingMessage } from './wire/protobuf.ts';
 
-/** One key in etcd under the prefix of a lock. These keys, in the order of their create revisions, are the line of the lock. */
+/** One key in etcd under the prefix of a lock. These keys, in the order of their create revisions, are the queue of the lock. */
 export interface ClaimEntry extends Units {
   readonly name: Buffer;
-  /** The create revision. It is the place in line and the fencing token. */
+  /** The create revision. It is the place in the queue and the fencing token. */
   readonly token: bigint;
   readonly lease: bigint;
   readonly label: string;
 }
 
-export interface Line {
+export interface SeenQueue {
   /** The revision of the store that was read. */
   readonly revision: bigint;
-  readonly places: readonly ClaimEntry[];
+  readonly claims: readonly ClaimEntry[];
 }
 
 /** Our values begin with this, and the version of their form. All others are of other programs: `etcdctl lock` stores nothing. */
 const FAMILY = 'holdfast/';
 const FORM = `${FAMILY}1 `;
 
-/** The prefix of the line of `key`. Percent-encoding leaves no slash in it, so the line of `a` never has a place of `a/b`. */
-export const linePrefix = (prefix: string, key: string): Buffer => Buffer.from(`${prefix}/${encodeURIComponent(key)}/`);
+/** The prefix of the queue of `key`. Percent-encoding leaves no slash in it, so the queue of `a` never has a claim of `a/b`. */
+export const queuePrefix = (prefix: string, key: string): Buffer =>
+  Buffer.from(`${prefix}/${encodeURIComponent(key)}/`);
 
 /** The name of a claim's own key. It is a digest: a user that may list the keys must not learn the ids. */
-export const claimKey = (line: Buffer, id: string): Buffer =>
-  Buffer.concat([line, Buffer.from(hash('sha256', id, 'hex').slice(0, 32))]);
+export const claimKey = (queue: Buffer, id: string): Buffer =>
+  Buffer.concat([queue, Buffer.from(hash('sha256', id, 'hex').slice(0, 32))]);
 
 export const claimText = ({ units, capacity, label }: Units & { readonly label: string }): Buffer =>
   Buffer.from(FORM + JSON.stringify({ units, capacity, label }));
 
-const read = (revision: bigint, { kvs }: IncomingMessage<typeof RangeResponse>): Line => ({
+const read = (revision: bigint, { kvs }: RangeAnswer): SeenQueue => ({
   revision,
-  places: kvs.map(entryOf),
+  claims: kvs.map(entryOf),
 });
 
-export async function lineNow(client: Client, line: Buffer, ms?: number): Promise<Line> {
-  const listed = await client.range(listing(line), ms);
+export async function queueNow(client: Client, queue: Buffer, ms?: number): Promise<SeenQueue> {
+  const listed = await client.range(listing(queue), ms);
   return read(listed.header!.revision, listed);
 }
 
-/** The line as a transaction saw it, from the answer to one of its operations. */
-export const readFrom = (answer: IncomingMessage<typeof TxnResponse>, index: number): Line =>
+/** The queue as a transaction saw it, from the answer to one of its operations. */
+export const readFrom = (answer: TransactionAnswer, index: number): SeenQueue =>
   read(answer.header!.revision, answer.responses[index]!.range!);
 
 /**
- * The place of another program is exclusive, as in etcd's own locks, where the lowest create revision is the owner.
+ * The key of another program is exclusive, as in etcd's own locks, where the lowest create revision is the owner.
  * @throws LockError `LOCK_UNAVAILABLE` for a value in a form of a newer version of holdfast
  */
-export function entryOf({ key, createRevision, value, lease }: IncomingMessage<typeof KeyValue>): ClaimEntry {
+export function entryOf({ key, createRevision, value, lease }: KeyValue): ClaimEntry {
   const text = value.toString();
   const seats = { units: ALL_UNITS, capacity: ALL_UNITS, label: '' };
   if (text.startsWith(FORM)) Object.assign(seats, JSON.parse(text.slice(FORM.length)));
   else if (text.startsWith(FAMILY)) {
     throw new LockError(
       'LOCK_UNAVAILABLE',
-      'a newer version of holdfast stands in this line in etcd, in a form this version cannot read; upgrade this one',
+      'a newer version of holdfast stands in this queue in etcd, in a form this version cannot read; upgrade this one',
       { backend: 'etcd' },
     );
   }
   return { name: key, token: createRevision, lease, ...seats };
 }
 
-/** Why a claim was refused when its line was last listed, and what that line was. */
+/** Why a claim was refused when its queue was last listed, and what that queue was. */
 export interface Blocked extends Refused<ClaimEntry> {
   /** The first revision that is news. */
   readonly from: bigint;
-  /** How many stood in the line, and the token of the last of them. */
+  /** How many stood in the queue, and the token of the last of them. */
   readonly count: bigint;
   readonly newest: bigint;
   /** When it was listed, by the clock. */
@@ -93,16 +93,16 @@ export interface Blocked extends Refused<ClaimEntry> {
  * `joining`: no answer has told where the claim stands. `waiting`: it was refused, and somebody may watch it. `over`: it was given
  * up, and no later answer changes that.
  */
-export type ContenderState =
+export type ClaimState =
   | { readonly is: 'joining' | 'over' }
   | { readonly is: 'admitted'; readonly relay: boolean }
   | { readonly is: 'waiting'; readonly obstacle: Blocked };
 
-/** A claim of this process that stands in a line, or is about to. */
-export interface Contender {
-  readonly line: Buffer;
+/** A claim of this process that stands in a queue, or is about to. */
+export interface OwnClaim {
+  readonly queue: Buffer;
   readonly name: Buffer;
-  state: ContenderState;
+  state: ClaimState;
   lease: ServerLease;
   /** `moving`: the answer to a move to another lease is missing, so the key may be under that lease. */
   key: 'settled' | 'moving';
@@ -115,33 +115,28 @@ export interface Contender {
   /** What the words of its key were last seen at. */
   looked?: { readonly revision: bigint; readonly at: number };
   /** The lease for the words that it leaves, while an answer to the release is missing. */
-  wordsLease?: WordsLease;
+  valueLease?: ValueLease;
 }
 
 /** A lease for words, which nobody keeps alive. */
-export interface WordsLease {
+export interface ValueLease {
   readonly id: bigint;
   /** It was granted in this term of a leader, or later. */
   readonly term: bigint;
 }
 
-/** The state that a line gives to its contender at `index`. */
-export function stateIn(
-  { places, revision }: Line,
-  index: number,
-  before: ContenderState,
-  now: number,
-): ContenderState {
+/** The state that a queue gives to its claim at `index`. */
+export function stateIn({ claims, revision }: SeenQueue, index: number, before: ClaimState, now: number): ClaimState {
   if (before.is === 'over') return before;
-  const verdict = verdictOn(places, index);
+  const verdict = verdictOn(claims, index);
   if (verdict.admitted) return { is: 'admitted', relay: verdict.relay };
-  const [count, last] = [BigInt(places.length), places.at(-1)!.token];
+  const [count, last] = [BigInt(claims.length), claims.at(-1)!.token];
   return { is: 'waiting', obstacle: { ...verdict, from: revision + 1n, count, newest: last, listed: now } };
 }
 
-/** Where it stands in the line; below 0 when it does not. */
-export const indexOf = ({ places }: Line, { name, token }: Contender): number =>
-  places.findIndex((place) => place.name.equals(name) && (token === undefined || place.token === token));
+/** Where it stands in the queue; below 0 when it does not. */
+export const indexOf = ({ claims }: SeenQueue, { name, token }: OwnClaim): number =>
+  claims.findIndex((place) => place.name.equals(name) && (token === undefined || place.token === token));
 
 /**
  * Whether the key is known to be under a lease that the leader of now has granted. An earlier leader that stood still, and goes on,
@@ -149,10 +144,10 @@ export const indexOf = ({ places }: Line, { name, token }: Contender): number =>
  * (https://github.com/etcd-io/etcd/issues/15247).
  * @param term of the leader of now
  */
-export const isSettled = ({ lease, key }: Contender, term: bigint): boolean => key === 'settled' && lease.term >= term;
+export const isSettled = ({ lease, key }: OwnClaim, term: bigint): boolean => key === 'settled' && lease.term >= term;
 
 /** The same, and the lease is one of so many seconds. */
-export const isUnderLeaseOf = (me: Contender, seconds: number, term: bigint): boolean =>
+export const isUnderLeaseOf = (me: OwnClaim, seconds: number, term: bigint): boolean =>
   isSettled(me, term) && me.lease.seconds === seconds;
 
 /** etcd counts in whole seconds. */
@@ -160,12 +155,12 @@ export const secondsOf = (ttl: number): number => Math.ceil(ttl / 1_000);
 
 /**
  * Whether a refused claim is still refused. It asks for its own key and for the obstacle only, so the answer does not grow with the
- * line. False also means that this is not certain; the line must be listed then.
+ * queue. False also means that this is not certain; the queue must be listed then.
  * @param watched the claim will be told when its obstacle changes
  */
 export async function stillRefused(
   client: Client,
-  me: Contender,
+  me: OwnClaim,
   watched: boolean,
   now: number,
   ms: number,
@@ -173,19 +168,19 @@ export async function stillRefused(
   const { state, token } = me;
   if (state.is !== 'waiting') return false;
   const { behind, relayed, from, listed, ...before } = state.obstacle;
-  const byLine = relayed && (!watched || now - listed >= UNTOLD);
-  const obstacle = behind ? look(behind.name) : ahead(me.line, token!);
-  const looks = [look(me.name), obstacle, ...(byLine ? [newest(me.line)] : [])];
-  const [own, other, line] = (await client.txn({ success: looks }, ms)).responses.map(({ range }) => range!);
+  const byQueue = relayed && (!watched || now - listed >= UNTOLD);
+  const obstacle = behind ? look(behind.name) : ahead(me.queue, token!);
+  const looks = [look(me.name), obstacle, ...(byQueue ? [newest(me.queue)] : [])];
+  const [own, other, queue] = (await client.txn({ success: looks }, ms)).responses.map(({ range }) => range!);
   if (own!.kvs[0]?.createRevision !== token) return false;
   if (!behind) return other!.kvs.length === before.ahead;
   const [found] = other!.kvs;
   // A newer key of that name stands further back: the watched claim has left. A key that was written has told of its admission.
   if (!found || found.createRevision >= from || (relayed && found.modRevision >= from)) return false;
-  return !line || (line.count === before.count && line.kvs[0]?.createRevision === before.newest);
+  return !queue || (queue.count === before.count && queue.kvs[0]?.createRevision === before.newest);
 }
 
 /** An admitted claim wakes the next permit by a write of its own key. If the write is lost, that permit looks by itself. */
-export function wakeNextPermit(client: Client, { name, token }: Contender): void {
+export function wakeNextPermit(client: Client, { name, token }: OwnClaim): void {
   client.txn({ compare: [stillStands(name, token!)], success: [touch(name)] }).catch(() => undefined);
 }

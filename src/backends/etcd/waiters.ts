@@ -3,11 +3,11 @@ import type { Clock } from '../../core/contract/clock.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import type { Moves } from './moves.ts';
 import {
-  type Contender,
   indexOf,
   isUnderLeaseOf,
-  type Line,
-  lineNow,
+  type OwnClaim,
+  queueNow,
+  type SeenQueue,
   secondsOf,
   stateIn,
   wakeNextPermit,
@@ -17,9 +17,9 @@ import type { Stream } from './wire/grpc.ts';
 import { endOf, listing, NO_PUTS, WatchRequest, WatchResponse } from './wire/messages.ts';
 import { decode, encode, type IncomingMessage } from './wire/protobuf.ts';
 
-/** Says what a line means for a claim in it, and watches the obstacles of the claims that wait. */
+/** Says what a queue means for a claim in it, and watches the obstacles of the claims that wait. */
 export class Waiters {
-  /** They outlive their contenders: a claim that lost its place takes another. */
+  /** They outlive the keys of their claims: a claim that lost its place takes another. */
   readonly #claims = new WaitingClaims();
   /** The watch of the obstacle of each claim, by the id of the claim. Resolves with the function that ends the watch. */
   readonly #watching = new Map<string, Promise<() => void>>();
@@ -35,7 +35,7 @@ export class Waiters {
     this.#clock = clock;
   }
 
-  async watch(claim: Claim, me: Contender | undefined, wake: Wake): Promise<AsyncDisposable> {
+  async watch(claim: Claim, me: OwnClaim | undefined, wake: Wake): Promise<AsyncDisposable> {
     this.stop(claim.id);
     const waiting = this.#claims.watch(claim, wake, () => this.stop(claim.id));
     try {
@@ -61,11 +61,11 @@ export class Waiters {
     this.#watching.delete(id);
   }
 
-  judge(claim: Claim, me: Contender, line: Line): Attempt {
-    const index = indexOf(line, me);
+  judge(claim: Claim, me: OwnClaim, queue: SeenQueue): Attempt {
+    const index = indexOf(queue, me);
     const before = me.state;
-    me.token = line.places[index]!.token;
-    me.state = stateIn(line, index, before, this.#clock.now());
+    me.token = queue.claims[index]!.token;
+    me.state = stateIn(queue, index, before, this.#clock.now());
     if (me.state.is === 'waiting') {
       this.arm(claim, me);
       return { granted: false, ahead: index };
@@ -76,12 +76,12 @@ export class Waiters {
   }
 
   /** Watches the obstacle of a claim, if somebody listens and nothing is watched yet. */
-  arm(claim: Claim, me: Contender): void {
+  arm(claim: Claim, me: OwnClaim): void {
     const { id } = claim;
     const wake = this.#claims.get(id)?.wake;
     if (!wake || this.hears(id) || me.state.is !== 'waiting') return;
     const { behind, relayed, from } = me.state.obstacle;
-    const range = behind ? { key: behind.name } : { key: me.line, rangeEnd: endOf(me.line) };
+    const range = behind ? { key: behind.name } : { key: me.queue, rangeEnd: endOf(me.queue) };
     const isOver = (): boolean => this.#watching.get(id) === watching && this.#watching.delete(id);
     const watching = this.#watches.watch({ ...range, puts: relayed, from }, () => {
       if (isOver()) void this.#look(claim, me, wake);
@@ -90,16 +90,16 @@ export class Waiters {
     watching.catch(isOver);
   }
 
-  /** Something changed, or may have. Lists the whole line, with the claim's own key, before it tells anybody. */
-  async #look(claim: Claim, me: Contender, wake: Wake): Promise<void> {
+  /** Something changed, or may have. Lists the whole queue, with the claim's own key, before it tells anybody. */
+  async #look(claim: Claim, me: OwnClaim, wake: Wake): Promise<void> {
     try {
       // It is probably this claim's turn. So its key moves to the lease of a hold in the same step, and back if it is not.
       const seconds = secondsOf(claim.ttl);
       const isUnder = (): boolean => isUnderLeaseOf(me, seconds, this.#client.term);
-      let line = isUnder() ? await lineNow(this.#client, me.line) : undefined;
-      if (!isUnder()) line = await this.#moves.to(me, seconds, undefined, claim.lingers);
+      let queue = isUnder() ? await queueNow(this.#client, me.queue) : undefined;
+      if (!isUnder()) queue = await this.#moves.to(me, seconds, undefined, claim.lingers);
       if (me.state.is === 'over' || this.#claims.get(claim.id)?.wake !== wake) return;
-      const attempt = line && indexOf(line, me) >= 0 ? this.judge(claim, me, line) : undefined;
+      const attempt = queue && indexOf(queue, me) >= 0 ? this.judge(claim, me, queue) : undefined;
       if (attempt?.granted && isUnder()) wake(attempt);
       else if (!attempt || attempt.granted) wake();
     } catch {
@@ -108,7 +108,7 @@ export class Waiters {
   }
 }
 
-interface WatchedLine {
+interface WatchedRange {
   readonly key: Buffer;
   readonly rangeEnd?: Buffer;
   /** Also tell of writes, not only of deletions. */
@@ -132,7 +132,7 @@ export class Watches {
    * Resolves as soon as the request is on its way, with the function that ends the watch. The request names the first revision that
    * is news, so the server tells of that one however late it reads the request. `fired` may be called first.
    */
-  async watch({ key, rangeEnd, puts, from }: WatchedLine, fired: () => void): Promise<() => void> {
+  async watch({ key, rangeEnd, puts, from }: WatchedRange, fired: () => void): Promise<() => void> {
     this.#stream ??= this.#open();
     const stream = await this.#stream;
     const watchId = ++this.#last;
@@ -144,10 +144,10 @@ export class Watches {
     };
   }
 
-  /** Tells once of the next change of a line, or when the watch can no longer be trusted. */
-  async onNextChange(line: Buffer, tell: () => void): Promise<AsyncDisposable> {
-    const { header } = await this.#client.range({ ...listing(line), keysOnly: true, limit: 1n });
-    const wanted = { key: line, rangeEnd: endOf(line), puts: true, from: header!.revision + 1n };
+  /** Tells once of the next change of a queue, or when the watch can no longer be trusted. */
+  async onNextChange(queue: Buffer, tell: () => void): Promise<AsyncDisposable> {
+    const { header } = await this.#client.range({ ...listing(queue), keysOnly: true, limit: 1n });
+    const wanted = { key: queue, rangeEnd: endOf(queue), puts: true, from: header!.revision + 1n };
     const end = await this.watch(wanted, tell);
     return { [Symbol.asyncDispose]: async () => end() };
   }

@@ -18,16 +18,16 @@ import { LONGEST } from '../../core/contract/duration.ts';
 import { LockError } from '../../core/contract/errors.ts';
 import { KeyedSerializer } from '../../core/contract/keyed-serializer.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
+import { RepeatedWatch } from '../shared/repeated-watch.ts';
 import { Admissions } from './admissions.ts';
 import { check } from './check.ts';
-import { ZookeeperNotes } from './hints.ts';
+import { ZookeeperHints } from './hints.ts';
 import { census, evictClaim, lineAt } from './inspect.ts';
-import type { Ask } from './nodes.ts';
+import { type Ask, WATCH_ENDS_ITSELF, watchChildren } from './nodes.ts';
 import { type Settings, settingsOf, type ZookeeperOptions } from './options.ts';
 import { Places } from './places.ts';
-import { WordsNodes } from './stored-values.ts';
-import { ZookeeperWords } from './values.ts';
-import { armed, LineWatch, watchChildren } from './wake-ups.ts';
+import { StoredValues } from './stored-values.ts';
+import { ZookeeperValues } from './values.ts';
 import type { Connection } from './wire/connection.ts';
 import { translateError } from './wire/errors.ts';
 import { sync } from './wire/operations.ts';
@@ -51,7 +51,7 @@ class Zookeeper implements Backend {
   readonly name = 'zookeeper';
   readonly traits: Traits;
   readonly hints: Hints;
-  readonly values: ZookeeperWords;
+  readonly values: ZookeeperValues;
   readonly #settings: Settings;
   readonly #session: Session;
   readonly #places: Places;
@@ -64,8 +64,8 @@ class Zookeeper implements Backend {
     this.#places = new Places(root, acl);
     this.#admissions = new Admissions(this.#places, clock);
     const ask: Ask = (what, act) => this.#translateErrors(what, PATIENCE, act);
-    this.hints = new ZookeeperNotes(root, acl, ask);
-    this.values = new ZookeeperWords(new WordsNodes(root, acl), this.#places, clock, ask);
+    this.hints = new ZookeeperHints(root, acl, clock, ask);
+    this.values = new ZookeeperValues(new StoredValues(root, acl), this.#places, clock, ask);
     this.#session = new Session(servers, { timeout, tls, auth }, clock, {
       onConnection: (connection) => this.#clear(connection),
       onExpiry: (session) => this.#places.expired(session),
@@ -110,24 +110,22 @@ class Zookeeper implements Backend {
     return Promise.all(claims.map((claim) => renewed(claim).catch((): Renewal => 'unknown')));
   }
 
-  async release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
-    const released = await this.#release(handle, leave);
-    return next && leave ? { ...released, next: await this.attempt(next) } : released;
+  async release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
+    const released = await this.#turns.take(handle.id, () => this.#release(handle, value));
+    return next && value ? { ...released, next: await this.attempt(next) } : released;
   }
 
-  #release(handle: Handle, leave?: NewValue): Promise<Release> {
-    return this.#turns.take(handle.id, () => {
-      if (leave) {
-        return this.#translateErrors(`keep words under ${JSON.stringify(handle.key)}`, PATIENCE, (connection) =>
-          this.values.leave(connection, handle, leave),
-        );
-      }
-      if (this.#places.endUnsent(handle)) return Promise.resolve({ freed: false });
-      this.#places.giveUp(handle);
-      return this.#translateErrors(`leave ${JSON.stringify(handle.key)}`, PATIENCE, async (connection) => ({
-        freed: await this.#places.leave(connection, handle),
-      }));
-    });
+  #release(handle: Handle, value?: NewValue): Promise<Release> {
+    const key = JSON.stringify(handle.key);
+    if (value) {
+      const store = (connection: Connection): Promise<Release> => this.values.store(connection, handle, value);
+      return this.#translateErrors(`keep a value under ${key}`, PATIENCE, store);
+    }
+    if (this.#places.endUnsent(handle)) return Promise.resolve({ freed: false });
+    this.#places.giveUp(handle);
+    return this.#translateErrors(`leave ${key}`, PATIENCE, async (connection) => ({
+      freed: await this.#places.leave(connection, handle),
+    }));
   }
 
   /** Removes the nodes of claims that were given up. Nobody may ask for them any more, and the session still keeps them. */
@@ -142,13 +140,19 @@ class Zookeeper implements Backend {
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    const look = async (tell: Watcher): Promise<boolean> => {
-      const grant = await this.#admissions.look(await this.#session.connection(PATIENCE), claim, tell);
+    const set = async (notify: Watcher) => {
+      const grant = await this.#admissions.look(await this.#session.connection(PATIENCE), claim, notify);
       if (grant) wake(grant);
-      return !grant;
+      return grant ? undefined : WATCH_ENDS_ITSELF;
     };
-    const watch = new LineWatch(look, wake, this.#settings.clock);
-    return armed(claim.accepts ? [watch, this.values.listen(claim, wake)] : [watch]);
+    const turn = new RepeatedWatch(set, wake, this.#settings.clock);
+    const value = claim.accepts && this.values.listen(claim, wake);
+    await Promise.all([turn.arm(), value?.arm()]);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        await Promise.all([turn[Symbol.asyncDispose](), value?.[Symbol.asyncDispose]()]);
+      },
+    };
   }
 
   async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<QueueEntry> {

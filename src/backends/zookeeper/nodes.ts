@@ -3,6 +3,7 @@ import { Code, isKeeperError } from './wire/errors.ts';
 import {
   type Acl,
   createContainer,
+  createPersistent,
   exists,
   getChildren,
   getData,
@@ -10,6 +11,7 @@ import {
   type Read,
   remove,
   type Stat,
+  setData,
 } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
 
@@ -17,7 +19,7 @@ import type { Watcher } from './wire/requests.ts';
 export type Ask = <T>(what: string, ask: (connection: Connection) => Promise<T>) => Promise<T>;
 
 /** How often in a row a container may vanish between its creation and its use. */
-export const TRIES = 10;
+export const MAX_ATTEMPTS = 10;
 
 /** The answer to the operation, or `instead` if the node is not there. */
 async function orElse<T, E>(
@@ -87,8 +89,87 @@ export async function ensureContainer(connection: Connection, path: string, acl:
       return;
     } catch (error) {
       if (isKeeperError(error, Code.nodeExists)) return;
-      if (!isKeeperError(error, Code.noNode) || attempts === TRIES) throw error;
-      await ensureContainer(connection, path.slice(0, path.lastIndexOf('/')), acl);
+      if (!isKeeperError(error, Code.noNode) || attempts === MAX_ATTEMPTS) throw error;
+      await ensureContainer(connection, parentOf(path), acl);
     }
   }
+}
+
+const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
+
+/** Writes a node that stays until somebody removes it. The node and its container are made where they are missing. */
+export async function putNode(
+  connection: Connection,
+  path: string,
+  data: Uint8Array,
+  acl: readonly Acl[],
+): Promise<void> {
+  let exists = false;
+  for (let attempts = 1; ; attempts++) {
+    try {
+      await connection.request<unknown>(exists ? setData(path, data) : createPersistent(path, data, acl));
+      return;
+    } catch (error) {
+      const isThere = isKeeperError(error, Code.nodeExists);
+      if (attempts === MAX_ATTEMPTS || !(isThere || isKeeperError(error, Code.noNode))) throw error;
+      if (!isThere && !exists) await ensureContainer(connection, parentOf(path), acl);
+      exists = isThere;
+    }
+  }
+}
+
+/** The time of the leader, ms since 1970. Only a write tells it. Where the container is gone, nothing is stored any more: it is 0. */
+export async function timeAt(connection: Connection, container: string): Promise<number> {
+  return (await orElse(connection, setData(container, new Uint8Array()), { mtime: 0 })).mtime;
+}
+
+/** Nodes that one sweep looks at. */
+const SWEPT = 16;
+
+/**
+ * Removes what is over among some nodes of a container.
+ * @param from where to begin, from 0 to 1
+ * @param lasts for how many ms after it was written the data of a node count
+ */
+export async function sweep(
+  connection: Connection,
+  container: string,
+  from: number,
+  lasts: (data: string) => number,
+): Promise<void> {
+  const [now, { names }] = await Promise.all([timeAt(connection, container), list(connection, container)]);
+  const begin = Math.floor(from * names.length);
+  const some = [...names.slice(begin), ...names.slice(0, begin)].slice(0, SWEPT);
+  const look = async (name: string): Promise<void> => {
+    const node = await read(connection, `${container}/${name}`);
+    if (!node || lasts(node.data.toString()) + node.stat.mtime > now) return;
+    await connection.request(remove(`${container}/${name}`, node.stat.version)); // not, if it was written meanwhile
+  };
+  await Promise.allSettled(some.map(look));
+}
+
+/** What ends a watch on a node: it is forgotten when it is over (`Watcher.isOver`). */
+export const WATCH_ENDS_ITSELF = (): void => {};
+
+/** Tells once when a node under `parent` is made or removed, or when the connection ends. */
+export async function watchChildren(
+  connection: Connection,
+  parent: string,
+  tell: () => void,
+): Promise<AsyncDisposable> {
+  let over = false;
+  const tellOnce = (): void => {
+    if (over) return;
+    over = true;
+    tell();
+  };
+  const watcher = Object.assign(tellOnce, { isOver: () => over });
+  const { asOf } = await list(connection, parent, watcher);
+  // A missing node has no children to watch. If it was made since, its children can be watched after all.
+  if (asOf === 0n && (await stat(connection, parent, watcher))) await list(connection, parent, watcher);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      over = true;
+    },
+  };
 }

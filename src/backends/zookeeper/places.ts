@@ -1,6 +1,6 @@
 import type { Claim, Handle } from '../../core/contract/backend.ts';
 import { encodeKey, isOf, nodeName } from './names.ts';
-import { type Children, ensureContainer, list, listNow, read, removeNode, TRIES } from './nodes.ts';
+import { type Children, ensureContainer, list, listNow, MAX_ATTEMPTS, read, removeNode } from './nodes.ts';
 import type { OwnNode } from './own-node.ts';
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
@@ -90,7 +90,7 @@ export class Places {
         const [place, listing] = await Promise.all([making, list(connection, parent)]);
         return { place, listing };
       } catch (error) {
-        if (!isKeeperError(error, Code.noNode) || attempts === TRIES) throw error;
+        if (!isKeeperError(error, Code.noNode) || attempts === MAX_ATTEMPTS) throw error;
         await ensureContainer(connection, parent, this.#acl);
       }
     }

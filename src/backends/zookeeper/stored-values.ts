@@ -3,42 +3,49 @@ import type { NewValue } from '../../core/contract/backend.ts';
 import { NO_MARK } from '../../core/contract/left.ts';
 import { type KeyRecord, leavingIn, overAt, readRecord, writeRecord } from '../shared/record.ts';
 import { decodeKey, encodeKey } from './names.ts';
-import { ensureContainer, list, listNow, read, removeNode, stat, TRIES } from './nodes.ts';
+import {
+  ensureContainer,
+  list,
+  listNow,
+  MAX_ATTEMPTS,
+  putNode,
+  read,
+  removeNode,
+  stat,
+  sweep,
+  timeAt,
+} from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
-import { Code, isKeeperError, KeeperError } from './wire/errors.ts';
+import { Code, KeeperError } from './wire/errors.ts';
 import { type Acl, createPersistent, multi, type Read, remove, setData } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
 
 /** No key has this node: `@` is encoded in keys. */
-const FOLDER = '@words';
-/** Nodes of other keys that one sweep looks at. */
-const SWEPT = 16;
+const FOLDER = '@values';
 
 /** What is stored of a key, with all times by the leader's clock. */
-export interface StoredWords {
+export interface Stored {
   readonly record?: KeyRecord;
   /** The leader's time, ms since 1970; 0 where nothing is stored. */
   readonly now: number;
-  /** The transaction that left the words. */
+  /** The transaction that stored the value. */
   readonly zxid: bigint;
-  /** The name that the node of the last hold that counts has, or had, in its line. */
+  /** The name that the node of the last hold that counts has, or had, in its queue. */
   readonly counted?: string;
 }
 
-interface WordsPaths {
+interface Paths {
   /** One of 256 containers, so that none gets too many children to be listed. */
   readonly bucket: string;
-  readonly left: string;
+  readonly value: string;
   readonly attempts: string;
 }
 
-const NOTHING: StoredWords = { now: 0, zxid: 0n };
-
 /**
- * Two nodes for each key: the words, and the holds that left none. What is stored counts from the time at which its node was written,
+ * Two nodes for each key: the value, and the holds that stored none. What is stored counts from the time at which its node was written,
  * which the leader sets. So no client's clock has a part in it.
  */
-export class WordsNodes {
+export class StoredValues {
   readonly #folder: string;
   readonly #acl: readonly Acl[];
 
@@ -51,72 +58,53 @@ export class WordsNodes {
    * Only a write tells the leader's time, and it is made only where something is stored.
    * @param newest nothing that was answered anywhere before is missed
    */
-  async read(connection: Connection, key: string, newest: boolean): Promise<StoredWords> {
-    const { bucket, left, attempts } = this.#paths(key);
+  async read(connection: Connection, key: string, newest: boolean): Promise<Stored> {
+    const paths = this.#paths(key);
     // All are sent at once, since the server answers in order.
-    const [touched, words, counted] = await Promise.all([
-      newest ? timeAt(connection, bucket) : undefined,
-      read(connection, left),
-      read(connection, attempts),
+    const [touched, value, counted] = await Promise.all([
+      newest ? timeAt(connection, paths.bucket) : undefined,
+      read(connection, paths.value),
+      read(connection, paths.attempts),
     ]);
-    if (!words && !counted) return NOTHING;
-    const now = touched ?? (await timeAt(connection, bucket));
+    if (!value && !counted) return { now: 0, zxid: 0n };
+    const now = touched ?? (await timeAt(connection, paths.bucket));
     const name = counted && readRecord(counted.data.toString()).text;
-    return { record: recordOf(words, counted), now, zxid: words?.stat.mzxid ?? 0n, ...(name && { counted: name }) };
+    return { record: recordOf(value, counted), now, zxid: value?.stat.mzxid ?? 0n, ...(name && { counted: name }) };
   }
 
-  /** Deletes the node of a holder and leaves its words, in one transaction. @returns false where there is no such node any more */
-  async leave(connection: Connection, key: string, holder: string, token: bigint, leave: NewValue): Promise<boolean> {
-    const { bucket, left, attempts } = this.#paths(key);
-    const data = Buffer.from(writeRecord(leavingIn(token, leave, 0)));
-    const there = await Promise.all([stat(connection, left), stat(connection, attempts)]);
-    let [hasWords, hasTries] = there.map((found) => found !== undefined);
-    for (let turn = 1; turn <= TRIES; turn++) {
-      // The words come first: who finds the node of the holder gone finds them.
-      const words = hasWords ? setData(left, data) : createPersistent(left, data, this.#acl);
-      const steps = [words, ...(hasTries ? [remove(attempts)] : []), remove(holder)];
+  /** Deletes the node of a holder and stores its value, in one transaction. @returns false where there is no such node any more */
+  async store(connection: Connection, key: string, holder: string, token: bigint, stored: NewValue): Promise<boolean> {
+    const { bucket, value, attempts } = this.#paths(key);
+    const data = Buffer.from(writeRecord(leavingIn(token, stored, 0)));
+    const there = await Promise.all([stat(connection, value), stat(connection, attempts)]);
+    let [hasValue, hasAttempts] = there.map((found) => found !== undefined);
+    for (let turn = 1; turn <= MAX_ATTEMPTS; turn++) {
+      // The value comes first: a process that finds the node of the holder gone finds it.
+      const put = hasValue ? setData(value, data) : createPersistent(value, data, this.#acl);
+      const steps = [put, ...(hasAttempts ? [remove(attempts)] : []), remove(holder)];
       const refused = await connection.request(multi(steps));
       if (!refused) return true;
       const { index, code } = refused;
       if (code !== Code.noNode && code !== Code.nodeExists) throw new KeeperError(code, 'multi');
       if (index === steps.length - 1) return false;
-      if (index > 0) hasTries = false;
-      else if (code === Code.noNode && !hasWords) await ensureContainer(connection, bucket, this.#acl);
-      else hasWords = code === Code.nodeExists;
+      if (index > 0) hasAttempts = false;
+      else if (code === Code.noNode && !hasValue) await ensureContainer(connection, bucket, this.#acl);
+      else hasValue = code === Code.nodeExists;
     }
-    throw new Error(`the words were removed, or left, ${TRIES} times while they were written`);
+    throw new Error(`the value was removed, or stored, ${MAX_ATTEMPTS} times while it was written`);
   }
 
   /** Stores the attempts of a record. @param now by which its times are told @param name of the node of the hold */
-  async count(
-    connection: Connection,
-    key: string,
-    { attempts, begun, mark, counts }: KeyRecord,
-    now: number,
-    name: string,
-  ): Promise<void> {
-    const paths = this.#paths(key);
-    const words = { token: 0n, at: 0, until: 0, text: name };
-    const data = Buffer.from(writeRecord({ attempts, begun, mark, counts: counts - now, ...words }));
-    for (let turn = 1; ; turn++) {
-      try {
-        await connection.request(setData(paths.attempts, data)).catch((error) => {
-          if (!isKeeperError(error, Code.noNode)) throw error;
-          return connection.request(createPersistent(paths.attempts, data, this.#acl));
-        });
-        return;
-      } catch (error) {
-        if (turn === TRIES || !(error instanceof KeeperError)) throw error;
-        if (error.code === Code.noNode) await ensureContainer(connection, paths.bucket, this.#acl);
-        else if (error.code !== Code.nodeExists) throw error;
-      }
-    }
+  count(connection: Connection, key: string, record: KeyRecord, now: number, name: string): Promise<void> {
+    const counts = record.counts - now;
+    const stored = writeRecord({ ...record, counts, token: 0n, at: 0, until: 0, text: name });
+    return putNode(connection, this.#paths(key).attempts, Buffer.from(stored), this.#acl);
   }
 
   /** @returns whether there was anything */
   async remove(connection: Connection, key: string): Promise<boolean> {
-    const { left, attempts } = this.#paths(key);
-    const there = await Promise.all([removeNode(connection, left), removeNode(connection, attempts)]);
+    const { value, attempts } = this.#paths(key);
+    const there = await Promise.all([removeNode(connection, value), removeNode(connection, attempts)]);
     return there.includes(true);
   }
 
@@ -132,51 +120,32 @@ export class WordsNodes {
     }
   }
 
-  /** The watcher is told once, when words are left or removed. */
+  /** The watcher is told once, when a value is stored or removed. */
   async watch(connection: Connection, key: string, watcher: Watcher): Promise<void> {
-    await stat(connection, this.#paths(key).left, watcher);
+    await stat(connection, this.#paths(key).value, watcher);
   }
 
   /** Removes what is over of some keys in the same container. @param from where to begin, from 0 to 1 */
-  async sweep(connection: Connection, key: string, from: number): Promise<void> {
-    const { bucket } = this.#paths(key);
-    const [now, { names }] = await Promise.all([timeAt(connection, bucket), list(connection, bucket)]);
-    const begin = Math.floor(from * names.length);
-    const some = [...names.slice(begin), ...names.slice(0, begin)].slice(0, SWEPT);
-    const sweep = async (name: string): Promise<void> => {
-      const node = await read(connection, `${bucket}/${name}`);
-      if (!node || overAt(readRecord(node.data.toString())) + node.stat.mtime > now) return;
-      await connection.request(remove(`${bucket}/${name}`, node.stat.version)); // not, if it was written meanwhile
-    };
-    await Promise.allSettled(some.map(sweep));
+  sweep(connection: Connection, key: string, from: number): Promise<void> {
+    return sweep(connection, this.#paths(key).bucket, from, (data) => overAt(readRecord(data)));
   }
 
-  #paths(key: string): WordsPaths {
+  #paths(key: string): Paths {
     const bucket = `${this.#folder}/${hash('sha256', key, 'hex').slice(0, 2)}`;
     const name = `${bucket}/${encodeKey(key)}`;
-    return { bucket, left: `${name}@left`, attempts: `${name}@attempts` };
-  }
-}
-
-/** Where the container is gone, nothing is stored any more: then the time is 0. */
-async function timeAt(connection: Connection, bucket: string): Promise<number> {
-  try {
-    return (await connection.request(setData(bucket, new Uint8Array()))).mtime;
-  } catch (error) {
-    if (isKeeperError(error, Code.noNode)) return 0;
-    throw error;
+    return { bucket, value: `${name}@value`, attempts: `${name}@attempts` };
   }
 }
 
 /** @throws LockError `LOCK_INVALID` for a format that this version does not know */
-function recordOf(words: Read | undefined, counted: Read | undefined): KeyRecord {
-  const left = words && readRecord(words.data.toString());
+function recordOf(value: Read | undefined, counted: Read | undefined): KeyRecord {
+  const stored = value && readRecord(value.data.toString());
   const attempts = counted && readRecord(counted.data.toString());
   return {
     ...{ attempts: attempts?.attempts ?? 0, begun: attempts?.begun ?? 0n, mark: attempts?.mark ?? NO_MARK },
     counts: attempts ? attempts.counts + counted.stat.mtime : 0,
-    ...{ token: left?.token ?? 0n, text: left?.text ?? '' },
-    at: left ? left.at + words.stat.mtime : 0,
-    until: left ? left.until + words.stat.mtime : 0,
+    ...{ token: stored?.token ?? 0n, text: stored?.text ?? '' },
+    at: stored ? stored.at + value.stat.mtime : 0,
+    until: stored ? stored.until + value.stat.mtime : 0,
   };
 }

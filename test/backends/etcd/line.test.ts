@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { claimKey, claimText, entryOf, linePrefix } from '../../../src/backends/etcd/queue.ts';
+import { claimKey, claimText, entryOf, queuePrefix } from '../../../src/backends/etcd/queue.ts';
 import { endOf } from '../../../src/backends/etcd/wire/messages.ts';
 import { ALL_UNITS } from '../../../src/core/contract/admission.ts';
 import { LOOKALIKES } from '../../../src/testing/names.ts';
@@ -30,12 +30,12 @@ describe('what is stored', () => {
 describe('names', () => {
   test('no line holds another: each has one slash, at its end, after the prefix', () => {
     for (const key of Object.values(LOOKALIKES).flat()) {
-      expect(linePrefix('holdfast', key).toString()).toMatch(/^holdfast\/[^/]+\/$/);
+      expect(queuePrefix('holdfast', key).toString()).toMatch(/^holdfast\/[^/]+\/$/);
     }
     const names = new Set(
       Object.values(LOOKALIKES)
         .flat()
-        .map((key) => linePrefix('holdfast', key).toString()),
+        .map((key) => queuePrefix('holdfast', key).toString()),
     );
     expect(names.size).toBe(new Set(Object.values(LOOKALIKES).flat()).size);
   });
@@ -46,7 +46,7 @@ describe('names', () => {
 
   test('the id cannot be read from the name', () => {
     const id = 'c0ffee00c0ffee00c0ffee00c0ffee00';
-    expect(claimKey(linePrefix('holdfast', 'a'), id).toString()).toMatch(/^holdfast\/a\/[0-9a-f]{32}$/);
-    expect(claimKey(linePrefix('holdfast', 'a'), id).toString()).not.toContain(id);
+    expect(claimKey(queuePrefix('holdfast', 'a'), id).toString()).toMatch(/^holdfast\/a\/[0-9a-f]{32}$/);
+    expect(claimKey(queuePrefix('holdfast', 'a'), id).toString()).not.toContain(id);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { versionFindings } from '../../../src/backends/etcd/check.ts';
 import { type EtcdOptions, etcd } from '../../../src/backends/etcd/index.ts';
-import { checkOptions } from '../../../src/backends/etcd/options.ts';
+import { urlsOf } from '../../../src/backends/etcd/options.ts';
 
 describe('options of etcd', () => {
   test.each<[string, unknown]>([
@@ -26,7 +26,7 @@ describe('options of etcd', () => {
   });
 
   test('an endpoint needs neither scheme nor port', () => {
-    const urls = (options: EtcdOptions): string[] => checkOptions(options).urls.map(String);
+    const urls = ({ endpoints, tls }: EtcdOptions): string[] => urlsOf(endpoints, tls !== undefined).map(String);
     expect(urls({ endpoints: '10.0.0.1' })).toEqual(['http://10.0.0.1:2379/']);
     expect(urls({ endpoints: ['a:1', 'https://b:2'] })).toEqual(['http://a:1/', 'https://b:2/']);
     expect(urls({ endpoints: 'a:80' })).toEqual(['http://a/']);

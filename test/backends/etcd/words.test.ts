@@ -100,7 +100,7 @@ describeOn('etcd', 'words beside the lines', () => {
 
   test('words in a form of a later version are no answer, and an error says so', async () => {
     const backend = open('newer');
-    await etcdctl([server], 'put', 'newer/@words/key/left', '2 of a later version');
+    await etcdctl([server], 'put', 'newer/@values/key/value', '2 of a later version');
     const refused = { code: 'LOCK_INVALID', message: expect.stringMatching(/a format that this version.*forget\(\)/) };
     await expect(backend.attempt(claimOf('key', { accepts: ANY }))).rejects.toMatchObject(refused);
     await expect(backend.values!.look('key')).rejects.toMatchObject(refused);

@@ -122,16 +122,16 @@ describeOn('zookeeper', 'words beside the lines', () => {
     await leave(backend, over, 'short', 1);
     await leave(backend, kept, 'long');
     await leave(backend, last, 'makes room');
-    const folder = `/swept/@words/${bucketOf('0')}`;
+    const folder = `/swept/@values/${bucketOf('0')}`;
     await until('it is swept', async () => (await stored(folder)).length === 2);
-    expect((await stored(folder)).toSorted()).toEqual([`${kept}@left`, `${last}@left`].toSorted());
+    expect((await stored(folder)).toSorted()).toEqual([`${kept}@value`, `${last}@value`].toSorted());
     await backend.close();
   });
 
   test('words in a form of a later version are no answer, and an error says so', async () => {
     const backend = open('newer');
     await leave(backend, 'key', 'of this version');
-    await connection.request(setData(`/newer/@words/${bucketOf('key')}/key@left`, Buffer.from('2 of a later one')));
+    await connection.request(setData(`/newer/@values/${bucketOf('key')}/key@value`, Buffer.from('2 of a later one')));
     await expect(backend.values!.look('key')).rejects.toThrow(/a format that this version does not know/);
     await backend.close();
   });

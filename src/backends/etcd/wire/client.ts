@@ -1,20 +1,18 @@
 import { LockError } from '../../../core/contract/errors.ts';
 import { type Channel, GrpcError, isStatus, type Metadata, STATUS, type Stream, type StreamListener } from './grpc.ts';
 import {
-  AlarmResponse,
-  AuthenticateRequest,
-  AuthenticateResponse,
-  Empty,
-  LeaseGrantRequest,
-  LeaseRequest,
-  LeaseResponse,
-  MemberListResponse,
-  RangeRequest,
-  RangeResponse,
-  StatusResponse,
-  TimeToLiveResponse,
-  TxnRequest,
-  TxnResponse,
+  AUTHENTICATE,
+  GRANT,
+  KEEP_ALIVE,
+  type KeyValue,
+  type Method,
+  RANGE,
+  type Range,
+  type RangeAnswer,
+  REVOKE,
+  type Transaction,
+  type TransactionAnswer,
+  TXN,
 } from './messages.ts';
 import { decode, encode, type IncomingMessage, type OutgoingMessage, type Schema } from './protobuf.ts';
 
@@ -23,29 +21,11 @@ export interface Credentials {
   readonly password: string;
 }
 
-interface Method<Q extends Schema, R extends Schema> {
-  readonly path: string;
-  readonly request: Q;
-  readonly response: R;
-}
+/** From a name up to another one, which is no part of it. */
+export type Span = readonly [from: Buffer, to: Buffer];
 
-const method = <Q extends Schema, R extends Schema>(path: string, request: Q, response: R): Method<Q, R> => ({
-  path: `/etcdserverpb.${path}`,
-  request,
-  response,
-});
-
-const TXN = method('KV/Txn', TxnRequest, TxnResponse);
-const RANGE = method('KV/Range', RangeRequest, RangeResponse);
-const GRANT = method('Lease/LeaseGrant', LeaseGrantRequest, LeaseResponse);
-const REVOKE = method('Lease/LeaseRevoke', LeaseRequest, Empty);
-// Declared as a stream. A stream with one message each way works as well, and the server then serves many at once.
-const KEEP_ALIVE = method('Lease/LeaseKeepAlive', LeaseRequest, LeaseResponse);
-export const TIME_TO_LIVE = method('Lease/LeaseTimeToLive', LeaseRequest, TimeToLiveResponse);
-const AUTHENTICATE = method('Auth/Authenticate', AuthenticateRequest, AuthenticateResponse);
-export const STATUS_OF = method('Maintenance/Status', Empty, StatusResponse);
-export const ALARMS = method('Maintenance/Alarm', Empty, AlarmResponse);
-export const MEMBERS = method('Cluster/MemberList', Empty, MemberListResponse);
+/** Keys of a listing that are asked for at once. */
+const PAGE = 1_000n;
 
 /** Then a member without a leader says so at once; otherwise the call would hang. */
 const REQUIRE_LEADER: Metadata = { hasleader: 'true' };
@@ -73,18 +53,30 @@ export class Client {
     return this.#term;
   }
 
-  async txn(request: OutgoingMessage<typeof TxnRequest>, ms?: number): Promise<IncomingMessage<typeof TxnResponse>> {
-    return this.#noteRevision(await this.call(TXN, request, ms));
+  async txn(request: Transaction, ms?: number): Promise<TransactionAnswer> {
+    return this.#noteTerm(await this.call(TXN, request, ms));
   }
 
-  async range(
-    request: OutgoingMessage<typeof RangeRequest>,
-    ms?: number,
-  ): Promise<IncomingMessage<typeof RangeResponse>> {
-    return this.#noteRevision(await this.call(RANGE, request, ms));
+  async range(request: Range, ms?: number): Promise<RangeAnswer> {
+    return this.#noteTerm(await this.call(RANGE, request, ms));
   }
 
-  grant(seconds: bigint, ms?: number): Promise<IncomingMessage<typeof LeaseResponse>> {
+  /** All keys of these spans in the order of their names, as of one revision. `namesOnly`: without values, as of each page. */
+  async *all(spans: readonly Span[], namesOnly = false): AsyncIterable<KeyValue> {
+    let revision = 0n;
+    for (const [from, rangeEnd] of spans) {
+      let key = from;
+      for (let more = true; more; ) {
+        const page = await this.range({ key, rangeEnd, limit: PAGE, revision, keysOnly: namesOnly });
+        yield* page.kvs;
+        if (!namesOnly) revision ||= page.header!.revision;
+        more = page.more;
+        if (more) key = Buffer.concat([page.kvs.at(-1)!.key, Buffer.from([0])]);
+      }
+    }
+  }
+
+  grant(seconds: bigint, ms?: number): Promise<{ readonly id: bigint; readonly ttl: bigint }> {
     return this.call(GRANT, { ttl: seconds }, ms);
   }
 
@@ -127,7 +119,7 @@ export class Client {
     }
   }
 
-  #noteRevision<T extends Pick<IncomingMessage<typeof RangeResponse>, 'header'>>(answer: T): T {
+  #noteTerm<T extends Pick<RangeAnswer, 'header'>>(answer: T): T {
     if (answer.header && answer.header.term > this.#term) this.#term = answer.header.term;
     return answer;
   }
@@ -180,7 +172,7 @@ const ADVICE: readonly (readonly [status: number, words: RegExp, advice: string]
 ];
 
 /** A definite refusal becomes a `LockError`. Any other error, whose outcome is unknown, stays as it is. */
-export function refusal(error: unknown): unknown {
+function refusal(error: unknown): unknown {
   if (!(error instanceof GrpcError)) return error;
   const advice = ADVICE.find(([status, words]) => status === error.status && words.test(error.message))?.[2];
   if (!advice) return error;
@@ -189,6 +181,6 @@ export function refusal(error: unknown): unknown {
 }
 
 /** A token ends after minutes without use, when its member restarts, and when a user or a role is changed. */
-export const isStale = (error: unknown): boolean =>
+const isStale = (error: unknown): boolean =>
   error instanceof GrpcError &&
   (error.status === STATUS.unauthenticated || /auth store is old|user name is empty/.test(error.message));

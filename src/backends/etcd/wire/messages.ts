@@ -1,19 +1,37 @@
-import type { OutgoingMessage, Schema } from './protobuf.ts';
+import type { IncomingMessage, OutgoingMessage, Schema } from './protobuf.ts';
 
 /** Field numbers of `etcdserverpb`, as far as locks need them: https://etcd.io/docs/v3.5/dev-guide/api_reference_v3/ */
 const define = <const S extends Schema>(schema: S): S => schema;
 
+/** A call of etcd. */
+export interface Method<Q extends Schema, R extends Schema> {
+  readonly path: string;
+  readonly request: Q;
+  readonly response: R;
+}
+
+const method = <const Q extends Schema, const R extends Schema>(
+  path: string,
+  request: Q,
+  response: R,
+): Method<Q, R> => ({
+  path: `/etcdserverpb.${path}`,
+  request,
+  response,
+});
+
 const Header = define({ revision: [3, 'int'], term: [4, 'int'] });
 
-export const KeyValue = define({
+const KeyValueFields = define({
   key: [1, 'bytes'],
   createRevision: [2, 'int'],
   modRevision: [3, 'int'],
   value: [5, 'bytes'],
   lease: [6, 'int'],
 });
+export type KeyValue = IncomingMessage<typeof KeyValueFields>;
 
-export const RangeRequest = define({
+const RangeRequest = define({
   key: [1, 'bytes'],
   rangeEnd: [2, 'bytes'],
   limit: [3, 'int'],
@@ -26,11 +44,13 @@ export const RangeRequest = define({
 /** `count` is the number of all keys in the range, beyond the limit too. */
 export const RangeResponse = define({
   header: [1, Header],
-  kvs: [2, [KeyValue]],
+  kvs: [2, [KeyValueFields]],
   more: [3, 'bool'],
   count: [4, 'int'],
 });
-export const SORT = { ascending: 1n, descending: 2n, byCreateRevision: 2n } as const;
+export type Range = OutgoingMessage<typeof RangeRequest>;
+export type RangeAnswer = IncomingMessage<typeof RangeResponse>;
+const SORT = { ascending: 1n, descending: 2n, byCreateRevision: 2n } as const;
 
 const PutRequest = define({
   key: [1, 'bytes'],
@@ -42,7 +62,7 @@ const PutRequest = define({
 const DeleteRequest = define({ key: [1, 'bytes'] });
 const DeleteResponse = define({ deleted: [2, 'int'] });
 
-export const Compare = define({
+const Compare = define({
   result: [1, 'int'],
   target: [2, 'int'],
   key: [3, 'bytes'],
@@ -51,12 +71,17 @@ export const Compare = define({
   lease: [8, 'int'],
   rangeEnd: [64, 'bytes'],
 });
-export const COMPARE = { equal: 0n, less: 2n, createRevision: 1n, modRevision: 2n, lease: 4n } as const;
+const COMPARE = { equal: 0n, less: 2n, createRevision: 1n, modRevision: 2n, lease: 4n } as const;
 
-export const RequestOp = define({ range: [1, RangeRequest], put: [2, PutRequest], delete: [3, DeleteRequest] });
+const RequestOp = define({ range: [1, RangeRequest], put: [2, PutRequest], delete: [3, DeleteRequest] });
 const ResponseOp = define({ range: [1, RangeResponse], delete: [3, DeleteResponse] });
 export const TxnRequest = define({ compare: [1, [Compare]], success: [2, [RequestOp]], failure: [3, [RequestOp]] });
-export const TxnResponse = define({ header: [1, Header], succeeded: [2, 'bool'], responses: [3, [ResponseOp]] });
+const TxnResponse = define({ header: [1, Header], succeeded: [2, 'bool'], responses: [3, [ResponseOp]] });
+/** The parts of our transactions. */
+export type Op = OutgoingMessage<typeof RequestOp>;
+export type Transaction = OutgoingMessage<typeof TxnRequest>;
+export type TransactionAnswer = IncomingMessage<typeof TxnResponse>;
+type Condition = OutgoingMessage<typeof Compare>;
 
 const WatchCreate = define({
   key: [1, 'bytes'],
@@ -66,8 +91,7 @@ const WatchCreate = define({
   filters: [5, 'bytes'],
   watchId: [7, 'int'],
 });
-const WatchCancel = define({ watchId: [1, 'int'] });
-export const WatchRequest = define({ create: [1, WatchCreate], cancel: [2, WatchCancel] });
+export const WatchRequest = define({ create: [1, WatchCreate], cancel: [2, define({ watchId: [1, 'int'] })] });
 export const WatchResponse = define({
   watchId: [2, 'int'],
   created: [3, 'bool'],
@@ -76,19 +100,32 @@ export const WatchResponse = define({
 });
 export const NO_PUTS: Buffer = Buffer.from([0]);
 
-export const LeaseGrantRequest = define({ ttl: [1, 'int'] });
+const LeaseRequest = define({ id: [1, 'int'] });
 /** Also the answer to a keep-alive. A ttl of 0 or less says that the lease is gone. */
-export const LeaseResponse = define({ id: [2, 'int'], ttl: [3, 'int'] });
-export const TimeToLiveResponse = define({ header: [1, Header], ttl: [3, 'int'], granted: [4, 'int'] });
-export const LeaseRequest = define({ id: [1, 'int'] });
+const LeaseResponse = define({ id: [2, 'int'], ttl: [3, 'int'] });
+const Empty = define({});
 
-export const AuthenticateRequest = define({ name: [1, 'string'], password: [2, 'string'] });
-export const AuthenticateResponse = define({ token: [2, 'string'] });
-
-export const Empty = define({});
-export const StatusResponse = define({ version: [2, 'string'], errors: [8, 'string'] });
-export const MemberListResponse = define({ members: [2, [define({ id: [1, 'int'], isLearner: [5, 'bool'] })]] });
-export const AlarmResponse = define({ alarms: [2, [define({ alarm: [2, 'int'] })]] });
+export const TXN = method('KV/Txn', TxnRequest, TxnResponse);
+export const RANGE = method('KV/Range', RangeRequest, RangeResponse);
+export const GRANT = method('Lease/LeaseGrant', { ttl: [1, 'int'] }, LeaseResponse);
+export const REVOKE = method('Lease/LeaseRevoke', LeaseRequest, Empty);
+// Declared as a stream. A stream with one message each way works as well, and the server then serves many at once.
+export const KEEP_ALIVE = method('Lease/LeaseKeepAlive', LeaseRequest, LeaseResponse);
+export const TIME_TO_LIVE = method('Lease/LeaseTimeToLive', LeaseRequest, {
+  header: [1, Header],
+  ttl: [3, 'int'],
+  granted: [4, 'int'],
+});
+export const AUTHENTICATE = method(
+  'Auth/Authenticate',
+  { name: [1, 'string'], password: [2, 'string'] },
+  { token: [2, 'string'] },
+);
+export const STATUS_OF = method('Maintenance/Status', Empty, { version: [2, 'string'] });
+export const ALARMS = method('Maintenance/Alarm', Empty, { alarms: [2, [define({ alarm: [2, 'int'] })]] });
+export const MEMBERS = method('Cluster/MemberList', Empty, {
+  members: [2, [define({ id: [1, 'int'], isLearner: [5, 'bool'] })]],
+});
 
 /** The end of the range of all keys that begin with `start`, which ends in plain ASCII. */
 export function endOf(start: Buffer): Buffer {
@@ -96,11 +133,6 @@ export function endOf(start: Buffer): Buffer {
   end[end.length - 1]!++;
   return end;
 }
-
-/** The parts of our transactions. */
-export type Op = OutgoingMessage<typeof RequestOp>;
-export type Transaction = OutgoingMessage<typeof TxnRequest>;
-type Condition = OutgoingMessage<typeof Compare>;
 
 /** Repeated, it is the same place: a write of an existing key keeps its create revision. */
 export const stand = (key: Buffer, value: Buffer, lease: bigint): Op => ({ put: { key, value, lease } });
@@ -116,21 +148,21 @@ export const get = (key: Buffer): Op => ({ range: { key } });
 /** Without its value, so without its lease. */
 export const look = (key: Buffer): Op => ({ range: { key, keysOnly: true } });
 
-export const listing = (line: Buffer): OutgoingMessage<typeof RangeRequest> => ({
-  key: line,
-  rangeEnd: endOf(line),
+export const listing = (queue: Buffer): Range => ({
+  key: queue,
+  rangeEnd: endOf(queue),
   sortOrder: SORT.ascending,
   sortTarget: SORT.byCreateRevision,
 });
-export const list = (line: Buffer): Op => ({ range: listing(line) });
+export const list = (queue: Buffer): Op => ({ range: listing(queue) });
 
-/** The places ahead of this token, without their values. */
-export const ahead = (line: Buffer, token: bigint): Op => ({
-  range: { key: line, rangeEnd: endOf(line), keysOnly: true, maxCreateRevision: token - 1n },
+/** The claims ahead of this token, without their values. */
+export const ahead = (queue: Buffer, token: bigint): Op => ({
+  range: { key: queue, rangeEnd: endOf(queue), keysOnly: true, maxCreateRevision: token - 1n },
 });
-/** The last place of a line, and how many places there are. */
-export const newest = (line: Buffer): Op => ({
-  range: { ...listing(line), sortOrder: SORT.descending, limit: 1n, keysOnly: true },
+/** The last claim of a queue, and how many claims there are. */
+export const newest = (queue: Buffer): Op => ({
+  range: { ...listing(queue), sortOrder: SORT.descending, limit: 1n, keysOnly: true },
 });
 
 const equals = (target: bigint, condition: Condition): Condition => ({ target, result: COMPARE.equal, ...condition });
@@ -140,10 +172,10 @@ export const isUnder = (key: Buffer, lease: bigint): Condition => equals(COMPARE
 /** The revision that was read; 0 means that there was no key. */
 export const ifUnchanged = (key: Buffer, modRevision: bigint): Condition =>
   equals(COMPARE.modRevision, { key, modRevision });
-/** True of an empty line too. A place that left does not matter: it only makes room. */
-export const nobodyJoinedAfter = (line: Buffer, revision: bigint): Condition => ({
-  key: line,
-  rangeEnd: endOf(line),
+/** True of an empty queue too. A claim that left does not matter: it only makes room. */
+export const nobodyJoinedAfter = (queue: Buffer, revision: bigint): Condition => ({
+  key: queue,
+  rangeEnd: endOf(queue),
   createRevision: revision + 1n,
   target: COMPARE.createRevision,
   result: COMPARE.less,

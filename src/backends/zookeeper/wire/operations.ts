@@ -17,7 +17,6 @@ export interface Operation<T> {
 const nothing = (): void => {};
 
 const PERSISTENT = 0;
-const PERSISTENT_SEQUENTIAL = 2;
 const EPHEMERAL_SEQUENTIAL = 3;
 const CONTAINER = 4;
 /** Matches every version of a node. */
@@ -55,13 +54,6 @@ export const createEphemeralSequential = (
   data: Uint8Array,
   acl: readonly Acl[],
 ): Operation<CreatedNode> => creation('create2', 15, EPHEMERAL_SEQUENTIAL, path, data, acl);
-
-/** A node that stays until somebody removes it. The server appends the next number of the parent to the name. */
-export const createPersistentSequential = (
-  path: string,
-  data: Uint8Array,
-  acl: readonly Acl[],
-): Operation<CreatedNode> => creation('create2', 15, PERSISTENT_SEQUENTIAL, path, data, acl);
 
 /** A node of just this name, which stays until somebody removes it. */
 export const createPersistent = (path: string, data: Uint8Array, acl: readonly Acl[]): Operation<string> => ({

@@ -1,20 +1,20 @@
 import { admitted } from '../../core/contract/admission.ts';
 import { type Attempt, type Claim, type Handle, PLACE_TTL_MS, type Release } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
-import { KnownContenders } from './known-contenders.ts';
+import { KnownClaims } from './known-claims.ts';
 import { Leases } from './leases.ts';
 import { Moves } from './moves.ts';
 import type { EtcdConnection } from './options.ts';
 import {
-  type Contender,
   claimKey,
   claimText,
   indexOf,
   isSettled,
   isUnderLeaseOf,
-  type Line,
-  lineNow,
+  type OwnClaim,
+  queueNow,
   readFrom,
+  type SeenQueue,
   secondsOf,
   stillRefused,
 } from './queue.ts';
@@ -29,19 +29,18 @@ import {
   remove,
   stand,
   type Transaction,
-  type TxnResponse,
+  type TransactionAnswer,
 } from './wire/messages.ts';
-import type { IncomingMessage } from './wire/protobuf.ts';
 
 /** The seconds of the lease that a place is put under. */
 const placeSecondsOf = ({ placeTtl = PLACE_TTL_MS }: Claim): number => secondsOf(placeTtl);
 
-/** Joins lines, finds out where its claims stand, and leaves. */
-export class Contenders {
+/** Joins queues, finds out where its claims stand, and leaves. */
+export class OwnClaims {
   readonly moves: Moves;
   readonly watches: Watches;
   readonly waiters: Waiters;
-  readonly known: KnownContenders;
+  readonly known: KnownClaims;
   readonly #leases: Leases;
   readonly #client: Client;
   readonly #clock: Clock;
@@ -53,16 +52,16 @@ export class Contenders {
     this.moves = new Moves(client, this.#leases);
     this.watches = new Watches(client);
     this.waiters = new Waiters(client, this.moves, this.watches, clock);
-    this.known = new KnownContenders(this.#leases, this.waiters, prefix, clock);
+    this.known = new KnownClaims(this.#leases, this.waiters, prefix, clock);
   }
 
   async attempt(claim: Claim, sent: number, ms: number): Promise<Attempt> {
     await this.known.discard(claim.id, ms);
-    const line = await this.#lookAgain(claim, sent, ms);
-    if (line === 'refused') return { granted: false };
-    if (line) return this.#settle(claim, this.known.get(claim.id)!, line, sent, ms);
+    const queue = await this.#lookAgain(claim, sent, ms);
+    if (queue === 'refused') return { granted: false };
+    if (queue) return this.#settle(claim, this.known.get(claim.id)!, queue, sent, ms);
     // A lease is of a term that was known before it was granted.
-    if (this.#client.term === 0n) await this.#client.txn({ success: [look(this.known.linePrefix(claim.key))] }, ms);
+    if (this.#client.term === 0n) await this.#client.txn({ success: [look(this.known.queueOf(claim.key))] }, ms);
     const me = await this.known.take(claim, ms);
     if (this.#clock.now() - sent >= claim.within) return this.#isLate(claim);
     try {
@@ -82,19 +81,19 @@ export class Contenders {
     return { granted: false, late: true };
   }
 
-  async #join(claim: Claim, me: Contender, sent: number, ms: number): Promise<Attempt> {
+  async #join(claim: Claim, me: OwnClaim, sent: number, ms: number): Promise<Attempt> {
     for (let revision = 0n; ; ) {
       const answer = await this.#put(me, ms, (join) => ({
-        compare: claim.queue ? [] : [nobodyJoinedAfter(me.line, revision)],
-        success: [join(claim), list(me.line)],
-        failure: [list(me.line)],
+        compare: claim.queue ? [] : [nobodyJoinedAfter(me.queue, revision)],
+        success: [join(claim), list(me.queue)],
+        failure: [list(me.queue)],
       }));
       const seen = readFrom(answer, answer.succeeded ? 1 : 0);
-      if (seen.places.some(({ name }) => name.equals(me.name))) return this.#settle(claim, me, seen, sent, ms);
+      if (seen.claims.some(({ name }) => name.equals(me.name))) return this.#settle(claim, me, seen, sent, ms);
       // A claim without a queue joins only if there is room, and only if nobody has joined since this look.
-      if (admitted([...seen.places, claim]) <= seen.places.length) {
+      if (admitted([...seen.claims, claim]) <= seen.claims.length) {
         this.known.forget(claim.id);
-        return { granted: false, ahead: seen.places.length };
+        return { granted: false, ahead: seen.claims.length };
       }
       revision = seen.revision;
     }
@@ -103,13 +102,13 @@ export class Contenders {
   /** Deletes the claim's key by its name. No other claim ever has that name, so a repeated or late message robs nobody. */
   async release(handle: Handle, next: Claim | undefined, ms: number): Promise<Release> {
     const sent = this.#clock.now();
-    const line = this.known.linePrefix(handle.key);
-    const gone = remove(claimKey(line, handle.id));
+    const queue = this.known.queueOf(handle.key);
+    const gone = remove(claimKey(queue, handle.id));
     const successor = next?.queue ? await this.known.take(next, ms) : undefined;
     let freed = false;
     try {
       const answer = successor
-        ? await this.#put(successor, ms, (join) => ({ success: [gone, join(next!), list(line)] }))
+        ? await this.#put(successor, ms, (join) => ({ success: [gone, join(next!), list(queue)] }))
         : await this.#client.txn({ success: [gone] }, ms);
       freed = answer.responses[0]!.delete!.deleted > 0n;
       if (!successor) return { freed };
@@ -128,29 +127,29 @@ export class Contenders {
     return this.watches.close().then(() => this.#leases.close(ms));
   }
 
-  /** A sign of life. Gives the line if that may admit the claim, and undefined for a claim that does not stand in it (any more). */
-  async #lookAgain(claim: Claim, sent: number, ms: number): Promise<Line | 'refused' | undefined> {
+  /** A sign of life. Gives the queue if that may admit the claim, and undefined for a claim that does not stand in it (any more). */
+  async #lookAgain(claim: Claim, sent: number, ms: number): Promise<SeenQueue | 'refused' | undefined> {
     const me = this.known.standing(claim.id);
     if (!me) return undefined;
-    const [alive, line] = await Promise.all([this.#leases.keepAlive(me.lease, ms), this.#lookAround(claim, me, ms)]);
-    if (alive && line === 'refused') {
+    const [alive, queue] = await Promise.all([this.#leases.keepAlive(me.lease, ms), this.#lookAround(claim, me, ms)]);
+    if (alive && queue === 'refused') {
       me.sent = Math.max(me.sent, sent);
       this.waiters.arm(claim, me);
-      return line;
+      return queue;
     }
-    if (alive && line !== 'refused' && indexOf(line, me) >= 0) return line;
+    if (alive && queue !== 'refused' && indexOf(queue, me) >= 0) return queue;
     this.known.forget(claim.id);
     return undefined;
   }
 
-  async #lookAround(claim: Claim, me: Contender, ms: number): Promise<Line | 'refused'> {
+  async #lookAround(claim: Claim, me: OwnClaim, ms: number): Promise<SeenQueue | 'refused'> {
     const watched = this.waiters.hears(claim.id);
     const refused = this.#isPlaced(claim, me) && (await stillRefused(this.#client, me, watched, this.#clock.now(), ms));
-    return refused ? 'refused' : lineNow(this.#client, me.line, ms);
+    return refused ? 'refused' : queueNow(this.#client, me.queue, ms);
   }
 
-  /** Sends a transaction that puts a contender in line, under its lease. If that lease died unseen, a new one replaces it. */
-  #put(me: Contender, ms: number, request: (join: (claim: Claim) => Op) => Transaction): Promise<Txn> {
+  /** Sends a transaction that puts a claim in the queue, under its lease. If that lease died unseen, a new one replaces it. */
+  #put(me: OwnClaim, ms: number, request: (join: (claim: Claim) => Op) => Transaction): Promise<TransactionAnswer> {
     return this.#leases.use(me.lease, ms, (lease) => {
       if (me.state.is === 'over') throw new Error('given up meanwhile'); // its key is removed: nothing may follow
       me.lease = lease;
@@ -160,15 +159,15 @@ export class Contenders {
   }
 
   /** Whether its key is under the lease of a place. Else it must be moved. */
-  #isPlaced(claim: Claim, me: Contender): boolean {
+  #isPlaced(claim: Claim, me: OwnClaim): boolean {
     return me.lease.seconds <= placeSecondsOf(claim) && isSettled(me, this.#client.term);
   }
 
-  /** What the line means for a claim that stands in it. */
-  async #settle(claim: Claim, me: Contender, line: Line, sent: number, ms: number): Promise<Attempt> {
+  /** What the queue means for a claim that stands in it. */
+  async #settle(claim: Claim, me: OwnClaim, queue: SeenQueue, sent: number, ms: number): Promise<Attempt> {
     if (me.state.is === 'over') return { granted: false };
     me.sent = Math.max(me.sent, sent);
-    const attempt = this.waiters.judge(claim, me, line);
+    const attempt = this.waiters.judge(claim, me, queue);
     if (attempt.granted) {
       const seconds = Math.max(secondsOf(claim.ttl), me.lease.seconds); // never less than a renewal confirmed
       if (isUnderLeaseOf(me, seconds, this.#client.term)) return attempt;
@@ -185,5 +184,3 @@ export class Contenders {
     return moved ? this.#settle(claim, me, moved, sent, ms) : attempt; // its turn may have come meanwhile
   }
 }
-
-type Txn = IncomingMessage<typeof TxnResponse>;

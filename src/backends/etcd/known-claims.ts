@@ -1,15 +1,15 @@
 import type { Claim } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import type { Leases, ServerLease } from './leases.ts';
-import { type Contender, claimKey, linePrefix, secondsOf } from './queue.ts';
+import { claimKey, type OwnClaim, queuePrefix, secondsOf } from './queue.ts';
 import type { Waiters } from './waiters.ts';
 
-/** With fewer contenders it is not worth while to look for those who are over. */
+/** With fewer claims it is not worth while to look for those who are over. */
 const ROOMY = 1_000;
 
-/** The contenders of this process, by the ids of their claims. */
-export class KnownContenders {
-  readonly #all = new Map<string, Contender>();
+/** The claims of this process, by the ids of their claims. */
+export class KnownClaims {
+  readonly #all = new Map<string, OwnClaim>();
   /** Whether a claim was given up before there was a lease for it: no message names it so far, and none may follow. */
   readonly #coming = new Map<string, { over: boolean }>();
   #roomy = ROOMY;
@@ -25,33 +25,33 @@ export class KnownContenders {
     this.#clock = clock;
   }
 
-  linePrefix(key: string): Buffer {
-    return linePrefix(this.#prefix, key);
+  queueOf(key: string): Buffer {
+    return queuePrefix(this.#prefix, key);
   }
 
-  get(id: string): Contender | undefined {
+  get(id: string): OwnClaim | undefined {
     return this.#all.get(id);
   }
 
-  /** The contender of a claim that stands in line, as far as this process knows. */
-  standing(id: string): Contender | undefined {
+  /** The claim of a claim that stands in the queue, as far as this process knows. */
+  standing(id: string): OwnClaim | undefined {
     const me = this.#all.get(id);
     return me?.token === undefined ? undefined : me;
   }
 
-  /** Gives a contender with a lease that has most of its time ahead. */
-  async take(claim: Claim, ms: number): Promise<Contender> {
+  /** Gives a claim with a lease that has most of its time ahead. */
+  async take(claim: Claim, ms: number): Promise<OwnClaim> {
     this.#prune();
     const known = this.#all.get(claim.id);
     if (known) {
       known.lease = await this.#leases.freshen(known.lease, ms);
       return known;
     }
-    const line = this.linePrefix(claim.key);
+    const queue = this.queueOf(claim.key);
     const began = this.#clock.now();
     const lease = await this.#lease(claim, ms);
-    const name = claimKey(line, claim.id);
-    const me: Contender = { line, name, state: { is: 'joining' }, lease, key: 'settled', sent: 0, began };
+    const name = claimKey(queue, claim.id);
+    const me: OwnClaim = { queue, name, state: { is: 'joining' }, lease, key: 'settled', sent: 0, began };
     this.#all.set(claim.id, me);
     return me;
   }
