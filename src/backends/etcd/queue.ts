@@ -66,8 +66,8 @@ export const readFrom = (answer: TransactionAnswer, index: number): SeenQueue =>
  */
 export function entryOf({ key, createRevision, value, lease }: KeyValue): ClaimEntry {
   const text = value.toString();
-  const seats = { units: ALL_UNITS, capacity: ALL_UNITS, label: '' };
-  if (text.startsWith(FORM)) Object.assign(seats, JSON.parse(text.slice(FORM.length)));
+  const stored = { units: ALL_UNITS, capacity: ALL_UNITS, label: '' };
+  if (text.startsWith(FORM)) Object.assign(stored, JSON.parse(text.slice(FORM.length)));
   else if (text.startsWith(FAMILY)) {
     throw new LockError(
       'LOCK_UNAVAILABLE',
@@ -75,7 +75,7 @@ export function entryOf({ key, createRevision, value, lease }: KeyValue): ClaimE
       { backend: 'etcd' },
     );
   }
-  return { name: key, token: createRevision, lease, ...seats };
+  return { name: key, token: createRevision, lease, ...stored };
 }
 
 /** Why a claim was refused when its queue was last listed, and what that queue was. */
@@ -112,13 +112,13 @@ export interface OwnClaim {
   sent: number;
   /** Before anything was sent of it, by the clock. */
   readonly began: number;
-  /** What the words of its key were last seen at. */
+  /** What the value of its key was last seen at. */
   looked?: { readonly revision: bigint; readonly at: number };
-  /** The lease for the words that it leaves, while an answer to the release is missing. */
+  /** The lease of the value that it stores, while an answer to the release is missing. */
   valueLease?: ValueLease;
 }
 
-/** A lease for words, which nobody keeps alive. */
+/** The lease of a value, which nobody keeps alive. */
 export interface ValueLease {
   readonly id: bigint;
   /** It was granted in this term of a leader, or later. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/contract/clock.ts';
 import { LockError } from '../../core/contract/errors.ts';
 import { read } from './nodes.ts';
 import { type OwnNode, stillRefused, verdictFrom, watchObstacle } from './own-node.ts';
-import { labelOf, type Places } from './places.ts';
+import { labelOf, type OwnNodes } from './own-nodes.ts';
 import type { Connection } from './wire/connection.ts';
 import { ConnectionLost, translateError } from './wire/errors.ts';
 import { setData } from './wire/operations.ts';
@@ -11,11 +11,11 @@ import type { Watcher } from './wire/requests.ts';
 
 /** Finds out, over a connection, whether our places are admitted, and how long a hold is good. */
 export class Admissions {
-  readonly #places: Places;
+  readonly #own: OwnNodes;
   readonly #clock: Clock;
 
-  constructor(places: Places, clock: Clock) {
-    this.#places = places;
+  constructor(own: OwnNodes, clock: Clock) {
+    this.#own = own;
     this.#clock = clock;
   }
 
@@ -25,15 +25,14 @@ export class Admissions {
       return await this.#stand(connection, claim, began);
     } catch (error) {
       if (translateError(error, 'queue') instanceof LockError) {
-        this.#places.giveUp(claim);
-        await this.#places.leave(connection, claim).catch(() => {}); // if this fails, the next connection removes the node
+        await this.#own.withdraw(connection, claim).catch(() => {});
       }
       throw error;
     }
   }
 
   async renew(connection: Connection, claim: Claim, began: number): Promise<Renewal> {
-    const place = this.#places.get(claim.id, connection.session);
+    const place = this.#own.get(claim.id, connection.session);
     if (!place || !(await this.#proven(connection, claim.id, place))) return 'gone';
     this.#relay(connection, claim, place);
     return { validFor: validFor(connection, claim, began) };
@@ -41,31 +40,28 @@ export class Admissions {
 
   /** Gives the grant, or sets the one watch that the claim needs now. */
   async look(connection: Connection, claim: Claim, tell: Watcher): Promise<Grant | undefined> {
-    const place = this.#places.get(claim.id, connection.session);
-    if (!place) throw new ConnectionLost('there is no place in line');
+    const place = this.#own.get(claim.id, connection.session);
+    if (!place) throw new ConnectionLost('there is no place in the queue');
     const now = (): number => this.#clock.now();
-    const admitted = await watchObstacle(connection, this.#places.parent(claim.key), place, tell, now);
+    const admitted = await watchObstacle(connection, this.#own.parent(claim.key), place, tell, now);
     return admitted && this.#grant(connection, claim, place, admitted.relay);
   }
 
   async #stand(connection: Connection, claim: Claim, began: number): Promise<Attempt> {
-    const parent = this.#places.parent(claim.key);
-    const waiting = this.#places.get(claim.id, connection.session);
+    const parent = this.#own.parent(claim.key);
+    const waiting = this.#own.get(claim.id, connection.session);
     if (claim.queue && waiting && (await stillRefused(connection, parent, waiting, this.#clock.now()))) {
       waiting.asked = began;
       return { granted: false };
     }
-    const { place, listing } = await this.#places.stand(connection, claim);
+    const { place, listing } = await this.#own.stand(connection, claim);
     place.made ??= began;
     place.asked = began;
     // ZooKeeper cannot refuse a late request. So a place that came too late is given up.
     const late = this.#clock.now() - began > claim.within;
     const verdict = verdictFrom(place, listing, this.#clock.now());
     if (verdict.admitted && !late) return this.#grant(connection, claim, place, verdict.relay);
-    if (late || !claim.queue) {
-      this.#places.giveUp(claim);
-      await this.#places.leave(connection, claim);
-    }
+    if (late || !claim.queue) await this.#own.withdraw(connection, claim);
     if (late || verdict.admitted) return { granted: false, late: true };
     return { granted: false, ahead: verdict.ahead };
   }
@@ -78,7 +74,7 @@ export class Admissions {
     return { granted: true, token, validFor: validFor(connection, claim, asked), lost: lost.signal };
   }
 
-  /** Writes the node, so that the next in line hears. If the write fails, the next renewal repeats it. */
+  /** Writes the node, so that the next in the queue hears. If the write fails, the next renewal repeats it. */
   #relay(connection: Connection, claim: Claim, place: OwnNode): void {
     if (place.relay !== 'owed') return;
     place.relay = 'told';
@@ -98,10 +94,10 @@ export class Admissions {
         changed = true;
         place.seenOn = undefined;
         // The end of a connection says nothing about the node: the next renewal looks on another connection.
-        if (connection.alive && this.#places.has(id, place)) this.#proven(connection, id, place).catch(() => {});
+        if (connection.alive && this.#own.has(id, place)) this.#proven(connection, id, place).catch(() => {});
       });
       if (node?.stat.ephemeralOwner !== connection.session) {
-        this.#places.lose(id, place);
+        this.#own.lose(id, place);
         return false;
       }
       if (!changed) place.seenOn = connection;

@@ -22,10 +22,10 @@ import { RepeatedWatch } from '../shared/repeated-watch.ts';
 import { Admissions } from './admissions.ts';
 import { check } from './check.ts';
 import { ZookeeperHints } from './hints.ts';
-import { census, evictClaim, lineAt } from './inspect.ts';
+import { census, evictClaim, queueAt } from './inspect.ts';
 import { type Ask, WATCH_ENDS_ITSELF, watchChildren } from './nodes.ts';
 import { type Settings, settingsOf, type ZookeeperOptions } from './options.ts';
-import { Places } from './places.ts';
+import { OwnNodes } from './own-nodes.ts';
 import { StoredValues } from './stored-values.ts';
 import { ZookeeperValues } from './values.ts';
 import type { Connection } from './wire/connection.ts';
@@ -54,22 +54,22 @@ class Zookeeper implements Backend {
   readonly values: ZookeeperValues;
   readonly #settings: Settings;
   readonly #session: Session;
-  readonly #places: Places;
+  readonly #own: OwnNodes;
   readonly #admissions: Admissions;
   readonly #turns = new KeyedSerializer();
 
   constructor(settings: Settings) {
     const { servers, sessionTimeout: timeout, tls, auth, clock, root, acl } = settings;
     this.#settings = settings;
-    this.#places = new Places(root, acl);
-    this.#admissions = new Admissions(this.#places, clock);
+    this.#own = new OwnNodes(root, acl);
+    this.#admissions = new Admissions(this.#own, clock);
     const ask: Ask = (what, act) => this.#translateErrors(what, PATIENCE, act);
     this.hints = new ZookeeperHints(root, acl, clock, ask);
-    this.values = new ZookeeperValues(new StoredValues(root, acl), this.#places, clock, ask);
+    this.values = new ZookeeperValues(new StoredValues(root, acl), this.#own, clock, ask);
     this.#session = new Session(servers, { timeout, tls, auth }, clock, {
       onConnection: (connection) => this.#clear(connection),
-      onExpiry: (session) => this.#places.expired(session),
-      doubtful: (session) => this.#places.doubtful(session),
+      onExpiry: (session) => this.#own.expired(session),
+      doubtful: (session) => this.#own.doubtful(session),
     });
     this.traits = {
       units: 'counted',
@@ -93,7 +93,7 @@ class Zookeeper implements Backend {
       throw new LockError('LOCK_UNSUPPORTED', message, { key: claim.key, backend: this.name });
     }
     return this.#turns.take(claim.id, () => {
-      this.#places.begin(claim);
+      this.#own.begin(claim);
       return this.#translateErrors(`queue for ${JSON.stringify(claim.key)}`, claim.within, (connection, began) => {
         const attempt = (): Promise<Attempt> => this.#admissions.attempt(connection, claim, began);
         return claim.accepts ? this.values.ask(connection, claim, claim.accepts, began, attempt) : attempt();
@@ -121,20 +121,20 @@ class Zookeeper implements Backend {
       const store = (connection: Connection): Promise<Release> => this.values.store(connection, handle, value);
       return this.#translateErrors(`keep a value under ${key}`, PATIENCE, store);
     }
-    if (this.#places.endUnsent(handle)) return Promise.resolve({ freed: false });
-    this.#places.giveUp(handle);
+    if (this.#own.endUnsent(handle)) return Promise.resolve({ freed: false });
+    this.#own.giveUp(handle);
     return this.#translateErrors(`leave ${key}`, PATIENCE, async (connection) => ({
-      freed: await this.#places.leave(connection, handle),
+      freed: await this.#own.leave(connection, handle),
     }));
   }
 
   /** Removes the nodes of claims that were given up. Nobody may ask for them any more, and the session still keeps them. */
   #clear(connection: Connection): void {
-    for (const handle of this.#places.leaving) {
-      const leave = (): Promise<unknown> => this.#places.leave(connection, handle);
+    for (const handle of this.#own.leaving) {
+      const leave = (): Promise<unknown> => this.#own.leave(connection, handle);
       this.#turns.take(handle.id, leave).catch((error) => {
         // After a definite refusal the node is not ours to remove. After another error the next connection tries again.
-        if (translateError(error, 'leave') instanceof LockError) this.#places.forgive(handle.id);
+        if (translateError(error, 'leave') instanceof LockError) this.#own.forgive(handle.id);
       });
     }
   }
@@ -158,7 +158,7 @@ class Zookeeper implements Backend {
   async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<QueueEntry> {
     try {
       const connection = await this.#session.connection(PATIENCE);
-      if (exact) yield* lineAt(connection, prefix, this.#places.parent(prefix));
+      if (exact) yield* queueAt(connection, prefix, this.#own.parent(prefix));
       else yield* census(connection, this.#settings.root, prefix, progress);
     } catch (error) {
       throw translateError(error, 'list the locks');
@@ -167,13 +167,13 @@ class Zookeeper implements Backend {
 
   changed(key: string, tell: () => void): Promise<AsyncDisposable> {
     return this.#translateErrors(`watch ${JSON.stringify(key)}`, PATIENCE, (connection) =>
-      watchChildren(connection, this.#places.parent(key), tell),
+      watchChildren(connection, this.#own.parent(key), tell),
     );
   }
 
   evict(key: string, token: bigint): Promise<boolean> {
     return this.#translateErrors(`evict from ${JSON.stringify(key)}`, PATIENCE, (connection) =>
-      evictClaim(connection, this.#places.parent(key), token),
+      evictClaim(connection, this.#own.parent(key), token),
     );
   }
 

@@ -1,6 +1,6 @@
 import { admitted } from '../../core/contract/admission.ts';
 import type { Listing, QueueEntry } from '../../core/contract/backend.ts';
-import { decodeKey, type Member, sortedLine } from './names.ts';
+import { type ClaimNode, decodeKey, sortedQueue } from './names.ts';
 import { caughtUp, list, listNow, read, removeNode } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
 
@@ -24,20 +24,20 @@ export async function* census(
 }
 
 /** All claims on one key, as of now. */
-export async function* lineAt(connection: Connection, key: string, parent: string): AsyncIterable<QueueEntry> {
+export async function* queueAt(connection: Connection, key: string, parent: string): AsyncIterable<QueueEntry> {
   await caughtUp(connection, parent);
   yield* standings(connection, key, parent);
 }
 
 async function* standings(connection: Connection, key: string, parent: string): AsyncIterable<QueueEntry> {
-  const line = sortedLine((await list(connection, parent)).names);
-  const inside = admitted(line);
-  for (let from = 0; from < line.length; from += BATCH) {
-    const batch = line.slice(from, from + BATCH);
+  const queue = sortedQueue((await list(connection, parent)).names);
+  const inside = admitted(queue);
+  for (let from = 0; from < queue.length; from += BATCH) {
+    const batch = queue.slice(from, from + BATCH);
     const nodes = await Promise.all(batch.map(({ name }) => read(connection, `${parent}/${name}`)));
     for (const [at, node] of nodes.entries()) {
       if (!node) continue; // it has left meanwhile
-      const { units, capacity }: Member = batch[at]!;
+      const { units, capacity }: ClaimNode = batch[at]!;
       const position = from + at;
       const label = node.data.toString('utf8');
       const remaining = Number.POSITIVE_INFINITY;
@@ -46,9 +46,9 @@ async function* standings(connection: Connection, key: string, parent: string): 
   }
 }
 
-/** Removes the claim with this token. Tokens grow along the line, so the search ends early. */
+/** Removes the claim with this token. Tokens grow along the queue, so the search ends early. */
 export async function evictClaim(connection: Connection, parent: string, token: bigint): Promise<boolean> {
-  for (const { name } of sortedLine((await listNow(connection, parent)).names)) {
+  for (const { name } of sortedQueue((await listNow(connection, parent)).names)) {
     const path = `${parent}/${name}`;
     const node = await read(connection, path);
     if (node && node.stat.czxid >= token) return node.stat.czxid === token && removeNode(connection, path);

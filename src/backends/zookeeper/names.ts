@@ -3,7 +3,7 @@ import type { Claim } from '../../core/contract/backend.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
 
 /**
- * The names of Curator's recipes, so that its locks and ours stand in one line: `_c_<guid>-`, then `lock-` (a mutex) or `__WRIT__` or
+ * The names of Curator's recipes, so that its locks and ours stand in one queue: `_c_<guid>-`, then `lock-` (a mutex) or `__WRIT__` or
  * `__READ__` (a read-write lock), then the number that the server appends. Curator has no recipe for permits in this layout. Ours
  * name their units before `lock-`: `_c_<guid>-2of5-lock-`.
  */
@@ -11,8 +11,8 @@ const NAME = /^(?:_c_(.+?)-)?(?:(\d{1,10})of(\d{1,10})-)?(lock-|__READ__|__WRIT_
 /** Every sequential node ends so. */
 const NUMBER = /\d{10}$/;
 
-/** One node of a line. */
-export interface Member extends Units {
+/** One node of a queue. */
+export interface ClaimNode extends Units {
   readonly name: string;
   /** From the server: a signed 32-bit counter of the parent, which wraps. */
   readonly number: number;
@@ -36,25 +36,25 @@ function kindOf({ units, capacity, readWrite }: Claim): string {
 }
 
 /**
- * The line, in order. A sequential node with an unknown name takes all units, since nobody knows what it stands for. A child without
+ * The queue, in order. A sequential node with an unknown name takes all units, since nobody knows what it stands for. A child without
  * a number is no claim.
  */
-export function sortedLine(names: readonly string[]): Member[] {
-  const line = names.map(member).filter((found) => found !== undefined);
-  // Compared as serial numbers (RFC 1982), so the order is right across the wrap if the line is shorter than 2³¹.
-  return line.sort((a, b) => (a.number - b.number) | 0);
+export function sortedQueue(names: readonly string[]): ClaimNode[] {
+  const queue = names.map(member).filter((found) => found !== undefined);
+  // Compared as serial numbers (RFC 1982), so the order is right across the wrap if the queue is shorter than 2³¹.
+  return queue.sort((a, b) => (a.number - b.number) | 0);
 }
 
-function member(name: string): Member | undefined {
+function member(name: string): ClaimNode | undefined {
   const [, , units, capacity, kind, number] = NAME.exec(name) ?? [];
   if (!kind) {
     const foreign = NUMBER.exec(name);
     return foreign ? { name, number: Number(foreign[0]) | 0, ...EXCLUSIVE } : undefined;
   }
-  return { name, number: Number(number) | 0, ...seats(kind, Number(units), Number(capacity)) };
+  return { name, number: Number(number) | 0, ...unitsOf(kind, Number(units), Number(capacity)) };
 }
 
-function seats(kind: string, units: number, capacity: number): Units {
+function unitsOf(kind: string, units: number, capacity: number): Units {
   if (kind === '__READ__') return SHARED;
   const sound = kind === 'lock-' && units >= 1 && units <= capacity && capacity <= ALL_UNITS;
   return sound ? { units, capacity } : EXCLUSIVE;

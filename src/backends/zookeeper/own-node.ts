@@ -1,12 +1,12 @@
 import { type Admitted, type Refused, UNTOLD, verdictOn } from '../shared/line-verdict.ts';
-import { type Member, sortedLine } from './names.ts';
+import { type ClaimNode, sortedQueue } from './names.ts';
 import { type Children, caughtUp, list, read, stat } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
 import { ConnectionLost } from './wire/errors.ts';
 import { sync } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
 
-/** A node of ours in a line. It is the place, and later the hold. */
+/** A node of ours in a queue. It is the place, and later the hold. */
 export interface OwnNode {
   readonly session: bigint;
   readonly path: string;
@@ -18,11 +18,11 @@ export interface OwnNode {
   made?: number;
   /** When the last answered attempt began. */
   asked: number;
-  /** Whether the next in line was told of this admission. */
+  /** Whether the next in the queue was told of this admission. */
   relay?: 'owed' | 'told';
   /** The connection on which the node was seen and is watched. While it lives and tells nothing, the node is there. */
   seenOn?: Connection;
-  /** Why it waits, by the last listing of its line. */
+  /** Why it waits, by the last listing of its queue. */
   refusal?: ListedRefusal;
   /** The watch that tells when that changes. */
   guard?: Guard;
@@ -30,8 +30,8 @@ export interface OwnNode {
 
 /** Why a place was refused, and by which listing. */
 export interface ListedRefusal {
-  readonly verdict: Refused<Member>;
-  /** The transaction that had changed the line last. */
+  readonly verdict: Refused<ClaimNode>;
+  /** The transaction that had changed the queue last. */
   readonly asOf: bigint;
   /** The time of that listing, by the clock. */
   readonly listed: number;
@@ -44,19 +44,19 @@ export interface Guard {
   isOver(): boolean;
 }
 
-/** What a listing of its line means for a place. The place remembers a refusal. */
-export function verdictFrom(place: OwnNode, { names, asOf }: Children, now: number): Admitted | Refused<Member> {
-  const line = sortedLine(names);
-  const at = line.findIndex(({ name }) => name === place.name);
-  if (at < 0) throw new ConnectionLost('the node is not in its own line');
-  const verdict = verdictOn(line, at);
+/** What a listing of its queue means for a place. The place remembers a refusal. */
+export function verdictFrom(place: OwnNode, { names, asOf }: Children, now: number): Admitted | Refused<ClaimNode> {
+  const queue = sortedQueue(names);
+  const at = queue.findIndex(({ name }) => name === place.name);
+  if (at < 0) throw new ConnectionLost('the node is not in its own queue');
+  const verdict = verdictOn(queue, at);
   place.refusal = verdict.admitted ? undefined : { verdict, asOf, listed: now };
   return verdict;
 }
 
 /**
  * Whether a refused place is still refused. It asks for its own node and for the obstacle only, so the cost does not grow with the
- * line. False also means that this is not certain; the line must be listed then.
+ * queue. False also means that this is not certain; the queue must be listed then.
  */
 export async function stillRefused(
   connection: Connection,
@@ -69,16 +69,16 @@ export async function stillRefused(
   const { behind, relayed } = refusal.verdict;
   // A watched obstacle tells by itself, as soon as the server that is asked knows of a change. Then it is no harm if the leader lags.
   const isWatched = guard?.connection === connection && !guard.isOver();
-  const byLine = behind === undefined || (relayed && (!isWatched || now - refusal.listed >= UNTOLD));
-  const [, own, obstacle, line] = await Promise.all([
+  const byQueue = behind === undefined || (relayed && (!isWatched || now - refusal.listed >= UNTOLD));
+  const [, own, obstacle, queue] = await Promise.all([
     isWatched ? connection.request(sync) : caughtUp(connection, parent),
     stat(connection, place.path),
     behind && stat(connection, `${parent}/${behind.name}`),
-    byLine ? stat(connection, parent) : undefined,
+    byQueue ? stat(connection, parent) : undefined,
   ]);
   if (place.refusal !== refusal || own?.ephemeralOwner !== place.session) return false;
   if (behind && (!obstacle || (relayed && obstacle.version > 0))) return false;
-  return !byLine || line?.pzxid === refusal.asOf;
+  return !byQueue || queue?.pzxid === refusal.asOf;
 }
 
 /** Sets the one watch that a refused place needs now. Gives the admission, if the place is admitted after all. */

@@ -14,7 +14,7 @@ import { isAnswer } from '../../core/contract/left.ts';
 import { countedIn, leftIn, rememberedIn } from '../shared/record.ts';
 import { type RepeatedWatch, watchValue } from '../shared/repeated-watch.ts';
 import { type Ask, stat, WATCH_ENDS_ITSELF } from './nodes.ts';
-import type { Places } from './places.ts';
+import type { OwnNodes } from './own-nodes.ts';
 import type { Stored, StoredValues } from './stored-values.ts';
 import type { Connection } from './wire/connection.ts';
 import type { Watcher } from './wire/requests.ts';
@@ -25,13 +25,13 @@ const SWEEP = 8;
 /** Values in persistent nodes beside the queues. */
 export class ZookeeperValues implements Values {
   readonly #nodes: StoredValues;
-  readonly #places: Places;
+  readonly #own: OwnNodes;
   readonly #clock: Clock;
   readonly #ask: Ask;
 
-  constructor(nodes: StoredValues, places: Places, clock: Clock, ask: Ask) {
+  constructor(nodes: StoredValues, own: OwnNodes, clock: Clock, ask: Ask) {
     this.#nodes = nodes;
-    this.#places = places;
+    this.#own = own;
     this.#clock = clock;
     this.#ask = ask;
   }
@@ -65,17 +65,16 @@ export class ZookeeperValues implements Values {
   ): Promise<Attempt> {
     const came = await attempt();
     if (!came.granted && came.late) return came;
-    const place = this.#places.get(claim.id, connection.session);
+    const place = this.#own.get(claim.id, connection.session);
     const looked = this.#clock.now();
     const stored = await this.#nodes.read(connection, claim.key, false);
     const value = valueAsOf(stored, looked - sent, place && { token: place.token, waited: sent - place.made! });
     if (value && isAnswer(value, accepts.age)) {
-      this.#places.giveUp(claim);
-      await this.#places.leave(connection, claim).catch(() => {}); // if this fails, the next connection removes the node
+      await this.#own.withdraw(connection, claim).catch(() => {});
       return { granted: false, value };
     }
     const { record, now, counted } = stored;
-    const parent = this.#places.parent(claim.key);
+    const parent = this.#own.parent(claim.key);
     const stands = !came.granted && counted !== undefined && (await stat(connection, `${parent}/${counted}`));
     const first = stands && stands.czxid === record?.begun ? record.begun : undefined;
     const { attempt: told, changed } = countedIn(record, claim, accepts, came, now, first);
@@ -86,15 +85,14 @@ export class ZookeeperValues implements Values {
   /** Frees the key and stores the value in one transaction. */
   async store(connection: Connection, handle: Handle, value: NewValue): Promise<Release> {
     const { id, key } = handle;
-    const place = this.#places.get(id, connection.session);
+    const place = this.#own.get(id, connection.session);
     const isHeld = place?.lost !== undefined;
     const stored = isHeld && (await this.#nodes.store(connection, key, place.path, place.token, value));
     if (isHeld && this.#clock.random() < 1 / SWEEP) {
       this.#nodes.sweep(connection, key, this.#clock.random()).catch(() => undefined); // the next sweep finds them, too
     }
-    this.#places.giveUp(handle);
-    if (stored) this.#places.forgive(id);
-    else await this.#places.leave(connection, handle);
+    if (stored) this.#own.end(handle);
+    else await this.#own.withdraw(connection, handle);
     return { freed: stored, stored };
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isOf, nodeName, sortedLine } from '../../../src/backends/zookeeper/names.ts';
+import { isOf, nodeName, sortedQueue } from '../../../src/backends/zookeeper/names.ts';
 import { ALL_UNITS, EXCLUSIVE, SHARED, type Units, WRITER } from '../../../src/core/contract/admission.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
 
@@ -37,7 +37,7 @@ test('what a name says is what the claim asked for, and whose it is', () => {
   fc.assert(
     fc.property(hexId, hexId, seats, sequence, (id, other, asked, n) => {
       const name = nodeName(claim(id, asked)) + number(n);
-      const [member] = sortedLine([name]);
+      const [member] = sortedQueue([name]);
       expect(member).toEqual({ name, number: n, units: asked.units, capacity: asked.capacity });
       expect(isOf(id, name)).toBe(true);
       expect(isOf(other, name)).toBe(id === other);
@@ -49,7 +49,7 @@ test('the line is in the order of creation, also where the counter wraps', () =>
   fc.assert(
     fc.property(sequence, fc.shuffledSubarray([...Array(20).keys()], { minLength: 20 }), (first, order) => {
       const names = [...Array(20).keys()].map((n) => `_c_x-lock-${number((first + n) | 0)}`);
-      expect(sortedLine(order.map((n) => names[n]!)).map(({ name }) => name)).toEqual(names);
+      expect(sortedQueue(order.map((n) => names[n]!)).map(({ name }) => name)).toEqual(names);
     }),
   );
 });
@@ -62,9 +62,9 @@ test.for([
   '_c_g-2of5-__WRIT__0000000007',
   '9f3b__lock__0000000007',
 ])('a sequential node that is no claim of a known kind takes all: %s', (name) => {
-  expect(sortedLine([name])).toEqual([{ name, number: 7, ...EXCLUSIVE }]);
+  expect(sortedQueue([name])).toEqual([{ name, number: 7, ...EXCLUSIVE }]);
 });
 
 test.for(['locks', 'leases', 'order%3A42', '', 'lock-12'])('a child without a number has no place: "%s"', (name) => {
-  expect(sortedLine([name])).toEqual([]);
+  expect(sortedQueue([name])).toEqual([]);
 });

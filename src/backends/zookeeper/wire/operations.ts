@@ -15,6 +15,7 @@ export interface Operation<T> {
 }
 
 const nothing = (): void => {};
+const NO_DATA = new Uint8Array();
 
 const PERSISTENT = 0;
 const EPHEMERAL_SEQUENTIAL = 3;
@@ -27,25 +28,20 @@ export interface CreatedNode {
   readonly stat: Stat;
 }
 
-function creation(
+/** A request that the leader has a part in. */
+const viaLeader = <T>(
   name: string,
   code: number,
-  mode: number,
-  path: string,
-  data: Uint8Array,
-  acl: readonly Acl[],
-): Operation<CreatedNode> {
-  return {
-    name,
-    code,
-    viaLeader: true,
-    encode(into) {
-      into.text(path).bytes(data);
-      encodeAcl(into, acl);
-      into.int(mode);
-    },
-    decode: (from) => ({ path: from.text(), stat: decodeStat(from) }),
-  };
+  encode: (into: Encoder) => void,
+  decode: (from: Decoder) => T,
+): Operation<T> => ({ name, code, viaLeader: true, encode, decode });
+
+const decodeCreated = (from: Decoder): CreatedNode => ({ path: from.text(), stat: decodeStat(from) });
+
+function encodeNode(into: Encoder, path: string, data: Uint8Array, acl: readonly Acl[], mode: number): void {
+  into.text(path).bytes(data);
+  into.list(acl, ({ permissions, scheme, id }) => into.int(permissions).text(scheme).text(id));
+  into.int(mode);
 }
 
 /** A node that ends with its session. The server appends the next number of the parent to the name. Since 3.5. */
@@ -53,34 +49,28 @@ export const createEphemeralSequential = (
   path: string,
   data: Uint8Array,
   acl: readonly Acl[],
-): Operation<CreatedNode> => creation('create2', 15, EPHEMERAL_SEQUENTIAL, path, data, acl);
+): Operation<CreatedNode> =>
+  viaLeader('create2', 15, (into) => encodeNode(into, path, data, acl, EPHEMERAL_SEQUENTIAL), decodeCreated);
 
 /** A node of just this name, which stays until somebody removes it. */
-export const createPersistent = (path: string, data: Uint8Array, acl: readonly Acl[]): Operation<string> => ({
-  ...creation('create', 1, PERSISTENT, path, data, acl),
-  decode: (from) => from.text(),
-});
+export const createPersistent = (path: string, data: Uint8Array, acl: readonly Acl[]): Operation<string> =>
+  viaLeader(
+    'create',
+    1,
+    (into) => encodeNode(into, path, data, acl, PERSISTENT),
+    (from) => from.text(),
+  );
 
 /** A parent that the server removes some time after its last child is gone. Since 3.5. */
 export const createContainer = (path: string, acl: readonly Acl[]): Operation<CreatedNode> =>
-  creation('createContainer', 19, CONTAINER, path, new Uint8Array(), acl);
+  viaLeader('createContainer', 19, (into) => encodeNode(into, path, NO_DATA, acl, CONTAINER), decodeCreated);
 
 /** @param version that it must have, if that matters */
-export const remove = (path: string, version: number = ANY_VERSION): Operation<void> => ({
-  name: 'delete',
-  code: 2,
-  viaLeader: true,
-  encode: (into) => void into.text(path).int(version),
-  decode: nothing,
-});
+export const remove = (path: string, version: number = ANY_VERSION): Operation<void> =>
+  viaLeader('delete', 2, (into) => void into.text(path).int(version), nothing);
 
-export const setData = (path: string, data: Uint8Array): Operation<Stat> => ({
-  name: 'setData',
-  code: 5,
-  viaLeader: true,
-  encode: (into) => void into.text(path).bytes(data).int(ANY_VERSION),
-  decode: decodeStat,
-});
+export const setData = (path: string, data: Uint8Array): Operation<Stat> =>
+  viaLeader('setData', 5, (into) => void into.text(path).bytes(data).int(ANY_VERSION), decodeStat);
 
 function reading<T>(
   name: string,
@@ -123,20 +113,14 @@ export const getAcl = (path: string): Operation<Acl[]> => ({
   name: 'getACL',
   code: 6,
   encode: (into) => void into.text(path),
-  decode: decodeAcl,
+  decode: (from) => from.list(() => ({ permissions: from.int(), scheme: from.text(), id: from.text() })),
 });
 
 /**
  * A follower answers only after it has asked the leader, and has applied what the leader had committed by then. The leader answers at
  * once, and may not have applied yet what its followers have answered: see `caughtUp`.
  */
-export const sync: Operation<void> = {
-  name: 'sync',
-  code: 9,
-  viaLeader: true,
-  encode: (into) => void into.text('/'),
-  decode: nothing,
-};
+export const sync: Operation<void> = viaLeader('sync', 9, (into) => void into.text('/'), nothing);
 
 export const authenticate = (user: string, password: string): Operation<void> => ({
   name: 'auth',
@@ -159,23 +143,23 @@ export interface RefusedStep {
 }
 
 /** Several writes in one transaction, in their order. The answer is undefined, or the step for which it was refused. */
-export const multi = (steps: readonly Operation<unknown>[]): Operation<RefusedStep | undefined> => ({
-  name: 'multi',
-  code: MULTI,
-  viaLeader: true,
-  encode(into) {
-    for (const step of steps) {
-      into.int(step.code).bool(false).int(-1);
-      step.encode(into, false);
-    }
-    into.int(-1).bool(true).int(-1);
-  },
-  decode(from) {
-    const codes = steps.map((step) => outcomeOf(step, from));
-    const index = codes.findIndex((code) => code < 0);
-    return index < 0 ? undefined : { index, code: codes[index]! };
-  },
-});
+export const multi = (steps: readonly Operation<unknown>[]): Operation<RefusedStep | undefined> =>
+  viaLeader(
+    'multi',
+    MULTI,
+    (into) => {
+      for (const step of steps) {
+        into.int(step.code).bool(false).int(-1);
+        step.encode(into, false);
+      }
+      into.int(-1).bool(true).int(-1);
+    },
+    (from) => {
+      const codes = steps.map((step) => outcomeOf(step, from));
+      const index = codes.findIndex((code) => code < 0);
+      return index < 0 ? undefined : { index, code: codes[index]! };
+    },
+  );
 
 /** 0, or below 0 if the server refused this step, or any step before it. */
 function outcomeOf(step: Operation<unknown>, from: Decoder): number {
@@ -217,7 +201,7 @@ export const OPEN: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'wo
 /** Only the authenticated creator may do anything. */
 export const CREATOR_ONLY: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'auth', id: '' }];
 
-export function decodeStat(from: Decoder): Stat {
+function decodeStat(from: Decoder): Stat {
   const czxid = from.long();
   const mzxid = from.long();
   from.long(); // ctime
@@ -229,12 +213,4 @@ export function decodeStat(from: Decoder): Stat {
   from.int(); // dataLength
   from.int(); // numChildren
   return { czxid, mzxid, mtime, version, ephemeralOwner, pzxid: from.long() };
-}
-
-export function encodeAcl(into: Encoder, acl: readonly Acl[]): void {
-  into.list(acl, ({ permissions, scheme, id }) => into.int(permissions).text(scheme).text(id));
-}
-
-export function decodeAcl(from: Decoder): Acl[] {
-  return from.list(() => ({ permissions: from.int(), scheme: from.text(), id: from.text() }));
 }

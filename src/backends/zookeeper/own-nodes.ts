@@ -7,9 +7,9 @@ import { Code, isKeeperError } from './wire/errors.ts';
 import { type Acl, type CreatedNode, createEphemeralSequential } from './wire/operations.ts';
 
 /** Characters. A claim's label is not longer (`Claim.label`); this protects the server. */
-const LONGEST_LABEL = 896;
+const MAX_LABEL = 896;
 
-/** A place, and a listing of its line from after it was taken. */
+/** A place, and a listing of its queue from after it was taken. */
 export interface Stand {
   readonly place: OwnNode;
   readonly listing: Children;
@@ -21,13 +21,13 @@ export interface Leaving extends Handle {
   readonly path?: string;
 }
 
-export const labelOf = ({ label }: Claim): Buffer => Buffer.from(label.slice(0, LONGEST_LABEL));
+export const labelOf = ({ label }: Claim): Buffer => Buffer.from(label.slice(0, MAX_LABEL));
 
 /** Our nodes, by the ids of their claims. */
-export class Places {
+export class OwnNodes {
   readonly #root: string;
   readonly #acl: readonly Acl[];
-  readonly #places = new Map<string, OwnNode>();
+  readonly #own = new Map<string, OwnNode>();
   /** Nodes that may be there, by the id of the claim. With a path: its session may be over. Without one: its creation was not answered. */
   readonly #doubts = new Map<string, string | undefined>();
   /** Ids of claims for which no node was asked for yet. */
@@ -50,7 +50,7 @@ export class Places {
 
   /** Our place, if its node is of this session. A node of an earlier session is lost. */
   get(id: string, session: bigint): OwnNode | undefined {
-    const place = this.#places.get(id);
+    const place = this.#own.get(id);
     if (!place || place.session === session) return place;
     this.lose(id, place);
     return undefined;
@@ -58,7 +58,7 @@ export class Places {
 
   /** A claim is about to ask. */
   begin({ id }: Handle): void {
-    if (!this.#places.has(id) && !this.#doubts.has(id)) this.#unsent.add(id);
+    if (!this.#own.has(id) && !this.#doubts.has(id)) this.#unsent.add(id);
   }
 
   /** Whether there is surely nothing of a claim, because it has only waited for a connection. */
@@ -66,7 +66,7 @@ export class Places {
     return this.#unsent.delete(id);
   }
 
-  /** Takes a place in the line, or finds the one that was taken. */
+  /** Takes a place in the queue, or finds the one that was taken. */
   async stand(connection: Connection, claim: Claim): Promise<Stand> {
     const place = this.get(claim.id, connection.session) ?? (await this.#adopt(connection, claim));
     if (place) {
@@ -100,7 +100,7 @@ export class Places {
     const name = path.slice(path.lastIndexOf('/') + 1);
     const place = { session, path, name, token: stat.czxid, asked: 0 };
     this.#doubts.delete(id);
-    this.#places.set(id, place);
+    this.#own.set(id, place);
     return place;
   }
 
@@ -128,8 +128,8 @@ export class Places {
 
   /** From now on the end of the node is no loss. The node must still be removed, until `leave` has succeeded. */
   giveUp({ id, key }: Handle): void {
-    const place = this.#places.get(id);
-    this.#places.delete(id);
+    const place = this.#own.get(id);
+    this.#own.delete(id);
     if (place) this.#leaving.set(id, { id, key, path: place.path });
     else if (this.#doubts.has(id)) this.#leaving.set(id, { id, key, path: this.#doubts.get(id) });
   }
@@ -143,6 +143,18 @@ export class Places {
     return ends.includes(true);
   }
 
+  /** Gives a claim up, and removes its node. If this fails, the next connection removes it. */
+  withdraw(connection: Connection, handle: Handle): Promise<boolean> {
+    this.giveUp(handle);
+    return this.leave(connection, handle);
+  }
+
+  /** The node of a hold was removed by its release. */
+  end(handle: Handle): void {
+    this.giveUp(handle);
+    this.forgive(handle.id);
+  }
+
   /** There is nothing left that we could remove. */
   forgive(id: string): void {
     this.#leaving.delete(id);
@@ -150,24 +162,24 @@ export class Places {
   }
 
   has(id: string, place: OwnNode): boolean {
-    return this.#places.get(id) === place;
+    return this.#own.get(id) === place;
   }
 
   /** The node is gone, and we did not remove it. */
   lose(id: string, place: OwnNode): void {
     if (!this.has(id, place)) return;
-    this.#places.delete(id);
+    this.#own.delete(id);
     place.lost?.abort();
   }
 
   /** A session has ended, and all its nodes with it. */
   expired(session: bigint): void {
-    for (const [id, place] of this.#places) if (place.session === session) this.lose(id, place);
+    for (const [id, place] of this.#own) if (place.session === session) this.lose(id, place);
   }
 
   /** Holds are lost for good, even if the session comes back: their holders have been told. Places wait on. */
   doubtful(session: bigint): void {
-    for (const [id, place] of this.#places) {
+    for (const [id, place] of this.#own) {
       if (place.session !== session || !place.lost) continue;
       this.#doubts.set(id, place.path);
       this.lose(id, place);
