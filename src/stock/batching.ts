@@ -40,11 +40,11 @@ interface Batch {
  * one more order in a step costs much less than one more step. No order waits for others to come.
  */
 export class StepBatcher {
-  readonly #act: (cell: number, steps: Step[]) => Promise<readonly Reply[]>;
+  readonly #act: (cell: number, steps: readonly Step[]) => Promise<readonly Reply[]>;
   /** Those that have not left yet, by cell. */
   readonly #gathering = new Map<number, Batch>();
 
-  constructor(act: (cell: number, steps: Step[]) => Promise<readonly Reply[]>) {
+  constructor(act: (cell: number, steps: readonly Step[]) => Promise<readonly Reply[]>) {
     this.#act = act;
   }
 

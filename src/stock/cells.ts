@@ -69,7 +69,7 @@ export class Cells {
   }
 
   /** @throws StockError `STOCK_UNKNOWN` when the cell is gone: the engine lost its data, or the product was removed */
-  async step(cell: number, ...steps: Step[]): Promise<readonly Reply[]> {
+  async step(cell: number, steps: readonly Step[]): Promise<readonly Reply[]> {
     const replies = await this.store.step(this.#address!, cell, steps);
     if (replies.some(({ is }) => is === 'missing')) {
       const what = cell === RESERVE ? 'reserve' : `segment ${cell}`;
@@ -95,24 +95,24 @@ export class Cells {
   async #look(count: number): Promise<Look> {
     const indices = Array.from({ length: count + 1 }, (_, i) => i + RESERVE);
     const cells = await Promise.all(
-      indices.map(async (i) => [i, (await this.step(i, { op: 'look' }))[0]!.cell!] as const),
+      indices.map(async (i) => [i, (await this.step(i, [{ op: 'look' }]))[0]!.cell!] as const),
     );
     return new Map(cells);
   }
 
   /** The second and third step of a move. Anyone may repeat them, at any time. @returns what `also` replied at the target */
-  async finish({ from, to, seq, units }: Transit, ...also: Step[]): Promise<readonly Reply[]> {
-    const [, ...replies] = await this.step(to, { op: 'receive', from, seq, units }, ...also);
+  async finish({ from, to, seq, units }: Transit, also: readonly Step[] = []): Promise<readonly Reply[]> {
+    const [, ...replies] = await this.step(to, [{ op: 'receive', from, seq, units }, ...also]);
     // It has arrived. If its entry stays in the journal, the next move between the two clears it.
-    await this.step(from, { op: 'clear', to, seq }).catch(() => {});
+    await this.step(from, [{ op: 'clear', to, seq }]).catch(() => {});
     return replies;
   }
 
   /** One move. @returns what `also` replied at the target, if anything moved */
-  async move(from: number, to: number, units: number, ...also: Step[]): Promise<readonly Reply[]> {
-    const [sent] = await this.step(from, { op: 'send', to, units });
+  async move(from: number, to: number, units: number, also: readonly Step[] = []): Promise<readonly Reply[]> {
+    const [sent] = await this.step(from, [{ op: 'send', to, units }]);
     if (sent?.seq === undefined) return [];
-    return this.finish({ from, to, seq: sent.seq, units: sent.units! }, ...also);
+    return this.finish({ from, to, seq: sent.seq, units: sent.units! }, also);
   }
 }
 
@@ -162,7 +162,7 @@ async function tallyOf(
   const sums = { reserved: 0, sold: 0, counted: 0 };
   let first: Cell | undefined;
   for (let from: string | undefined; ; ) {
-    const [reply] = await cells.step(i, { op: 'tally', ...(from === undefined ? {} : { from }) });
+    const [reply] = await cells.step(i, [{ op: 'tally', ...(from === undefined ? {} : { from }) }]);
     const { cell, reserved = 0, sold = 0, counted = 0, next, requests = counted } = reply!;
     first ??= cell!;
     sums.reserved += reserved;

@@ -161,7 +161,7 @@ export class LayoutCache {
       Array.from({ length: done.cells + 1 }, (_, i) => {
         const units = next.put[i + RESERVE] ?? 0;
         const put = { op: 'put', epoch, id: 'p:', units } as const;
-        return this.#cells.step(i + RESERVE, { op: 'open', epoch }, ...(units > 0 ? [put] : []));
+        return this.#cells.step(i + RESERVE, [{ op: 'open', epoch }, ...(units > 0 ? [put] : [])]);
       }),
     );
     return (await this.#cells.store.relayout(this.#cells.product, layout, done)) ? done : undefined;

@@ -29,7 +29,7 @@ export class Seller {
 
   constructor(cells: Cells, layout: LayoutCache) {
     this.#cells = cells;
-    const act = (cell: number, steps: Step[]): Promise<readonly Reply[]> => cells.step(cell, ...steps);
+    const act = (cell: number, steps: readonly Step[]): Promise<readonly Reply[]> => cells.step(cell, steps);
     this.#crowds = new StepBatcher(act);
     this.#questions = new StepBatcher(act);
     this.#supply = new Supply(cells, layout);
@@ -79,7 +79,7 @@ export class Seller {
     if (typeof former !== 'number') return former;
     const take: Take = { op: 'take', epoch, id, buyer, units, ttl, limit, already: former, token };
     // Only one has the segment's lock. Without it, many orders may come at once.
-    const first = token === '' ? await this.#crowds.ask(segment, take) : (await this.#cells.step(segment, take))[0]!;
+    const first = token === '' ? await this.#crowds.ask(segment, take) : (await this.#cells.step(segment, [take]))[0]!;
     const reply = first.is === 'empty' ? await this.#supply.fetch(segment, take, came) : first;
     if (reply.is === 'stale') {
       await this.#layout.read();
@@ -98,7 +98,7 @@ export class Seller {
     }
     const layout = await this.#layout.get();
     if (layout.identity !== identity) throw refusal({ is: 'unknown' }, this.#cells.name);
-    const [reply] = await this.#cells.step(Number(cell), { op: 'settle', id, to, token });
+    const [reply] = await this.#cells.step(Number(cell), [{ op: 'settle', id, to, token }]);
     if (reply!.is !== 'done' && reply!.is !== to) throw refusal(reply!, this.#cells.name);
     return { ...this.#reserved(layout, Number(cell), id, reply!), remaining: 0 };
   }

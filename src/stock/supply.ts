@@ -127,7 +127,7 @@ export class Supply {
 
   async #bring(source: number, home: number, wants: readonly WaitingOrder[], units: number): Promise<readonly Reply[]> {
     const takes = wants.map(({ take }) => take);
-    return source === home ? this.#cells.step(home, ...takes) : this.#cells.move(source, home, units, ...takes);
+    return source === home ? this.#cells.step(home, takes) : this.#cells.move(source, home, units, takes);
   }
 
   /** Refuses the orders for which too little is left. @returns the others */

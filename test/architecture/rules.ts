@@ -172,8 +172,6 @@ const SPREADS: Readonly<Record<string, string>> = {
   'src/backends/redis/ioredis-cluster.ts': 'the client takes arguments; the core bounds what one request has',
   'src/stock/stores/sql.ts': 'the parameters of one statement',
   'src/stock/stores/statements.ts': 'the parameters of one statement',
-  'src/stock/batching.ts': 'at most MOST steps',
-  'src/stock/supply.ts': 'the wants of one crowd, at most MOST steps',
 };
 
 /** It stands there, item by item. */

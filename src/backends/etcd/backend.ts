@@ -17,6 +17,7 @@ import { LockError } from '../../core/contract/errors.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
 import { KeyedSerializer } from '../../core/contract/keyed-serializer.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
+import { together } from '../shared/repeated-watch.ts';
 import { check } from './check.ts';
 import { inspect } from './inspect.ts';
 import { renew } from './moves.ts';
@@ -128,17 +129,11 @@ export class Etcd implements Backend {
     const { waiters, known } = this.#own;
     const value = claim.accepts && this.values.listen(claim, wake);
     await value?.arm();
-    const end = (): Promise<void> | undefined => value?.[Symbol.asyncDispose]();
     const waiting = await waiters.watch(claim, known.get(claim.id), wake).catch((error: unknown) => {
-      void end();
+      void value?.[Symbol.asyncDispose]();
       throw error;
     });
-    return {
-      [Symbol.asyncDispose]: async () => {
-        await end();
-        await waiting[Symbol.asyncDispose]();
-      },
-    };
+    return together(value, waiting);
   }
 
   inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {

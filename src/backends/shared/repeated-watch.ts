@@ -56,6 +56,13 @@ export class RepeatedWatch implements AsyncDisposable {
   }
 }
 
+/** Ends several watches as one. */
+export const together = (...watches: (AsyncDisposable | undefined)[]): AsyncDisposable => ({
+  [Symbol.asyncDispose]: async () => {
+    await Promise.all(watches.map((watch) => watch?.[Symbol.asyncDispose]()));
+  },
+});
+
 /** Wakes a claim each time the value of its key changes, when the next watch is set. @param set sets a one-time watch of the value */
 export function watchValue(set: (notify: Notify) => Promise<Cancel>, wake: () => void, clock: Clock): RepeatedWatch {
   let isFirst = true;

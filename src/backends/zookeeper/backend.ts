@@ -18,7 +18,7 @@ import { LONGEST } from '../../core/contract/duration.ts';
 import { LockError } from '../../core/contract/errors.ts';
 import { KeyedSerializer } from '../../core/contract/keyed-serializer.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
-import { RepeatedWatch } from '../shared/repeated-watch.ts';
+import { RepeatedWatch, together } from '../shared/repeated-watch.ts';
 import { Admissions } from './admissions.ts';
 import { check } from './check.ts';
 import { ZookeeperHints } from './hints.ts';
@@ -148,11 +148,7 @@ class Zookeeper implements Backend {
     const turn = new RepeatedWatch(set, wake, this.#settings.clock);
     const value = claim.accepts && this.values.listen(claim, wake);
     await Promise.all([turn.arm(), value?.arm()]);
-    return {
-      [Symbol.asyncDispose]: async () => {
-        await Promise.all([turn[Symbol.asyncDispose](), value?.[Symbol.asyncDispose]()]);
-      },
-    };
+    return together(turn, value);
   }
 
   async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<QueueEntry> {

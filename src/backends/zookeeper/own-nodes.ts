@@ -111,7 +111,7 @@ export class OwnNodes {
   async #adopt(connection: Connection, claim: Claim): Promise<OwnNode | undefined> {
     if (!this.#doubts.has(claim.id)) return undefined;
     let adopted: OwnNode | undefined;
-    for (const path of await this.#find(connection, claim)) {
+    for (const path of await nodesOf(connection, this.parent(claim.key), claim.id)) {
       const node = await read(connection, path);
       if (node?.stat.ephemeralOwner === connection.session)
         adopted = Object.assign(this.#keep(claim, connection, { path, ...node }), { made: Number.NEGATIVE_INFINITY });
@@ -120,24 +120,18 @@ export class OwnNodes {
     return adopted;
   }
 
-  async #find(connection: Connection, { key, id }: Handle): Promise<string[]> {
-    const parent = this.parent(key);
-    const { names } = await listNow(connection, parent);
-    return names.filter((name) => isOf(id, name)).map((name) => `${parent}/${name}`);
-  }
-
   /** From now on the end of the node is no loss. The node must still be removed, until `leave` has succeeded. */
   giveUp({ id, key }: Handle): void {
     const place = this.#own.get(id);
     this.#own.delete(id);
-    if (place) this.#leaving.set(id, { id, key, path: place.path });
-    else if (this.#doubts.has(id)) this.#leaving.set(id, { id, key, path: this.#doubts.get(id) });
+    const path = place?.path ?? this.#doubts.get(id);
+    if (place || this.#doubts.has(id)) this.#leaving.set(id, { id, key, path });
   }
 
   /** Removes the node of a claim that was given up, by its path or by its name. @returns whether there was one */
   async leave(connection: Connection, handle: Handle): Promise<boolean> {
     const path = this.#leaving.get(handle.id)?.path;
-    const paths = path === undefined ? await this.#find(connection, handle) : [path];
+    const paths = path === undefined ? await nodesOf(connection, this.parent(handle.key), handle.id) : [path];
     const ends = await Promise.all(paths.map((each) => removeNode(connection, each)));
     this.forgive(handle.id);
     return ends.includes(true);
@@ -147,12 +141,6 @@ export class OwnNodes {
   withdraw(connection: Connection, handle: Handle): Promise<boolean> {
     this.giveUp(handle);
     return this.leave(connection, handle);
-  }
-
-  /** The node of a hold was removed by its release. */
-  end(handle: Handle): void {
-    this.giveUp(handle);
-    this.forgive(handle.id);
   }
 
   /** There is nothing left that we could remove. */
@@ -185,4 +173,10 @@ export class OwnNodes {
       this.lose(id, place);
     }
   }
+}
+
+/** The paths of the nodes of a claim, by their names. */
+async function nodesOf(connection: Connection, parent: string, id: string): Promise<string[]> {
+  const { names } = await listNow(connection, parent);
+  return names.filter((name) => isOf(id, name)).map((name) => `${parent}/${name}`);
 }

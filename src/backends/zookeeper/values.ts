@@ -91,8 +91,9 @@ export class ZookeeperValues implements Values {
     if (isHeld && this.#clock.random() < 1 / SWEEP) {
       this.#nodes.sweep(connection, key, this.#clock.random()).catch(() => undefined); // the next sweep finds them, too
     }
-    if (stored) this.#own.end(handle);
-    else await this.#own.withdraw(connection, handle);
+    this.#own.giveUp(handle);
+    if (stored) this.#own.forgive(id);
+    else await this.#own.leave(connection, handle);
     return { freed: stored, stored };
   }
 

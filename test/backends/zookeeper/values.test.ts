@@ -45,7 +45,7 @@ async function leave(backend: Backend, key: string, text: string, ttl = HOUR): P
 /** The container of the words of a key. */
 const bucketOf = (key: string): string => hash('sha256', key, 'hex').slice(0, 2);
 
-describeOn('zookeeper', 'words beside the lines', () => {
+describeOn('zookeeper', 'values beside the queues', () => {
   let server: Server;
   let session: Session;
   let connection: Connection;

@@ -21,7 +21,7 @@ async function leave(backend: Backend, key: string, text: string, counts = 0): P
   expect(await backend.release(holder, undefined, { text, ttl: HOUR })).toEqual({ freed: true, stored: true });
 }
 
-describeOn('etcd', 'words beside the lines', () => {
+describeOn('etcd', 'values beside the queues', () => {
   let server: Server;
   beforeAll(async () => {
     server = await startEtcd();
