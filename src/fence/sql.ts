@@ -17,14 +17,14 @@ import { checkToken, type Fence, fencedError } from './fence.ts';
  * For a statement on PostgreSQL. `returning` tells its own transaction. `durable`, in WHERE, makes the commit wait for the disk, also
  * where the server's default is not to.
  */
-export const OWN_TRANSACTION = {
+const OWN_TRANSACTION = {
   returning: 'txid_current()::text AS transaction',
   durable: `set_config('synchronous_commit',
     CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true) IS NOT NULL`,
 } as const;
 
 /** @throws LockError `LOCK_UNAVAILABLE` if the transaction that changed these rows is not committed */
-export async function checkCommitted(result: unknown, query: Query, what: string): Promise<void> {
+async function checkCommitted(result: unknown, query: Query, what: string): Promise<void> {
   const [row] = recordsOf(result);
   const found = await query('SELECT txid_status($1::bigint) AS status', [row!.transaction] as never[]);
   const status = recordsOf(found)[0]?.status;
@@ -38,7 +38,7 @@ const [IN_TRANSACTION, AUTOCOMMIT] = [1, 2];
  * Checks the flags of MySQL's answer, if the driver passes them on (mysql2).
  * @throws LockError `LOCK_UNAVAILABLE` if the statement with this answer is not committed
  */
-export function checkClosed(result: unknown, backend: DialectName, what: string): void {
+function checkClosed(result: unknown, backend: DialectName, what: string): void {
   const header = Array.isArray(result) ? result[0] : result;
   const { serverStatus = AUTOCOMMIT } = (header ?? {}) as { readonly serverStatus?: number };
   if (serverStatus & IN_TRANSACTION || !(serverStatus & AUTOCOMMIT)) throw revocable(backend, what, 'in progress');

@@ -8,7 +8,7 @@ import { addressOf, type StockStore } from './store.ts';
 export type Look = ReadonlyMap<number, Cell>;
 
 /** A move that has left one cell and is not known to have reached the other. */
-export interface Transit extends Move {
+interface Transit extends Move {
   readonly from: number;
   readonly to: number;
 }
@@ -179,7 +179,7 @@ async function tallyOf(
 const isAsItWas = (before: Cell, after: Cell): boolean =>
   before.sold === after.sold && before.reserved === after.reserved && before.generation === after.generation;
 
-export function auditFrom(look: Look, agree: boolean): Audit {
+function auditFrom(look: Look, agree: boolean): Audit {
   const put = total(look, 'put');
   const reserve = look.get(RESERVE)!.free;
   const segments = total(look, 'free') - reserve;

@@ -172,7 +172,7 @@ export class Product {
  * Puts units into the reserve, once for each `id`.
  * @throws StockError `STOCK_CLOSED`, `STOCK_REQUEST_REUSED`
  */
-export async function restock(cells: Cells, layouts: LayoutCache, id: string, units: number): Promise<void> {
+async function restock(cells: Cells, layouts: LayoutCache, id: string, units: number): Promise<void> {
   let layout = await layouts.get();
   for (;;) {
     if (layout.closed) layout = await layouts.read();

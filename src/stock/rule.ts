@@ -12,7 +12,7 @@ export interface View {
 }
 
 /** A draft of one cell while a step is decided. It is a copy; the outcome is read from it. */
-export class CellDraft {
+class CellDraft {
   cell: Cell | undefined;
   readonly now: number;
   readonly written = new Map<string, Entry>();

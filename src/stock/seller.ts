@@ -20,7 +20,7 @@ const REF = /^(\d{1,4})\.(\w{1,64})\.(r:.{1,800})$/s;
  */
 export class Seller {
   readonly #cells: Cells;
-  readonly #crowds: StepBatcher;
+  readonly #orders: StepBatcher;
   /** Apart from the orders: the engine takes those faster without questions between them. */
   readonly #questions: StepBatcher;
   readonly #supply: Supply;
@@ -30,7 +30,7 @@ export class Seller {
   constructor(cells: Cells, layout: LayoutCache) {
     this.#cells = cells;
     const act = (cell: number, steps: readonly Step[]): Promise<readonly Reply[]> => cells.step(cell, steps);
-    this.#crowds = new StepBatcher(act);
+    this.#orders = new StepBatcher(act);
     this.#questions = new StepBatcher(act);
     this.#supply = new Supply(cells, layout);
     this.#layout = layout;
@@ -79,7 +79,7 @@ export class Seller {
     if (typeof former !== 'number') return former;
     const take: Take = { op: 'take', epoch, id, buyer, units, ttl, limit, already: former, token };
     // Only one has the segment's lock. Without it, many orders may come at once.
-    const first = token === '' ? await this.#crowds.ask(segment, take) : (await this.#cells.step(segment, [take]))[0]!;
+    const first = token === '' ? await this.#orders.ask(segment, take) : (await this.#cells.step(segment, [take]))[0]!;
     const reply = first.is === 'empty' ? await this.#supply.fetch(segment, take, came) : first;
     if (reply.is === 'stale') {
       await this.#layout.read();

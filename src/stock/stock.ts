@@ -108,7 +108,7 @@ export function createStock(given: StockStore, options: StockOptions = {}): Stoc
  * free when nothing of the product is left. The next removal finishes one that broke off.
  * @throws StockError `STOCK_UNKNOWN`
  */
-export async function removeProduct(store: StockStore, product: string): Promise<void> {
+async function removeProduct(store: StockStore, product: string): Promise<void> {
   const cells = new Cells(store, product);
   let began = false;
   for (;;) {

@@ -140,8 +140,8 @@ export class Etcd implements Backend {
     return inspect(this.#etcd.client, this.#etcd.prefix, prefix, exact);
   }
 
-  changed(key: string, tell: () => void): Promise<AsyncDisposable> {
-    return this.#own.watches.onNextChange(queuePrefix(this.#etcd.prefix, key), tell);
+  changed(key: string, notify: () => void): Promise<AsyncDisposable> {
+    return this.#own.watches.onNextChange(queuePrefix(this.#etcd.prefix, key), notify);
   }
 
   async evict(key: string, token: bigint): Promise<boolean> {

@@ -20,17 +20,45 @@ const DEFECTS: readonly Defect[] = [
   { fixed: { 5: 3 }, what: 'members may come to hold different data after a crash under load' },
 ];
 
+const NO_SPACE = 1n;
+
 export async function check(client: Client): Promise<Finding[]> {
   const asked = [client.call(STATUS_OF, {}), client.call(MEMBERS, {}), client.call(ALARMS, {})] as const;
   const [status, { members }, { alarms }] = await Promise.all(asked);
+  const found = versionFindings(status.version);
+  const add = (severity: Finding['severity'], code: string, message: string, advice: string): void => {
+    found.push({ severity, code, message, advice });
+  };
+  for (const { alarm } of alarms) {
+    if (alarm === NO_SPACE) {
+      const advice = 'compact and defragment, then `etcdctl alarm disarm`';
+      add('danger', 'no-space', 'the database is full: nothing can be locked', advice);
+    } else
+      add('danger', 'corrupt', 'a member holds different data than the others', 'replace the member that is reported');
+  }
   const voters = members.filter(({ isLearner }) => !isLearner).length;
-  return [
-    ...versionFindings(status.version),
-    ...alarms.map(({ alarm }) => alarmFinding(alarm)),
-    ...memberFindings(voters),
-    ...(alarms.length > 0 ? [] : await leaseFindings(client)), // with an alarm etcd grants no lease to look at
-    ...(client.authenticated ? [] : [OPEN]),
-  ];
+  if (voters < 3) {
+    const has = `the cluster has ${voters} voting member${voters === 1 ? '' : 's'}`;
+    add('warning', 'few-members', `${has} and does not survive the loss of one`, 'run three or five members');
+  }
+  const seconds = alarms.length > 0 ? 0n : await shortestLease(client); // with an alarm etcd grants no lease to look at
+  if (seconds > 2n) {
+    const message = `leases are at least ${seconds} s long here, as elections take long; a dead holder keeps its key as long`;
+    const advice = 'lower `--election-timeout`, in so far as the network between the members allows';
+    add('info', 'election-timeout', message, advice);
+  }
+  if (!client.authenticated) {
+    const message = 'no user is given: a program that reaches etcd as this process does may release any lock';
+    add('info', 'no-auth', message, 'enable authentication and give this service a role for its prefix');
+  }
+  return found;
+}
+
+/** One and a half of the election timeout, in full seconds. So long locks stop when a leader is lost. */
+async function shortestLease(client: Client): Promise<bigint> {
+  const { id, ttl } = await client.grant(1n);
+  await client.revoke(id);
+  return ttl;
 }
 
 export function versionFindings(version: string): Finding[] {
@@ -46,45 +74,3 @@ export function versionFindings(version: string): Finding[] {
     advice: `${advice}; until then rely on fencing tokens`,
   }));
 }
-
-const alarmFinding = (alarm: bigint): Finding => ({
-  severity: 'danger',
-  code: alarm === 1n ? 'no-space' : 'corrupt',
-  message:
-    alarm === 1n ? 'the database is full: nothing can be locked' : 'a member holds different data than the others',
-  advice: alarm === 1n ? 'compact and defragment, then `etcdctl alarm disarm`' : 'replace the member that is reported',
-});
-
-function memberFindings(voters: number): Finding[] {
-  if (voters >= 3) return [];
-  return [
-    {
-      severity: 'warning',
-      code: 'few-members',
-      message: `the cluster has ${voters} voting member${voters === 1 ? '' : 's'} and does not survive the loss of one`,
-      advice: 'run three or five members',
-    },
-  ];
-}
-
-/** The least ttl is one and a half of the election timeout, in full seconds. So long locks stop when a leader is lost. */
-async function leaseFindings(client: Client): Promise<Finding[]> {
-  const { id, ttl: seconds } = await client.grant(1n);
-  await client.revoke(id);
-  if (seconds <= 2n) return [];
-  return [
-    {
-      severity: 'info',
-      code: 'election-timeout',
-      message: `leases are at least ${seconds} s long here, as elections take long; a dead holder keeps its key as long`,
-      advice: 'lower `--election-timeout`, in so far as the network between the members allows',
-    },
-  ];
-}
-
-const OPEN: Finding = {
-  severity: 'info',
-  code: 'no-auth',
-  message: 'no user is given: a program that reaches etcd as this process does may release any lock',
-  advice: 'enable authentication and give this service a role for its prefix',
-};

@@ -79,7 +79,7 @@ export function entryOf({ key, createRevision, value, lease }: KeyValue): ClaimE
 }
 
 /** Why a claim was refused when its queue was last listed, and what that queue was. */
-export interface Blocked extends Refused<ClaimEntry> {
+interface Blocked extends Refused<ClaimEntry> {
   /** The first revision that is news. */
   readonly from: bigint;
   /** How many stood in the queue, and the token of the last of them. */
@@ -93,7 +93,7 @@ export interface Blocked extends Refused<ClaimEntry> {
  * `joining`: no answer has told where the claim stands. `waiting`: it was refused, and somebody may watch it. `over`: it was given
  * up, and no later answer changes that.
  */
-export type ClaimState =
+type ClaimState =
   | { readonly is: 'joining' | 'over' }
   | { readonly is: 'admitted'; readonly relay: boolean }
   | { readonly is: 'waiting'; readonly obstacle: Blocked };

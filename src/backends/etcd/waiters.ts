@@ -145,10 +145,10 @@ export class Watches {
   }
 
   /** Tells once of the next change of a queue, or when the watch can no longer be trusted. */
-  async onNextChange(queue: Buffer, tell: () => void): Promise<AsyncDisposable> {
+  async onNextChange(queue: Buffer, notify: () => void): Promise<AsyncDisposable> {
     const { header } = await this.#client.range({ ...listing(queue), keysOnly: true, limit: 1n });
     const wanted = { key: queue, rangeEnd: endOf(queue), puts: true, from: header!.revision + 1n };
-    const end = await this.watch(wanted, tell);
+    const end = await this.watch(wanted, notify);
     return { [Symbol.asyncDispose]: async () => end() };
   }
 

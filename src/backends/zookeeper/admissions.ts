@@ -39,11 +39,11 @@ export class Admissions {
   }
 
   /** Gives the grant, or sets the one watch that the claim needs now. */
-  async look(connection: Connection, claim: Claim, tell: Watcher): Promise<Grant | undefined> {
+  async look(connection: Connection, claim: Claim, notify: Watcher): Promise<Grant | undefined> {
     const place = this.#own.get(claim.id, connection.session);
     if (!place) throw new ConnectionLost('there is no place in the queue');
     const now = (): number => this.#clock.now();
-    const admitted = await watchObstacle(connection, this.#own.parent(claim.key), place, tell, now);
+    const admitted = await watchObstacle(connection, this.#own.parent(claim.key), place, notify, now);
     return admitted && this.#grant(connection, claim, place, admitted.relay);
   }
 
@@ -77,7 +77,7 @@ export class Admissions {
   /** Writes the node, so that the next in the queue hears. If the write fails, the next renewal repeats it. */
   #relay(connection: Connection, claim: Claim, place: OwnNode): void {
     if (place.relay !== 'owed') return;
-    place.relay = 'told';
+    place.relay = 'sent';
     connection.request(setData(place.path, labelOf(claim))).catch(() => {
       place.relay = 'owed';
     });

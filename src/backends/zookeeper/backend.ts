@@ -161,9 +161,9 @@ class Zookeeper implements Backend {
     }
   }
 
-  changed(key: string, tell: () => void): Promise<AsyncDisposable> {
+  changed(key: string, notify: () => void): Promise<AsyncDisposable> {
     return this.#translateErrors(`watch ${JSON.stringify(key)}`, PATIENCE, (connection) =>
-      watchChildren(connection, this.#own.parent(key), tell),
+      watchChildren(connection, this.#own.parent(key), notify),
     );
   }
 

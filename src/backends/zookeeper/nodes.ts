@@ -155,15 +155,15 @@ export const WATCH_ENDS_ITSELF = (): void => {};
 export async function watchChildren(
   connection: Connection,
   parent: string,
-  tell: () => void,
+  notify: () => void,
 ): Promise<AsyncDisposable> {
   let over = false;
-  const tellOnce = (): void => {
+  const notifyOnce = (): void => {
     if (over) return;
     over = true;
-    tell();
+    notify();
   };
-  const watcher = Object.assign(tellOnce, { isOver: () => over });
+  const watcher = Object.assign(notifyOnce, { isOver: () => over });
   const { asOf } = await list(connection, parent, watcher);
   // A missing node has no children to watch. If it was made since, its children can be watched after all.
   if (asOf === 0n && (await stat(connection, parent, watcher))) await list(connection, parent, watcher);

@@ -19,7 +19,7 @@ export interface OwnNode {
   /** When the last answered attempt began. */
   asked: number;
   /** Whether the next in the queue was told of this admission. */
-  relay?: 'owed' | 'told';
+  relay?: 'owed' | 'sent';
   /** The connection on which the node was seen and is watched. While it lives and tells nothing, the node is there. */
   seenOn?: Connection;
   /** Why it waits, by the last listing of its queue. */
@@ -29,7 +29,7 @@ export interface OwnNode {
 }
 
 /** Why a place was refused, and by which listing. */
-export interface ListedRefusal {
+interface ListedRefusal {
   readonly verdict: Refused<ClaimNode>;
   /** The transaction that had changed the queue last. */
   readonly asOf: bigint;
@@ -86,10 +86,10 @@ export async function watchObstacle(
   connection: Connection,
   parent: string,
   place: OwnNode,
-  tell: Watcher,
+  notify: Watcher,
   now: () => number,
 ): Promise<Admitted | undefined> {
-  const watcher = guarding(connection, place, tell);
+  const watcher = guarding(connection, place, notify);
   for (let written: string | undefined; ; ) {
     const verdict = place.refusal?.verdict ?? verdictFrom(place, await list(connection, parent), now());
     if (verdict.admitted) return verdict;
@@ -108,14 +108,14 @@ export async function watchObstacle(
   }
 }
 
-function guarding(connection: Connection, place: OwnNode, tell: Watcher): Watcher {
-  const isOver = (): boolean => tell.isOver?.() === true;
+function guarding(connection: Connection, place: OwnNode, notify: Watcher): Watcher {
+  const isOver = (): boolean => notify.isOver?.() === true;
   const guard: Guard = { connection, isOver };
   place.guard = guard;
-  const tellOnce = (): void => {
+  const notifyOnce = (): void => {
     if (place.guard === guard) place.guard = undefined;
     place.refusal = undefined;
-    tell();
+    notify();
   };
-  return Object.assign(tellOnce, { isOver });
+  return Object.assign(notifyOnce, { isOver });
 }

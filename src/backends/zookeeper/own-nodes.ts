@@ -16,7 +16,7 @@ export interface Stand {
 }
 
 /** A claim that was given up; its node may still be there. */
-export interface Leaving extends Handle {
+interface Leaving extends Handle {
   /** The path of its node, if it is known. */
   readonly path?: string;
 }

@@ -77,9 +77,9 @@ export class ZookeeperValues implements Values {
     const parent = this.#own.parent(claim.key);
     const stands = !came.granted && counted !== undefined && (await stat(connection, `${parent}/${counted}`));
     const first = stands && stands.czxid === record?.begun ? record.begun : undefined;
-    const { attempt: told, changed } = countedIn(record, claim, accepts, came, now, first);
+    const { attempt: answer, changed } = countedIn(record, claim, accepts, came, now, first);
     if (changed) await this.#nodes.count(connection, claim.key, changed, now, place!.name);
-    return told;
+    return answer;
   }
 
   /** Frees the key and stores the value in one transaction. */

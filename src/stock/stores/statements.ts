@@ -3,7 +3,7 @@ import { decide, type View } from '../rule.ts';
 import { formatLayout, type Layout, type LayoutVersion, parseLayout, type StockStore } from '../store.ts';
 
 /** What differs between the databases, as data. */
-export interface StockDialect {
+interface StockDialect {
   readonly mark: (n: number) => string;
   /** Type of a column of names, which are ASCII and compared byte by byte. */
   readonly name: (length: number) => string;

@@ -137,7 +137,7 @@ const MULTI = 14;
 const ERROR = -1;
 
 /** The step of a transaction that the server refused. Then none of its steps has an effect. */
-export interface RefusedStep {
+interface RefusedStep {
   readonly index: number;
   readonly code: number;
 }

@@ -93,17 +93,17 @@ export class Watches {
     const type = from.int();
     from.int(); // state of the session
     const path = from.text();
-    if (type !== CHILDREN_CHANGED) this.#tell(`node ${path}`);
-    if (type === CHILDREN_CHANGED || type === DELETED) this.#tell(`children ${path}`);
+    if (type !== CHILDREN_CHANGED) this.#notify(`node ${path}`);
+    if (type === CHILDREN_CHANGED || type === DELETED) this.#notify(`children ${path}`);
   }
 
   end(): void {
-    for (const name of [...this.#waiting.keys()]) this.#tell(name);
+    for (const name of [...this.#waiting.keys()]) this.#notify(name);
   }
 
-  #tell(name: string): void {
-    const told = this.#waiting.get(name) ?? [];
+  #notify(name: string): void {
+    const watchers = this.#waiting.get(name) ?? [];
     this.#waiting.delete(name);
-    for (const tell of told) tell();
+    for (const watcher of watchers) watcher();
   }
 }

@@ -24,7 +24,7 @@ function pending(): PromiseWithResolvers<Connection> {
 const closedError = (): LockError => new LockError('LOCK_CLOSED', 'these locks were closed', { backend: 'zookeeper' });
 
 /** The owner of the nodes of a session. */
-export interface Witness {
+interface Witness {
   /** There is a new connection, which carries this session or a new one. */
   onConnection(connection: Connection): void;
   /** The session is over, and its nodes with it. */
@@ -83,7 +83,7 @@ export class Session {
   }
 
   /** Tells all callers that wait for a connection. */
-  #tell(settle: (next: PromiseWithResolvers<Connection>) => void): void {
+  #settleNext(settle: (next: PromiseWithResolvers<Connection>) => void): void {
     settle(this.#next);
     this.#next = pending();
   }
@@ -95,7 +95,7 @@ export class Session {
       try {
         const opened = await this.#open(next.next().value);
         failures = 0;
-        this.#tell(({ resolve }) => resolve(opened.connection));
+        this.#settleNext(({ resolve }) => resolve(opened.connection));
         this.#witness.onConnection(opened.connection);
         await opened.connection.ended;
         this.#doubtLater(opened.connection);
@@ -106,8 +106,8 @@ export class Session {
           this.#trouble = error;
           await this.#pause(failures++);
           // A server that refuses our credentials will refuse them again.
-          if (error instanceof KeeperError) this.#tell(({ reject }) => reject(error));
-          else if (failures >= ROUNDS * this.#servers.length) this.#tell(({ reject }) => reject(this.#nobody()));
+          if (error instanceof KeeperError) this.#settleNext(({ reject }) => reject(error));
+          else if (failures >= ROUNDS * this.#servers.length) this.#settleNext(({ reject }) => reject(this.#nobody()));
         }
       }
     }
@@ -157,7 +157,7 @@ export class Session {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#tell(({ reject }) => reject(closedError()));
+    this.#settleNext(({ reject }) => reject(closedError()));
     const connection = this.#current?.connection;
     const cancel = this.#clock.after(LAST_WORD, () => connection?.end(new ConnectionLost('closed')));
     await connection?.request(closeSession).catch(() => {});
