@@ -47,7 +47,7 @@ export const DIALECTS: Readonly<Record<'postgres' | 'mysql' | 'mariadb' | 'sqlit
     insertNew: ['INSERT INTO', ' ON CONFLICT DO NOTHING'],
     forUpdate: '', // the transaction has locked the whole file
     now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
-    durable: '', // set for the whole file (sqlite.ts)
+    durable: '', // set for the whole file (sql.ts)
   },
 };
 
@@ -70,7 +70,7 @@ export const storeOn = (
   clear: (address, cell) => run(() => statements.clear(address, cell)),
 });
 
-/** One cell. Its `product` is an address (address.ts). */
+/** One cell. Its `product` is an address (store.ts). */
 const HERE = 'product = ? AND cell = ?';
 
 /** How many requests one step gives back, adds up or forgets. The next step does the rest. */

@@ -1,6 +1,6 @@
--- One atomic step on one cell of a product: what src/stock/rule.ts decides, for Redis. First whatever has run out comes back.
+-- One atomic step on one cell of a product: what src/stock/rule.ts decides, for Redis. First all that has run out comes back.
 --   KEYS  cell (hash), requests (hash: id -> `request` of ../layout.ts), bought (hash: buyer -> units), due (zset: id by until)
---   ARGV  the steps, a JSON array of step.ts
+--   ARGV  the steps, a JSON array of `Step` of cell.ts
 --   ->    the replies, a JSON array, as text
 local CELL, REQUESTS, BOUGHT, DUE = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 -- Bounds the time that one step may take: what comes back, the rest with the next one, and what is added up. About two ms each (of a step that takes 5 ms at most).
