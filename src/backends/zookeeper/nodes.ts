@@ -142,7 +142,8 @@ export async function sweep(
   const some = [...names.slice(begin), ...names.slice(0, begin)].slice(0, SWEPT);
   const look = async (name: string): Promise<void> => {
     const node = await read(connection, `${container}/${name}`);
-    if (!node || lasts(node.data.toString()) + node.stat.mtime > now) return;
+    const isOver = node !== undefined && lasts(node.data.toString()) + node.stat.mtime <= now; // never true of NaN
+    if (!isOver) return;
     await connection.request(remove(`${container}/${name}`, node.stat.version)); // not, if it was written meanwhile
   };
   await Promise.allSettled(some.map(look));
