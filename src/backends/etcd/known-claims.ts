@@ -4,15 +4,15 @@ import type { Leases, ServerLease } from './leases.ts';
 import { claimKey, type OwnClaim, queuePrefix, secondsOf } from './queue.ts';
 import type { Waiters } from './waiters.ts';
 
-/** With fewer claims it is not worth while to look for those who are over. */
-const ROOMY = 1_000;
+/** With fewer claims it is not worth while to look for those that are over. */
+const MIN_PRUNED = 1_000;
 
-/** The claims of this process, by the ids of their claims. */
+/** The claims of this process, by their ids. */
 export class KnownClaims {
   readonly #all = new Map<string, OwnClaim>();
   /** Whether a claim was given up before there was a lease for it: no message names it so far, and none may follow. */
   readonly #coming = new Map<string, { over: boolean }>();
-  #roomy = ROOMY;
+  #pruneAt = MIN_PRUNED;
   readonly #leases: Leases;
   readonly #waiters: Waiters;
   readonly #prefix: string;
@@ -33,13 +33,13 @@ export class KnownClaims {
     return this.#all.get(id);
   }
 
-  /** The claim of a claim that stands in the queue, as far as this process knows. */
+  /** What is known of a claim that stands in the queue, as far as this process knows. */
   standing(id: string): OwnClaim | undefined {
     const me = this.#all.get(id);
     return me?.token === undefined ? undefined : me;
   }
 
-  /** Gives a claim with a lease that has most of its time ahead. */
+  /** Makes a claim of this process, or gives it again, with a lease that has most of its time ahead. */
   async take(claim: Claim, ms: number): Promise<OwnClaim> {
     this.#prune();
     const known = this.#all.get(claim.id);
@@ -89,8 +89,8 @@ export class KnownClaims {
 
   /** Now and then, forgets holds that were left to expire: nobody tells when they have. */
   #prune(): void {
-    if (this.#all.size < this.#roomy) return;
+    if (this.#all.size < this.#pruneAt) return;
     for (const [id, { lease }] of this.#all) if (lease.goodUntil < this.#clock.now()) this.forget(id);
-    this.#roomy = Math.max(ROOMY, 2 * this.#all.size);
+    this.#pruneAt = Math.max(MIN_PRUNED, 2 * this.#all.size);
   }
 }
