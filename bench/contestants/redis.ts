@@ -8,7 +8,7 @@ import { Mutex } from 'redis-semaphore';
 import Redlock from 'redlock';
 import { redis } from '../../src/backends/redis/index.ts';
 import { ATTEMPT, PASS, RELEASE } from '../../src/backends/redis/scripts.generated.ts';
-import { attemptArgs, readMail, releaseArgs } from '../../src/backends/redis/wire.ts';
+import { attemptArgs, readMessage, releaseArgs } from '../../src/backends/redis/wire.ts';
 import { HOST } from '../../test/kit/net.ts';
 import type { Contestant, Contestants, Place, Release } from '../contestant.ts';
 import { apart, holdfast, inBlocks } from './holdfast.ts';
@@ -99,7 +99,7 @@ async function scripts(place: Place): Promise<Contestant> {
   for (const { text } of [ATTEMPT, RELEASE]) await client.script('LOAD', text);
   const channel = `scripts:${place.run}:${place.seat}`;
   const waiting = new Map<string, () => void>();
-  ear.on('message', (_channel, mail) => waiting.get(readMail(mail)!.id)?.());
+  ear.on('message', (_channel, mail) => waiting.get(readMessage(mail)!.id)?.());
   await ear.subscribe(channel);
   return {
     lock: (key) => async () => {

@@ -37,7 +37,7 @@ describeOn('redis', 'memos on a Redis that refuses their words', () => {
     const client = fleet.ioredis();
     const memo = locks.memo('key', { keep: '1h' });
     await memo.run(() => 'the result');
-    const words = (await client.keys('*')).filter((key) => key.endsWith(':left'));
+    const words = (await client.keys('*')).filter((key) => key.endsWith(':value'));
     expect(words).toHaveLength(1);
     await client.set(words[0]!, '9 of a later version');
     const again = memo.run(() => 'another');

@@ -12,23 +12,21 @@ import { leastOf, mostOf } from '../../core/contract/extremes.ts';
 import { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 import { addUser } from '../../core/engine/users.ts';
 import { Ballot } from './ballot.ts';
-import { findings } from './check.ts';
 import { ContentionBackoff } from './contention-backoff.ts';
-import type { QuorumContext } from './context.ts';
-import { evict, inspect, LISTING } from './inspect.ts';
-import { NextNote } from './next-note.ts';
-import { Node } from './node.ts';
+import { evict, findings, inspect } from './inspect.ts';
+import { Node, type QuorumContext } from './node.ts';
 import { checkNodes, type QuorumOptions, type ResolvedQuorumOptions, resolveQuorumOptions } from './options.ts';
-import { Precedence } from './precedence.ts';
 import { renew } from './renewals.ts';
 import { majorityOf } from './tally.ts';
+import { TurnHint } from './turn-hint.ts';
+import { TurnTaking } from './turn-taking.ts';
 
 /** The share that core already takes off every lease; see `deadlineOf`. */
 const CORE_DRIFT = 0.01;
-/** The longest time the first use waits for a node to name its run, ms. A late node names it with its first grant. */
-const INTRODUCTION = 250;
-/** How often this process forgets the holds that have expired, ms. */
-const SWEEP = 60_000;
+/** The longest time the first use waits for a node to name its run. A late node names it with its first grant. */
+const INTRODUCTION_TIMEOUT_MS = 250;
+/** How often this process forgets the holds that have expired. */
+const SWEEP_EVERY_MS = 60_000;
 
 /**
  * A lock is held when more than half of these engines say so: it outlives the loss of a minority of them. They have to be independent of
@@ -54,7 +52,7 @@ class Quorum implements Backend {
   readonly #context: QuorumContext;
   readonly #timeouts: CallTimeouts;
   readonly #backoff: ContentionBackoff;
-  readonly #precedence: Precedence;
+  readonly #turns: TurnTaking;
   readonly #ballots = new Map<string, Ballot>();
   #introduced = false;
   #sweptAt = Number.NEGATIVE_INFINITY;
@@ -64,8 +62,8 @@ class Quorum implements Backend {
     this.traits = traitsOf(backends, maxTtl);
     this.#timeouts = new CallTimeouts(clock);
     this.#backoff = new ContentionBackoff(clock);
-    const trusts = { clock, majority, maxTtl, drift, guarded, all: [], identities: [] };
-    const context = { clock, timeouts: this.#timeouts, trusts };
+    const guards = { clock, majority, maxTtl, drift, guarded, all: [], identities: [] };
+    const context = { clock, timeouts: this.#timeouts, guards };
     this.#context = {
       nodes: backends.map((backend, i) => new Node(backend, i + 1, context)),
       majority,
@@ -74,7 +72,7 @@ class Quorum implements Backend {
       worth: Math.min(1, (1 - drift) / (1 - CORE_DRIFT)),
       highest: 0n,
     };
-    this.#precedence = new Precedence(new NextNote(this.#context.nodes, majority), clock);
+    this.#turns = new TurnTaking(new TurnHint(this.#context.nodes, majority), clock);
     const listing = backends.every(({ inspect }) => inspect);
     if (listing) this.inspect = (prefix, how) => inspect(this.#context, prefix, how);
     if (listing && backends.every((backend) => backend.evict))
@@ -99,31 +97,31 @@ class Quorum implements Backend {
   async #ask(ballot: Ballot, key: string): Promise<Attempt> {
     const pause = this.#backoff.pauseBefore(key);
     if (pause > 0) await new Promise<void>((resolve) => this.#context.clock.after(pause, resolve));
-    await this.#precedence.refresh(key);
-    const first = !this.#precedence.yields(key);
+    await this.#turns.refresh(key);
+    const first = !this.#turns.yields(key);
     const sent = this.#context.clock.now();
-    const answer = first ? await ballot.open(this.#precedence.sparesNodes(key)) : ballot.pass();
+    const answer = first ? await ballot.open(this.#turns.sparesNodes(key)) : ballot.pass();
     if (answer.granted) {
       this.#backoff.noteGrant(key, !ballot.unanimous);
-      this.#precedence.noteGrant(key);
+      this.#turns.noteGrant(key);
       return answer;
     }
-    this.#precedence.noteRefusal(key, first ? this.#context.clock.now() - sent : undefined);
+    this.#turns.noteRefusal(key, first ? this.#context.clock.now() - sent : undefined);
     this.#backoff.noteRefusal(key);
-    const how = this.#precedence.isNext(key) ? 'next' : first ? 'unknown' : 'behind';
+    const how = this.#turns.isNext(key) ? 'next' : first ? 'unknown' : 'behind';
     return { ...answer, retryAfter: this.#backoff.pauseAfter(key, how) };
   }
 
   /** Finds out, at the first use, whether two nodes are one server. */
   async #introduce(): Promise<void> {
-    await Promise.allSettled(this.#context.nodes.map((node) => node.introduce(INTRODUCTION)));
+    await Promise.allSettled(this.#context.nodes.map((node) => node.introduce(INTRODUCTION_TIMEOUT_MS)));
     this.#introduced = true;
   }
 
   /** Forgets the holds that have expired. Some are never released: a hold that must last (`minHold`) is left to expire. */
   #sweep(): void {
     const now = this.#context.clock.now();
-    if (now < this.#sweptAt + SWEEP) return;
+    if (now < this.#sweptAt + SWEEP_EVERY_MS) return;
     this.#sweptAt = now;
     for (const [id, { claims }] of this.#ballots) if (claims.expiresAt <= now) this.#ballots.delete(id);
   }
@@ -147,10 +145,10 @@ class Quorum implements Backend {
   /** Releases a hold. The next claim is not sent along, since there is no step that all nodes take together. */
   async release({ id, key }: Handle): Promise<Release> {
     const ballot = this.#ballots.get(id);
-    if (!ballot?.grant) this.#precedence.noteGivenUp(key);
+    if (!ballot?.grant) this.#turns.noteGivenUp(key);
     if (!ballot) return { freed: false };
     this.#ballots.delete(id);
-    this.#precedence.noteRelease(key);
+    this.#turns.noteRelease(key);
     try {
       const freed = await ballot.release();
       if (freed === 'unknown') throw new Error('no node has said whether it was released');
@@ -161,7 +159,7 @@ class Quorum implements Backend {
   }
 
   check(): Promise<Finding[]> {
-    return findings(this.#context.nodes, LISTING);
+    return findings(this.#context.nodes);
   }
 
   async close(): Promise<void> {

@@ -1,11 +1,9 @@
 import type { Attempt, Claim, Grant } from '../../core/contract/backend.ts';
 import { deadlineOf, sentLater } from '../../core/contract/clock.ts';
-import { Answers } from './answers.ts';
-import type { QuorumContext } from './context.ts';
-import { mayKeep, type NodeAnswer, REFUSED } from './node-answer.ts';
+import type { QuorumContext } from './node.ts';
+import { mayKeep, type NodeAnswer, REFUSED, refusalOf } from './node-answer.ts';
 import { NodeClaims, type VoteReceiver } from './node-claims.ts';
-import { refusalOf } from './refusal.ts';
-import { type ReleaseAnswer, tally, tallyRelease, worthOf } from './tally.ts';
+import { Answers, type ReleaseAnswer, tally, tallyRelease, worthOf } from './tally.ts';
 
 /** `new`: nobody was asked yet. `voting`: the outcome is open. `held`: a majority admitted it. `lost`: no majority can any more. */
 type State = 'new' | 'voting' | 'held' | 'lost' | 'released';

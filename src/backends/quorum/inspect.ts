@@ -1,9 +1,9 @@
-import type { Listing, QueueEntry } from '../../core/contract/backend.ts';
-import type { QuorumContext } from './context.ts';
-import { type Poll, standings } from './standings.ts';
+import { isExclusive } from '../../core/contract/admission.ts';
+import type { Finding, Listing, QueueEntry } from '../../core/contract/backend.ts';
+import type { Node, QuorumContext } from './node.ts';
 
-/** The longest time a node may take for one request of a listing, ms. Core waits longer for progress, so one node may hang. */
-export const LISTING = 4_000;
+/** The longest time a node may take for one request of a listing. Core waits longer for progress, so one node may hang. */
+const REQUEST_TIMEOUT_MS = 4_000;
 
 export async function* inspect(
   context: QuorumContext,
@@ -15,24 +15,127 @@ export async function* inspect(
     most = Math.max(most, looked);
     progress?.(most);
   };
-  for (const { standing } of await list(context, prefix, { exact, progress: goesOn })) yield standing;
+  for (const { entry } of await list(context, prefix, { exact, progress: goesOn })) yield entry;
 }
 
 export async function evict(context: QuorumContext, key: string, token: bigint): Promise<boolean> {
   const { nodes, majority } = context;
   const polls = await list(context, key, { exact: true });
-  const poll = polls.find(({ standing }) => standing.key === key && standing.token === token);
+  const poll = polls.find(({ entry }) => entry.key === key && entry.token === token);
   if (!poll) return false;
   const evicted = await Promise.all(
-    poll.tokens.map((at, i) => (at === undefined ? false : nodes[i]!.evict(key, at, LISTING).catch(() => false))),
+    poll.tokens.map((at, i) =>
+      at === undefined ? false : nodes[i]!.evict(key, at, REQUEST_TIMEOUT_MS).catch(() => false),
+    ),
   );
   return evicted.filter(Boolean).length >= majority;
 }
 
 async function list({ nodes, majority, fenced }: QuorumContext, prefix: string, how: Listing): Promise<Poll[]> {
-  const lists = await Promise.all(nodes.map((node) => node.list(prefix, how, LISTING).catch(() => undefined)));
+  const lists = await Promise.all(
+    nodes.map((node) => node.list(prefix, how, REQUEST_TIMEOUT_MS).catch(() => undefined)),
+  );
   const answered = lists.filter((each) => each !== undefined).length;
   if (answered < majority)
     throw new Error(`${answered} of ${nodes.length} nodes listed their locks, ${majority} are needed`);
-  return standings(lists, majority, fenced);
+  return pollsOf(lists, majority, fenced);
+}
+
+/** One claim, as the nodes that admit it list it. */
+export interface Poll {
+  readonly entry: QueueEntry;
+  /** The token that each node gave the claim; undefined if the node does not have the claim. */
+  readonly tokens: readonly (bigint | undefined)[];
+}
+
+/** `<tag> <label>`: how a quorum writes a claim's label at its nodes. */
+const LABEL = /^([0-9a-f]{15}) (.*)$/s;
+
+/** Joins the lists of the nodes into the claims that a majority of all nodes admits. A missing list stands for a silent node. */
+export function pollsOf(
+  lists: readonly (readonly QueueEntry[] | undefined)[],
+  majority: number,
+  fenced: boolean,
+): Poll[] {
+  const found = new Map<string, { tag: string; label: string; seen: (QueueEntry | undefined)[] }>();
+  for (const [i, list] of lists.entries()) {
+    for (const entry of list ?? []) {
+      const [, tag, label] = LABEL.exec(entry.label) ?? [];
+      if (!entry.held || tag === undefined || label === undefined) continue;
+      const name = `${tag} ${entry.key}`;
+      const claim = found.get(name) ?? { tag, label, seen: lists.map(() => undefined) };
+      claim.seen[i] = entry;
+      found.set(name, claim);
+    }
+  }
+  const positions = new Map<string, number>();
+  return [...found.values()].flatMap(({ tag, label, seen }) => {
+    const votes = seen.filter((entry) => entry !== undefined);
+    if (votes.length < majority) return [];
+    const [first] = votes as [QueueEntry, ...QueueEntry[]];
+    const position = positions.get(first.key) ?? 0;
+    positions.set(first.key, position + 1);
+    const remaining = votes.map((each) => each.remaining).sort((a, b) => b - a)[majority - 1]!;
+    const numbered = fenced && isExclusive(first);
+    const tokens = votes.map((each) => each.token);
+    const token = numbered ? mostCommon(tokens) : BigInt(`0x${tag}`);
+    const held = !numbered || isAgreed(tokens, majority);
+    return [
+      {
+        entry: { ...first, held, label, position, token, remaining },
+        tokens: seen.map((entry) => entry?.token),
+      },
+    ];
+  });
+}
+
+/** The largest number of tokens that one hold can have. */
+const MAX_TOKEN_COUNT = 1_024n;
+
+/**
+ * True if a majority gave the same token, or all tokens are as close as those of one hold: a node that lost its vote and granted it
+ * again shows the last token of the hold. Otherwise the ballot is still under way, and the claim may never become a hold.
+ */
+function isAgreed(tokens: readonly bigint[], majority: number): boolean {
+  const sorted = [...tokens].sort((a, b) => (a < b ? -1 : 1));
+  const same = mostCommon(tokens);
+  return sorted.at(-1)! - sorted[0]! < MAX_TOKEN_COUNT || tokens.filter((token) => token === same).length >= majority;
+}
+
+/** Gives the token that a majority agreed on. Other tokens come from votes that were too late to count. */
+function mostCommon(tokens: readonly bigint[]): bigint {
+  const counts = new Map<bigint, number>();
+  for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a)[0]![0];
+}
+
+/** Gives the findings of each node, with the number of the node, and the findings about the quorum as a whole. */
+export async function findings(nodes: readonly Node[]): Promise<Finding[]> {
+  const found = await Promise.all(nodes.map((node) => nodeFindings(node)));
+  return [...(nodes.length % 2 === 0 ? [EVEN] : []), ...found.flat()];
+}
+
+const EVEN: Finding = {
+  severity: 'info',
+  code: 'even-nodes',
+  message: 'the number of nodes is even: it survives no more losses than with one node less',
+  advice: 'use three or five nodes',
+};
+
+async function nodeFindings(node: Node): Promise<Finding[]> {
+  try {
+    return (await node.check(REQUEST_TIMEOUT_MS)).map((finding) => ({
+      ...finding,
+      message: `${node.title}: ${finding.message}`,
+    }));
+  } catch (error) {
+    return [
+      {
+        severity: 'danger',
+        code: 'node-unavailable',
+        message: `${node.title}: ${error instanceof Error ? error.message : String(error)}`,
+        advice: 'bring it back: one loss less can be survived until then',
+      },
+    ];
+  }
 }

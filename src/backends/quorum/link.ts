@@ -1,10 +1,15 @@
+import type { Backend, Handle } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { promiseOf } from '../../core/contract/context.ts';
 import { inMs } from '../../core/contract/errors.ts';
 import type { CallTimeouts } from '../../core/engine/call-timeouts.ts';
+import { Activity } from '../../core/engine/engine.ts';
 
-/** How often a silent node is asked again, ms. In between it is left out. */
-const PROBE = 500;
+/** How often a silent node is asked again. In between it is left out. */
+const PROBE_MS = 500;
+/** The pause after the first try of a release. Each later one is twice as long, up to the last. */
+const MIN_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 2_000;
 
 /** This error is created once: its stack makes it more expensive than a message. */
 const SILENT = new Error('is silent');
@@ -38,7 +43,7 @@ export class Link {
     if (this.#state === 'answers') return undefined;
     const now = this.clock.now();
     if (now < this.#probeAt) return SILENT;
-    this.#probeAt = now + PROBE;
+    this.#probeAt = now + PROBE_MS;
     return undefined;
   }
 
@@ -51,7 +56,7 @@ export class Link {
   ask<T>(call: () => Promise<T>, within: number, sent: number, receiver: Receiver<T>): void {
     const expire = (): void => {
       this.#state = 'silent';
-      this.#probeAt = this.clock.now() + PROBE;
+      this.#probeAt = this.clock.now() + PROBE_MS;
       receiver.onFailure(new Error(`no answer within ${inMs(within)}`));
     };
     const limit = this.#timeouts.begin(within, expire, sent);
@@ -70,5 +75,48 @@ export class Link {
         if (this.#timeouts.end(limit)) receiver.onFailure(error);
       },
     );
+  }
+}
+
+/** Releases claims at one node. It tries again until the node confirms the release, or the claim must have expired. */
+export class Releases {
+  readonly #backend: Backend;
+  readonly #link: Link;
+  readonly #pauses: Activity;
+
+  constructor(backend: Backend, link: Link) {
+    this.#backend = backend;
+    this.#link = link;
+    this.#pauses = new Activity(link.clock);
+  }
+
+  /**
+   * @param expiry ms after which the claim must have expired
+   * @param onOutcome receives the outcome of the first try: whether it freed the claim; undefined if that is unknown
+   */
+  begin(handle: Handle, within: number, expiry: number, onOutcome: (freed: boolean | undefined) => void): void {
+    const sent = this.#link.clock.now();
+    this.#link.ask(() => this.#backend.release(handle), within, sent, {
+      onAnswer: ({ freed }) => onOutcome(freed),
+      onFailure: () => {
+        onOutcome(undefined);
+        void this.#retry(handle, within, sent + expiry);
+      },
+    });
+  }
+
+  close(): void {
+    void this.#pauses.quiet(0);
+  }
+
+  async #retry(handle: Handle, within: number, until: number): Promise<void> {
+    for (let pause = MIN_PAUSE_MS; this.#link.clock.now() < until; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+      await this.#pauses.pause(pause, true);
+      if (this.#pauses.over) return;
+      try {
+        await this.#link.answer(() => this.#backend.release(handle), within);
+        return;
+      } catch {}
+    }
   }
 }

@@ -1,9 +1,9 @@
 import type { Attempt, Claim, Grant } from '../../core/contract/backend.ts';
 import { LockError } from '../../core/contract/errors.ts';
+import { leastOf } from '../../core/contract/extremes.ts';
 import type { Receiver } from './link.ts';
 import type { Node } from './node.ts';
 import { flawOf, LATE, type NodeAnswer, noOf, REFUSED } from './node-answer.ts';
-import { PendingRenewals } from './pending-renewals.ts';
 
 /**
  * `standing`: no release is on its way. `leaving`: one is. `doubtful`: one is, and a vote came in the meantime, which may be newer than the
@@ -37,6 +37,29 @@ export interface ClaimOfAll {
   isOver(claim: NodeClaim): boolean;
 }
 
+/**
+ * The renewals of one claim that its node has not answered. Each may still be on its way, arrive after a later one, and set the claim to
+ * expire by its own, shorter lease. Until the node answers, its vote is safe for no longer than that.
+ */
+export class PendingRenewals {
+  /** The leases that are under way, and the shortest lease whose answer will never come. ms. */
+  #open: readonly number[] = [];
+  #lostTtl = Number.POSITIVE_INFINITY;
+
+  /** Notes that a renewal to `ttl` was sent. Returns how many ms of it are safe once the node confirms it. */
+  begin(ttl: number): number {
+    const safeFor = leastOf(this.#open, Math.min(ttl, this.#lostTtl));
+    this.#open = [...this.#open, ttl];
+    return safeFor;
+  }
+
+  /** @param known true if the node answered; otherwise the renewal may still arrive */
+  end(ttl: number, known: boolean): void {
+    this.#open = this.#open.toSpliced(this.#open.indexOf(ttl), 1);
+    if (!known) this.#lostTtl = Math.min(ttl, this.#lostTtl);
+  }
+}
+
 /** The part of a claim at one node. It has its own id, which is never used again after the claim is released or forgotten. */
 export class NodeClaim implements Receiver<Attempt> {
   readonly node: number;
@@ -60,18 +83,8 @@ export class NodeClaim implements Receiver<Attempt> {
     this.#node = node;
     this.node = i;
     this.#claim = {
-      key,
-      id,
-      units,
-      capacity,
-      readWrite,
-      ttl,
-      queue: false,
-      tokenCount,
-      within,
-      minToken,
-      lingers,
-      label,
+      ...{ key, id, units, capacity, readWrite, ttl, queue: false },
+      ...{ tokenCount, within, minToken, lingers, label },
     };
   }
 
@@ -111,7 +124,7 @@ export class NodeClaim implements Receiver<Attempt> {
       this.#whole.receive(this, answer.late ? LATE : REFUSED);
       return;
     }
-    const confirmation = this.#node.trust.confirmRun(this.#claim.ttl, this.#sent);
+    const confirmation = this.#node.guard.confirmRun(this.#claim.ttl, this.#sent);
     if (!confirmation) this.#receiveGrant(answer);
     else
       confirmation.then(
@@ -126,8 +139,8 @@ export class NodeClaim implements Receiver<Attempt> {
   }
 
   #receiveGrant({ token, tokenCount = this.#claim.tokenCount, validFor, lost }: Grant): void {
-    this.#node.trust.review();
-    const { doubt } = this.#node.trust; // another attempt may have learnt of the new run first
+    this.#node.guard.review();
+    const { doubt } = this.#node.guard; // another attempt may have learnt of the new run first
     const until = this.#sent + Math.min(validFor, this.#claim.ttl);
     this.#whole.receive(this, doubt ? noOf(doubt) : { kind: 'yes', token, tokenCount, until, lost });
   }

@@ -15,9 +15,8 @@ import { listOf } from '../../core/contract/promises.ts';
 import type { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 import { StepLimit } from '../../core/engine/step-limit.ts';
 import { removeUser } from '../../core/engine/users.ts';
-import { Link, type Receiver } from './link.ts';
-import { Releases } from './releases.ts';
-import { isTwin, separateTwins, Trust, type Trusts } from './trust.ts';
+import { Link, type Receiver, Releases } from './link.ts';
+import { type GuardContext, isTwin, RestartGuard, separateTwins } from './restart-guard.ts';
 
 const UNGUARDED: Finding = {
   severity: 'info',
@@ -30,16 +29,35 @@ const UNGUARDED: Finding = {
 export interface NodeContext {
   readonly clock: Clock;
   readonly timeouts: CallTimeouts;
-  readonly trusts: Trusts;
+  readonly guards: GuardContext;
   /** The error that is set when a node cannot be part of a quorum, because it numbers its grants itself. */
   misuse?: LockError;
 }
+
+/** The facts about the quorum that a ballot needs. */
+export interface QuorumContext {
+  readonly nodes: readonly Node[];
+  readonly majority: number;
+  readonly clock: Clock;
+  /** If true, tokens are fencing tokens: every engine among the nodes has them. */
+  readonly fenced: boolean;
+  /** The share of a lease that is still safe to use after clock drift: 0 to 1. */
+  readonly worth: number;
+  /** The highest number any node has given. */
+  highest: bigint;
+}
+
+/**
+ * Gives the longest time one node may take to vote, ms. It is short: a claim waits for it only if the other nodes leave the outcome open.
+ */
+export const nodeTimeoutOf = ({ ttl, within }: Pick<Claim, 'ttl' | 'within'>): number =>
+  Math.min(500, Math.max(250, ttl / 4), within * 0.8);
 
 /** One engine of a quorum. The quorum leaves it out while it is silent or not to be trusted. */
 export class Node {
   readonly title: string;
   readonly backend: Backend;
-  readonly trust: Trust;
+  readonly guard: RestartGuard;
   readonly releases: Releases;
   readonly #context: NodeContext;
   readonly #link: Link;
@@ -48,22 +66,22 @@ export class Node {
     this.backend = backend;
     this.title = `node ${number} (${backend.name})`;
     this.#context = context;
-    this.trust = new Trust(backend, this.title, context.trusts);
+    this.guard = new RestartGuard(backend, this.title, context.guards);
     this.#link = new Link(context.clock, context.timeouts);
     this.releases = new Releases(backend, this.#link);
   }
 
   /** Returns the reason to skip the node now. If it is time to probe a silent node, takes the probe and returns undefined. */
   skipOrProbe(): Error | undefined {
-    this.trust.review();
-    const { doubt } = this.trust;
+    this.guard.review();
+    const { doubt } = this.guard;
     if (!doubt) return this.#link.skipOrProbe();
-    return this.#context.trusts.all.some(isTwin) ? undefined : doubt; // with a twin, it is refused with the reason
+    return this.#context.guards.all.some(isTwin) ? undefined : doubt; // with a twin, it is refused with the reason
   }
 
   /** Finds out which server the node is, and since when it runs. */
   async introduce(within: number): Promise<void> {
-    await this.#link.answer(() => this.trust.ask(), within);
+    await this.#link.answer(() => this.guard.ask(), within);
   }
 
   /** @param sent the time of the request, by the clock */
@@ -83,13 +101,13 @@ export class Node {
 
   renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
     return this.#link.answer(() => {
-      const noting = this.trust.remember(mostOf(claims.map(({ ttl }) => ttl)));
+      const noting = this.guard.remember(mostOf(claims.map(({ ttl }) => ttl)));
       return noting ? noting.then(() => this.backend.renew(claims)) : this.backend.renew(claims);
     }, within);
   }
 
-  /** Reads or writes notes, if the node keeps notes and answers. */
-  async notes<T>(ask: (notes: Hints) => Promise<T>, within: number): Promise<T | undefined> {
+  /** Reads or writes hints, if the node keeps hints and answers. */
+  async hints<T>(ask: (hints: Hints) => Promise<T>, within: number): Promise<T | undefined> {
     const { hints } = this.backend;
     return hints && !this.skipOrProbe() ? this.#link.answer(() => ask(hints), within) : undefined;
   }
@@ -112,7 +130,7 @@ export class Node {
   /** Gives the findings of the engine, and a warning if a restart of its server would go unseen. */
   async check(within: number): Promise<Finding[]> {
     const found = await this.#link.answer(async () => this.backend.check?.() ?? [], within);
-    return this.#context.trusts.guarded && this.trust.identity.nameless ? [...found, UNGUARDED] : found;
+    return this.#context.guards.guarded && this.guard.identity.nameless ? [...found, UNGUARDED] : found;
   }
 
   async close(): Promise<void> {
@@ -122,8 +140,8 @@ export class Node {
 
   /** Tells apart nodes that name the same server, before anything is asked of them. A misused quorum refuses every request. */
   #separateTwins(): Promise<unknown> | undefined {
-    const { misuse, trusts } = this.#context;
+    const { misuse, guards } = this.#context;
     if (misuse) return Promise.reject(misuse);
-    return trusts.all.some(isTwin) ? separateTwins(trusts) : undefined;
+    return guards.all.some(isTwin) ? separateTwins(guards) : undefined;
   }
 }

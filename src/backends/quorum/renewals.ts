@@ -1,11 +1,10 @@
 import type { Claim, Renewal } from '../../core/contract/backend.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
-import { Answers } from './answers.ts';
 import type { Ballot } from './ballot.ts';
-import { nodeTimeoutOf, type QuorumContext } from './context.ts';
 import type { Node } from './node.ts';
+import { nodeTimeoutOf, type QuorumContext } from './node.ts';
 import { mayKeep } from './node-answer.ts';
-import { tallyRenewal } from './tally.ts';
+import { Answers, tallyRenewal } from './tally.ts';
 
 /** The renewal of one hold. It has no ballot if this process does not know the hold. */
 interface HoldRenewal {

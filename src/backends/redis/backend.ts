@@ -17,23 +17,20 @@ import type { Clock } from '../../core/contract/clock.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
 import { portOf, type RedisClient } from './client.ts';
-import { type Asker, CommandBatcher } from './command-batcher.ts';
-import { isReply, meaning } from './errors.ts';
-import { evict } from './evict.ts';
-import { Incarnation } from './incarnation.ts';
+import { CommandBatcher } from './command-batcher.ts';
+import { meaning } from './errors.ts';
 import type { Listings } from './inspect.ts';
-import { notesOf } from './notes.ts';
 import { type RedisOptions, type ResolvedRedisOptions, resolveRedisOptions } from './options.ts';
 import type { Port } from './port.ts';
-import { RemainingWork } from './remaining-work.ts';
+import { Releases } from './releases.ts';
 import { renewals } from './renewals.ts';
 import { isTooFew, ReplicatedServers } from './replicated-servers.ts';
-import { freedBefore, Resends } from './resends.ts';
-import { ATTEMPT, PASS, RELEASE, type Script } from './scripts.generated.ts';
-import { type Request, Server, Shards } from './shards.ts';
+import { ATTEMPT, PASS } from './scripts.generated.ts';
+import { Incarnation, Server } from './server.ts';
+import { asker, type Request, Shards } from './shards.ts';
+import { hintsOf, RedisValues } from './values.ts';
 import { WakeUps } from './wake-ups.ts';
-import { attemptArgs, isFailure, readAttempt, readFreed, releaseArgs } from './wire.ts';
-import { RedisWords } from './words.ts';
+import { attemptArgs, isFailure, readAttempt, releaseArgs } from './wire.ts';
 
 const TRAITS: Traits = {
   units: 'counted',
@@ -49,7 +46,7 @@ const TRAITS: Traits = {
 };
 
 /**
- * The number of claims that one command attempts or releases. In a long line, where each costs most, that blocks the server for two to
+ * The number of claims that one command attempts or releases. In a long queue, where each costs most, that blocks the server for two to
  * three milliseconds.
  */
 const BATCH = 40;
@@ -66,18 +63,6 @@ export function redis(client: RedisClient, options: RedisOptions = {}): Backend 
   return new Redis(portOf(client), resolveRedisOptions(options));
 }
 
-const asker = (servers: Shards | ReplicatedServers, script: Script): Asker<Request, unknown> => ({
-  one: (request) => servers.askOne(script, request),
-  many: (requests) =>
-    servers.ask(script, requests).catch((error) => {
-      // This user may not name one of the keys, and the server refuses the whole script. So each key is asked for alone.
-      if (!isReply(error, 'NOPERM')) throw error;
-      return Promise.all(
-        requests.map((request) => servers.askOne(script, request).catch((why: Error) => `! ${why.message}`)),
-      );
-    }),
-});
-
 /** Tries out the rights of the user. */
 async function tryOut(backend: Backend, wakeUps: WakeUps, id: string): Promise<void> {
   const claim: Claim = {
@@ -93,41 +78,39 @@ class Redis implements Backend {
   readonly name = 'redis';
   readonly traits: Traits;
   readonly hints: Hints;
-  /** Undefined where replicas acknowledge a grant: nothing would wait until they have the words, too. */
-  readonly values: RedisWords | undefined;
+  /** Undefined where replicas acknowledge a grant: nothing would wait until they have the value, too. */
+  readonly values: RedisValues | undefined;
   /** Undefined where there is no single server to name. */
   readonly incarnation?: Backend['incarnation'];
   readonly #port: Port;
+  readonly #server: Server;
   readonly #shards: Shards;
   readonly #replicated: ReplicatedServers | undefined;
   readonly #clock: Clock;
   readonly #wakeUps: WakeUps;
   readonly #listings: () => Promise<Listings>;
   readonly #attemptBatcher: CommandBatcher<Request, unknown>;
-  readonly #releaseBatcher: CommandBatcher<Request, unknown>;
+  readonly #releases: Releases;
   readonly #incarnation: Incarnation;
   readonly #remember: number;
-  readonly #remaining: RemainingWork;
-  readonly #resends: Resends;
 
   constructor(port: Port, { prefix, clock, remember, replicas }: ResolvedRedisOptions) {
     this.#port = port;
-    this.#resends = new Resends(port);
     const server = new Server(port);
+    this.#server = server;
     const shards = new Shards(port, server, prefix, clock);
     this.#shards = shards;
-    this.hints = notesOf(server, prefix);
+    this.hints = hintsOf(server, prefix);
     this.#clock = clock;
     this.#remember = remember;
     const replicated = replicas && new ReplicatedServers(port, shards, replicas, clock);
     this.#replicated = replicated;
     const holders = replicated ?? shards;
     this.#attemptBatcher = new CommandBatcher(BATCH, replicated ?? server, asker(holders, ATTEMPT), shards.groupOf);
-    this.#releaseBatcher = new CommandBatcher(BATCH, server, asker(shards, RELEASE), shards.groupOf);
+    this.#releases = new Releases(server, shards, remember, BATCH);
     this.#listings = async () => new (await import('./inspect.ts')).Listings(port, server, shards, prefix);
-    this.#remaining = new RemainingWork(shards, remember);
     this.#wakeUps = new WakeUps(prefix, port, shards, clock);
-    this.values = replicated ? undefined : new RedisWords(server, shards, this.#resends, remember, this.#listings);
+    this.values = replicated ? undefined : new RedisValues(server, shards, remember, this.#listings);
     this.traits = replicated ? { ...TRAITS, values: undefined } : TRAITS;
     this.#incarnation = new Incarnation(port, server);
     if (port.onConnection) this.incarnation = () => this.#incarnation.ask();
@@ -139,7 +122,7 @@ class Redis implements Backend {
     try {
       if (!this.#shards.clockOf(key).known) await this.#shards.learnTime(key);
       const request = { key, args: this.#attemptArgs(claim, sent) };
-      // The line may be too long for one script. The loop ends with `within`: a caller that gave up then has released the claim.
+      // The queue may be too long for one script. The loop ends with `within`: a caller that gave up then has released the claim.
       while (this.#clock.now() < sent + within) {
         const { attempt, time } =
           claim.accepts && this.values
@@ -155,20 +138,18 @@ class Redis implements Backend {
     }
   }
 
-  async release({ key, id }: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
+  async release({ key, id }: Handle, next?: Claim, value?: NewValue): Promise<Release> {
     try {
       const args = releaseArgs(id, this.#remember);
-      if (leave && this.values) {
-        const { stored, reply } = await this.values.leave(key, args, leave);
-        return { ...this.#releaseOf(key, reply), stored };
+      if (value && this.values) {
+        const { stored, reply } = await this.values.store(key, args, value);
+        return { ...this.#releases.freedBy(key, reply), stored };
       }
+      const { resends } = this.#server;
       // If replicas must acknowledge a grant, the next claim asks by itself.
-      const { count } = this.#resends;
-      const answer =
-        next && !this.#replicated
-          ? await this.#pass(args, next)
-          : this.#releaseOf(key, await this.#releaseBatcher.ask({ key, args }));
-      return answer.freed || count === this.#resends.count ? answer : await freedBefore(this.#shards, key, answer);
+      const answer = next && !this.#replicated ? await this.#pass(args, next) : await this.#releases.release(key, args);
+      if (answer.freed || resends === this.#server.resends) return answer;
+      return { ...answer, freed: await this.#releases.freedBefore(key) };
     } catch (error) {
       throw meaning(error, 'release', key);
     }
@@ -181,7 +162,7 @@ class Redis implements Backend {
     if (!this.#shards.clockOf(key).known) await this.#shards.learnTime(key);
     const request = { key, args: [...release, ...this.#attemptArgs(next, sent)] };
     const [released, reply] = (await this.#shards.askOne(PASS, request)) as unknown[];
-    const freed = this.#releaseOf(key, released);
+    const freed = this.#releases.freedBy(key, released);
     if (isFailure(reply)) return freed;
     const { attempt, time } = readAttempt(reply, next);
     this.#shards.clockOf(key).learn(time, sent);
@@ -199,7 +180,7 @@ class Redis implements Backend {
   }
 
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable> {
-    // The primary may be the only server that knows the grant in a mail. So the claim asks, and the replicas acknowledge that.
+    // The primary may be the only server that knows the grant in a message. So the claim asks, and the replicas acknowledge that.
     return this.#wakeUps.watch(claim, this.#replicated ? () => wake() : wake, age);
   }
 
@@ -207,8 +188,8 @@ class Redis implements Backend {
     yield* (await this.#listings()).inspect(start, listing);
   }
 
-  async evict(key: string, token: bigint): Promise<boolean> {
-    return this.#releaseOf(key, await evict(this.#shards, this.#resends, key, token, this.#remember)).freed;
+  evict(key: string, token: bigint): Promise<boolean> {
+    return this.#releases.evict(key, token);
   }
 
   async check(): Promise<Finding[]> {
@@ -220,21 +201,15 @@ class Redis implements Backend {
     return why === undefined ? found : [...found, ordinaryMessages(why)];
   }
 
-  #releaseOf(key: string, reply: unknown): { freed: boolean } {
-    const { freed, more } = readFreed(reply);
-    if (more) this.#remaining.finish(key);
-    return { freed };
-  }
-
   ended(): boolean {
     return this.#port.ended;
   }
 
   async close(): Promise<void> {
-    this.#remaining.close();
+    this.#releases.close();
     this.#wakeUps.close();
     this.#replicated?.close();
     this.#incarnation.close();
-    this.#resends.close();
+    this.#server.close();
   }
 }

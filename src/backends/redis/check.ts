@@ -1,9 +1,10 @@
 import type { Finding } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { counted } from '../../core/contract/errors.ts';
-import { clocksApart, type Reading, readingOf } from './clocks.ts';
+import { leastOf, mostOf } from '../../core/contract/extremes.ts';
+import { type Danger, findingsOf } from '../shared/danger.ts';
 import type { Node, Port } from './port.ts';
-import { fieldsOf, whyUnsupported } from './server-kind.ts';
+import { fieldsOf, settingsOf, whyUnsupported } from './server.ts';
 
 /** The facts that a server tells about itself: the fields of INFO, and the settings of CONFIG GET if the user may ask for them. */
 export interface ServerFacts {
@@ -21,134 +22,128 @@ async function factsOf(node: Node, acknowledge: number): Promise<ServerFacts> {
   for (const name of SETTINGS) {
     // Most users and most hosted servers do not allow this. Then the findings say less.
     const reply = await node.command('CONFIG', 'GET', name).catch(() => undefined);
-    // Clients give different shapes to what the server sends as a map.
-    const [value] =
-      reply instanceof Map ? reply.values() : Array.isArray(reply) ? [reply[1]] : Object.values(reply ?? {});
-    if (value !== undefined) config.set(name, `${value}`);
+    for (const [setting, value] of settingsOf(reply)) config.set(setting, value);
   }
   return { info, config, acknowledge };
 }
 
-/** The server's own default, in seconds. */
-const LONG_LAG = 10;
+/** The server's own default. */
+const MAX_LAG_SECONDS = 10;
 
 const TOO_FEW_REPLICAS = 'too-few-replicas';
 
-type Judgement = (facts: ServerFacts) => Finding | false;
+const versionOf = ({ info }: ServerFacts): string => info.get('redis_version') ?? '0';
+const isOld = (version: string): boolean => {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major < 6 || (major === 6 && minor < 2);
+};
+const infoNumber = ({ info }: ServerFacts, name: string): number => Number(info.get(name) ?? 0);
+const setting = ({ config }: ServerFacts, name: string): number => Number(config.get(name) ?? 0);
+const evictionOf = ({ info }: ServerFacts): string => info.get('maxmemory_policy') ?? 'noeviction';
+const usedMemory = (facts: ServerFacts): number =>
+  infoNumber(facts, 'maxmemory') > 0 ? infoNumber(facts, 'used_memory') / infoNumber(facts, 'maxmemory') : 0;
+const evicts = {
+  code: 'eviction-policy',
+  advice: 'set maxmemory-policy noeviction, or keep locks on a server of their own',
+};
+const evictionMessage = (facts: ServerFacts, server: string): string =>
+  `maxmemory-policy is ${evictionOf(facts)}: ${server} evicts locks that are held, and a second holder gets in`;
 
-/** The dangers to locks, each with the fact that shows it. */
-const JUDGEMENTS: readonly Judgement[] = [
-  ({ info }) => {
-    const server = whyUnsupported(info);
-    return (
-      server !== undefined && {
-        severity: 'danger',
-        code: 'unsupported',
-        message: `this is ${server}: locks were never tried there, and every attempt is refused`,
-        advice: 'use Redis 6.2 or newer, or Valkey',
-      }
-    );
+/** What endangers locks, each with the fact that shows it. */
+const DANGERS: readonly Danger<ServerFacts>[] = [
+  {
+    severity: 'danger',
+    code: 'unsupported',
+    message: ({ info }) =>
+      `this is ${whyUnsupported(info)}: locks were never tried there, and every attempt is refused`,
+    advice: 'use Redis 6.2 or newer, or Valkey',
+    when: ({ info }) => whyUnsupported(info) !== undefined,
   },
-  ({ info }) => {
-    const version = info.get('redis_version') ?? '0';
-    const [major = 0, minor = 0] = version.split('.').map(Number);
-    const old = !info.has('valkey_version') && (major < 6 || (major === 6 && minor < 2));
-    return (
-      old && {
-        severity: 'danger',
-        code: 'version',
-        message: `Redis ${version} is older than 6.2`,
-        advice: 'use Redis 6.2 or newer, or Valkey',
-      }
-    );
+  {
+    severity: 'danger',
+    code: 'version',
+    message: (facts) => `Redis ${versionOf(facts)} is older than 6.2`,
+    advice: 'use Redis 6.2 or newer, or Valkey',
+    when: (facts) => !facts.info.has('valkey_version') && isOld(versionOf(facts)),
   },
-  ({ info }) =>
-    info.get('role') === 'slave' && {
-      severity: 'danger',
-      code: 'replica',
-      message: 'this server is a replica: it takes no locks',
-      advice: 'connect to its primary',
+  {
+    severity: 'danger',
+    code: 'replica',
+    message: 'this server is a replica: it takes no locks',
+    advice: 'connect to its primary',
+    when: ({ info }) => info.get('role') === 'slave',
+  },
+  {
+    ...evicts,
+    severity: 'danger',
+    message: (facts) => evictionMessage(facts, 'a server that is full'),
+    when: (facts) => evictionOf(facts) !== 'noeviction' && infoNumber(facts, 'maxmemory') > 0,
+  },
+  {
+    ...evicts,
+    severity: 'warning',
+    message: (facts) => evictionMessage(facts, 'with a maxmemory it'),
+    when: (facts) => evictionOf(facts) !== 'noeviction' && !(infoNumber(facts, 'maxmemory') > 0),
+  },
+  {
+    severity: 'warning',
+    code: 'memory',
+    message: (facts) =>
+      `${Math.round(usedMemory(facts) * 100)} % of maxmemory is used: a full server refuses new locks`,
+    advice: 'raise maxmemory or free memory; holds can still be renewed and released',
+    when: (facts) => usedMemory(facts) > 0.9,
+  },
+  {
+    severity: 'warning',
+    code: 'no-persistence',
+    message: ({ config }) =>
+      config.get('save') === ''
+        ? 'nothing is persisted: a restart frees every lock, while its holder still works'
+        : 'there is no append-only file: a restart frees the locks taken since the last snapshot',
+    advice: 'set appendonly yes; appendfsync always to survive a power failure; guard resources with fencing tokens',
+    when: ({ info }) => info.get('aof_enabled') === '0',
+  },
+  {
+    severity: 'info',
+    code: 'appendfsync',
+    message: ({ config }) =>
+      `appendfsync is ${config.get('appendfsync')}: a power failure may free the locks of the last second or more`,
+    advice: 'set appendfsync always where that matters; guard resources with fencing tokens',
+    when: ({ info, config }) => info.get('aof_enabled') === '1' && (config.get('appendfsync') ?? 'always') !== 'always',
+  },
+  {
+    severity: 'warning',
+    code: 'replicas',
+    message: 'replication is asynchronous: a fail-over may lose a lock, and an old primary goes on granting',
+    advice:
+      'set min-replicas-to-write 1 and min-replicas-max-lag to a few seconds; guard resources with fencing tokens',
+    when: (facts) =>
+      infoNumber(facts, 'connected_slaves') > 0 &&
+      !facts.info.has('min_slaves_good_slaves') &&
+      !(setting(facts, 'min-replicas-to-write') > 0),
+  },
+  {
+    severity: 'danger',
+    code: TOO_FEW_REPLICAS,
+    message: (facts) => {
+      const connected = infoNumber(facts, 'connected_slaves');
+      return `each grant waits for ${counted(facts.acknowledge, 'replica')}, and ${connected} of them ${connected === 1 ? 'is' : 'are'} connected: no lock can be had`;
     },
-  ({ info }) => {
-    const policy = info.get('maxmemory_policy') ?? 'noeviction';
-    const limited = Number(info.get('maxmemory') ?? 0) > 0;
-    return (
-      policy !== 'noeviction' && {
-        severity: limited ? 'danger' : 'warning',
-        code: 'eviction-policy',
-        message: `maxmemory-policy is ${policy}: ${limited ? 'a server that is full' : 'with a maxmemory it'} evicts locks that are held, and a second holder gets in`,
-        advice: 'set maxmemory-policy noeviction, or keep locks on a server of their own',
-      }
-    );
+    advice: 'bring the replicas back, or ask for fewer: replicas.acknowledge',
+    when: (facts) => facts.info.get('role') === 'master' && infoNumber(facts, 'connected_slaves') < facts.acknowledge,
   },
-  ({ info }) => {
-    const most = Number(info.get('maxmemory') ?? 0);
-    const used = Number(info.get('used_memory') ?? 0);
-    return (
-      most > 0 &&
-      used > most * 0.9 && {
-        severity: 'warning',
-        code: 'memory',
-        message: `${Math.round((used / most) * 100)} % of maxmemory is used: a full server refuses new locks`,
-        advice: 'raise maxmemory or free memory; holds can still be renewed and released',
-      }
-    );
-  },
-  ({ info, config }) =>
-    info.get('aof_enabled') === '0' && {
-      severity: 'warning',
-      code: 'no-persistence',
-      message:
-        config.get('save') === ''
-          ? 'nothing is persisted: a restart frees every lock, while its holder still works'
-          : 'there is no append-only file: a restart frees the locks taken since the last snapshot',
-      advice: 'set appendonly yes; appendfsync always to survive a power failure; guard resources with fencing tokens',
+  {
+    severity: 'warning',
+    code: 'replica-lag',
+    message: (facts) => {
+      const lag = setting(facts, 'min-replicas-max-lag');
+      return `min-replicas-max-lag is ${lag}: a primary that is cut off from its replicas goes on granting ${lag === 0 ? 'for good' : `for ${lag} s`}`;
     },
-  ({ info, config }) =>
-    info.get('aof_enabled') === '1' &&
-    config.has('appendfsync') &&
-    config.get('appendfsync') !== 'always' && {
-      severity: 'info',
-      code: 'appendfsync',
-      message: `appendfsync is ${config.get('appendfsync')}: a power failure may free the locks of the last second or more`,
-      advice: 'set appendfsync always where that matters; guard resources with fencing tokens',
+    advice: `set min-replicas-max-lag to a few seconds, at most ${MAX_LAG_SECONDS}`,
+    when: (facts) => {
+      const lag = setting(facts, 'min-replicas-max-lag');
+      return setting(facts, 'min-replicas-to-write') > 0 && (lag === 0 || lag > MAX_LAG_SECONDS);
     },
-  ({ info, config }) => {
-    const guarded = info.has('min_slaves_good_slaves') || Number(config.get('min-replicas-to-write') ?? 0) > 0;
-    return (
-      Number(info.get('connected_slaves') ?? 0) > 0 &&
-      !guarded && {
-        severity: 'warning',
-        code: 'replicas',
-        message: 'replication is asynchronous: a fail-over may lose a lock, and an old primary goes on granting',
-        advice:
-          'set min-replicas-to-write 1 and min-replicas-max-lag to a few seconds; guard resources with fencing tokens',
-      }
-    );
-  },
-  ({ info, acknowledge }) => {
-    const connected = Number(info.get('connected_slaves') ?? 0);
-    return (
-      info.get('role') === 'master' &&
-      connected < acknowledge && {
-        severity: 'danger',
-        code: TOO_FEW_REPLICAS,
-        message: `each grant waits for ${counted(acknowledge, 'replica')}, and ${connected} of them ${connected === 1 ? 'is' : 'are'} connected: no lock can be had`,
-        advice: 'bring the replicas back, or ask for fewer: replicas.acknowledge',
-      }
-    );
-  },
-  ({ config }) => {
-    const lag = Number(config.get('min-replicas-max-lag') ?? 0);
-    return (
-      Number(config.get('min-replicas-to-write') ?? 0) > 0 &&
-      (lag === 0 || lag > LONG_LAG) && {
-        severity: 'warning',
-        code: 'replica-lag',
-        message: `min-replicas-max-lag is ${lag}: a primary that is cut off from its replicas goes on granting ${lag === 0 ? 'for good' : `for ${lag} s`}`,
-        advice: `set min-replicas-max-lag to a few seconds, at most ${LONG_LAG}`,
-      }
-    );
   },
 ];
 
@@ -182,17 +177,11 @@ export async function findings(
   if (apart) found.push(apart);
   if (refusal === undefined || found.some(({ code }) => code === TOO_FEW_REPLICAS)) return found;
   const why = messageOf(refusal);
-  const tried = {
-    severity: 'danger',
-    message: `a lock could not be taken, released and listened for: ${why}`,
-  } as const;
-  const rights = "grant the user the rights listed on the engine's page, docs/backends/redis.md";
-  return [
-    OF_RIGHTS.test(why)
-      ? { ...tried, code: 'rights', advice: rights }
-      : { ...tried, code: 'trial', advice: `${ANSWERS}, and takes writes` },
-    ...found,
-  ];
+  const cause = OF_RIGHTS.test(why)
+    ? { code: 'rights', advice: "grant the user the rights listed on the engine's page, docs/backends/redis.md" }
+    : { code: 'trial', advice: `${ANSWERS}, and takes writes` };
+  const message = `a lock could not be taken, released and listened for: ${why}`;
+  return [{ ...cause, severity: 'danger', message }, ...found];
 }
 
 /** Makes the finding that hand-overs in a Cluster use ordinary messages, with the reason. */
@@ -206,18 +195,12 @@ export const ordinaryMessages = (why: string): Finding => ({
 
 async function judgeNode(node: Node, acknowledge: number): Promise<Finding[]> {
   try {
-    const facts = await factsOf(node, acknowledge);
-    return JUDGEMENTS.map((judge) => judge(facts)).filter((finding) => finding !== false);
+    return findingsOf(DANGERS, await factsOf(node, acknowledge));
   } catch (error) {
     const why = messageOf(error);
-    return [
-      {
-        severity: 'info',
-        code: 'not-checked',
-        message: `the server did not answer INFO, so its settings are not known: ${why}`,
-        advice: OF_RIGHTS.test(why) ? GRANT_INFO : ANSWERS,
-      },
-    ];
+    const advice = OF_RIGHTS.test(why) ? GRANT_INFO : ANSWERS;
+    const message = `the server did not answer INFO, so its settings are not known: ${why}`;
+    return [{ severity: 'info', code: 'not-checked', message, advice }];
   }
 }
 
@@ -233,4 +216,33 @@ export async function aside<T>(port: Port, ask: (nodes: readonly Node[]) => Prom
   } finally {
     over.abort();
   }
+}
+
+/** A server's clock is ahead of ours by a time between these, ms. */
+interface Reading {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** A smaller difference does no harm to a lease. */
+const HARMLESS_MS = 100;
+
+async function readingOf(node: Node, clock: Clock): Promise<Reading> {
+  const sent = clock.now();
+  const [seconds, micros] = (await node.command('TIME')) as [unknown, unknown];
+  const time = Number(seconds) * 1_000 + Number(micros) / 1_000;
+  return { least: time - clock.now(), most: time - sent };
+}
+
+/** Finds primaries of a Cluster with different clocks: a slot that moves takes its leases and tokens to another clock. */
+export function clocksApart(readings: readonly Reading[]): Finding | undefined {
+  if (readings.length < 2) return undefined;
+  const apart = mostOf(readings.map(({ least }) => least)) - leastOf(readings.map(({ most }) => most));
+  if (apart < HARMLESS_MS) return undefined;
+  return {
+    severity: 'warning',
+    code: 'clocks',
+    message: `the clocks of two nodes are at least ${Math.round(apart)} ms apart: a lock whose slot moves expires by so much too early or too late`,
+    advice: 'synchronize the clocks of all nodes (NTP) before a slot moves',
+  };
 }

@@ -1,12 +1,21 @@
 import type { EventEmitter } from 'node:events';
 import { LockError } from '../../core/contract/errors.ts';
-import { type BunRedisLike, overBunRedis } from './bun.ts';
-import { type GlideLike, overGlide } from './glide.ts';
+import {
+  type IoredisClusterLike,
+  type NodeRedisClusterLike,
+  overIoredisCluster,
+  overNodeRedisCluster,
+} from './cluster-clients.ts';
 import { type IoredisLike, overIoredis } from './ioredis.ts';
-import { type IoredisClusterLike, overIoredisCluster } from './ioredis-cluster.ts';
 import { type NodeRedisLike, overNodeRedis } from './node-redis.ts';
-import { type NodeRedisClusterLike, overNodeRedisCluster } from './node-redis-cluster.ts';
-import { type NodeRedisSentinelLike, overNodeRedisSentinel } from './node-redis-sentinel.ts';
+import {
+  type BunRedisLike,
+  type GlideLike,
+  type NodeRedisSentinelLike,
+  overBunRedis,
+  overGlide,
+  overNodeRedisSentinel,
+} from './other-clients.ts';
 import type { Port } from './port.ts';
 
 /**

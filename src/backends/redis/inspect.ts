@@ -1,12 +1,13 @@
 import type { Listing, QueueEntry } from '../../core/contract/backend.ts';
 import { parts } from './command-batcher.ts';
 import { closedError, meaning } from './errors.ts';
-import { lockOf, nameOf, patternOf, wordsOf } from './keys.ts';
+import { lockOf, nameOf, patternOf, valueKeyOf } from './keys.ts';
 import { layouts } from './layout.ts';
 import type { Node, Port } from './port.ts';
 import { INSPECT, LIST } from './scripts.generated.ts';
-import type { Server, Shards } from './shards.ts';
-import { inOrder, isFailure, readStanding } from './wire.ts';
+import type { Server } from './server.ts';
+import type { Shards } from './shards.ts';
+import { inOrder, isFailure, readEntry } from './wire.ts';
 
 /** The number of names that one SCAN looks at. */
 const KEYS_PER_SCAN = '1000';
@@ -14,10 +15,10 @@ const KEYS_PER_SCAN = '1000';
  * The number of keys that one script looks at. It takes far less than a millisecond if nobody holds them, and about two if each is held.
  */
 const KEYS_PER_SCRIPT = 500;
-/** The number of lines that are asked for at once. */
-const LINES_AT_ONCE = 50;
+/** The number of queues that are asked for at once. */
+const QUEUES_AT_ONCE = 50;
 
-/** A key that is not free. Either one claim is alone there, or the key has a line, which has to be read. */
+/** A key that is not free. Either one claim is alone there, or the key has a queue, which has to be read. */
 interface TakenKey {
   readonly name: string;
   readonly alone?: QueueEntry;
@@ -40,7 +41,7 @@ export class Listings {
   async *inspect(start: string, { exact = false, progress }: Listing = {}): AsyncIterable<QueueEntry> {
     if (this.#port.ended) throw meaning(closedError(), 'inspect'); // an ended client of a Cluster knows no node
     if (exact) {
-      yield* await this.#lineOf(start, progress);
+      yield* await this.#queueOf(start, progress);
       return;
     }
     const prefix = this.#port.keyPrefix + this.#prefix;
@@ -52,12 +53,12 @@ export class Listings {
         const names = keys.flatMap((key) => nameOf(prefix, key) ?? []).filter((name) => !seen.has(name));
         for (const page of parts(names, KEYS_PER_SCRIPT)) {
           const found = this.#port.cluster ? await this.#findOneByOne(page) : await this.#findTogether(page);
-          for (const some of parts(found, LINES_AT_ONCE)) {
+          for (const some of parts(found, QUEUES_AT_ONCE)) {
             for (const { name } of some) seen.add(name);
-            const lines = some.map(({ name, alone }) =>
-              alone ? [alone] : this.#lineOf(name, () => progress?.(looked)),
+            const queues = some.map(({ name, alone }) =>
+              alone ? [alone] : this.#queueOf(name, () => progress?.(looked)),
             );
-            for (const line of await Promise.all(lines)) yield* line;
+            for (const queue of await Promise.all(queues)) yield* queue;
           }
         }
         looked += keys.length;
@@ -66,14 +67,14 @@ export class Listings {
     }
   }
 
-  /** The keys of locks that have words beside them. */
-  async *remembered(start: string, progress?: Listing['progress']): AsyncIterable<string> {
+  /** The keys of locks that have a value beside them. */
+  async *withValue(start: string, progress?: Listing['progress']): AsyncIterable<string> {
     const prefix = this.#port.keyPrefix + this.#prefix;
     const seen = new Set<string>();
     let looked = 0;
     for (const node of this.#port.nodes())
-      for await (const keys of scan(node, wordsOf(patternOf(prefix, start)))) {
-        const names = keys.flatMap((key) => nameOf(prefix, key.slice(0, -wordsOf('').length)) ?? []);
+      for await (const keys of scan(node, valueKeyOf(patternOf(prefix, start)))) {
+        const names = keys.flatMap((key) => nameOf(prefix, key.slice(0, -valueKeyOf('').length)) ?? []);
         for (const name of names) {
           if (!seen.has(name)) yield name;
           seen.add(name);
@@ -93,9 +94,7 @@ export class Listings {
       const name = names[Number(reply[i])]!;
       const row = String(reply[i + 1]);
       if (isFailure(row)) throw meaning(new Error(row.slice(2)), 'inspect', name);
-      found.push(
-        row === '' ? { name } : { name, alone: { ...readStanding(name, String(reply[0]), row), position: 0 } },
-      );
+      found.push(row === '' ? { name } : { name, alone: { ...readEntry(name, String(reply[0]), row), position: 0 } });
     }
     return found;
   }
@@ -110,22 +109,22 @@ export class Listings {
     );
   }
 
-  /** Reads the line of one key, portion by portion. */
-  async #lineOf(name: string, progress?: (looked: number) => void): Promise<QueueEntry[]> {
-    const standings = new Map<bigint, Omit<QueueEntry, 'position'>>(); // a claim that moved on in between is read twice
+  /** Reads the queue of one key, portion by portion. */
+  async #queueOf(name: string, progress?: (looked: number) => void): Promise<QueueEntry[]> {
+    const entries = new Map<bigint, Omit<QueueEntry, 'position'>>(); // a claim that moved on in between is read twice
     let place = '';
     do {
       const request = { key: name, args: [place] };
       const reply = await this.#translateErrors(name, () => this.#shards.askOne(INSPECT, request));
       const [now, rest, ...rows] = (reply as unknown[]).map(String);
       for (const row of rows) {
-        const standing = readStanding(name, now!, row);
-        standings.set(standing.token, standing);
+        const entry = readEntry(name, now!, row);
+        entries.set(entry.token, entry);
       }
       place = rest!;
       if (place !== '') progress?.(1);
     } while (place !== '');
-    return inOrder([...standings.values()]);
+    return inOrder([...entries.values()]);
   }
 
   async #translateErrors<T>(name: string | undefined, call: () => Promise<T>): Promise<T> {

@@ -1,7 +1,6 @@
 import { LockError } from '../../core/contract/errors.ts';
 import { isReply } from './errors.ts';
-import { connections } from './incarnation.ts';
-import type { Listening, OwnConnection, Port } from './port.ts';
+import { connections, type Listening, type OwnConnection, type Port } from './port.ts';
 
 /** The part that holdfast uses of an ioredis client, also of one that finds its server by sentinels. */
 export interface IoredisLike {

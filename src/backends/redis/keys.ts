@@ -4,7 +4,7 @@ const ESCAPES: Readonly<Record<string, string>> = { '%': '%25', '{': '%7B', '}':
 const encode = (name: string): string => (/[%{}]/.test(name) ? name.replace(/[%{}]/g, (char) => ESCAPES[char]!) : name);
 
 /**
- * Gives the key in which a lock is kept. Scripts use two more, `…:line` and `…:claims`. They have the same hash tag, and so the same slot
+ * Gives the key in which a lock is kept. Scripts use two more, `…:queue` and `…:claims`. They have the same hash tag, and so the same slot
  * of a Cluster.
  */
 export const lockOf = (prefix: string, name: string): string => `${prefix}:{${encode(name)}}`;
@@ -12,16 +12,16 @@ export const lockOf = (prefix: string, name: string): string => `${prefix}:{${en
 /**
  * Gives the keys that a command names for these locks. The scripts derive the other two keys of a lock from its own, which saves naming
  * them; a Cluster has to be told. While it moves a slot, key by key, it refuses a command whose keys are not all there (TRYAGAIN). Only
- * that keeps a script from a lock without its line, which would look like one that nobody holds.
+ * that keeps a script from a lock without its queue, which would look like one that nobody holds.
  */
 export const keysOf = (locks: readonly string[], cluster: boolean): readonly string[] =>
-  cluster ? [...locks, ...locks.flatMap((lock) => [`${lock}:line`, `${lock}:claims`])] : locks;
+  cluster ? [...locks, ...locks.flatMap((lock) => [`${lock}:queue`, `${lock}:claims`])] : locks;
 
-/** Gives the key of the words under a lock. The scripts for words derive it from the key of the lock. */
-export const wordsOf = (lock: string): string => `${lock}:left`;
+/** Gives the key of the value under a lock. The scripts for values derive it from the key of the lock. */
+export const valueKeyOf = (lock: string): string => `${lock}:value`;
 
-/** Gives the key of a note. A lock of the same name has other keys. */
-export const noteOf = (prefix: string, name: string): string => `${lockOf(prefix, name)}:note`;
+/** Gives the key of a hint. A lock of the same name has other keys. */
+export const hintKeyOf = (prefix: string, name: string): string => `${lockOf(prefix, name)}:hint`;
 
 /** Gives the name behind a lock's key, or undefined for any other key. */
 export function nameOf(prefix: string, key: string): string | undefined {

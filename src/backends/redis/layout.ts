@@ -23,8 +23,8 @@ const MICROS = 16;
 const TOKENS = { token: MICROS, tokenCount: 4 };
 
 /**
- * What a claim asks for, and the channel for its grant: `-` is none. A ? before it says that a claim which does not listen there need not
- * be dead. `ttl` is in ms.
+ * What a claim asks for, and the channel for its grant: `-` is none. Before the name of a channel is a sign (`channelOf` in wake-ups.ts).
+ * `ttl` is in ms.
  */
 const ASKED_FOR = { id: WORD, units: NUMBER, capacity: NUMBER, ttl: NUMBER };
 const CLAIM = { ...ASKED_FOR, channel: WORD, label: REST };
@@ -46,20 +46,18 @@ export const layouts = {
   /** The record of a claim that is alone, with any number of units. `seen` is its last sign of life. */
   sole: kind('sole', { seen: MICROS }, CLAIM),
   /**
-   * The record of several claims: the units of all holders, the rooms that they named, each with how many named it, the smallest first, the
-   * room below which these are exact, and the time at which the three keys of the lock expire, ms.
+   * The record of several claims: the units of all holders, the capacities that they named, each with how many named it, the smallest first,
+   * the capacity below which these are exact, and the time at which the three keys of the lock expire, ms.
    */
-  line: kind('line', {}, { taken: NUMBER, rooms: NUMBERS, exact: NUMBER, keep: NUMBER }),
-  /**
-   * The record of a line where one holder leaves no room. The holder and its expiry are at hand, since a hot key is mostly in this state.
-   */
+  queue: kind('many', {}, { taken: NUMBER, capacities: NUMBERS, exact: NUMBER, keep: NUMBER }),
+  /** The record of a queue where one holder leaves no unit. The holder and its expiry are at hand, since a hot key is mostly in this state. */
   held: kind('held', { expiry: MICROS }, { id: WORD, keep: NUMBER }),
-  /** A claim of a line, in the hash `…:claims`. */
+  /** A claim of a queue, in the hash `…:claims`. */
   record: { fixed: { ...TOKENS, seen: MICROS }, words: CLAIM },
   claim: { fixed: {}, words: CLAIM },
   /** The beginning of a claim, by which a renewal finds it. */
   hold: { fixed: {}, words: ASKED_FOR },
-  /** The demands on a claim: its token may not be below `atLeast` (dashes: any will do); `queue` is 1 or 0. */
+  /** The demands on a claim: its token may not be below `minToken` (dashes: any will do); `queue` is 1 or 0. */
   asked: { fixed: { notAfter: MICROS, minToken: MICROS, queue: 1, tokenCount: 4 }, words: CLAIM },
 } as const satisfies Record<string, Layout>;
 

@@ -1,6 +1,6 @@
-import { leavingDemoted } from './demoted.ts';
-import { connections } from './incarnation.ts';
-import type { Listening, OwnConnection, Port } from './port.ts';
+import { systemClock } from '../../core/contract/clock.ts';
+import { isReply } from './errors.ts';
+import { connections, type Listening, type OwnConnection, type Port } from './port.ts';
 
 /** The part of a node-redis client that holdfast uses. */
 export interface NodeRedisLike {
@@ -74,6 +74,38 @@ const nodeRedisDatabase = (client: object): (<T>(call: () => Promise<T>) => Prom
   };
 };
 
+/** The part of a port to one server that follows from how it is sent a command. */
+export const rawServer = (
+  keyPrefix: KeyPrefix | undefined,
+  send: (args: string[]) => Promise<unknown>,
+): ReturnType<typeof raw> & Pick<Port, 'cluster' | 'nodeOf' | 'nodes'> => ({
+  ...raw(keyPrefix, (_, args) => send(args)),
+  cluster: false,
+  nodeOf: () => '',
+  nodes: () => [{ command: (...args) => send(args) }],
+});
+
+/** The shortest time from leaving one connection to leaving the next: there may be no new primary yet. */
+const LEAVE_PAUSE_MS = 1_000;
+
+/**
+ * A demoted primary keeps its connections, though the name or the address already leads to the next one. node-redis has nothing like
+ * `reconnectOnError` of ioredis. But it connects again when the server ends the connection, as it does after `QUIT`, which every user may
+ * send. The server first answers what was sent before.
+ * @returns a function to call with each error that comes as an answer
+ */
+export function leavingDemoted(client: Pick<NodeRedisLike, 'options' | 'sendCommand'>): (error: unknown) => void {
+  const { reconnectStrategy } = (client.options?.socket ?? {}) as { readonly reconnectStrategy?: unknown };
+  let next = 0;
+  return (error) => {
+    if (reconnectStrategy === false || !isReply(error, 'READONLY')) return;
+    const now = systemClock.now();
+    if (now < next) return;
+    next = now + LEAVE_PAUSE_MS;
+    client.sendCommand(['QUIT']).catch(() => {}); // the next request finds out about the end
+  };
+}
+
 export function overNodeRedis(client: NodeRedisLike): Port {
   const inDatabase = nodeRedisDatabase(client);
   const leave = leavingDemoted(client);
@@ -83,14 +115,11 @@ export function overNodeRedis(client: NodeRedisLike): Port {
       throw error;
     });
   return {
-    ...raw(client._keyPrefix, (_, args) => send(args)),
+    ...rawServer(client._keyPrefix, send),
     get ended() {
       return !client.isOpen;
     },
-    cluster: false,
-    nodeOf: () => '',
     onConnection: (again) => connections(client, again),
-    nodes: () => [{ command: (...args) => send(args) }],
     ownConnection: (_, over, lost) => connectionOver(client, over, lost, client._keyPrefix),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };

@@ -61,6 +61,67 @@ export interface Listening {
 export const noReplicas = (client: string): LockError =>
   new LockError(
     'LOCK_INVALID',
-    `redis() waits for replicas on a connection that is never mended, which ${client} does not give; leave out replicas, or use ioredis or redis (node-redis)`,
+    `redis() waits for replicas on a connection of its own that never reconnects, which ${client} does not give; leave out replicas, or use ioredis or redis (node-redis)`,
     { backend: 'redis' },
   );
+
+/** Listens over a client that is still being opened. @param unused ends a client that opened only after the hang-up */
+export function listenLater<C>(
+  opening: Promise<C>,
+  listen: (client: C) => Listening,
+  unused: (client: C) => void = () => {},
+): Listening {
+  let listening: Listening | undefined;
+  let over = false;
+  return {
+    ready: opening.then(async (client) => {
+      if (over) return unused(client);
+      listening = listen(client);
+      await listening.ready;
+    }),
+    hangUp() {
+      over = true;
+      listening?.hangUp();
+    },
+  };
+}
+
+/** The part of a client that reports events. It is the same in all libraries. */
+interface Emitter<E extends string> {
+  on(event: E, listener: () => void): unknown;
+  off(event: E, listener: () => void): unknown;
+}
+
+interface ClientListener {
+  readonly callbacks: Set<() => void>;
+  readonly call: () => void;
+}
+
+/** The listener of each client, by event. If each backend added one of its own, Node would warn of a leak when many backends share a client. */
+const listeners: Record<string, WeakMap<object, ClientListener>> = {};
+
+/** Calls back at each event of a client: by default at each new connection. */
+export function connections<E extends string = 'connect'>(
+  client: Emitter<E>,
+  again: () => void,
+  event: E = 'connect' as E,
+): () => void {
+  listeners[event] ??= new WeakMap();
+  const { callbacks, call } = listeners[event].get(client) ?? listen(client, event);
+  callbacks.add(again);
+  return () => {
+    if (!callbacks.delete(again) || callbacks.size > 0) return;
+    client.off(event, call);
+    listeners[event]!.delete(client);
+  };
+}
+
+function listen<E extends string>(client: Emitter<E>, event: E): ClientListener {
+  const callbacks = new Set<() => void>();
+  const call = (): void => {
+    for (const again of [...callbacks]) again();
+  };
+  client.on(event, call);
+  listeners[event]!.set(client, { callbacks, call });
+  return { callbacks, call };
+}

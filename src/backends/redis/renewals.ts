@@ -1,7 +1,6 @@
 import { type Claim, PLACE_TTL_MS, type Renewal } from '../../core/contract/backend.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
 import { parts } from './command-batcher.ts';
-import type { ReplicatedServers } from './replicated-servers.ts';
 import { RENEW } from './scripts.generated.ts';
 import type { Shards } from './shards.ts';
 import { readRenewal, renewArgs } from './wire.ts';
@@ -10,7 +9,7 @@ import { readRenewal, renewArgs } from './wire.ts';
 const BATCH = 250;
 
 /** Gives the time that a node may take for a batch, ms: less than core gives all of them, which is a third of what they were good for. */
-const patienceOf = (claims: readonly Claim[]): number =>
+const timeoutOf = (claims: readonly Claim[]): number =>
   leastOf(
     claims.map(({ ttl }) => ttl),
     PLACE_TTL_MS,
@@ -23,14 +22,14 @@ const patienceOf = (claims: readonly Claim[]): number =>
 export async function renewals(
   claims: readonly Claim[],
   shards: Shards,
-  servers: Shards | ReplicatedServers,
+  servers: Pick<Shards, 'ask'>,
   remember: number,
 ): Promise<Renewal[]> {
   const found = new Map<Claim, Renewal>();
   const renew = async (batch: readonly Claim[]): Promise<void> => {
     const requests = batch.map((claim) => ({ key: claim.key, args: renewArgs(claim, remember) }));
     // A batch that fails leaves its own holds unknown, not the others.
-    const replies = await shards.within(patienceOf(claims), servers.ask(RENEW, requests)).catch(() => []);
+    const replies = await shards.within(timeoutOf(claims), servers.ask(RENEW, requests)).catch(() => []);
     const left: Claim[] = [];
     for (const [i, claim] of batch.entries()) {
       const renewal = readRenewal(replies[i], claim.ttl);

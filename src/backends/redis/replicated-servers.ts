@@ -13,8 +13,8 @@ export interface Acknowledgement {
   readonly within: number;
 }
 
-/** The time that a connection has to answer after the time for its replicas is over, ms. Then the connection is given up. */
-const SILENCE = 1_500;
+/** The time that a connection has to answer after the time for its replicas is over. Then the connection is given up. */
+const SILENCE_MS = 1_500;
 
 interface ReplicaConnection {
   readonly opening: Promise<OwnConnection>;
@@ -60,11 +60,11 @@ export class ReplicatedServers implements Traffic {
       if (this.#closed) throw new Error('closed');
       connection = this.#open(node, slot);
     }
-    const patience = this.#wanted.within + SILENCE;
-    const late = (): Error => new Error(`no answer within ${patience} ms`);
+    const timeout = this.#wanted.within + SILENCE_MS;
+    const late = (): Error => new Error(`no answer within ${timeout} ms`);
     this.commands++;
     try {
-      return await this.#timeouts.bound(this.#askOn(connection.opening, script, requests), patience, late);
+      return await this.#timeouts.bound(this.#askOn(connection.opening, script, requests), timeout, late);
     } catch (error) {
       if (isReply(error, 'NOPERM')) throw error; // the refusal is about a key, not about the connection
       this.#forget(node, connection);
@@ -123,7 +123,7 @@ export class ReplicatedServers implements Traffic {
 const TOO_FEW = 'REPLICAS';
 
 /**
- * Whether a reply says that something is held: a token or, below zero, the time (lua/attempt.lua), or a 1 (lua/renew.lua). A refusal,
+ * Whether a reply says that something is held: a token or, below zero, the time (the script `attempt`), or a 1 (`renew`). A refusal,
  * lateness (-1) and an error are something else.
  */
 const isHeld = (reply: unknown): boolean => /^(?:-\d)?[1-9]/.test(String(reply));

@@ -1,49 +1,14 @@
 import type { Clock } from '../../core/contract/clock.ts';
 import { isLockError } from '../../core/contract/errors.ts';
+import { withLimit } from '../../core/contract/promises.ts';
 import { ServerClock } from '../shared/server-clock.ts';
-import type { Traffic } from './command-batcher.ts';
-import { closedError, isReply, meaning } from './errors.ts';
-import { keysOf, lockOf, slotOf, wordsOf } from './keys.ts';
+import type { Asker } from './command-batcher.ts';
+import { isReply, meaning } from './errors.ts';
+import { keysOf, lockOf, slotOf, valueKeyOf } from './keys.ts';
 import type { Port } from './port.ts';
 import { ATTEMPT, type Script } from './scripts.generated.ts';
-import { refuseUnsupported } from './server-kind.ts';
+import { refuseUnsupported, type Server } from './server.ts';
 import { attemptArgs, readAttempt } from './wire.ts';
-
-/** The server, or the servers of a Cluster, as one. */
-export class Server implements Traffic {
-  commands = 0;
-  readonly #port: Port;
-
-  constructor(port: Port) {
-    this.#port = port;
-  }
-
-  /** Runs a script by its hash; where the server does not know it (restart, fail-over, SCRIPT FLUSH), by its text. */
-  async run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    if (this.#port.ended) throw closedError();
-    this.commands++;
-    try {
-      const reply = await this.#port.evalSha(script.sha1, keys, args);
-      // It will be done when the transaction is, if ever.
-      if (!Array.isArray(reply) && String(reply) === 'QUEUED')
-        throw new Error('the client is in MULTI; give redis() a client of its own');
-      return reply;
-    } catch (error) {
-      if (!isReply(error, 'NOSCRIPT')) throw error;
-    } finally {
-      this.commands--;
-    }
-    return this.#port.eval(script.text, keys, args);
-  }
-
-  /** Sends a command whose keys come before its other arguments. */
-  command(act: string, name: string, keys: readonly string[], ...args: string[]): Promise<unknown> {
-    const reply = this.#port.ended ? Promise.reject(closedError()) : this.#port.command(name, keys, ...args);
-    return reply.catch((error) => {
-      throw meaning(error, act);
-    });
-  }
-}
 
 /** The key and the arguments of one request. One script may answer many requests. */
 export interface Request {
@@ -166,11 +131,11 @@ export class Shards {
     return this.#server.run(script, keysOf([lockOf(this.#prefix, key)], this.#port.cluster), args);
   }
 
-  /** Runs a script that is about the words of a key, too. */
-  askOfWords(script: Script, { key, args }: Request): Promise<unknown> {
+  /** Runs a script that is about the value of a key, too. */
+  askOfValue(script: Script, { key, args }: Request): Promise<unknown> {
     const lock = this.keyOf(key);
     const { cluster } = this.#port;
-    return this.#server.run(script, [...keysOf([lock], cluster), ...(cluster ? [wordsOf(lock)] : [])], args);
+    return this.#server.run(script, [...keysOf([lock], cluster), ...(cluster ? [valueKeyOf(lock)] : [])], args);
   }
 
   /** Makes the client find out which server has this key now. */
@@ -178,17 +143,24 @@ export class Shards {
     return this.#port.command('GET', [this.keyOf(key)]);
   }
 
-  /** Gives the answers. In a Cluster it gives none after `patience` ms of silence, so that a node that hangs delays nobody else. */
-  async within(patience: number, answers: Promise<unknown[]>): Promise<unknown[]> {
-    if (!this.#port.cluster) return answers;
-    let cancel = (): void => {};
-    const silence = new Promise<unknown[]>((resolve) => {
-      cancel = this.#clock.after(patience, () => resolve([]));
-    });
-    try {
-      return await Promise.race([answers, silence]);
-    } finally {
-      cancel();
-    }
+  /** Gives the answers. In a Cluster it rejects after `timeout` ms of silence, so that a node that hangs delays nobody else. */
+  within(timeout: number, answers: Promise<unknown[]>): Promise<unknown[]> {
+    return this.#port.cluster ? withLimit(answers, timeout, () => new Error('silent'), this.#clock) : answers;
   }
 }
+
+/** Asks by one script, in one command for many requests. */
+export const asker = (
+  servers: { ask: Shards['ask']; askOne: Shards['askOne'] },
+  script: Script,
+): Asker<Request, unknown> => ({
+  one: (request) => servers.askOne(script, request),
+  many: (requests) =>
+    servers.ask(script, requests).catch((error) => {
+      // This user may not name one of the keys, and the server refuses the whole script. So each key is asked for alone.
+      if (!isReply(error, 'NOPERM')) throw error;
+      return Promise.all(
+        requests.map((request) => servers.askOne(script, request).catch((why: Error) => `! ${why.message}`)),
+      );
+    }),
+});

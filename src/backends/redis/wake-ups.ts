@@ -2,18 +2,18 @@ import type { Claim, Wake } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { leftIn } from '../shared/record.ts';
 import { MailboxClaims } from '../shared/waiting-claims.ts';
+import { Channel, type ChannelNeeds, Impossible, shardedChannel, Unheard } from './channel.ts';
 import { slotOf } from './keys.ts';
-import { Mailbox, type MailboxNeeds } from './mailbox.ts';
 import type { Listening, Port } from './port.ts';
 import type { Shards } from './shards.ts';
-import { readLeft, readMail } from './wire.ts';
+import { readMessage } from './wire.ts';
 
-/** The place of the mailbox, if the process needs only one. */
+/** The place of the channel, if the process needs only one. */
 const ANYWHERE = '';
 /** The number of names that are tried until one lies in a slot of the wanted server. */
 const NAMES = 20_000;
 /**
- * The mailboxes in which the grants of this process arrive. One channel on one connection serves all keys of one server. An ordinary
+ * The channels on which the grants of this process arrive. One on one connection serves all keys of one server. An ordinary
  * message in a Cluster goes over its bus to every node, so each hand-over would cost as many messages as there are nodes. There the process
  * has a sharded channel at each primary on whose keys it waits, and only that primary and its replicas pass on its messages. Sharded
  * messages: https://redis.io/docs/latest/develop/pubsub/#sharded-pubsub
@@ -24,8 +24,8 @@ export class WakeUps {
   readonly #shards: Shards;
   readonly #clock: Clock;
   readonly #waiting: MailboxClaims;
-  /** The mailboxes by server, each with the last key that was asked for there, and whether the last proof was not heard. */
-  readonly #mailboxes = new Map<string, { readonly mailbox: Mailbox; key: string; unheard: boolean }>();
+  /** The channels by server, each with the last key that was asked for there, and whether the last proof was not heard. */
+  readonly #channels = new Map<string, { readonly channel: Channel; key: string; unheard: boolean }>();
   #ordinary: string | undefined;
 
   constructor(prefix: string, port: Port, shards: Shards, clock: Clock) {
@@ -43,58 +43,63 @@ export class WakeUps {
   }
 
   /**
-   * Gives the channel on which a claim wants its grant. A ? before it says that a missing listener proves nothing: the channel is not open,
-   * or may be open on another node. If the key has another server since the claim was watched, its channel there is opened.
+   * Gives the channel on which a claim wants its grant, behind a sign: `!` where it is open at the one server, `?` where a missing listener
+   * proves nothing, since it is not open or may be open at another node, `*` for a sharded one. If the key has another server since the claim
+   * was watched, its channel there is opened.
    */
   channelOf({ key, id }: Claim): string {
-    const mailbox = this.#mailboxOf(key);
-    if (!mailbox.isOpen && this.#waiting.has(id)) mailbox.listen().catch(() => {}); // the next attempt tries again
-    return mailbox.isOpen && !this.#port.cluster ? mailbox.channel : `?${mailbox.channel}`;
+    const channel = this.#channelAt(key);
+    if (!channel.isOpen && this.#waiting.has(id)) channel.listen().catch(() => {}); // the next attempt tries again
+    const sign = this.#isSharded ? '*' : channel.isOpen && !this.#port.cluster ? '!' : '?';
+    return sign + channel.name;
+  }
+
+  get #isSharded(): boolean {
+    return this.#port.cluster && this.#ordinary === undefined;
   }
 
   /** Watches at once where the channel is open. It rejects where the channel cannot be opened now; the claim is polled then. */
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable> {
-    if (this.#mailboxOf(claim.key).isOpen) return this.#waiting.watchSince(claim, wake, age);
+    if (this.#channelAt(claim.key).isOpen) return this.#waiting.watchSince(claim, wake, age);
     return this.listen(claim.key).then(() => this.#waiting.watch(claim, wake));
   }
 
   /** Resolves when the channel for a key is open. */
   async listen(key: string): Promise<void> {
-    const mailbox = this.#mailboxOf(key);
-    await mailbox.listen().catch((error: unknown) => {
-      // In the meantime sharded messages were found to be impossible, and another mailbox serves this key.
-      const other = this.#mailboxOf(key);
-      if (other === mailbox) throw error;
+    const channel = this.#channelAt(key);
+    await channel.listen().catch((error: unknown) => {
+      // In the meantime sharded messages were found to be impossible, and another channel serves this key.
+      const other = this.#channelAt(key);
+      if (other === channel) throw error;
       return other.listen();
     });
   }
 
   close(): void {
     this.#waiting.clear();
-    for (const { mailbox } of this.#mailboxes.values()) mailbox.close();
+    for (const { channel } of this.#channels.values()) channel.close();
   }
 
   #placeOf(key: string): string {
-    return this.#ordinary !== undefined ? ANYWHERE : this.#port.nodeOf(this.#shards.slotOf(key));
+    return this.#isSharded ? this.#port.nodeOf(this.#shards.slotOf(key)) : ANYWHERE;
   }
 
-  #mailboxOf(key: string): Mailbox {
-    const place = this.#port.cluster ? this.#placeOf(key) : ANYWHERE;
-    let known = this.#mailboxes.get(place);
+  #channelAt(key: string): Channel {
+    const place = this.#placeOf(key);
+    let known = this.#channels.get(place);
     if (!known) {
       const needs = place === ANYWHERE ? this.#everywhere() : this.#shard(place);
-      known = { mailbox: new Mailbox(needs, this.#clock), key, unheard: false };
-      this.#mailboxes.set(place, known);
+      known = { channel: new Channel(needs, this.#clock), key, unheard: false };
+      this.#channels.set(place, known);
     }
     known.key = key;
-    return known.mailbox;
+    return known.channel;
   }
 
-  #everywhere(): MailboxNeeds {
-    // The number tells the scripts of every version what mail is read here: see `tell` in lua/include/line.lua.
-    const name = `${this.#prefix}:mail:2:${this.#clock.id()}`;
+  #everywhere(): ChannelNeeds {
+    const name = `${this.#prefix}:mail:${this.#clock.id()}`;
     return {
-      channel: () => name,
+      name: () => name,
       listen: (channel, heard, lost) => this.#port.listen(channel, heard, lost),
       onConnection: this.#port.onConnection,
       isWanted: () => this.#waiting.size > 0,
@@ -103,13 +108,13 @@ export class WakeUps {
     };
   }
 
-  #shard(place: string): MailboxNeeds {
-    const name = `${this.#prefix}:mail:3:${this.#clock.id()}`;
+  #shard(place: string): ChannelNeeds {
+    const name = `${this.#prefix}:mail:${this.#clock.id()}`;
     const here = (claim: { readonly key: string }): boolean => this.#placeOf(claim.key) === place;
     let tried = 0;
     return {
       // Gives a name whose slot this server has. The next name has another slot, since that of the last one may have moved.
-      channel: () => {
+      name: () => {
         for (const end = tried + NAMES; tried < end; ) {
           const channel = `${name}:${tried++}`;
           if (this.#port.nodeOf(slotOf(channel)) === place) return channel;
@@ -124,47 +129,35 @@ export class WakeUps {
   }
 
   #listenToShard(place: string, channel: string, heard: (message: string) => void, lost: () => void): Listening {
-    const known = this.#mailboxes.get(place)!;
+    const known = this.#channels.get(place)!;
     const key = this.#shards.keyOf(known.key);
-    let over = false;
-    let hangUp = (): void => {};
-    const open = async (): Promise<void> => {
-      const { Impossible, shardedChannel, Unheard } = await import('./sharded-channel.ts'); // most servers are no Cluster
-      if (over) return;
-      const listening = shardedChannel(this.#port, channel, key, heard, lost, this.#clock);
-      hangUp = listening.hangUp;
-      await listening.ready.catch((error: unknown) => {
-        const again = error instanceof Unheard && !known.unheard;
-        known.unheard = error instanceof Unheard;
-        if (error instanceof Impossible && !again) this.#useOrdinary(error.message);
-        throw error;
-      });
+    const { ready, hangUp } = shardedChannel(this.#port, channel, key, heard, lost, this.#clock);
+    const judge = (error: unknown): never => {
+      const again = error instanceof Unheard && !known.unheard;
+      known.unheard = error instanceof Unheard;
+      if (error instanceof Impossible && !again) this.#useOrdinary(error.message);
+      throw error;
     };
-    return {
-      ready: open(),
-      hangUp() {
-        over = true;
-        hangUp();
-      },
-    };
+    return { ready: ready.catch(judge), hangUp };
   }
 
   #useOrdinary(why: string): void {
     if (this.#ordinary !== undefined) return;
     this.#ordinary = why;
-    for (const { mailbox } of this.#mailboxes.values()) mailbox.close();
-    this.#mailboxes.clear();
+    for (const { channel } of this.#channels.values()) channel.close();
+    this.#channels.clear();
     this.#waiting.wakeAll();
   }
 
-  #deliver(message: string): void {
-    const leftMail = readLeft(message);
-    const asker = leftMail && this.#waiting.addressee(leftMail.id);
-    // The message may have lain unread for long, while this process stood still.
-    const time = asker && this.#shards.clockOf(asker.claim.key).in(0);
-    asker?.wake(undefined, leftIn(leftMail?.words, time ?? Number.POSITIVE_INFINITY));
-    const mail = readMail(message);
-    const waiter = mail && this.#waiting.addressee(mail.id);
-    if (waiter) waiter.wake({ granted: true, token: mail.token, tokenCount: mail.tokenCount, validFor: mail.validFor });
+  #deliver(text: string): void {
+    const message = readMessage(text);
+    const waiter = message && this.#waiting.addressee(message.id);
+    if (!waiter) return;
+    if ('grant' in message) waiter.wake(message.grant);
+    else {
+      // The message may have lain unread for long, while this process stood still.
+      const time = this.#shards.clockOf(waiter.claim.key).in(0);
+      waiter.wake(undefined, leftIn(message.value, time ?? Number.POSITIVE_INFINITY));
+    }
   }
 }

@@ -1,4 +1,4 @@
-import type { Attempt, Claim, QueueEntry, Renewal } from '../../core/contract/backend.ts';
+import type { Attempt, Claim, Grant, QueueEntry, Renewal } from '../../core/contract/backend.ts';
 import { invalid } from '../../core/contract/errors.ts';
 import { type Layout, layouts, NO_TOKEN } from './layout.ts';
 
@@ -22,7 +22,7 @@ const writeHold = writer(layouts.hold);
 export const MICRO = 1_000;
 
 /**
- * Gives the arguments of lua/attempt.lua.
+ * Gives the arguments of the script `attempt`.
  * @param notAfter the last moment at which the server may grant it, ms by the server's clock. 0 makes every server answer that it is too
  * late
  * @param remember ms for which a key that nobody uses keeps its last token
@@ -31,32 +31,20 @@ export function attemptArgs(claim: Claim, channel: string, notAfter: number, rem
   const { id, units, capacity, queue, tokenCount, label, minToken = NO_TOKEN } = claim;
   if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', claim.key);
   const ttl = Math.ceil(claim.ttl);
-  const grantsTo = queue ? channel : '-';
-  const limit = Math.floor(notAfter * MICRO);
-  return [
-    writeAttempt({
-      notAfter: limit,
-      minToken,
-      queue: queue ? 1 : 0,
-      tokenCount,
-      id,
-      units,
-      capacity,
-      ttl,
-      channel: grantsTo,
-      label,
-    }),
-    `${ttl + remember}`,
-  ];
+  const asked = {
+    ...{ notAfter: Math.floor(notAfter * MICRO), minToken, queue: queue ? 1 : 0, tokenCount },
+    ...{ id, units, capacity, ttl, channel: queue ? channel : '-', label },
+  };
+  return [writeAttempt(asked), `${ttl + remember}`];
 }
 
-/** Gives the arguments of lua/renew.lua. */
+/** Gives the arguments of the script `renew`. */
 export function renewArgs(claim: Claim, remember: number): string[] {
   const ttl = Math.ceil(claim.ttl);
   return [`${writeHold({ ...claim, ttl })} `, `${ttl} ${ttl + remember}`];
 }
 
-/** Gives the arguments of lua/release.lua. */
+/** Gives the arguments of the script `release`. */
 export const releaseArgs = (id: string, remember: number): string[] => [`${id} ${remember}`];
 
 /**
@@ -71,7 +59,7 @@ function textOf(reply: unknown): string {
   return text;
 }
 
-/** Reads a reply of lua/attempt.lua: the attempt, or undefined if the claim must ask again, and the server's time in ms. */
+/** Reads a reply of the script `attempt`: the attempt, or undefined if the claim must ask again, and the server's time in ms. */
 export function readAttempt(
   reply: unknown,
   { ttl: validFor }: Pick<Claim, 'ttl'>,
@@ -84,59 +72,50 @@ export function readAttempt(
   return { attempt: { granted: true, token: BigInt(token!), tokenCount: Number(third), validFor }, time };
 }
 
-/** Reads a reply of lua/release.lua or lua/evict.lua. `more` says that the line has more work than one script does. */
+/** Reads a reply of the script `release` or `evict`. `more` says that the queue has more work than one script does. */
 export function readFreed(reply: unknown): { freed: boolean; more: boolean } {
   const bits = Number(textOf(reply));
   return { freed: bits % 2 === 1, more: bits > 1 };
 }
 
-/** Reads a reply of lua/renew.lua. Undefined means that the hold must be renewed again. */
+/** Reads a reply of the script `renew`. Undefined means that the hold must be renewed again. */
 export function readRenewal(reply: unknown, ttl: number): Renewal | undefined {
   const text = String(reply);
   if (text === '2') return undefined;
   return text === '1' ? { validFor: ttl } : text === '0' ? 'gone' : 'unknown';
 }
 
-export interface Mail {
-  readonly id: string;
-  readonly token: bigint;
-  /** The number of tokens in a row; one, if an older version told it. */
-  readonly tokenCount: number;
-  /** The time since the last answered attempt, ms. */
-  readonly validFor: number;
-}
-
-/** Reads words as the scripts tell them: with the times at which they were left and are over, µs. */
-export const readWords = (token: unknown, since: unknown, ends: unknown, text: unknown) => ({
+/** Reads a value as the scripts give it: with the times at which its age began and it ends, µs. */
+export const readValue = (token: unknown, since: unknown, ends: unknown, text: unknown) => ({
   text: String(text),
   token: BigInt(String(token)),
   at: Number(since) / MICRO,
   until: Number(ends) / MICRO,
 });
 
-/** Reads what lua/leave.lua tells a claim: words, or that it has to ask for them. */
-export function readLeft(
-  message: string,
-): { readonly id: string; readonly words: ReturnType<typeof readWords> | undefined } | undefined {
-  const match = /^(?:ask|left) (\S+)(?: (\d+) (\d+) (\d+) )?/.exec(message);
-  if (!match) return undefined;
-  const [head, id, token, since, ends] = match;
-  return { id: id!, words: token ? readWords(token, since, ends, message.slice(head.length)) : undefined };
+/** A message for one claim: its grant, or a value. Without a value the claim has to ask for it. */
+export type Message = { readonly id: string } & (
+  | { readonly grant: Grant }
+  | { readonly value: ReturnType<typeof readValue> | undefined }
+);
+
+const MESSAGE = /^(grant|value|ask) (\S+)(?: (\d+) (\d+) (\d+))?(?: (.*))?$/s;
+
+/** Reads a message of the scripts (`notify` in lua/queue.lua, `notify_all` in lua/values.lua). Undefined for what they do not send. */
+export function readMessage(message: string): Message | undefined {
+  const [, kind, id, token, second, third, text] = MESSAGE.exec(message) ?? [];
+  if (!id) return undefined;
+  if (kind !== 'grant') return { id, value: token ? readValue(token, second, third, text ?? '') : undefined };
+  if (!token) return undefined;
+  // It is good for so long since the last answered attempt.
+  return { id, grant: { granted: true, token: BigInt(token), tokenCount: Number(third), validFor: Number(second) } };
 }
 
-/** Reads a message of `tell` in lua/include/line.lua. */
-export function readMail(message: string): Mail | undefined {
-  const match = /^(\d+) (\S+) (\d+)(?: (\d+))?$/.exec(message);
-  if (!match) return undefined;
-  const [, token, id, validFor, tokenCount] = match;
-  return { token: BigInt(token!), id: id!, validFor: Number(validFor), tokenCount: Number(tokenCount ?? 1) };
-}
+const ENTRY = /^([01]) (\d+) (\d+) (\d+) (\d+) (.*)$/s;
 
-const STANDING = /^([01]) (\d+) (\d+) (\d+) (\d+) (.*)$/s;
-
-/** Reads a claim of lua/include/standing.lua. @param now the time of the engine, µs */
-export function readStanding(key: string, now: string, row: string): Omit<QueueEntry, 'position'> {
-  const [, held, token, expiry, units, capacity, label] = STANDING.exec(row)!;
+/** Reads a claim of lua/inspect.lua. @param now the time of the engine, µs */
+export function readEntry(key: string, now: string, row: string): Omit<QueueEntry, 'position'> {
+  const [, held, token, expiry, units, capacity, label] = ENTRY.exec(row)!;
   return {
     key,
     held: held === '1',
@@ -151,7 +130,7 @@ export function readStanding(key: string, now: string, row: string): Omit<QueueE
 }
 
 /** Sorts the holders before the waiters, even where a raise gave a holder a later token. */
-export const inOrder = (standings: readonly Omit<QueueEntry, 'position'>[]): QueueEntry[] =>
-  [...standings]
+export const inOrder = (entries: readonly Omit<QueueEntry, 'position'>[]): QueueEntry[] =>
+  [...entries]
     .sort((a, b) => Number(b.held) - Number(a.held) || Number(a.token - b.token))
-    .map((standing, position) => ({ ...standing, position }));
+    .map((entry, position) => ({ ...entry, position }));

@@ -1,6 +1,6 @@
 import { portOf, type RedisClient } from '../../backends/redis/client.ts';
 import { meaning } from '../../backends/redis/errors.ts';
-import { Server } from '../../backends/redis/shards.ts';
+import { Server } from '../../backends/redis/server.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
 import { onceFor } from '../../core/contract/promises.ts';
 import { RESERVE, type Reply, type Step, type Take } from '../cell.ts';

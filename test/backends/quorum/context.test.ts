@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nodeTimeoutOf } from '../../../src/backends/quorum/context.ts';
+import { nodeTimeoutOf } from '../../../src/backends/quorum/node.ts';
 
 test.each([
   ['a quarter of its lease', { ttl: 1_200, within: 5_000 }, 300],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
-import { type NodeView, restsUntil } from '../../../src/backends/quorum/guard.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
+import { excludedUntil, type NodeView } from '../../../src/backends/quorum/lease-memory.ts';
 import type { Backend, Run } from '../../../src/core/contract/backend.ts';
 import { around } from '../../../src/testing/around.ts';
 import { type ManualClock, manualClock } from '../../../src/testing/index.ts';
@@ -49,11 +49,11 @@ test.each([
   ],
   ['but not for who has known them', { ...EMPTY, restarted: true }, [EMPTY, EMPTY, EMPTY], 300_002],
 ] as [string, NodeView, (NodeView | undefined)[], number][])('%s', (_, node, all, until) => {
-  expect(restsUntil(node, all, 1_000, BOUNDS)).toBe(until);
+  expect(excludedUntil(node, all, 1_000, BOUNDS)).toBe(until);
 });
 
 test('where clocks may drift apart a node waits for longer', () => {
-  expect(restsUntil(EMPTY, [EMPTY, looked(), looked()], 1_000, { ...BOUNDS, drift: 0.5 })).toBe(15_002);
+  expect(excludedUntil(EMPTY, [EMPTY, looked(), looked()], 1_000, { ...BOUNDS, drift: 0.5 })).toBe(15_002);
 });
 
 /** A server with a run and an age, which can lose its data or keep it. */
@@ -204,9 +204,9 @@ function dyingAfter(requests: number): { readonly count: () => number; mortal(cl
   const mortal = (client: Backend): Backend =>
     new Proxy(client, {
       get: (target, key) => {
-        if (key === 'notes') {
-          const notes = client.hints!;
-          return { read: dies(notes.read.bind(notes)), write: dies(notes.write.bind(notes)) };
+        if (key === 'hints') {
+          const hints = client.hints!;
+          return { read: dies(hints.read.bind(hints)), write: dies(hints.write.bind(hints)) };
         }
         const value = Reflect.get(target, key);
         return key === 'attempt' || key === 'release' || key === 'renew'
@@ -249,9 +249,9 @@ test('a new quorum whose nodes are heard one after the other is free for the nex
     return new Proxy(client, {
       get: (target, key) => {
         const value = Reflect.get(target, key);
-        if (key !== 'notes') return value;
-        const notes = client.hints!;
-        return { read: (name: string) => after(notes.read(name)), write: notes.write.bind(notes) };
+        if (key !== 'hints') return value;
+        const hints = client.hints!;
+        return { read: (name: string) => after(hints.read(name)), write: hints.write.bind(hints) };
       },
     });
   });

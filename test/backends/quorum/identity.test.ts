@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
-import { Identity } from '../../../src/backends/quorum/identity.ts';
+import { ServerIdentity } from '../../../src/backends/quorum/server-identity.ts';
 import type { Run } from '../../../src/core/contract/backend.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
 import { around } from '../../../src/testing/around.ts';
 
 /** The nodes of one quorum, each with what it says of its run. */
 function scene(...names: (string | undefined)[]) {
-  const all: Identity[] = [];
+  const all: ServerIdentity[] = [];
   for (const [i, name] of names.entries())
-    new Identity(
+    new ServerIdentity(
       around(memory(), { incarnation: name === undefined ? (undefined as never) : () => name }),
       `node ${i + 1}`,
       all,
     );
-  return all as [Identity, ...Identity[]];
+  return all as [ServerIdentity, ...ServerIdentity[]];
 }
 
 test('one that names no run is not asked', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
-import { leaseClasses, Memory } from '../../../src/backends/quorum/memory.ts';
+import { LeaseMemory, leaseClasses } from '../../../src/backends/quorum/lease-memory.ts';
 import type { Hints } from '../../../src/core/contract/backend.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
 import { around } from '../../../src/testing/around.ts';
@@ -23,9 +23,9 @@ function scene(notes: Partial<Hints> = {}) {
     },
     ...notes,
   };
-  return { it: new Memory(around(memory(), { hints: all }), MAX), kept, written };
+  return { it: new LeaseMemory(around(memory(), { hints: all }), MAX), kept, written };
 }
-const without = (): Memory => new Memory(around(memory(), { hints: undefined as never }), MAX);
+const without = (): LeaseMemory => new LeaseMemory(around(memory(), { hints: undefined as never }), MAX);
 const refused = async (): Promise<never> => {
   throw new LockError('LOCK_UNAVAILABLE', 'no right to do that');
 };
@@ -94,11 +94,11 @@ test('of another run nothing is known, but which lease the last one was to remem
 test('it is looked for the longest lease, the run that counted, and the runs it was new with', async () => {
   const { it, kept } = scene();
   const nothing = { remembers: true, marked: undefined, born: [], kept: false, longest: 0 };
-  expect(await it.readNotes({ id: 'a' })).toEqual(nothing);
+  expect(await it.readHints({ id: 'a' })).toEqual(nothing);
   for (const lease of [1_000, 20_000, 3_000]) kept.set(`${LEASE}${lease}`, '1');
   kept.set(RUN, 'b');
   kept.set(BORN, 'b\nc');
-  expect(await it.readNotes({ id: 'a', durable: true })).toEqual({
+  expect(await it.readHints({ id: 'a', durable: true })).toEqual({
     ...{ remembers: true, marked: 'b', born: ['b', 'c'], kept: false, longest: 20_000 },
   });
 });
@@ -117,7 +117,7 @@ test('a look that falls between the writes of another process finds no lease wit
         return kept.get(name);
       },
     });
-    const { longest, marked } = await it.readNotes({ id: 'a' });
+    const { longest, marked } = await it.readHints({ id: 'a' });
     expect(longest === 0 || marked === 'a', `written before read ${before}: ${longest} ms, of run ${marked}`).toBe(
       true,
     );
@@ -131,7 +131,7 @@ test.each([
 ])('the data is kept where %s', async (_, mark, durable, keeps) => {
   const { it, kept } = scene();
   kept.set(RUN, mark);
-  expect(await it.readNotes({ id: 'a', durable })).toMatchObject({ marked: 'b', kept: keeps });
+  expect(await it.readHints({ id: 'a', durable })).toMatchObject({ marked: 'b', kept: keeps });
 });
 
 test('a run is marked when its votes count, and whom it was new with before that', async () => {
@@ -173,14 +173,14 @@ test('a node that keeps no notes is asked for none', async () => {
   const it = without();
   expect(it.remembers(MAX, 0)).toBe(true);
   await it.mark({ id: 'a' }, ['a']);
-  expect(await it.readNotes({ id: 'a' })).toEqual(NOTHING);
+  expect(await it.readHints({ id: 'a' })).toEqual(NOTHING);
 });
 
 test('where the right to keep notes is missing, the node is one that remembers nothing', async () => {
   const { it } = scene({ read: refused, write: refused });
   await it.noteLease(1_000, 0);
   expect(it.remembers(1_000, 0), 'it is not asked for each lease').toBe(true);
-  expect(await it.readNotes({ id: 'a' })).toEqual(NOTHING);
+  expect(await it.readHints({ id: 'a' })).toEqual(NOTHING);
   await it.mark({ id: 'a' }, ['a']);
 });
 
@@ -188,6 +188,6 @@ test('a node that cannot be reached has not remembered anything', async () => {
   const { it } = scene({ read: broken, write: broken });
   await expect(it.noteLease(1_000, 0)).rejects.toThrow('connection lost');
   expect(it.remembers(1_000, 0)).toBe(false);
-  await expect(it.readNotes({ id: 'a' })).rejects.toThrow('connection lost');
+  await expect(it.readHints({ id: 'a' })).rejects.toThrow('connection lost');
   await expect(it.mark({ id: 'a' }, undefined)).rejects.toThrow('connection lost');
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextBy } from '../../../src/backends/quorum/next-note.ts';
+import { nextBy } from '../../../src/backends/quorum/turn-hint.ts';
 import { noted } from './noted.ts';
 
 const a = (waited: number) => ({ id: 'a', waited });

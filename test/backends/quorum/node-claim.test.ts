@@ -9,7 +9,7 @@ import { NO, yes } from './scripted.ts';
 type Told = (freed: boolean | undefined) => void;
 
 /** One claim at one node, and what goes to and fro between them. */
-function scene(trust: { known?: () => Promise<void>; doubt?: Error } = {}) {
+function scene(guard: { known?: () => Promise<void>; doubt?: Error } = {}) {
   const asked: { claim: Claim; sent: number }[] = [];
   const releases: { handle: Claim; within: number; expiry: number; told: Told }[] = [];
   const failures: unknown[] = [];
@@ -19,7 +19,7 @@ function scene(trust: { known?: () => Promise<void>; doubt?: Error } = {}) {
       begin: (handle: Claim, within: number, expiry: number, told: Told) =>
         releases.push({ handle, within, expiry, told }),
     },
-    trust: { confirmRun: trust.known ?? (() => undefined), doubt: trust.doubt, review() {} },
+    guard: { confirmRun: trust.known ?? (() => undefined), doubt: trust.doubt, review() {} },
     noteFailure: (why: unknown) => failures.push(why),
   };
   const heard: NodeAnswer[] = [];

@@ -8,8 +8,8 @@ import { counted, Server, three } from './server.ts';
 
 async function scene(servers: readonly Server[], more: Parameters<typeof around>[1] = {}) {
   const clock = manualClock();
-  const trusts = { ...{ clock, guarded: true, majority: 2, maxTtl: 300_000, drift: 0 }, all: [], identities: [] };
-  const context = { clock, timeouts: new CallTimeouts(clock), trusts };
+  const guards = { ...{ clock, guarded: true, majority: 2, maxTtl: 300_000, drift: 0 }, all: [], identities: [] };
+  const context = { clock, timeouts: new CallTimeouts(clock), guards };
   const nodes = servers.map(({ backend }, i) => new Node(around(backend, more), i + 1, context)) as [Node, ...Node[]];
   await Promise.all(nodes.map((node) => node.introduce(250).catch(() => {})));
   return { clock, nodes };
@@ -50,7 +50,7 @@ test.each<[string, Parameters<typeof scene>[1], boolean]>([
 ])('a node is asked for notes where it %s', async (_, more, isAsked) => {
   const { nodes } = await scene(three(), more);
   let asked = false;
-  await nodes[0].notes(async () => {
+  await nodes[0].hints(async () => {
     asked = true;
   }, 250);
   expect(asked).toBe(isAsked);
@@ -59,5 +59,5 @@ test.each<[string, Parameters<typeof scene>[1], boolean]>([
 test('a node that does not count yet is not asked for notes', async () => {
   const [, ...others] = three();
   const { nodes } = await scene([new Server({ id: 'new', age: 2 }, counted('old')), ...others]);
-  expect(await nodes[0].notes(async () => 'asked', 250)).toBeUndefined();
+  expect(await nodes[0].hints(async () => 'asked', 250)).toBeUndefined();
 });

@@ -7,11 +7,11 @@ import {
   mayRest,
   patienceOf,
   waitsLong,
-} from '../../../src/backends/quorum/note-timing.ts';
+} from '../../../src/backends/quorum/turn-taking.ts';
 
 const use = (known: Partial<KeyUse>): KeyUse => ({
   ...{ waitsSince: undefined, refusedAt: 0, releasedAt: 0, contended: false, readAt: 0, reading: undefined },
-  ...{ noteSince: undefined, noteAt: 0, next: undefined, ...known },
+  ...{ hintSince: undefined, hintAt: 0, next: undefined, ...known },
 });
 const other = { id: 'other', waited: 30, writtenAt: 0 };
 
@@ -32,32 +32,32 @@ test.each<[string, Partial<KeyUse>, number, boolean]>([
   ['has waited for less than its patience', { waitsSince: 1_000 }, 1_031, true],
   ['has waited for its patience', { waitsSince: 1_000 }, 1_032, false],
   ['knows that another one is next', { next: other }, 10, false],
-  ['is next, and read the note a moment ago', { waitsSince: 0, noteSince: 40, noteAt: 40, readAt: 40 }, 64, true],
-  ['is next, and read the note 25 ms ago', { waitsSince: 0, noteSince: 40, noteAt: 40, readAt: 40 }, 65, false],
-  ['had waited for almost a second', { waitsSince: 0, noteSince: 40, noteAt: 999, readAt: 1_000 }, 1_025, false],
-  ['had waited for a second', { waitsSince: 0, noteSince: 40, noteAt: 1_000, readAt: 1_000 }, 1_024, true],
-  ['had waited for a second, 25 ms ago', { waitsSince: 0, noteSince: 40, noteAt: 1_000, readAt: 1_000 }, 1_025, false],
-  ['has a note that lasts for 5,258 ms', { waitsSince: 0, noteSince: 40, noteAt: 1e5, readAt: 1e5 }, 104_457, true],
+  ['is next, and read the note a moment ago', { waitsSince: 0, hintSince: 40, hintAt: 40, readAt: 40 }, 64, true],
+  ['is next, and read the note 25 ms ago', { waitsSince: 0, hintSince: 40, hintAt: 40, readAt: 40 }, 65, false],
+  ['had waited for almost a second', { waitsSince: 0, hintSince: 40, hintAt: 999, readAt: 1_000 }, 1_025, false],
+  ['had waited for a second', { waitsSince: 0, hintSince: 40, hintAt: 1_000, readAt: 1_000 }, 1_024, true],
+  ['had waited for a second, 25 ms ago', { waitsSince: 0, hintSince: 40, hintAt: 1_000, readAt: 1_000 }, 1_025, false],
+  ['has a note that lasts for 5,258 ms', { waitsSince: 0, hintSince: 40, hintAt: 1e5, readAt: 1e5 }, 104_457, true],
   [
     'has such a note, and 800 ms of it are left',
-    { waitsSince: 0, noteSince: 40, noteAt: 1e5, readAt: 1e5 },
+    { waitsSince: 0, hintSince: 40, hintAt: 1e5, readAt: 1e5 },
     104_458,
     false,
   ],
   [
     'has waited for ten seconds, and has read',
-    { waitsSince: 9e4, noteSince: 9e4, noteAt: 1e5, readAt: 1e5 },
+    { waitsSince: 9e4, hintSince: 9e4, hintAt: 1e5, readAt: 1e5 },
     100_030,
     false,
   ],
-  ['is next, and does not know that it waits, just now', { noteSince: 40, noteAt: 1e5, readAt: 1e5 }, 100_024, true],
-  ['is next, and does not know that it waits', { noteSince: 40, noteAt: 1e5, readAt: 1e5 }, 100_025, false],
+  ['is next, and does not know that it waits, just now', { hintSince: 40, hintAt: 1e5, readAt: 1e5 }, 100_024, true],
+  ['is next, and does not know that it waits', { hintSince: 40, hintAt: 1e5, readAt: 1e5 }, 100_025, false],
 ])('without a look at the note, a process may ask or not: one that %s', (_, known, now, may) => {
   expect(mayAsk(use(known), now, 2)).toBe(may);
 });
 
 test('slow nodes let the next one look less often once it has waited for a second', () => {
-  const next = (noteAt: number): KeyUse => use({ waitsSince: 0, noteSince: 1, noteAt, readAt: noteAt });
+  const next = (hintAt: number): KeyUse => use({ waitsSince: 0, hintSince: 1, hintAt, readAt: hintAt });
   expect([mayAsk(next(999), 999 + 25, 200), mayAsk(next(1_000), 1_000 + 299, 200)]).toEqual([false, true]);
 });
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
-import { NextNote } from '../../../src/backends/quorum/next-note.ts';
 import { Node } from '../../../src/backends/quorum/node.ts';
-import { Precedence } from '../../../src/backends/quorum/precedence.ts';
+import { TurnHint } from '../../../src/backends/quorum/turn-hint.ts';
+import { TurnTaking } from '../../../src/backends/quorum/turn-taking.ts';
 import type { Hints } from '../../../src/core/contract/backend.ts';
 import { CallTimeouts } from '../../../src/core/engine/call-timeouts.ts';
 import { around } from '../../../src/testing/around.ts';
@@ -13,8 +13,8 @@ import { stepUntilEnd } from '../../../src/testing/limited.ts';
 export function noted(broken: Partial<Hints> = {}) {
   const clock = manualClock();
   const count = { reads: 0, writes: 0 };
-  const trusts = { ...{ clock, guarded: false, majority: 2, maxTtl: 300_000, drift: 0 }, all: [], identities: [] };
-  const context = { clock, timeouts: new CallTimeouts(clock), trusts };
+  const guards = { ...{ clock, guarded: false, majority: 2, maxTtl: 300_000, drift: 0 }, all: [], identities: [] };
+  const context = { clock, timeouts: new CallTimeouts(clock), guards };
   const nodes = [1, 2, 3].map((number) => {
     const engine = memory({ clock });
     const hints: Hints = {
@@ -31,17 +31,17 @@ export function noted(broken: Partial<Hints> = {}) {
     };
     return new Node(around(engine, { hints }), number, context);
   });
-  const note = new NextNote(nodes, 2);
+  const note = new TurnHint(nodes, 2);
   const during = <T>(work: Promise<T>): Promise<T> => stepUntilEnd(work, () => clock.advance(1));
-  const process = () => new Precedence(note, clock);
+  const process = () => new TurnTaking(note, clock);
   /** Looks at the note once more, as before each attempt. */
-  const look = async (...all: readonly Precedence[]): Promise<void> => {
+  const look = async (...all: readonly TurnTaking[]): Promise<void> => {
     const looking = Promise.all(all.map((each) => each.refresh('k')));
     await clock.advance(0);
     await during(looking);
   };
   /** A process that has waited for so long, and is next. */
-  const waiter = async (ms: number): Promise<Precedence> => {
+  const waiter = async (ms: number): Promise<TurnTaking> => {
     const own = process();
     own.noteRefusal('k');
     await clock.advance(ms);

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
-import { Link } from '../../../src/backends/quorum/link.ts';
-import { Releases } from '../../../src/backends/quorum/releases.ts';
+import { Link, Releases } from '../../../src/backends/quorum/link.ts';
 import { CallTimeouts } from '../../../src/core/engine/call-timeouts.ts';
 import { around } from '../../../src/testing/around.ts';
 import { manualClock } from '../../../src/testing/index.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PendingRenewals } from '../../../src/backends/quorum/pending-renewals.ts';
+import { PendingRenewals } from '../../../src/backends/quorum/node-claim.ts';
 import { SHARED } from '../../../src/core/contract/admission.ts';
 import { claim } from './nodes.ts';
 import { NO, outcomeOf, scripted, yes } from './scripted.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { separateTwins, Trust } from '../../../src/backends/quorum/trust.ts';
+import { RestartGuard, separateTwins } from '../../../src/backends/quorum/restart-guard.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 import { outcomeOf } from './scripted.ts';
@@ -14,34 +14,37 @@ function scene(servers: readonly Server[], { guarded = true, at = 0 } = {}) {
     background.push([ms, alone]);
     return after(ms, fn, alone);
   };
-  const trusts = {
+  const guards = {
     ...{ clock, guarded, majority: Math.floor(servers.length / 2) + 1, maxTtl: MAX, drift: 0 },
-    ...{ all: [] as Trust[], identities: [] },
+    ...{ all: [] as RestartGuard[], identities: [] },
   };
-  const all = servers.map(({ backend }, i) => new Trust(backend, `node ${i + 1}`, trusts)) as [Trust, ...Trust[]];
+  const all = servers.map(({ backend }, i) => new RestartGuard(backend, `node ${i + 1}`, guards)) as [
+    RestartGuard,
+    ...RestartGuard[],
+  ];
   const settled = () => clock.advance(0);
   const introduced = async (): Promise<void> => {
     await clock.advance(at);
-    await Promise.all(all.map((trust) => trust.ask()));
+    await Promise.all(all.map((guard) => guard.ask()));
   };
-  const known = async (trust: Trust, ttl = 4_000): Promise<void> => trust.confirmRun(ttl, clock.now());
-  const rests = async (trust: Trust): Promise<string | undefined> =>
+  const known = async (guard: RestartGuard, ttl = 4_000): Promise<void> => guard.confirmRun(ttl, clock.now());
+  const rests = async (guard: RestartGuard): Promise<string | undefined> =>
     /another .* ms/.exec(
       (
-        await known(trust).then(
-          () => doubtOf(trust),
+        await known(guard).then(
+          () => doubtOf(guard),
           (error: Error) => error,
         )
       )?.message ?? '',
     )?.[0];
-  const separate = (): Promise<void> => separateTwins(trusts);
+  const separate = (): Promise<void> => separateTwins(guards);
   return { clock, all, settled, introduced, known, rests, separate, background };
 }
 
 /** What a process that wants the vote of this node finds. */
-function doubtOf(trust: Trust): Error | undefined {
-  trust.review();
-  return trust.doubt;
+function doubtOf(guard: RestartGuard): Error | undefined {
+  guard.review();
+  return guard.doubt;
 }
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -214,7 +217,7 @@ test('a node that counts bears witness, also where its mark could not be written
   const { all, introduced, known, rests, clock, settled } = scene(servers);
   await introduced();
   servers[1].writing = (name) => (name === RUN ? reset() : Promise.resolve());
-  for (const trust of all) await known(trust);
+  for (const guard of all) await known(guard);
   await settled();
   await clock.advance(2_000);
   servers[0].restart({ id: 'new', age: 100 });
@@ -367,7 +370,7 @@ test('what was read of a run that is over is not believed of the next', async ()
 test('a node that is the server of another asks that one first whether it is still there', async () => {
   const servers = ['a', 'b', 'b'].map((id) => new Server({ id, age: 1_000 })) as [Server, Server, Server];
   const { all, separate, settled } = scene(servers);
-  for (const trust of all.slice(0, 2)) await trust.ask();
+  for (const guard of all.slice(0, 2)) await guard.ask();
   await expect(all[2]!.ask()).rejects.toMatchObject({ code: 'LOCK_INVALID' });
   await expect(separate(), 'as long as it is').rejects.toMatchObject({ code: 'LOCK_INVALID' });
   servers[1].run = { id: 'c', age: 1_000 };

@@ -16,7 +16,7 @@ import { type ClusterSite, sharedCluster } from './site.ts';
 
 /** The channels of mailboxes to which somebody listens at this node. */
 const channelsAt = async ({ port }: Server): Promise<string[]> =>
-  (await askRedis(port, 'PUBSUB SHARDCHANNELS')).split('\r\n').filter((line) => line.includes(':mail:3:'));
+  (await askRedis(port, 'PUBSUB SHARDCHANNELS')).split('\r\n').filter((line) => line.includes(':mail:'));
 
 /** The primaries as they are now: each test may have moved them. */
 async function primariesOf({ cluster }: ClusterSite): Promise<Server[]> {

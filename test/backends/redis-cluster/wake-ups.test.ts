@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { NodeRedisClusterLike } from '../../../src/backends/redis/cluster-clients.ts';
 import type { NodeRedisLike } from '../../../src/backends/redis/node-redis.ts';
-import type { NodeRedisClusterLike } from '../../../src/backends/redis/node-redis-cluster.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { createLocks, type Lease } from '../../../src/index.ts';
 import { around } from '../../../src/testing/around.ts';

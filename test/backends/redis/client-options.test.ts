@@ -90,7 +90,7 @@ describeOn('redis', 'redis, what the client is told', () => {
     const second = backend.attempt(wish('b'));
     await there('the lock is asked for while the pipeline has no answer', 'gathered:{b}');
     const note = backend.hints!.write('c', 'words', 10_000);
-    await there('a note is written meanwhile', 'gathered:{c}:note');
+    await there('a note is written meanwhile', 'gathered:{c}:hint');
     const fence = redisFence(client, 'd', { prefix: 'gathered' }).claim(1n);
     await there('a fence is claimed meanwhile', 'gathered:fence:d');
     await proxy.pass();

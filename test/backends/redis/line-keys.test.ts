@@ -29,7 +29,7 @@ describeOn('redis', 'the keys of a line of redis', () => {
   /** For how long each of the three is there yet, at the least, in hours. */
   async function lives(key: string): Promise<number> {
     const client = fleet.ioredis();
-    const keys = ['', ':line', ':claims'].map((end) => `holdfast:{${key}}${end}`);
+    const keys = ['', ':queue', ':claims'].map((end) => `holdfast:{${key}}${end}`);
     const left = await Promise.all(keys.map((each) => client.pttl(each)));
     return Math.min(...left) / HOUR;
   }
@@ -98,7 +98,7 @@ describeOn('redis', 'the keys of a line of redis', () => {
     const left = await backend.attempt({ ...first, queue: false });
     expect(left).toMatchObject({ granted: false });
     const client = fleet.ioredis();
-    expect(await client.zrange('holdfast:{leaves}:line', '0', '-1')).toEqual([holder.id, second.id]);
+    expect(await client.zrange('holdfast:{leaves}:queue', '0', '-1')).toEqual([holder.id, second.id]);
     expect((await client.hkeys('holdfast:{leaves}:claims')).sort()).toEqual([holder.id, second.id].sort());
   });
 
@@ -109,7 +109,7 @@ describeOn('redis', 'the keys of a line of redis', () => {
     const client = fleet.ioredis();
     await client.hdel('holdfast:{anew}:claims', lost.id, other.id);
     for (const claim of [narrow, lost]) await backend.release(claim);
-    expect(await client.zrange('holdfast:{anew}:line', '0', '-1')).not.toContain(other.id);
+    expect(await client.zrange('holdfast:{anew}:queue', '0', '-1')).not.toContain(other.id);
     for (let i = 0; i < 5; i++) granted(await backend.attempt(wish('anew', { queue: false }, permit(5))));
     expect((await backend.attempt(wish('anew', { queue: false }, permit(5)))).granted, 'a sixth of five').toBe(false);
   });

@@ -85,7 +85,7 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     const backend = await fleet.backend();
     const holders = [1, 2, 3].map(() => wish('place', {}, permit(3))) as [Claim, Claim, Claim];
     for (const claim of holders) granted(await backend.attempt(claim));
-    await fleet.ioredis().zrem('holdfast:{place}:line', holders[1].id);
+    await fleet.ioredis().zrem('holdfast:{place}:queue', holders[1].id);
     const freed: boolean[] = [];
     for (const claim of [holders[1], holders[0], holders[2]]) freed.push((await backend.release(claim)).freed);
     expect(freed).toEqual([false, true, true]);
@@ -120,13 +120,13 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     await client.eval(ATTEMPT.text, 1, lockOf('holdfast', 'nowhere'), ...asked);
     await backend.release(holder);
     expect((await backend.attempt(wish('nowhere', { queue: false }))).granted, 'another').toBe(false);
-    expect(Number(await client.zscore('holdfast:{nowhere}:line', waiter.id)), 'its place').toBeLessThan(0);
+    expect(Number(await client.zscore('holdfast:{nowhere}:queue', waiter.id)), 'its place').toBeLessThan(0);
   });
 
   test('whoever leaves, from the head or from behind, leaves no record and no place, and the last one no line', async () => {
     const backend = await fleet.backend();
     const client = fleet.ioredis();
-    const known = async () => [await client.hlen('holdfast:{all}:claims'), await client.zcard('holdfast:{all}:line')];
+    const known = async () => [await client.hlen('holdfast:{all}:claims'), await client.zcard('holdfast:{all}:queue')];
     for (const seats of [permit(1), permit(2), SHARED, EXCLUSIVE]) {
       const claims = Array.from({ length: 6 }, () => wish('all', {}, seats));
       for (const claim of claims) await backend.attempt(claim);

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { Mailbox } from '../../../src/backends/redis/mailbox.ts';
+import { Channel } from '../../../src/backends/redis/channel.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 
 /** A mailbox whose connection stands for so long each time, for ten seconds. */
 async function wakes(stands: number): Promise<number> {
   const clock = manualClock();
   let count = 0;
-  const mailbox = new Mailbox(
+  const channel = new Channel(
     {
-      channel: () => 'channel',
-      listen: (_channel, _heard, lost) => {
+      name: () => 'channel',
+      listen: (_name, _heard, lost) => {
         clock.after(stands, lost);
         return { ready: Promise.resolve(), hangUp() {} };
       },
@@ -19,9 +19,9 @@ async function wakes(stands: number): Promise<number> {
     },
     clock,
   );
-  await mailbox.listen();
+  await channel.listen();
   for (let i = 0; i < 1_000; i++) await clock.advance(10);
-  mailbox.close();
+  channel.close();
   return count;
 }
 

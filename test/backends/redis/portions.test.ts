@@ -121,7 +121,7 @@ describeOn('redis', 'redis and long lines: no script does more than a portion', 
     for (const attempt of await Promise.all(holders.map((claim) => backend.attempt(claim)))) granted(attempt);
     const lock = lockOf('holdfast', 'passed');
     const over = -(Date.now() - 1_000) * 1_000;
-    await client.zadd(`${lock}:line`, 'XX', ...holders.flatMap(({ id }) => [over, id]));
+    await client.zadd(`${lock}:queue`, 'XX', ...holders.flatMap(({ id }) => [over, id]));
     const asked = attemptArgs(permit(), '-', Date.now() + 60_000, 60_000);
     expect(await client.eval(ATTEMPT.text, 1, lock, ...asked)).toMatch(reply);
   });
@@ -172,7 +172,7 @@ describeOn('redis', 'redis and long lines: no script does more than a portion', 
     const lock = lockOf('holdfast', 'shown');
     const far = (Date.now() + 3_600_000) * 1_000;
     const scores = readers.flatMap(({ id }, i) => [-(far + (together ? Math.floor(i / together) : i)), id]);
-    await client.zadd(`${lock}:line`, 'XX', ...scores);
+    await client.zadd(`${lock}:queue`, 'XX', ...scores);
     const shown: string[] = [];
     for (let place = '', first = true; first || place !== ''; first = false) {
       const [, rest, ...rows] = (await client.eval(INSPECT.text, 1, lock, place)) as string[];

@@ -58,22 +58,6 @@ describeOn('redis', 'a renewal of a hold that is alone', () => {
     expect((await fleet.ioredis().get(lockOf('holdfast', 'longer')))?.split(' ')).toContain('90000');
   });
 
-  test('by a user who may not write a part of a text leaves the claim what it was, in one message', async () => {
-    await askRedis(server.port, 'ACL SETUSER older on >pw ~* &* +@all -setrange');
-    await using near = new Fleet(server.port, { username: 'older', password: 'pw' });
-    const backend = await near.backend();
-    const claim = wish('rights');
-    granted(await backend.attempt(claim));
-    const key = lockOf('holdfast', 'rights');
-    const words = async (): Promise<string | undefined> => (await fleet.ioredis().get(key))?.split(claim.id)[1];
-    const before = await words();
-    expect(before).toBeDefined();
-    expect(
-      await scriptsDuring(async () => expect(await backend.renew([claim])).toEqual([{ validFor: claim.ttl }])),
-    ).toBe(1);
-    expect(await words()).toBe(before);
-  });
-
   test('that the server refuses is unknown, and the others are renewed', async () => {
     const backend = await fleet.backend();
     const [kept, other] = [wish('kept'), wish('other')];

@@ -1,7 +1,7 @@
 import { Cluster, Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RedisClient, redis } from '../../../src/backends/redis/index.ts';
-import { EVICT, LEAVE, RELEASE } from '../../../src/backends/redis/scripts.generated.ts';
+import { EVICT, RELEASE, STORE } from '../../../src/backends/redis/scripts.generated.ts';
 import { createLocks, type Locks } from '../../../src/index.ts';
 import { HOST } from '../../kit/net.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
@@ -77,7 +77,7 @@ describeOn('redis', 'what ioredis sends again after its connection was lost', ()
       await using at = await open();
       const run = (key: string) => at.locks.memo(at.key(key), { keep: '1m', ttl: '20s' }).run(() => key);
       await run('first');
-      const cut = at.proxy.cutAfter(LEAVE.sha1);
+      const cut = at.proxy.cutAfter(STORE.sha1);
       expect(await run('second')).toMatchObject({ value: 'second', ran: true, kept: true });
       await cut;
     });
@@ -95,7 +95,7 @@ describeOn('redis', 'what ioredis sends again after its connection was lost', ()
       await cut;
       const key = at.key('forgotten');
       await at.locks.memo(key, { keep: '1m', ttl: '20s' }).run(() => 1);
-      cut = at.proxy.cutAfter(`${key}}:left`);
+      cut = at.proxy.cutAfter(`${key}}:value`);
       await expect(backend.values!.forget(key)).rejects.toThrow(/sent it again/);
       await cut;
       await backend.close();

@@ -56,11 +56,11 @@ class Line {
     if (kind === 'again') return void (await this.#backend.attempt(claim));
     if (kind === 'renew') return void (await this.#backend.renew([claim]));
     const [token] = (await this.#client.hget(`${this.#lock}:claims`, claim.id))!.split(' ');
-    const held = Number(await this.#client.zscore(`${this.#lock}:line`, claim.id)) < 0;
+    const held = Number(await this.#client.zscore(`${this.#lock}:queue`, claim.id)) < 0;
     this.#line = this.#line.filter((each) => each !== claim);
     if (kind === 'evict') expect(await this.#backend.evict!(this.#key, BigInt(token!)), kind).toBe(true);
     else if (kind === 'expiry' && held) {
-      await this.#client.zadd(`${this.#lock}:line`, 'XX', -1, claim.id);
+      await this.#client.zadd(`${this.#lock}:queue`, 'XX', -1, claim.id);
       await this.#backend.release(wish(this.#key));
     } else expect((await this.#backend.release(claim)).freed, kind).toBe(true);
   }
@@ -77,7 +77,7 @@ class Line {
 
   /** @param exactly all whom the rule admits hold, and not only some of them */
   async check(exactly: boolean): Promise<number> {
-    const holders = await this.#client.zrangebyscore(`${this.#lock}:line`, '-inf', '(0');
+    const holders = await this.#client.zrangebyscore(`${this.#lock}:queue`, '-inf', '(0');
     const held = this.#line.slice(0, holders.length);
     const first = new Set(held.map(({ id }) => id));
     expect(holders.filter((id) => !first.has(id)).length, 'holders who are not the first of the line').toBe(0);

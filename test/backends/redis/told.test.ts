@@ -47,7 +47,7 @@ describeOn('redis', 'what redis tells a waiter', () => {
     await expect(backend.attempt(wish('full'))).rejects.toThrow(/OOM/);
     await client.config('SET', 'maxmemory', '0');
     await expect.poll(() => told.size, { message: 'a portion is told' }).toBeGreaterThan(40);
-    const places = await client.zmscore(`${lockOf('holdfast', 'full')}:line`, ...readers.map(({ id }) => id));
+    const places = await client.zmscore(`${lockOf('holdfast', 'full')}:queue`, ...readers.map(({ id }) => id));
     const waiting = readers.filter((_, i) => Number(places[i]) > 0).map(({ id }) => id);
     expect(waiting.length).toBeGreaterThan(0);
     expect(

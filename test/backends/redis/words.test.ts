@@ -146,7 +146,7 @@ describeOn('redis', 'words that wake', () => {
   });
 
   test('what the server keeps of a key vanishes when nothing of it counts any more', async () => {
-    const lives = () => fleet.ioredis().pttl('holdfast:{vanishes}:left');
+    const lives = () => fleet.ioredis().pttl('holdfast:{vanishes}:value');
     const holder = wish('vanishes', { ttl: 30_000, accepts: { ...ANY, counts: 600_000 } });
     granted(await backend.attempt(holder));
     expect(await lives(), 'the attempts, ms').toBeCloseTo(630_000, -4);
@@ -159,8 +159,8 @@ describeOn('redis', 'words that wake', () => {
     ['of another format', ['set', '2 words of a later version'], /HOLDFAST the key holds something else/],
   ] as const)('words %s are refused, with no word of the script, and stay', async (kind, [write, text], says) => {
     const client = fleet.ioredis();
-    await client.call(write, `holdfast:{${kind}}:left`, text);
-    const stored = await client.dump(`holdfast:{${kind}}:left`);
+    await client.call(write, `holdfast:{${kind}}:value`, text);
+    const stored = await client.dump(`holdfast:{${kind}}:value`);
     const asks = backend.attempt(wish(kind, { accepts: ANY }));
     const error = await asks.then(
       () => undefined,
@@ -168,7 +168,7 @@ describeOn('redis', 'words that wake', () => {
     );
     expect(error).toMatchObject({ code: 'LOCK_UNAVAILABLE', message: expect.stringMatching(says) });
     expect(`${error}`).not.toMatch(/user_script/);
-    expect(await client.dump(`holdfast:{${kind}}:left`), 'the key').toBe(stored);
+    expect(await client.dump(`holdfast:{${kind}}:value`), 'the key').toBe(stored);
     expect(await backend.attempt(wish(kind)), 'a claim that asks for no words').toMatchObject({ granted: true });
   });
 

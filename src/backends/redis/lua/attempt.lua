@@ -1,8 +1,155 @@
+-- @part attempt
+-- `now` and `time` are the including script's.
+
+-- The last token of those that a lock's string tells of.
+local function last_of(value)
+  return value:sub($free.token) + value:sub($free.tokenCount) - 1
+end
+
+-- How many of `tokenCount` tokens from `first` on are behind the clock; one at the least.
+local function behind(first, tokenCount)
+  local passed = time - first + 1
+  return passed < 1 and '0001' or passed < tokenCount + 0 and $sole.tokenCount.format(passed) or tokenCount
+end
+
+-- Tokens for a new claim: the first, how many, and the last. They are the clock's last µs, as many as are asked for, or as
+-- there are since the last token given. So whatever is made of them, none is shown before its time, and a key that lost its
+-- data, of which nothing is known but the clock, begins above all of them.
+-- What a quorum proposes is taken as it is, ahead of the clock if need be (then it is one token). But where nothing is known,
+-- only if it is hardly behind the clock, so that servers whose clocks differ can agree on one number; an older one may be
+-- below what was forgotten.
+local function tokens(last, asked)
+  local tokenCount, first, proposed = asked:sub($asked.tokenCount), nil, nil
+  if asked:byte($asked.minToken.at) ~= 45 then proposed = asked:sub($asked.minToken) end -- 45: a dash
+  if proposed and (last or time - proposed < 1000000) then
+    first = proposed + 0
+  elseif not last then
+    return now, '0001', time
+  else
+    first, proposed = time - tokenCount + 1, nil
+  end
+  if last and first <= last then first, proposed = last + 1, nil end
+  local given = behind(first, tokenCount)
+  return proposed or $sole.token.format(first), given, first + given - 1
+end
+
+local function set_sole(lock, token, tokenCount, claim, keep)
+  if token > now then keep = keep + math.ceil((token + tokenCount - time) / 1000) end
+  redis.call('SET', lock, $sole{token, tokenCount, seen = now, words = claim}, 'PX', keep)
+  return token .. ' ' .. now .. ' ' .. tokenCount
+end
+
+-- Takes a lock that nobody holds. `value`: what the lock's key holds, if anything.
+local function take(lock, value, asked, keep)
+  local token, tokenCount = tokens(value and last_of(value), asked)
+  return set_sole(lock, token, tokenCount, asked:sub($asked.words), keep)
+end
+
+-- The attempt of a claim where somebody is there. Defined where the first such claim of a script is met.
+local function contention()
+  local rule = queue_rule()
+
+  local function refused(ahead, expiry)
+    return ('0 %s %d %d'):format(now, ahead, math.ceil((expiry - time) / 1000))
+  end
+
+  -- Tokens for a claim that is raised to what a quorum proposes, where that is more: the first, how many, and the last.
+  local function raised(token, tokenCount, asked)
+    local last = token + tokenCount - 1
+    if asked:byte($asked.minToken.at) == 45 or asked:sub($asked.minToken) <= token then return token, tokenCount, last end
+    local proposed = asked:sub($asked.minToken)
+    local given = behind(proposed, asked:sub($asked.tokenCount))
+    if proposed + given - 1 < last then given = $sole.tokenCount.format(last - proposed + 1) end
+    return proposed, given, proposed + given - 1
+  end
+
+  -- It is alone there itself, until `expiry`.
+  local function again(lock, value, expiry, asked, keep)
+    local id, units, capacity, ttl, channel, label = asked:match($asked[id, units, capacity, ttl, channel, label])
+    local token, tokenCount = raised(value:sub($sole.token), value:sub($sole.tokenCount), asked)
+    -- Never sooner than a renewal confirmed.
+    local left = math.max(ttl, math.ceil((expiry - time) / 1000))
+    return set_sole(lock, token, tokenCount, $claim{id, units, capacity, ttl = left, channel, label}, keep + left - ttl)
+  end
+
+  -- Its hold or its place in a queue as it stands, or a new one at the end.
+  local function enter(queue, id, units, capacity, ttl, asked, keep)
+    local waits = asked:sub($asked.queue) == '1'
+    local served = rule.settle(queue, id)
+    if queue.empty then return take(queue.lock, rule.free(queue), asked, keep) end
+    local record = redis.call('HGET', queue.claims, id)
+    local score = record and redis.call('ZSCORE', queue.key, id)
+    local token, tokenCount, final, held
+    if score then
+      token, tokenCount, held = record:sub($record.token), record:sub($record.tokenCount), tonumber(score) < 0
+      if held then
+        token, tokenCount, final = raised(token, tokenCount, asked)
+        queue.last = math.max(queue.last, final)
+      end
+    else
+      held = served and queue.taken + units <= math.min(queue.capacity, capacity)
+      token, tokenCount, final = tokens(queue.last, asked)
+    end
+    if held or waits then
+      local expiry = time + ttl * 1000
+      if held and score then expiry = math.max(expiry, -score) end -- never sooner than a renewal confirmed
+      queue.latest = math.max(queue.latest, expiry)
+      if held and not score then rule.take_units(queue, units, capacity, id, expiry) end
+      if id == queue.exclusive then queue.exclusive_until = expiry end
+      redis.call('HSET', queue.claims, id, $record{token, tokenCount, seen = now, words = asked:sub($asked.words)})
+      if held then
+        redis.call('ZADD', queue.key, -expiry, id)
+      elseif not score then
+        redis.call('ZADD', queue.key, token, id)
+      end
+      if not score then queue.last = final end
+    elseif score then
+      rule.remove(queue, id)
+      rule.settle(queue)
+    end
+    rule.save(queue)
+    if held then return token .. ' ' .. now .. ' ' .. tokenCount end
+    if queue.more then return '-2 ' .. now end
+    local ahead = redis.call('ZRANK', queue.key, id) or redis.call('ZCARD', queue.key)
+    return refused(ahead, queue.earliest or time)
+  end
+
+  return function(lock, value, sole_until, asked, keep)
+    local id, units, capacity, ttl = asked:match($asked[id, units, capacity, ttl])
+    units, capacity = tonumber(units), tonumber(capacity)
+    if sole_until then
+      local sole, taken, widest = value:match($sole[id, units, capacity])
+      if sole == id then return again(lock, value, sole_until, asked, keep) end
+      local fits = units + taken <= math.min(capacity, widest)
+      if not fits and asked:sub($asked.queue) == '0' then return refused(1, sole_until) end
+    end
+    return enter(rule.open(lock, value, now, keep - ttl), id, units, capacity, ttl, asked, keep)
+  end
+end
+
+local contend
+-- One attempt. `asked` and `keep` as ARGV of the script `attempt` has them.
+local function attempt(key, asked, keep)
+  if now > asked:sub($asked.notAfter) then return '-1 ' .. now end
+  local value, sole_until = redis.pcall('GET', key), nil
+  local kind = kind_of(value)
+  if kind == $sole then
+    local ttl = value:match($sole[ttl])
+    if not ttl then error(UNREADABLE, 0) end
+    sole_until = value:sub($sole.seen) + ttl * 1000
+    if sole_until <= time then kind = $free end
+  end
+  if kind == $free then return take(key, value, asked, keep) end
+  contend = contend or contention()
+  return contend(key, value, sole_until, asked, keep)
+end
+
+-- @script attempt
 -- Takes holds or, if asked to, takes or keeps places: any number of claims, each on its own. Repeating one is harmless and
 -- a sign of life.
 --   KEYS  per claim: lock; of a Cluster, then the others (see src/backends/redis/keys.ts)
 --   ARGV  per claim: what is asked (`asked` of src/backends/redis/layout.ts), ms to keep the key
---   ->    per claim, and of one claim by itself: an array costs the server one write more than the answer
+--   ->    per claim, and of one claim by itself:
 --         granted    "<token> <now> <tokenCount>"
 --         refused    "0 <now> <how many are ahead> <ms to the earliest expiry among the holders>"
 --         late       "-1 <now>"
@@ -11,16 +158,23 @@
 -- @include lock
 local now = clock()
 local time = tonumber(now)
--- @include take
--- @include free
--- @include line
--- @include contended
+-- @include queue
 -- @include attempt
-local count = #ARGV / 2
-if count == 1 then return safely(attempt, KEYS[1], ARGV[1], ARGV[2]) end
-local replies = {}
-for i = 1, count do
-  replies[i] = safely(attempt, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i])
-  if type(replies[i]) == 'table' then return replies[i] end
-end
-return replies
+return answer(attempt, 2)
+
+-- @script pass
+-- Gives up a hold or a place and, in the same step, lets the process's next claim stand in the queue. The release is never too
+-- late; the next claim may be.
+--   KEYS  lock; of a Cluster, then the others
+--   ARGV  what `release` takes, then what `attempt` takes for the next claim
+--   ->    the reply of `release` and that of `attempt`
+-- @include lock
+local now = clock()
+local time = tonumber(now)
+-- @include queue
+-- @include attempt
+-- @include release
+local freed = safely(release, KEYS[1], ARGV[1])
+if type(freed) == 'table' then return freed end
+local reply = safely(attempt, KEYS[1], ARGV[2], ARGV[3])
+return type(reply) == 'table' and reply or { freed, reply }

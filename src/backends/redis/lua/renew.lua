@@ -1,11 +1,11 @@
+-- @script renew
 -- Sets holds to expire their ttl from now. Never creates one, never revives one.
 --   KEYS  per hold: lock; of a Cluster, then the others
---   ARGV  per hold: "<id> <take> <of> <ttl> ", as its record has it unless its ttl was changed; "<ttl> <ms to keep the key>"
---   ->    per hold, and of one hold by itself: 1 renewed, 0 gone, "! <error>"; 2 where it stands in a line and enough of those were
+--   ARGV  per hold: "<id> <units> <capacity> <ttl> ", as its record has it unless its ttl was changed; "<ttl> <ms to keep the key>"
+--   ->    per hold, and of one hold by itself: 1 renewed, 0 gone, "! <error>"; 2 where it stands in a queue and enough of those were
 --         renewed by one script: it is to be asked for again
 -- @include lock
--- @include free
--- @include line
+-- @include queue
 local now = clock()
 local time = tonumber(now)
 
@@ -33,15 +33,17 @@ local function renew_sole(key, value, hold, asked)
   if token > now then vanishes = math.ceil((token + value:sub($sole.tokenCount)) / 1000) + asked.keep end
   -- First, since short of memory it is allowed, and what a script writes after it.
   redis.call('PEXPIREAT', key, vanishes)
-  -- Mostly nothing changes but its last sign of life. (A user with the rights of an older version may not do it so.)
-  if not claim and redis.pcall('SETRANGE', key, $sole.seen.offset, now) == #value then return 1 end
-  claim = claim or value:sub($sole.words)
-  redis.call('SET', key, $sole{token, tokenCount = value:sub($sole.tokenCount), seen = now, words = claim}, 'KEEPTTL')
+  -- Mostly nothing changes but its last sign of life.
+  if claim then
+    redis.call('SET', key, $sole{token, tokenCount = value:sub($sole.tokenCount), seen = now, words = claim}, 'KEEPTTL')
+  else
+    redis.call('SETRANGE', key, $sole.seen.offset, now)
+  end
   return 1
 end
 
--- A line is ten times as dear as a hold that is alone.
-local lines_left = 50
+-- A queue is ten times as dear as a hold that is alone.
+local queues_left = 50
 
 local function renew(key, hold, asked)
   local value = redis.pcall('GET', key)
@@ -49,26 +51,19 @@ local function renew(key, hold, asked)
   if kind == $free then return 0 end
   local wanted = terms[asked] or terms_of(asked)
   if kind == $sole then return renew_sole(key, value, hold, wanted) end
-  lines_left = lines_left - 1
-  if lines_left < 0 then return 2 end
+  queues_left = queues_left - 1
+  if queues_left < 0 then return 2 end
   local id = hold:match($hold[id])
-  local rule = line_rule()
-  local line = rule.open(key, value, now, wanted.keep - wanted.ttl)
-  local score = redis.call('ZSCORE', line.places, id)
-  if not score or -score <= line.time then return 0 end
+  local rule = queue_rule()
+  local queue = rule.open(key, value, now, wanted.keep - wanted.ttl)
+  local score = redis.call('ZSCORE', queue.key, id)
+  if not score or -score <= queue.time then return 0 end
   redis.call('PEXPIREAT', key, wanted.vanishes)
-  line.far = time + wanted.ttl * 1000
-  redis.call('ZADD', line.places, 'XX', -line.far, id)
-  if id == line.whole then line.whole_until = line.far end
-  rule.save(line)
+  queue.latest = time + wanted.ttl * 1000
+  redis.call('ZADD', queue.key, 'XX', -queue.latest, id)
+  if id == queue.exclusive then queue.exclusive_until = queue.latest end
+  rule.save(queue)
   return 1
 end
 
-local count = #ARGV / 2
-if count == 1 then return safely(renew, KEYS[1], ARGV[1], ARGV[2]) end
-local replies = {}
-for i = 1, count do
-  replies[i] = safely(renew, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i])
-  if type(replies[i]) == 'table' then return replies[i] end
-end
-return replies
+return answer(renew, 2)

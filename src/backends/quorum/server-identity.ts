@@ -5,7 +5,7 @@ import { invalid, isLockError } from '../../core/contract/errors.ts';
 export type RunName = string | Run | undefined;
 
 /** The run of the server behind one node. */
-export class Identity {
+export class ServerIdentity {
   run: Run | undefined;
   /** The latest time at which the run may have begun. */
   since = Number.NEGATIVE_INFINITY;
@@ -14,17 +14,17 @@ export class Identity {
   /** True if the backend cannot show whether its server restarted. */
   nameless: boolean;
   /** Another node with the same server. It is set only if this node never had a server of its own. */
-  twin: Identity | undefined;
+  twin: ServerIdentity | undefined;
   readonly #backend: Backend;
   readonly #title: string;
-  readonly #all: Identity[];
+  readonly #all: ServerIdentity[];
   /** The name that the backend gave last. */
   #lastName: RunName;
   /** The time at which the run was recognised. */
   #recognisedAt = 0;
 
   /** @param all the identities of the quorum; the new one is added to them */
-  constructor(backend: Backend, title: string, all: Identity[]) {
+  constructor(backend: Backend, title: string, all: ServerIdentity[]) {
     this.#backend = backend;
     this.#title = title;
     this.#all = all;

@@ -1,9 +1,10 @@
--- What every script knows of a lock. A lock without a line is one string, so that the common case is one read and one write. Its
+-- @part lock
+-- What every script knows of a lock. A lock without a queue is one string, so that the common case is one read and one write. Its
 -- places are those of src/backends/redis/layout.ts: `$sole.token` is where a claim that is alone has its token.
 -- Tokens are times, so that they grow even over a loss of the data. A key that nobody uses is remembered for a while
 -- (`remember`, ms), and until its last token is behind the clock.
 -- The two other keys of a lock are named after it and share its hash tag, so that a command names one key, not three.
--- Every call of a script defines its functions anew, at about a tenth of a microsecond each. So those of a line are defined where
+-- Every call of a script defines its functions again, at about a tenth of a microsecond each. So those of a queue are defined where
 -- one is met.
 
 -- The server's time, in digits.
@@ -14,13 +15,13 @@ end
 
 local UNREADABLE = 'HOLDFAST the key holds something else, or a format this version does not know'
 
--- Which of the three it is: free, sole, or a line. Raises what the server said instead of it, and what is not ours.
+-- Which of the three it is: free, sole, or a queue. Raises what the server said instead of it, and what is not ours.
 local function kind_of(value)
   if not value then return $free end
   if value.err then error(value.err, 0) end
   local kind = value:sub($free.kind)
-  if #value < $free.length or kind ~= $free and kind ~= $sole and kind ~= $line and kind ~= $held then error(UNREADABLE, 0) end
-  return kind == $held and $line or kind
+  if #value < $free.length or kind ~= $free and kind ~= $sole and kind ~= $queue and kind ~= $held then error(UNREADABLE, 0) end
+  return kind == $held and $queue or kind
 end
 
 -- One of several requests: what goes wrong is its own reply. The server raises text or a table. Since 7 its own `pcall` leaves the
@@ -38,4 +39,16 @@ local function safely(act, key, asked, keep)
   local at, _, code = text:find('(%u%u%u%u%u+) ')
   if of_server[code] then return { err = text:sub(at) } end
   return '! ' .. text
+end
+
+-- Answers the requests of one script, each of `width` arguments. The reply to a single one stands by itself: an array costs the
+-- server one write more than the answer.
+local function answer(act, width)
+  if #ARGV == width then return safely(act, KEYS[1], ARGV[1], ARGV[2]) end
+  local replies = {}
+  for i = 1, #ARGV / width do
+    replies[i] = safely(act, KEYS[i], ARGV[width * (i - 1) + 1], ARGV[width * i])
+    if type(replies[i]) == 'table' then return replies[i] end
+  end
+  return replies
 end

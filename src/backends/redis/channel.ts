@@ -1,21 +1,23 @@
 import type { Cancel, Clock } from '../../core/contract/clock.ts';
+import { withLimit } from '../../core/contract/promises.ts';
+import { slotOf } from './keys.ts';
 import type { Listening, Port } from './port.ts';
 
-/** The longest time that a connection may take to subscribe, ms. */
-const PATIENCE = 5_000;
-/** The pause after the first failed try, ms. Each later one is twice as long, up to the last, until a connection stands for that long. */
-const FIRST_PAUSE = 50;
-const LAST_PAUSE = 2_000;
+/** The longest time that a connection may take to subscribe. */
+const SUBSCRIBE_TIMEOUT_MS = 5_000;
+/** The pause after the first failed try. Each later one is twice as long, up to the last, until a connection stands for that long. */
+const MIN_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 2_000;
 
-/** What a mailbox needs of the engine around it. */
-export interface MailboxNeeds {
-  /** Gives a name for the channel: another one at each call, if names have to fit a server. */
-  channel(): string;
+/** The needs of a channel. */
+export interface ChannelNeeds {
+  /** Gives a name for it: another one at each call, if names have to fit a server. */
+  name(): string;
   /** Opens one more connection, which listens to that channel. */
   listen(channel: string, heard: (message: string) => void, lost: () => void): Listening;
   /** Calls back at each new connection of the client, where that can lead to another server. */
   onConnection?: Port['onConnection'];
-  /** Whether a claim waits for what this mailbox hears. */
+  /** Whether a claim waits for what is told here. */
   isWanted(): boolean;
   /** Gives every claim that waits here a turn to ask. */
   wakeAll(): void;
@@ -23,31 +25,31 @@ export interface MailboxNeeds {
 }
 
 /**
- * A channel on a connection of its own. It is opened when the first claim waits for its turn, and again if it is lost while a claim waits.
+ * A channel of messages on a connection of its own. It is opened when the first claim waits for its turn, and again if it is lost while a claim waits.
  * Each time all claims are woken once, since they missed the messages until then.
  */
-export class Mailbox {
-  readonly #needs: MailboxNeeds;
+export class Channel {
+  readonly #needs: ChannelNeeds;
   readonly #clock: Clock;
-  /** The name of its channel. After a loss it may be another one. */
-  channel: string;
-  /** Whether it hears the messages of that channel. */
+  /** After a loss it may be another one. */
+  name: string;
+  /** Whether its messages are heard. */
   isOpen = false;
   #listening: Listening | undefined;
   #opening: Promise<void> | undefined;
   #giveUp: ((reason: Error) => void) | undefined;
   #openedAt = 0;
-  #pause = FIRST_PAUSE;
+  #pause = MIN_PAUSE_MS;
   #cancelPause: Cancel | undefined;
   /** The try after the pause, if somebody asks for it in the meantime. */
   #next: PromiseWithResolvers<void> | undefined;
   #unlisten: (() => void) | undefined;
   #closed = false;
 
-  constructor(needs: MailboxNeeds, clock: Clock) {
+  constructor(needs: ChannelNeeds, clock: Clock) {
     this.#needs = needs;
     this.#clock = clock;
-    this.channel = needs.channel();
+    this.name = needs.name();
   }
 
   close(): void {
@@ -77,7 +79,7 @@ export class Mailbox {
 
   async #try(): Promise<void> {
     const attempt = this.#needs.listen(
-      this.channel,
+      this.name,
       (message) => this.#needs.deliver(message),
       () => this.#onLoss(attempt),
     );
@@ -85,7 +87,11 @@ export class Mailbox {
     let cancel: Cancel = () => {};
     const givenUp = new Promise<never>((_, reject) => {
       this.#giveUp = reject;
-      cancel = this.#clock.after(PATIENCE, () => reject(new Error(`not subscribed within ${PATIENCE} ms`)), true);
+      cancel = this.#clock.after(
+        SUBSCRIBE_TIMEOUT_MS,
+        () => reject(new Error(`not subscribed within ${SUBSCRIBE_TIMEOUT_MS} ms`)),
+        true,
+      );
     });
     try {
       await Promise.race([attempt.ready, givenUp]);
@@ -114,16 +120,16 @@ export class Mailbox {
     }
     this.isOpen = false;
     // A connection that is lost again and again, as by a proxy, must not wake all who wait each time at once.
-    if (this.#clock.now() - this.#openedAt >= LAST_PAUSE) this.#pause = FIRST_PAUSE;
+    if (this.#clock.now() - this.#openedAt >= MAX_PAUSE_MS) this.#pause = MIN_PAUSE_MS;
     listening.hangUp();
     this.#retryLater();
   }
 
   #retryLater(): void {
     if (this.#closed) return;
-    this.channel = this.#needs.channel();
+    this.name = this.#needs.name();
     const pause = this.#pause * (0.5 + this.#clock.random() / 2);
-    this.#pause = Math.min(this.#pause * 2, LAST_PAUSE);
+    this.#pause = Math.min(this.#pause * 2, MAX_PAUSE_MS);
     this.#cancelPause = this.#clock.after(
       pause,
       () => {
@@ -135,4 +141,63 @@ export class Mailbox {
       true,
     );
   }
+}
+
+/** The time in which a server has to deliver a message on the channel. */
+const PROOF_TIMEOUT_MS = 2_000;
+const PROBE = 'probe';
+/** This does the same as `send` of lua/queue.lua. The server answers with the number of its listeners. */
+const SEND = "return redis.call('SPUBLISH', ARGV[1], ARGV[2])";
+/** The replies of a server that does not know the command, or does not let this user call it. */
+const REFUSED =
+  /NOPERM|no permissions|unknown command|Unknown Redis command|ACL failure in script|can't run this command/i;
+
+/** Says that sharded messages cannot be used with this server, user or client. */
+export class Impossible extends Error {}
+
+/** Says so because a message did not come over a connection that stands. But it may be that this process stood still. */
+export class Unheard extends Impossible {}
+
+/**
+ * Listens to a sharded channel and sends itself a message there, as the scripts do. That shows whether the library hears it, and whether
+ * this user has the rights.
+ * @param key the key of a lock that the same server has
+ */
+export function shardedChannel(
+  port: Port,
+  channel: string,
+  key: string,
+  heard: (message: string) => void,
+  lost: () => void,
+  clock: Clock,
+): Listening {
+  const arrived = Promise.withResolvers<void>();
+  arrived.promise.catch(() => {}); // the connection may end when nobody waits for this
+  const end = (): void => arrived.reject(new Error('the listening connection was lost'));
+  const listening = port.listenAt!(
+    slotOf(channel),
+    channel,
+    (message) => (message === PROBE ? arrived.resolve() : heard(message)),
+    () => {
+      end();
+      lost();
+    },
+  );
+  const prove = async (): Promise<void> => {
+    await listening.ready;
+    const listeners = Number(await port.eval(SEND, [key], [channel, PROBE]));
+    if (listeners === 0) throw new Error('the server ended the subscription');
+    const unheard = (): Error => new Unheard('the client library does not hear them');
+    await withLimit(arrived.promise, PROOF_TIMEOUT_MS, unheard, clock);
+  };
+  const ready = prove().catch((error: Error) => {
+    throw REFUSED.test(error.message) ? new Impossible(error.message) : error;
+  });
+  return {
+    ready,
+    hangUp() {
+      end();
+      listening.hangUp();
+    },
+  };
 }

@@ -1,19 +1,19 @@
 import { mostOf } from '../../core/contract/extremes.ts';
 import type { Node } from './node.ts';
 
-/** The process that is next at a key, and how long it had waited when it wrote the note, ms. */
+/** The process that is next at a key, and how long it had waited when it wrote the hint, ms. */
 export interface NextProcess {
   readonly id: string;
   readonly waited: number;
 }
 
-/** The longest time a node may take to read or write a note, ms. */
-const WITHIN = 250;
+/** The longest time a node may take to read or write a hint. */
+const TIMEOUT_MS = 250;
 
-const noteName = (key: string): string => `\u0001quorum/next/${key}`;
+const hintName = (key: string): string => `\u0001quorum/next/${key}`;
 
-/** The note at the nodes that says which process is next at a key. It is only advice: no vote depends on it, and it soon expires. */
-export class NextNote {
+/** The hint at the nodes that says which process is next at a key. It is only advice: no vote depends on it, and it soon expires. */
+export class TurnHint {
   readonly #nodes: readonly Node[];
   readonly #majority: number;
   /** Counts the questions to one node, so that each is put to another node. */
@@ -34,7 +34,7 @@ export class NextNote {
         if (next !== 'open') resolve(next);
       };
       for (const node of this.#nodes) {
-        const asked = node.notes((notes) => notes.read(noteName(key)), WITHIN);
+        const asked = node.hints((hints) => hints.read(hintName(key)), TIMEOUT_MS);
         asked.then(receive, () => receive(undefined));
       }
     });
@@ -43,11 +43,11 @@ export class NextNote {
   /** True if one node says that this process is next. */
   async names(key: string, id: string): Promise<boolean> {
     const node = this.#nodes[this.#turn++ % this.#nodes.length]!;
-    const text = await node.notes((notes) => notes.read(noteName(key)), WITHIN).catch(() => undefined);
+    const text = await node.hints((hints) => hints.read(hintName(key)), TIMEOUT_MS).catch(() => undefined);
     return text !== undefined && parse(text)?.id === id;
   }
 
-  /** Writes the note in the background. If that fails, chance decides which process gets the key next. */
+  /** Writes the hint in the background. If that fails, chance decides which process gets the key next. */
   write(key: string, { id, waited }: NextProcess, ttl: number): void {
     this.#put(key, `${id} ${Math.round(waited)}`, ttl);
   }
@@ -58,11 +58,11 @@ export class NextNote {
 
   #put(key: string, text: string | undefined, ttl: number): void {
     for (const node of this.#nodes)
-      node.notes((notes) => notes.write(noteName(key), text, ttl), WITHIN).catch(() => {});
+      node.hints((hints) => hints.write(hintName(key), text, ttl), TIMEOUT_MS).catch(() => {});
   }
 }
 
-/** Parses a note. Returns undefined for a text of another version. */
+/** Parses a hint. Returns undefined for a text that is none. */
 function parse(text: string): NextProcess | undefined {
   const [, id, waited] = /^(\S+) (\d+)$/.exec(text) ?? [];
   return id === undefined ? undefined : { id, waited: Number(waited) };
@@ -77,7 +77,7 @@ export function nextBy(
   let most = 0;
   for (const each of found) {
     const same = found.filter((other) => other && other.id === each?.id);
-    // Some nodes may have an older note than others.
+    // Some nodes may have an older hint than others.
     if (same.length >= majority) return { id: each!.id, waited: mostOf(same.map((other) => other!.waited)) };
     most = Math.max(most, same.length);
   }

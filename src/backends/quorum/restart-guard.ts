@@ -1,65 +1,64 @@
 import type { Backend } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
-import { areNew, type NodeView, type QuorumBounds, restsUntil, seemNew } from './guard.ts';
-import { Identity, type RunName } from './identity.ts';
-import { Memory } from './memory.ts';
+import { areNew, excludedUntil, LeaseMemory, type NodeView, type QuorumBounds, seemNew } from './lease-memory.ts';
+import { type RunName, ServerIdentity } from './server-identity.ts';
 
 /** The first pause before a node that does not count is read again, and the longest pause, ms. */
 const SOON = 50;
 const LOOK = 500;
 
 /** The state that the nodes of one quorum share. */
-export interface Trusts extends QuorumBounds {
+export interface GuardContext extends QuorumBounds {
   readonly clock: Clock;
   /** If true, a node that restarted does not count for a while. */
   readonly guarded: boolean;
-  readonly all: Trust[];
-  readonly identities: Identity[];
+  readonly all: RestartGuard[];
+  readonly identities: ServerIdentity[];
 }
 
 /**
- * `unseen`: the notes of the node were not read since this run began. `resting`: they were read, and the votes of the node do not
- * count, because it may have forgotten earlier ones. `counting`: its votes count. A new run begins as `unseen`, or as `counting` if
+ * `unread`: the notes of the node were not read since this run began. `excluded`: they were read, and the votes of the node do not
+ * count, because it may have forgotten earlier ones. `counted`: its votes count. A new run begins as `unread`, or as `counted` if
  * nobody can tell whether the node restarted.
  */
-type State = 'unseen' | 'resting' | 'counting';
+type State = 'unread' | 'excluded' | 'counted';
 
 /** Decides whether the votes of one node count. */
-export class Trust {
-  readonly identity: Identity;
-  readonly #trusts: Trusts;
-  readonly #memory: Memory;
-  #state: State = 'unseen';
+export class RestartGuard {
+  readonly identity: ServerIdentity;
+  readonly #guards: GuardContext;
+  readonly #memory: LeaseMemory;
+  #state: State = 'unread';
   #view: NodeView | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
   #schedule = new ReadSchedule();
   /** The longest lease that an earlier run was asked to remember, ms. */
   #longestForgotten = 0;
 
-  constructor(backend: Backend, title: string, trusts: Trusts) {
-    this.#trusts = trusts;
-    this.identity = new Identity(backend, title, trusts.identities);
-    this.#memory = new Memory(backend, trusts.maxTtl);
-    trusts.all.push(this);
+  constructor(backend: Backend, title: string, guards: GuardContext) {
+    this.#guards = guards;
+    this.identity = new ServerIdentity(backend, title, guards.identities);
+    this.#memory = new LeaseMemory(backend, guards.maxTtl);
+    guards.all.push(this);
   }
 
   /** The reason why the votes of the node do not count now. */
   get doubt(): Error | undefined {
-    const rest = this.#rest(this.#trusts.clock.now());
-    return rest > 0 ? restError(rest, this.#mayBeNew) : undefined;
+    const rest = this.#rest(this.#guards.clock.now());
+    return rest > 0 ? exclusionError(rest, this.#mayBeNew) : undefined;
   }
 
   /** Ends the rest of the node when it is over, and reads the notes of the nodes again from time to time until then. */
   review(): void {
-    const now = this.#trusts.clock.now();
-    if (this.#state !== 'resting' || !this.#trusts.guarded) return;
-    if (this.#rest(now) <= 0) this.#countRestedNodes(now);
+    const now = this.#guards.clock.now();
+    if (this.#state !== 'excluded' || !this.#guards.guarded) return;
+    if (this.#rest(now) <= 0) this.#countNodesAgain(now);
     else if (this.#schedule.take(now)) void this.#readOthers(Number.POSITIVE_INFINITY);
   }
 
   /** Gives how long the node still rests, ms. */
   #rest(now: number): number {
-    return this.#state === 'resting' && this.#trusts.guarded ? this.#restsUntil(now) - now : 0;
+    return this.#state === 'excluded' && this.#guards.guarded ? this.#excludedUntil(now) - now : 0;
   }
 
   /** Asks the node for the run of its server. */
@@ -74,38 +73,39 @@ export class Trust {
    */
   confirmRun(ttl: number, now: number): void | Promise<void> {
     const answer = this.identity.ask();
-    if (this.identity.isSame(answer) && ((this.#view && this.#memory.remembers(ttl, now)) || !needsNotes(this.#trusts)))
+    if (this.identity.isSame(answer) && ((this.#view && this.#memory.remembers(ttl, now)) || !needsHints(this.#guards)))
       return;
     return this.#learnRun(answer, ttl);
   }
 
   /** Has the node remember a lease before it renews a claim to that lease. */
   remember(ttl: number): void | Promise<void> {
-    const { clock } = this.#trusts;
-    if (needsNotes(this.#trusts) && !this.#memory.remembers(ttl, clock.now()))
+    const { clock } = this.#guards;
+    if (needsHints(this.#guards) && !this.#memory.remembers(ttl, clock.now()))
       return this.#memory.noteLease(ttl, clock.now());
   }
 
   async #learnRun(answer: RunName | Promise<RunName>, ttl: number): Promise<void> {
     const name = await this.identity.nameFrom(answer);
-    const now = this.#trusts.clock.now();
+    const now = this.#guards.clock.now();
     if (name !== undefined && this.identity.recognise(name, now)) this.#restart();
-    if (!needsNotes(this.#trusts)) return;
+    if (!needsHints(this.#guards)) return;
     if (!this.#view) {
-      await this.#readNotes();
+      await this.#readHints();
       // A node that hangs must not delay the others: until it answers, it counts as a node that remembers nothing.
-      const moment = (done: () => void): unknown => this.#trusts.clock.after(LOOK / 2, done, true);
-      if (this.#view && this.#restsUntil(now) > now)
+      const moment = (done: () => void): unknown => this.#guards.clock.after(LOOK / 2, done, true);
+      if (this.#view && this.#excludedUntil(now) > now)
         await Promise.race([this.#readOthers(), new Promise<void>(moment)]);
     }
     if (ttl === 0 || this.#memory.remembers(ttl, now)) return;
     // A lease is written down only after the run is marked, and so only where votes count: a process that finds a lease where no run is
     // marked cannot tell a new quorum from one that lost its data.
-    if (this.#state === 'resting') {
-      const rest = this.#restsUntil(now) - now;
-      if (rest > 0) throw restError(rest, this.#mayBeNew);
-      await this.#countRestedNodes(now).get(this);
-      if (this.#state === 'resting') throw new Error('its vote does not count before one of a node that names its run');
+    if (this.#state === 'excluded') {
+      const rest = this.#excludedUntil(now) - now;
+      if (rest > 0) throw exclusionError(rest, this.#mayBeNew);
+      await this.#countNodesAgain(now).get(this);
+      if (this.#state === 'excluded')
+        throw new Error('its vote does not count before one of a node that names its run');
     } else if (!this.#view) throw new Error('restarted while it was asked');
     await this.#memory.noteLease(ttl, now);
     void this.#memory.mark(this.identity.run, undefined).catch(() => {}); // the mark has to last as long as the note of the lease
@@ -113,7 +113,7 @@ export class Trust {
 
   #restart(): void {
     const { run, restarted } = this.identity;
-    this.#state = run?.age === undefined && !restarted ? 'counting' : 'unseen';
+    this.#state = run?.age === undefined && !restarted ? 'counted' : 'unread';
     this.#view = undefined;
     this.#schedule = new ReadSchedule();
     this.#longestForgotten = Math.max(this.#longestForgotten, this.#memory.forget());
@@ -123,24 +123,24 @@ export class Trust {
    * Lets all nodes whose rest is over count at once: after the mark of one alone, the others would not look new any more.
    * @returns a promise for each of these nodes, which resolves when the node is marked
    */
-  #countRestedNodes(now: number): ReadonlyMap<Trust, Promise<void>> {
-    const { all, identities, majority } = this.#trusts;
-    const free = all.filter((each) => each.#state === 'resting' && each.#restsUntil(now) <= now);
-    const votes = all.filter((each) => each.identity.nameless || each.#state === 'counting' || free.includes(each));
+  #countNodesAgain(now: number): ReadonlyMap<RestartGuard, Promise<void>> {
+    const { all, identities, majority } = this.#guards;
+    const free = all.filter((each) => each.#state === 'excluded' && each.#excludedUntil(now) <= now);
+    const votes = all.filter((each) => each.identity.nameless || each.#state === 'counted' || free.includes(each));
     if (areTooFew(votes, majority)) return new Map();
     const born = areNew(this.#views()) ? identities.flatMap(({ run }) => run?.id ?? []) : undefined;
     return new Map(free.map((each) => [each, each.#count(born)]));
   }
 
   async #count(born: readonly string[] | undefined): Promise<void> {
-    this.#state = 'counting';
+    this.#state = 'counted';
     this.#view = { ...this.#view!, marked: this.#view!.run };
     // If the mark fails, the votes of the node count all the same, and a later process only waits as long as this one did.
     await this.#memory.mark(this.identity.run, born).catch(() => {});
   }
 
-  #restsUntil(now: number): number {
-    return restsUntil(this.#view!, this.#views(), now, this.#trusts);
+  #excludedUntil(now: number): number {
+    return excludedUntil(this.#view!, this.#views(), now, this.#guards);
   }
 
   get #mayBeNew(): boolean {
@@ -149,57 +149,57 @@ export class Trust {
 
   /** Gives the latest view of each node; undefined for a node that was not read since this run began. */
   #views(): (NodeView | undefined)[] {
-    const isOfNow = (each: Trust): boolean => each === this || each.#readAt >= this.identity.since;
-    return this.#trusts.all.map((each) => (isOfNow(each) ? each.#view : undefined));
+    const isOfNow = (each: RestartGuard): boolean => each === this || each.#readAt >= this.identity.since;
+    return this.#guards.all.map((each) => (isOfNow(each) ? each.#view : undefined));
   }
 
   /** Reads the notes of all nodes that were not read since `since`. */
   async #readOthers(since = this.identity.since): Promise<void> {
-    await Promise.all(this.#trusts.all.map((each) => each.#readAt < since && each.#readNotes().catch(() => {})));
+    await Promise.all(this.#guards.all.map((each) => each.#readAt < since && each.#readHints().catch(() => {})));
   }
 
-  async #readNotes(): Promise<void> {
-    const [{ identity }, now] = [this, this.#trusts.clock.now()];
+  async #readHints(): Promise<void> {
+    const [{ identity }, now] = [this, this.#guards.clock.now()];
     if (!identity.run && !identity.nameless) return; // the node is read after it has named its run
     const run = identity.run ?? { id: '' };
-    let found = await this.#memory.readNotes(run);
+    let found = await this.#memory.readHints(run);
     if (found.remembers && found.longest === 0 && this.#longestForgotten > 0) {
       // The node came back empty. If all other nodes were empty too, a later process would take it for new.
       await this.#memory.noteLease(this.#longestForgotten, now);
       found = { ...found, longest: this.#longestForgotten };
     }
     if (run.id !== (identity.run?.id ?? '')) return;
-    const marked = identity.run && this.#state !== 'counting' ? found.marked : run.id;
+    const marked = identity.run && this.#state !== 'counted' ? found.marked : run.id;
     this.#view = { run: run.id, since: identity.since, restarted: identity.restarted, ...found, marked };
-    if (this.#state === 'unseen') this.#state = 'resting';
+    if (this.#state === 'unread') this.#state = 'excluded';
     this.#readAt = now;
   }
 }
 
 /** True if a node was found to be the same server as another one. */
-export const isTwin = ({ identity }: Trust): boolean => identity.twin !== undefined;
+export const isTwin = ({ identity }: RestartGuard): boolean => identity.twin !== undefined;
 
 /**
  * Asks each twin again whether it is still the same server as another node: a client may have reached the wrong server for a moment.
  * @throws LockError `LOCK_INVALID` if it is
  */
-export async function separateTwins({ all }: Trusts): Promise<void> {
-  const separate = async (trust: Trust): Promise<void> => {
-    const twin = all.find(({ identity }) => identity === trust.identity.twin);
+export async function separateTwins({ all }: GuardContext): Promise<void> {
+  const separate = async (guard: RestartGuard): Promise<void> => {
+    const twin = all.find(({ identity }) => identity === guard.identity.twin);
     await twin?.ask().catch(() => {}); // the twin may be the node that reached the wrong server
-    await trust.ask();
+    await guard.ask();
   };
   await Promise.all(all.filter(isTwin).map(separate));
 }
 
 /** Notes protect against nodes that restart. If no node can show a restart, no process needs the notes. */
-const needsNotes = ({ guarded, identities }: Trusts): boolean =>
+const needsHints = ({ guarded, identities }: GuardContext): boolean =>
   guarded && identities.some(({ nameless }) => !nameless);
 
 /**
  * True if only nodes that name no run would vote, and they are no majority: their notes would only make the other nodes wait.
  */
-function areTooFew(votes: readonly Trust[], majority: number): boolean {
+function areTooFew(votes: readonly RestartGuard[], majority: number): boolean {
   return votes.length < majority && votes.every(({ identity }) => identity.nameless);
 }
 
@@ -217,7 +217,7 @@ class ReadSchedule {
   }
 }
 
-function restError(rest: number, mayBeNew: boolean): Error {
+function exclusionError(rest: number, mayBeNew: boolean): Error {
   const why = mayBeNew
     ? 'is new, or has lost its data: which one is known when every node has answered once. Until then it does not count,'
     : 'restarted: what it granted before may be forgotten, so it does not count';

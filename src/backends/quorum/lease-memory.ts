@@ -1,0 +1,166 @@
+import type { Backend, Hints, Run } from '../../core/contract/backend.ts';
+import { isLockError } from '../../core/contract/errors.ts';
+import { mostOf } from '../../core/contract/extremes.ts';
+
+/** What a node showed when it was last read. Times are ms by the clock of this process. */
+export interface NodeView {
+  /** The run of the server; '' if the node names none, and then it always counts. */
+  readonly run: string;
+  /** The latest time at which this run may have begun. */
+  readonly since: number;
+  /** True if the node can keep notes. A note that it does not have was never written, or the node lost its data. */
+  readonly remembers: boolean;
+  /** The last run of this node whose votes are known to have counted. */
+  readonly marked: string | undefined;
+  /** The runs of all nodes when the quorum was new, as noted at that time. The votes of those runs count. */
+  readonly born: readonly string[];
+  /** True if the marked run lost no acknowledged write, and this run started from its data. */
+  readonly kept: boolean;
+  /** The longest lease that the node remembers, ms; 0 if it remembers none. */
+  readonly longest: number;
+  /** True if this process has seen an earlier run of this node. */
+  readonly restarted: boolean;
+}
+
+/** The settings that all nodes share. */
+export interface QuorumBounds {
+  readonly majority: number;
+  /** The longest lease there may be, ms. */
+  readonly maxTtl: number;
+  readonly drift: number;
+}
+
+/**
+ * Gives the time until which a node does not count. A restarted node may have forgotten its votes, so it waits for the longest lease that
+ * it may have voted for. The other nodes remember that lease: before a process counts a vote, it has the node write down the lease, so at
+ * least one node of every majority knows it. If too few nodes remember, the lease may have been `maxTtl`. If all nodes were asked and none
+ * remembers a lease, the nodes are new, and no vote was ever given.
+ */
+export function excludedUntil(
+  node: NodeView,
+  all: readonly (NodeView | undefined)[],
+  now: number,
+  { majority, maxTtl, drift }: QuorumBounds,
+): number {
+  if (node.marked === node.run || node.kept) return Number.NEGATIVE_INFINITY;
+  if (all.some((each) => each?.born.includes(node.run))) return Number.NEGATIVE_INFINITY;
+  const rest = (lease: number): number => lease * (1 + drift) + 2;
+  const known = all.filter((each) => each !== undefined);
+  if (areNew(all) && !node.restarted) return Number.NEGATIVE_INFINITY;
+  // A node that names no run always counts, so its notes count as well.
+  const witnesses = known.filter(
+    ({ run, remembers, marked, since }) =>
+      remembers && (run === '' || marked !== undefined || since + rest(maxTtl) <= now),
+  );
+  const enough = witnesses.length >= all.length - majority + 1;
+  return node.since + rest(enough ? mostOf(known.map(({ longest }) => longest)) : maxTtl);
+}
+
+/** True if all nodes were asked and none remembers a lease: no vote was ever given. */
+export function areNew(all: readonly (NodeView | undefined)[]): boolean {
+  return all.every((each) => each && each.longest === 0 && (each.run === '' || each.marked === undefined));
+}
+
+/** True if all nodes asked so far are new. It is certain that no vote was ever given only after all nodes were asked. */
+export function seemNew(all: readonly (NodeView | undefined)[]): boolean {
+  return areNew(all.filter((each) => each !== undefined));
+}
+
+/** How long a note is kept after its lease is over, and how often a note that is in use is written again. ms. */
+const DAY = 86_400_000;
+const AGAIN = DAY / 4;
+const RUN = '\u0001quorum/run';
+const BORN = '\u0001quorum/born';
+const DURABLE = ' durable';
+
+/** A lease is rounded up to one of these: 1, 2, 3, 5, 10, 20 … s. Each has a note of its own, so that no write undoes another. */
+export function leaseClasses(maxTtl: number): number[] {
+  const found: number[] = [];
+  for (let decade = 1_000; decade < maxTtl; decade *= 10)
+    for (const step of [1, 2, 3, 5]) if (step * decade < maxTtl) found.push(step * decade);
+  return [...found, maxTtl];
+}
+
+/** The part of a node view that comes from its notes. See guard.ts. */
+type NodeHints = Pick<NodeView, 'remembers' | 'marked' | 'born' | 'kept' | 'longest'>;
+
+/** The notes in which a node remembers facts about the quorum. The node keeps them beside its locks. */
+export class LeaseMemory {
+  readonly #backend: Backend;
+  readonly #maxTtl: number;
+  /** The longest lease that this process has noted at this run, ms, and the time until which it need not note it again. */
+  #longestNoted = 0;
+  #until = Number.NEGATIVE_INFINITY;
+
+  constructor(backend: Backend, maxTtl: number) {
+    this.#backend = backend;
+    this.#maxTtl = maxTtl;
+  }
+
+  get #hints(): Hints | undefined {
+    return this.#backend.hints;
+  }
+
+  /** True if the node is known to remember a lease of `ttl`. */
+  remembers(ttl: number, now: number): boolean {
+    return !this.#hints || (ttl <= this.#longestNoted && now < this.#until);
+  }
+
+  /** Resolves when the node remembers the lease. If the user has no right to write, no process relies on the note. */
+  async noteLease(ttl: number, now: number): Promise<void> {
+    const lease = leaseClasses(this.#maxTtl).find((each) => each >= ttl) ?? this.#maxTtl;
+    await ifAllowed(() => this.#hints!.write(leaseHint(lease), '1', DAY + this.#maxTtl));
+    if (now >= this.#until) this.#until = now + AGAIN;
+    this.#longestNoted = Math.max(this.#longestNoted, lease);
+  }
+
+  /** Forgets what this process has noted, since a new run may have lost it. Returns the longest lease noted, ms. */
+  forget(): number {
+    const noted = this.#longestNoted;
+    this.#longestNoted = 0;
+    this.#until = Number.NEGATIVE_INFINITY;
+    return noted;
+  }
+
+  /** Reads the notes of the node. */
+  async readHints(run: Run): Promise<NodeHints> {
+    const found = await this.#read(run);
+    // A lease is written down after the mark of its run. One without the other was read while another process wrote them.
+    return found.longest > 0 && found.marked === undefined ? this.#read(run) : found;
+  }
+
+  async #read(run: Run): Promise<NodeHints> {
+    const read = (name: string): Promise<string | undefined> => this.#hints!.read(name);
+    const leases = leaseClasses(this.#maxTtl);
+    const found = this.#hints && (await ifAllowed(() => Promise.all([RUN, BORN, ...leases.map(leaseHint)].map(read))));
+    if (!found) return { remembers: false, marked: undefined, born: [], kept: false, longest: 0 };
+    const [mark, born, ...noted] = found;
+    const longest = leases.findLast((_, i) => noted[i] !== undefined) ?? 0;
+    const kept = mark?.endsWith(DURABLE) === true && run.durable === true;
+    return { remembers: true, marked: mark?.replace(DURABLE, ''), born: born?.split('\n') ?? [], kept, longest };
+  }
+
+  /**
+   * Notes at the node that the votes of this run count, because all that an earlier run may have forgotten has expired.
+   * @param run undefined if the node names no run: its votes always count
+   * @param born the runs of all nodes if they are new. If this process ends before it marked all of them, one marked node is enough
+   */
+  async mark(run: Run | undefined, born: readonly string[] | undefined): Promise<void> {
+    if (born) await ifAllowed(() => this.#hints?.write(BORN, born.join('\n'), DAY + this.#maxTtl));
+    if (!run) return;
+    const mark = run.durable ? run.id + DURABLE : run.id;
+    await ifAllowed(() => this.#hints?.write(RUN, mark, DAY + this.#maxTtl));
+  }
+}
+
+const leaseHint = (lease: number): string => `\u0001quorum/lease/${lease}`;
+
+/** Resolves to undefined if the user has no right to make the call. */
+async function ifAllowed<T>(ask: () => Promise<T> | undefined): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isLockError(error)) throw error;
+    return undefined;
+  }
+}

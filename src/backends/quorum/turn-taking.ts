@@ -1,0 +1,241 @@
+import type { Clock } from '../../core/contract/clock.ts';
+import { RecentKeys } from '../../core/contract/recent-keys.ts';
+import type { NextProcess, TurnHint } from './turn-hint.ts';
+
+/**
+ * After this wait a process asks to be next: before that, chance serves it sooner. It is given in ms, and in round
+ * trips to the nodes: the hint takes several of these, and during them no process asks.
+ */
+const MIN_PATIENCE_MS = 20;
+const PATIENCE_ROUND_TRIPS = 16;
+/** How often a process reads the hint, ms, if it is next itself or gets the key again and again. */
+const READ_EVERY_MS = 25;
+/** How often the next holder renews its hint, and how much longer than that the hint lasts, ms. */
+const RENEW_AFTER_MS = 80;
+const LASTS_MS = 170;
+/**
+ * A long wait makes the hint last longer: by this share of the wait, and by at most this time, ms. A dead next holder delays the others by
+ * as much.
+ */
+const LONGER_SHARE = 0.05;
+const MAX_LONGER_MS = 5_000;
+/** After this wait a process spares the nodes: it asks one node whether the hint is as before, and only when that may matter, ms. */
+const LONG_WAIT_MS = 1_000;
+/**
+ * The longest pause of the next holder between two attempts, and some time for the nodes to answer, ms. Its hint lasts longer than that.
+ */
+const MAX_PAUSE_MS = 800;
+/** The longest time for which a process behind the next holder does not look at the hint, ms. */
+const MAX_REST_MS = 2_000;
+
+/** A process that asks again within this time after its release may keep the others out, ms. Their pauses are as long. */
+const AGAIN_MS = 500;
+/** After this time another process has seen the hint, and has written its own if it has waited longer, ms. */
+const SETTLES_MS = 5;
+/** A process that has not asked for this long no longer waits, ms: the pauses of a waiter are shorter. */
+const GONE_MS = 2_000;
+
+/** What a process knows of its use of a key. */
+export interface KeyUse {
+  /** The time since which this process has been refused; undefined if it was granted since. */
+  waitsSince: number | undefined;
+  /** The time of the last refusal. */
+  refusedAt: number;
+  /** The time of the last release by this process. */
+  releasedAt: number;
+  /** True if other processes may wait: this process was refused before its grant, or asked again just after its release. */
+  contended: boolean;
+  /** The time of the last read of the hint, and the read that is under way. */
+  readAt: number;
+  reading: Promise<void> | undefined;
+  /** The time of the first and of the latest hint in which this process names itself. */
+  hintSince: number | undefined;
+  hintAt: number;
+  /** The other process that is next, and the earliest time at which its hint can have been written. */
+  next: (NextProcess & { readonly writtenAt: number }) | undefined;
+}
+
+/** Gives how long a process waits before it asks to be next, ms. */
+export const patienceOf = (roundTrip: number): number => Math.max(MIN_PATIENCE_MS, PATIENCE_ROUND_TRIPS * roundTrip);
+
+/** Gives how long a hint lasts, ms. */
+export const lifeOf = (waited: number, roundTrip: number): number =>
+  RENEW_AFTER_MS + LASTS_MS + 4 * roundTrip + Math.min(MAX_LONGER_MS, waited * LONGER_SHARE);
+
+/** True if a process may ask without a look at the hint: no long waiter is known, or it is next itself and its hint lasts. */
+export function mayAsk(
+  { next, waitsSince, hintSince, readAt, hintAt }: KeyUse,
+  now: number,
+  roundTrip: number,
+): boolean {
+  if (next) return false;
+  if (hintSince === undefined) return waitsSince === undefined || now - waitsSince < patienceOf(roundTrip);
+  const waited = hintAt - (waitsSince ?? hintAt);
+  return (
+    now - readAt <
+    (waited < LONG_WAIT_MS ? READ_EVERY_MS : Math.max(READ_EVERY_MS, lifeOf(waited, roundTrip) - MAX_PAUSE_MS))
+  );
+}
+
+/** True if this process has waited for so long that it spares the nodes. */
+export const waitsLong = ({ waitsSince = Number.POSITIVE_INFINITY }: KeyUse, now: number): boolean =>
+  now - waitsSince >= LONG_WAIT_MS;
+
+/** True if another process is next, and this one has waited for so long that it need not know at once when that changes. */
+export function mayRest(use: KeyUse, now: number): boolean {
+  const { next, waitsSince = now, readAt } = use;
+  return (
+    next !== undefined && waitsLong(use, now) && now - readAt < Math.min(MAX_REST_MS, (now - waitsSince) * LONGER_SHARE)
+  );
+}
+
+/**
+ * Decides which process goes first at a key that several processes ask for without pause. A quorum has no line, and a process that
+ * asks again as soon as it releases leaves no gap for the others. So the process that has waited longest writes a hint that it is
+ * next. The others do not ask until it got the key, or the hint has expired.
+ */
+export class TurnTaking {
+  readonly #hint: TurnHint;
+  readonly #clock: Clock;
+  readonly #id: string;
+  readonly #uses = new RecentKeys<KeyUse>();
+  /** How long the nodes take to answer, ms. It is a moving average. */
+  #roundTrip = 0;
+
+  constructor(note: TurnHint, clock: Clock) {
+    this.#hint = note;
+    this.#clock = clock;
+    this.#id = clock.id().slice(0, 16);
+  }
+
+  /** True if another process goes first, as far as is known since the last `refresh`. */
+  yields(key: string): boolean {
+    return this.#uses.get(key)?.next !== undefined;
+  }
+
+  /** Reads the hint if this process has waited for long, or if another process was first when the hint was last read. */
+  async refresh(key: string): Promise<void> {
+    const use = this.#uses.get(key);
+    await use?.reading;
+    if (!use) return;
+    if (this.#clock.now() - use.refusedAt >= GONE_MS) use.waitsSince = use.hintSince = undefined;
+    const now = this.#clock.now();
+    if (mayAsk(use, now, this.#roundTrip) || mayRest(use, now)) return;
+    use.waitsSince ??= now;
+    const { hintSince } = use;
+    await this.#readHint(key, use);
+    if (!use.next && use.hintSince !== hintSince) {
+      // This process has just written its hint, and another process that has waited longer may have done the same.
+      await new Promise<void>((resolve) => this.#clock.after(SETTLES_MS, resolve));
+      await this.#readHint(key, use);
+    }
+  }
+
+  /** True if this process is next, as far as it knows. */
+  isNext(key: string): boolean {
+    return this.#uses.get(key)?.hintSince !== undefined;
+  }
+
+  /** True if this process is next, and has waited for so long that few nodes have to refuse it. */
+  sparesNodes(key: string): boolean {
+    const use = this.#uses.get(key);
+    return use?.hintSince !== undefined && waitsLong(use, this.#clock.now());
+  }
+
+  /** @param took ms until the nodes had answered; undefined if they were not asked */
+  noteRefusal(key: string, took?: number): void {
+    if (took !== undefined) this.#roundTrip = this.#roundTrip === 0 ? took : 0.8 * this.#roundTrip + 0.2 * took;
+    const use = this.#use(key);
+    use.refusedAt = this.#clock.now();
+    use.waitsSince ??= use.refusedAt;
+  }
+
+  noteGrant(key: string): void {
+    const use = this.#uses.get(key);
+    if (!use) return;
+    use.contended = use.waitsSince !== undefined || this.#clock.now() - use.releasedAt < AGAIN_MS;
+    this.#waitsNoMore(key, use);
+  }
+
+  /** Call it when a claim of this process gave up. If another one waits here, its wait counts from now. */
+  noteGivenUp(key: string): void {
+    const use = this.#uses.get(key);
+    if (use) this.#waitsNoMore(key, use);
+  }
+
+  #waitsNoMore(key: string, use: KeyUse): void {
+    use.waitsSince = undefined;
+    if (use.hintSince === undefined) return;
+    use.hintSince = undefined;
+    this.#hint.forget(key);
+  }
+
+  /** Call it at a release of the key. It may read the hint, so that the next attempt knows which process goes first. */
+  noteRelease(key: string): void {
+    const use = this.#use(key);
+    const now = this.#clock.now();
+    use.releasedAt = now;
+    if (use.contended && now - use.readAt >= READ_EVERY_MS) void this.#readHint(key, use);
+  }
+
+  #readHint(key: string, use: KeyUse): Promise<void> {
+    use.reading ??= this.#readNow(key, use).finally(() => {
+      use.reading = undefined;
+    });
+    return use.reading;
+  }
+
+  async #readNow(key: string, use: KeyUse): Promise<void> {
+    const before = use.readAt;
+    use.readAt = this.#clock.now();
+    const found = await this.#find(key, use);
+    const now = this.#clock.now();
+    const waited = use.waitsSince === undefined ? 0 : now - use.waitsSince;
+    use.next = this.#otherNext(use, found, before, now);
+    if (use.next && use.next.waited + now - use.next.writtenAt > waited) use.hintSince = undefined;
+    else {
+      use.next = undefined;
+      if (waited >= patienceOf(this.#roundTrip) && (use.hintSince === undefined || now - use.hintAt >= RENEW_AFTER_MS))
+        this.#writeHint(key, use, waited, now);
+    }
+  }
+
+  /** Reads the hint. After a long wait one node is enough, if it names the process that was next before. */
+  async #find(key: string, use: KeyUse): Promise<NextProcess | undefined> {
+    const before = use.next ?? (use.hintSince === undefined ? undefined : { id: this.#id, waited: 0 });
+    const isEnough = before && waitsLong(use, this.#clock.now()) && (await this.#hint.names(key, before.id));
+    return isEnough ? before : this.#hint.read(key);
+  }
+
+  #writeHint(key: string, use: KeyUse, waited: number, now: number): void {
+    use.hintSince ??= now;
+    use.hintAt = now;
+    this.#hint.write(key, { id: this.#id, waited }, lifeOf(waited, this.#roundTrip));
+  }
+
+  /**
+   * Keeps the first sight of an unchanged hint: the next holder goes on waiting, and writes its wait only now and then. A new hint may have
+   * been written right after the last look. Otherwise processes that began together would write over each other's hints for ever, and each
+   * of them would be next.
+   */
+  #otherNext({ next }: KeyUse, found: NextProcess | undefined, before: number, now: number): KeyUse['next'] {
+    if (!found || found.id === this.#id) return undefined;
+    if (next?.id === found.id && next.waited === found.waited) return next;
+    return { ...found, writtenAt: Math.max(before, now - lifeOf(found.waited, this.#roundTrip)) };
+  }
+
+  #use(key: string): KeyUse {
+    const known = this.#uses.get(key);
+    const use: KeyUse = known ?? {
+      ...{
+        waitsSince: undefined,
+        refusedAt: Number.NEGATIVE_INFINITY,
+        releasedAt: Number.NEGATIVE_INFINITY,
+        contended: false,
+      },
+      ...{ readAt: Number.NEGATIVE_INFINITY, reading: undefined, hintSince: undefined, hintAt: 0, next: undefined },
+    };
+    this.#uses.set(key, use);
+    return use;
+  }
+}

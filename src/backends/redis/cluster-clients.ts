@@ -1,0 +1,140 @@
+import {
+  connectionOver as connectionOverIoredis,
+  type IoredisLike,
+  listenOver as listenOverIoredis,
+} from './ioredis.ts';
+import { SLOTS, slotOf } from './keys.ts';
+import { connectionOver, type KeyPrefix, listenOver, type NodeRedisLike, raw } from './node-redis.ts';
+import { connections, type Listening, listenLater, type OwnConnection, type Port } from './port.ts';
+
+/** The difference between the clients of a Cluster: N is the client of one of its servers. */
+interface ClusterClient<N> {
+  /** The address of the primary that has a slot now, as far as the client knows. */
+  primaryOf(slot: number): string | undefined;
+  /** The addresses of all primaries; undefined stands for slots of which the client knows none. */
+  primaries(): readonly (string | undefined)[];
+  /** The addresses of the primaries that the client reaches. */
+  reached(): readonly string[];
+  /** @throws Error if the client has no such node now */
+  clientOf(address: string | undefined): N | Promise<N>;
+  send(node: N, args: readonly string[]): Promise<unknown>;
+  connect(node: N, over: AbortSignal, lost: () => void): Promise<OwnConnection>;
+  listen(node: N, channel: string, heard: (message: string) => void, lost: () => void, sharded?: boolean): Listening;
+  /** Whether the client can listen to sharded messages. */
+  readonly shards: boolean;
+}
+
+function overCluster<N>(
+  client: ClusterClient<N>,
+): Pick<Port, 'cluster' | 'nodeOf' | 'nodes' | 'ownConnection' | 'listen' | 'listenAt'> {
+  let turn: number | undefined;
+  const open = async (address: string | undefined): Promise<N> => client.clientOf(address);
+  return {
+    cluster: true,
+    nodeOf: (slot) => client.primaryOf(slot) ?? '',
+    nodes: () =>
+      client.primaries().map((address) => ({
+        command: async (...args) => client.send(await open(address), args),
+      })),
+    ownConnection: async (slot, over, lost) => client.connect(await open(client.primaryOf(slot)), over, lost),
+    listen: (channel, heard, lost) => {
+      // Every node passes on what is published on any. The next try goes to another node, since this one may be dead.
+      const all = client.reached();
+      turn = (turn ?? slotOf(channel)) + 1;
+      return listenLater(open(all[turn % all.length]), (node) => client.listen(node, channel, heard, lost));
+    },
+    ...(client.shards && {
+      listenAt: (slot, channel, heard, lost) =>
+        listenLater(open(client.primaryOf(slot)), (node) => client.listen(node, channel, heard, lost, true)),
+    }),
+  };
+}
+
+/** The part of a Cluster of ioredis that holdfast uses. */
+export interface IoredisClusterLike {
+  readonly status: string;
+  readonly options?: { readonly keyPrefix?: string | undefined };
+  /** The servers of each slot, the primary first, as `host:port`. */
+  readonly slots: readonly (readonly string[] | undefined)[];
+  nodes(role: 'master'): IoredisLike[];
+  evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
+  eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
+  call(command: string, ...args: string[]): Promise<unknown>;
+  ssubscribe?: unknown;
+  on(event: '-node', listener: () => void): unknown;
+  off(event: '-node', listener: () => void): unknown;
+}
+
+export function overIoredisCluster(client: IoredisClusterLike): Port {
+  const keyPrefix = client.options?.keyPrefix ?? '';
+  const addressOf = ({ options }: IoredisLike): string => `${options?.host}:${options?.port}`;
+  const primaryOf = (slot: number): string | undefined => client.slots[slot]?.[0];
+  return {
+    get ended() {
+      // If its owner closed it, 'close' follows 'end' (6.0), and a command that is sent then waits for ever.
+      const closed = client.status === 'close' && (client as { manuallyClosing?: unknown }).manuallyClosing === true;
+      return closed || client.status === 'end';
+    },
+    keyPrefix,
+    evalSha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
+    eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
+    command: (name, keys, ...args) => client.call(name, ...keys, ...args),
+    onResend: (again) => connections(client, again, '-node'),
+    ...overCluster<IoredisLike>({
+      primaryOf,
+      // The primaries are found by their slots: the client forgets a node as soon as its connection is lost.
+      primaries: () => [...new Set(Array.from({ length: SLOTS }, (_, slot) => primaryOf(slot)))],
+      reached: () => client.nodes('master').map(addressOf),
+      clientOf: (address) => {
+        const node = client.nodes('master').find((each) => addressOf(each) === address);
+        if (!node) throw new Error('the client knows no node for some keys');
+        return node;
+      },
+      send: (node, [name, ...args]) => node.call(name!, ...args),
+      connect: (node, over, lost) => connectionOverIoredis(node, over, lost, keyPrefix),
+      listen: listenOverIoredis,
+      shards: typeof client.ssubscribe === 'function',
+    }),
+  };
+}
+
+interface Member {
+  readonly address: string;
+}
+
+/** The part of a cluster client of node-redis that holdfast uses. */
+export interface NodeRedisClusterLike {
+  readonly isOpen: boolean;
+  readonly _keyPrefix?: KeyPrefix | undefined;
+  readonly slots: readonly ({ readonly master: Member } | undefined)[];
+  readonly masters: readonly Member[];
+  nodeClient(node: never): Promise<NodeRedisLike> | NodeRedisLike;
+  sendCommand(firstKey: string | undefined, isReadonly: boolean, args: string[]): Promise<unknown>;
+  duplicate(): unknown;
+  sSubscribe?: unknown;
+}
+
+export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
+  const primaries = (): string[] => client.masters.map(({ address }) => address);
+  return {
+    ...raw(client._keyPrefix, (firstKey, args) => client.sendCommand(firstKey, false, args)),
+    get ended() {
+      return !client.isOpen;
+    },
+    ...overCluster<NodeRedisLike>({
+      primaryOf: (slot) => client.slots[slot]?.master.address,
+      primaries,
+      reached: primaries,
+      // The node is asked for by its address. The client would otherwise connect to a former primary without noticing.
+      clientOf: (address) => {
+        const node = client.masters.find((known) => known.address === address);
+        if (!node) throw new Error('the client knows no such primary now');
+        return client.nodeClient(node as never); // before 5.11 it is the connected client itself, not a promise of it
+      },
+      send: (node, args) => node.sendCommand(args),
+      connect: (node, over, lost) => connectionOver(node, over, lost, client._keyPrefix),
+      listen: listenOver,
+      shards: typeof client.sSubscribe === 'function',
+    }),
+  };
+}

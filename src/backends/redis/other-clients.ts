@@ -1,0 +1,175 @@
+import { LockError } from '../../core/contract/errors.ts';
+import { type KeyPrefix, rawServer } from './node-redis.ts';
+import { type Listening, listenLater, noReplicas, type Port } from './port.ts';
+
+/** The part that holdfast uses of `RedisClient` of Bun, which also is `Bun.redis`. */
+export interface BunRedisLike {
+  onclose: ((error: Error) => void) | null;
+  send(command: string, args: string[]): Promise<unknown>;
+  getBuffer(key: string): Promise<unknown>;
+  duplicate(): Promise<BunRedisLike>;
+  subscribe(channel: string, heard: (message: string) => void): Promise<unknown>;
+  close(): void;
+}
+
+/** Bun reports only the end of a connection. So a server that started again is not noticed. */
+export function overBunRedis(client: BunRedisLike): Port {
+  return {
+    ...rawServer(undefined, ([name, ...args]) => client.send(name!, args)),
+    ended: false,
+    ownConnection: () => Promise.reject(noReplicas('Bun.redis')),
+    listen: (channel, heard, lost) =>
+      listenLater(
+        client.duplicate(),
+        (own) => {
+          let over = false;
+          const hangUp = (): void => {
+            over = true;
+            own.close();
+          };
+          own.onclose = () => {
+            if (!over) lost();
+            // Otherwise it would connect again by itself.
+            hangUp();
+          };
+          return { ready: own.subscribe(channel, (message) => heard(message)).then(() => {}), hangUp };
+        },
+        (own) => own.close(),
+      ),
+  };
+}
+
+/** The part of `GlideClient` of `@valkey/valkey-glide` (2) that holdfast uses. */
+export interface GlideLike {
+  readonly isClosed?: boolean;
+  customCommand(args: string[]): Promise<unknown>;
+  invokeScript(script: never): Promise<unknown>;
+  getSubscriptions(): Promise<unknown>;
+  close(): void;
+}
+
+interface Message {
+  readonly message: unknown;
+}
+
+/** The class of such clients. It makes a client from the settings that each client has kept. */
+interface GlideClass {
+  createClient(settings: object): Promise<GlideLike>;
+}
+
+/** The kind of subscription that names a channel exactly. */
+const EXACT = 0;
+
+/** The core of GLIDE writes its own words for the codes of the server. */
+const CODES: Readonly<Record<string, string>> = {
+  NoScriptError: 'NOSCRIPT',
+  ReadOnly: 'READONLY',
+  BusyLoadingError: 'LOADING',
+  ClusterDown: 'CLUSTERDOWN',
+  MasterDown: 'MASTERDOWN',
+  NotBusy: 'NOTBUSY',
+  ResponseError: 'ERR',
+};
+const SIGNALLED = /^An error was signalled by the server: - (\w+): ?/;
+
+/**
+ * GLIDE connects again by itself, also where it listens, and does not report that. Waiters that missed a message in that time find out by
+ * asking.
+ */
+export function overGlide(client: GlideLike): Port {
+  const send = (args: string[]): Promise<unknown> => client.customCommand(args).catch(rethrow);
+  return {
+    ...rawServer(undefined, send),
+    get ended() {
+      return client.isClosed === true;
+    },
+    ownConnection: () => Promise.reject(noReplicas('Valkey GLIDE')),
+    listen(channel, heard) {
+      const end = (own: GlideLike): void => own.close();
+      const opening = like(client, channel, ({ message }) => heard(String(message)));
+      return listenLater(opening, (own) => ({ ready: Promise.resolve(), hangUp: () => end(own) }), end);
+    },
+  };
+}
+
+function like(client: GlideLike, channel: string, callback: (message: Message) => void): Promise<GlideLike> {
+  const { config } = client as unknown as { readonly config: object };
+  const pubsubSubscriptions = { channelsAndPatterns: { [EXACT]: new Set([channel]) }, callback };
+  // The application may read its replies as bytes, so messages may be bytes, too. Its own subscriptions are left out.
+  return (client.constructor as unknown as GlideClass).createClient({ ...config, pubsubSubscriptions });
+}
+
+function rethrow(error: Error): never {
+  const message = error.message.replace(SIGNALLED, (_, code: string) => `${CODES[code] ?? code} `);
+  if (message === error.message) throw error;
+  throw Object.assign(new Error(message, { cause: error }), { name: error.name });
+}
+
+/** The part of a sentinel client of node-redis that holdfast uses. */
+export interface NodeRedisSentinelLike {
+  readonly isOpen: boolean;
+  readonly _keyPrefix?: KeyPrefix | undefined;
+  getMasterNode(): unknown;
+  sendCommand(isReadonly: boolean, args: string[]): Promise<unknown>;
+  duplicate(override: object): NodeRedisSentinelListener;
+}
+
+interface NodeRedisSentinelListener {
+  connect(): Promise<unknown>;
+  subscribe(channel: string, heard: (message: string) => void): Promise<unknown>;
+  destroy(): Promise<void>;
+  on(event: string, listener: (...args: unknown[]) => void): unknown;
+}
+
+export function overNodeRedisSentinel(client: NodeRedisSentinelLike): Port {
+  return {
+    ...rawServer(client._keyPrefix, (args) => client.sendCommand(false, args)),
+    get ended() {
+      return !client.isOpen;
+    },
+    ownConnection: async () => {
+      throw new LockError(
+        'LOCK_UNSUPPORTED',
+        'replicas cannot be waited for over createSentinel() of node-redis, which gives out no connection that stays the same; use ioredis',
+        { backend: 'redis' },
+      );
+    },
+    listen: (channel, heard, lost) => listen(client.duplicate({ clientSideCache: undefined }), channel, heard, lost),
+  };
+}
+
+/**
+ * The client reconnects by itself and reports that only indirectly, and messages of that time are missed. So any reconnection counts as its
+ * end.
+ */
+function listen(
+  listener: NodeRedisSentinelListener,
+  channel: string,
+  heard: (message: string) => void,
+  lost: () => void,
+): Listening {
+  let over = false;
+  const hangUp = (): void => {
+    if (over) return;
+    over = true;
+    listener.destroy().catch(() => {});
+  };
+  const end = (): void => {
+    hangUp();
+    lost();
+  };
+  listener.on('error', end);
+  listener.on('end', lost);
+  return {
+    ready: listener.connect().then(async () => {
+      // Subscribing opens a connection even after the client has ended, and nobody would close that.
+      if (over) throw new Error('hung up');
+      await listener.subscribe(channel, heard);
+      if (over) await listener.destroy();
+      listener.on('topology-change', (change) => {
+        if ((change as { type?: unknown }).type === 'MASTER_CHANGE') end();
+      });
+    }),
+    hangUp,
+  };
+}

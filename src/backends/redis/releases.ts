@@ -1,0 +1,84 @@
+import { type Asker, CommandBatcher } from './command-batcher.ts';
+import { meaning } from './errors.ts';
+import { digits } from './layout.ts';
+import { EVICT, RELEASE } from './scripts.generated.ts';
+import { type Server, unknownEffect } from './server.ts';
+import { asker, type Request, type Shards } from './shards.ts';
+import { readFreed, releaseArgs } from './wire.ts';
+
+/** An id that no claim has. Its release frees nothing, and continues the work at which the last script stopped. */
+const NO_CLAIM = '-';
+
+/**
+ * Gives up holds and places. It also finishes what a script left undone, because the queue is too long for one: to skip the places of dead
+ * claims, and to admit readers. If that fails, or this process ends, the next request for the key goes on with it.
+ */
+export class Releases {
+  readonly #server: Server;
+  readonly #shards: Shards;
+  readonly #remember: number;
+  readonly #batcher: CommandBatcher<Request, unknown>;
+  /** The keys with work under way. */
+  readonly #unfinished = new Set<string>();
+  #closed = false;
+
+  constructor(server: Server, shards: Shards, remember: number, batch: number) {
+    this.#server = server;
+    this.#shards = shards;
+    this.#remember = remember;
+    const ask: Asker<Request, unknown> = asker(shards, RELEASE);
+    this.#batcher = new CommandBatcher(batch, server, ask, shards.groupOf);
+  }
+
+  async release(key: string, args: readonly string[]): Promise<{ freed: boolean }> {
+    return this.freedBy(key, await this.#batcher.ask({ key, args }));
+  }
+
+  /** Reads the reply of a script that gave up a hold or a place. */
+  freedBy(key: string, reply: unknown): { freed: boolean } {
+    const { freed, more } = readFreed(reply);
+    if (more) this.finish(key);
+    return { freed };
+  }
+
+  /**
+   * Tells of a release that was sent twice and found nothing. A server that still knows the key has lost nothing, so the first one freed it.
+   */
+  async freedBefore(key: string): Promise<true> {
+    return (await this.#shards.find({ key })) === null ? unknownEffect() : true;
+  }
+
+  /** Removes the claim with this token, a portion of the queue at a time. */
+  async evict(key: string, token: bigint): Promise<boolean> {
+    for (let place = ''; ; ) {
+      const request = { key, args: [digits(token), place, `${this.#remember}`] };
+      const ask = async (): Promise<string> => String(await this.#shards.askOne(EVICT, request));
+      place = await this.#server
+        .once(ask, (reply) => reply !== '0')
+        .catch((error) => {
+          throw meaning(error, 'evict', key);
+        });
+      if (!place.startsWith('h')) return this.freedBy(key, place).freed;
+    }
+  }
+
+  /** Finishes the work at a key in the background. */
+  finish(key: string): void {
+    if (this.#closed || this.#unfinished.has(key)) return;
+    this.#unfinished.add(key);
+    this.#finish(key).catch(() => {});
+  }
+
+  async #finish(key: string): Promise<void> {
+    const request = { key, args: releaseArgs(NO_CLAIM, this.#remember) };
+    try {
+      while (!this.#closed && readFreed(await this.#shards.askOne(RELEASE, request)).more);
+    } finally {
+      this.#unfinished.delete(key); // this is done in the turn of the last answer: later, a key that has more to do by then would be passed over
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+}

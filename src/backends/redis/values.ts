@@ -1,0 +1,112 @@
+import type {
+  Attempt,
+  Claim,
+  Hints,
+  Listing,
+  NewValue,
+  ValueCondition,
+  ValueRecord,
+  Values,
+} from '../../core/contract/backend.ts';
+import { MIN_VALUE_TTL_MS } from '../../core/contract/left.ts';
+import { leftIn, readRecord, rememberedIn } from '../shared/record.ts';
+import type { Listings } from './inspect.ts';
+import { hintKeyOf, valueKeyOf } from './keys.ts';
+import { ASK, STORE } from './scripts.generated.ts';
+import type { Server } from './server.ts';
+import type { Shards } from './shards.ts';
+import { MICRO, readAttempt, readValue, releaseArgs } from './wire.ts';
+
+/** An age above that of any value, µs. lua/values.lua has it, too. */
+const ANY_AGE = 1e16;
+/** The script `store` adds this to its reply if it stored the value. */
+const STORED = 4;
+/** The time for which an estimate of the server's clock is good: NTP, which slews by up to 500 ppm, makes it 5 ms wrong by then. */
+const CLOCK_ESTIMATE_MS = 10_000;
+
+/** The values under the keys of locks, each in a key beside the lock, which expires. */
+export class RedisValues implements Values {
+  readonly #server: Server;
+  readonly #shards: Shards;
+  readonly #remember: number;
+  readonly #listings: () => Promise<Listings>;
+
+  constructor(server: Server, shards: Shards, remember: number, listings: () => Promise<Listings>) {
+    this.#server = server;
+    this.#shards = shards;
+    this.#remember = remember;
+    this.#listings = listings;
+  }
+
+  look(key: string): Promise<ValueRecord> {
+    return this.#server.command('look for a value', 'GET', [valueKeyOf(this.#shards.keyOf(key))]).then((stored) => {
+      if (stored === null) return rememberedIn(undefined, 0);
+      const record = readRecord(String(stored), MICRO);
+      const now = this.#shards.clockOf(key).lately(CLOCK_ESTIMATE_MS);
+      // The server drops what is over, by its own clock. But attempts may count for longer than the value beside them, and a value for less.
+      const isDropped = record.counts <= record.until && record.until - record.at > MIN_VALUE_TTL_MS;
+      if (now !== undefined && (isDropped || record.until <= now)) return rememberedIn(record, now);
+      return this.#shards.learnTime(key).then((time) => rememberedIn(record, time));
+    });
+  }
+
+  forget(key: string): Promise<boolean> {
+    const forget = async (): Promise<boolean> =>
+      Number(await this.#server.command('forget a value', 'DEL', [valueKeyOf(this.#shards.keyOf(key))])) > 0;
+    return this.#server.once(forget, Boolean);
+  }
+
+  async *keys(prefix: string, progress?: Listing['progress']): AsyncIterable<string> {
+    yield* (await this.#listings()).withValue(prefix, progress);
+  }
+
+  /**
+   * Makes an attempt of a claim that a value may answer.
+   * @param attempt the arguments of the attempt itself
+   * @returns the same as `readAttempt`
+   */
+  async ask(
+    claim: Claim,
+    accepts: ValueCondition,
+    attempt: readonly string[],
+  ): Promise<ReturnType<typeof readAttempt>> {
+    const { age, mark, counts } = accepts;
+    const oldest = Math.min(ANY_AGE, Math.floor(age * MICRO));
+    const counted = counts === 0 ? 0 : Math.ceil((claim.ttl + counts) * MICRO);
+    const args = [...attempt, ...releaseArgs(claim.id, this.#remember), `${oldest}`, mark, `${counted}`];
+    const reply = (await this.#shards.askOfValue(ASK, { key: claim.key, args })) as unknown[];
+    if (String(reply[0]) === '=') return this.#answer(reply);
+    const outcome = readAttempt(reply[0], claim);
+    if (!outcome.attempt || (!outcome.attempt.granted && outcome.attempt.late)) return outcome;
+    const known = outcome.attempt.granted ? counts > 0 && { attempts: Number(reply[1]) } : { mark: String(reply[2]) };
+    return { ...outcome, attempt: { ...outcome.attempt, ...known } };
+  }
+
+  #answer([, now, token, since, ends, text]: unknown[]): { attempt: Attempt; time: number } {
+    const time = Number(now) / MICRO;
+    return { attempt: { granted: false, value: leftIn(readValue(token, since, ends, text), time) }, time };
+  }
+
+  /** Gives up a hold and stores a value. @param release the arguments of the release itself */
+  async store(key: string, release: readonly string[], value: NewValue): Promise<{ stored: boolean; reply: unknown }> {
+    const { text, ttl, ageless } = value;
+    const args = [...release, text, `${Math.ceil(ttl * MICRO)}`, ageless ? '1' : '0'];
+    const ask = (): Promise<unknown> => this.#shards.askOfValue(STORE, { key, args });
+    const reply = await this.#server.once(ask, (answer) => Number(answer) !== 0);
+    const stored = Number(reply) >= STORED;
+    return { stored, reply: stored ? Number(reply) - STORED : reply };
+  }
+}
+
+/** Keeps each hint in a key of its own, which expires. */
+export const hintsOf = (server: Server, prefix: string): Hints => ({
+  read: async (name) => {
+    const text = await server.command('read a hint', 'GET', [hintKeyOf(prefix, name)]);
+    return text === null ? undefined : String(text);
+  },
+  write: async (name, text, ttl) => {
+    const key = hintKeyOf(prefix, name);
+    if (text === undefined) await server.command('forget a hint', 'DEL', [key]);
+    else await server.command('keep a hint', 'SET', [key], text, 'PX', `${Math.ceil(ttl)}`);
+  },
+});
