@@ -13,7 +13,6 @@ import type {
   Traits,
   Wake,
 } from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
 import { portOf, type RedisClient } from './client.ts';
@@ -26,7 +25,7 @@ import { Releases } from './releases.ts';
 import { renewals } from './renewals.ts';
 import { isTooFew, ReplicatedServers } from './replicated-servers.ts';
 import { ATTEMPT, PASS } from './scripts.generated.ts';
-import { Incarnation, Server } from './server.ts';
+import { Incarnation } from './server.ts';
 import { asker, type Request, Shards } from './shards.ts';
 import { hintsOf, RedisValues } from './values.ts';
 import { WakeUps } from './wake-ups.ts';
@@ -82,52 +81,43 @@ class Redis implements Backend {
   readonly values: RedisValues | undefined;
   /** Undefined where there is no single server to name. */
   readonly incarnation?: Backend['incarnation'];
-  readonly #port: Port;
-  readonly #server: Server;
   readonly #shards: Shards;
   readonly #replicated: ReplicatedServers | undefined;
-  readonly #clock: Clock;
   readonly #wakeUps: WakeUps;
   readonly #listings: () => Promise<Listings>;
-  readonly #attemptBatcher: CommandBatcher<Request, unknown>;
+  readonly #attempts: CommandBatcher<Request, unknown>;
   readonly #releases: Releases;
   readonly #incarnation: Incarnation;
-  readonly #remember: number;
 
-  constructor(port: Port, { prefix, clock, remember, replicas }: ResolvedRedisOptions) {
-    this.#port = port;
-    const server = new Server(port);
-    this.#server = server;
-    const shards = new Shards(port, server, prefix, clock);
+  constructor(port: Port, { replicas, ...options }: ResolvedRedisOptions) {
+    const shards = new Shards(port, options);
     this.#shards = shards;
-    this.hints = hintsOf(server, prefix);
-    this.#clock = clock;
-    this.#remember = remember;
-    const replicated = replicas && new ReplicatedServers(port, shards, replicas, clock);
+    this.hints = hintsOf(shards);
+    const replicated = replicas && new ReplicatedServers(shards, replicas);
     this.#replicated = replicated;
     const holders = replicated ?? shards;
-    this.#attemptBatcher = new CommandBatcher(BATCH, replicated ?? server, asker(holders, ATTEMPT), shards.groupOf);
-    this.#releases = new Releases(server, shards, remember, BATCH);
-    this.#listings = async () => new (await import('./inspect.ts')).Listings(port, server, shards, prefix);
-    this.#wakeUps = new WakeUps(prefix, port, shards, clock);
-    this.values = replicated ? undefined : new RedisValues(server, shards, remember, this.#listings);
+    this.#attempts = new CommandBatcher(BATCH, holders, asker(holders, ATTEMPT), shards.groupOf);
+    this.#releases = new Releases(shards, BATCH);
+    this.#listings = async () => new (await import('./inspect.ts')).Listings(shards);
+    this.#wakeUps = new WakeUps(shards);
+    this.values = replicated ? undefined : new RedisValues(shards, this.#listings);
     this.traits = replicated ? { ...TRAITS, values: undefined } : TRAITS;
-    this.#incarnation = new Incarnation(port, server);
+    this.#incarnation = new Incarnation(shards);
     if (port.onConnection) this.incarnation = () => this.#incarnation.ask();
   }
 
   async attempt(claim: Claim): Promise<Attempt> {
     const { key, within } = claim;
-    const sent = this.#clock.now();
+    const sent = this.#shards.clock.now();
     try {
       if (!this.#shards.clockOf(key).known) await this.#shards.learnTime(key);
       const request = { key, args: this.#attemptArgs(claim, sent) };
       // The queue may be too long for one script. The loop ends with `within`: a caller that gave up then has released the claim.
-      while (this.#clock.now() < sent + within) {
+      while (this.#shards.clock.now() < sent + within) {
         const { attempt, time } =
           claim.accepts && this.values
             ? await this.values.ask(claim, claim.accepts, request.args)
-            : readAttempt(await this.#attemptBatcher.ask(request), claim);
+            : readAttempt(await this.#attempts.ask(request), claim);
         this.#shards.clockOf(key).learn(time, sent); // this asks for the clock again, since the key may have moved to another server
         if (attempt) return attempt;
       }
@@ -140,15 +130,15 @@ class Redis implements Backend {
 
   async release({ key, id }: Handle, next?: Claim, value?: NewValue): Promise<Release> {
     try {
-      const args = releaseArgs(id, this.#remember);
+      const args = releaseArgs(id, this.#shards.remember);
       if (value && this.values) {
         const { stored, reply } = await this.values.store(key, args, value);
         return { ...this.#releases.freedBy(key, reply), stored };
       }
-      const { resends } = this.#server;
+      const { resends } = this.#shards;
       // If replicas must acknowledge a grant, the next claim asks by itself.
       const answer = next && !this.#replicated ? await this.#pass(args, next) : await this.#releases.release(key, args);
-      if (answer.freed || resends === this.#server.resends) return answer;
+      if (answer.freed || resends === this.#shards.resends) return answer;
       return { ...answer, freed: await this.#releases.freedBefore(key) };
     } catch (error) {
       throw meaning(error, 'release', key);
@@ -158,7 +148,7 @@ class Redis implements Backend {
   /** Releases, and attempts the next claim, in one script. `next` is undefined if that attempt failed: the claim then asks for itself. */
   async #pass(release: readonly string[], next: Claim): Promise<Release> {
     const { key } = next;
-    const sent = this.#clock.now();
+    const sent = this.#shards.clock.now();
     if (!this.#shards.clockOf(key).known) await this.#shards.learnTime(key);
     const request = { key, args: [...release, ...this.#attemptArgs(next, sent)] };
     const [released, reply] = (await this.#shards.askOne(PASS, request)) as unknown[];
@@ -172,11 +162,11 @@ class Redis implements Backend {
   /** @param sent when the attempt began, before the time was learnt: a caller that gave up since then has released the claim */
   #attemptArgs(claim: Claim, sent: number): string[] {
     const limit = this.#shards.clockOf(claim.key).in(claim.within, sent) ?? 0;
-    return attemptArgs(claim, this.#wakeUps.channelOf(claim), limit, this.#remember);
+    return attemptArgs(claim, this.#wakeUps.channelOf(claim), limit, this.#shards.remember);
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
-    return renewals(claims, this.#shards, this.#replicated ?? this.#shards, this.#remember);
+    return renewals(claims, this.#shards, this.#replicated ?? this.#shards);
   }
 
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable> {
@@ -194,15 +184,15 @@ class Redis implements Backend {
 
   async check(): Promise<Finding[]> {
     const { aside, findings, ordinaryMessages } = await import('./check.ts'); // few programs call this
-    const trial = (): Promise<void> => tryOut(this, this.#wakeUps, this.#clock.id());
+    const trial = (): Promise<void> => tryOut(this, this.#wakeUps, this.#shards.clock.id());
     const count = this.#replicated?.count ?? 0;
-    const found = await aside(this.#port, (nodes) => findings(nodes, trial, count, this.#clock));
+    const found = await aside(this.#shards.port, (nodes) => findings(nodes, trial, count, this.#shards.clock));
     const why = this.#wakeUps.whyOrdinary;
     return why === undefined ? found : [...found, ordinaryMessages(why)];
   }
 
   ended(): boolean {
-    return this.#port.ended;
+    return this.#shards.port.ended;
   }
 
   async close(): Promise<void> {
@@ -210,6 +200,6 @@ class Redis implements Backend {
     this.#wakeUps.close();
     this.#replicated?.close();
     this.#incarnation.close();
-    this.#server.close();
+    this.#shards.close();
   }
 }

@@ -1,6 +1,8 @@
 import {
+  commandsOf,
   connectionOver as connectionOverIoredis,
   type IoredisLike,
+  type IoredisSender,
   listenOver as listenOverIoredis,
 } from './ioredis.ts';
 import { SLOTS, slotOf } from './keys.ts';
@@ -51,15 +53,12 @@ function overCluster<N>(
 }
 
 /** The part of a Cluster of ioredis that holdfast uses. */
-export interface IoredisClusterLike {
+export interface IoredisClusterLike extends IoredisSender {
   readonly status: string;
   readonly options?: { readonly keyPrefix?: string | undefined };
   /** The servers of each slot, the primary first, as `host:port`. */
   readonly slots: readonly (readonly string[] | undefined)[];
   nodes(role: 'master'): IoredisLike[];
-  evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
-  eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
-  call(command: string, ...args: string[]): Promise<unknown>;
   ssubscribe?: unknown;
   on(event: '-node', listener: () => void): unknown;
   off(event: '-node', listener: () => void): unknown;
@@ -76,9 +75,7 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
       return closed || client.status === 'end';
     },
     keyPrefix,
-    evalSha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
-    eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
-    command: (name, keys, ...args) => client.call(name, ...keys, ...args),
+    ...commandsOf(client),
     onResend: (again) => connections(client, again, '-node'),
     ...overCluster<IoredisLike>({
       primaryOf,

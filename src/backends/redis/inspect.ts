@@ -1,11 +1,10 @@
 import type { Listing, QueueEntry } from '../../core/contract/backend.ts';
 import { parts } from './command-batcher.ts';
 import { closedError, meaning } from './errors.ts';
-import { lockOf, nameOf, patternOf, valueKeyOf } from './keys.ts';
+import { nameOf, patternOf, valueKeyOf } from './keys.ts';
 import { layouts } from './layout.ts';
-import type { Node, Port } from './port.ts';
+import type { Node } from './port.ts';
 import { INSPECT, LIST } from './scripts.generated.ts';
-import type { Server } from './server.ts';
 import type { Shards } from './shards.ts';
 import { inOrder, isFailure, readEntry } from './wire.ts';
 
@@ -26,33 +25,27 @@ interface TakenKey {
 
 /** Lists the holders and waiters of one key, or of all keys. */
 export class Listings {
-  readonly #port: Port;
-  readonly #server: Server;
   readonly #shards: Shards;
-  readonly #prefix: string;
 
-  constructor(port: Port, server: Server, shards: Shards, prefix: string) {
-    this.#port = port;
-    this.#server = server;
+  constructor(shards: Shards) {
     this.#shards = shards;
-    this.#prefix = prefix;
   }
 
   async *inspect(start: string, { exact = false, progress }: Listing = {}): AsyncIterable<QueueEntry> {
-    if (this.#port.ended) throw meaning(closedError(), 'inspect'); // an ended client of a Cluster knows no node
+    if (this.#shards.port.ended) throw meaning(closedError(), 'inspect'); // an ended client of a Cluster knows no node
     if (exact) {
       yield* await this.#queueOf(start, progress);
       return;
     }
-    const prefix = this.#port.keyPrefix + this.#prefix;
+    const prefix = this.#shards.port.keyPrefix + this.#shards.prefix;
     const pattern = patternOf(prefix, start);
     const seen = new Set<string>(); // SCAN may give a key twice
     let looked = 0;
-    for (const node of this.#port.nodes()) {
+    for (const node of this.#shards.port.nodes()) {
       for await (const keys of scan(node, pattern)) {
         const names = keys.flatMap((key) => nameOf(prefix, key) ?? []).filter((name) => !seen.has(name));
         for (const page of parts(names, KEYS_PER_SCRIPT)) {
-          const found = this.#port.cluster ? await this.#findOneByOne(page) : await this.#findTogether(page);
+          const found = this.#shards.port.cluster ? await this.#findOneByOne(page) : await this.#findTogether(page);
           for (const some of parts(found, QUEUES_AT_ONCE)) {
             for (const { name } of some) seen.add(name);
             const queues = some.map(({ name, alone }) =>
@@ -69,10 +62,10 @@ export class Listings {
 
   /** The keys of locks that have a value beside them. */
   async *withValue(start: string, progress?: Listing['progress']): AsyncIterable<string> {
-    const prefix = this.#port.keyPrefix + this.#prefix;
+    const prefix = this.#shards.port.keyPrefix + this.#shards.prefix;
     const seen = new Set<string>();
     let looked = 0;
-    for (const node of this.#port.nodes())
+    for (const node of this.#shards.port.nodes())
       for await (const keys of scan(node, valueKeyOf(patternOf(prefix, start)))) {
         const names = keys.flatMap((key) => nameOf(prefix, key.slice(0, -valueKeyOf('').length)) ?? []);
         for (const name of names) {
@@ -87,8 +80,8 @@ export class Listings {
   /** Finds those of the keys that are not free, by one script. */
   async #findTogether(names: readonly string[]): Promise<TakenKey[]> {
     if (names.length === 0) return [];
-    const locks = names.map((name) => lockOf(this.#prefix, name));
-    const reply = (await this.#translateErrors(undefined, () => this.#server.run(LIST, locks, []))) as unknown[];
+    const locks = names.map((name) => this.#shards.keyOf(name));
+    const reply = (await this.#translateErrors(undefined, () => this.#shards.run(LIST, locks, []))) as unknown[];
     const found: TakenKey[] = [];
     for (let i = 1; i < reply.length; i += 2) {
       const name = names[Number(reply[i])]!;
@@ -102,7 +95,7 @@ export class Listings {
   /** Does the same in a Cluster, where no script may name keys of several slots: by commands that are sent together. */
   async #findOneByOne(names: readonly string[]): Promise<TakenKey[]> {
     const values = await Promise.all(
-      names.map((name) => this.#server.command('inspect', 'GET', [lockOf(this.#prefix, name)])),
+      names.map((name) => this.#shards.command('inspect', 'GET', [this.#shards.keyOf(name)])),
     );
     return names.flatMap((name, i) =>
       values[i] === null || `${values[i]}`.startsWith(layouts.free.kind) ? [] : [{ name }],

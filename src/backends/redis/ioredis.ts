@@ -1,9 +1,16 @@
 import { LockError } from '../../core/contract/errors.ts';
 import { isReply } from './errors.ts';
-import { connections, type Listening, type OwnConnection, type Port } from './port.ts';
+import { connections, hangUpOf, type Listening, type OwnConnection, type Port } from './port.ts';
+
+/** The part of ioredis that sends commands. */
+export interface IoredisSender {
+  evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
+  eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
+  call(command: string, ...args: string[]): Promise<unknown>;
+}
 
 /** The part that holdfast uses of an ioredis client, also of one that finds its server by sentinels. */
-export interface IoredisLike {
+export interface IoredisLike extends IoredisSender {
   readonly status: string;
   readonly options?: {
     readonly keyPrefix?: string | undefined;
@@ -12,9 +19,6 @@ export interface IoredisLike {
     readonly port?: number | undefined;
     readonly enableAutoPipelining?: boolean | undefined;
   };
-  evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
-  eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
-  call(command: string, ...args: string[]): Promise<unknown>;
   on(event: 'connect' | 'close', listener: () => void): unknown;
   off(event: 'connect' | 'close', listener: () => void): unknown;
   createBuiltinCommand?(name: string): { readonly string: Builtin };
@@ -23,10 +27,7 @@ export interface IoredisLike {
 
 type Builtin = (this: unknown, ...args: (string | number)[]) => Promise<unknown>;
 
-interface IoredisOwn {
-  evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
-  eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
-  call(command: string, ...args: string[]): Promise<unknown>;
+interface IoredisOwn extends IoredisSender {
   connect(): Promise<void>;
   subscribe(channel: string): Promise<unknown>;
   ssubscribe?(channel: string): Promise<unknown>;
@@ -48,25 +49,30 @@ const OURS = {
   failoverDetector: true,
 };
 
+/** Sends scripts and commands over such a client. */
+export const commandsOf = (client: IoredisSender): OwnConnection => ({
+  evalSha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
+  eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
+  command: (name, keys, ...args) => client.call(name, ...keys, ...args),
+});
+
 export function overIoredis(client: IoredisLike): Port {
   if (client.options?.role === 'slave') {
-    throw new LockError(
-      'LOCK_INVALID',
-      "this client asks the sentinels for a replica (role: 'slave'), which takes no locks",
-      {
-        backend: 'redis',
-      },
-    );
+    const message = "this client asks the sentinels for a replica (role: 'slave'), which takes no locks";
+    throw new LockError('LOCK_INVALID', message, { backend: 'redis' });
   }
   // Commands are sent at once, also over a client that collects commands. `CommandBatcher` decides what goes together. The client's own
   // pipelines go one by one, each after the answer to the last: a slow one of the application would hold up a renewal.
   const direct = (name: string): Builtin | undefined =>
     client.options?.enableAutoPipelining ? client.createBuiltinCommand?.(name).string : undefined;
-  const evalSha = direct('evalsha') ?? client.evalsha;
+  const evalsha = direct('evalsha') ?? client.evalsha;
   const evaluate = direct('eval') ?? client.eval;
-  const call = (name: string, ...args: string[]): Promise<unknown> =>
-    direct(name)?.apply(client, args) ?? client.call(name, ...args);
   const inDatabase = ioredisDatabase(client, (database) => client.call('select', `${database}`));
+  const commands = commandsOf({
+    evalsha: (...args) => inDatabase(() => evalsha.apply(client, args)),
+    eval: (...args) => inDatabase(() => evaluate.apply(client, args)),
+    call: (name, ...args) => inDatabase(() => direct(name)?.apply(client, args) ?? client.call(name, ...args)),
+  });
   return {
     get ended() {
       return client.status === 'end';
@@ -74,12 +80,10 @@ export function overIoredis(client: IoredisLike): Port {
     keyPrefix: client.options?.keyPrefix ?? '',
     cluster: false,
     nodeOf: () => '',
-    evalSha: (sha1, keys, args) => inDatabase(() => evalSha.call(client, sha1, keys.length, ...keys, ...args)),
-    eval: (text, keys, args) => inDatabase(() => evaluate.call(client, text, keys.length, ...keys, ...args)),
-    command: (name, keys, ...args) => inDatabase(() => call(name, ...keys, ...args)),
+    ...commands,
     onConnection: (again) => connections(client, again),
     onResend: (again) => connections(client, again, 'close'),
-    nodes: () => [{ command: (name, ...args) => inDatabase(() => call(name, ...args)) }],
+    nodes: () => [{ command: (name, ...args) => commands.command(name, [], ...args) }],
     ownConnection: (_, over, lost) => connectionOver(client, over, lost),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
@@ -100,7 +104,7 @@ export function listenOver(
     listener.on('error', lost); // before ioredis 6 that end counts as a reply to no command, for which it emits an error
   }
   listener.on(sharded ? 'smessage' : 'message', (_channel, message) => heard(String(message)));
-  const hangUp = hangUpOf(listener);
+  const hangUp = hangUpOf(listener, () => listener.disconnect());
   const subscribe = async (): Promise<void> => {
     await (sharded ? listener.ssubscribe?.(channel) : listener.subscribe(channel));
   };
@@ -117,26 +121,13 @@ export async function connectionOver(
   const db = databaseOf(client);
   const own = client.duplicate({ ...OURS, keyPrefix, db });
   own.on('end', lost);
-  over.addEventListener('abort', hangUpOf(own));
+  over.addEventListener(
+    'abort',
+    hangUpOf(own, () => own.disconnect()),
+  );
   await own.connect();
   if (db > 0) await selectDatabase(db, (database) => own.call('select', `${database}`));
-  return {
-    evalSha: (sha1, keys, args) => own.evalsha(sha1, keys.length, ...keys, ...args),
-    eval: (text, keys, args) => own.eval(text, keys.length, ...keys, ...args),
-    command: (name, keys, ...args) => own.call(name, ...keys, ...args),
-  };
-}
-
-/** Gives a function that ends a connection of ours in any of its states. */
-function hangUpOf(own: IoredisOwn): () => void {
-  own.on('error', () => {}); // the end of the connection follows, and commands on it fail
-  let over = false;
-  // A client of sentinels (6.0) that is ended while it connects still opens its connections to them, and keeps them.
-  own.on('connect', () => over && own.disconnect());
-  return () => {
-    over = true;
-    own.disconnect();
-  };
+  return commandsOf(own);
 }
 
 /** Makes a call on a connection, in the database that its client names or not at all. */

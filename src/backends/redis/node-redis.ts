@@ -1,6 +1,6 @@
 import { systemClock } from '../../core/contract/clock.ts';
 import { isReply } from './errors.ts';
-import { connections, type Listening, type OwnConnection, type Port } from './port.ts';
+import { connections, hangUpOf, type Listening, type OwnConnection, type Port } from './port.ts';
 
 /** The part of a node-redis client that holdfast uses. */
 export interface NodeRedisLike {
@@ -137,26 +137,18 @@ export function listenOver(
   const listener = duplicate(client, lost, { socketTimeout: undefined });
   // The server ended the subscription, because another server has the slot now.
   if (sharded) listener.on('sharded-channel-moved', lost);
-  const hangUp = hangUpOf(listener);
+  const hangUp = hangUpOf(listener, endOf(listener));
   const subscribe = async (): Promise<void> =>
     sharded ? listener.sSubscribe?.(channel, heard) : listener.subscribe(channel, heard);
   return { ready: listener.connect().then(subscribe), hangUp };
 }
 
-/** Gives a function that ends a connection of ours in any of its states. */
-function hangUpOf(own: NodeRedisOwn): () => void {
-  own.on('error', () => {}); // the end of the connection follows, and commands on it fail
-  let over = false;
-  const hangUp = (): void => {
-    over = true;
-    try {
-      own.destroy();
-    } catch {} // it is closed already
-  };
-  // A client (6.3) that is ended while it connects finishes connecting, and stays connected.
-  own.on('connect', () => over && hangUp());
-  return hangUp;
-}
+/** Ends a connection of ours in any of its states. */
+const endOf = (own: NodeRedisOwn) => (): void => {
+  try {
+    own.destroy();
+  } catch {} // it is closed already
+};
 
 function duplicate(client: NodeRedisLike, lost: () => void, socket: object = {}): NodeRedisOwn {
   const own = client.duplicate({
@@ -178,7 +170,7 @@ export async function connectionOver(
 ): Promise<OwnConnection> {
   over.throwIfAborted();
   const own = duplicate(client, lost);
-  over.addEventListener('abort', hangUpOf(own));
+  over.addEventListener('abort', hangUpOf(own, endOf(own)));
   await own.connect();
   return raw(keyPrefix, (_, args) => own.sendCommand(args));
 }

@@ -86,6 +86,18 @@ export function listenLater<C>(
   };
 }
 
+/** Gives a function that ends a connection of ours in any of its states. */
+export function hangUpOf(own: { on(event: string, listener: () => void): unknown }, end: () => void): () => void {
+  own.on('error', () => {}); // the end of the connection follows, and commands on it fail
+  let over = false;
+  // A client (node-redis 6.3) that is ended while it connects finishes connecting. One of sentinels (ioredis 6.0) keeps its connections to them.
+  own.on('connect', () => over && end());
+  return () => {
+    over = true;
+    end();
+  };
+}
+
 /** The part of a client that reports events. It is the same in all libraries. */
 interface Emitter<E extends string> {
   on(event: E, listener: () => void): unknown;

@@ -1,8 +1,8 @@
-import { type Asker, CommandBatcher } from './command-batcher.ts';
+import { CommandBatcher } from './command-batcher.ts';
 import { meaning } from './errors.ts';
 import { digits } from './layout.ts';
 import { EVICT, RELEASE } from './scripts.generated.ts';
-import { type Server, unknownEffect } from './server.ts';
+import { unknownEffect } from './server.ts';
 import { asker, type Request, type Shards } from './shards.ts';
 import { readFreed, releaseArgs } from './wire.ts';
 
@@ -14,20 +14,15 @@ const NO_CLAIM = '-';
  * claims, and to admit readers. If that fails, or this process ends, the next request for the key goes on with it.
  */
 export class Releases {
-  readonly #server: Server;
   readonly #shards: Shards;
-  readonly #remember: number;
   readonly #batcher: CommandBatcher<Request, unknown>;
   /** The keys with work under way. */
   readonly #unfinished = new Set<string>();
   #closed = false;
 
-  constructor(server: Server, shards: Shards, remember: number, batch: number) {
-    this.#server = server;
+  constructor(shards: Shards, batch: number) {
     this.#shards = shards;
-    this.#remember = remember;
-    const ask: Asker<Request, unknown> = asker(shards, RELEASE);
-    this.#batcher = new CommandBatcher(batch, server, ask, shards.groupOf);
+    this.#batcher = new CommandBatcher(batch, shards, asker(shards, RELEASE), shards.groupOf);
   }
 
   async release(key: string, args: readonly string[]): Promise<{ freed: boolean }> {
@@ -51,9 +46,9 @@ export class Releases {
   /** Removes the claim with this token, a portion of the queue at a time. */
   async evict(key: string, token: bigint): Promise<boolean> {
     for (let place = ''; ; ) {
-      const request = { key, args: [digits(token), place, `${this.#remember}`] };
+      const request = { key, args: [digits(token), place, `${this.#shards.remember}`] };
       const ask = async (): Promise<string> => String(await this.#shards.askOne(EVICT, request));
-      place = await this.#server
+      place = await this.#shards
         .once(ask, (reply) => reply !== '0')
         .catch((error) => {
           throw meaning(error, 'evict', key);
@@ -70,7 +65,7 @@ export class Releases {
   }
 
   async #finish(key: string): Promise<void> {
-    const request = { key, args: releaseArgs(NO_CLAIM, this.#remember) };
+    const request = { key, args: releaseArgs(NO_CLAIM, this.#shards.remember) };
     try {
       while (!this.#closed && readFreed(await this.#shards.askOne(RELEASE, request)).more);
     } finally {

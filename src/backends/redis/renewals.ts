@@ -23,11 +23,10 @@ export async function renewals(
   claims: readonly Claim[],
   shards: Shards,
   servers: Pick<Shards, 'ask'>,
-  remember: number,
 ): Promise<Renewal[]> {
   const found = new Map<Claim, Renewal>();
   const renew = async (batch: readonly Claim[]): Promise<void> => {
-    const requests = batch.map((claim) => ({ key: claim.key, args: renewArgs(claim, remember) }));
+    const requests = batch.map((claim) => ({ key: claim.key, args: renewArgs(claim, shards.remember) }));
     // A batch that fails leaves its own holds unknown, not the others.
     const replies = await shards.within(timeoutOf(claims), servers.ask(RENEW, requests)).catch(() => []);
     const left: Claim[] = [];

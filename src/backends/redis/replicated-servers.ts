@@ -1,8 +1,7 @@
-import type { Clock } from '../../core/contract/clock.ts';
 import { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 import type { Traffic } from './command-batcher.ts';
 import { closedError, isReply } from './errors.ts';
-import type { OwnConnection, Port } from './port.ts';
+import type { OwnConnection } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 import { type Request, repliesTo, type Shards } from './shards.ts';
 
@@ -28,18 +27,16 @@ interface ReplicaConnection {
  */
 export class ReplicatedServers implements Traffic {
   commands = 0;
-  readonly #port: Port;
   readonly #shards: Shards;
   readonly #wanted: Acknowledgement;
   readonly #timeouts: CallTimeouts;
   readonly #connections = new Map<string, ReplicaConnection>();
   #closed = false;
 
-  constructor(port: Port, shards: Shards, wanted: Acknowledgement, clock: Clock) {
-    this.#port = port;
+  constructor(shards: Shards, wanted: Acknowledgement) {
     this.#shards = shards;
     this.#wanted = wanted;
-    this.#timeouts = new CallTimeouts(clock);
+    this.#timeouts = new CallTimeouts(shards.clock);
   }
 
   /** How many replicas each grant waits for. */
@@ -52,9 +49,9 @@ export class ReplicatedServers implements Traffic {
    * connection fails.
    */
   async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
-    if (this.#port.ended) throw closedError(); // the connection still works, but a hold that is taken over it could not be released
+    if (this.#shards.port.ended) throw closedError(); // the connection still works, but a hold that is taken over it could not be released
     const slot = this.#shards.slotOf(requests[0]!.key);
-    const node = this.#port.nodeOf(slot);
+    const node = this.#shards.port.nodeOf(slot);
     let connection = this.#connections.get(node);
     if (!connection) {
       if (this.#closed) throw new Error('closed');
@@ -80,7 +77,7 @@ export class ReplicatedServers implements Traffic {
   #open(node: string, slot: number): ReplicaConnection {
     const end = new AbortController();
     // A server ends a connection that is idle for long (its `timeout`), which should cost the next request nothing.
-    const opening = this.#port.ownConnection(slot, end.signal, () => this.#forget(node, connection));
+    const opening = this.#shards.port.ownConnection(slot, end.signal, () => this.#forget(node, connection));
     const connection: ReplicaConnection = { opening, end };
     this.#connections.set(node, connection);
     return connection;

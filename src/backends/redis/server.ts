@@ -10,20 +10,20 @@ export class Server implements Traffic {
   commands = 0;
   /** How often the client may have sent a request twice: ioredis sends again what a lost connection did not answer. */
   resends = 0;
-  readonly #port: Port;
+  readonly port: Port;
   readonly #unlisten: (() => void) | undefined;
 
   constructor(port: Port) {
-    this.#port = port;
+    this.port = port;
     this.#unlisten = port.onResend?.(() => this.resends++);
   }
 
   /** Runs a script by its hash; where the server does not know it (restart, fail-over, SCRIPT FLUSH), by its text. */
   async run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    if (this.#port.ended) throw closedError();
+    if (this.port.ended) throw closedError();
     this.commands++;
     try {
-      const reply = await this.#port.evalSha(script.sha1, keys, args);
+      const reply = await this.port.evalSha(script.sha1, keys, args);
       // It will be done when the transaction is, if ever.
       if (!Array.isArray(reply) && String(reply) === 'QUEUED')
         throw new Error('the client is in MULTI; give redis() a client of its own');
@@ -33,12 +33,12 @@ export class Server implements Traffic {
     } finally {
       this.commands--;
     }
-    return this.#port.eval(script.text, keys, args);
+    return this.port.eval(script.text, keys, args);
   }
 
   /** Sends a command whose keys come before its other arguments. */
   command(act: string, name: string, keys: readonly string[], ...args: string[]): Promise<unknown> {
-    const reply = this.#port.ended ? Promise.reject(closedError()) : this.#port.command(name, keys, ...args);
+    const reply = this.port.ended ? Promise.reject(closedError()) : this.port.command(name, keys, ...args);
     return reply.catch((error) => {
       throw meaning(error, act);
     });
@@ -67,14 +67,12 @@ export function unknownEffect(): never {
 
 /** Asks for the run of the server, once for each connection: a server that starts again ends those it had. */
 export class Incarnation {
-  readonly #port: Port;
   readonly #server: Server;
   #run: Run | undefined;
   #connection = 0;
   #unlisten: (() => void) | undefined;
 
-  constructor(port: Port, server: Server) {
-    this.#port = port;
+  constructor(server: Server) {
     this.#server = server;
   }
 
@@ -87,7 +85,7 @@ export class Incarnation {
   }
 
   async #ask(): Promise<Run> {
-    this.#unlisten ??= this.#port.onConnection?.(() => {
+    this.#unlisten ??= this.#server.port.onConnection?.(() => {
       this.#connection++;
       this.#run = undefined;
     });

@@ -5,9 +5,10 @@ import { ServerClock } from '../shared/server-clock.ts';
 import type { Asker } from './command-batcher.ts';
 import { isReply, meaning } from './errors.ts';
 import { keysOf, lockOf, slotOf, valueKeyOf } from './keys.ts';
+import type { ResolvedRedisOptions } from './options.ts';
 import type { Port } from './port.ts';
 import { ATTEMPT, type Script } from './scripts.generated.ts';
-import { refuseUnsupported, type Server } from './server.ts';
+import { refuseUnsupported, Server } from './server.ts';
 import { attemptArgs, readAttempt } from './wire.ts';
 
 /** The key and the arguments of one request. One script may answer many requests. */
@@ -28,37 +29,37 @@ const NAMES = 16;
 /** Gives what INFO says of the server. */
 const WHICH = "return redis.call('INFO', 'server')";
 
-/** Sends requests to the server that has their key, and knows the clock of that server. */
-export class Shards {
-  readonly #port: Port;
-  readonly #server: Server;
-  readonly #prefix: string;
-  readonly #clock: Clock;
+/** Sends requests to the server that has their key, and knows the clock of that server and the options. */
+export class Shards extends Server {
+  readonly prefix: string;
+  readonly clock: Clock;
+  /** For how long a key that nobody uses keeps its last token, ms. */
+  readonly remember: number;
   /** The clock of the server, unless this is a Cluster. */
   readonly #serverClock: ServerClock;
-  #supported: Promise<void> | undefined;
   readonly #clockOf = new Map<string, ServerClock>();
+  #supported: Promise<void> | undefined;
 
-  constructor(port: Port, server: Server, prefix: string, clock: Clock) {
-    this.#port = port;
-    this.#server = server;
-    this.#prefix = prefix;
-    this.#clock = clock;
+  constructor(port: Port, { prefix, clock, remember }: Pick<ResolvedRedisOptions, 'prefix' | 'clock' | 'remember'>) {
+    super(port);
+    this.prefix = prefix;
+    this.clock = clock;
+    this.remember = remember;
     this.#serverClock = new ServerClock(clock);
   }
 
   /** Gives the group of a request. One script may answer the requests of one group. Undefined means that it may answer any. */
   get groupOf(): ((request: { readonly key: string }) => number) | undefined {
-    return this.#port.cluster ? ({ key }) => this.slotOf(key) : undefined;
+    return this.port.cluster ? ({ key }) => this.slotOf(key) : undefined;
   }
 
   /** Gives the clock of the server that has this key now: each server has its own. */
   clockOf(key: string): ServerClock {
-    if (!this.#port.cluster) return this.#serverClock;
-    const node = this.#port.nodeOf(this.slotOf(key));
+    if (!this.port.cluster) return this.#serverClock;
+    const node = this.port.nodeOf(this.slotOf(key));
     let clock = this.#clockOf.get(node);
     if (!clock) {
-      clock = new ServerClock(this.#clock);
+      clock = new ServerClock(this.clock);
       this.#clockOf.set(node, clock);
     }
     return clock;
@@ -67,7 +68,7 @@ export class Shards {
   /** Asks a server for its time. It sends an attempt that is already too late, which changes nothing, and whose refusal tells the time. */
   async learnTime(key: string): Promise<number> {
     await this.#refuseUnsupported(key);
-    const sent = this.#clock.now();
+    const sent = this.clock.now();
     const reply = await this.askOne(ATTEMPT, { key, args: attemptArgs({ ...NOBODY, key }, '-', 0, 0) });
     const { time } = readAttempt(reply, NOBODY);
     this.clockOf(key).learn(time, sent);
@@ -80,7 +81,7 @@ export class Shards {
    * @throws LockError `LOCK_UNSUPPORTED`
    */
   async #refuseUnsupported(key: string): Promise<void> {
-    if (this.#port.cluster) return;
+    if (this.port.cluster) return;
     const infos = (): Promise<string[]> =>
       Promise.all(Array.from({ length: NAMES }, (_, i) => this.#infoOf(`${key}:${i}`)));
     this.#supported ??= infos()
@@ -98,54 +99,54 @@ export class Shards {
    * not let scripts ask is behind no such proxy.
    */
   async #infoOf(key: string): Promise<string> {
-    const info = this.#port.eval(WHICH, [this.keyOf(key)], []).catch((error: Error) => {
+    const info = this.port.eval(WHICH, [this.keyOf(key)], []).catch((error: Error) => {
       if (!/not allowed from script/i.test(error.message)) throw error;
-      return this.#port.command('INFO', [], 'server');
+      return this.port.command('INFO', [], 'server');
     });
     return String(await info);
   }
 
   /** Gives the key in which a lock is kept. */
   keyOf(key: string): string {
-    return lockOf(this.#prefix, key);
+    return lockOf(this.prefix, key);
   }
 
   slotOf(key: string): number {
-    return slotOf(this.#port.keyPrefix + this.keyOf(key));
+    return slotOf(this.port.keyPrefix + this.keyOf(key));
   }
 
   /** Gives the keys and arguments with which one script answers all these requests. */
   wire(requests: readonly Request[]): { keys: readonly string[]; args: string[] } {
     const locks = requests.map(({ key }) => this.keyOf(key));
-    return { keys: keysOf(locks, this.#port.cluster), args: requests.flatMap(({ args }) => args) };
+    return { keys: keysOf(locks, this.port.cluster), args: requests.flatMap(({ args }) => args) };
   }
 
   /** Runs one script for all these requests, and gives one reply per request. */
   async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
     const { keys, args } = this.wire(requests);
-    return repliesTo(requests, await this.#server.run(script, keys, args));
+    return repliesTo(requests, await this.run(script, keys, args));
   }
 
   /** Runs a script for one request, and gives its reply. */
   askOne(script: Script, { key, args }: Request): Promise<unknown> {
-    return this.#server.run(script, keysOf([lockOf(this.#prefix, key)], this.#port.cluster), args);
+    return this.run(script, keysOf([this.keyOf(key)], this.port.cluster), args);
   }
 
   /** Runs a script that is about the value of a key, too. */
   askOfValue(script: Script, { key, args }: Request): Promise<unknown> {
     const lock = this.keyOf(key);
-    const { cluster } = this.#port;
-    return this.#server.run(script, [...keysOf([lock], cluster), ...(cluster ? [valueKeyOf(lock)] : [])], args);
+    const { cluster } = this.port;
+    return this.run(script, [...keysOf([lock], cluster), ...(cluster ? [valueKeyOf(lock)] : [])], args);
   }
 
   /** Makes the client find out which server has this key now. */
   find({ key }: { readonly key: string }): Promise<unknown> {
-    return this.#port.command('GET', [this.keyOf(key)]);
+    return this.port.command('GET', [this.keyOf(key)]);
   }
 
   /** Gives the answers. In a Cluster it rejects after `timeout` ms of silence, so that a node that hangs delays nobody else. */
   within(timeout: number, answers: Promise<unknown[]>): Promise<unknown[]> {
-    return this.#port.cluster ? withLimit(answers, timeout, () => new Error('silent'), this.#clock) : answers;
+    return this.port.cluster ? withLimit(answers, timeout, () => new Error('silent'), this.clock) : answers;
   }
 }
 

@@ -13,7 +13,6 @@ import { leftIn, readRecord, rememberedIn } from '../shared/record.ts';
 import type { Listings } from './inspect.ts';
 import { hintKeyOf, valueKeyOf } from './keys.ts';
 import { ASK, STORE } from './scripts.generated.ts';
-import type { Server } from './server.ts';
 import type { Shards } from './shards.ts';
 import { MICRO, readAttempt, readValue, releaseArgs } from './wire.ts';
 
@@ -26,20 +25,16 @@ const CLOCK_ESTIMATE_MS = 10_000;
 
 /** The values under the keys of locks, each in a key beside the lock, which expires. */
 export class RedisValues implements Values {
-  readonly #server: Server;
   readonly #shards: Shards;
-  readonly #remember: number;
   readonly #listings: () => Promise<Listings>;
 
-  constructor(server: Server, shards: Shards, remember: number, listings: () => Promise<Listings>) {
-    this.#server = server;
+  constructor(shards: Shards, listings: () => Promise<Listings>) {
     this.#shards = shards;
-    this.#remember = remember;
     this.#listings = listings;
   }
 
   look(key: string): Promise<ValueRecord> {
-    return this.#server.command('look for a value', 'GET', [valueKeyOf(this.#shards.keyOf(key))]).then((stored) => {
+    return this.#shards.command('look for a value', 'GET', [valueKeyOf(this.#shards.keyOf(key))]).then((stored) => {
       if (stored === null) return rememberedIn(undefined, 0);
       const record = readRecord(String(stored), MICRO);
       const now = this.#shards.clockOf(key).lately(CLOCK_ESTIMATE_MS);
@@ -52,8 +47,8 @@ export class RedisValues implements Values {
 
   forget(key: string): Promise<boolean> {
     const forget = async (): Promise<boolean> =>
-      Number(await this.#server.command('forget a value', 'DEL', [valueKeyOf(this.#shards.keyOf(key))])) > 0;
-    return this.#server.once(forget, Boolean);
+      Number(await this.#shards.command('forget a value', 'DEL', [valueKeyOf(this.#shards.keyOf(key))])) > 0;
+    return this.#shards.once(forget, Boolean);
   }
 
   async *keys(prefix: string, progress?: Listing['progress']): AsyncIterable<string> {
@@ -73,7 +68,7 @@ export class RedisValues implements Values {
     const { age, mark, counts } = accepts;
     const oldest = Math.min(ANY_AGE, Math.floor(age * MICRO));
     const counted = counts === 0 ? 0 : Math.ceil((claim.ttl + counts) * MICRO);
-    const args = [...attempt, ...releaseArgs(claim.id, this.#remember), `${oldest}`, mark, `${counted}`];
+    const args = [...attempt, ...releaseArgs(claim.id, this.#shards.remember), `${oldest}`, mark, `${counted}`];
     const reply = (await this.#shards.askOfValue(ASK, { key: claim.key, args })) as unknown[];
     if (String(reply[0]) === '=') return this.#answer(reply);
     const outcome = readAttempt(reply[0], claim);
@@ -92,21 +87,21 @@ export class RedisValues implements Values {
     const { text, ttl, ageless } = value;
     const args = [...release, text, `${Math.ceil(ttl * MICRO)}`, ageless ? '1' : '0'];
     const ask = (): Promise<unknown> => this.#shards.askOfValue(STORE, { key, args });
-    const reply = await this.#server.once(ask, (answer) => Number(answer) !== 0);
+    const reply = await this.#shards.once(ask, (answer) => Number(answer) !== 0);
     const stored = Number(reply) >= STORED;
     return { stored, reply: stored ? Number(reply) - STORED : reply };
   }
 }
 
 /** Keeps each hint in a key of its own, which expires. */
-export const hintsOf = (server: Server, prefix: string): Hints => ({
+export const hintsOf = (shards: Shards): Hints => ({
   read: async (name) => {
-    const text = await server.command('read a hint', 'GET', [hintKeyOf(prefix, name)]);
+    const text = await shards.command('read a hint', 'GET', [hintKeyOf(shards.prefix, name)]);
     return text === null ? undefined : String(text);
   },
   write: async (name, text, ttl) => {
-    const key = hintKeyOf(prefix, name);
-    if (text === undefined) await server.command('forget a hint', 'DEL', [key]);
-    else await server.command('keep a hint', 'SET', [key], text, 'PX', `${Math.ceil(ttl)}`);
+    const key = hintKeyOf(shards.prefix, name);
+    if (text === undefined) await shards.command('forget a hint', 'DEL', [key]);
+    else await shards.command('keep a hint', 'SET', [key], text, 'PX', `${Math.ceil(ttl)}`);
   },
 });

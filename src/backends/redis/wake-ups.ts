@@ -1,5 +1,4 @@
 import type { Claim, Wake } from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
 import { leftIn } from '../shared/record.ts';
 import { MailboxClaims } from '../shared/waiting-claims.ts';
 import { Channel, type ChannelNeeds, Impossible, shardedChannel, Unheard } from './channel.ts';
@@ -19,22 +18,19 @@ const NAMES = 20_000;
  * messages: https://redis.io/docs/latest/develop/pubsub/#sharded-pubsub
  */
 export class WakeUps {
-  readonly #prefix: string;
-  readonly #port: Port;
   readonly #shards: Shards;
-  readonly #clock: Clock;
+  readonly #port: Port;
   readonly #waiting: MailboxClaims;
   /** The channels by server, each with the last key that was asked for there, and whether the last proof was not heard. */
   readonly #channels = new Map<string, { readonly channel: Channel; key: string; unheard: boolean }>();
   #ordinary: string | undefined;
 
-  constructor(prefix: string, port: Port, shards: Shards, clock: Clock) {
-    this.#prefix = prefix;
-    this.#port = port;
+  constructor(shards: Shards) {
     this.#shards = shards;
-    this.#clock = clock;
-    this.#waiting = new MailboxClaims(clock);
-    if (port.cluster && !port.listenAt) this.#ordinary = 'this version of the client library cannot listen to them';
+    this.#port = shards.port;
+    this.#waiting = new MailboxClaims(shards.clock);
+    if (this.#port.cluster && !this.#port.listenAt)
+      this.#ordinary = 'this version of the client library cannot listen to them';
   }
 
   /** The reason why ordinary messages are used in a Cluster; undefined if sharded ones are, or if there is one server. */
@@ -89,7 +85,7 @@ export class WakeUps {
     let known = this.#channels.get(place);
     if (!known) {
       const needs = place === ANYWHERE ? this.#everywhere() : this.#shard(place);
-      known = { channel: new Channel(needs, this.#clock), key, unheard: false };
+      known = { channel: new Channel(needs, this.#shards.clock), key, unheard: false };
       this.#channels.set(place, known);
     }
     known.key = key;
@@ -97,7 +93,7 @@ export class WakeUps {
   }
 
   #everywhere(): ChannelNeeds {
-    const name = `${this.#prefix}:mail:${this.#clock.id()}`;
+    const name = `${this.#shards.prefix}:mail:${this.#shards.clock.id()}`;
     return {
       name: () => name,
       listen: (channel, heard, lost) => this.#port.listen(channel, heard, lost),
@@ -109,7 +105,7 @@ export class WakeUps {
   }
 
   #shard(place: string): ChannelNeeds {
-    const name = `${this.#prefix}:mail:${this.#clock.id()}`;
+    const name = `${this.#shards.prefix}:mail:${this.#shards.clock.id()}`;
     const here = (claim: { readonly key: string }): boolean => this.#placeOf(claim.key) === place;
     let tried = 0;
     return {
@@ -131,7 +127,7 @@ export class WakeUps {
   #listenToShard(place: string, channel: string, heard: (message: string) => void, lost: () => void): Listening {
     const known = this.#channels.get(place)!;
     const key = this.#shards.keyOf(known.key);
-    const { ready, hangUp } = shardedChannel(this.#port, channel, key, heard, lost, this.#clock);
+    const { ready, hangUp } = shardedChannel(this.#port, channel, key, heard, lost, this.#shards.clock);
     const judge = (error: unknown): never => {
       const again = error instanceof Unheard && !known.unheard;
       known.unheard = error instanceof Unheard;

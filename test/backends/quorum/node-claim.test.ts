@@ -19,7 +19,7 @@ function scene(guard: { known?: () => Promise<void>; doubt?: Error } = {}) {
       begin: (handle: Claim, within: number, expiry: number, told: Told) =>
         releases.push({ handle, within, expiry, told }),
     },
-    guard: { confirmRun: trust.known ?? (() => undefined), doubt: trust.doubt, review() {} },
+    guard: { confirmRun: guard.known ?? (() => undefined), doubt: guard.doubt, review() {} },
     noteFailure: (why: unknown) => failures.push(why),
   };
   const heard: NodeAnswer[] = [];
