@@ -65,7 +65,7 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
       'backends/redis',
       'conformance,tokens,portions,turn,line,line-keys,listing,keys,server,cost,renewal,words',
     ),
-    about: [{ scripts: /(ask|leave|words)\.lua/, tests: /conformance|words/ }],
+    about: [{ scripts: /values\.lua/, tests: /conformance|words/ }],
   },
   stock: {
     scripts: 'src/stock/redis/lua/*.lua',

@@ -6,7 +6,7 @@ const MEMORY = 10_000;
 /** The pause between two attempts of a waiter, ms: at first, and after a long wait. Each pause varies at random by half. */
 const SOONEST = 4;
 const LATEST = 500;
-/** The pause of a waiter, as a share of its wait so far. Only the next holder asks often; a waiter behind it only reads the note. */
+/** The pause of a waiter, as a share of its wait so far. Only the next holder asks often; a waiter behind it only reads the hint. */
 const PACE = { next: 0.025, behind: 0.05, unknown: 0.1 };
 /** The time for which a process leaves a key to the others after a release, ms. It is no shorter than the first pauses of a waiter. */
 const YIELD = 6;

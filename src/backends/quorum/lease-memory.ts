@@ -8,7 +8,7 @@ export interface NodeView {
   readonly run: string;
   /** The latest time at which this run may have begun. */
   readonly since: number;
-  /** True if the node can keep notes. A note that it does not have was never written, or the node lost its data. */
+  /** True if the node can keep hints. A hint that it does not have was never written, or the node lost its data. */
   readonly remembers: boolean;
   /** The last run of this node whose votes are known to have counted. */
   readonly marked: string | undefined;
@@ -47,7 +47,7 @@ export function excludedUntil(
   const rest = (lease: number): number => lease * (1 + drift) + 2;
   const known = all.filter((each) => each !== undefined);
   if (areNew(all) && !node.restarted) return Number.NEGATIVE_INFINITY;
-  // A node that names no run always counts, so its notes count as well.
+  // A node that names no run always counts, so its hints count as well.
   const witnesses = known.filter(
     ({ run, remembers, marked, since }) =>
       remembers && (run === '' || marked !== undefined || since + rest(maxTtl) <= now),
@@ -61,19 +61,14 @@ export function areNew(all: readonly (NodeView | undefined)[]): boolean {
   return all.every((each) => each && each.longest === 0 && (each.run === '' || each.marked === undefined));
 }
 
-/** True if all nodes asked so far are new. It is certain that no vote was ever given only after all nodes were asked. */
-export function seemNew(all: readonly (NodeView | undefined)[]): boolean {
-  return areNew(all.filter((each) => each !== undefined));
-}
-
-/** How long a note is kept after its lease is over, and how often a note that is in use is written again. ms. */
+/** How long a hint is kept after its lease is over, and how often a hint that is in use is written again. ms. */
 const DAY = 86_400_000;
 const AGAIN = DAY / 4;
 const RUN = '\u0001quorum/run';
 const BORN = '\u0001quorum/born';
 const DURABLE = ' durable';
 
-/** A lease is rounded up to one of these: 1, 2, 3, 5, 10, 20 … s. Each has a note of its own, so that no write undoes another. */
+/** A lease is rounded up to one of these: 1, 2, 3, 5, 10, 20 … s. Each has a hint of its own, so that no write undoes another. */
 export function leaseClasses(maxTtl: number): number[] {
   const found: number[] = [];
   for (let decade = 1_000; decade < maxTtl; decade *= 10)
@@ -81,10 +76,10 @@ export function leaseClasses(maxTtl: number): number[] {
   return [...found, maxTtl];
 }
 
-/** The part of a node view that comes from its notes. See guard.ts. */
+/** The part of a node view that comes from its hints. See guard.ts. */
 type NodeHints = Pick<NodeView, 'remembers' | 'marked' | 'born' | 'kept' | 'longest'>;
 
-/** The notes in which a node remembers facts about the quorum. The node keeps them beside its locks. */
+/** The hints in which a node remembers facts about the quorum. The node keeps them beside its locks. */
 export class LeaseMemory {
   readonly #backend: Backend;
   readonly #maxTtl: number;
@@ -106,7 +101,7 @@ export class LeaseMemory {
     return !this.#hints || (ttl <= this.#longestNoted && now < this.#until);
   }
 
-  /** Resolves when the node remembers the lease. If the user has no right to write, no process relies on the note. */
+  /** Resolves when the node remembers the lease. If the user has no right to write, no process relies on the hint. */
   async noteLease(ttl: number, now: number): Promise<void> {
     const lease = leaseClasses(this.#maxTtl).find((each) => each >= ttl) ?? this.#maxTtl;
     await ifAllowed(() => this.#hints!.write(leaseHint(lease), '1', DAY + this.#maxTtl));
@@ -122,7 +117,7 @@ export class LeaseMemory {
     return noted;
   }
 
-  /** Reads the notes of the node. */
+  /** Reads the hints of the node. */
   async readHints(run: Run): Promise<NodeHints> {
     const found = await this.#read(run);
     // A lease is written down after the mark of its run. One without the other was read while another process wrote them.

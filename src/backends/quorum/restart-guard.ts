@@ -1,11 +1,13 @@
 import type { Backend } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
-import { areNew, excludedUntil, LeaseMemory, type NodeView, type QuorumBounds, seemNew } from './lease-memory.ts';
+import { areNew, excludedUntil, LeaseMemory, type NodeView, type QuorumBounds } from './lease-memory.ts';
 import { type RunName, ServerIdentity } from './server-identity.ts';
 
-/** The first pause before a node that does not count is read again, and the longest pause, ms. */
-const SOON = 50;
-const LOOK = 500;
+/** The first pause before a node that does not count is read again. Each later one is twice as long, up to the last. */
+const MIN_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 500;
+/** The time for which a node that hangs may delay the others. */
+const OTHERS_TIMEOUT_MS = 250;
 
 /** The state that the nodes of one quorum share. */
 export interface GuardContext extends QuorumBounds {
@@ -17,7 +19,7 @@ export interface GuardContext extends QuorumBounds {
 }
 
 /**
- * `unread`: the notes of the node were not read since this run began. `excluded`: they were read, and the votes of the node do not
+ * `unread`: the hints of the node were not read since this run began. `excluded`: they were read, and the votes of the node do not
  * count, because it may have forgotten earlier ones. `counted`: its votes count. A new run begins as `unread`, or as `counted` if
  * nobody can tell whether the node restarted.
  */
@@ -48,7 +50,7 @@ export class RestartGuard {
     return rest > 0 ? exclusionError(rest, this.#mayBeNew) : undefined;
   }
 
-  /** Ends the rest of the node when it is over, and reads the notes of the nodes again from time to time until then. */
+  /** Ends the rest of the node when it is over, and reads the hints of the nodes again from time to time until then. */
   review(): void {
     const now = this.#guards.clock.now();
     if (this.#state !== 'excluded' || !this.#guards.guarded) return;
@@ -93,7 +95,7 @@ export class RestartGuard {
     if (!this.#view) {
       await this.#readHints();
       // A node that hangs must not delay the others: until it answers, it counts as a node that remembers nothing.
-      const moment = (done: () => void): unknown => this.#guards.clock.after(LOOK / 2, done, true);
+      const moment = (done: () => void): unknown => this.#guards.clock.after(OTHERS_TIMEOUT_MS, done, true);
       if (this.#view && this.#excludedUntil(now) > now)
         await Promise.race([this.#readOthers(), new Promise<void>(moment)]);
     }
@@ -108,7 +110,7 @@ export class RestartGuard {
         throw new Error('its vote does not count before one of a node that names its run');
     } else if (!this.#view) throw new Error('restarted while it was asked');
     await this.#memory.noteLease(ttl, now);
-    void this.#memory.mark(this.identity.run, undefined).catch(() => {}); // the mark has to last as long as the note of the lease
+    void this.#memory.mark(this.identity.run, undefined).catch(() => {}); // the mark has to last as long as the hint of the lease
   }
 
   #restart(): void {
@@ -144,7 +146,7 @@ export class RestartGuard {
   }
 
   get #mayBeNew(): boolean {
-    return seemNew(this.#views()) && !this.identity.restarted;
+    return areNew(this.#views().filter((each) => each !== undefined)) && !this.identity.restarted;
   }
 
   /** Gives the latest view of each node; undefined for a node that was not read since this run began. */
@@ -153,7 +155,7 @@ export class RestartGuard {
     return this.#guards.all.map((each) => (isOfNow(each) ? each.#view : undefined));
   }
 
-  /** Reads the notes of all nodes that were not read since `since`. */
+  /** Reads the hints of all nodes that were not read since `since`. */
   async #readOthers(since = this.identity.since): Promise<void> {
     await Promise.all(this.#guards.all.map((each) => each.#readAt < since && each.#readHints().catch(() => {})));
   }
@@ -192,12 +194,12 @@ export async function separateTwins({ all }: GuardContext): Promise<void> {
   await Promise.all(all.filter(isTwin).map(separate));
 }
 
-/** Notes protect against nodes that restart. If no node can show a restart, no process needs the notes. */
+/** Hints protect against nodes that restart. If no node can show a restart, no process needs the hints. */
 const needsHints = ({ guarded, identities }: GuardContext): boolean =>
   guarded && identities.some(({ nameless }) => !nameless);
 
 /**
- * True if only nodes that name no run would vote, and they are no majority: their notes would only make the other nodes wait.
+ * True if only nodes that name no run would vote, and they are no majority: their hints would only make the other nodes wait.
  */
 function areTooFew(votes: readonly RestartGuard[], majority: number): boolean {
   return votes.length < majority && votes.every(({ identity }) => identity.nameless);
@@ -206,13 +208,13 @@ function areTooFew(votes: readonly RestartGuard[], majority: number): boolean {
 /** Decides when a node that does not count is read again. */
 class ReadSchedule {
   #at = 0;
-  #pause = SOON;
+  #pause = MIN_PAUSE_MS;
 
   /** Takes the next time for a read, if it has come: it returns true once per pause. */
   take(now: number): boolean {
     if (now < this.#at) return false;
     this.#at = now + this.#pause;
-    this.#pause = Math.min(LOOK, this.#pause * 2);
+    this.#pause = Math.min(MAX_PAUSE_MS, this.#pause * 2);
     return true;
   }
 }

@@ -102,8 +102,8 @@ export class TurnTaking {
   /** How long the nodes take to answer, ms. It is a moving average. */
   #roundTrip = 0;
 
-  constructor(note: TurnHint, clock: Clock) {
-    this.#hint = note;
+  constructor(hint: TurnHint, clock: Clock) {
+    this.#hint = hint;
     this.#clock = clock;
     this.#id = clock.id().slice(0, 16);
   }

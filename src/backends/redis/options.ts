@@ -3,7 +3,6 @@ import { type Duration, milliseconds } from '../../core/contract/duration.ts';
 import { invalid } from '../../core/contract/errors.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
 import { checkNames, namesOf } from '../../core/contract/options.ts';
-import type { Acknowledgement } from './replicated-servers.ts';
 
 const KNOWN = namesOf<RedisOptions>({ prefix: true, replicas: true, remember: true, clock: true });
 /** The default and the bounds of `remember`, ms. */
@@ -28,6 +27,13 @@ export interface RedisOptions {
   readonly remember?: Duration;
   /** Time and randomness; the machine's by default. */
   readonly clock?: Clock;
+}
+
+export interface Acknowledgement {
+  /** The number of replicas that must have a grant before it counts. */
+  readonly count: number;
+  /** The time that they have for it, ms. */
+  readonly within: number;
 }
 
 /** The options after the checks, with all defaults, in ms. */

@@ -1,16 +1,10 @@
 import { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 import type { Traffic } from './command-batcher.ts';
 import { closedError, isReply } from './errors.ts';
+import type { Acknowledgement } from './options.ts';
 import type { OwnConnection } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 import { type Request, repliesTo, type Shards } from './shards.ts';
-
-export interface Acknowledgement {
-  /** The number of replicas that must have a grant before it counts. */
-  readonly count: number;
-  /** The time that they have for it, ms. */
-  readonly within: number;
-}
 
 /** The time that a connection has to answer after the time for its replicas is over. Then the connection is given up. */
 const SILENCE_MS = 1_500;
