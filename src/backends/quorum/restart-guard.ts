@@ -82,9 +82,8 @@ export class RestartGuard {
 
   /** Has the node remember a lease before it renews a claim to that lease. */
   remember(ttl: number): void | Promise<void> {
-    const { clock } = this.#guards;
-    if (needsHints(this.#guards) && !this.#memory.remembers(ttl, clock.now()))
-      return this.#memory.noteLease(ttl, clock.now());
+    const now = this.#guards.clock.now();
+    if (needsHints(this.#guards) && !this.#memory.remembers(ttl, now)) return this.#memory.noteLease(ttl, now);
   }
 
   async #learnRun(answer: RunName | Promise<RunName>, ttl: number): Promise<void> {
