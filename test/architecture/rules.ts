@@ -169,7 +169,6 @@ function tooNew(node: Node): string | undefined {
  */
 const SPREADS: Readonly<Record<string, string>> = {
   'src/backends/redis/ioredis.ts': 'the client takes arguments; the core bounds what one request has',
-  'src/backends/redis/cluster-clients.ts': 'the client takes arguments; the core bounds what one request has',
   'src/stock/stores/sql.ts': 'the parameters of one statement',
   'src/stock/stores/statements.ts': 'the parameters of one statement',
 };

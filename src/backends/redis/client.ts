@@ -6,16 +6,10 @@ import {
   overIoredisCluster,
   overNodeRedisCluster,
 } from './cluster-clients.ts';
+import { type BunRedisLike, type GlideLike, overBunRedis, overGlide } from './glide-and-bun.ts';
 import { type IoredisLike, overIoredis } from './ioredis.ts';
 import { type NodeRedisLike, overNodeRedis } from './node-redis.ts';
-import {
-  type BunRedisLike,
-  type GlideLike,
-  type NodeRedisSentinelLike,
-  overBunRedis,
-  overGlide,
-  overNodeRedisSentinel,
-} from './other-clients.ts';
+import { type NodeRedisSentinelLike, overNodeRedisSentinel } from './node-redis-sentinel.ts';
 import type { Port } from './port.ts';
 
 /**

@@ -1,6 +1,5 @@
-import { LockError } from '../../core/contract/errors.ts';
-import { type KeyPrefix, rawServer } from './node-redis.ts';
-import { type Listening, listenLater, noReplicas, type Port } from './port.ts';
+import { rawServer } from './node-redis.ts';
+import { listenLater, noReplicas, type Port } from './port.ts';
 
 /** The part that holdfast uses of `RedisClient` of Bun, which also is `Bun.redis`. */
 export interface BunRedisLike {
@@ -103,73 +102,4 @@ function rethrow(error: Error): never {
   const message = error.message.replace(SIGNALLED, (_, code: string) => `${CODES[code] ?? code} `);
   if (message === error.message) throw error;
   throw Object.assign(new Error(message, { cause: error }), { name: error.name });
-}
-
-/** The part of a sentinel client of node-redis that holdfast uses. */
-export interface NodeRedisSentinelLike {
-  readonly isOpen: boolean;
-  readonly _keyPrefix?: KeyPrefix | undefined;
-  getMasterNode(): unknown;
-  sendCommand(isReadonly: boolean, args: string[]): Promise<unknown>;
-  duplicate(override: object): NodeRedisSentinelListener;
-}
-
-interface NodeRedisSentinelListener {
-  connect(): Promise<unknown>;
-  subscribe(channel: string, heard: (message: string) => void): Promise<unknown>;
-  destroy(): Promise<void>;
-  on(event: string, listener: (...args: unknown[]) => void): unknown;
-}
-
-export function overNodeRedisSentinel(client: NodeRedisSentinelLike): Port {
-  return {
-    ...rawServer(client._keyPrefix, (args) => client.sendCommand(false, args)),
-    get ended() {
-      return !client.isOpen;
-    },
-    ownConnection: async () => {
-      throw new LockError(
-        'LOCK_UNSUPPORTED',
-        'replicas cannot be waited for over createSentinel() of node-redis, which gives out no connection that stays the same; use ioredis',
-        { backend: 'redis' },
-      );
-    },
-    listen: (channel, heard, lost) => listen(client.duplicate({ clientSideCache: undefined }), channel, heard, lost),
-  };
-}
-
-/**
- * The client reconnects by itself and reports that only indirectly, and messages of that time are missed. So any reconnection counts as its
- * end.
- */
-function listen(
-  listener: NodeRedisSentinelListener,
-  channel: string,
-  heard: (message: string) => void,
-  lost: () => void,
-): Listening {
-  let over = false;
-  const hangUp = (): void => {
-    if (over) return;
-    over = true;
-    listener.destroy().catch(() => {});
-  };
-  const end = (): void => {
-    hangUp();
-    lost();
-  };
-  listener.on('error', end);
-  listener.on('end', lost);
-  return {
-    ready: listener.connect().then(async () => {
-      // Subscribing opens a connection even after the client has ended, and nobody would close that.
-      if (over) throw new Error('hung up');
-      await listener.subscribe(channel, heard);
-      if (over) await listener.destroy();
-      listener.on('topology-change', (change) => {
-        if ((change as { type?: unknown }).type === 'MASTER_CHANGE') end();
-      });
-    }),
-    hangUp,
-  };
 }
