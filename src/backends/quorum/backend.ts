@@ -62,8 +62,8 @@ class Quorum implements Backend {
     this.traits = traitsOf(backends, maxTtl);
     this.#timeouts = new CallTimeouts(clock);
     this.#backoff = new ContentionBackoff(clock);
-    const guards = { clock, majority, maxTtl, drift, guarded, all: [], identities: [] };
-    const context = { clock, timeouts: this.#timeouts, guards };
+    const bounds = { majority, maxTtl, drift };
+    const context = { ...bounds, clock, timeouts: this.#timeouts, guarded, all: [], identities: [] };
     this.#context = {
       nodes: backends.map((backend, i) => new Node(backend, i + 1, context)),
       majority,

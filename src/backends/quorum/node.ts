@@ -26,10 +26,8 @@ const UNGUARDED: Finding = {
 };
 
 /** The state that all nodes of one quorum share. */
-export interface NodeContext {
-  readonly clock: Clock;
+export interface NodeContext extends GuardContext {
   readonly timeouts: CallTimeouts;
-  readonly guards: GuardContext;
   /** The error that is set when a node cannot be part of a quorum, because it numbers its grants itself. */
   misuse?: LockError;
 }
@@ -66,7 +64,7 @@ export class Node {
     this.backend = backend;
     this.title = `node ${number} (${backend.name})`;
     this.#context = context;
-    this.guard = new RestartGuard(backend, this.title, context.guards);
+    this.guard = new RestartGuard(backend, this.title, context);
     this.#link = new Link(context.clock, context.timeouts);
     this.releases = new Releases(backend, this.#link);
   }
@@ -76,7 +74,7 @@ export class Node {
     this.guard.review();
     const { doubt } = this.guard;
     if (!doubt) return this.#link.skipOrProbe();
-    return this.#context.guards.all.some(isTwin) ? undefined : doubt; // with a twin, it is refused with the reason
+    return this.#context.all.some(isTwin) ? undefined : doubt; // with a twin, it is refused with the reason
   }
 
   /** Finds out which server the node is, and since when it runs. */
@@ -130,7 +128,7 @@ export class Node {
   /** Gives the findings of the engine, and a warning if a restart of its server would go unseen. */
   async check(within: number): Promise<Finding[]> {
     const found = await this.#link.answer(async () => this.backend.check?.() ?? [], within);
-    return this.#context.guards.guarded && this.guard.identity.nameless ? [...found, UNGUARDED] : found;
+    return this.#context.guarded && this.guard.identity.nameless ? [...found, UNGUARDED] : found;
   }
 
   async close(): Promise<void> {
@@ -140,8 +138,8 @@ export class Node {
 
   /** Tells apart nodes that name the same server, before anything is asked of them. A misused quorum refuses every request. */
   #separateTwins(): Promise<unknown> | undefined {
-    const { misuse, guards } = this.#context;
+    const { misuse, all } = this.#context;
     if (misuse) return Promise.reject(misuse);
-    return guards.all.some(isTwin) ? separateTwins(guards) : undefined;
+    return all.some(isTwin) ? separateTwins(all) : undefined;
   }
 }

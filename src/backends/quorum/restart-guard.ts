@@ -28,7 +28,7 @@ type State = 'unread' | 'excluded' | 'counted';
 /** Decides whether the votes of one node count. */
 export class RestartGuard {
   readonly identity: ServerIdentity;
-  readonly #guards: GuardContext;
+  readonly #context: GuardContext;
   readonly #memory: LeaseMemory;
   #state: State = 'unread';
   #view: NodeView | undefined;
@@ -37,30 +37,30 @@ export class RestartGuard {
   /** The longest lease that an earlier run was asked to remember, ms. */
   #longestForgotten = 0;
 
-  constructor(backend: Backend, title: string, guards: GuardContext) {
-    this.#guards = guards;
-    this.identity = new ServerIdentity(backend, title, guards.identities);
-    this.#memory = new LeaseMemory(backend, guards.maxTtl);
-    guards.all.push(this);
+  constructor(backend: Backend, title: string, context: GuardContext) {
+    this.#context = context;
+    this.identity = new ServerIdentity(backend, title, context.identities);
+    this.#memory = new LeaseMemory(backend, context.maxTtl);
+    context.all.push(this);
   }
 
   /** The reason why the votes of the node do not count now. */
   get doubt(): Error | undefined {
-    const rest = this.#rest(this.#guards.clock.now());
+    const rest = this.#rest(this.#context.clock.now());
     return rest > 0 ? exclusionError(rest, this.#mayBeNew) : undefined;
   }
 
   /** Ends the rest of the node when it is over, and reads the hints of the nodes again from time to time until then. */
   review(): void {
-    const now = this.#guards.clock.now();
-    if (this.#state !== 'excluded' || !this.#guards.guarded) return;
+    const now = this.#context.clock.now();
+    if (this.#state !== 'excluded' || !this.#context.guarded) return;
     if (this.#rest(now) <= 0) this.#countNodesAgain(now);
     else if (this.#schedule.take(now)) void this.#readOthers(Number.POSITIVE_INFINITY);
   }
 
   /** Gives how long the node still rests, ms. */
   #rest(now: number): number {
-    return this.#state === 'excluded' && this.#guards.guarded ? this.#excludedUntil(now) - now : 0;
+    return this.#state === 'excluded' && this.#context.guarded ? this.#excludedUntil(now) - now : 0;
   }
 
   /** Asks the node for the run of its server. */
@@ -75,26 +75,29 @@ export class RestartGuard {
    */
   confirmRun(ttl: number, now: number): void | Promise<void> {
     const answer = this.identity.ask();
-    if (this.identity.isSame(answer) && ((this.#view && this.#memory.remembers(ttl, now)) || !needsHints(this.#guards)))
+    if (
+      this.identity.isSame(answer) &&
+      ((this.#view && this.#memory.remembers(ttl, now)) || !needsHints(this.#context))
+    )
       return;
     return this.#learnRun(answer, ttl);
   }
 
   /** Has the node remember a lease before it renews a claim to that lease. */
   remember(ttl: number): void | Promise<void> {
-    const now = this.#guards.clock.now();
-    if (needsHints(this.#guards) && !this.#memory.remembers(ttl, now)) return this.#memory.noteLease(ttl, now);
+    const now = this.#context.clock.now();
+    if (needsHints(this.#context) && !this.#memory.remembers(ttl, now)) return this.#memory.noteLease(ttl, now);
   }
 
   async #learnRun(answer: RunName | Promise<RunName>, ttl: number): Promise<void> {
     const name = await this.identity.nameFrom(answer);
-    const now = this.#guards.clock.now();
+    const now = this.#context.clock.now();
     if (name !== undefined && this.identity.recognise(name, now)) this.#restart();
-    if (!needsHints(this.#guards)) return;
+    if (!needsHints(this.#context)) return;
     if (!this.#view) {
       await this.#readHints();
       // A node that hangs must not delay the others: until it answers, it counts as a node that remembers nothing.
-      const moment = (done: () => void): unknown => this.#guards.clock.after(OTHERS_TIMEOUT_MS, done, true);
+      const moment = (done: () => void): unknown => this.#context.clock.after(OTHERS_TIMEOUT_MS, done, true);
       if (this.#view && this.#excludedUntil(now) > now)
         await Promise.race([this.#readOthers(), new Promise<void>(moment)]);
     }
@@ -125,7 +128,7 @@ export class RestartGuard {
    * @returns a promise for each of these nodes, which resolves when the node is marked
    */
   #countNodesAgain(now: number): ReadonlyMap<RestartGuard, Promise<void>> {
-    const { all, identities, majority } = this.#guards;
+    const { all, identities, majority } = this.#context;
     const free = all.filter((each) => each.#state === 'excluded' && each.#excludedUntil(now) <= now);
     const votes = all.filter((each) => each.identity.nameless || each.#state === 'counted' || free.includes(each));
     if (areTooFew(votes, majority)) return new Map();
@@ -141,7 +144,7 @@ export class RestartGuard {
   }
 
   #excludedUntil(now: number): number {
-    return excludedUntil(this.#view!, this.#views(), now, this.#guards);
+    return excludedUntil(this.#view!, this.#views(), now, this.#context);
   }
 
   get #mayBeNew(): boolean {
@@ -151,16 +154,16 @@ export class RestartGuard {
   /** Gives the latest view of each node; undefined for a node that was not read since this run began. */
   #views(): (NodeView | undefined)[] {
     const isOfNow = (each: RestartGuard): boolean => each === this || each.#readAt >= this.identity.since;
-    return this.#guards.all.map((each) => (isOfNow(each) ? each.#view : undefined));
+    return this.#context.all.map((each) => (isOfNow(each) ? each.#view : undefined));
   }
 
   /** Reads the hints of all nodes that were not read since `since`. */
   async #readOthers(since = this.identity.since): Promise<void> {
-    await Promise.all(this.#guards.all.map((each) => each.#readAt < since && each.#readHints().catch(() => {})));
+    await Promise.all(this.#context.all.map((each) => each.#readAt < since && each.#readHints().catch(() => {})));
   }
 
   async #readHints(): Promise<void> {
-    const [{ identity }, now] = [this, this.#guards.clock.now()];
+    const [{ identity }, now] = [this, this.#context.clock.now()];
     if (!identity.run && !identity.nameless) return; // the node is read after it has named its run
     const run = identity.run ?? { id: '' };
     let found = await this.#memory.readHints(run);
@@ -184,7 +187,7 @@ export const isTwin = ({ identity }: RestartGuard): boolean => identity.twin !==
  * Asks each twin again whether it is still the same server as another node: a client may have reached the wrong server for a moment.
  * @throws LockError `LOCK_INVALID` if it is
  */
-export async function separateTwins({ all }: GuardContext): Promise<void> {
+export async function separateTwins(all: readonly RestartGuard[]): Promise<void> {
   const separate = async (guard: RestartGuard): Promise<void> => {
     const twin = all.find(({ identity }) => identity === guard.identity.twin);
     await twin?.ask().catch(() => {}); // the twin may be the node that reached the wrong server

@@ -90,7 +90,7 @@ export function mayRest(use: KeyUse, now: number): boolean {
 }
 
 /**
- * Decides which process goes first at a key that several processes ask for without pause. A quorum has no line, and a process that
+ * Decides which process goes first at a key that several processes ask for without pause. A quorum has no queue, and a process that
  * asks again as soon as it releases leaves no gap for the others. So the process that has waited longest writes a hint that it is
  * next. The others do not ask until it got the key, or the hint has expired.
  */

@@ -31,7 +31,7 @@ function scene() {
       released.push(i);
       return { freed: true };
     };
-    return new Node(around(memory({ clock }), { attempt, release }), i, { clock, timeouts, guards: common });
+    return new Node(around(memory({ clock }), { attempt, release }), i, { ...common, timeouts });
   });
   const made = (): Ballot => new Ballot({ nodes, majority: 3, clock, fenced: true, worth: 1, highest: 4n }, claim());
   const ballot = made();

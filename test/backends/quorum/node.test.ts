@@ -9,7 +9,7 @@ import { counted, Server, three } from './server.ts';
 async function scene(servers: readonly Server[], more: Parameters<typeof around>[1] = {}) {
   const clock = manualClock();
   const guards = { ...{ clock, guarded: true, majority: 2, maxTtl: 300_000, drift: 0 }, all: [], identities: [] };
-  const context = { clock, timeouts: new CallTimeouts(clock), guards };
+  const context = { ...guards, timeouts: new CallTimeouts(clock) };
   const nodes = servers.map(({ backend }, i) => new Node(around(backend, more), i + 1, context)) as [Node, ...Node[]];
   await Promise.all(nodes.map((node) => node.introduce(250).catch(() => {})));
   return { clock, nodes };

@@ -14,7 +14,7 @@ export function noted(broken: Partial<Hints> = {}) {
   const clock = manualClock();
   const count = { reads: 0, writes: 0 };
   const guards = { ...{ clock, guarded: false, majority: 2, maxTtl: 300_000, drift: 0 }, all: [], identities: [] };
-  const context = { clock, timeouts: new CallTimeouts(clock), guards };
+  const context = { ...guards, timeouts: new CallTimeouts(clock) };
   const nodes = [1, 2, 3].map((number) => {
     const engine = memory({ clock });
     const hints: Hints = {

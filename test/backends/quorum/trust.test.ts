@@ -37,7 +37,7 @@ function scene(servers: readonly Server[], { guarded = true, at = 0 } = {}) {
         )
       )?.message ?? '',
     )?.[0];
-  const separate = (): Promise<void> => separateTwins(guards);
+  const separate = (): Promise<void> => separateTwins(guards.all);
   return { clock, all, settled, introduced, known, rests, separate, background };
 }
 

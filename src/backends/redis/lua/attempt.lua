@@ -13,7 +13,7 @@ local function behind(first, tokenCount)
 end
 
 -- Tokens for a new claim: the first, how many, and the last. They are the clock's last µs, as many as are asked for, or as
--- there are since the last token given. So whatever is made of them, none is shown before its time, and a key that lost its
+-- there are since the last token given. So no use of them shows one before its time, and a key that lost its
 -- data, of which nothing is known but the clock, begins above all of them.
 -- What a quorum proposes is taken as it is, ahead of the clock if need be (then it is one token). But where nothing is known,
 -- only if it is hardly behind the clock, so that servers whose clocks differ can agree on one number; an older one may be
