@@ -9,6 +9,13 @@ const camel = (file) => file.replace('.sql', '').replace(/-(\w)/g, (_, letter) =
 /** A text as a template literal. */
 export const literal = (text) => `\`${text.trimEnd().replace(/[\\`]|\$\{/g, '\\$&')}\``;
 
+/** The statements of a file, as pairs of name and text: each under its line `-- name: …`, or one that has the name of the file. */
+export function statementsOf(file, text) {
+  const [, ...parts] = text.split(/^-- name: (\w+)\n/m);
+  if (parts.length === 0) return [[camel(file), text]];
+  return parts.flatMap((name, at) => (at % 2 === 0 ? [[name, parts[at + 1]]] : []));
+}
+
 function build() {
   for (const backend of readdirSync(backends)) {
     const folder = new URL(`${backend}/sql/`, backends);
@@ -16,9 +23,8 @@ function build() {
     const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
     const statements = files
       .sort()
-      .map(
-        (file) => `export const ${camel(file)}: string = ${literal(readFileSync(new URL(file, folder), 'utf8'))};\n`,
-      );
+      .flatMap((file) => statementsOf(file, readFileSync(new URL(file, folder), 'utf8')))
+      .map(([name, text]) => `export const ${name}: string = ${literal(text)};\n`);
     const text = `// Generated from sql/*.sql by scripts/build-sql.mjs: edit there.\n\n${statements.join('\n')}`;
     const module = new URL(`${backend}/sql.generated.ts`, backends);
     if (!existsSync(module) || readFileSync(module, 'utf8') !== text) writeFileSync(module, text);

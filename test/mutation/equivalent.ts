@@ -487,7 +487,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/postgres/sql/advisory-setup.sql#token 32kAoG: < => <=': 'The sequence is set to where it is.',
   'src/backends/postgres/sql/note-read.sql#script p7S-h2: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/mysql/sql/pause.sql#script jwDnl0: 0 => 1':
+  'src/backends/mysql/sql/server.sql#pause jwDnl0: 0 => 1':
     'Only a SLEEP that somebody interrupts gives anything but 0, and then neither answer is known to be true.',
   'src/backends/file/sql/schema.sql#script LyCpdF: = => <>':
     'Without the index a claim is found too, which only costs time; ids are drawn so that none comes twice.',
@@ -577,20 +577,20 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/postgres/sql/inspect.sql#script vMIMoS: ORDER BY standing.key, standing.token => nothing':
     'The windows have sorted it so already; it is asked for so that no plan has to be trusted.',
-  'src/backends/mysql/sql/exchange.sql#script WSvc9E: 16 => 160':
+  'src/backends/mysql/sql/queue.sql#exchange hhmbTF: 16 => 160':
     'The first 16 signs decide, and nothing happens in the very µs of the clock that was read before.',
-  'src/backends/mysql/sql/exchange.sql#script e07aHW: > => >=':
+  'src/backends/mysql/sql/queue.sql#exchange Gus12C: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/mysql/sql/exchange.sql#script i4WCqP: <= => <':
+  'src/backends/mysql/sql/queue.sql#exchange froIEE: <= => <':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/mysql/sql/get-lock.sql#script tRgpOk: > => >=':
+  'src/backends/mysql/sql/named.sql#getLock tRgpOk: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/mysql/sql/idle.sql#script md95W2: <= => <':
+  'src/backends/mysql/sql/sweep.sql#idle Vx8WHg: <= => <':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/mysql/sql/join.sql#script TOTNHU: <= => <':
+  'src/backends/mysql/sql/queue.sql#join XAIdFa: <= => <':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/mysql/sql/leave.sql#script oMWfvJ: 16 => 160':
+  'src/backends/mysql/sql/queue.sql#leave oMWfvJ: 16 => 160':
     'The first 16 signs decide, and nothing happens in the very µs of the clock that was read before.',
-  'src/backends/mysql/sql/leave.sql#script Fr1Rtz: > => >=':
+  'src/backends/mysql/sql/queue.sql#leave Fr1Rtz: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
 };

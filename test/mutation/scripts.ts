@@ -2,7 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compile } from '../../scripts/build-lua.mjs';
-import { literal } from '../../scripts/build-sql.mjs';
+import { literal, statementsOf } from '../../scripts/build-sql.mjs';
 import { layouts as ofBackend } from '../../src/backends/redis/layout.ts';
 import { layouts as ofStock } from '../../src/stock/redis/layout.ts';
 import { temporaryFolder } from '../kit/folder.ts';
@@ -81,10 +81,13 @@ function* inLine(line: string, at: number, language: Language): Generator<Change
 
 /** The functions of a script, and what lies between them. */
 function declarations(file: string, whole: string): Declaration[] {
-  const begins = [0, ...[...whole.matchAll(/^(?:local function|CREATE OR REPLACE) .*$/gm)].map(({ index }) => index)];
+  const begins = [
+    0,
+    ...[...whole.matchAll(/^(?:local function|CREATE OR REPLACE|-- name:) .*$/gm)].map(({ index }) => index),
+  ];
   return begins.map((start, i) => {
     const text = whole.slice(start, begins[i + 1]);
-    const name = /(?:function \{?)(\w+)/i.exec(text.split('\n', 1)[0]!)?.[1] ?? 'script';
+    const name = /(?:function \{?|-- name: )(\w+)/i.exec(text.split('\n', 1)[0]!)?.[1] ?? 'script';
     return { file, name, start, text };
   });
 }
@@ -113,8 +116,14 @@ export const mutated = (whole: string, { start, end, to }: Mutant): string =>
 export function moduleWith(root: string, mutant: Mutant, generated: string): string {
   const whole = readFileSync(`${root}${mutant.file}`, 'utf8');
   const text = mutated(whole, mutant);
-  if (mutant.file.endsWith('.sql')) return generated.replace(literal(whole), () => literal(text));
-  const [folder, name] = mutant.file.split('/lua/') as [string, string];
+  const [folder, name] = mutant.file.split(/\/(?:lua|sql)\//) as [string, string];
+  if (mutant.file.endsWith('.sql')) {
+    const other = new Map(statementsOf(name, text));
+    return statementsOf(name, whole).reduce(
+      (module, [one, old]) => module.replace(literal(old), () => literal(other.get(one)!)),
+      generated,
+    );
+  }
   using copy = temporaryFolder();
   cpSync(`${root}${folder}/lua`, copy.path, { recursive: true });
   writeFileSync(join(copy.path, name), text);

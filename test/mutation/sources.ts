@@ -85,7 +85,7 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
     scripts: 'src/backends/mysql/sql/*.sql',
     tests: testsOf('backends/mysql', 'line,keys,session,table,lease,named,waiting'),
     about: [
-      { scripts: /(-lock|owner|token|create|pause|greet|now|status|settings|server|hash)\.sql/, tests: /./ },
+      { scripts: /(named|server|table)\.sql/, tests: /./ },
       { scripts: /./, tests: /^(?!.*named)/ },
     ],
   },

@@ -41,7 +41,7 @@ export function leftOpenError(error: unknown): unknown {
 }
 
 /**
- * @returns true where nothing was open; undefined where these rows cannot tell (open.sql)
+ * @returns true where nothing was open; undefined where these rows cannot tell (`open`)
  * @throws LeftOpen
  */
 export function checkAlone(result: unknown): boolean | undefined {

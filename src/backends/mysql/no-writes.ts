@@ -21,7 +21,7 @@ export class NoWrites extends Error {
 export const isNoWrites = (error: unknown): boolean =>
   REFUSED.has((error as { errno?: number } | undefined)?.errno ?? 0);
 
-/** Checks an answer for rows that say so (closed.sql). @throws NoWrites */
+/** Checks an answer for rows that say so (`closed`). @throws NoWrites */
 export function checkWrites(result: unknown): void {
   const [row] = Array.isArray(result) ? (result as Row[]) : [];
   if (Number(row?.closed ?? 0) !== 0) throw new NoWrites('it is read-only');

@@ -7,7 +7,7 @@ import { type LiveLine, liveLine, mark, partsOf } from './stored-line.ts';
 import type { Table } from './table.ts';
 import { fits, grantOf, type LineAttempt, refusal } from './verdict.ts';
 
-/** The bits of what leave.sql answers. */
+/** The bits of what `leave` answers. */
 const [ALIVE, OTHERS] = [1, 2];
 
 /** How often a line is looked at again because others changed it. After that the outcome of the attempt is unknown. */

@@ -48,7 +48,7 @@ async function ownRow(table: NewTable): Promise<Row | undefined> {
   return (await table.read(greet))[0];
 }
 
-/** The columns that setup.sql makes. Old servers give whole numbers a width as well, which means nothing. */
+/** The columns that `setup` makes. Old servers give whole numbers a width as well, which means nothing. */
 const MADE = ['name varbinary(600) NO PRI', 'token bigint unsigned NO ', 'used bigint NO ', 'line mediumblob NO '].map(
   (column) => `${column} InnoDB`,
 );

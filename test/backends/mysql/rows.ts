@@ -25,7 +25,7 @@ export function numbersTo(last: number): string {
   return `(SELECT 1 + ${sum} AS seq FROM ${digits.join(', ')} HAVING seq <= ${last}) AS numbers`;
 }
 
-/** A place as join.sql writes it. @param until µs */
+/** A place as `join` writes it. @param until µs */
 export const placeOf = (id: string, until: number, token = 1): string =>
   `${mark(id)}${until} ${token} 1 1 30000000 ${until - seconds(30)} - ;`;
 

@@ -1,2 +1,0 @@
--- :name
-DELETE FROM {notes} WHERE name = :name

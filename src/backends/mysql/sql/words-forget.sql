@@ -1,2 +1,0 @@
--- :name
-DELETE FROM {words} WHERE name = :name AND GREATEST(counts, expires) > {earliest}
