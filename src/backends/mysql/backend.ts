@@ -19,21 +19,19 @@ import { LONGEST, milliseconds } from '../../core/contract/duration.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
 import { findings } from './check.ts';
-import { Inquiries } from './inquiries.ts';
-import { standings } from './inspect.ts';
-import { Lines } from './lines.ts';
-import { notesOf } from './notes.ts';
 import { checkTable, type MysqlOptions } from './options.ts';
 import { Places } from './places.ts';
 import { Poller } from './poller.ts';
 import { busyPool, isEnded, type MysqlPool, poolOfOne } from './pool.ts';
+import { Lines, standings } from './queues.ts';
 import { Renewals } from './renewals.ts';
 import * as sql from './sql.generated.ts';
-import { liveLine } from './stored-line.ts';
+import { noteForget, noteKeep, noteRead, noteSweep, notes } from './sql.generated.ts';
+import { liveLine, MICRO } from './stored-queue.ts';
 import { Sweeper } from './sweeper.ts';
 import { Table } from './table.ts';
+import { Inquiries, StoredWords } from './values.ts';
 import { ServerBell } from './wake-ups.ts';
-import { StoredWords } from './words.ts';
 
 const TRAITS: Traits = {
   units: 'counted',
@@ -185,4 +183,28 @@ class Mysql implements MysqlBackend {
       return places.slice(0, held).map(({ bell }) => bell);
     });
   }
+}
+
+/** One write of so many also removes notes that have expired. */
+const SWEEP = 64;
+
+/** Notes in a table of their own. The first use makes the table. */
+export function notesOf(table: Table, lockNameOf: (name: string) => Buffer): Hints {
+  let written = 0;
+
+  return {
+    async read(name) {
+      const [row] = await table.orMake(notes, () => table.read(noteRead, { name: lockNameOf(name) }));
+      return row!.text === null ? undefined : String(row!.text);
+    },
+    async write(name, text, ttl) {
+      const values = { name: lockNameOf(name), ttl: `${Math.ceil(ttl * MICRO)}` };
+      await table.orMake(notes, () =>
+        text === undefined
+          ? table.write(noteForget, values)
+          : table.write(noteKeep, { ...values, text: Buffer.from(text) }),
+      );
+      if (++written % SWEEP === 0) await table.write(noteSweep);
+    },
+  };
 }

@@ -1,11 +1,9 @@
 import type { Claim, Handle, Release } from '../../core/contract/backend.ts';
-import { type AttemptState, Attempts } from './attempts.ts';
-import type { Lines } from './lines.ts';
+import type { Lines } from './queues.ts';
 import * as sql from './sql.generated.ts';
 import type { Values } from './statements.ts';
-import { type LiveLine, liveLine, mark, partsOf } from './stored-line.ts';
+import { fits, grantOf, type LineAttempt, type LiveLine, liveLine, mark, partsOf, refusal } from './stored-queue.ts';
 import type { Table } from './table.ts';
-import { fits, grantOf, type LineAttempt, refusal } from './verdict.ts';
 
 /** The bits of what `leave` answers. */
 const [ALIVE, OTHERS] = [1, 2];
@@ -14,7 +12,7 @@ const [ALIVE, OTHERS] = [1, 2];
 const TRIES = 20;
 
 /** How waiters hear of a change. */
-export interface WakeUps {
+interface WakeUps {
   /** The bell of this process; `-` while it has none. */
   address(): string;
   /** A claim has left a line in which others stand. */
@@ -172,5 +170,53 @@ export class Places {
     const { key, minToken = 0n, tokenCount } = claim;
     const parts = partsOf(claim, this.#wakeUps.address());
     return { ...parts, name: this.#lines.lockNameOf(key), minToken: `${minToken}`, tokenCount: `${tokenCount}` };
+  }
+}
+
+/** What this process knows of one claim, beside what the table says. */
+interface AttemptState {
+  /** Attempts under way. */
+  asking: number;
+  /** It was refused and has a place, so the next attempt need not join. */
+  stands: boolean;
+  /** It was given up during an attempt. */
+  left: boolean;
+}
+
+/**
+ * An attempt takes several statements, and its claim may be given up between two of them. Then the attempt must not join again, and
+ * removes what it may have left.
+ */
+class Attempts {
+  readonly #attempts = new Map<string, AttemptState>();
+  readonly #onLeave: (id: string) => void;
+
+  /** @param onLeave called with the id of each claim that is given up */
+  constructor(onLeave: (id: string) => void) {
+    this.#onLeave = onLeave;
+  }
+
+  begin(id: string): Readonly<AttemptState> {
+    const state = this.#attempts.get(id) ?? { asking: 0, stands: false, left: false };
+    state.asking++;
+    this.#attempts.set(id, state);
+    return state;
+  }
+
+  /** @returns whether it was given up during the attempt */
+  end(id: string, stands: boolean): boolean {
+    const state = this.#attempts.get(id)!;
+    state.asking--;
+    state.stands = stands;
+    if (state.asking === 0 && (!stands || state.left)) this.#attempts.delete(id);
+    return state.left;
+  }
+
+  leave(id: string): void {
+    this.#onLeave(id);
+    const state = this.#attempts.get(id);
+    if (!state) return;
+    state.left = true;
+    if (state.asking === 0) this.#attempts.delete(id);
   }
 }

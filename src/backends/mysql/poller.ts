@@ -2,9 +2,8 @@ import { admitted } from '../../core/contract/admission.ts';
 import type { Claim, Wake } from '../../core/contract/backend.ts';
 import type { Cancel, Clock } from '../../core/contract/clock.ts';
 import { MailboxClaims } from '../shared/waiting-claims.ts';
-import type { Line } from './lines.ts';
-import { liveLine, parse } from './stored-line.ts';
-import { grantOf } from './verdict.ts';
+import type { Line } from './queues.ts';
+import { grantOf, liveLine, parse } from './stored-queue.ts';
 
 /** The farther back in a line, the longer the pause: up to this many times as long. */
 const FARTHEST = 8;

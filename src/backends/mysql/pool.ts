@@ -1,6 +1,14 @@
 import { counted, invalid } from '../../core/contract/errors.ts';
-import { type CallbackPool, type Connection, type PoolState, type QueryOptions, ROWS } from './connection.ts';
-import { isMariadbPool, likeMysql2, type MariadbPool } from './mariadb.ts';
+import {
+  type CallbackPool,
+  type Connection,
+  isMariadbPool,
+  likeMysql2,
+  type MariadbPool,
+  type PoolState,
+  type QueryOptions,
+  ROWS,
+} from './connection.ts';
 
 /** mysql2's pool: the one with callbacks, or the one with promises, which contains the other. Or that of the package `mariadb`. */
 export type MysqlPool = CallbackPool | { readonly pool: CallbackPool } | MariadbPool;

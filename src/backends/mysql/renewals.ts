@@ -2,8 +2,8 @@ import type { Claim, Renewal } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { isLockError } from '../../core/contract/errors.ts';
 import { CallTimeouts } from '../../core/engine/call-timeouts.ts';
-import type { Lines } from './lines.ts';
 import type { PoolOfOne } from './pool.ts';
+import type { Lines } from './queues.ts';
 import { portions } from './statements.ts';
 
 /** Longest wait for an answer over the connection of our own; and ms after a failure in which the pool is asked instead. */

@@ -2,9 +2,7 @@ import type { Clock } from '../../core/contract/clock.ts';
 import { inMs } from '../../core/contract/errors.ts';
 import { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 import type { CallbackPool, Connection } from './connection.ts';
-import { isPassing } from './errors.ts';
-import { checkAlone, LeftOpen, leftOpenError } from './left-open.ts';
-import { checkWrites, isNoWrites, NoWrites } from './no-writes.ts';
+import { checkAlone, checkWrites, isNoWrites, isPassing, LeftOpen, leftOpenError, NoWrites } from './errors.ts';
 import { ask, borrow, coreOf, destroy, type MysqlPool, openIn } from './pool.ts';
 import type { Bound } from './statements.ts';
 

@@ -4,9 +4,9 @@ import { repeat } from '../shared/repeat.ts';
 import type { Row } from './connection.ts';
 import * as sql from './sql.generated.ts';
 import { nameList, portions } from './statements.ts';
-import { liveLine, MICRO } from './stored-line.ts';
+import { liveLine, MICRO } from './stored-queue.ts';
 import type { Table } from './table.ts';
-import { sweepWords } from './words.ts';
+import { sweepWords } from './values.ts';
 
 const TEN_MINUTES = 600_000;
 const FIVE_MINUTES = 300_000;

@@ -3,12 +3,12 @@ import { invalid, shown } from '../../core/contract/errors.ts';
 import { onceFor } from '../../core/contract/promises.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import type { Header, Row } from './connection.ts';
-import { isNoTable, translateError } from './errors.ts';
+import { isNoTable, LeftOpen, refusal, translateError } from './errors.ts';
 import type { MysqlPool } from './pool.ts';
-import { open } from './schema.ts';
 import { Server } from './server.ts';
+import { found, greet, setup } from './sql.generated.ts';
 import { type Bound, type List, type Statement, statement, type Values } from './statements.ts';
-import { MICRO } from './stored-line.ts';
+import { MICRO } from './stored-queue.ts';
 
 /** After so long without news of the server's clock, it is looked at again. ms. */
 const STALE = 300_000;
@@ -137,4 +137,36 @@ function quoteTable(name: string): string {
     .split('.')
     .map((part) => `\`${part}\``)
     .join('.');
+}
+
+/**
+ * The format of the lines in the table. Nothing else is stored: each process brings its own statements, so no old version must be
+ * replaced. Versions of one format lock together. A version that writes another format must take a table of another name, and never
+ * change this one in place: a process looks at the format only once.
+ */
+const FORMAT = 'holdfast 1';
+
+/** Looks at the table before anything else is asked of it, and makes it where it is missing. @throws LockError `LOCK_UNAVAILABLE` */
+async function open(table: Table): Promise<void> {
+  const row = await ownRow(table).catch((error) => {
+    // This is the first session of the pool that we see. Most likely all are like it, so another try would not help.
+    if (!(error instanceof LeftOpen) || error.what !== 'autocommit off') throw error;
+    throw refusal(table.backend, 'a session of the pool does not commit by itself', 'leave autocommit on', error);
+  });
+  const format = String(row?.format);
+  if (format === FORMAT) return;
+  const advice = 'let all processes use the same version of holdfast, or give this one a table of its own';
+  throw refusal(table.backend, `the table ${table.name} has the format ${shown(format)}, not ${FORMAT}`, advice);
+}
+
+/** The row of the table that is for itself; made where there is none. */
+async function ownRow(table: Table): Promise<Row | undefined> {
+  const known = await table.read(greet).catch((error) => {
+    if (isNoTable(error.cause)) return [];
+    throw error;
+  });
+  if (known.length > 0) return known[0];
+  await table.make(setup);
+  await table.write(found, { format: FORMAT });
+  return (await table.read(greet))[0];
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/contract/clock.ts';
 import type { Connection, Row } from './connection.ts';
-import { checkWrites } from './no-writes.ts';
+import { checkWrites } from './errors.ts';
 import { destroy } from './pool.ts';
 import type { Server } from './server.ts';
 import { closed, open } from './sql.generated.ts';

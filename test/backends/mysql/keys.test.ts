@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import * as sql from '../../../src/backends/mysql/sql.generated.ts';
 import { nameList } from '../../../src/backends/mysql/statements.ts';
-import { mark } from '../../../src/backends/mysql/stored-line.ts';
+import { mark } from '../../../src/backends/mysql/stored-queue.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { numbersTo, placeOf, Rows, type Stored, seconds } from './rows.ts';
 import { useServer } from './server.ts';

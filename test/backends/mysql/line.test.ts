@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Header } from '../../../src/backends/mysql/connection.ts';
 import { exchange, join, leave, swap, touch } from '../../../src/backends/mysql/sql.generated.ts';
 import { claimsOf, type Values } from '../../../src/backends/mysql/statements.ts';
-import { mark } from '../../../src/backends/mysql/stored-line.ts';
+import { mark } from '../../../src/backends/mysql/stored-queue.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { placeOf, Rows, seconds } from './rows.ts';
 import { useServer } from './server.ts';

@@ -1,6 +1,6 @@
 import { createPool } from 'mysql2/promise';
 import { expect, test } from 'vitest';
-import { DANGERS } from '../../../src/backends/mysql/dangers.ts';
+import { DANGERS } from '../../../src/backends/mysql/check.ts';
 import { mysql } from '../../../src/backends/mysql/index.ts';
 import { follow } from '../../kit/fail-over.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';

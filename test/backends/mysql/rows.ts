@@ -2,7 +2,7 @@ import type { Pool, RowDataPacket } from 'mysql2/promise';
 import type { Header, Row } from '../../../src/backends/mysql/connection.ts';
 import { greet } from '../../../src/backends/mysql/sql.generated.ts';
 import type { List, Values } from '../../../src/backends/mysql/statements.ts';
-import { mark } from '../../../src/backends/mysql/stored-line.ts';
+import { mark } from '../../../src/backends/mysql/stored-queue.ts';
 import { Table } from '../../../src/backends/mysql/table.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import type { Host } from './server.ts';

@@ -2,7 +2,7 @@ import type { RowDataPacket } from 'mysql2/promise';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { type MysqlBackend, mysql } from '../../../src/backends/mysql/index.ts';
 import * as sql from '../../../src/backends/mysql/sql.generated.ts';
-import { mark } from '../../../src/backends/mysql/stored-line.ts';
+import { mark } from '../../../src/backends/mysql/stored-queue.ts';
 import type { Claim, ValueCondition } from '../../../src/core/contract/backend.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';

@@ -1,5 +1,6 @@
 import { Tally, type Units } from '../../core/contract/admission.ts';
-import { type Claim, PLACE_TTL_MS } from '../../core/contract/backend.ts';
+import { type Claim, type Grant, PLACE_TTL_MS, type Refusal } from '../../core/contract/backend.ts';
+import { leastOf } from '../../core/contract/extremes.ts';
 
 /** One claim as it stands in a line. Times are in µs, by the server's clock. */
 export interface StoredClaim extends Units {
@@ -85,3 +86,23 @@ export function liveLine(line: string, now: number): LiveLine {
 /** A waiter's place may expire earlier than a hold, since its process asks again and again. */
 export const expiry = ({ until, ttl }: StoredClaim, holds: boolean): number =>
   holds ? until : until - ttl + Math.min(ttl, PLACE_TTL_MS * MICRO);
+
+/** What a line says of a claim. `first`: the token of the claim that stands first. */
+export type LineAttempt = Grant | (Refusal & { readonly first?: bigint });
+
+export const grantOf = (token: bigint, { ttl }: Claim): Grant => ({ granted: true, token, validFor: ttl });
+
+/** Whether one more claim, at the end of the line, would be admitted. */
+export function fits(places: readonly StoredClaim[], newcomer: Units): boolean {
+  const tally = new Tally();
+  for (const place of places) {
+    if (!tally.fits(place)) return false;
+    tally.add(place);
+  }
+  return tally.fits(newcomer);
+}
+
+export function refusal({ places, held }: LiveLine, ahead: number, now: number): LineAttempt {
+  const expires = places.slice(0, ahead).map((place, position) => expiry(place, position < held));
+  return { granted: false, ahead, retryAfter: (leastOf(expires) - now) / MICRO, first: places[0]?.token };
+}
