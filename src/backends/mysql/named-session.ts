@@ -2,7 +2,7 @@ import type { Grant } from '../../core/contract/backend.ts';
 import type { Connection, Header, Row, Value } from './connection.ts';
 import { destroy } from './pool.ts';
 import * as sql from './sql.generated.ts';
-import { asText, type Values } from './statements.ts';
+import { asText, type NamedValues } from './statements.ts';
 import type { Table } from './table.ts';
 
 /** Names a lock, and the row of its tokens. */
@@ -140,7 +140,7 @@ export class NamedSession {
     return new Error(message);
   }
 
-  async #run(text: string, values: Values = {}): Promise<unknown> {
+  async #run(text: string, values: NamedValues = {}): Promise<unknown> {
     if (!this.#connection) throw new Error('the connection has ended');
     try {
       const statement = this.#table.bind(text, { ...this.#lock, ...values });

@@ -1,7 +1,7 @@
 import type { Claim, Handle, Release } from '../../core/contract/backend.ts';
 import type { Lines } from './queues.ts';
 import * as sql from './sql.generated.ts';
-import type { Values } from './statements.ts';
+import type { NamedValues } from './statements.ts';
 import { fits, grantOf, type LineAttempt, type LiveLine, liveLine, mark, partsOf, refusal } from './stored-queue.ts';
 import type { Table } from './table.ts';
 
@@ -166,7 +166,7 @@ export class Places {
     return header.affectedRows > 0;
   }
 
-  #newcomer(claim: Claim): Values {
+  #newcomer(claim: Claim): NamedValues {
     const { key, minToken = 0n, tokenCount } = claim;
     const parts = partsOf(claim, this.#wakeUps.address());
     return { ...parts, name: this.#lines.lockNameOf(key), minToken: `${minToken}`, tokenCount: `${tokenCount}` };

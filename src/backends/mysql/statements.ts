@@ -1,7 +1,7 @@
 import type { Value } from './connection.ts';
 import { closed, earliest, hash, latest, open, room } from './sql.generated.ts';
 
-export type Values = Readonly<Record<string, Value>>;
+export type NamedValues = Readonly<Record<string, Value>>;
 
 /** A statement with its values, as the driver takes it. */
 export interface Bound {
@@ -16,7 +16,7 @@ export interface List {
 }
 
 export interface Statement {
-  bind(values: Values, list: readonly Value[]): Bound;
+  bind(values: NamedValues, list: readonly Value[]): Bound;
 }
 
 /** Parts that several statements share. */
@@ -40,7 +40,7 @@ export function statement(text: string, parts: Readonly<Record<string, string>>)
 }
 
 /** A file as one text, with its values in it, as bytes in hexadecimal: for what takes no parameters. */
-export function asText(text: string, parts: Readonly<Record<string, string>>, values: Values): string {
+export function asText(text: string, parts: Readonly<Record<string, string>>, values: NamedValues): string {
   const bound = statement(text, parts).bind(values, []);
   let next = 0;
   return bound.sql.replaceAll('?', () => `X'${Buffer.from(bound.values[next++]!).toString('hex')}'`);

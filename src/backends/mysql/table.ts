@@ -7,7 +7,7 @@ import { isNoTable, LeftOpen, refusal, translateError } from './errors.ts';
 import type { MysqlPool } from './pool.ts';
 import { Server } from './server.ts';
 import { found, greet, setup } from './sql.generated.ts';
-import { type Bound, type List, type Statement, statement, type Values } from './statements.ts';
+import { type Bound, type List, type NamedValues, type Statement, statement } from './statements.ts';
 import { MICRO } from './stored-queue.ts';
 
 /** After so long without news of the server's clock, it is looked at again. ms. */
@@ -60,7 +60,7 @@ export class Table {
   }
 
   /** A statement, with its values in its order. */
-  bind(text: string, values: Values = {}, list?: List): Bound {
+  bind(text: string, values: NamedValues = {}, list?: List): Bound {
     const members = list?.text ?? '';
     let found = this.#statements.get(text)?.get(members);
     if (!found) {
@@ -86,13 +86,13 @@ export class Table {
   }
 
   /** Rows; their `now`, if they have one, is the server's time. */
-  async read(text: string, values?: Values, list?: List): Promise<Row[]> {
+  async read(text: string, values?: NamedValues, list?: List): Promise<Row[]> {
     const rows = (await this.#run(text, values, list)) as Row[];
     if (rows[0]?.now !== undefined) this.learn(rows[0].now);
     return rows;
   }
 
-  write(text: string, values?: Values, list?: List): Promise<Header> {
+  write(text: string, values?: NamedValues, list?: List): Promise<Header> {
     return this.#run(text, values, list) as Promise<Header>;
   }
 
@@ -116,7 +116,7 @@ export class Table {
     return `${this.name.slice(0, -1)}_${what}\``;
   }
 
-  #run(text: string, values?: Values, list?: List): Promise<unknown> {
+  #run(text: string, values?: NamedValues, list?: List): Promise<unknown> {
     return this.#translateErrors(this.server.run(this.bind(text, values, list)));
   }
 

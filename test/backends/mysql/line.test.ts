@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Header } from '../../../src/backends/mysql/connection.ts';
 import { exchange, join, leave, swap, touch } from '../../../src/backends/mysql/sql.generated.ts';
-import { claimsOf, type Values } from '../../../src/backends/mysql/statements.ts';
+import { claimsOf, type NamedValues } from '../../../src/backends/mysql/statements.ts';
 import { mark } from '../../../src/backends/mysql/stored-queue.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { placeOf, Rows, seconds } from './rows.ts';
@@ -35,7 +35,7 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
     expect(affectedRows, `rows changed: ${what}`).toBe(0);
     expect(await found(), what).toEqual({ line, token: 7, used: 3 });
   };
-  const newcomer = (wish: Values = {}): Values => ({
+  const newcomer = (wish: NamedValues = {}): NamedValues => ({
     name: KEY,
     mark: mark('new'),
     ttl: `${seconds(30)}`,
@@ -46,9 +46,9 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
     notAfter: `${now + seconds(60)}`,
     ...wish,
   });
-  const joins = (expected: string, queue: '0' | '1', wish: Values = {}): Promise<Header> =>
+  const joins = (expected: string, queue: '0' | '1', wish: NamedValues = {}): Promise<Header> =>
     rows.write(join, { ...newcomer(wish), expected, queue });
-  const exchanges = (gone: string, wish: Values = {}): Promise<Header> =>
+  const exchanges = (gone: string, wish: NamedValues = {}): Promise<Header> =>
     rows.write(exchange, { ...newcomer(wish), gone: mark(gone) });
   const leaves = (id: string): Promise<Header> => rows.write(leave, { name: KEY, mark: mark(id) });
 

@@ -1,7 +1,7 @@
 import type { Pool, RowDataPacket } from 'mysql2/promise';
 import type { Header, Row } from '../../../src/backends/mysql/connection.ts';
 import { greet } from '../../../src/backends/mysql/sql.generated.ts';
-import type { List, Values } from '../../../src/backends/mysql/statements.ts';
+import type { List, NamedValues } from '../../../src/backends/mysql/statements.ts';
 import { mark } from '../../../src/backends/mysql/stored-queue.ts';
 import { Table } from '../../../src/backends/mysql/table.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
@@ -77,11 +77,11 @@ export class Rows {
     return (await this.#pool.query<RowDataPacket[]>(text))[0];
   }
 
-  read(text: string, values?: Values, list?: List): Promise<Row[]> {
+  read(text: string, values?: NamedValues, list?: List): Promise<Row[]> {
     return this.table.read(text, values, list);
   }
 
-  write(text: string, values?: Values, list?: List): Promise<Header> {
+  write(text: string, values?: NamedValues, list?: List): Promise<Header> {
     return this.table.write(text, values, list);
   }
 
