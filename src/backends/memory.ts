@@ -11,17 +11,20 @@ import {
   type Release,
   type Renewal,
   type Traits,
-  type ValueCondition,
+  type Values,
   type Wake,
 } from '../core/contract/backend.ts';
 import { type Clock, systemClock } from '../core/contract/clock.ts';
 import { LONGEST } from '../core/contract/duration.ts';
-import { placeTtlOf } from '../core/contract/lengths.ts';
 import { checkNames, namesOf } from '../core/contract/options.ts';
-import { keptNotes } from './shared/kept-notes.ts';
-import { KeptWords } from './shared/kept-words.ts';
-import { type Entry, grant, KeyLine, KeyLines, soonest } from './shared/key-lines.ts';
+import { keptHints } from './shared/kept-hints.ts';
+import { KeyQueue } from './shared/queue.ts';
 import { LONGEST_WORDS } from './shared/record.ts';
+import { EngineTime, TokenCounter } from './shared/stored-queue.ts';
+import { WaitingClaims } from './shared/waiting-claims.ts';
+
+/** The number of old queues that are looked at for each new one. So those that have expired go faster than new ones come. */
+const SWEPT = 2;
 
 const TRAITS: Traits = {
   units: 'counted',
@@ -55,129 +58,93 @@ export function memory(options: MemoryOptions = {}): Backend {
 class Memory implements Backend {
   readonly name = 'memory';
   readonly traits = TRAITS;
-  readonly #lines: KeyLines;
   readonly hints: Hints;
-  readonly values: KeptWords;
-  /** One counter for all keys. So it grows for each key, and unused keys leave nothing behind. */
-  #tokens = 0n;
   readonly #clock: Clock;
+  readonly #queues = new Map<string, KeyQueue>();
+  #sweeping: Iterator<string> = this.#queues.keys();
+  readonly #waiting = new WaitingClaims();
+  /** One counter for all keys. So it grows for each key, and unused keys leave nothing behind. */
+  readonly #tokens = new TokenCounter(0n);
+  /** A queue of nobody, for the next key: one that has become empty is as good as new. */
+  #spare = new KeyQueue(this.#tokens);
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#lines = new KeyLines(clock);
-    this.hints = keptNotes(clock);
-    this.values = new KeptWords(clock);
+    this.hints = keptHints(clock);
   }
+
+  readonly values: Values = {
+    look: async (key) => this.#step(key, (queue) => queue.look()),
+    forget: async (key) => this.#step(key, (queue) => queue.forget()),
+    keys: (prefix) => this.#keysWithValues(prefix),
+  };
 
   attempt(claim: Claim): Promise<Attempt> {
-    return Promise.resolve(claim.accepts ? this.#ask(claim, claim.accepts) : this.#attempt(claim));
-  }
-
-  /** The attempt of a claim that words may answer. */
-  #ask(claim: Claim, answered: ValueCondition): Attempt {
-    const value = this.values.answer(claim.key, answered);
-    if (!value) {
-      const attempt = this.#attempt(claim);
-      return this.values.told(claim, answered, attempt, this.#lines.find(claim.key)?.members[0]?.token);
-    }
-    this.#free(claim);
-    return { granted: false, value };
-  }
-
-  #attempt(claim: Claim): Attempt {
-    const now = this.#clock.now();
-    const line = this.#lines.living(claim.key, now) ?? new KeyLine();
-    const mine = line.byId.get(claim.id) ?? this.#join(line, claim, now);
-    // A hold never expires sooner: this attempt may have been sent before the last renewal.
-    mine.expires = mine.held ? Math.max(mine.expires, now + claim.ttl) : now + placeTtlOf(claim);
-    line.firstExpiry = Math.min(line.firstExpiry, mine.expires);
-    if (mine.held) {
-      this.#raise(mine, claim);
-      return grant(mine);
-    }
-    const members = line.members;
-    const ahead = members.indexOf(mine);
-    const retryAfter = soonest(members.slice(0, ahead)) - now;
-    if (!claim.queue) this.#lines.remove(line, mine);
-    return { granted: false, ahead, retryAfter };
-  }
-
-  #join(line: KeyLine, claim: Claim, joined: number): Entry {
-    if (claim.minToken !== undefined && claim.minToken > this.#tokens) this.#tokens = claim.minToken - 1n;
-    const entry: Entry = { claim, seats: claim, token: this.#tokens + 1n, joined, held: false, expires: 0 };
-    this.#tokens += BigInt(claim.tokenCount);
-    entry.held = line.join(entry);
-    line.byId.set(claim.id, entry);
-    this.#lines.keep(claim.key, line, joined);
-    return entry;
-  }
-
-  #raise(mine: Entry, { minToken = 0n, tokenCount }: Claim): void {
-    if (minToken <= mine.token) return;
-    mine.token = minToken;
-    const last = minToken + BigInt(tokenCount) - 1n;
-    if (last > this.#tokens) this.#tokens = last;
+    return Promise.resolve(this.#step(claim.key, (queue) => queue.attempt(claim)));
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
-    const now = this.#clock.now();
-    return Promise.resolve(
-      claims.map((claim) => {
-        const line = this.#lines.living(claim.key, now);
-        const mine = line?.byId.get(claim.id);
-        if (!line || !mine?.held) return 'gone';
-        mine.expires = now + claim.ttl;
-        line.firstExpiry = Math.min(line.firstExpiry, mine.expires);
-        return { validFor: claim.ttl };
-      }),
-    );
+    return Promise.resolve(claims.map((claim) => this.#step(claim.key, (queue) => queue.renew(claim))));
   }
 
-  async release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
-    const outcome = this.#free(handle, leave);
-    return { ...outcome, next: next && (await this.attempt(next)) };
+  async release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
+    const released = this.#step(handle.key, (queue) => queue.release(handle, value));
+    if (released.stored) this.#wakeAnswered(handle.key);
+    return next ? { ...released, next: await this.attempt(next) } : released;
   }
 
-  #free({ key, id }: Handle, leave?: NewValue): Omit<Release, 'next'> {
-    const line = this.#lines.living(key, this.#clock.now());
-    const mine = line?.byId.get(id);
-    if (!line || !mine) return { freed: false, stored: false };
-    const stored = leave !== undefined && mine.held;
-    if (stored) this.values.leave(key, mine.token, leave);
-    const others = stored ? line.members : [];
-    this.#lines.remove(line, mine);
-    for (const { claim, wake } of others) if (claim.accepts) wake?.();
-    return { freed: leave === undefined || stored, stored };
-  }
-
-  watch({ key, id }: Claim, wake: Wake): AsyncDisposable {
-    const mine = this.#lines.find(key)?.byId.get(id);
-    if (mine) mine.wake = wake;
-    return {
-      [Symbol.asyncDispose]: async () => {
-        if (mine) mine.wake = undefined;
-      },
-    };
+  watch(claim: Claim, wake: Wake): AsyncDisposable {
+    return this.#waiting.watch(claim, wake);
   }
 
   async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {
-    const keys = exact ? [prefix] : this.#lines.keys.filter((name) => name.startsWith(prefix)).sort();
-    for (const key of keys) {
-      const now = this.#clock.now();
-      for (const [position, entry] of (this.#lines.living(key, now)?.members ?? []).entries()) {
-        const { token, held, joined, expires } = entry;
-        const { units, capacity, label } = entry.claim;
-        yield { key, held, position, token, units, capacity, label, since: now - joined, remaining: expires - now };
-      }
-    }
+    const keys = exact ? [prefix] : [...this.#queues.keys()].filter((name) => name.startsWith(prefix)).sort();
+    for (const key of keys) yield* this.#step(key, (queue) => queue.entries(key));
   }
 
   evict(key: string, token: bigint): Promise<boolean> {
-    const line = this.#lines.living(key, this.#clock.now());
-    const found = line?.members.find((entry) => entry.token === token);
-    if (line && found) this.#lines.remove(line, found);
-    return Promise.resolve(found !== undefined);
+    const evicted = this.#step(key, (queue) => queue.evict((claim) => claim.token === token));
+    return Promise.resolve(evicted !== undefined);
   }
 
   async close(): Promise<void> {}
+
+  #step<T>(key: string, act: (queue: KeyQueue) => T): T {
+    const known = this.#queues.get(key);
+    const queue = known ?? this.#spare;
+    const answer = act(queue.at(new EngineTime(this.#clock.now())));
+    if (queue.idle) {
+      this.#queues.delete(key);
+      this.#spare = queue;
+    } else if (!known) {
+      this.#spare = new KeyQueue(this.#tokens);
+      this.#sweep();
+      this.#queues.set(key, queue);
+    }
+    while (queue.admitted.length > 0) {
+      const { id, token, ttl } = queue.admitted.shift()!;
+      this.#waiting.get(id)?.wake({ granted: true, token, validFor: ttl });
+    }
+    return answer;
+  }
+
+  /** Looks at the next queues for what has expired, left by `minHold`, by memos or by callers that stopped. */
+  #sweep(): void {
+    for (let looked = 0; looked < SWEPT; looked++) {
+      const { value: key, done } = this.#sweeping.next();
+      if (done) this.#sweeping = this.#queues.keys();
+      else this.#step(key, () => {});
+    }
+  }
+
+  #wakeAnswered(key: string): void {
+    for (const { id } of this.#queues.get(key)?.claims ?? []) {
+      const waiting = this.#waiting.get(id);
+      if (waiting?.claim.accepts) waiting.wake();
+    }
+  }
+
+  async *#keysWithValues(prefix: string): AsyncIterable<string> {
+    for (const [key, { record }] of [...this.#queues]) if (record && key.startsWith(prefix)) yield key;
+  }
 }

@@ -57,9 +57,9 @@ export const TWINS: readonly Twin[] = [
     name: 'NO_EXPIRY',
     edits: [
       {
-        file: 'backends/shared/key-lines.ts',
-        sound: 'if (!line || now < line.firstExpiry) return line;',
-        broken: 'return line;',
+        file: 'backends/shared/queued-claims.ts',
+        sound: 'if (time.now < this.firstExpiry) return;',
+        broken: 'return;',
       },
     ],
     foundBy: 'endings',

@@ -9,7 +9,7 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 /** What is mutated in a process that stays, and the tests that concern it: none of them needs a server. */
 export const SOURCES =
   process.env.MUTATED ??
-  'src/core,src/primitives,src/backends/quorum,src/memo,src/backends/memory.ts,src/backends/shared/kept-words.ts';
+  'src/core,src/primitives,src/backends/quorum,src/memo,src/backends/memory.ts,src/backends/shared/queue.ts,src/backends/shared/queued-claims.ts';
 const TESTS = (
   process.env.MUTATED_BY ??
   'test/core,test/backends/memory*,test/backends/quorum,test/mutation/slices.ts,test/exploration,test/waits,test/misuse*,test/testing,test/once,test/memo,test/simulation/memo'

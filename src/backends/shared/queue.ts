@@ -47,7 +47,7 @@ export class KeyQueue implements StoredQueue {
   }
 
   /** The claims that were admitted because others left or expired. They have to be notified. */
-  get admitted(): readonly StoredClaim[] {
+  get admitted(): StoredClaim[] {
     return this.#claims.admitted;
   }
 
@@ -140,8 +140,7 @@ export class KeyQueue implements StoredQueue {
     if (!held && !claim.queue) return this.#claims.refusal();
     const { id, units, capacity, label, ttl, tokenCount, minToken = 0n, lingers } = claim;
     const token = this.#tokens.reserve(tokenCount, minToken);
-    const details = { ...(process && { process }), ...(lingers && { lingers }) };
-    const newcomer: StoredClaim = { id, units, capacity, label, token, held, ttl, ...details };
+    const newcomer: StoredClaim = { id, units, capacity, label, token, held, ttl, process, lingers };
     this.#claims.join(newcomer, held ? ttl : placeTtlOf(claim));
     return held ? { granted: true, token, validFor: ttl } : this.#claims.refusal(newcomer);
   }

@@ -9,14 +9,17 @@ export class QueuedClaims {
   changed = false;
   time!: QueueTime;
   /** No claim expires before this time. */
-  firstExpiry = Number.NEGATIVE_INFINITY;
+  firstExpiry = Number.POSITIVE_INFINITY;
   /** The claims that hold are the first ones. They are counted, so that a step costs the same in a long queue as in a short one. */
   readonly #held = new Map<string, StoredClaim>();
   readonly #waiting = new Map<string, StoredClaim>();
   readonly #tally = new Tally();
 
   constructor(claims: Iterable<StoredClaim>) {
-    for (const claim of claims) this.#place(claim);
+    for (const claim of claims) {
+      this.#place(claim);
+      this.firstExpiry = Number.NEGATIVE_INFINITY; // it is not known yet
+    }
   }
 
   get size(): number {
@@ -73,10 +76,13 @@ export class QueuedClaims {
   /** @param mine the claim that is refused, if it has a place */
   refusal(mine?: StoredClaim): Refusal {
     let [ahead, retryAfter] = [0, Number.POSITIVE_INFINITY];
-    for (const claim of this) {
-      if (claim === mine) break;
-      ahead++;
-      retryAfter = Math.min(retryAfter, this.time.remaining(claim));
+    // Not over the whole queue at once: its iterator takes most of the time of a step in a crowd.
+    for (const part of [this.#held, this.#waiting]) {
+      for (const claim of part.values()) {
+        if (claim === mine) break;
+        ahead++;
+        retryAfter = Math.min(retryAfter, this.time.remaining(claim));
+      }
     }
     return { granted: false, ahead, retryAfter: Math.max(0, retryAfter) };
   }

@@ -21,9 +21,9 @@ export interface StoredClaim extends Units {
   /** Then also: others have seen the last sign of life unmoved for so long, at least, before this was written, ms. */
   watched?: number | undefined;
   /** The address of its process, where the engine notifies processes. */
-  readonly process?: string;
+  readonly process?: string | undefined;
   /** The hold outlives its process. */
-  readonly lingers?: boolean;
+  readonly lingers?: boolean | undefined;
 }
 
 /** What an engine stores of a key: its claims in order, and what memos know of it. */
