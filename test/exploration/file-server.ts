@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { notes, schema, words } from '../../src/backends/file/sql.generated.ts';
+import { schema } from '../../src/backends/file/sql.generated.ts';
 import { prepare } from '../../src/backends/file/statements.ts';
 import { FileTransaction } from '../../src/backends/file/transaction.ts';
 import { memory } from '../../src/backends/memory.ts';
@@ -20,16 +20,17 @@ const BOOT = 'explored';
 export function fileServer(clock: Clock): Backend {
   const db = new DatabaseSync(':memory:');
   db.exec(schema);
-  db.exec(notes + words);
   db.prepare('INSERT INTO ledger VALUES (1, ?, ?, 0)').run(FORMAT, BOOT);
   const sql = prepare(db);
   const context = {
     prefix: 'explored',
-    bell: 'here',
-    draw: (tokenCount: number, minToken: bigint): number =>
-      (sql.draw.get(minToken, tokenCount, FORMAT, BOOT) as { last: number }).last - tokenCount + 1,
-    lift: (token: number): void => {
-      sql.lift.get(token, FORMAT, BOOT);
+    process: 'here',
+    tokens: {
+      reserve: (count: number, min: bigint): bigint =>
+        BigInt((sql.draw.get(min, count, FORMAT, BOOT) as { last: number }).last - count + 1),
+      pass(token: bigint): void {
+        sql.lift.get(token, FORMAT, BOOT);
+      },
     },
   };
   const waiting = new Map<string, (grant: Grant) => void>();
@@ -40,8 +41,7 @@ export function fileServer(clock: Clock): Backend {
     sql.begin.run();
     const result = work(turn, now);
     sql.commit.run();
-    for (const { id, token, ttl } of turn.called)
-      waiting.get(id)?.({ granted: true, token: BigInt(token), validFor: ttl });
+    for (const { id, token, ttl } of turn.admitted) waiting.get(id)?.({ granted: true, token, validFor: ttl });
     return result;
   }
 
@@ -65,8 +65,8 @@ export function fileServer(clock: Clock): Backend {
     },
     evict: (key, token) => transact((turn) => turn.evict(key, token)),
     hints: {
-      read: (name) => transact((turn) => turn.note(name)),
-      write: (name, text, ttl) => transact((turn) => turn.keep(name, text, ttl)),
+      read: (name) => transact((turn) => turn.hint(name)),
+      write: (name, text, ttl) => transact((turn) => turn.keepHint(name, text, ttl)),
     },
     async close() {
       db.close();

@@ -23,7 +23,7 @@ import { LocksFile } from './locks-file.ts';
 import { machineBoot, machineTime } from './machine.ts';
 import { type FileOptions, type ResolvedFileOptions, resolveFileOptions } from './options.ts';
 import type { Message } from './own-bell.ts';
-import { checkSqlite } from './sqlite.ts';
+import { checkSqlite } from './statements.ts';
 import type { Durability } from './store.ts';
 import type { BellEvents } from './wake-ups.ts';
 
@@ -79,7 +79,7 @@ class FileBackend implements Backend, BellEvents {
     const sweeps = ++this.#attempts % SWEEP === 0;
     return this.#file.transact((turn) => {
       if (sweeps) turn.sweep();
-      return claim.accepts ? turn.ask(claim, claim.accepts, sent) : turn.attempt(claim, sent);
+      return turn.attempt(claim, sent);
     }, claim.within);
   }
 
@@ -94,9 +94,9 @@ class FileBackend implements Backend, BellEvents {
     return renewals;
   }
 
-  release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
+  release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
     const sent = machineTime();
-    return this.#file.transact((turn) => turn.release(handle, next, sent, leave));
+    return this.#file.transact((turn) => turn.release(handle, next, sent, value));
   }
 
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
@@ -117,13 +117,13 @@ class FileBackend implements Backend, BellEvents {
   }
 
   readonly hints: Hints = {
-    read: (name) => this.#file.transact((turn) => turn.note(name)),
-    write: (name, text, ttl) => this.#file.transact((turn) => turn.keep(name, text, ttl)),
+    read: (name) => this.#file.transact((turn) => turn.hint(name)),
+    write: (name, text, ttl) => this.#file.transact((turn) => turn.keepHint(name, text, ttl)),
   };
 
   readonly values: Values = {
-    look: (key) => this.#file.transact((turn) => turn.words(key).look()),
-    forget: (key) => this.#file.transact((turn) => turn.words(key).forget()),
+    look: (key) => this.#file.transact((turn) => turn.look(key)),
+    forget: (key) => this.#file.transact((turn) => turn.forget(key)),
     keys: (prefix) => eachOf(this.#file.transact((turn) => turn.remembered(prefix))),
   };
 

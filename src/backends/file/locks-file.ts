@@ -90,15 +90,15 @@ export class LocksFile {
     const { store, bells } = opened;
     let turn!: FileTransaction;
     const result = store.transact((sql, now) => {
-      const context = { prefix: this.#options.prefix, bell: bells.name, draw: store.draw, lift: store.lift };
-      turn = new FileTransaction(context, sql, now);
+      turn = new FileTransaction({ prefix: this.#options.prefix, process: bells.name, tokens: store }, sql, now);
       return work(turn, opened);
     });
-    for (const { bell, id, token } of turn.called) {
-      if (bell === bells.name) this.#events.onMessage({ id, token });
-      else bells.ring(bell, { id, token });
+    for (const { process = '', id, token } of turn.admitted) {
+      const message = { id, token: Number(token) };
+      if (process === bells.name) this.#events.onMessage(message);
+      else bells.ring(process, message);
     }
-    for (const bell of turn.ahead) bells.watch(bell);
+    for (const process of turn.ahead) bells.watch(process);
     return result;
   }
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { unavailable } from './errors.ts';
 import { machineTime } from './machine.ts';
-import { notes, schema, words } from './sql.generated.ts';
+import { schema } from './sql.generated.ts';
 
 /** 'hold' in the header of the file: https://sqlite.org/pragma.html#pragma_application_id */
 const APPLICATION = 0x686f6c64;
@@ -12,7 +12,7 @@ export const FORMAT = 1;
  */
 const LEAP = 2 ** 36;
 /** The processes that have claims which have not expired. */
-const BELLS = "SELECT DISTINCT bell FROM claim WHERE expires > ? AND bell <> ''";
+const PROCESSES = "SELECT DISTINCT process FROM claim WHERE expires > ? AND process <> ''";
 
 /** Checks that the file is a locks file, or empty, and changes nothing. */
 export function identify(db: DatabaseSync, path: string): void {
@@ -38,8 +38,6 @@ export function settle(db: DatabaseSync, path: string, own: string, dead: Readon
       db.exec(`PRAGMA application_id = ${APPLICATION}`);
       db.prepare('INSERT INTO ledger VALUES (1, ?, ?, 0)').run(FORMAT, own);
     }
-    db.exec(notes);
-    db.exec(words);
     const { format, boot } = db.prepare('SELECT format, boot FROM ledger').get() as { format: number; boot: string };
     if (format !== FORMAT) {
       throw unavailable(path, `its format is ${format}, this release knows ${FORMAT}; use the newest everywhere`);
@@ -53,14 +51,14 @@ export function settle(db: DatabaseSync, path: string, own: string, dead: Readon
         'not all processes that lock in it can tell which start of the machine this is; let all read /proc/sys/kernel/random/boot_id, or none',
       );
     }
-    const bells = boot !== own && !ahead ? db.prepare(BELLS).all(now) : [];
-    const unasked = bells.find(({ bell }) => !dead.has(String(bell)));
+    const processes = boot !== own && !ahead ? db.prepare(PROCESSES).all(now) : [];
+    const unasked = processes.find(({ process }) => !dead.has(String(process)));
     if (unasked) {
       db.exec('ROLLBACK');
-      return String(unasked.bell);
+      return String(unasked.process);
     }
     if (boot !== own || ahead) {
-      db.exec('DELETE FROM claim; DELETE FROM note; DELETE FROM word');
+      db.exec('DELETE FROM claim; DELETE FROM hint; DELETE FROM value');
       db.prepare('UPDATE ledger SET boot = ?, last = last + ?').run(own, LEAP);
     }
     db.exec('COMMIT');

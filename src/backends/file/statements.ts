@@ -1,8 +1,23 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { LockError } from '../../core/contract/errors.ts';
+
+/** An import would end the program with a stack where a runtime has no SQLite. */
+const sqlite = (): typeof import('node:sqlite') | undefined => process.getBuiltinModule?.('node:sqlite');
+
+/** @throws LockError `LOCK_UNSUPPORTED` where the runtime has no SQLite */
+export function checkSqlite(): void {
+  if (sqlite()) return;
+  const needed = 'use Node.js 22.13 or newer, built with SQLite and without --no-experimental-sqlite';
+  throw new LockError('LOCK_UNSUPPORTED', `file() needs node:sqlite, which this runtime does not have: ${needed}`, {
+    backend: 'file',
+  });
+}
+
+export const openDatabase = (path: string): DatabaseSync => new (sqlite()!.DatabaseSync)(path);
 
 /** A claim as it is stored (`sql/schema.sql`). */
 export interface Row {
-  readonly key: Uint8Array;
+  readonly name: Uint8Array;
   readonly token: number;
   readonly id: string;
   readonly label: string;
@@ -13,8 +28,7 @@ export interface Row {
   readonly expires: number;
   readonly held: 0 | 1;
   readonly lingers: 0 | 1;
-  readonly bell: string;
-  readonly first: 0 | 1;
+  readonly process: string;
   readonly taken: number | null;
   readonly room: number | null;
   readonly waiting: number | null;
@@ -22,51 +36,51 @@ export interface Row {
 }
 
 const COLUMNS =
-  'key token id label units capacity ttl joined expires held lingers bell first taken room waiting soonest';
-const ONE = 'WHERE key = ? AND token = ?';
+  'name, token, id, label, units, capacity, ttl, joined, expires, held, lingers, process, first, taken, room, waiting, soonest';
+const ONE = 'WHERE name = ? AND token = ?';
 
 /** No parameter has a number: Node reads `?1` only since 22.20 and 24.7. */
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
   rollback: 'ROLLBACK',
-  /** (at least, span, format, boot) → the last token of the span; no row when the file has changed. */
+  /** (at least, tokens, format, boot) → the last token of these; no row when the file has changed. */
   draw: 'UPDATE ledger SET last = max(last + 1, ?) + ? - 1 WHERE format = ? AND boot = ? RETURNING last',
   /** (token, format, boot) → a row, as of `draw`. */
   lift: 'UPDATE ledger SET last = max(last, ?) WHERE format = ? AND boot = ? RETURNING last',
-  head: 'SELECT * FROM claim WHERE key = ? ORDER BY token LIMIT 1',
+  head: 'SELECT * FROM claim WHERE name = ? ORDER BY token LIMIT 1',
   byId: 'SELECT * FROM claim WHERE id = ? AND first = 0',
   byToken: `SELECT * FROM claim ${ONE}`,
-  after: 'SELECT * FROM claim WHERE key = ? AND token > ? ORDER BY token LIMIT 1',
-  expired: 'SELECT * FROM claim WHERE key = ? AND expires <= ? ORDER BY token DESC',
-  soonest: 'SELECT min(expires) AS soonest FROM claim WHERE key = ?',
-  room: 'SELECT min(capacity) AS room FROM claim WHERE key = ? AND held = 1',
-  insert: `INSERT INTO claim (${COLUMNS.replaceAll(' ', ', ')}) VALUES (${COLUMNS.replace(/\w+/g, '?').replaceAll(' ', ', ')})`,
+  after: 'SELECT token FROM claim WHERE name = ? AND token > ? ORDER BY token LIMIT 1',
+  expired: 'SELECT * FROM claim WHERE name = ? AND expires <= ? ORDER BY token DESC',
+  soonest: 'SELECT min(expires) AS soonest FROM claim WHERE name = ?',
+  room: 'SELECT min(capacity) AS room FROM claim WHERE name = ? AND held = 1',
+  insert: `INSERT INTO claim (${COLUMNS}) VALUES (${COLUMNS.replace(/\w+/g, '?')})`,
   remove: `DELETE FROM claim ${ONE}`,
-  live: `UPDATE claim SET expires = ? ${ONE}`,
+  revive: `UPDATE claim SET expires = ? ${ONE}`,
   raise: `UPDATE claim SET token = ? ${ONE}`,
   admit: `UPDATE claim SET held = 1, expires = ? ${ONE}`,
   tally: `UPDATE claim SET taken = ?, room = ?, waiting = ?, soonest = ? ${ONE}`,
-  bellsAhead: `SELECT DISTINCT bell FROM claim WHERE key = ? AND token < ? AND bell <> ''`,
+  processesAhead: `SELECT DISTINCT process FROM claim WHERE name = ? AND id <> ? AND process <> ''`,
   /** Some keys with claims that have expired. */
-  expiredKeys: 'SELECT DISTINCT key FROM claim WHERE expires <= ? LIMIT 100',
+  expiredNames: 'SELECT DISTINCT name FROM claim WHERE expires <= ? LIMIT 100',
   /** Some claims that end with their process. */
-  mortal: 'SELECT * FROM claim WHERE bell = ? AND (held = 0 OR lingers = 0) LIMIT 100',
-  orphan: `UPDATE claim SET bell = '' WHERE bell = ?`,
-  heldBy: 'SELECT * FROM claim WHERE bell = ? AND held = 1',
-  /** As bytes, for the same reason as in `range`. */
-  note: 'SELECT CAST(text AS BLOB) AS text FROM note WHERE name = ? AND expires > ?',
-  noteDown: 'INSERT INTO note VALUES (?, ?, ?)',
-  /** A note by its name, and all notes that are over. */
-  forget: 'DELETE FROM note WHERE name = ? OR expires <= ?',
-  word: 'SELECT record FROM word WHERE name = ? AND expires > ?',
-  keepWord: 'INSERT OR REPLACE INTO word VALUES (?, ?, ?)',
-  wordNames: 'SELECT name FROM word WHERE name >= ? AND name < ? AND expires > ?',
-  forgetWord: 'DELETE FROM word WHERE name = ?',
-  /** More than one that is written: so those that are over go faster than new ones come. */
-  overWords: 'DELETE FROM word WHERE rowid IN (SELECT rowid FROM word WHERE expires <= ? LIMIT 2)',
+  mortal: 'SELECT * FROM claim WHERE process = ? AND (held = 0 OR lingers = 0) LIMIT 100',
+  orphan: `UPDATE claim SET process = '' WHERE process = ?`,
+  names: 'SELECT DISTINCT name FROM claim WHERE name >= ? AND name < ? ORDER BY name',
   /** The label as bytes: Node 22.13 and Deno 2.9 read a text only up to its first NUL. */
-  range: 'SELECT *, CAST(label AS BLOB) AS words FROM claim WHERE key >= ? AND key < ? ORDER BY key, token',
+  claims: 'SELECT *, CAST(label AS BLOB) AS bytes FROM claim WHERE name = ? ORDER BY token',
+  /** As bytes, for the same reason. */
+  hint: 'SELECT CAST(text AS BLOB) AS text FROM hint WHERE name = ? AND expires > ?',
+  keepHint: 'INSERT INTO hint VALUES (?, ?, ?)',
+  /** A hint by its name, and all hints that are over. */
+  removeHints: 'DELETE FROM hint WHERE name = ? OR expires <= ?',
+  value: 'SELECT record FROM value WHERE name = ? AND expires > ?',
+  valueNames: 'SELECT name FROM value WHERE name >= ? AND name < ? AND expires > ?',
+  keepValue: 'INSERT OR REPLACE INTO value VALUES (?, ?, ?)',
+  removeValue: 'DELETE FROM value WHERE name = ?',
+  /** More than one that is written: so those that are over go faster than new ones come. */
+  removeExpiredValues: 'DELETE FROM value WHERE rowid IN (SELECT rowid FROM value WHERE expires <= ? LIMIT 2)',
 } as const;
 
 export type Statements = Readonly<Record<keyof typeof SQL, StatementSync>>;

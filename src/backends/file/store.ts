@@ -12,12 +12,12 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import type { Tokens } from '../shared/stored-queue.ts';
 import { faultOf, isBusy, unavailable } from './errors.ts';
 import { isMounted, machineBoot, machineTime, networkOf } from './machine.ts';
 import { FORMAT, identify, settle, undo } from './schema.ts';
 import { answers } from './sockets.ts';
-import { openDatabase } from './sqlite.ts';
-import { prepare, type Statements } from './statements.ts';
+import { openDatabase, prepare, type Statements } from './statements.ts';
 
 /** `process`: a grant outlives every process. `power`: it also outlives a power cut; each step waits for the disk. */
 export type Durability = 'process' | 'power';
@@ -30,7 +30,7 @@ const ELSEWHERE =
 const LOOK = 10;
 
 /** A locks file that is open and known to be one. Every method throws SQLite's busy error at once instead of waiting. */
-export class Store {
+export class Store implements Tokens {
   /** The real path, without links. */
   readonly path: string;
   readonly #given: string;
@@ -97,18 +97,16 @@ export class Store {
     }
   }
 
-  /**
-   * The first of `span` new tokens, within a transaction.
-   * @throws LockError when the file is no longer as it was opened.
-   */
-  readonly draw = (tokenCount: number, minToken: bigint): number => {
-    return this.#known(this.#sql.draw.get(minToken, tokenCount, FORMAT, this.#boot)).last - tokenCount + 1;
-  };
+  /** Within a transaction. @throws LockError when the file is no longer as it was opened */
+  reserve(count: number, min: bigint): bigint {
+    const { last } = this.#known(this.#sql.draw.get(min, count, FORMAT, this.#boot));
+    return BigInt(last - count + 1);
+  }
 
-  /** Makes all later tokens higher than this one. Throws as `draw`. */
-  readonly lift = (token: number): void => {
+  /** Within a transaction. @throws LockError as `reserve` */
+  pass(token: bigint): void {
     this.#known(this.#sql.lift.get(token, FORMAT, this.#boot));
-  };
+  }
 
   #known(ledger: unknown): { last: number } {
     if (ledger) return ledger as { last: number };

@@ -7,177 +7,155 @@ import type {
   QueueEntry,
   Release,
   Renewal,
-  ValueCondition,
+  ValueRecord,
 } from '../../core/contract/backend.ts';
-import { answerIn, countedIn, leavingIn } from '../shared/record.ts';
-import { Line } from './line.ts';
+import { KeyQueue } from '../shared/queue.ts';
+import { type KeyRecord, overAt, readRecord, writeRecord } from '../shared/record.ts';
+import { EngineTime, type StoredClaim, type Tokens } from '../shared/stored-queue.ts';
+import { FileClaims } from './claims.ts';
 import type { Row, Statements } from './statements.ts';
-import { KeyWords, rangeOf, rememberedIn } from './words.ts';
 
 export interface TransactionContext {
   readonly prefix: string;
   /** The socket of this process. */
-  readonly bell: string;
-  /** The first of `span` new tokens. */
-  draw(tokenCount: number, minToken: bigint): number;
-  /** Makes all later tokens higher than this one. */
-  lift(token: number): void;
+  readonly process: string;
+  readonly tokens: Tokens;
 }
 
-/** The calls of the contract, within one transaction. It collects the bells to ring after the commit. */
+const LATE = { granted: false, late: true } as const;
+
+/** The calls of the contract, within one transaction. It collects the processes to notify after the commit. */
 export class FileTransaction {
   /** Claims that were admitted because another left. */
-  readonly called: Row[] = [];
+  readonly admitted: StoredClaim[] = [];
   /** The processes ahead of a new waiter, or of a claim that was refused and does not wait. */
-  ahead: readonly string[] = [];
+  ahead: Iterable<string> = [];
   readonly #context: TransactionContext;
   readonly #sql: Statements;
   readonly #now: number;
+  readonly #time: EngineTime;
 
   constructor(context: TransactionContext, sql: Statements, now: number) {
     this.#context = context;
     this.#sql = sql;
     this.#now = now;
+    this.#time = new EngineTime(now);
   }
 
   attempt(claim: Claim, sent: number): Attempt {
-    if (this.#now - sent > claim.within) return { granted: false, late: true };
-    const key = this.#key(claim.key);
-    const line = this.#line(key);
-    const mine = line.find(claim.id);
-    const retryAfter = line.patience;
-    if (mine?.held) {
-      const held = line.raise(mine, Number(claim.minToken ?? 0n));
-      if (held !== mine) this.#context.lift(held.token + claim.tokenCount - 1);
-      if (held.expires < this.#now + claim.ttl) line.touch(held, claim); // never sooner than a renewal has confirmed
-      return grantOf(held, claim);
-    }
-    if (mine && claim.queue) line.touch(mine, claim);
-    else if (mine) line.remove(mine);
-    else if (claim.queue || line.admits(claim)) {
-      const token = this.#context.draw(claim.tokenCount, claim.minToken ?? 0n);
-      if (line.join(claim, token, this.#context.bell)) return grantOf({ token }, claim);
-      this.#sees(key, token);
-    } else this.#sees(key, Number.MAX_SAFE_INTEGER); // it may come back, and must not find a dead holder again
-    return { granted: false, retryAfter };
+    if (this.#now - sent > claim.within) return LATE;
+    return this.#step(claim.key, claim.accepts !== undefined, (queue) => {
+      const attempt = queue.attempt(claim, this.#context.process);
+      // A queue ahead only gets shorter, so all who are in the way are seen now. A claim that does not wait may come back.
+      if (!attempt.granted && !attempt.value && (queue.joined || !claim.queue)) this.#sees(claim);
+      return attempt;
+    });
   }
 
-  /** The attempt of a claim that words may answer: then it leaves its place, or its hold. */
-  ask(claim: Claim, answered: ValueCondition, sent: number): Attempt {
-    if (this.#now - sent > claim.within) return { granted: false, late: true };
-    const words = this.words(claim.key);
-    const record = words.read();
-    const value = answerIn(record, answered, this.#now);
-    if (value) {
-      this.release(claim, undefined, sent);
-      return { granted: false, value };
-    }
-    const came = this.attempt(claim, sent);
-    const first = this.#line(this.#key(claim.key)).first;
-    const { attempt, changed } = countedIn(record, claim, answered, came, this.#now, first);
-    if (changed) words.write(changed);
-    return attempt;
-  }
-
-  /** The line ahead only gets shorter, so all who are in the way are seen now. */
-  #sees(key: Uint8Array, token: number): void {
-    this.ahead = this.#sql.bellsAhead.all(key, token).map(({ bell }) => String(bell));
+  #sees({ key, id }: Claim): void {
+    this.ahead = this.#sql.processesAhead.all(this.#nameOf(key), id).map(({ process }) => String(process));
   }
 
   renew(claim: Claim): Renewal {
-    const line = this.#line(this.#key(claim.key));
-    const mine = line.find(claim.id);
-    if (!mine?.held) return 'gone';
-    line.touch(mine, claim);
-    return { validFor: claim.ttl };
+    return this.#step(claim.key, false, (queue) => queue.renew(claim));
   }
 
-  release(handle: Handle, next: Claim | undefined, sent: number, leave?: NewValue): Release {
-    const line = this.#line(this.#key(handle.key));
-    const mine = line.find(handle.id);
-    const stored = leave !== undefined && mine?.held === 1;
-    if (stored) this.words(handle.key).write(leavingIn(BigInt(mine.token), leave, this.#now));
-    if (mine) line.remove(mine);
-    return { freed: mine !== undefined, next: next && this.attempt(next, sent), ...(leave && { stored }) };
-  }
-
-  note(name: string): string | undefined {
-    const row = this.#sql.note.get(this.#key(name), this.#now);
-    return row && Buffer.from(row.text as Uint8Array).toString();
-  }
-
-  keep(name: string, text: string | undefined, ttl: number): void {
-    this.#sql.forget.run(this.#key(name), this.#now);
-    if (text !== undefined) this.#sql.noteDown.run(this.#key(name), text, this.#now + ttl);
+  release(handle: Handle, next: Claim | undefined, sent: number, value?: NewValue): Release {
+    const released = this.#step(handle.key, value !== undefined, (queue) => queue.release(handle, value));
+    return { ...released, next: next && this.attempt(next, sent) };
   }
 
   evict(key: string, token: bigint): boolean {
-    const line = this.#line(this.#key(key));
-    const found = line.at(Number(token));
-    if (found) line.remove(found);
-    return found !== undefined;
+    return this.#step(key, false, (queue) => queue.evict((claim) => claim.token === token)) !== undefined;
+  }
+
+  look(key: string): ValueRecord {
+    return this.#step(key, true, (queue) => queue.look());
+  }
+
+  forget(key: string): boolean {
+    return this.#step(key, true, (queue) => queue.forget());
   }
 
   /** The grant of a waiting claim, if it was admitted. */
-  grant(claim: Claim): Grant | undefined {
-    const mine = this.#line(this.#key(claim.key)).find(claim.id);
-    return mine?.held ? grantOf(mine, claim) : undefined;
+  grant({ key, id, ttl }: Claim): Grant | undefined {
+    const mine = this.#step(key, false, (queue) => queue.find(id));
+    return mine?.held ? { granted: true, token: mine.token, validFor: ttl } : undefined;
   }
 
   /** Removes some claims of a dead process; true when none is left. */
-  removeDead(bell: string): boolean {
-    const rows = this.#sql.mortal.all(bell) as unknown as Row[];
-    for (const { key, token } of rows) {
-      const line = this.#line(key);
-      const row = line.at(token);
-      if (row) line.remove(row);
-    }
-    if (rows.length === 0) this.#sql.orphan.run(bell); // the others outlive their process
+  removeDead(process: string): boolean {
+    const rows = this.#sql.mortal.all(process) as unknown as Row[];
+    for (const { name, id } of rows) this.#step(this.#keyOf(name), false, (queue) => queue.release({ id }));
+    if (rows.length === 0) this.#sql.orphan.run(process); // the others outlive their process
     return rows.length === 0;
   }
 
   /** Removes some claims that have expired, of any key; true when none is left. */
   sweep(): boolean {
-    const keys = this.#sql.expiredKeys.all(this.#now) as unknown as Pick<Row, 'key'>[];
-    for (const { key } of keys) this.#line(key);
-    return keys.length === 0;
+    const rows = this.#sql.expiredNames.all(this.#now) as unknown as Pick<Row, 'name'>[];
+    for (const { name } of rows) this.#step(this.#keyOf(name), false, () => {});
+    return rows.length === 0;
   }
 
   inspect(prefix: string, exact: boolean): QueueEntry[] {
-    const { from, to, start } = rangeOf(this.#context.prefix, prefix, exact);
-    let last: QueueEntry | undefined;
-    return (this.#sql.range.all(from, to) as unknown as (Row & { readonly words: Uint8Array })[]).map((row) => {
-      const key = Buffer.from(row.key).toString('utf8', start);
-      const { units, capacity, words } = row;
-      last = {
-        ...{ key, held: row.held === 1, position: key === last?.key ? last.position + 1 : 0 },
-        ...{ token: BigInt(row.token), units, capacity, label: Buffer.from(words).toString() },
-        ...{ since: this.#now - row.joined, remaining: row.expires - this.#now },
-      };
-      return last;
-    });
+    const { from, to } = this.#range(prefix, exact);
+    const rows = this.#sql.names.all(from, to) as unknown as Pick<Row, 'name'>[];
+    const keys = rows.map(({ name }) => this.#keyOf(name));
+    return keys.flatMap((key) => this.#step(key, false, (queue) => queue.entries(key)));
   }
 
+  /** The keys of which memos know something. */
   remembered(prefix: string): string[] {
-    return rememberedIn(this.#sql, rangeOf(this.#context.prefix, prefix), this.#now);
+    const { from, to } = this.#range(prefix);
+    const rows = this.#sql.valueNames.all(from, to, this.#now) as unknown as Pick<Row, 'name'>[];
+    return rows.map(({ name }) => this.#keyOf(name));
   }
 
-  /** What is left under a key. */
-  words(key: string): KeyWords {
-    return new KeyWords(this.#sql, this.#key(key), this.#now);
+  hint(name: string): string | undefined {
+    const row = this.#sql.hint.get(this.#nameOf(name), this.#now);
+    return row && Buffer.from(row.text as Uint8Array).toString();
   }
 
-  #key(key: string): Uint8Array {
+  keepHint(name: string, text: string | undefined, ttl: number): void {
+    this.#sql.removeHints.run(this.#nameOf(name), this.#now);
+    if (text !== undefined) this.#sql.keepHint.run(this.#nameOf(name), text, this.#now + ttl);
+  }
+
+  /** @param remembers with what memos know of the key */
+  #step<T>(key: string, remembers: boolean, act: (queue: KeyQueue) => T): T {
+    const name = this.#nameOf(key);
+    const value = remembers ? this.#sql.value.get(name, this.#now) : undefined;
+    const record = value && readRecord(Buffer.from(value.record as Uint8Array).toString());
+    const queue = new KeyQueue(this.#context.tokens, { record }, new FileClaims(this.#sql, name)).at(this.#time);
+    const answer = act(queue);
+    if (queue.record !== record) this.#storeRecord(name, queue.record);
+    for (const claim of queue.admitted) this.admitted.push(claim);
+    return answer;
+  }
+
+  /** Removes some values that are over, too. */
+  #storeRecord(name: Uint8Array, record: KeyRecord | undefined): void {
+    if (!record) {
+      this.#sql.removeValue.run(name);
+      return;
+    }
+    this.#sql.removeExpiredValues.run(this.#now);
+    this.#sql.keepValue.run(name, Buffer.from(writeRecord(record)), overAt(record));
+  }
+
+  #nameOf(key: string): Uint8Array {
     return Buffer.from(`${this.#context.prefix}/${key}`);
   }
 
-  #line(key: Uint8Array): Line {
-    return new Line(this.#sql, key, this.#now, this.called);
+  #keyOf(name: Uint8Array): string {
+    return Buffer.from(name).toString('utf8', Buffer.byteLength(this.#context.prefix) + 1);
+  }
+
+  /** The names of all keys that begin with `start`, or of that key. */
+  #range(start: string, exact = false): { readonly from: Uint8Array; readonly to: Uint8Array } {
+    const from = this.#nameOf(start);
+    // No byte of UTF-8 is 0xff.
+    return { from, to: Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)]) };
   }
 }
-
-const grantOf = ({ token }: Pick<Row, 'token'>, { ttl }: Claim): Grant => ({
-  granted: true,
-  token: BigInt(token),
-  validFor: ttl,
-});

@@ -91,10 +91,8 @@ class Register implements Backend {
     const sent = clock.now();
     const isLate = (): boolean => clock.now() - sent > claim.within;
     const { attempt, joined } = await this.#document(claim.key).take(claim, (queue) => {
-      const isNew = queue.find(claim.id) === undefined;
-      if (isNew && isLate()) return { attempt: LATE };
-      const attempt = queue.attempt(claim);
-      return { attempt, joined: isNew ? signOfLife(queue.find(claim.id)) : undefined };
+      if (isLate() && !queue.find(claim.id)) return { attempt: LATE };
+      return { attempt: queue.attempt(claim), joined: signOfLife(queue.joined) };
     });
     if (joined === undefined || !isLate()) return attempt;
     // An attempt that followed it meanwhile may have been told of a grant: that one was another sign of life.

@@ -15,20 +15,24 @@ import type {
 } from '../../core/contract/backend.ts';
 import type { LockError } from '../../core/contract/errors.ts';
 import { placeTtlOf } from '../../core/contract/lengths.ts';
-import { QueuedClaims } from './queued-claims.ts';
+import { type Claims, QueuedClaims } from './queued-claims.ts';
 import { answerIn, countedIn, type KeyRecord, leavingIn, overAt, rememberedIn } from './record.ts';
 import type { QueueTime, StoredClaim, StoredQueue, Tokens } from './stored-queue.ts';
 
 /** The steps of the contract on one queue. Each begins with `at`. */
 export class KeyQueue implements StoredQueue {
-  readonly #claims: QueuedClaims;
+  /** The claim that the last attempt brought into the queue. */
+  joined: StoredClaim | undefined;
+  readonly #claims: Claims;
   readonly #tokens: Tokens;
   #record: KeyRecord | undefined;
+  #recordChanged = false;
 
-  constructor(tokens: Tokens, { claims = [], record }: StoredQueue = {}) {
+  /** @param claims where an engine need not read all of them for a step */
+  constructor(tokens: Tokens, stored: StoredQueue = {}, claims: Claims = new QueuedClaims(stored.claims ?? [])) {
     this.#tokens = tokens;
-    this.#claims = new QueuedClaims(claims);
-    this.#record = record;
+    this.#claims = claims;
+    this.#record = stored.record;
   }
 
   /** Begins a step: what has expired by now is gone. */
@@ -53,12 +57,12 @@ export class KeyQueue implements StoredQueue {
 
   /** Whether a step has done more to it than time alone. */
   get changed(): boolean {
-    return this.#claims.changed;
+    return this.#recordChanged || this.#claims.changed;
   }
 
   /** Whether nothing of it has to be stored. */
   get idle(): boolean {
-    return this.#claims.size === 0 && !this.#record;
+    return !this.#claims.first && !this.#record;
   }
 
   /** The first time at which something of it expires: a claim, or what memos know. */
@@ -81,8 +85,7 @@ export class KeyQueue implements StoredQueue {
       return { granted: false, value };
     }
     const answer = this.#attempt(claim, process);
-    const [first] = this.#claims;
-    const { attempt, changed } = countedIn(this.#record, claim, accepts, answer, now, first?.token);
+    const { attempt, changed } = countedIn(this.#record, claim, accepts, answer, now, this.#claims.first?.token);
     if (changed) this.#keep(changed);
     return attempt;
   }
@@ -134,6 +137,7 @@ export class KeyQueue implements StoredQueue {
   }
 
   #attempt(claim: Claim, process: string | undefined): Attempt {
+    this.joined = undefined;
     const mine = this.find(claim.id);
     if (mine) return mine.held ? this.#confirm(mine, claim) : this.#wait(mine, claim);
     const held = this.#claims.admits(claim);
@@ -141,6 +145,7 @@ export class KeyQueue implements StoredQueue {
     const { id, units, capacity, label, ttl, tokenCount, minToken = 0n, lingers } = claim;
     const token = this.#tokens.reserve(tokenCount, minToken);
     const newcomer: StoredClaim = { id, units, capacity, label, token, held, ttl, process, lingers };
+    this.joined = newcomer;
     this.#claims.join(newcomer, held ? ttl : placeTtlOf(claim));
     return held ? { granted: true, token, validFor: ttl } : this.#claims.refusal(newcomer);
   }
@@ -149,8 +154,8 @@ export class KeyQueue implements StoredQueue {
   #confirm(mine: StoredClaim, { ttl, minToken = 0n, tokenCount }: Claim): Grant {
     this.#claims.revive(mine, Math.max(this.#claims.time.remaining(mine), ttl));
     if (minToken > mine.token) {
-      mine.token = minToken;
-      this.#tokens.pass(minToken + BigInt(tokenCount) - 1n);
+      this.#claims.raise(mine, minToken);
+      this.#tokens.pass(mine.token + BigInt(tokenCount) - 1n);
     }
     return { granted: true, token: mine.token, validFor: ttl };
   }
@@ -166,6 +171,6 @@ export class KeyQueue implements StoredQueue {
 
   #keep(record: KeyRecord | undefined): void {
     this.#record = record;
-    this.#claims.changed = true;
+    this.#recordChanged = true;
   }
 }

@@ -2,13 +2,37 @@ import { Tally, type Units } from '../../core/contract/admission.ts';
 import type { Refusal } from '../../core/contract/backend.ts';
 import type { QueueTime, StoredClaim } from './stored-queue.ts';
 
-/** Claims in their order, under the one rule. */
-export class QueuedClaims {
+/** The claims of a queue in their order, under the one rule. */
+export interface Claims extends Iterable<StoredClaim> {
   /** Claims that were admitted because others left or expired. */
+  readonly admitted: StoredClaim[];
+  /** Whether more has been done than time alone does. */
+  readonly changed: boolean;
+  readonly time: QueueTime;
+  /** No claim expires before this time. */
+  readonly firstExpiry: number;
+  readonly first: StoredClaim | undefined;
+  find(id: string): StoredClaim | undefined;
+  /** Removes what has expired by now. */
+  at(time: QueueTime): void;
+  /** Whether one more claim would be admitted. */
+  admits(claim: Units): boolean;
+  /** @param life ms */
+  join(claim: StoredClaim, life: number): void;
+  revive(claim: StoredClaim, life: number): void;
+  /** Gives a hold a higher token, where it can. */
+  raise(claim: StoredClaim, token: bigint): void;
+  /** Removes a claim that is there. */
+  leave(claim: StoredClaim): void;
+  /** @param mine the claim that is refused, if it has a place */
+  refusal(mine?: StoredClaim): Refusal;
+}
+
+/** The claims of a queue that was read as a whole. */
+export class QueuedClaims implements Claims {
   readonly admitted: StoredClaim[] = [];
   changed = false;
   time!: QueueTime;
-  /** No claim expires before this time. */
   firstExpiry = Number.POSITIVE_INFINITY;
   /** The claims that hold are the first ones. They are counted, so that a step costs the same in a long queue as in a short one. */
   readonly #held = new Map<string, StoredClaim>();
@@ -22,8 +46,9 @@ export class QueuedClaims {
     }
   }
 
-  get size(): number {
-    return this.#held.size + this.#waiting.size;
+  get first(): StoredClaim | undefined {
+    for (const claim of this.#held.values()) return claim;
+    return undefined; // the first one always holds
   }
 
   *[Symbol.iterator](): Generator<StoredClaim, void, undefined> {
@@ -35,7 +60,6 @@ export class QueuedClaims {
     return this.#held.get(id) ?? this.#waiting.get(id);
   }
 
-  /** Removes what has expired by now. */
   at(time: QueueTime): void {
     this.time = time;
     if (time.now < this.firstExpiry) return;
@@ -49,12 +73,10 @@ export class QueuedClaims {
     this.#admit();
   }
 
-  /** Whether one more claim would be admitted. */
   admits(claim: Units): boolean {
     return this.#waiting.size === 0 && this.#tally.fits(claim);
   }
 
-  /** @param life ms */
   join(claim: StoredClaim, life: number): void {
     this.#place(claim);
     this.revive(claim, life);
@@ -66,14 +88,17 @@ export class QueuedClaims {
     this.changed = true;
   }
 
-  /** Removes a claim that is there. */
+  raise(claim: StoredClaim, token: bigint): void {
+    claim.token = token;
+    this.changed = true;
+  }
+
   leave(claim: StoredClaim): void {
     this.#remove(claim);
     this.changed = true;
     this.#admit();
   }
 
-  /** @param mine the claim that is refused, if it has a place */
   refusal(mine?: StoredClaim): Refusal {
     let [ahead, retryAfter] = [0, Number.POSITIVE_INFINITY];
     // Not over the whole queue at once: its iterator takes most of the time of a step in a crowd.

@@ -21,7 +21,7 @@ export interface StoredClaim extends Units {
   /** Then also: others have seen the last sign of life unmoved for so long, at least, before this was written, ms. */
   watched?: number | undefined;
   /** The address of its process, where the engine notifies processes. */
-  readonly process?: string | undefined;
+  process?: string | undefined;
   /** The hold outlives its process. */
   readonly lingers?: boolean | undefined;
 }
