@@ -91,6 +91,14 @@ test('a name that core exports stands for nothing else', () => {
   expect([...twice, ...elsewhere]).toEqual([]);
 });
 
+test('few places state the rule that admits claims', () => {
+  const places = files
+    .filter((path) => path.startsWith('src/backends/'))
+    .filter((path) => /new Tally|(?<!get )admitted\(/.test(readFileSync(`${root}${path}`, 'utf8')));
+  expect(places).toContain('src/backends/shared/queued-claims.ts');
+  expect(places.length, places.join(', ')).toBeLessThanOrEqual(10);
+});
+
 test('the lab keeps to its parts: scenes know of no page, and of no time but their own', () => {
   const lab = globSync('lab/**/*.{ts,tsx,css}', { cwd: root }).map((path) => path.replaceAll('\\', '/'));
   expect(lab.length).toBeGreaterThan(20);

@@ -19,11 +19,10 @@ import { Bell } from '../../core/engine/listener.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
 import { check } from './check.ts';
 import type { LineDocument, MongoCollection, MongoDb } from './driver.ts';
-import { standings } from './inspect.ts';
 import { Lines } from './lines.ts';
 import { type MongoOptions, resolveMongoOptions } from './options.ts';
 import { attempting, FORM, idOf, leaving, renewing } from './pipeline.ts';
-import { answerTo } from './verdict.ts';
+import { answerTo, entriesOf } from './reading.ts';
 import { Changes } from './wake-ups.ts';
 import { MongoWords, newsOfWords } from './words.ts';
 
@@ -136,7 +135,7 @@ class Mongo implements Backend {
   }
 
   inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {
-    return standings(this.#collection, prefix, exact);
+    return entriesOf(this.#collection, prefix, exact);
   }
 
   async evict(key: string, token: bigint): Promise<boolean> {

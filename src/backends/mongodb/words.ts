@@ -14,7 +14,7 @@ import type { LineDocument, MongoCollection } from './driver.ts';
 import { newer } from './errors.ts';
 import type { Lines } from './lines.ts';
 import { FORM, idOf, keyOf } from './pipeline.ts';
-import { answerTo } from './verdict.ts';
+import { answerTo } from './reading.ts';
 import { asking, forgetting, leavingWords } from './words-pipeline.ts';
 
 /** Words in the document of their key. */

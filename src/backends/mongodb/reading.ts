@@ -1,11 +1,12 @@
 import { admitted } from '../../core/contract/admission.ts';
-import type { QueueEntry } from '../../core/contract/backend.ts';
+import type { Attempt, Claim, QueueEntry } from '../../core/contract/backend.ts';
+import { leastOf } from '../../core/contract/extremes.ts';
 import type { LineDocument, MongoCollection } from './driver.ts';
 import { newer } from './errors.ts';
 import { FORM, idOf, keyOf } from './pipeline.ts';
 
 /** All claims on keys that begin with `prefix`, or on that key. */
-export async function* standings(
+export async function* entriesOf(
   collection: MongoCollection,
   prefix: string,
   exact: boolean,
@@ -30,4 +31,16 @@ export async function* standings(
       yield { key, held, position, token: BigInt(token.toString()), units, capacity, label, since, remaining };
     }
   }
+}
+
+/** What a queue means for a claim that must not join it after `notAfter`. */
+export function answerTo({ id, ttl }: Claim, { line, now }: LineDocument, notAfter?: Date): Attempt {
+  const index = line.findIndex((place) => place.id === id);
+  if (index < 0 && notAfter && now > notAfter) return { granted: false, late: true };
+  if (index >= 0 && admitted(line) > index) {
+    return { granted: true, token: BigInt(line[index]!.token.toString()), validFor: ttl };
+  }
+  const ahead = index < 0 ? line : line.slice(0, index);
+  const retryAfter = leastOf(ahead.map(({ expires }) => expires.getTime())) - now.getTime();
+  return { granted: false, ahead: ahead.length, retryAfter };
 }
