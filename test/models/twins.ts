@@ -58,7 +58,7 @@ export const TWINS: readonly Twin[] = [
     edits: [
       {
         file: 'backends/shared/queued-claims.ts',
-        sound: 'if (time.now < this.firstExpiry) return;',
+        sound: 'if (time.now < this.#firstExpiry) return;',
         broken: 'return;',
       },
     ],

@@ -35,10 +35,6 @@ export class FileClaims implements Claims {
     this.#name = name;
   }
 
-  get firstExpiry(): number {
-    return this.#tally.soonest;
-  }
-
   get first(): StoredClaim | undefined {
     return this.#head;
   }

@@ -1,11 +1,12 @@
 import { LockError, quoted } from '../../core/contract/errors.ts';
-import { jsonOf, type QueueJson, queueOf, type StoredQueue } from '../shared/stored-queue.ts';
+import { claimsOf, type JsonClaim, jsonOf, type StoredClaim } from '../shared/stored-queue.ts';
 
 /** The form of what is written: a later one is refused, never guessed. */
 const FORM = 1;
 
 /** The queue of a key as it is stored. */
-export interface QueueDocument extends StoredQueue {
+export interface QueueDocument {
+  readonly claims: Iterable<StoredClaim>;
   /** The highest token given or reserved. */
   readonly last: bigint;
   /** Marks of the steps that removed a claim last: one whose write was sent twice finds that it did. */
@@ -27,14 +28,14 @@ interface StoredDocument {
   /** No other write has this mark, so no two texts are alike: some stores make the version of the text. */
   readonly write: string;
   readonly last?: string;
-  readonly queue?: QueueJson;
+  readonly claims?: readonly JsonClaim[];
   readonly out?: readonly string[];
   readonly hint?: StoredHint;
 }
 
 export const queueText = (key: string, document: QueueDocument, write: string): string => {
-  const { last, out } = document;
-  return JSON.stringify({ holdfast: FORM, key, write, last: `${last}`, queue: jsonOf(document), out });
+  const { last, claims, out } = document;
+  return JSON.stringify({ holdfast: FORM, key, write, last: `${last}`, claims: jsonOf(claims), out });
 };
 
 export const hintText = (key: string, hint: StoredHint, write: string): string =>
@@ -42,9 +43,9 @@ export const hintText = (key: string, hint: StoredHint, write: string): string =
 
 /** @throws LockError when it is not a queue that this version wrote */
 export function queueDocumentOf(text: string, key: string, store: string): QueueDocument {
-  const { last, queue, out = [] } = documentOf(text, key, store);
-  if (last === undefined || !queue) return refuse(key, store);
-  return { last: BigInt(last), ...queueOf(queue), out };
+  const { last, claims, out = [] } = documentOf(text, key, store);
+  if (last === undefined || !claims) return refuse(key, store);
+  return { last: BigInt(last), claims: claimsOf(claims), out };
 }
 
 /** @throws LockError when it is not a hint that this version wrote */

@@ -177,9 +177,9 @@ export class KeyDocument {
     // Where a store has forgotten the last token, the clock on the wall is very likely ahead of it.
     const queue =
       text === undefined
-        ? { last: BigInt(Math.floor(clock.epoch?.() ?? systemClock.epoch())) * 1_000n, out: [] }
+        ? { last: BigInt(Math.floor(clock.epoch?.() ?? systemClock.epoch())) * 1_000n, claims: [], out: [] }
         : queueDocumentOf(text, this.#key, store.name);
-    this.#sightings.see(this.#key, queue.claims ?? [], clock.now());
+    this.#sightings.see(this.#key, queue.claims, clock.now());
     const sight = (): Sight =>
       now === undefined ? this.#sightings.by(this.#key, clock.now()) : new StoreTime(now, clock.now() - sent);
     return { queue, text, version, at: clock.now(), sight };

@@ -11,7 +11,7 @@ export class OpenQueue extends KeyQueue implements QueueDocument {
   out: readonly string[];
   readonly #counter: TokenCounter;
 
-  constructor({ last, claims = [], out }: QueueDocument, sight: Sight) {
+  constructor({ last, claims, out }: QueueDocument, sight: Sight) {
     const counter = new TokenCounter(last);
     // A process that writes the queue, for any reason, leaves to those who come later for how long each claim was watched until now.
     super(counter, { claims: Array.from(claims, (claim) => ({ ...claim, watched: sight.watched(claim) })) });

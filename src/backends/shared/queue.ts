@@ -65,11 +65,6 @@ export class KeyQueue implements StoredQueue {
     return !this.#claims.first && !this.#record;
   }
 
-  /** The first time at which something of it expires: a claim, or what memos know. */
-  get expires(): number {
-    return Math.min(this.#claims.firstExpiry, this.#record ? overAt(this.#record) : Number.POSITIVE_INFINITY);
-  }
-
   find(id: string): StoredClaim | undefined {
     return this.#claims.find(id);
   }

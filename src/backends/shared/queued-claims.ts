@@ -9,8 +9,6 @@ export interface Claims extends Iterable<StoredClaim> {
   /** Whether more has been done than time alone does. */
   readonly changed: boolean;
   readonly time: QueueTime;
-  /** No claim expires before this time. */
-  readonly firstExpiry: number;
   readonly first: StoredClaim | undefined;
   find(id: string): StoredClaim | undefined;
   /** Removes what has expired by now. */
@@ -33,7 +31,8 @@ export class QueuedClaims implements Claims {
   readonly admitted: StoredClaim[] = [];
   changed = false;
   time!: QueueTime;
-  firstExpiry = Number.POSITIVE_INFINITY;
+  /** No claim expires before this time. */
+  #firstExpiry = Number.POSITIVE_INFINITY;
   /** The claims that hold are the first ones. They are counted, so that a step costs the same in a long queue as in a short one. */
   readonly #held = new Map<string, StoredClaim>();
   readonly #waiting = new Map<string, StoredClaim>();
@@ -42,7 +41,7 @@ export class QueuedClaims implements Claims {
   constructor(claims: Iterable<StoredClaim>) {
     for (const claim of claims) {
       this.#place(claim);
-      this.firstExpiry = Number.NEGATIVE_INFINITY; // it is not known yet
+      this.#firstExpiry = Number.NEGATIVE_INFINITY; // it is not known yet
     }
   }
 
@@ -62,8 +61,8 @@ export class QueuedClaims implements Claims {
 
   at(time: QueueTime): void {
     this.time = time;
-    if (time.now < this.firstExpiry) return;
-    this.firstExpiry = Number.POSITIVE_INFINITY;
+    if (time.now < this.#firstExpiry) return;
+    this.#firstExpiry = Number.POSITIVE_INFINITY;
     // All leave before the next is admitted, since that one may have expired, too.
     for (const claim of this) {
       const remaining = time.remaining(claim);
@@ -134,6 +133,6 @@ export class QueuedClaims implements Claims {
   }
 
   #expects(remaining: number): void {
-    this.firstExpiry = Math.min(this.firstExpiry, this.time.now + remaining);
+    this.#firstExpiry = Math.min(this.#firstExpiry, this.time.now + remaining);
   }
 }

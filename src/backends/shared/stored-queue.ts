@@ -1,5 +1,5 @@
 import type { Units } from '../../core/contract/admission.ts';
-import { type KeyRecord, readRecord, writeRecord } from './record.ts';
+import type { KeyRecord } from './record.ts';
 
 /** A claim as it stands in the queue of its key. */
 export interface StoredClaim extends Units {
@@ -95,19 +95,11 @@ export class TokenCounter implements Tokens {
   }
 }
 
-/** A queue as JSON. */
-export interface QueueJson {
-  readonly claims: readonly (Omit<StoredClaim, 'token'> & { readonly token: string })[];
-  readonly record?: string;
-}
+/** A claim as JSON has it. */
+export type JsonClaim = Omit<StoredClaim, 'token'> & { readonly token: string };
 
-export const jsonOf = ({ claims = [], record }: StoredQueue): QueueJson => ({
-  claims: Array.from(claims, (claim) => ({ ...claim, token: `${claim.token}` })),
-  ...(record && { record: writeRecord(record) }),
-});
+export const jsonOf = (claims: Iterable<StoredClaim>): JsonClaim[] =>
+  Array.from(claims, (claim) => ({ ...claim, token: `${claim.token}` }));
 
-/** @throws LockError `LOCK_INVALID` where a memo keeps a value in a format that this version does not know */
-export const queueOf = ({ claims, record }: QueueJson): StoredQueue => ({
-  claims: claims.map((claim) => ({ ...claim, token: BigInt(claim.token) })),
-  ...(record !== undefined && { record: readRecord(record) }),
-});
+export const claimsOf = (claims: readonly JsonClaim[]): StoredClaim[] =>
+  claims.map((claim) => ({ ...claim, token: BigInt(claim.token) }));

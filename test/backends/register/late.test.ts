@@ -79,7 +79,7 @@ test('a write whose answer was lost and is sent again by the client is known aga
 test.each([
   'not ours',
   '{"some":"json"}',
-  '{"holdfast":1,"key":"another","write":"x","last":"1","queue":{"claims":[]}}',
+  '{"holdfast":1,"key":"another","write":"x","last":"1","claims":[]}',
 ])('what somebody else wrote where a lock belongs is LOCK_INVALID, and stays as it is: %s', async (text) => {
   const all = shared();
   all.entries.set('holdfast/l/k', { text, version: 'theirs' });

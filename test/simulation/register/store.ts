@@ -91,5 +91,4 @@ export class StoreMachine {
   }
 }
 
-const placesOf = (text: string): readonly Stored[] =>
-  (JSON.parse(text) as { queue?: { claims: Stored[] } }).queue?.claims ?? [];
+const placesOf = (text: string): readonly Stored[] => (JSON.parse(text) as { claims?: Stored[] }).claims ?? [];
