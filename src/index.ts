@@ -5,8 +5,8 @@ export { isLockError, LockError, type LockErrorCode } from './core/contract/erro
 export type { ForcedEvent, LockEvent, LockType } from './core/contract/events.ts';
 export type { Adaptive, HandOff, LockOptions, Spin } from './core/contract/options.ts';
 export type { Enclosing, Origin } from './core/contract/origin.ts';
-export type { AnyLease, Lease, LeaseRecord, SharedLease } from './core/holds/lease.ts';
-export type { ForceOptions } from './core/line/forced-release.ts';
+export type { ForceOptions } from './core/queue/forced-release.ts';
+export type { AnyLease, Lease, LeaseRecord, SharedLease } from './core/queue/lease.ts';
 export type { LeaderEvent, TermEnd } from './leading/events.ts';
 export type { CampaignOptions, Leader, ObserveOptions } from './leading/leader.ts';
 export type { Incumbent } from './leading/observer.ts';

@@ -119,7 +119,11 @@ test.each([
 
 test.each([
   ['core on a backend', 'src/core/a.ts', "import { memory } from '../backends/memory.ts';"],
-  ['a room of core on one above it', 'src/core/holds/a.ts', "import type { LocalLine } from '../line/local-line.ts';"],
+  [
+    'a room of core on one above it',
+    'src/core/engine/a.ts',
+    "import type { LocalLine } from '../queue/local-line.ts';",
+  ],
   ['core on a primitive, for its type', 'src/core/a.ts', "import type { Lock } from '../primitives/lock.ts';"],
   ['core on the network', 'src/core/a.ts', "import { connect } from 'node:net';"],
   ['a primitive on locks', 'src/primitives/a.ts', "export * from '../locks.ts';"],

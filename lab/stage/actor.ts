@@ -1,5 +1,5 @@
-import { heldLease } from '../../src/core/holds/held-lease.ts';
-import type { Lease } from '../../src/core/holds/lease.ts';
+import { heldLease } from '../../src/core/queue/held-lease.ts';
+import type { Lease } from '../../src/core/queue/lease.ts';
 import type { Locks } from '../../src/locks.ts';
 import type { Process } from '../../test/simulation/process.ts';
 import type { Doing, What, Who } from './events.ts';

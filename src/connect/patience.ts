@@ -1,10 +1,10 @@
-import { backOff } from '../core/claims/pause.ts';
 import { callListener } from '../core/contract/call-listener.ts';
 import { type Clock, systemClock } from '../core/contract/clock.ts';
 import { type Duration, milliseconds } from '../core/contract/duration.ts';
 import { isLockError, LockError } from '../core/contract/errors.ts';
 import { checkNames, namesOf } from '../core/contract/options.ts';
 import { sleep } from '../core/contract/promises.ts';
+import { backOff } from '../core/queue/pause.ts';
 import { ENGINES } from './registry.ts';
 
 /** Options of `connect` for a server that is not there yet. */

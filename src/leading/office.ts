@@ -1,5 +1,5 @@
 import type { Clock } from '../core/contract/clock.ts';
-import type { Lease } from '../core/holds/lease.ts';
+import type { Lease } from '../core/queue/lease.ts';
 import { HeldTerm, type Term } from './term.ts';
 
 /** The work of a leader in a term. */

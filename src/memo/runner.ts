@@ -1,8 +1,8 @@
 import type { NewValue, StoredValue } from '../core/contract/backend.ts';
 import { isLockError } from '../core/contract/errors.ts';
-import type { HeldLease } from '../core/holds/held-lease.ts';
-import { Frame } from '../core/line/frame.ts';
-import type { LockRuntime } from '../core/line/runtime.ts';
+import { Frame } from '../core/queue/frame.ts';
+import type { HeldLease } from '../core/queue/held-lease.ts';
+import type { LockRuntime } from '../core/queue/runtime.ts';
 import type { Caller } from './caller.ts';
 import type { OldResult } from './old-result.ts';
 import { failed, forOthers, succeeded } from './outcome.ts';

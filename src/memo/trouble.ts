@@ -1,7 +1,7 @@
-import { TROUBLE, UNANSWERED } from '../core/claims/outage.ts';
 import type { Cancel } from '../core/contract/clock.ts';
 import type { LockError } from '../core/contract/errors.ts';
 import { CALL_TIMEOUT, type Engine } from '../core/engine/engine.ts';
+import { TROUBLE, UNANSWERED } from '../core/queue/outage.ts';
 import type { Caller } from './caller.ts';
 import type { WaitingCallers } from './callers.ts';
 

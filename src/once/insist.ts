@@ -1,6 +1,6 @@
-import { backOff } from '../core/claims/pause.ts';
 import { isLockError } from '../core/contract/errors.ts';
 import type { Engine } from '../core/engine/engine.ts';
+import { backOff } from '../core/queue/pause.ts';
 import type { OncePlan } from './options.ts';
 import { timeLeft } from './window.ts';
 

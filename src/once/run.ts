@@ -1,5 +1,5 @@
 import { leastOf } from '../core/contract/extremes.ts';
-import type { Lease } from '../core/holds/lease.ts';
+import type { Lease } from '../core/queue/lease.ts';
 
 /** One run of a tick. */
 export interface TickRun {

@@ -4,11 +4,11 @@ import { invalid, LockError, quoted, shown } from '../core/contract/errors.ts';
 import type { LayeredOptions } from '../core/contract/option-table.ts';
 import type { LockOptions } from '../core/contract/options.ts';
 import type { Terms } from '../core/contract/terms.ts';
-import { AdaptiveHistory } from '../core/holds/adaptive-history.ts';
-import { heldLease } from '../core/holds/held-lease.ts';
-import type { AnyLease, Lease } from '../core/holds/lease.ts';
-import { Frame } from '../core/line/frame.ts';
-import type { LockRuntime } from '../core/line/runtime.ts';
+import { AdaptiveHistory } from '../core/queue/adaptive-history.ts';
+import { Frame } from '../core/queue/frame.ts';
+import { heldLease } from '../core/queue/held-lease.ts';
+import type { AnyLease, Lease } from '../core/queue/lease.ts';
+import type { LockRuntime } from '../core/queue/runtime.ts';
 
 /** A lock on a key: one caller holds it at a time, or a few do. */
 export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = LockOptions> {

@@ -1,6 +1,6 @@
 import type { Duration } from '../core/contract/duration.ts';
 import { leastOf } from '../core/contract/extremes.ts';
-import type { AnyLease, LeaseRecord } from '../core/holds/lease.ts';
+import type { AnyLease, LeaseRecord } from '../core/queue/lease.ts';
 
 /** Several leases as one. It is lost when any part is lost. */
 export class MultiLease implements AnyLease {

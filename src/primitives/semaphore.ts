@@ -2,8 +2,8 @@ import { ALL_UNITS } from '../core/contract/admission.ts';
 import { unsupported } from '../core/contract/capability.ts';
 import type { LayeredOptions } from '../core/contract/option-table.ts';
 import { type LockOptions, whole } from '../core/contract/options.ts';
-import type { SharedLease } from '../core/holds/lease.ts';
-import type { LockRuntime } from '../core/line/runtime.ts';
+import type { SharedLease } from '../core/queue/lease.ts';
+import type { LockRuntime } from '../core/queue/runtime.ts';
 import { type Lock, LockObject, oneKey, type Target } from './lock.ts';
 
 /** Options of a lock, and how many permits there are. */

@@ -1,5 +1,5 @@
-import { heldLease } from '../core/holds/held-lease.ts';
-import type { AnyLease } from '../core/holds/lease.ts';
+import { heldLease } from '../core/queue/held-lease.ts';
+import type { AnyLease } from '../core/queue/lease.ts';
 
 /**
  * Ends a lease as if the engine had taken it away: its signal is aborted, `held` is false, and others can get the lock. Of a

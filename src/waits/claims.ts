@@ -1,6 +1,6 @@
 import type { Origin } from '../core/contract/origin.ts';
 import type { QueueEntry } from '../core/contract/traits.ts';
-import type { LocalStanding } from '../core/line/local-standing.ts';
+import type { LocalStanding } from '../core/queue/local-standing.ts';
 
 /** A hold, or a waiting claim. */
 export interface WaitsClaim extends QueueEntry {

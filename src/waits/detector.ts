@@ -1,6 +1,6 @@
 import { LockError, quoted } from '../core/contract/errors.ts';
-import type { DeadlockWatch, WatchedWait } from '../core/line/line-context.ts';
-import type { LockRuntime } from '../core/line/runtime.ts';
+import type { DeadlockWatch, WatchedWait } from '../core/queue/line-context.ts';
+import type { LockRuntime } from '../core/queue/runtime.ts';
 import { idOfOrigin, type Lines } from './claims.ts';
 import { type Deadlock, describeDeadlock } from './deadlocks.ts';
 import { neighbourhood } from './neighbourhood.ts';

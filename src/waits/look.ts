@@ -1,6 +1,6 @@
 import { listOf } from '../core/contract/promises.ts';
 import { type Listing, MAX_PLACE_TTL_MS, type QueueEntry } from '../core/contract/traits.ts';
-import type { LockRuntime } from '../core/line/runtime.ts';
+import type { LockRuntime } from '../core/queue/runtime.ts';
 import { type Lines, linesAmong, linesOf } from './claims.ts';
 import type { Deadlock } from './deadlocks.ts';
 import { BETWEEN, Suspects } from './suspects.ts';

@@ -1,5 +1,5 @@
 import type { QueueEntry } from '../core/contract/traits.ts';
-import type { LockRuntime } from '../core/line/runtime.ts';
+import type { LockRuntime } from '../core/queue/runtime.ts';
 import { type Lines, linesOf } from './claims.ts';
 import { standingsOf } from './look.ts';
 

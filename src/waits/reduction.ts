@@ -1,5 +1,5 @@
 import type { Units } from '../core/contract/admission.ts';
-import { ArrivalLine } from '../core/line/line.ts';
+import { ArrivalLine } from '../core/queue/arrival-line.ts';
 import { enclosingOf, type Lines, type WaitsClaim } from './claims.ts';
 
 /** A claim in one of its lines. */

@@ -29,7 +29,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The rooms of core, from the ground up: each may import those before it, types included. */
-const ROOMS = ['contract', 'engine', 'claims', 'holds', 'line'];
+const ROOMS = ['contract', 'engine', 'queue'];
 
 /** Backends know `core` and what they share; Redlock is the quorum of several Redis, and nothing else. */
 const COMPOSED: Readonly<Record<string, readonly string[]>> = {

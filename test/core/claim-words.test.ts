@@ -1,12 +1,12 @@
 /** What becomes of a claim that words answer. */
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { claimFor, type Requester, type SeatRequest } from '../../src/core/claims/queued-claim.ts';
 import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import type { Attempt, StoredValue, Wake } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { ProcessName } from '../../src/core/contract/origin.ts';
 import { Engine } from '../../src/core/engine/engine.ts';
+import { claimFor, type Requester, type SeatRequest } from '../../src/core/queue/queued-claim.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HoldLife } from '../../src/core/holds/hold-life.ts';
+import { HoldLife } from '../../src/core/queue/hold-life.ts';
 import { LockError } from '../../src/index.ts';
 
 type State = Parameters<HoldLife['become']>[0];

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { LocalGrant } from '../../src/core/claims/sent-claim.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import type { LockOptions } from '../../src/core/contract/options.ts';
-import { HoldTiming } from '../../src/core/holds/hold-timing.ts';
-import type { Cover } from '../../src/core/holds/stand-in.ts';
+import { HoldTiming } from '../../src/core/queue/hold-timing.ts';
+import type { LocalGrant } from '../../src/core/queue/sent-claim.ts';
+import type { Cover } from '../../src/core/queue/stand-in.ts';
 
 const { traits } = memory();
 const resolved = (options: LockOptions) => new LayeredOptions(traits, { ttl: 3_000, ...options }).terms;

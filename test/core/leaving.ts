@@ -3,7 +3,7 @@ import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import type { Backend, NewValue, Release } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
-import { LockRuntime } from '../../src/core/line/runtime.ts';
+import { LockRuntime } from '../../src/core/queue/runtime.ts';
 import type { LockOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';

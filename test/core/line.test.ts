@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';
-import { ArrivalLine } from '../../src/core/line/line.ts';
+import { ArrivalLine } from '../../src/core/queue/arrival-line.ts';
 
 const member = (seats: Units) => ({ seats });
 

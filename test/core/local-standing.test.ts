@@ -4,7 +4,7 @@ import { memory } from '../../src/backends/memory.ts';
 import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { labelParts } from '../../src/core/contract/origin.ts';
-import { LockRuntime } from '../../src/core/line/runtime.ts';
+import { LockRuntime } from '../../src/core/queue/runtime.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
 import { runtimeOf } from '../../src/locks.ts';
 import { manualClock } from '../../src/testing/index.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { HeldLease } from '../../src/core/holds/held-lease.ts';
+import type { HeldLease } from '../../src/core/queue/held-lease.ts';
 import { createLocks, type Lock, LockError, type Locks } from '../../src/index.ts';
 import { WaitAbort } from '../../src/primitives/wait-abort.ts';
 import { around } from '../../src/testing/around.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { Outage } from '../../src/core/claims/outage.ts';
-import { type PiggybackedAttempt, SentClaim } from '../../src/core/claims/sent-claim.ts';
 import type { Attempt, Backend } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { Engine } from '../../src/core/engine/engine.ts';
+import { Outage } from '../../src/core/queue/outage.ts';
+import { type PiggybackedAttempt, SentClaim } from '../../src/core/queue/sent-claim.ts';
 import { createLocks, LockError, type LockOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';

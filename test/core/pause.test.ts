@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { backOff, pauseAfter } from '../../src/core/claims/pause.ts';
 import { type Attempt, PLACE_TTL_MS, type Refusal, type Traits } from '../../src/core/contract/backend.ts';
 import { placeTtlFor, waiterMargin } from '../../src/core/contract/lengths.ts';
+import { backOff, pauseAfter } from '../../src/core/queue/pause.ts';
 
 const SPIN = { pause: 10, bound: 400, jitter: 0.5 };
 /** Its place needs a sign of life every 2 s. */

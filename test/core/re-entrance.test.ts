@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { HeldLease } from '../../src/core/holds/held-lease.ts';
+import type { HeldLease } from '../../src/core/queue/held-lease.ts';
 import { createLocks, type Lease } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';

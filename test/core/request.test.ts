@@ -1,15 +1,15 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { claimFor } from '../../src/core/claims/queued-claim.ts';
 import { EXCLUSIVE, SHARED, type Units, WRITER } from '../../src/core/contract/admission.ts';
 import type { Traits } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import type { LockOptions } from '../../src/core/contract/options.ts';
 import { labelParts } from '../../src/core/contract/origin.ts';
-import { AcquireRequest, RequestEvents } from '../../src/core/line/acquire-request.ts';
-import { interchangeable } from '../../src/core/line/hand-over.ts';
-import { LockRuntime } from '../../src/core/line/runtime.ts';
+import { AcquireRequest, RequestEvents } from '../../src/core/queue/acquire-request.ts';
+import { interchangeable } from '../../src/core/queue/hand-over.ts';
+import { claimFor } from '../../src/core/queue/queued-claim.ts';
+import { LockRuntime } from '../../src/core/queue/runtime.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 

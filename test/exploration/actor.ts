@@ -1,5 +1,5 @@
 import type { LockOptions } from '../../src/core/contract/options.ts';
-import type { AnyLease, Lease } from '../../src/core/holds/lease.ts';
+import type { AnyLease, Lease } from '../../src/core/queue/lease.ts';
 import type { Locks } from '../../src/locks.ts';
 import type { Memo } from '../../src/memo/memo.ts';
 import type { MemoWait } from '../../src/memo/result.ts';

@@ -1,7 +1,7 @@
 /** What a run leaves, for how long, and what its caller and the others are told of that. */
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { LockRuntime } from '../../src/core/line/runtime.ts';
+import { LockRuntime } from '../../src/core/queue/runtime.ts';
 import { createLocks, LockError, type MemoOptions } from '../../src/index.ts';
 import { forOthers } from '../../src/memo/outcome.ts';
 import { sightOf } from '../../src/memo/state.ts';

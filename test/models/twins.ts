@@ -90,8 +90,8 @@ export const TWINS: readonly Twin[] = [
     scope: handOff,
     name: 'NO_CLOCK',
     edits: [
-      { file: 'core/line/key-holds.ts', sound: 'if (!hold.timing.lasts(now)) {', broken: 'if (hold.life.over) {' },
-      { file: 'core/line/hand-over.ts', sound: ' && timing.lastsFor(next.terms, now)', broken: '' },
+      { file: 'core/queue/key-holds.ts', sound: 'if (!hold.timing.lasts(now)) {', broken: 'if (hold.life.over) {' },
+      { file: 'core/queue/hand-over.ts', sound: ' && timing.lastsFor(next.terms, now)', broken: '' },
     ],
     foundBy: 'tokens',
     // After a pause the watchdog looks at the clock as well. The model does without it: here the work of the holder ends before it,

@@ -88,35 +88,35 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'The vote fails in either case, with other words.',
   'src/backends/quorum/trust.ts#areTooFew TrQCbL: votes.every => votes.some':
     'While fewer than a majority can vote nothing is granted, whichever of them count; with the first of the others all do.',
-  'src/core/claims/pause.ts#watchedPause EJTuOv: 1 => 0': 'One that is next has nobody before it in either count.',
-  'src/core/claims/pause.ts#backOff t5BP_u: 16 => (16 * 10)':
+  'src/core/queue/pause.ts#watchedPause EJTuOv: 1 => 0': 'One that is next has nobody before it in either count.',
+  'src/core/queue/pause.ts#backOff t5BP_u: 16 => (16 * 10)':
     'The bound is 60 s at most, and that is less than 2 to the 16th of the shortest pause.',
-  'src/core/claims/queued-claim.ts#QueuedClaim.pauseAfter -HicoJ: 1 => 0':
+  'src/core/queue/queued-claim.ts#QueuedClaim.pauseAfter -HicoJ: 1 => 0':
     'Of a timer for less than 1 ms Node makes one for 1 ms.',
-  'src/core/claims/queued-claim.ts#QueuedClaim.pauseAfter xj5TAc: 1 => 2':
+  'src/core/queue/queued-claim.ts#QueuedClaim.pauseAfter xj5TAc: 1 => 2':
     'A ms later; what counts is that it is when the time is over.',
-  "src/core/claims/queued-claim.ts#verdictOn pkqeLG: 'unknown' => ''":
+  "src/core/queue/queued-claim.ts#verdictOn pkqeLG: 'unknown' => ''":
     'No branch has that name: what is none of the others is slept on.',
-  'src/core/claims/queued-claim.ts#QueuedClaim.pursue Str_A4: this.sent ?? 0 => this.sent':
+  'src/core/queue/queued-claim.ts#QueuedClaim.pursue Str_A4: this.sent ?? 0 => this.sent':
     'Nothing is answered before something was sent.',
-  'src/core/claims/queued-claim.ts#QueuedClaim.pursue dWDWdO: 0 => 1': 'Nothing is answered before something was sent.',
-  'src/core/claims/queued-claim.ts#QueuedClaim.pursue JnvRKp: contended ? { ...grant!, contended } : grant => { ...grant!, contended }':
+  'src/core/queue/queued-claim.ts#QueuedClaim.pursue dWDWdO: 0 => 1': 'Nothing is answered before something was sent.',
+  'src/core/queue/queued-claim.ts#QueuedClaim.pursue JnvRKp: contended ? { ...grant!, contended } : grant => { ...grant!, contended }':
     'That others were not in the way says the same as nothing.',
-  'src/core/claims/queued-claim.ts#aheadOf qfZluW: attempt?.granted === false ? attempt.ahead : undefined => attempt.ahead':
+  'src/core/queue/queued-claim.ts#aheadOf qfZluW: attempt?.granted === false ? attempt.ahead : undefined => attempt.ahead':
     'It is asked of a refusal only.',
-  'src/core/claims/queued-claim.ts#aheadOf DEkx6f: attempt?.granted => attempt.granted':
+  'src/core/queue/queued-claim.ts#aheadOf DEkx6f: attempt?.granted => attempt.granted':
     'It is asked of a refusal only.',
-  'src/core/claims/queued-claim.ts#QueuedClaim.pauseAfter 8k4q0O: this.request?.began ?? 0 => this.request?.began':
+  'src/core/queue/queued-claim.ts#QueuedClaim.pauseAfter 8k4q0O: this.request?.began ?? 0 => this.request?.began':
     'A claim whose request has left is woken already, and never sleeps.',
-  'src/core/claims/queued-claim.ts#QueuedClaim.pauseAfter HOy6h6: this.request?.began => this.request.began':
+  'src/core/queue/queued-claim.ts#QueuedClaim.pauseAfter HOy6h6: this.request?.began => this.request.began':
     'A claim whose request has left is woken already; that it throws instead nobody is told, and it withdraws as it would.',
-  'src/core/claims/queued-claim.ts#QueuedClaim.pauseAfter PimRLY: 0 => 1':
+  'src/core/queue/queued-claim.ts#QueuedClaim.pauseAfter PimRLY: 0 => 1':
     'A claim whose request has left is woken already, and never sleeps.',
-  'src/core/claims/sent-claim.ts#SentClaim.accept 9sekpR: <= => <':
+  'src/core/queue/sent-claim.ts#SentClaim.accept 9sekpR: <= => <':
     'The place lasts for longer than its deadline, by the margin of the clocks.',
-  'src/core/claims/sent-claim.ts#SentClaim.checkMail NEENhg: < => <=':
+  'src/core/queue/sent-claim.ts#SentClaim.checkMail NEENhg: < => <=':
     'Of mail of which just as much is left as was asked for both are right: to take it, and to ask once more.',
-  'src/core/claims/sent-claim.ts#SentClaim.checkMail R6wu5h: this.listener?.distrustMail => this.listener.distrustMail':
+  'src/core/queue/sent-claim.ts#SentClaim.checkMail R6wu5h: this.listener?.distrustMail => this.listener.distrustMail':
     'It is asked of the mail that a listener has.',
   'src/core/contract/admission.ts#Tally.remove jbt11n: left === 0 && this.#rooms.size > FEW => false':
     'A room that nobody names counts for nothing, forgotten or not.',
@@ -183,94 +183,94 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   "src/core/engine/users.ts#users pxeNbS: 'users' => ''": 'Any name will do that is shared with nothing else.',
   'src/core/engine/users.ts#removeUser ky9Mr3: 1 => 0':
     'A backend that nobody was counted of is closed in either case.',
-  'src/core/holds/adaptive-history.ts#AdaptiveHistory.capacity HY8wnT: !adaptive => false':
+  'src/core/queue/adaptive-history.ts#AdaptiveHistory.capacity HY8wnT: !adaptive => false':
     'Both callers ask only where the options are adaptive.',
-  'src/core/holds/adaptive-history.ts#AdaptiveHistory.lengthen YYoB_g: 0 => 1':
+  'src/core/queue/adaptive-history.ts#AdaptiveHistory.lengthen YYoB_g: 0 => 1':
     'No lease is as short as 1 ms, so both are no longer than what was asked for.',
-  'src/core/holds/adaptive-history.ts#AdaptiveHistory.lengthen ehvMxp: <= => <':
+  'src/core/queue/adaptive-history.ts#AdaptiveHistory.lengthen ehvMxp: <= => <':
     'With a lease of the same length the options are the same.',
-  'src/core/holds/adaptive-history.ts#unlessAborted mMRkA3: true => false': 'The listener is taken away in any case.',
-  "src/core/holds/adaptive.ts#lessonIn JkBowz: text ?? '' => text":
+  'src/core/queue/adaptive-history.ts#unlessAborted mMRkA3: true => false': 'The listener is taken away in any case.',
+  "src/core/queue/adaptive.ts#lessonIn JkBowz: text ?? '' => text":
     'What is not there is looked at as the word "undefined", which is no lesson.',
-  'src/core/holds/held-lease.ts#HeldLease.request -qfgVp: this.#hold.owner?.events.number => this.#hold.owner.events.number':
+  'src/core/queue/held-lease.ts#HeldLease.request -qfgVp: this.#hold.owner?.events.number => this.#hold.owner.events.number':
     'A hold has its owner before there is a lease of it.',
-  'src/core/holds/held-lease.ts#HeldLease.release ljqAeY: this.#unlisten => true':
+  'src/core/queue/held-lease.ts#HeldLease.release ljqAeY: this.#unlisten => true':
     'A release never rejects, and where there is nothing to call after it nothing is called.',
-  'src/core/holds/hold.ts#Hold.markReleased 3KS5Ie: !channels.released.hasSubscribers => false':
+  'src/core/queue/hold.ts#Hold.markReleased 3KS5Ie: !channels.released.hasSubscribers => false':
     'It is asked again before anything is made.',
-  'src/core/holds/hold.ts#Hold.tell ovNvBw: this.owner?.events.tell => this.owner.events.tell':
+  'src/core/queue/hold.ts#Hold.tell ovNvBw: this.owner?.events.tell => this.owner.events.tell':
     'A hold has its owner before anything can be told of it.',
-  'src/core/holds/hold.ts#Hold.slot nTjuWX: -1 => 1': 'The bag sets it.',
-  'src/core/holds/hold.ts#Hold.slot 8yKD_I: 1 => 0': 'The bag sets it.',
-  'src/core/holds/hold.ts#Hold.slot QbOcuB: 1 => 2': 'The bag sets it.',
-  'src/core/holds/hold.ts#Hold.listen jQ-elP: true => false': 'The listener is taken away in any case.',
-  'src/core/line/acquire-request.ts#RequestEvents.tell ey6HCM: channels[name].hasSubscribers => true':
+  'src/core/queue/hold.ts#Hold.slot nTjuWX: -1 => 1': 'The bag sets it.',
+  'src/core/queue/hold.ts#Hold.slot 8yKD_I: 1 => 0': 'The bag sets it.',
+  'src/core/queue/hold.ts#Hold.slot QbOcuB: 1 => 2': 'The bag sets it.',
+  'src/core/queue/hold.ts#Hold.listen jQ-elP: true => false': 'The listener is taken away in any case.',
+  'src/core/queue/acquire-request.ts#RequestEvents.tell ey6HCM: channels[name].hasSubscribers => true':
     'It is asked again before anything is made.',
-  'src/core/line/acquire-request.ts#RequestEvents.event AnpMBp: more ? Object.assign(event, more) : event => Object.assign(event, more)':
+  'src/core/queue/acquire-request.ts#RequestEvents.event AnpMBp: more ? Object.assign(event, more) : event => Object.assign(event, more)':
     'Nothing is assigned of what is undefined.',
-  'src/core/line/acquire-request.ts#AcquireRequest.settle XKHiym: this.#named = NOBODY; => guard':
+  'src/core/queue/acquire-request.ts#AcquireRequest.settle XKHiym: this.#named = NOBODY; => guard':
     'A request is settled once; what settles it again comes to no hold that is still counted.',
-  'src/core/line/acquire-request.ts#aborted DsbDv_: terms.signal?.reason => terms.signal.reason':
+  'src/core/queue/acquire-request.ts#aborted DsbDv_: terms.signal?.reason => terms.signal.reason':
     'Only a signal aborts.',
-  'src/core/line/acquire-request.ts#RequestEvents.tellEnd 17QEE7: !channels[how].hasSubscribers => false':
+  'src/core/queue/acquire-request.ts#RequestEvents.tellEnd 17QEE7: !channels[how].hasSubscribers => false':
     'It is asked again before anything is made.',
-  'src/core/line/acquire-request.ts#AcquireRequest.startLimits -EFvm0: true => false':
+  'src/core/queue/acquire-request.ts#AcquireRequest.startLimits -EFvm0: true => false':
     'Whatever it does settles the request, and that takes the listener away.',
-  'src/core/line/acquire-request.ts#AcquireRequest.circumstances _obfHp: !this.#around && !this.terms.beside?.length & … == undefined => false':
+  'src/core/queue/acquire-request.ts#AcquireRequest.circumstances _obfHp: !this.#around && !this.terms.beside?.length & … == undefined => false':
     'Of a caller inside of nothing an empty list says the same; the question before only costs less.',
-  "src/core/line/acquire-request.ts#AcquireRequest.beginWait qzfeJj: 'waiting' => ''":
+  "src/core/queue/acquire-request.ts#AcquireRequest.beginWait qzfeJj: 'waiting' => ''":
     'It is asked only whether a request is new, or settled: this is neither.',
-  "src/core/line/frame.ts#RULES SNZX3-: 'line' => ''": 'Neither of the rules that are asked for.',
-  "src/core/line/frame.ts#RULES PsmFrH: 'line' => ''": 'Neither of the rules that are asked for.',
-  "src/core/line/frame.ts#RULES pI7Qfs: 'line' => ''": 'Neither of the rules that are asked for.',
-  "src/core/line/frame.ts#Frame.giveUp k0RMH3: 'settled' => ''":
+  "src/core/queue/frame.ts#RULES SNZX3-: 'line' => ''": 'Neither of the rules that are asked for.',
+  "src/core/queue/frame.ts#RULES PsmFrH: 'line' => ''": 'Neither of the rules that are asked for.',
+  "src/core/queue/frame.ts#RULES pI7Qfs: 'line' => ''": 'Neither of the rules that are asked for.',
+  "src/core/queue/frame.ts#Frame.giveUp k0RMH3: 'settled' => ''":
     'It comes to that only at the loss of the hold, which lets nobody in any more, in whichever order they are told.',
-  "src/core/line/frame.ts#Frame.giveUp rH8ONV: request.state === 'settled' => false":
+  "src/core/queue/frame.ts#Frame.giveUp rH8ONV: request.state === 'settled' => false":
     'It comes to that only at the loss of the hold, which lets nobody in any more, in whichever order they are told.',
-  'src/core/line/interim.ts#Interim.linger 5DpyOr: -1 => 1': 'The agenda sets it.',
-  'src/core/line/interim.ts#Interim.linger o9S2ob: 1 => 0': 'The agenda sets it.',
-  'src/core/line/interim.ts#Interim.linger D9QCUr: 1 => 2': 'The agenda sets it.',
-  'src/core/line/key-holds.ts#KeyHolds.serve QiF4vI: queued.request = undefined; => guard':
+  'src/core/queue/interim.ts#Interim.linger 5DpyOr: -1 => 1': 'The agenda sets it.',
+  'src/core/queue/interim.ts#Interim.linger o9S2ob: 1 => 0': 'The agenda sets it.',
+  'src/core/queue/interim.ts#Interim.linger D9QCUr: 1 => 2': 'The agenda sets it.',
+  'src/core/queue/key-holds.ts#KeyHolds.serve QiF4vI: queued.request = undefined; => guard':
     'A request that was served is settled, and of one that is settled nobody asks or moves the claim.',
-  'src/core/line/key-holds.ts#KeyHolds.serve ooGGHH: request => true':
+  'src/core/queue/key-holds.ts#KeyHolds.serve ooGGHH: request => true':
     'Without a request it throws, and nobody is told: there is no request to refuse.',
-  'src/core/line/key-holds.ts#KeyHolds.release YZinxS: > => >=': 'A hold that lingers for 0 ms does not linger.',
-  'src/core/line/key-holds.ts#KeyHolds.giveUp wgonW4: > => >=':
+  'src/core/queue/key-holds.ts#KeyHolds.release YZinxS: > => >=': 'A hold that lingers for 0 ms does not linger.',
+  'src/core/queue/key-holds.ts#KeyHolds.giveUp wgonW4: > => >=':
     'From that ms on nothing of the attempt can arrive, and one release more, when minHold is over, frees nothing.',
-  'src/core/line/key-holds.ts#KeyHolds.releaseWith _3hinw: !owner || hold.life.over => false':
+  'src/core/queue/key-holds.ts#KeyHolds.releaseWith _3hinw: !owner || hold.life.over => false':
     'A hold that is over is not held, so the next step says the same, and whoever has left can leave again.',
-  'src/core/line/key-holds.ts#KeyHolds.releaseWith 5Sty1b: !owner || hold.life.over => (!owner) && (hold.life.over)':
+  'src/core/queue/key-holds.ts#KeyHolds.releaseWith 5Sty1b: !owner || hold.life.over => (!owner) && (hold.life.over)':
     'A hold that is over is not held, so the next step says the same, and whoever has left can leave again.',
-  'src/core/line/key-holds.ts#KeyHolds.onEnd IcHU_O: hold.owner => true':
+  'src/core/queue/key-holds.ts#KeyHolds.onEnd IcHU_O: hold.owner => true':
     'A hold has its owner before anything can end it.',
-  'src/core/line/key-holds.ts#takeBack Sh299P: 0 => 1':
+  'src/core/queue/key-holds.ts#takeBack Sh299P: 0 => 1':
     'It is compared with the time of a clock that has run for longer than that.',
-  'src/core/line/key-holds.ts#KeyHolds.giveBack uODEQX: this.#callers.waitedFor ? this.#callers.takeS …  : undefined => this.#callers.takeSuccessor(owner)':
+  'src/core/queue/key-holds.ts#KeyHolds.giveBack uODEQX: this.#callers.waitedFor ? this.#callers.takeS …  : undefined => this.#callers.takeSuccessor(owner)':
     'takeSuccessor finds the same; it only costs less.',
-  'src/core/line/line.ts#ArrivalLine.head mdCNmU: this.#outside.size === 0 ? undefined : this.#outside.values => this.#outside.values':
+  'src/core/queue/arrival-line.ts#ArrivalLine.head mdCNmU: this.#outside.size === 0 ? undefined : this.#outside.values => this.#outside.values':
     'The first of nobody is undefined as well; the question before only costs less.',
-  'src/core/line/line.ts#Inside.enter _KT3Be: > => >=': 'A list and a Set of 16 do the same.',
-  'src/core/line/line.ts#Inside.enter e7AX3y: this.#many = new Set(this.#few.splice(0)); => guard':
+  'src/core/queue/arrival-line.ts#Inside.enter _KT3Be: > => >=': 'A list and a Set of 16 do the same.',
+  'src/core/queue/arrival-line.ts#Inside.enter e7AX3y: this.#many = new Set(this.#few.splice(0)); => guard':
     'A list of any length does the same, and only costs more.',
-  'src/core/line/line.ts#Inside.leave 0tSTE0: this.#many.size === 0 => false':
+  'src/core/queue/arrival-line.ts#Inside.leave 0tSTE0: this.#many.size === 0 => false':
     'An empty Set does the same as an empty list, and only costs more.',
-  'src/core/line/line.ts#Inside.leave j_ZpiT: this.#many = undefined; => guard':
+  'src/core/queue/arrival-line.ts#Inside.leave j_ZpiT: this.#many = undefined; => guard':
     'An empty Set does the same as an empty list, and only costs more.',
-  'src/core/line/line.ts#Inside.leave 43hXKI: true => false':
+  'src/core/queue/arrival-line.ts#Inside.leave 43hXKI: true => false':
     'Whoever was inside is looked for outside, too, and is not there.',
-  'src/core/line/line.ts#ArrivalLine.leave LpRit7: this.#outside.size === 0 => false':
+  'src/core/queue/arrival-line.ts#ArrivalLine.leave LpRit7: this.#outside.size === 0 => false':
     'Of nobody outside nobody comes in; the question before only costs less.',
-  'src/core/line/local-line.ts#LocalLine.refuseAlike wqpZAn: < => <=': 'Nothing happens in the very ms of the limit.',
-  'src/core/line/local-line.ts#LocalLine.refuseAlike uACrh6: 0 => 1':
+  'src/core/queue/local-line.ts#LocalLine.refuseAlike wqpZAn: < => <=': 'Nothing happens in the very ms of the limit.',
+  'src/core/queue/local-line.ts#LocalLine.refuseAlike uACrh6: 0 => 1':
     'Nobody asks in the first ms of a process, from which its clock counts.',
-  'src/core/line/local-line.ts#LocalLine.refuseAlike pmwrMB: < => <=': 'Nothing happens in the very ms of the limit.',
-  'src/core/line/local-line.ts#LocalLine.beginWait V8GUH_: request?.beginWait => request.beginWait':
+  'src/core/queue/local-line.ts#LocalLine.refuseAlike pmwrMB: < => <=': 'Nothing happens in the very ms of the limit.',
+  'src/core/queue/local-line.ts#LocalLine.beginWait V8GUH_: request?.beginWait => request.beginWait':
     'Without a request it throws, which ends a claim that nobody waits for any more, as its next step would.',
-  'src/core/line/local-standing.ts#localStanding OshttR: process === undefined => false':
+  'src/core/queue/local-standing.ts#localStanding OshttR: process === undefined => false':
     'Whoever stands in a line came behind a claim, or with one, so the process has its name.',
-  'src/core/line/local-standing.ts#localStanding kCcpDB: [] => undefined':
+  'src/core/queue/local-standing.ts#localStanding kCcpDB: [] => undefined':
     'Whoever stands in a line came behind a claim, or with one, so the process has its name.',
-  'src/core/line/release-with.ts#wordsLeft rj0zlk: < => <=': 'That they are equal was asked before.',
+  'src/core/queue/release-with.ts#wordsLeft rj0zlk: < => <=': 'That they are equal was asked before.',
   'src/memo/caller.ts#Caller.startLimits z7Gw71: 0 => 1':
     'A wait that is counted from before a look is longer than any look.',
   'src/memo/caller.ts#Caller.startLimits wHrb5S: true => false': 'A signal is aborted once.',

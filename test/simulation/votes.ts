@@ -1,5 +1,5 @@
 import type { QueueEntry } from '../../src/core/contract/backend.ts';
-import type { Hold } from '../../src/core/holds/hold.ts';
+import type { Hold } from '../../src/core/queue/hold.ts';
 
 /** What a quorum puts before the label of a claim at its nodes: the same at all of them. */
 const tagOf = ({ label }: QueueEntry): string => label.slice(0, 15);

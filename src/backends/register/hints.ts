@@ -1,6 +1,6 @@
-import { backOff } from '../../core/claims/pause.ts';
 import type { Hints } from '../../core/contract/backend.ts';
 import { sleep } from '../../core/contract/promises.ts';
+import { backOff } from '../../core/queue/pause.ts';
 import { type Calls, MAX_CONFLICTS } from './calls.ts';
 import { hintOf, hintText } from './document.ts';
 import { nameOf } from './names.ts';

@@ -1,4 +1,4 @@
-import type { AnyLease } from '../../core/holds/lease.ts';
+import type { AnyLease } from '../../core/queue/lease.ts';
 import { EXIT } from '../exit.ts';
 import { complain } from '../terminal/screen.ts';
 import type { ProcessGroup } from './group.ts';

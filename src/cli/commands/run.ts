@@ -1,5 +1,5 @@
 import { milliseconds } from '../../core/contract/duration.ts';
-import type { AnyLease } from '../../core/holds/lease.ts';
+import type { AnyLease } from '../../core/queue/lease.ts';
 import type { LockOptions, Locks, LocksDefaults } from '../../index.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';

@@ -1,5 +1,5 @@
 import type { Handle } from '../../core/contract/backend.ts';
-import type { Cover, Schedule } from '../../core/holds/stand-in.ts';
+import type { Cover, Schedule } from '../../core/queue/stand-in.ts';
 import type { Conversion } from './shared-time.ts';
 import { LONGEST_COVERED, type Plan, Segment, SLOTS } from './table.ts';
 

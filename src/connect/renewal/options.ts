@@ -1,7 +1,7 @@
 import type { Backend } from '../../core/contract/backend.ts';
 import { type Duration, milliseconds } from '../../core/contract/duration.ts';
 import { invalid, LockError, shown } from '../../core/contract/errors.ts';
-import type { StandIn } from '../../core/holds/stand-in.ts';
+import type { StandIn } from '../../core/queue/stand-in.ts';
 import type { LocksDefaults } from '../../locks.ts';
 import { owning } from '../engine.ts';
 

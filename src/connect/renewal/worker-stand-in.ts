@@ -3,7 +3,7 @@ import type { Handle } from '../../core/contract/backend.ts';
 import { type Cancel, systemClock } from '../../core/contract/clock.ts';
 import { isLockError, LockError, type LockErrorCode } from '../../core/contract/errors.ts';
 import { withLimit } from '../../core/contract/promises.ts';
-import type { Cover, Schedule, StandIn } from '../../core/holds/stand-in.ts';
+import type { Cover, Schedule, StandIn } from '../../core/queue/stand-in.ts';
 import { CoverTable } from './cover-table.ts';
 import type { Failure, FromWorker, Task, ToWorker } from './messages.ts';
 import { Conversion, SharedTime } from './shared-time.ts';

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Backend, Wake } from '../../core/contract/backend.ts';
 import { channels, type LockEvent } from '../../core/contract/events.ts';
 import type { LockOptions } from '../../core/contract/options.ts';
-import type { AnyLease } from '../../core/holds/lease.ts';
+import type { AnyLease } from '../../core/queue/lease.ts';
 import type { Locks } from '../../locks.ts';
 import { around } from '../around.ts';
 import { type Law, law } from '../law.ts';

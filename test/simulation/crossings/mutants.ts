@@ -13,7 +13,7 @@ export const CROSSING_MUTANTS: readonly CrossingMutant[] = [
   {
     bug: 'passes on a hold that minHold keeps taken',
     at: ['linger', 'minHold'],
-    file: 'core/line/hand-over.ts',
+    file: 'core/queue/hand-over.ts',
     sound: 'if (hold.life.loss || terms.minHold > 0) return false;',
     broken: 'if (hold.life.loss) return false;',
     foundBy: 'minHold',
@@ -21,7 +21,7 @@ export const CROSSING_MUTANTS: readonly CrossingMutant[] = [
   {
     bug: 'counts on its delay, too, where maxHold ends the lease',
     at: ['maxHold', 'delay'],
-    file: 'core/holds/hold-timing.ts',
+    file: 'core/queue/hold-timing.ts',
     sound: 'return delay > 0 ?',
     broken: 'return delay > 0 && maxHold === Number.POSITIVE_INFINITY ?',
     foundBy: 'delays',
@@ -29,7 +29,7 @@ export const CROSSING_MUTANTS: readonly CrossingMutant[] = [
   {
     bug: 'gives back at once what expired without a renewal, whatever its delay',
     at: ['delay', 'renew: false'],
-    file: 'core/line/key-holds.ts',
+    file: 'core/queue/key-holds.ts',
     sound: 'takeBack(this.engine, hold, hold.timing.closedUntil);',
     broken: 'takeBack(this.engine, hold);',
     foundBy: 'delays',
@@ -37,7 +37,7 @@ export const CROSSING_MUTANTS: readonly CrossingMutant[] = [
   {
     bug: 'closes before a release is sent that nobody waits for',
     at: ['awaitRelease', 'close'],
-    file: 'core/line/interim.ts',
+    file: 'core/queue/interim.ts',
     sound: 'return this.#follow(endOfTurn().then(act), () => activity.end());',
     broken:
       'activity.end(); const begin = () => { activity.begin(); return act(); }; return this.#follow(endOfTurn().then(begin), () => activity.end());',
@@ -46,7 +46,7 @@ export const CROSSING_MUTANTS: readonly CrossingMutant[] = [
   {
     bug: 'lets a try wait on when the releases have ended that were on their way',
     at: ['awaitRelease', 'wait: 0'],
-    file: 'core/line/local-line.ts',
+    file: 'core/queue/local-line.ts',
     sound: 'else void interim.ended.then(() => this.#endTry(request));',
     broken: '',
     foundBy: 'attempts',
@@ -62,7 +62,7 @@ export const CROSSING_MUTANTS: readonly CrossingMutant[] = [
   {
     bug: 'lets those wait on at a close who wait inside a hold, as in the function of a memo',
     at: ['close', 'memo'],
-    file: 'core/line/frame.ts',
+    file: 'core/queue/frame.ts',
     sound: 'const unlisten = this.#lease.hold.life.onLoss((loss) => this.#giveUp(request, loss));',
     broken: 'const unlisten = () => {};',
     foundBy: 'closes',

@@ -38,14 +38,14 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   },
   {
     bug: 'takes a refused release for one that left the words',
-    file: 'core/line/release-with.ts',
+    file: 'core/queue/release-with.ts',
     sound: "if (isLockError(error) && (!unanswered || error.code !== 'LOCK_UNAVAILABLE')) throw error;",
     broken: "if (isLockError(error)) return 'left';",
     foundBy: 'oneResult',
   },
   {
     bug: 'does not ask again after a release without an answer',
-    file: 'core/line/release-with.ts',
+    file: 'core/queue/release-with.ts',
     sound: 'if (clock.now() + pause >= timing.deadline || activity.over)',
     broken: "if (unanswered) return 'left';\n    if (clock.now() + pause >= timing.deadline || activity.over)",
     foundBy: 'oneResult',

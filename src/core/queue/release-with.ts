@@ -1,11 +1,11 @@
-import { TROUBLE } from '../claims/outage.ts';
 import type { NewValue } from '../contract/backend.ts';
 import { unsupported } from '../contract/capability.ts';
 import { isLockError, type LockError } from '../contract/errors.ts';
 import type { StoreOutcome } from '../contract/left.ts';
 import type { Engine } from '../engine/engine.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
-import type { Hold } from '../holds/hold.ts';
+import type { Hold } from './hold.ts';
+import { TROUBLE } from './outage.ts';
 
 /** The first pause after a release without an answer, ms. Each later one is twice as long, up to the last. */
 const FIRST_PAUSE = 50;

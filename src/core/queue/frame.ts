@@ -3,10 +3,10 @@ import { ALL_UNITS, isExclusive, type Units } from '../contract/admission.ts';
 import { LockError, quoted } from '../contract/errors.ts';
 import type { ProcessName } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
-import { HeldLease } from '../holds/held-lease.ts';
-import type { Hold } from '../holds/hold.ts';
 import { AcquireRequest, type Enclosure, type RequestEvents } from './acquire-request.ts';
-import { ArrivalLine } from './line.ts';
+import { ArrivalLine } from './arrival-line.ts';
+import { HeldLease } from './held-lease.ts';
+import type { Hold } from './hold.ts';
 import type { LineContext } from './line-context.ts';
 
 /** The innermost frame of the running async context; it may be over. Each frame knows the one around it. */

@@ -1,13 +1,13 @@
-import type { Outage } from '../claims/outage.ts';
-import { claimFor, type QueuedClaim } from '../claims/queued-claim.ts';
 import type { Terms } from '../contract/terms.ts';
-import type { Hold } from '../holds/hold.ts';
 import { AcquireRequest, type Enclosure, type RequestEvents } from './acquire-request.ts';
+import { ArrivalLine } from './arrival-line.ts';
 import { interchangeable, mayInherit } from './hand-over.ts';
+import type { Hold } from './hold.ts';
 import { type Callers, KeyHolds } from './key-holds.ts';
-import { ArrivalLine } from './line.ts';
 import type { LineContext } from './line-context.ts';
 import { type LocalStanding, localStanding } from './local-standing.ts';
+import type { Outage } from './outage.ts';
+import { claimFor, type QueuedClaim } from './queued-claim.ts';
 
 /**
  * The line of one key inside this process, under the same rule as the engine's. The requests that the rule would admit stand in the

@@ -1,4 +1,3 @@
-import type { LocalGrant, NumberedClaim } from '../claims/sent-claim.ts';
 import { isExclusive } from '../contract/admission.ts';
 import type { NewValue, ValueState } from '../contract/backend.ts';
 import { channels, type LockEvent } from '../contract/events.ts';
@@ -9,6 +8,7 @@ import type { Engine } from '../engine/engine.ts';
 import { type Eviction, evictionOf } from './eviction.ts';
 import { HoldLife, lossOf } from './hold-life.ts';
 import { HoldTiming } from './hold-timing.ts';
+import type { LocalGrant, NumberedClaim } from './sent-claim.ts';
 
 /** Tells how often and since when a hold has passed from hand to hand. */
 interface Tenure {

@@ -6,7 +6,7 @@ import { EVENT_VERSION, emit } from '../contract/events.ts';
 import { checkKey } from '../contract/key.ts';
 import { DEFAULT_LABEL } from '../contract/option-table.ts';
 import { checkNames, namesOf } from '../contract/options.ts';
-import { evictionNote, noteEviction } from '../holds/eviction.ts';
+import { evictionNote, noteEviction } from './eviction.ts';
 import type { LockRuntime } from './runtime.ts';
 
 /** Options of a forced release: which holders it evicts, and why. */

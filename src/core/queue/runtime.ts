@@ -7,15 +7,15 @@ import { type ProcessName, processName } from '../contract/origin.ts';
 import { type Terms, withWaitUntil } from '../contract/terms.ts';
 import { CALL_TIMEOUT, Engine } from '../engine/engine.ts';
 import { RefusalThrottle } from '../engine/refusal-throttle.ts';
-import { AdaptiveHistory } from '../holds/adaptive-history.ts';
-import { HeldLease } from '../holds/held-lease.ts';
-import type { Hold } from '../holds/hold.ts';
-import { Watchdog } from '../holds/watchdog.ts';
 import { RequestEvents } from './acquire-request.ts';
+import { AdaptiveHistory } from './adaptive-history.ts';
 import { Frame, frames } from './frame.ts';
+import { HeldLease } from './held-lease.ts';
+import type { Hold } from './hold.ts';
 import type { DeadlockWatch, LineContext } from './line-context.ts';
 import { LocalLine } from './local-line.ts';
 import type { LocalStanding } from './local-standing.ts';
+import { Watchdog } from './watchdog.ts';
 
 /** The number of lines that are kept for the next use of their keys, so that a busy key does not make a new one each time. */
 const KEPT = 1_000;

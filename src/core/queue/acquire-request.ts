@@ -1,4 +1,3 @@
-import type { QueuedClaim, SeatRequest } from '../claims/queued-claim.ts';
 import { ALL_UNITS, isExclusive, type Units } from '../contract/admission.ts';
 import type { Cancel } from '../contract/clock.ts';
 import { inMs, isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
@@ -14,8 +13,9 @@ import {
 import type { ValueState } from '../contract/left.ts';
 import { type Circumstances, type Enclosing, MOST_ENCLOSING, type ProcessName } from '../contract/origin.ts';
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
-import type { Hold } from '../holds/hold.ts';
+import type { Hold } from './hold.ts';
 import type { LineContext } from './line-context.ts';
+import type { QueuedClaim, SeatRequest } from './queued-claim.ts';
 
 /** Tells listeners about one request, from its beginning to the end of the hold that it gets. */
 export class RequestEvents {

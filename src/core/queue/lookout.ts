@@ -1,6 +1,6 @@
 import type { Cancel } from '../contract/clock.ts';
 import type { Engine } from '../engine/engine.ts';
-import { endGone, type Hold } from '../holds/hold.ts';
+import { endGone, type Hold } from './hold.ts';
 
 /** The longest time for which a caller waits here behind a hold that nobody renews, before it stands in the engine's line itself, ms. */
 const LONGEST_TRUST = 2_000;

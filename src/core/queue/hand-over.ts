@@ -1,7 +1,7 @@
-import type { NumberedClaim } from '../claims/sent-claim.ts';
 import { sameForEngine } from '../contract/option-table.ts';
-import type { Hold } from '../holds/hold.ts';
 import type { AcquireRequest } from './acquire-request.ts';
+import type { Hold } from './hold.ts';
+import type { NumberedClaim } from './sent-claim.ts';
 
 /** Whether one request may take over what was meant for the other: the engine would not see a difference. */
 export function interchangeable({ seats, terms }: AcquireRequest, other: AcquireRequest): boolean {

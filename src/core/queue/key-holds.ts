@@ -1,18 +1,18 @@
-import type { Outage } from '../claims/outage.ts';
-import type { QueuedClaim } from '../claims/queued-claim.ts';
-import type { PiggybackedAttempt } from '../claims/sent-claim.ts';
 import type { NewValue, Release, ValueState } from '../contract/backend.ts';
 import type { StoreOutcome } from '../contract/left.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
-import { Hold, type HoldKeeper } from '../holds/hold.ts';
-import type { Watchdog } from '../holds/watchdog.ts';
 import type { AcquireRequest } from './acquire-request.ts';
 import { lingerOf, mayPass } from './hand-over.ts';
+import { Hold, type HoldKeeper } from './hold.ts';
 import { Interim } from './interim.ts';
 import type { LineContext } from './line-context.ts';
 import { type LocalWaiters, Lookout } from './lookout.ts';
+import type { Outage } from './outage.ts';
+import type { QueuedClaim } from './queued-claim.ts';
 import { releaseWith } from './release-with.ts';
+import type { PiggybackedAttempt } from './sent-claim.ts';
+import type { Watchdog } from './watchdog.ts';
 
 /** The part of a local line that the holds of its key need. */
 export interface Callers extends LocalWaiters {

@@ -2,7 +2,7 @@ import type { LockError } from '../contract/errors.ts';
 import type { LockEvent } from '../contract/events.ts';
 import type { Circumstances, ProcessName } from '../contract/origin.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Watchdog } from '../holds/watchdog.ts';
+import type { Watchdog } from './watchdog.ts';
 
 /** The parts that the lines of one `Locks` share. */
 export interface LineContext {
