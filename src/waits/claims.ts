@@ -1,6 +1,6 @@
 import type { Origin } from '../core/contract/origin.ts';
 import type { QueueEntry } from '../core/contract/traits.ts';
-import type { LocalStanding } from '../core/queue/local-standing.ts';
+import type { LocalEntry } from '../core/queue/key-queue.ts';
 
 /** A hold, or a waiting claim. */
 export interface WaitsClaim extends QueueEntry {
@@ -48,7 +48,7 @@ export const enclosingOf = ({ origin, held }: WaitsClaim): string[] =>
  * @param standings key by key, in the order of the lines, as from `inspect`
  * @param locals the waiters of this process, which knows more of them than an engine does
  */
-export function linesOf(standings: Iterable<QueueEntry>, locals: readonly (readonly LocalStanding[])[] = []): Lines {
+export function linesOf(standings: Iterable<QueueEntry>, locals: readonly (readonly LocalEntry[])[] = []): Lines {
   const byKey = new Map<string, WaitsClaim[]>();
   const own = new Map(locals.flat().map((local) => [idOfOrigin(local.origin), local]));
   for (const standing of standings) {
@@ -69,7 +69,7 @@ export function linesOf(standings: Iterable<QueueEntry>, locals: readonly (reado
 }
 
 /** Nothing if the listing was made before or after the claim was in the engine's line. */
-function localClaim({ queued, ...standing }: LocalStanding, listed: ReadonlyMap<string, WaitsClaim>): WaitsClaim[] {
+function localClaim({ queued, ...standing }: LocalEntry, listed: ReadonlyMap<string, WaitsClaim>): WaitsClaim[] {
   const id = idOfOrigin(standing.origin);
   const known = listed.get(id);
   if (known) return [known];

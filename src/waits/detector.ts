@@ -1,5 +1,5 @@
 import { LockError, quoted } from '../core/contract/errors.ts';
-import type { DeadlockWatch, WatchedWait } from '../core/queue/line-context.ts';
+import type { DeadlockWatch, WatchedWait } from '../core/queue/request-events.ts';
 import type { LockRuntime } from '../core/queue/runtime.ts';
 import { idOfOrigin, type Lines } from './claims.ts';
 import { type Deadlock, describeDeadlock } from './deadlocks.ts';

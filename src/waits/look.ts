@@ -23,7 +23,7 @@ export async function lookAtAll(runtime: LockRuntime, prefix: string, listing: L
     line.push(standing);
   }
   keep();
-  return linesOf(found.flat(), runtime.localStandings());
+  return linesOf(found.flat(), runtime.localEntries());
 }
 
 /** Asks for the lines of some keys, each by its name. */
@@ -54,7 +54,7 @@ export async function confirm(
   let keys = [...new Set([...first].map((id) => lines.claims.get(id)!.key))];
   for (const until = clock.now() + LONGEST; ; keys = suspects.keys) {
     const began = clock.now();
-    const all = linesOf(await standingsOf(runtime, keys), runtime.localStandings(keys));
+    const all = linesOf(await standingsOf(runtime, keys), runtime.localEntries(keys));
     const moment = { began, ended: clock.now() };
     // Only these are told with their claims.
     const found = suspects.look(linesAmong(all, [first])[0]!, () => moment, runtime.name.word);

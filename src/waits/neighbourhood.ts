@@ -70,6 +70,6 @@ class Reading {
   lines(keys: Iterable<string>): Lines {
     const asked = [...keys];
     const standings = asked.flatMap((key) => this.#read.get(key) ?? []);
-    return linesOf(standings, this.#runtime.localStandings(asked));
+    return linesOf(standings, this.#runtime.localEntries(asked));
   }
 }

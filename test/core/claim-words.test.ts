@@ -1,14 +1,14 @@
 /** What becomes of a claim that words answer. */
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import type { Attempt, StoredValue, Wake } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
-import { ProcessName } from '../../src/core/contract/origin.ts';
 import { Engine } from '../../src/core/engine/engine.ts';
-import { claimFor, type Requester, type SeatRequest } from '../../src/core/queue/queued-claim.ts';
+import { QueuedClaim } from '../../src/core/queue/claim.ts';
+import type { NumberedClaim } from '../../src/core/queue/claim-step.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
+import { claim as claimOf } from './claim.ts';
 
 const WORDS: StoredValue = { text: 'done', token: 1n, age: 0, validFor: 60_000 };
 
@@ -47,23 +47,20 @@ function asking(answer?: Attempt) {
       },
     },
   };
-  const request: Requester & SeatRequest & { circumstances(): undefined } = {
-    key: 'key',
-    seats: EXCLUSIVE,
-    terms,
-    began: clock.now(),
-    queued: undefined,
-    number: undefined,
-    circumstances: () => undefined,
+  const claim: NumberedClaim = {
+    ...claimOf('ours', { accepts: terms.inquiry.answerable() }),
+    number: 1,
+    inside: [],
+    within: 5_000,
   };
-  const queued = claimFor(request, engine, new ProcessName());
-  queued.assign(request);
+  const queued = new QueuedClaim(engine, claim, terms);
+  queued.claimant = { began: clock.now(), beginWait: () => {} };
   return { clock, memoryEngine, calls, heard, queued, tell: (left: StoredValue) => mail!(undefined, left) };
 }
 
 test('words that answer an attempt leave nothing of the claim on the engine, so nothing is given back', async () => {
   const { clock, calls, queued } = asking({ granted: false, value: WORDS });
-  expect(await queued.pursue(() => {})).toBeUndefined();
+  expect(await queued.pursue()).toBeUndefined();
   await clock.advance(1_000);
   expect(calls).toEqual({ attempts: 1, released: [] });
 });
@@ -71,7 +68,7 @@ test('words that answer an attempt leave nothing of the claim on the engine, so 
 test('words that came by mail settle a claim: nothing is asked once more, and its place is given back', async () => {
   const { clock, memoryEngine, calls, heard, queued, tell } = asking();
   await memoryEngine.attempt({ ...queued.claim, id: 'another', accepts: undefined });
-  const outcome = queued.pursue(() => {});
+  const outcome = queued.pursue();
   await clock.advance(1);
   const sent = clock.now() - 1;
   tell(WORDS);

@@ -190,10 +190,10 @@ describe('words', () => {
     listener.arm(asks(Number.POSITIVE_INFINITY));
     wake[0]!(undefined, words);
     wake[0]!(undefined, { ...words, text: 'later' });
-    expect(listener.left).toBe(words);
+    expect(listener.answer?.value).toBe(words);
     expect(await rings()).toBe(true);
     listener.disarm();
-    expect(listener.left, 'of the next claim').toBeUndefined();
+    expect(listener.answer?.value, 'of the next claim').toBeUndefined();
   });
 
   test.each<[string, Claim]>([
@@ -203,7 +203,7 @@ describe('words', () => {
     const { listener, wake, rings } = setup(() => watchOf('a'), 'mailbox');
     listener.arm(of);
     wake[0]!(undefined, words);
-    expect(listener.left).toBeUndefined();
+    expect(listener.answer?.value).toBeUndefined();
     expect(await rings()).toBe(true);
   });
 

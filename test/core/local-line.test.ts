@@ -3,8 +3,8 @@ import { memory } from '../../src/backends/memory.ts';
 import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import type { Backend, QueueEntry } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
-import type { DeadlockWatch } from '../../src/core/queue/line-context.ts';
-import type { LocalStanding } from '../../src/core/queue/local-standing.ts';
+import type { LocalEntry } from '../../src/core/queue/key-queue.ts';
+import type { DeadlockWatch } from '../../src/core/queue/request-events.ts';
 import { LockRuntime } from '../../src/core/queue/runtime.ts';
 import { createLocks, LockError, type LockOptions } from '../../src/index.ts';
 import { runtimeOf } from '../../src/locks.ts';
@@ -77,7 +77,7 @@ async function held() {
   const engine = memory({ clock });
   const theirs = await createLocks(engine, { clock }).mutex('key').acquire();
   const locks = createLocks(engine, { clock });
-  return { clock, engine, theirs, locks, local: () => runtimeOf(locks, 'a test').localStandings() };
+  return { clock, engine, theirs, locks, local: () => runtimeOf(locks, 'a test').localEntries() };
 }
 
 test('the hold of one that stood in the line of the engine for itself passes on to nobody who waits here behind others', async () => {
@@ -101,7 +101,7 @@ test('the hold of one that stood in the line of the engine for itself passes on 
   await clock.advance(100);
   await Promise.all(all);
   expect(order).toEqual(['for itself', 'waits here', 'behind it']);
-  expect(runtimeOf(locks, 'a test').localStandings(), 'who is still there').toEqual([]);
+  expect(runtimeOf(locks, 'a test').localEntries(), 'who is still there').toEqual([]);
 });
 
 test('whoever looks for deadlocks and finds nobody here stands here for others, too: its hold passes from hand to hand', async () => {
@@ -121,7 +121,7 @@ test('who waits in the line of the engine is known here by the number that is li
   const { clock, theirs, locks, local } = await held();
   const waiting = locks.mutex('key').acquire();
   await clock.advance(1);
-  const [[own]] = local() as [[LocalStanding]];
+  const [[own]] = local() as [[LocalEntry]];
   const listed: QueueEntry[] = [];
   for await (const standing of locks.inspect('key')) if (!standing.held) listed.push(standing);
   expect(listed.map(({ origin }) => origin?.claim)).toEqual([own.origin.claim]);

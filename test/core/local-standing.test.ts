@@ -19,7 +19,7 @@ async function setup() {
 
 test('who looks for deadlocks is known here by the holds that it is inside of now, and by when it began, also once these are over', async () => {
   const { clock, locks } = await setup();
-  const own = () => runtimeOf(locks, 'a test').localStandings(['key'])[0]![0]!.origin;
+  const own = () => runtimeOf(locks, 'a test').localEntries(['key'])[0]![0]!.origin;
   const began = clock.epoch();
   await locks.mutex('around').run(async () => {
     void locks.mutex('key').acquire({ detect: true });

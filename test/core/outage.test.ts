@@ -1,25 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Attempt, Backend } from '../../src/core/contract/backend.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
+import type { Clock } from '../../src/core/contract/clock.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { Engine } from '../../src/core/engine/engine.ts';
+import { QueuedClaim } from '../../src/core/queue/claim.ts';
 import { Outage } from '../../src/core/queue/outage.ts';
-import { type PiggybackedAttempt, SentClaim } from '../../src/core/queue/sent-claim.ts';
 import { createLocks, LockError, type LockOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { claim as claimOf } from './claim.ts';
-
-/** A claim that the test asks for by itself. */
-class AskedClaim extends SentClaim {
-  override ask(began: number): Promise<Attempt | undefined> {
-    return super.ask(began);
-  }
-
-  override answerOf(piggybacked: PiggybackedAttempt): Promise<Attempt | undefined> {
-    return super.answerOf(piggybacked);
-  }
-}
 
 const never = (): Promise<never> => new Promise(() => {});
 
@@ -238,7 +228,7 @@ describe('the reason why a claim heard nothing', () => {
     const engine = new Engine(around(memoryEngine, { attempt: (claim) => answer(claim) }), clock);
     const { terms } = new LayeredOptions(memoryEngine.traits, { wait: 60_000 });
     const claim = { ...claimOf('ours'), number: 1, inside: [], within: 5_000 };
-    const asked = new AskedClaim(engine, claim, terms);
+    const asked = new QueuedClaim(engine, claim, terms);
     const fails = (error: Error): void => {
       answer = () => Promise.reject(error);
     };
@@ -251,29 +241,29 @@ describe('the reason why a claim heard nothing', () => {
   test('is that nothing was answered so far, unless it was made after that moment', () => {
     const { clock, asked } = scene();
     const made = clock.now();
-    expect(asked.silence(made)).toMatchObject({ message: 'no request was answered so far' });
-    expect(asked.silence(made - 1)).toBeUndefined();
+    expect(asked.record.silence(made)).toMatchObject({ message: 'no request was answered so far' });
+    expect(asked.record.silence(made - 1)).toBeUndefined();
   });
 
   test('is what went wrong last, until something is answered', async () => {
     const { clock, asked, fails } = scene();
     await asked.ask(0);
-    expect(asked.silence(clock.now()), 'it was answered').toBeUndefined();
+    expect(asked.record.silence(clock.now()), 'it was answered').toBeUndefined();
     await clock.advance(100);
     const answered = clock.now() - 100;
     for (const wrong of [new Error('no route'), new Error('still no route')]) {
       fails(wrong);
       await asked.ask(0);
-      expect([asked.silence(0), asked.outage?.limit(0)]).toEqual([wrong, answered + 10_000]);
+      expect([asked.record.silence(0), asked.record.outage?.limit(0)]).toEqual([wrong, answered + 10_000]);
       await clock.advance(50);
     }
   });
 
-  test.each<[string, (asked: AskedClaim) => Promise<unknown>]>([
+  test.each<[string, (asked: QueuedClaim, clock: Clock) => Promise<unknown>]>([
     ['an attempt is answered', (asked) => asked.ask(0)],
     [
       'it is answered with a release',
-      (asked) => asked.answerOf({ sent: 1, attempt: Promise.resolve({ granted: false }) }),
+      (asked, clock) => asked.record.answerOf({ sent: 1, attempt: Promise.resolve({ granted: false }) }, clock),
     ],
   ])('is no more what went wrong when %s, and the ten seconds count anew', async (_, answered) => {
     const { clock, asked, fails, answers } = scene();
@@ -281,7 +271,7 @@ describe('the reason why a claim heard nothing', () => {
     await asked.ask(0);
     answers();
     await clock.advance(9_000);
-    await answered(asked);
-    expect([asked.silence(clock.now()), asked.outage]).toEqual([undefined, undefined]);
+    await answered(asked, clock);
+    expect([asked.record.silence(clock.now()), asked.record.outage]).toEqual([undefined, undefined]);
   });
 });

@@ -6,9 +6,9 @@ import type { Traits } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import type { LockOptions } from '../../src/core/contract/options.ts';
 import { labelParts } from '../../src/core/contract/origin.ts';
-import { AcquireRequest, RequestEvents } from '../../src/core/queue/acquire-request.ts';
-import { interchangeable } from '../../src/core/queue/hand-over.ts';
-import { claimFor } from '../../src/core/queue/queued-claim.ts';
+import { interchangeable } from '../../src/core/queue/release.ts';
+import { AcquireRequest, claimFor } from '../../src/core/queue/request.ts';
+import { RequestEvents } from '../../src/core/queue/request-events.ts';
 import { LockRuntime } from '../../src/core/queue/runtime.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -20,9 +20,9 @@ function setup(traits: Partial<Traits> = {}) {
   const runtime = new LockRuntime(backend, clock);
   const request = (options: LockOptions = {}, seats: Units = EXCLUSIVE) => {
     const { terms } = new LayeredOptions(backend.traits, options);
-    return new AcquireRequest(new RequestEvents(runtime, { key: 'key', seats, terms }, 0), terms, 0);
+    return new AcquireRequest(new RequestEvents(runtime, 'key', seats, terms, 0), terms, 0);
   };
-  const claimOf = (one: AcquireRequest) => claimFor(one, runtime.engine, runtime.name).claim;
+  const claimOf = (one: AcquireRequest) => claimFor(one).claim;
   return {
     clock,
     request,

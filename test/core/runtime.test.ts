@@ -25,19 +25,19 @@ describe('the lines of a thousand keys are kept for their next use', () => {
     ['and one more is forgotten when nobody uses it', 1_000, false],
   ])('%s', async (_, others, kept) => {
     const { runtime, take } = setup();
-    const line = runtime.line('key');
-    for (let i = 0; i < others; i++) runtime.line(`other ${i}`);
+    const line = runtime.queue('key');
+    for (let i = 0; i < others; i++) runtime.queue(`other ${i}`);
     const lease = await take('key');
-    expect(runtime.line('key'), 'while it is held').toBe(line);
+    expect(runtime.queue('key'), 'while it is held').toBe(line);
     await lease!.release();
-    expect(runtime.line('key') === line).toBe(kept);
+    expect(runtime.queue('key') === line).toBe(kept);
   });
 });
 
 describe('what a process knows of its own', () => {
   test('is who holds and who waits, in their order, for all keys or for some', async () => {
     const { clock, runtime, take } = setup();
-    expect(runtime.localStandings(), 'before it has claimed anything').toEqual([]);
+    expect(runtime.localEntries(), 'before it has claimed anything').toEqual([]);
     await take('a', { label: 'first' });
     await clock.advance(40);
     void take('a', { label: 'second' });
@@ -46,7 +46,7 @@ describe('what a process knows of its own', () => {
     await clock.advance(60);
     const shown = (keys?: string[]) =>
       runtime
-        .localStandings(keys)
+        .localEntries(keys)
         .map((line) => line.map(({ key, label, since, queued, units }) => [key, label, since, queued, units]));
     const { units: all } = EXCLUSIVE;
     const line = [
@@ -64,7 +64,7 @@ describe('what a process knows of its own', () => {
     await take('a');
     void take('a');
     void take('a', {}, SHARED);
-    const origins = () => runtime.localStandings(['a'])[0]!.map(({ origin }) => origin);
+    const origins = () => runtime.localEntries(['a'])[0]!.map(({ origin }) => origin);
     const numbers = origins().map(({ claim }) => claim);
     expect(new Set(numbers).size).toBe(3);
     expect(
@@ -80,7 +80,7 @@ describe('what a process knows of its own', () => {
     const { runtime, take } = setup();
     const first = await take('a');
     const waiting = take('a');
-    const numbers = () => runtime.localStandings(['a'])[0]!.map(({ origin }) => origin.claim);
+    const numbers = () => runtime.localEntries(['a'])[0]!.map(({ origin }) => origin.claim);
     const [claim, waiter] = numbers();
     expect(waiter).not.toBe(claim);
     await first!.release();

@@ -91,7 +91,7 @@ export const TWINS: readonly Twin[] = [
     name: 'NO_CLOCK',
     edits: [
       { file: 'core/queue/key-holds.ts', sound: 'if (!hold.timing.lasts(now)) {', broken: 'if (hold.life.over) {' },
-      { file: 'core/queue/hand-over.ts', sound: ' && timing.lastsFor(next.terms, now)', broken: '' },
+      { file: 'core/queue/release.ts', sound: ' && timing.lastsFor(next.terms, now)', broken: '' },
     ],
     foundBy: 'tokens',
     // After a pause the watchdog looks at the clock as well. The model does without it: here the work of the holder ends before it,

@@ -70,15 +70,15 @@ export const QUORUM_MUTANTS: readonly Mutant[] = [
 export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'counts the deadline from the reply',
-    file: 'core/queue/sent-claim.ts',
-    sound: 'this.sent = sent;\n    return attempt;',
-    broken: 'this.sent = now;\n    return attempt;',
+    file: 'core/queue/outage.ts',
+    sound: 'this.outage = undefined;\n    this.sent = sent;',
+    broken: 'this.outage = undefined;\n    this.sent = now;',
     foundBy: 'exclusion',
   },
   {
     bug: 'knows a loss only from its timer',
     file: 'core/queue/hold.ts',
-    sound: 'return !this.life.over && this.timing.lasts(this.#engine.clock.now());',
+    sound: 'return !this.life.over && this.timing.lasts(this.keeper.engine.clock.now());',
     broken: 'return !this.life.over;',
     foundBy: 'exclusion',
   },
@@ -120,7 +120,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'hands over beyond the reserved tokens',
-    file: 'core/queue/hand-over.ts',
+    file: 'core/queue/release.ts',
     sound: 'if (tenure.passes + 1 >= hold.tokenCount) return false;',
     broken: '',
     foundBy: 'tokens',
@@ -128,7 +128,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'hands over while an extension is on its way',
-    file: 'core/queue/hand-over.ts',
+    file: 'core/queue/release.ts',
     sound: ' || !hold.settled',
     broken: '',
     foundBy: 'exclusion',
@@ -143,15 +143,15 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'does not withdraw the place of who gives up',
-    file: 'core/queue/queued-claim.ts',
+    file: 'core/queue/claim.ts',
     sound: 'if (!kept) this.withdraw();',
-    broken: 'if (!kept && this.request) this.withdraw();',
+    broken: 'if (!kept && this.claimant) this.withdraw();',
     foundBy: 'wakeUps',
   },
   {
     bug: 'gives up a withdrawal that only a session would end',
     file: 'core/engine/withdrawal.ts',
-    sound: "const expires = backend.traits.keptBy === 'lease';",
+    sound: "const expires = backend.traits.lifetime === 'lease';",
     broken: 'const expires = true;',
     foundBy: 'residue',
   },
@@ -178,7 +178,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'forgets a claim that rode on a release whose reply is lost',
-    file: 'core/queue/sent-claim.ts',
+    file: 'core/queue/outage.ts',
     sound: 'this.sent = sent; // it was sent, whether or not an answer ever comes',
     broken: '',
     foundBy: 'endings',
@@ -186,14 +186,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'lets a child in that was aborted before it began',
     file: 'core/queue/frame.ts',
-    sound: "if (request.state !== 'settled' && this.#children.join(request))",
+    sound: "if (!request.isSettled && this.#children.join(request))",
     broken: 'if (this.#children.join(request))',
     foundBy: 'endings',
   },
   {
     bug: 'lets two children in together',
     file: 'core/queue/frame.ts',
-    sound: "if (request.state !== 'settled' && this.#children.join(request)) this.#admit(request);",
+    sound: "if (!request.isSettled && this.#children.join(request)) this.#admit(request);",
     broken: 'this.#children.join(request);\n    this.#admit(request);',
     foundBy: 'children',
   },
@@ -228,9 +228,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'gives a key back before minHold is over',
-    file: 'core/queue/key-holds.ts',
-    sound: 'const left = timing.minHoldLeft(now);',
-    broken: 'const left = 0;',
+    file: 'core/queue/hold-timing.ts',
+    sound: 'return this.minHold > 0 ? this.since + this.minHold - now : 0;',
+    broken: 'return 0;',
     foundBy: 'minHold',
   },
   {
@@ -249,8 +249,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'leaves the watches of what it waited for',
-    file: 'core/queue/queued-claim.ts',
-    sound: '} finally {\n      this.listener?.disarm();',
+    file: 'core/queue/claim.ts',
+    sound: '} finally {\n      this.#listener?.disarm();',
     broken: '} finally {',
     foundBy: 'residue',
   },

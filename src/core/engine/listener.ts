@@ -1,4 +1,4 @@
-import type { Backend, Claim, Grant, StoredValue } from '../contract/backend.ts';
+import type { Backend, Claim, Grant, Refusal, StoredValue } from '../contract/backend.ts';
 import type { Clock } from '../contract/clock.ts';
 import { inNoContext, promiseOf } from '../contract/context.ts';
 
@@ -40,8 +40,8 @@ const ARMING: AsyncDisposable = { [Symbol.asyncDispose]: async () => {} };
 export class Listener {
   /** The grant that the engine sent by itself. */
   mail: Grant | undefined;
-  /** The words that the engine sent by itself. */
-  left: StoredValue | undefined;
+  /** The value that the engine sent by itself, as a refusal has it. */
+  answer: Refusal | undefined;
   readonly #backend: Backend;
   readonly #clock: Clock;
   /** Most claims are granted before they need one. */
@@ -74,7 +74,7 @@ export class Listener {
   arm(claim: Claim, sent?: number): boolean {
     if (this.#watch) return this.#watch !== ARMING;
     this.#claim = claim;
-    if (claim.accepts) this.#distrusts = true; // words may be there by now, and only an attempt tells
+    if (claim.accepts) this.#distrusts = true; // a value may be there by now, and only an attempt tells
     const watch = this.#watchFor(claim, sent === undefined ? undefined : this.#clock.now() - sent);
     if (!(watch && 'then' in watch)) {
       this.#watch = watch;
@@ -98,17 +98,17 @@ export class Listener {
   /** A backend that throws here has no watch for now. */
   #watchFor(claim: Claim, age: number | undefined): ReturnType<NonNullable<Backend['watch']>> | undefined {
     try {
-      return inNoContext(() => this.#backend.watch?.(claim, (grant, left) => this.#receive(claim, grant, left), age));
+      return inNoContext(() => this.#backend.watch?.(claim, (grant, value) => this.#receive(claim, grant, value), age));
     } catch {
       return undefined;
     }
   }
 
-  #receive(claim: Claim, grant: Grant | undefined, left: StoredValue | undefined): void {
+  #receive(claim: Claim, grant: Grant | undefined, value: StoredValue | undefined): void {
     if (this.#claim !== claim) return;
     if (!this.#distrusts) this.mail ??= grant;
-    // A claim that takes only words up to a given age attempts again, and the engine compares their age.
-    if (claim.accepts?.age === Number.POSITIVE_INFINITY) this.left ??= left;
+    // A claim that accepts only values up to a given age attempts again, and the engine compares their age.
+    if (value && claim.accepts?.age === Number.POSITIVE_INFINITY) this.answer ??= { granted: false, value };
     this.ring();
   }
 
@@ -125,7 +125,7 @@ export class Listener {
     this.#claim = undefined;
     this.#distrusts = false;
     this.mail = undefined;
-    this.left = undefined;
+    this.answer = undefined;
   }
 }
 

@@ -20,12 +20,12 @@ class Inside<M extends Member> extends Tally {
     return this.#many?.size ?? this.#few.length;
   }
 
-  has(member: M): boolean {
-    return this.#many?.has(member) ?? this.#few.includes(member);
+  has(member: Member): boolean {
+    return (this.#many as Set<Member> | undefined)?.has(member) ?? (this.#few as Member[]).includes(member);
   }
 
   /** Whether a newcomer fits beside all members but this one. */
-  fitsWithout(member: M, seats: Units): boolean {
+  fitsWithout(member: Member, seats: Units): boolean {
     this.remove(member.seats);
     const fits = this.fits(seats);
     this.add(member.seats);
@@ -39,12 +39,12 @@ class Inside<M extends Member> extends Tally {
   }
 
   /** @returns whether it was there */
-  leave(member: M): boolean {
+  leave(member: Member): boolean {
     if (this.#many) {
-      if (!this.#many.delete(member)) return false;
+      if (!(this.#many as Set<Member>).delete(member)) return false;
       if (this.#many.size === 0) this.#many = undefined;
     } else {
-      const at = this.#few.indexOf(member);
+      const at = (this.#few as Member[]).indexOf(member);
       if (at < 0) return false;
       this.#few.copyWithin(at, at + 1).pop();
     }
@@ -77,7 +77,7 @@ export class ArrivalLine<M extends Member> {
     return [...this.#inside, ...this.#outside];
   }
 
-  isInside(member: M): boolean {
+  isInside(member: Member): boolean {
     return this.#inside.has(member);
   }
 
@@ -97,8 +97,8 @@ export class ArrivalLine<M extends Member> {
   }
 
   /** Leaves, if the member is still there. @returns the members that enter in its place */
-  leave(member: M): readonly M[] {
-    if (!this.#inside.leave(member)) this.#outside.delete(member);
+  leave(member: Member): readonly M[] {
+    if (!this.#inside.leave(member)) (this.#outside as Set<Member>).delete(member);
     if (this.#outside.size === 0) return NOBODY;
     const entering: M[] = [];
     for (const next of this.#outside) {
@@ -111,14 +111,14 @@ export class ArrivalLine<M extends Member> {
   }
 
   /** Gives the member that would enter first if this one, which is inside, left. */
-  successor(member: M): M | undefined {
+  successor(member: Member): M | undefined {
     const { head } = this;
     if (!head || !this.#inside.has(member)) return undefined;
     return this.#inside.fitsWithout(member, head.seats) ? head : undefined;
   }
 
   /** Lets the head enter in the place of a member that is inside. */
-  replace(member: M, head: M): void {
+  replace(member: Member, head: M): void {
     this.#outside.delete(head);
     this.#inside.leave(member);
     this.#inside.enter(head);

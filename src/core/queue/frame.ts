@@ -3,11 +3,11 @@ import { ALL_UNITS, isExclusive, type Units } from '../contract/admission.ts';
 import { LockError, quoted } from '../contract/errors.ts';
 import type { ProcessName } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
-import { AcquireRequest, type Enclosure, type RequestEvents } from './acquire-request.ts';
 import { ArrivalLine } from './arrival-line.ts';
 import { HeldLease } from './held-lease.ts';
 import type { Hold } from './hold.ts';
-import type { LineContext } from './line-context.ts';
+import { AcquireRequest } from './request.ts';
+import type { QueueContext, RequestEvents } from './request-events.ts';
 
 /** The innermost frame of the running async context; it may be over. Each frame knows the one around it. */
 export const frames = new AsyncLocalStorage<Frame>();
@@ -31,15 +31,15 @@ const RULES: Readonly<Record<Kind, Readonly<Record<Kind, 'enter' | 'deadlock' | 
  * A frame is what `run` opens around its function. A caller that asks for the same lock inside shares the hold instead of waiting for it.
  * Such callers form a line under the one rule, so that two that start together exclude each other as strangers would.
  */
-export class Frame implements Enclosure {
-  readonly #context: LineContext;
+export class Frame {
+  readonly #context: QueueContext;
   readonly #lease: HeldLease;
   #parent: Frame | undefined;
   /** The line of the callers that re-enter. Most frames have no such callers. */
   #children: ArrivalLine<AcquireRequest> | undefined;
   #ended = false;
 
-  constructor(context: LineContext, lease: HeldLease) {
+  constructor(context: QueueContext, lease: HeldLease) {
     this.#context = context;
     this.#lease = lease;
     this.#parent = frames.getStore();
@@ -50,7 +50,7 @@ export class Frame implements Enclosure {
    * Gives the frame to re-enter when `units` of a key are asked for here, if there is one.
    * @throws LockError `LOCK_DEADLOCK`
    */
-  static around(context: LineContext, key: string, seats: Units): Frame | undefined {
+  static around(context: QueueContext, key: string, seats: Units): Frame | undefined {
     for (let frame = frames.getStore(); frame; frame = frame.#outer) {
       if (frame.over || frame.#context !== context || frame.#lease.key !== key) continue;
       const rule = RULES[kindOf(frame.#lease.hold.claim)][kindOf(seats)];
@@ -69,13 +69,13 @@ export class Frame implements Enclosure {
   }
 
   /** Whether the caller runs in a function that this hold is held for. */
-  static isInside(hold: Hold, { name }: LineContext): boolean {
+  static isInside(hold: Hold, { name }: QueueContext): boolean {
     for (const around of frames.getStore()?.holds(name) ?? []) if (around === hold) return true;
     return false;
   }
 
   /** Whether the caller runs in a function that something is held for. */
-  static holdsAny({ name }: LineContext): boolean {
+  static holdsAny({ name }: QueueContext): boolean {
     for (const _ of frames.getStore()?.holds(name) ?? []) return true;
     return false;
   }
@@ -111,8 +111,8 @@ export class Frame implements Enclosure {
     if (terms.wait === 0 && !this.#children.admits(events.seats)) return undefined;
     const request = new AcquireRequest(events, terms, this.#context.engine.clock.now());
     request.startLimits((error) => this.#giveUp(request, error));
-    if (request.state !== 'settled' && this.#children.join(request)) this.#admit(request);
-    if (request.state !== 'settled') this.#beginWait(request);
+    if (!request.isSettled && this.#children.join(request)) this.#admit(request);
+    if (!request.isSettled) this.#beginWait(request);
     if (!(await request.outcome)) return 'ended';
     const child = this.#childOf(request);
     try {
@@ -134,7 +134,7 @@ export class Frame implements Enclosure {
   }
 
   #giveUp(request: AcquireRequest, error: LockError): void {
-    if (request.state === 'settled') return;
+    if (request.isSettled) return;
     request.refuse(error);
     this.#leave(request);
   }
@@ -145,7 +145,7 @@ export class Frame implements Enclosure {
 
   /** Lets a request in. It is inside from this moment on, and not only once its caller continues: the hold must not end in between. */
   #admit(request: AcquireRequest): void {
-    if (request.state === 'settled') return;
+    if (request.isSettled) return;
     this.#lease.hold.users++;
     request.grant(this.#lease.hold);
   }

@@ -1,6 +1,6 @@
 import { deadlineOf } from '../contract/clock.ts';
 import type { Terms } from '../contract/terms.ts';
-import type { LocalGrant } from './sent-claim.ts';
+import type { LocalGrant } from './claim-step.ts';
 import type { Cover, Schedule } from './stand-in.ts';
 
 /** Knows how long a hold is good, and when its next renewal is due. Its caller gives it the time. */

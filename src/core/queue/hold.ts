@@ -1,14 +1,15 @@
-import { isExclusive } from '../contract/admission.ts';
+import { isExclusive, type Units } from '../contract/admission.ts';
 import type { NewValue, ValueState } from '../contract/backend.ts';
 import { channels, type LockEvent } from '../contract/events.ts';
 import type { StoreOutcome } from '../contract/left.ts';
 import type { Enclosing } from '../contract/origin.ts';
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { LocalGrant, NumberedClaim } from './claim-step.ts';
 import { type Eviction, evictionOf } from './eviction.ts';
 import { HoldLife, lossOf } from './hold-life.ts';
 import { HoldTiming } from './hold-timing.ts';
-import type { LocalGrant, NumberedClaim } from './sent-claim.ts';
+import type { RequestEvents } from './request-events.ts';
 
 /** Tells how often and since when a hold has passed from hand to hand. */
 interface Tenure {
@@ -18,34 +19,30 @@ interface Tenure {
   readonly contended: boolean;
 }
 
-type HoldEventName = 'renewed' | 'renewalFailed' | 'lost' | 'released' | 'refreshFailed';
-
-/** The part of a request that its hold needs. */
+/** The request that a hold was granted to. */
 export interface HoldOwner {
-  readonly events: {
-    readonly number: number;
-    tell(name: HoldEventName, token: bigint | undefined, more: Partial<LockEvent>): void;
-  };
+  readonly seats: Units;
+  readonly terms: Terms;
+  readonly events: RequestEvents;
 }
 
-/** The part of a line that its holds need. */
-export interface HoldKeeper<O extends HoldOwner> {
+/** The holds of a key, as one of them sees them. */
+export interface HoldKeeper {
   readonly engine: Engine;
   /** Gives the hold up. Never rejects. @returns whether that freed it */
-  release(hold: Hold<O>): Promise<boolean>;
-  /** Gives the hold up, and leaves words under its key in that step. Never rejects. */
-  releaseWith(hold: Hold<O>, leave: NewValue, state: ValueState): Promise<StoreOutcome>;
+  release(hold: Hold): Promise<boolean>;
+  /** Gives the hold up, and stores a value under its key in that step. Never rejects. */
+  releaseWith(hold: Hold, value: NewValue, state: ValueState): Promise<StoreOutcome>;
   /** Sees to it that the timer of a hold is set, if that will not fire any more. */
-  attend(hold: Hold<O>): void;
+  attend(hold: Hold): void;
   /** Receives a hold that ended by itself. */
-  onEnd(hold: Hold<O>): void;
+  onEnd(hold: Hold): void;
 }
 
 /** A hold of this process: its callers, how they learn of its loss, and how it ends. */
-export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
+export class Hold implements EnclosingHold {
   readonly claim: NumberedClaim;
-  /** The request that it was granted to. */
-  owner: O | undefined;
+  readonly owner: HoldOwner;
   readonly terms: Terms;
   readonly token: bigint;
   /** Whether nobody can hold beside it. */
@@ -62,16 +59,16 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   waitsInside = 0;
   /** The number of callers that share it: the first one, and those that re-entered. */
   users = 1;
-  readonly #engine: Engine;
-  readonly keeper: HoldKeeper<O>;
+  readonly keeper: HoldKeeper;
   readonly #lost: AbortSignal | undefined;
 
   /** @param grant the grant, with the tenure if the hold passes on */
-  constructor(keeper: HoldKeeper<O>, claim: NumberedClaim, grant: LocalGrant & { tenure?: Tenure }, terms: Terms) {
+  constructor(keeper: HoldKeeper, owner: HoldOwner, claim: NumberedClaim, grant: LocalGrant & { tenure?: Tenure }) {
+    const { terms } = owner;
     const { backend, clock } = keeper.engine;
     const now = clock.now();
     this.keeper = keeper;
-    this.#engine = keeper.engine;
+    this.owner = owner;
     this.claim = claim;
     this.exclusive = isExclusive(claim);
     this.terms = terms;
@@ -108,16 +105,16 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
 
   /** Whether it is still held, by the clock. */
   get held(): boolean {
-    return !this.life.over && this.timing.lasts(this.#engine.clock.now());
+    return !this.life.over && this.timing.lasts(this.keeper.engine.clock.now());
   }
 
   /** Whether no renewal is on its way, or may be. One that arrives later would set the lease of the next caller that has this hold. */
   get settled(): boolean {
-    return !this.renewing && !this.#engine.extensions.has(this.claim.id) && this.timing.certain;
+    return !this.renewing && !this.keeper.engine.extensions.has(this.claim.id) && this.timing.certain;
   }
 
   noteRenewal(sent: number, validFor: number): void {
-    const now = this.#engine.clock.now();
+    const now = this.keeper.engine.clock.now();
     const margin = this.timing.deadline - now;
     this.timing.noteRenewal(sent, validFor, now);
     this.#tell('renewed', { margin });
@@ -125,7 +122,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
 
   /** Notes that nobody knows whether the renewal to `ttl` took effect. The old deadline stands, and the next renewal comes soon. */
   renewalFailed(ttl: number, error: unknown): void {
-    const now = this.#engine.clock.now();
+    const now = this.keeper.engine.clock.now();
     this.timing.renewalFailed(ttl, error, now);
     this.#tell('renewalFailed', { margin: this.timing.deadline - now, error });
   }
@@ -152,8 +149,8 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   }
 
   #lossFor(reason: string, cause?: unknown, forced?: string): () => void {
-    const error = lossOf(this.claim.key, this.#engine.backend.name, reason, cause);
-    const duration = this.#engine.clock.now() - this.timing.since;
+    const error = lossOf(this.claim.key, this.keeper.engine.backend.name, reason, cause);
+    const duration = this.keeper.engine.clock.now() - this.timing.since;
     const tell = this.life.endByLoss(error);
     return () => {
       this.#tell('lost', { duration, error, ...(forced !== undefined && { reason: forced }) });
@@ -166,26 +163,20 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     return --this.users === 0 ? this.keeper.release(this) : Promise.resolve(false);
   }
 
-  /** Gives the hold up, however many callers are inside. @returns whether that freed it */
-  abandon(reason: string): Promise<boolean> {
-    this.lose(reason);
-    return this.keeper.release(this);
-  }
-
   /** Ends the hold as released. It is over before a listener hears of that, since the listener may release again, or close. */
   markReleased(): void {
     this.life.become('released');
     this.#lost?.removeEventListener('abort', this);
     if (!channels.released.hasSubscribers) return;
-    this.#tell('released', { duration: this.#engine.clock.now() - this.timing.since });
+    this.#tell('released', { duration: this.keeper.engine.clock.now() - this.timing.since });
   }
 
-  #tell(name: HoldEventName, more: Partial<LockEvent>): void {
-    this.owner?.events.tell(name, this.exclusive ? this.token : undefined, more);
+  #tell(name: 'renewed' | 'renewalFailed' | 'lost' | 'released', more: Partial<LockEvent>): void {
+    this.owner.events.tell(name, this.exclusive ? this.token : undefined, more);
   }
 
   /** Gives the same hold on the engine to the next holder, with the next token. */
-  passTo(terms: Terms): Hold<O> {
+  passTo(next: HoldOwner): Hold {
     const tenure = { ...this.tenure, passes: this.tenure.passes + 1 };
     const grant = {
       token: this.token + 1n,
@@ -194,7 +185,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
       lost: this.#lost,
       tenure,
     };
-    return new Hold(this.keeper, this.claim, grant, terms);
+    return new Hold(this.keeper, next, this.claim, grant);
   }
 }
 

@@ -3,15 +3,7 @@ import type { Engine } from '../engine/engine.ts';
 import { endGone, type Hold } from './hold.ts';
 
 /** The longest time for which a caller waits here behind a hold that nobody renews, before it stands in the engine's line itself, ms. */
-const LONGEST_TRUST = 2_000;
-
-/** The part of a local line that its lookout needs. */
-export interface LocalWaiters {
-  /** Whether a caller waits here, and not in the engine's line. */
-  readonly waitedFor: boolean;
-  /** Lets the first caller that waits here stand in the engine's line, too, unless another one already does. */
-  standApart(): void;
-}
+const MAX_TRUST_MS = 2_000;
 
 /**
  * Looks after the holds of a key that are not renewed, or not for ever. No answer tells this process when the engine has taken one of them
@@ -20,17 +12,24 @@ export interface LocalWaiters {
  */
 export class Lookout {
   readonly #engine: Engine;
-  readonly #waiters: LocalWaiters;
+  readonly #waiting: { readonly head: unknown };
+  readonly #standApart: () => void;
   readonly #holds = new Set<Hold>();
   #cancel: Cancel | undefined;
 
-  constructor(engine: Engine, waiters: LocalWaiters) {
+  /**
+   * @param waiting the callers here; the head of those that do not stand in the engine's queue
+   * @param standApart lets that head stand in the engine's queue, too
+   */
+  constructor(engine: Engine, waiting: { readonly head: unknown }, standApart: () => void) {
     this.#engine = engine;
-    this.#waiters = waiters;
+    this.#waiting = waiting;
+    this.#standApart = standApart;
   }
 
-  /** Looks after a hold from now on, if that may end without a renewal. */
-  add(hold: Hold): void {
+  /** Looks after a hold that was granted just now, if that may end without a renewal. */
+  begin(hold: Hold): void {
+    if (this.#holds.size > 0) this.#noteGrant(hold);
     if (!hold.terms.renew || hold.terms.maxHold < Number.POSITIVE_INFINITY) this.#holds.add(hold);
     this.follow();
   }
@@ -41,9 +40,9 @@ export class Lookout {
 
   /** Sets the timer when somebody waits behind such a hold, and ends it when nobody does. */
   follow(): void {
-    const { waitedFor } = this.#waiters;
+    const waitedFor = this.#waiting.head !== undefined;
     if (!this.#cancel && waitedFor && this.#holds.size > 0) {
-      this.#cancel = this.#engine.clock.after(LONGEST_TRUST, this.#look);
+      this.#cancel = this.#engine.clock.after(MAX_TRUST_MS, this.#look);
     } else if (this.#cancel && !waitedFor) {
       this.#cancel();
       this.#cancel = undefined;
@@ -55,14 +54,14 @@ export class Lookout {
     const now = this.#engine.clock.now();
     for (const { timing } of this.#holds) {
       if (timing.renews(now)) continue;
-      this.#waiters.standApart();
+      this.#standApart();
       break;
     }
     this.follow();
   };
 
   /** Ends the holds beside which the engine would not have granted this one: it no longer has them. */
-  noteGrant({ claim }: Hold): void {
+  #noteGrant({ claim }: Hold): void {
     for (const old of this.#holds) {
       const fits = old.claim.units + claim.units <= Math.min(old.claim.capacity, claim.capacity);
       if (old.claim !== claim && !fits) void endGone(old, 'the engine no longer has it');

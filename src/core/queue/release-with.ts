@@ -1,4 +1,4 @@
-import type { NewValue } from '../contract/backend.ts';
+import type { NewValue, ValueState } from '../contract/backend.ts';
 import { unsupported } from '../contract/capability.ts';
 import { isLockError, type LockError } from '../contract/errors.ts';
 import type { StoreOutcome } from '../contract/left.ts';
@@ -11,18 +11,24 @@ import { TROUBLE } from './outage.ts';
 const FIRST_PAUSE = 50;
 const LAST_PAUSE = 1_000;
 
-/** What became of the words, as their caller is `told`: no later than anybody waits for an engine in trouble. `ended`: at last. */
-export interface ReleaseWithWords {
-  readonly told: Promise<StoreOutcome>;
-  readonly ended: Promise<StoreOutcome>;
-}
-
-/** Gives a hold up, and leaves words in that step. It takes back what the engine may still have, or get later. Neither promise rejects. */
-export function releaseWith(engine: Engine, hold: Hold, leave: NewValue): ReleaseWithWords {
-  const { promise: told, resolve } = Promise.withResolvers<StoreOutcome>();
-  const ended = endWith(engine, hold, leave, () => resolve('unknown'));
-  void ended.then(resolve);
-  return { told, ended };
+/**
+ * Gives a hold up, and stores a value in that step. It takes back what the engine may still have, or get later. Never rejects.
+ * @param onTold called when the caller is told
+ * @returns what became of the value, no later than anybody waits for an engine in trouble
+ */
+export async function releaseWith(
+  engine: Engine,
+  hold: Hold,
+  value: NewValue,
+  state: ValueState,
+  onTold: () => void,
+): Promise<StoreOutcome> {
+  const { promise: troubled, resolve } = Promise.withResolvers<StoreOutcome>();
+  const ended = endWith(engine, hold, value, () => resolve('unknown'));
+  void ended.then((end) => end === 'left' && hold.owner.events.tell('left', hold.token, { state }));
+  const outcome = await Promise.race([ended, troubled]);
+  onTold();
+  return outcome;
 }
 
 /** @param onTrouble called when no answer came for as long as callers wait for an engine in trouble; it goes on behind that */

@@ -7,31 +7,29 @@ import { type ProcessName, processName } from '../contract/origin.ts';
 import { type Terms, withWaitUntil } from '../contract/terms.ts';
 import { CALL_TIMEOUT, Engine } from '../engine/engine.ts';
 import { RefusalThrottle } from '../engine/refusal-throttle.ts';
-import { RequestEvents } from './acquire-request.ts';
 import { AdaptiveHistory } from './adaptive-history.ts';
 import { Frame, frames } from './frame.ts';
 import { HeldLease } from './held-lease.ts';
 import type { Hold } from './hold.ts';
-import type { DeadlockWatch, LineContext } from './line-context.ts';
-import { LocalLine } from './local-line.ts';
-import type { LocalStanding } from './local-standing.ts';
+import { KeyQueue, type LocalEntry } from './key-queue.ts';
+import { type DeadlockWatch, type QueueContext, RequestEvents } from './request-events.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** The number of lines that are kept for the next use of their keys, so that a busy key does not make a new one each time. */
-const KEPT = 1_000;
+/** The number of queues that are kept for the next use of their keys, so that a busy key does not make a new one each time. */
+const MAX_IDLE_QUEUES = 1_000;
 
-/** The parts that one `Locks` shares across all its keys: the engine, the watchdog, and the line of each key in use. */
-export class LockRuntime implements LineContext {
+/** The parts that one `Locks` shares across all its keys: the engine, the watchdog, and the queue of each key in use. */
+export class LockRuntime implements QueueContext {
   readonly number: number = nextNumber('locks');
   readonly engine: Engine;
   readonly watchdog: Watchdog;
   readonly refusals: RefusalThrottle;
   readonly name: ProcessName;
-  traceparent: LineContext['traceparent'];
+  traceparent: QueueContext['traceparent'];
   deadlocks: DeadlockWatch | undefined;
-  /** Its memos, whose callers stand in no line while a look or a run is under way. */
+  /** Its memos, whose callers stand in no queue while a look or a run is under way. */
   memos: { close(errorOf: (key: string) => LockError): void } | undefined;
-  readonly #lines = new Map<string, LocalLine>();
+  readonly #queues = new Map<string, KeyQueue>();
   #closed: PromiseWithResolvers<void> | undefined;
 
   constructor(backend: Backend, clock: Clock) {
@@ -53,7 +51,7 @@ export class LockRuntime implements LineContext {
   async take(key: string, seats: Units, terms: Terms): Promise<HeldLease | undefined> {
     const { clock } = this.engine;
     const began = clock.now();
-    const events = new RequestEvents(this, { key, seats, terms }, began);
+    const events = new RequestEvents(this, key, seats, terms, began);
     const inside = frames.getStore();
     const until = began + terms.wait;
     let left = terms;
@@ -78,7 +76,7 @@ export class LockRuntime implements LineContext {
         now = clock.now();
         left = withWaitUntil(longer, until, now);
       }
-      const hold = await this.line(key).join(events, left, now, inside);
+      const hold = await this.queue(key).join(events, left, now, inside && ((name) => inside.holds(name)));
       if (hold)
         return new HeldLease(this.engine, hold, history && (() => leaveLesson(this.engine, hold, terms, history)));
       const state = terms.inquiry?.settled;
@@ -97,31 +95,32 @@ export class LockRuntime implements LineContext {
   }
 
   /** @throws LockError `LOCK_CLOSED` */
-  line(key: string): LocalLine {
+  queue(key: string): KeyQueue {
     this.assertOpen(key);
-    return this.#lines.get(key) ?? this.#newLine(key);
+    return this.#queues.get(key) ?? this.#newQueue(key);
   }
 
-  /** Whether a caller of this process waits for the key, and does not stand in the engine's line. */
+  /** Whether a caller of this process waits for the key, and does not stand in the engine's queue. */
   isWaitedFor(key: string): boolean {
-    return this.#lines.get(key)?.waitedFor === true;
+    return this.#queues.get(key)?.isWaitedFor === true;
   }
 
   /** The holders and waiters of this process, key by key: for these keys, or for all. */
-  localStandings(keys: Iterable<string> = this.#lines.keys()): LocalStanding[][] {
+  localEntries(keys: Iterable<string> = this.#queues.keys()): LocalEntry[][] {
     return [...keys].flatMap((key) => {
-      const line = this.#lines.get(key);
-      return line && !line.idle ? [line.standings] : [];
+      const queue = this.#queues.get(key);
+      return queue && !queue.idle ? [queue.entries] : [];
     });
   }
 
-  #newLine(key: string): LocalLine {
-    const line: LocalLine = new LocalLine(key, this, () => {
-      // Another line may have taken its place.
-      if (this.#lines.size > KEPT && line.idle && this.#lines.get(key) === line) this.#lines.delete(key);
+  #newQueue(key: string): KeyQueue {
+    const queue: KeyQueue = new KeyQueue(this, this.watchdog, () => {
+      // Another queue may have taken its place.
+      if (this.#queues.size > MAX_IDLE_QUEUES && queue.idle && this.#queues.get(key) === queue)
+        this.#queues.delete(key);
     });
-    this.#lines.set(key, line);
-    return line;
+    this.#queues.set(key, queue);
+    return queue;
   }
 
   /** Rejects all waits, releases all holds, and closes what the backend has opened. */
@@ -134,11 +133,14 @@ export class LockRuntime implements LineContext {
 
   /** Ends all waits and holds before anything else can run. A request that a listener makes in between is refused as closed. */
   async #close(): Promise<void> {
-    const lines = [...this.#lines];
+    const queues = [...this.#queues];
     this.deadlocks?.close();
     this.memos?.close((key) => closedError(key, this.engine.backend.name));
-    for (const [key, line] of lines) line.close(closedError(key, this.engine.backend.name));
-    for (const hold of [...this.watchdog.holds]) void hold.abandon('its Locks were closed');
+    for (const [key, queue] of queues) queue.close(closedError(key, this.engine.backend.name));
+    for (const hold of [...this.watchdog.holds]) {
+      hold.lose('its Locks were closed');
+      void hold.keeper.release(hold);
+    }
     this.watchdog.close();
     await undefined; // this may be called in the middle of a release, which counts as under way only after this turn
     await this.engine.activity.quiet(CALL_TIMEOUT);

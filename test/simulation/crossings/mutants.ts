@@ -13,7 +13,7 @@ export const CROSSING_MUTANTS: readonly CrossingMutant[] = [
   {
     bug: 'passes on a hold that minHold keeps taken',
     at: ['linger', 'minHold'],
-    file: 'core/queue/hand-over.ts',
+    file: 'core/queue/release.ts',
     sound: 'if (hold.life.loss || terms.minHold > 0) return false;',
     broken: 'if (hold.life.loss) return false;',
     foundBy: 'minHold',
@@ -46,7 +46,7 @@ export const CROSSING_MUTANTS: readonly CrossingMutant[] = [
   {
     bug: 'lets a try wait on when the releases have ended that were on their way',
     at: ['awaitRelease', 'wait: 0'],
-    file: 'core/queue/local-line.ts',
+    file: 'core/queue/key-queue.ts',
     sound: 'else void interim.ended.then(() => this.#endTry(request));',
     broken: '',
     foundBy: 'attempts',

@@ -53,7 +53,7 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   {
     bug: 'does not ask once more when it begins to listen',
     file: 'core/engine/listener.ts',
-    sound: 'if (claim.answered) this.#distrusts = true;',
+    sound: 'if (claim.accepts) this.#distrusts = true;',
     broken: '',
     foundBy: 'promptness',
   },

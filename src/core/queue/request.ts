@@ -1,118 +1,22 @@
-import { ALL_UNITS, isExclusive, type Units } from '../contract/admission.ts';
+import { isExclusive, type Units } from '../contract/admission.ts';
 import type { Cancel } from '../contract/clock.ts';
-import { inMs, isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
-import {
-  channels,
-  EVENT_VERSION,
-  emit,
-  eventContext,
-  type LockEvent,
-  type LockType,
-  nextNumber,
-} from '../contract/events.ts';
-import type { ValueState } from '../contract/left.ts';
-import { type Circumstances, type Enclosing, MOST_ENCLOSING, type ProcessName } from '../contract/origin.ts';
+import { inMs, LockError, quoted, reasonOf } from '../contract/errors.ts';
+import { type Circumstances, type Enclosing, labelFor, MOST_ENCLOSING, type ProcessName } from '../contract/origin.ts';
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
+import { CALL_TIMEOUT } from '../engine/engine.ts';
+import { type Claimant, QueuedClaim } from './claim.ts';
+import type { NumberedClaim } from './claim-step.ts';
 import type { Hold } from './hold.ts';
-import type { LineContext } from './line-context.ts';
-import type { QueuedClaim, SeatRequest } from './queued-claim.ts';
-
-/** Tells listeners about one request, from its beginning to the end of the hold that it gets. */
-export class RequestEvents {
-  readonly key: string;
-  readonly seats: Units;
-  #number: number | undefined;
-  /** The async context of the caller. */
-  readonly #caller = eventContext();
-  readonly context: LineContext;
-  readonly #terms: Terms;
-  readonly #began: number;
-  #waited = false;
-
-  constructor(context: LineContext, { key, seats, terms }: SeatRequest, began: number) {
-    this.context = context;
-    this.key = key;
-    this.seats = seats;
-    this.#terms = terms;
-    this.#began = began;
-  }
-
-  /** A request gets its number when somebody asks for it, as a listener does. */
-  get number(): number {
-    this.#number ??= nextNumber('requests');
-    return this.#number;
-  }
-
-  /** @param token the token of an exclusive hold */
-  tell(name: Exclude<keyof typeof channels, 'forced'>, token?: bigint, more?: Partial<LockEvent>): void {
-    if (channels[name].hasSubscribers) emit(name, this.#caller, () => this.event(token, more));
-  }
-
-  /** Tells listeners, once, that the request waits: here or in the engine's line. */
-  tellWait(): void {
-    if (this.#waited) return;
-    this.#waited = true;
-    this.tell('waiting');
-  }
-
-  /** Tells listeners how the request ended. */
-  tellEnd(
-    how: 'acquired' | 'handedOver' | 'reentered' | 'answered' | 'refused',
-    token?: bigint,
-    state?: ValueState,
-  ): void {
-    if (!channels[how].hasSubscribers) return;
-    const duration = this.context.engine.clock.now() - this.#began;
-    this.tell(how, token, state ? { duration, state } : { duration });
-  }
-
-  /** Tells listeners that the request ended with this error. */
-  tellFailure(error: unknown): void {
-    const how = isLockError(error, 'LOCK_TIMEOUT')
-      ? 'timedOut'
-      : isLockError(error, 'LOCK_ABORTED')
-        ? 'aborted'
-        : 'failed';
-    this.tell(how, undefined, { duration: this.context.engine.clock.now() - this.#began, error });
-  }
-
-  event(token?: bigint, more?: Partial<LockEvent>): LockEvent {
-    const { units, capacity } = this.seats;
-    const { label, all } = this.#terms;
-    const event: { -readonly [F in keyof LockEvent]: LockEvent[F] } = {
-      version: EVENT_VERSION,
-      locks: this.context.number,
-      request: this.number,
-      backend: this.context.engine.backend.name,
-      key: this.key,
-      type: typeOf(this.seats),
-      label,
-      units,
-      capacity,
-    };
-    // A spread would copy the event, and one is made at every grant and release.
-    if (all !== undefined) event.all = all;
-    if (token !== undefined) event.token = token;
-    return more ? Object.assign(event, more) : event;
-  }
-}
-
-function typeOf(seats: Units): LockType {
-  if (seats.capacity !== ALL_UNITS) return 'semaphore';
-  if (!isExclusive(seats)) return 'reader';
-  return seats.readWrite ? 'writer' : 'mutex';
-}
+import type { Outage } from './outage.ts';
+import type { RequestEvents } from './request-events.ts';
 
 const NOBODY: readonly never[] = [];
 
-/** The functions of `run` that a caller runs in. */
-export interface Enclosure {
-  /** Gives the holds that those functions run under, the innermost first. */
-  holds(name: ProcessName): Iterable<EnclosingHold>;
-}
+/** Gives the holds of this process that the functions of `run` around a caller run under, the innermost first. */
+export type HoldsAround = (name: ProcessName) => Iterable<Hold>;
 
 /** One caller in this process that waits for one key. It is settled once: granted or refused. */
-export class AcquireRequest {
+export class AcquireRequest implements Claimant {
   readonly key: string;
   readonly seats: Units;
   readonly terms: Terms;
@@ -120,7 +24,7 @@ export class AcquireRequest {
   /** Tells listeners about the request and its hold. */
   readonly events: RequestEvents;
   /** The claim of the request in the engine's line, if it has one. */
-  queued: QueuedClaim<AcquireRequest> | undefined;
+  queued: QueuedClaim | undefined;
   /** The number of its claim. A listing may number it before it has one. */
   number: number | undefined;
   /** The time at which it began to wait, ms since 1970; undefined unless it asked for the search for deadlocks (`detect`). */
@@ -128,17 +32,18 @@ export class AcquireRequest {
   /** The span of the caller's trace. Listings show it. */
   traceparent: string | undefined;
   /** It is dropped when the request is settled, so that a hold does not keep it alive. */
-  #around: Enclosure | undefined;
+  #around: HoldsAround | undefined;
   #named: readonly EnclosingHold[] = NOBODY;
   /** Gives the hold, or undefined where the caller does not wait and was refused. */
   readonly outcome: Promise<Hold | undefined>;
   readonly #resolve: (hold: Hold | undefined) => void;
   readonly #reject: (error: unknown) => void;
+  #giveUp: ((error: LockError) => void) | undefined;
   #cancel: Cancel | undefined;
   #unlisten: (() => void) | undefined;
   state: 'new' | 'waiting' | 'settled' = 'new';
 
-  constructor(events: RequestEvents, terms: Terms, now: number, around?: Enclosure) {
+  constructor(events: RequestEvents, terms: Terms, now: number, around?: HoldsAround) {
     this.key = events.key;
     this.#around = around;
     this.seats = events.seats;
@@ -153,6 +58,7 @@ export class AcquireRequest {
 
   /** Starts its limits, `wait` and `signal`. @param giveUp gets the error to refuse it with */
   startLimits(giveUp: (error: LockError) => void): void {
+    this.#giveUp = giveUp;
     const { wait, signal } = this.terms;
     const { backend, clock } = this.events.context.engine;
     if (signal?.aborted) {
@@ -169,6 +75,7 @@ export class AcquireRequest {
   }
 
   grant(hold: Hold | undefined): void {
+    if (hold) this.number = hold.claim.number;
     this.#settle();
     this.#resolve(hold);
   }
@@ -207,16 +114,41 @@ export class AcquireRequest {
   *#enclosing(): Iterable<EnclosingHold> {
     const { beside = [] } = this.terms;
     for (let i = beside.length - 1; i >= 0; i--) yield beside[i]!;
-    if (this.#around) yield* this.#around.holds(this.events.context.name);
+    if (this.#around) yield* this.#around(this.events.context.name);
   }
 
-  /** Begins the wait. Until it ends, the holds around the caller keep their claims. @returns false if it had begun before */
-  beginWait(): boolean {
-    if (this.state !== 'new') return false;
+  /** Begins the wait, once, whether it waits here first or in the engine's queue. Until it ends, the holds around the caller keep their claims. */
+  beginWait(): void {
+    if (this.state !== 'new') return;
     this.state = 'waiting';
     this.#named = [...this.#enclosing()];
     for (const hold of this.#named) hold.waitsInside++;
-    return true;
+    if (this.detects !== undefined) this.events.context.deadlocks?.watch(this.key, this, this.#giveUp!);
+    if (!this.isSettled) this.events.tellWait();
+  }
+
+  get isSettled(): boolean {
+    return this.state === 'settled';
+  }
+
+  /** Notes what the label of its claim tells of the caller. It is called in the context of that. */
+  noteCaller(): void {
+    const { traceparent, engine } = this.events.context;
+    this.traceparent = traceparent?.(this.events);
+    if (this.terms.detect) this.detects = engine.clock.epoch();
+  }
+
+  /** Gives the number of its claim, which it may get before it has one. */
+  reserveNumber(): number {
+    this.number ??= this.events.context.name.reserve();
+    return this.number;
+  }
+
+  /** Takes up a claim: what comes of it is for this request from now on. */
+  takeUp(queued: QueuedClaim): void {
+    queued.claimant = this;
+    this.queued = queued;
+    this.number = queued.claim.number;
   }
 }
 
@@ -230,7 +162,7 @@ function abortError({ key, terms }: AcquireRequest): LockError {
  * not if other callers of this process had the key most of the time: then the engine was asked only just now.
  */
 function timeoutError({ key, queued, began, terms: { wait } }: AcquireRequest, backend: string): LockError {
-  const cause = queued?.silence(began + wait / 2);
+  const cause = queued?.record.silence(began + wait / 2);
   const waited = `${quoted(key)} could not be had on ${backend} within ${inMs(wait)}`;
   const [code, why] =
     cause === undefined
@@ -240,4 +172,38 @@ function timeoutError({ key, queued, began, terms: { wait } }: AcquireRequest, b
         ] as const)
       : (['LOCK_UNAVAILABLE', `${reasonOf(cause)}. What it may have done is being undone; try again`] as const);
   return new LockError(code, `${waited}: ${why}`, { key, backend, cause });
+}
+
+/**
+ * Makes the claim for a request. Its id is new each time: an id that was given back is never used again.
+ * @param outage the outage that the claim before it met
+ */
+export function claimFor(request: AcquireRequest, outage?: Outage): QueuedClaim {
+  const { key, seats, terms } = request;
+  const { engine, name } = request.events.context;
+  const { backend, clock } = engine;
+  const { lengths } = terms;
+  const id = clock.id();
+  const number = name.next(id);
+  const circumstances = request.circumstances();
+  const queue = terms.wait > 0 && backend.traits.fair;
+  const claim: NumberedClaim = {
+    key,
+    id,
+    units: seats.units,
+    capacity: seats.capacity,
+    readWrite: seats.readWrite,
+    ttl: queue ? lengths.waiter : lengths.hold,
+    queue,
+    placeTtl: queue ? lengths.place : undefined,
+    tokenCount: isExclusive(seats) ? terms.handOff.max + 1 : 1,
+    within: Math.min(CALL_TIMEOUT, Math.max(lengths.lease / 2, 100)),
+    accepts: terms.inquiry?.answerable(clock.now()),
+    lingers: terms.minHold > 0 || terms.delay > 0,
+    label: labelFor(terms.label, name.word!, number, circumstances),
+    number,
+    inside: circumstances?.inside ?? NOBODY,
+    detects: circumstances?.detects,
+  };
+  return new QueuedClaim(engine, claim, terms, outage);
 }

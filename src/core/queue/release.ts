@@ -1,10 +1,18 @@
+import type { Units } from '../contract/admission.ts';
 import { sameForEngine } from '../contract/option-table.ts';
-import type { AcquireRequest } from './acquire-request.ts';
+import type { Terms } from '../contract/terms.ts';
+import type { NumberedClaim } from './claim-step.ts';
 import type { Hold } from './hold.ts';
-import type { NumberedClaim } from './sent-claim.ts';
+import type { AcquireRequest } from './request.ts';
+
+/** What a caller asks for. */
+interface Wish {
+  readonly seats: Units;
+  readonly terms: Terms;
+}
 
 /** Whether one request may take over what was meant for the other: the engine would not see a difference. */
-export function interchangeable({ seats, terms }: AcquireRequest, other: AcquireRequest): boolean {
+export function interchangeable({ seats, terms }: Wish, other: Wish): boolean {
   return (
     seats.units === other.seats.units &&
     seats.capacity === other.seats.capacity &&
@@ -15,7 +23,7 @@ export function interchangeable({ seats, terms }: AcquireRequest, other: Acquire
   );
 }
 
-/** Whether a request may take over the place of a claim in the engine's line: what the label of the claim says has to be true of it. */
+/** Whether a request may take over the place of a claim in the engine's queue: what the label of the claim says has to be true of it. */
 export function mayInherit({ inside, detects }: NumberedClaim, next: AcquireRequest): boolean {
   const own = next.circumstances();
   if ((own?.detects === undefined) !== (detects === undefined)) return false;
@@ -23,9 +31,9 @@ export function mayInherit({ inside, detects }: NumberedClaim, next: AcquireRequ
 }
 
 /** Whether a hold may pass on to the next request: an equal one, while neither the tenure nor too much of the lease is used up. */
-export function mayPass(hold: Hold<AcquireRequest>, next: AcquireRequest, now: number): boolean {
+export function mayPass(hold: Hold, next: Wish, now: number): boolean {
   const { owner, terms, tenure, timing } = hold;
-  if (!owner || !interchangeable(next, owner) || !hold.exclusive) return false;
+  if (!interchangeable(next, owner) || !hold.exclusive) return false;
   if (hold.waitsInside > 0) return false; // work that its function left running would be inside the hold of the next function
   if (hold.life.loss || terms.minHold > 0) return false;
   if (timing.ttl !== next.terms.lengths.hold || !hold.settled) return false; // it was extended, or may have been
@@ -38,9 +46,34 @@ export function mayPass(hold: Hold<AcquireRequest>, next: AcquireRequest, now: n
  * Gives the time for which a hold is kept for the next caller of this process, ms: its linger, within its tenure, if an equal request could
  * have it. 0 where others are known to want the key.
  */
-export function lingerOf(hold: Hold<AcquireRequest>, now: number): number {
+export function lingerOf(hold: Hold, now: number): number {
   const { owner, terms, tenure } = hold;
   const { linger, within } = terms.handOff;
-  if (tenure.contended || !owner || !mayPass(hold, owner, now)) return 0;
+  if (linger === 0 || tenure.contended || !mayPass(hold, owner, now)) return 0;
   return Math.min(linger, tenure.since + within - now);
+}
+
+/**
+ * What becomes of a hold that its holder gives up. `pass`: the next caller here has it. `linger`: it is kept for a caller that may come.
+ * `wait a turn`: a caller that asks again at once can have it. `keep`: its key stays taken for `minHold`. `give back`: the engine gets it.
+ */
+export type ReleaseAct = 'pass' | 'linger' | 'wait a turn' | 'keep' | 'give back';
+
+/**
+ * Decides what becomes of a hold that its holder gives up.
+ * @param next the caller that waits here, and would have it
+ * @param isWaitedFor whether any caller waits here
+ * @param isLast whether it has lingered, or waited a turn
+ */
+export function releaseActOf(
+  hold: Hold,
+  next: Wish | undefined,
+  isWaitedFor: boolean,
+  isLast: boolean,
+  now: number,
+): ReleaseAct {
+  if (next && mayPass(hold, next, now)) return 'pass';
+  if (!isLast && !isWaitedFor && lingerOf(hold, now) > 0) return 'linger';
+  if (hold.timing.minHoldLeft(now) > 0) return 'keep';
+  return isLast || hold.terms.awaitRelease ? 'give back' : 'wait a turn';
 }

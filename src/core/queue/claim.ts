@@ -1,0 +1,205 @@
+import type { Attempt, Grant } from '../contract/backend.ts';
+import { deadlineOf } from '../contract/clock.ts';
+import { inMs, isLockError } from '../contract/errors.ts';
+import { placeTtlOf } from '../contract/lengths.ts';
+import type { Terms } from '../contract/terms.ts';
+import type { Engine } from '../engine/engine.ts';
+import { Listener } from '../engine/listener.ts';
+import { withdraw } from '../engine/withdrawal.ts';
+import { type LocalGrant, NOTHING_KNOWN, type NumberedClaim, step } from './claim-step.ts';
+import { type Outage, type PiggybackedAttempt, SentRecord } from './outage.ts';
+import { pauseAfter } from './pause.ts';
+
+/** The caller that waits for a claim. */
+export interface Claimant {
+  /** The time at which it began to wait. */
+  readonly began: number;
+  /** Learns that its claim was refused, and that it waits. */
+  beginWait(): void;
+}
+
+/**
+ * One claim in the engine's queue. It attempts, arms the watch, attempts again if the watch asks for it, and sleeps until the engine wakes
+ * it or until it is time to ask again: `step` decides. However that ends, it leaves nothing behind but the hold that it gave.
+ */
+export class QueuedClaim {
+  claim: NumberedClaim;
+  /** The caller that gets what comes of the claim. Without one the claim leaves the queue. */
+  claimant: Claimant | undefined;
+  /** What comes of it, once it is pursued. */
+  outcome: Promise<LocalGrant | undefined> | undefined;
+  readonly record: SentRecord;
+  readonly #engine: Engine;
+  readonly #terms: Terms;
+  /** It is there once the claim has been refused. */
+  #listener: Listener | undefined;
+
+  /** @param outage the outage that the claim before it met */
+  constructor(engine: Engine, claim: NumberedClaim, terms: Terms, outage?: Outage) {
+    this.claim = claim;
+    this.record = new SentRecord(claim, terms.spin.bound, engine.clock.now(), outage);
+    this.#engine = engine;
+    this.#terms = terms;
+  }
+
+  leave(): void {
+    this.claimant = undefined;
+    this.#listen().ring();
+  }
+
+  /** Makes the listener, where there is none yet. */
+  #listen(): Listener {
+    this.#listener ??= new Listener(this.#engine.backend, this.#engine.clock);
+    return this.#listener;
+  }
+
+  /** Opens the mailbox, if the engine does so at once. Then the claim may be sent with a release, and no grant is missed. */
+  openMailbox(): boolean {
+    if (this.#engine.backend.traits.wakes === 'mailbox' && this.#listen().arm(this.claim)) return true;
+    this.#listener?.disarm();
+    return false;
+  }
+
+  /**
+   * @param piggybacked its first attempt, if that is part of a release
+   * @returns undefined when the caller does not wait and was refused, or when the claim left the queue
+   * @throws LockError the refusal of the engine, or `LOCK_UNAVAILABLE`
+   */
+  async pursue(piggybacked?: PiggybackedAttempt): Promise<LocalGrant | undefined> {
+    const { record } = this;
+    let known = NOTHING_KNOWN;
+    let kept: LocalGrant | undefined;
+    try {
+      let attempt = piggybacked && (await record.answerOf(piggybacked, this.#engine.clock));
+      while (this.claimant) {
+        this.#checkMail();
+        const sent = this.#listener?.answer;
+        if (sent) attempt = sent;
+        else if (!this.#listener?.mail) attempt ??= await this.ask(this.claimant.began);
+        const needless = attempt !== undefined && this.#terms.inquiry?.hears(attempt, record.sent ?? 0) === true;
+        this.#checkMail();
+        const grant = countedGrant(attempt, this.#listener?.mail, record);
+        const next = step(known, { attempt, grant, needless }, this.#terms, this.#engine.clock.now());
+        known = next.known;
+        switch (next.act) {
+          case 'keep':
+            kept = known.contended ? { ...grant!, contended: true } : grant;
+            return kept;
+          case 'leave':
+            if (!sent && !attempt?.granted) record.sent = undefined; // a claim without a place leaves nothing on the engine
+            return undefined;
+          case 'ask':
+            attempt = undefined;
+            continue;
+          case 'restart':
+            this.#restart(grant!);
+            break;
+          case 'wait':
+            this.claimant?.beginWait();
+            if (this.#engine.backend.traits.wakes !== 'never') this.#listen().arm(this.claim, record.sent);
+        }
+        const pause = limitedPause(this, this.#engine, this.#terms, attempt, known.pauses - 1);
+        await this.#listen().sleep(pause);
+        attempt = undefined;
+      }
+      return undefined;
+    } catch (error) {
+      if (isLockError(error)) throw error;
+      throw this.#engine.unavailable(this.claim.key, error, 'What it may have done is being undone; try again');
+    } finally {
+      this.#listener?.disarm();
+      if (!kept) this.withdraw();
+    }
+  }
+
+  /**
+   * @param began when its caller began to wait
+   * @returns undefined when no answer came and it is worth asking again
+   * @throws the reason why it is not
+   */
+  async ask(began: number): Promise<Attempt | undefined> {
+    const { record } = this;
+    const { clock } = this.#engine;
+    clock.lookAgain?.(); // a sleep of the machine that is noticed later would count as a part of the lease
+    const sent = clock.now();
+    record.noteSent(sent);
+    const { inquiry } = this.#terms;
+    if (inquiry) this.claim = { ...this.claim, accepts: inquiry.answerable(sent) };
+    try {
+      const attempt = await this.#engine.attempt(this.claim);
+      const now = clock.now();
+      // The engine may have admitted the id and let it expire before this process knew, so that this is a second place with the same id. Mail
+      // for the first place may still be on its way, and is no grant of the second.
+      const refused = !attempt.granted && !attempt.late;
+      if (refused && deadlineOf(record.sent!, placeTtlOf(this.claim)) <= now) this.#listen().distrustMail();
+      record.noteAnswer(attempt, sent, now);
+      return attempt;
+    } catch (error) {
+      const refused = isLockError(error);
+      const outage = record.noteFailure(error, sent, clock.now());
+      if (!refused) record.noteUnanswered(sent);
+      if (this.#listener?.mail) return undefined;
+      if (refused) record.takeBackSent(); // nothing has to be withdrawn
+      if (refused || this.#terms.wait === 0 || outage.exceeds(began, sent, clock.now())) throw error;
+      return undefined;
+    }
+  }
+
+  /** Distrusts a grant in the mail if too little of it is left, because this process stood still. An attempt then renews it. */
+  #checkMail(): void {
+    const mail = this.#listener?.mail;
+    const { sent } = this.record;
+    const ttl = this.#terms.lengths.hold;
+    if (!mail || this.claim.ttl === ttl || sent === undefined) return;
+    if (deadlineOf(sent, mail.validFor) < deadlineOf(this.#engine.clock.now(), ttl)) this.#listener?.distrustMail();
+  }
+
+  /** Takes back what the engine may have granted to the claim. */
+  withdraw(): void {
+    const { sent, lateUntil } = this.record;
+    if (sent !== undefined) withdraw(this.#engine, this.claim, lateUntil);
+  }
+
+  /** Continues with a new id, because an id that was released is never used again. */
+  #restart({ validFor }: LocalGrant): void {
+    const { delay, lengths, wait } = this.#terms;
+    if (validFor <= delay) throw new Error(`a hold is good for ${inMs(validFor)}, with its delay`);
+    this.#listener?.disarm();
+    this.withdraw();
+    this.claim = { ...this.claim, id: this.#engine.clock.id() };
+    this.record.restart();
+    if (wait === 0) throw new Error(`the hold, of ${inMs(lengths.hold)}, was over before its answer came`);
+  }
+}
+
+/**
+ * Gives the grant that this process may count on. A refusal that arrives after the mail was made before it. A grant in the answer counts more:
+ * the mail may be about an earlier place of the same id, which expired before this process heard of it.
+ */
+function countedGrant(
+  attempt: Attempt | undefined,
+  mail: Grant | undefined,
+  { sent, lateUntil }: SentRecord,
+): LocalGrant | undefined {
+  const grant: Grant | undefined = attempt?.granted ? attempt : mail;
+  if (!grant || sent === undefined) return undefined;
+  const { token, tokenCount, validFor, lost } = grant;
+  return { token, tokenCount, sent, validFor, lost, lateUntil };
+}
+
+/**
+ * Gives the pause before the next attempt, ms. If the engine is in trouble, the last attempt is sent no later than at the end of the
+ * outage's limit, so that it ends within the limit of a call.
+ */
+function limitedPause(
+  { claim, claimant, record }: QueuedClaim,
+  { backend, clock }: Engine,
+  { lengths, spin }: Terms,
+  attempt: Attempt | undefined,
+  retries: number,
+): number {
+  const needs = { ttl: lengths.hold, queue: claim.queue, placeTtl: claim.placeTtl };
+  const pause = pauseAfter(attempt, backend.traits.wakes, needs, spin, retries, clock.random());
+  const limit = record.outage?.limit(claimant?.began ?? 0) ?? Number.POSITIVE_INFINITY;
+  return Math.min(pause, Math.max(1, limit - clock.now()));
+}

@@ -1,0 +1,138 @@
+import type { Units } from '../contract/admission.ts';
+import type { Origin } from '../contract/origin.ts';
+import type { Terms } from '../contract/terms.ts';
+import type { Hold } from './hold.ts';
+import { KeyHolds } from './key-holds.ts';
+import { interchangeable, mayInherit } from './release.ts';
+import { AcquireRequest, type HoldsAround } from './request.ts';
+import type { QueueContext, RequestEvents } from './request-events.ts';
+import type { Watchdog } from './watchdog.ts';
+
+/** One request of this process for a key, in the order of the queue that they have here. */
+export interface LocalEntry extends Units {
+  readonly key: string;
+  readonly label: string;
+  /** The time since it was asked for, ms. */
+  readonly since: number;
+  /** The origin as of now, without frames that are over. */
+  readonly origin: Origin;
+  /** Whether it stands in the engine's queue, or holds. */
+  readonly queued: boolean;
+}
+
+/**
+ * The callers of one key inside this process, under the same rule as the engine's queue. The requests that the rule would admit stand in the
+ * engine's queue. The others wait here, and cost the engine nothing. A hold may pass from hand to hand for a while before it goes back.
+ */
+export class KeyQueue {
+  readonly #context: QueueContext;
+  readonly #holds: KeyHolds;
+
+  /** @param onLeave called whenever a request has left */
+  constructor(context: QueueContext, watchdog: Watchdog, onLeave: () => void) {
+    this.#context = context;
+    this.#holds = new KeyHolds(context.engine, watchdog, () => this.#standApart(), onLeave);
+  }
+
+  /**
+   * @param began when its caller began to wait
+   * @param around the functions that the caller runs in
+   * @returns undefined when `wait` is 0 and the key cannot be had now
+   * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`
+   */
+  join(events: RequestEvents, terms: Terms, began: number, around?: HoldsAround): Promise<Hold | undefined> {
+    const { line, interim, lookout } = this.#holds;
+    const request = new AcquireRequest(events, terms, began, around);
+    request.noteCaller();
+    request.startLimits((error) => this.#giveUp(request, error));
+    if (terms.wait === 0 && !line.admits(request.seats) && !interim.isOpen) request.grant(undefined);
+    if (request.isSettled) return request.outcome;
+    if (this.#joinApart(request) || line.join(request)) this.#holds.enter(request);
+    else {
+      lookout.follow();
+      interim.end();
+      if (terms.wait > 0) request.beginWait();
+      else void interim.ended.then(() => this.#endTry(request));
+    }
+    return request.outcome;
+  }
+
+  /** Rejects all waits; the last one first, so that no request inherits a place. */
+  close(error: unknown): void {
+    const { line, apart, interim } = this.#holds;
+    interim.close();
+    for (const request of [...apart, ...line.members.reverse()]) this.#giveUp(request, error);
+  }
+
+  /** Refuses a request that came while releases were on their way, does not wait, and was not let in by them. */
+  #endTry(request: AcquireRequest): void {
+    if (request.isSettled || this.#holds.line.isInside(request)) return;
+    request.grant(undefined);
+    this.#holds.leave(request);
+  }
+
+  #joinApart(request: AcquireRequest): boolean {
+    const { line, apart, interim } = this.#holds;
+    if (request.detects === undefined || line.admits(request.seats)) return false;
+    if (request.circumstances()?.detects === undefined) return false;
+    interim.end(); // a hold that lingers goes back to the engine, where this request asks
+    apart.add(request);
+    return true;
+  }
+
+  /** Lets the first caller that waits here stand in the engine's queue, too, unless another one already does. */
+  #standApart(): void {
+    const { line, apart } = this.#holds;
+    const { head } = line;
+    if (!head || [...apart].some(({ isSettled }) => !isSettled)) return;
+    this.#holds.enter(head);
+    this.#holds.leave(head); // before those come in that it alone kept out, its own claim is on its way
+    apart.add(head);
+  }
+
+  /** A caller that gives up leaves its place to the next equal one, so that short waits do not send the process to the back. */
+  #giveUp(request: AcquireRequest, error: unknown): void {
+    if (request.isSettled) return;
+    request.refuse(error);
+    const { line } = this.#holds;
+    const { queued } = request;
+    const heir = line.isInside(request) ? line.head : undefined;
+    if (queued && heir && interchangeable(heir, request) && mayInherit(queued.claim, heir)) {
+      line.replace(request, heir);
+      request.queued = undefined;
+      void this.#holds.serve(heir, queued);
+    } else {
+      queued?.leave();
+      this.#holds.leave(request);
+    }
+  }
+
+  get idle(): boolean {
+    return this.#holds.line.idle && this.#holds.apart.size === 0;
+  }
+
+  /** Whether a caller waits here, and not in the engine's queue. */
+  get isWaitedFor(): boolean {
+    return this.#holds.line.head !== undefined;
+  }
+
+  /** The holders and waiters of this process. */
+  get entries(): LocalEntry[] {
+    const { line, apart } = this.#holds;
+    return [...line.members, ...apart].flatMap((request) =>
+      localEntry(this.#context, request, apart.has(request) || line.isInside(request)),
+    );
+  }
+}
+
+/** @returns nothing before the first claim of this process */
+function localEntry({ name, engine }: QueueContext, request: AcquireRequest, queued: boolean): LocalEntry[] {
+  const process = name.word;
+  if (process === undefined) return [];
+  const { key, began, terms } = request;
+  const { units, capacity } = request.seats;
+  const { inside = [], cut = false } = request.circumstances() ?? {};
+  const detects = request.queued?.claim.detects; // a caller that looks for deadlocks has a claim in the engine's queue
+  const origin = { process, claim: request.reserveNumber(), inside, cut, ...(detects !== undefined && { detects }) };
+  return [{ key, label: terms.label, units, capacity, since: engine.clock.now() - began, origin, queued }];
+}

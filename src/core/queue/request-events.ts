@@ -1,0 +1,134 @@
+import { ALL_UNITS, isExclusive, type Units } from '../contract/admission.ts';
+import { isLockError, type LockError } from '../contract/errors.ts';
+import {
+  channels,
+  EVENT_VERSION,
+  emit,
+  eventContext,
+  type LockEvent,
+  type LockType,
+  nextNumber,
+} from '../contract/events.ts';
+import type { ValueState } from '../contract/left.ts';
+import type { Circumstances, ProcessName } from '../contract/origin.ts';
+import type { Terms } from '../contract/terms.ts';
+import type { Engine } from '../engine/engine.ts';
+
+/** The parts that the queues of one `Locks` share. */
+export interface QueueContext {
+  /** The number of the `Locks`; events have it as `locks`. */
+  readonly number: number;
+  readonly engine: Engine;
+  /** The name of this process in the labels of its claims. */
+  readonly name: ProcessName;
+  /** Gives the span that a request belongs to, 55 characters. It is asked once a request, in the context of its caller. */
+  readonly traceparent: ((request: { event(): LockEvent }) => string | undefined) | undefined;
+  /** Looks whether waits can ever end, for those that ask for it. */
+  readonly deadlocks: DeadlockWatch | undefined;
+}
+
+/** A wait, as the search for deadlocks sees it. */
+export interface WatchedWait {
+  /** The number of its claim in this process, once it has one. */
+  readonly number: number | undefined;
+  readonly state: 'new' | 'waiting' | 'settled';
+  /** Settles when the wait is over. */
+  readonly outcome: Promise<unknown>;
+  circumstances(): Circumstances | undefined;
+  /** Tells listeners about the wait. */
+  readonly events: { tell(name: 'detectionFailed', token: undefined, more: Partial<LockEvent>): void };
+}
+
+/** Looks whether waits can ever end. */
+export interface DeadlockWatch {
+  /** @param giveUp ends the wait with this error */
+  watch(key: string, wait: WatchedWait, giveUp: (error: LockError) => void): void;
+  close(): void;
+}
+
+/** Tells listeners about one request, from its beginning to the end of the hold that it gets. */
+export class RequestEvents {
+  readonly key: string;
+  readonly seats: Units;
+  #number: number | undefined;
+  /** The async context of the caller. */
+  readonly #caller = eventContext();
+  readonly context: QueueContext;
+  readonly #terms: Terms;
+  readonly #began: number;
+  #waited = false;
+
+  /** @param began when the caller asked for the units */
+  constructor(context: QueueContext, key: string, seats: Units, terms: Terms, began: number) {
+    this.context = context;
+    this.key = key;
+    this.seats = seats;
+    this.#terms = terms;
+    this.#began = began;
+  }
+
+  /** A request gets its number when somebody asks for it, as a listener does. */
+  get number(): number {
+    this.#number ??= nextNumber('requests');
+    return this.#number;
+  }
+
+  /** @param token the token of an exclusive hold */
+  tell(name: Exclude<keyof typeof channels, 'forced'>, token?: bigint, more?: Partial<LockEvent>): void {
+    if (channels[name].hasSubscribers) emit(name, this.#caller, () => this.event(token, more));
+  }
+
+  /** Tells listeners, once, that the request waits: here or in the engine's line. */
+  tellWait(): void {
+    if (this.#waited) return;
+    this.#waited = true;
+    this.tell('waiting');
+  }
+
+  /** Tells listeners how the request ended. */
+  tellEnd(
+    how: 'acquired' | 'handedOver' | 'reentered' | 'answered' | 'refused',
+    token?: bigint,
+    state?: ValueState,
+  ): void {
+    if (!channels[how].hasSubscribers) return;
+    const duration = this.context.engine.clock.now() - this.#began;
+    this.tell(how, token, state ? { duration, state } : { duration });
+  }
+
+  /** Tells listeners that the request ended with this error. */
+  tellFailure(error: unknown): void {
+    const how = isLockError(error, 'LOCK_TIMEOUT')
+      ? 'timedOut'
+      : isLockError(error, 'LOCK_ABORTED')
+        ? 'aborted'
+        : 'failed';
+    this.tell(how, undefined, { duration: this.context.engine.clock.now() - this.#began, error });
+  }
+
+  event(token?: bigint, more?: Partial<LockEvent>): LockEvent {
+    const { units, capacity } = this.seats;
+    const { label, all } = this.#terms;
+    const event: { -readonly [F in keyof LockEvent]: LockEvent[F] } = {
+      version: EVENT_VERSION,
+      locks: this.context.number,
+      request: this.number,
+      backend: this.context.engine.backend.name,
+      key: this.key,
+      type: typeOf(this.seats),
+      label,
+      units,
+      capacity,
+    };
+    // A spread would copy the event, and one is made at every grant and release.
+    if (all !== undefined) event.all = all;
+    if (token !== undefined) event.token = token;
+    return more ? Object.assign(event, more) : event;
+  }
+}
+
+function typeOf(seats: Units): LockType {
+  if (seats.capacity !== ALL_UNITS) return 'semaphore';
+  if (!isExclusive(seats)) return 'reader';
+  return seats.readWrite ? 'writer' : 'mutex';
+}
