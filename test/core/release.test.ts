@@ -41,7 +41,8 @@ test.each<[string, Case, string]>([
   ['its time at the least is not over', { options: { minHold: 500 } }, 'keep'],
   ['its time at the least is not over, and a caller waits', { options: { minHold: 500 }, next: {} }, 'keep'],
   ['its time at the least is over', { options: { minHold: 500 }, heldFor: 500 }, 'wait a turn'],
-])('%s: what becomes of a released hold', async (_, { options = {}, next, isLast = false, heldFor = 0 }, act) => {
+])('%s: what becomes of a released hold', async (_, { options: given, next, isLast = false, heldFor = 0 }, act) => {
+  const options = { awaitRelease: false, ...given };
   const clock = manualClock();
   const backend = memory({ clock });
   const lease = await createLocks(backend, { clock }).mutex('key').acquire(options);

@@ -70,7 +70,7 @@ export const QUORUM_MUTANTS: readonly Mutant[] = [
 export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'counts the deadline from the reply',
-    file: 'core/queue/outage.ts',
+    file: 'core/queue/claim-step.ts',
     sound: 'this.outage = undefined;\n    this.sent = sent;',
     broken: 'this.outage = undefined;\n    this.sent = now;',
     foundBy: 'exclusion',
@@ -178,7 +178,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'forgets a claim that rode on a release whose reply is lost',
-    file: 'core/queue/outage.ts',
+    file: 'core/queue/claim-step.ts',
     sound: 'this.sent = sent; // it was sent, whether or not an answer ever comes',
     broken: '',
     foundBy: 'endings',
@@ -186,14 +186,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'lets a child in that was aborted before it began',
     file: 'core/queue/frame.ts',
-    sound: "if (!request.isSettled && this.#children.join(request))",
+    sound: 'if (!request.isSettled && this.#children.join(request))',
     broken: 'if (this.#children.join(request))',
     foundBy: 'endings',
   },
   {
     bug: 'lets two children in together',
     file: 'core/queue/frame.ts',
-    sound: "if (!request.isSettled && this.#children.join(request)) this.#admit(request);",
+    sound: 'if (!request.isSettled && this.#children.join(request)) this.#admit(request);',
     broken: 'this.#children.join(request);\n    this.#admit(request);',
     foundBy: 'children',
   },

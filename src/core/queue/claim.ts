@@ -6,8 +6,15 @@ import type { Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 import { Listener } from '../engine/listener.ts';
 import { withdraw } from '../engine/withdrawal.ts';
-import { type LocalGrant, NOTHING_KNOWN, type NumberedClaim, step } from './claim-step.ts';
-import { type Outage, type PiggybackedAttempt, SentRecord } from './outage.ts';
+import {
+  type LocalGrant,
+  NOTHING_KNOWN,
+  type NumberedClaim,
+  type PiggybackedAttempt,
+  SentRecord,
+  step,
+} from './claim-step.ts';
+import type { Outage } from './outage.ts';
 import { pauseAfter } from './pause.ts';
 
 /** The caller that waits for a claim. */
