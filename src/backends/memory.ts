@@ -18,7 +18,7 @@ import { type Clock, systemClock } from '../core/contract/clock.ts';
 import { LONGEST } from '../core/contract/duration.ts';
 import { checkNames, namesOf } from '../core/contract/options.ts';
 import { keptHints } from './shared/kept-hints.ts';
-import { KeyQueue } from './shared/queue.ts';
+import { EngineQueue } from './shared/queue.ts';
 import { LONGEST_WORDS } from './shared/record.ts';
 import { EngineTime, TokenCounter } from './shared/stored-queue.ts';
 import { WaitingClaims } from './shared/waiting-claims.ts';
@@ -60,13 +60,13 @@ class Memory implements Backend {
   readonly traits = TRAITS;
   readonly hints: Hints;
   readonly #clock: Clock;
-  readonly #queues = new Map<string, KeyQueue>();
+  readonly #queues = new Map<string, EngineQueue>();
   #sweeping: Iterator<string> = this.#queues.keys();
   readonly #waiting = new WaitingClaims();
   /** One counter for all keys. So it grows for each key, and unused keys leave nothing behind. */
   readonly #tokens = new TokenCounter(0n);
   /** A queue of nobody, for the next key: one that has become empty is as good as new. */
-  #spare = new KeyQueue(this.#tokens);
+  #spare = new EngineQueue(this.#tokens);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -109,7 +109,7 @@ class Memory implements Backend {
 
   async close(): Promise<void> {}
 
-  #step<T>(key: string, act: (queue: KeyQueue) => T): T {
+  #step<T>(key: string, act: (queue: EngineQueue) => T): T {
     const known = this.#queues.get(key);
     const queue = known ?? this.#spare;
     const answer = act(queue.at(new EngineTime(this.#clock.now())));
@@ -117,7 +117,7 @@ class Memory implements Backend {
       this.#queues.delete(key);
       this.#spare = queue;
     } else if (!known) {
-      this.#spare = new KeyQueue(this.#tokens);
+      this.#spare = new EngineQueue(this.#tokens);
       this.#sweep();
       this.#queues.set(key, queue);
     }

@@ -144,12 +144,8 @@ export class Flight {
     if (!caller) return lease.release();
     if (attempts > caller.plan.attempts) {
       if (this.#old?.left) return lease.release(); // it is worth more than an error, and the next attempt finds it
-      return leaveWords(
-        lease,
-        usedUp(caller.plan),
-        this.#callers,
-        (silent) => silent && this.#trouble.begin(this.#key),
-      );
+      const onEnd = (isUnanswered: boolean): unknown => isUnanswered && this.#trouble.begin(this.#key);
+      return leaveWords(lease, usedUp(caller.plan), this.#callers, onEnd);
     }
     this.#callers.remove(caller);
     caller.begins();
@@ -159,12 +155,8 @@ export class Flight {
       if (isUnanswered) this.#trouble.begin(this.#key);
       this.#callers.tellIfEmpty();
     };
-    this.#runner = new Runner(this.#runtime, lease, caller, {
-      attempts,
-      old: this.#old,
-      waiting: this.#callers,
-      onEnd,
-    });
+    const facts = { attempts, old: this.#old, waiting: this.#callers, onEnd };
+    this.#runner = new Runner(this.#runtime, lease, caller, facts);
     this.#hear(caller.plan.match);
     return this.#runner.fly();
   }

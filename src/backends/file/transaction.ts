@@ -9,7 +9,7 @@ import type {
   Renewal,
   ValueRecord,
 } from '../../core/contract/backend.ts';
-import { KeyQueue } from '../shared/queue.ts';
+import { EngineQueue } from '../shared/queue.ts';
 import { type KeyRecord, overAt, readRecord, writeRecord } from '../shared/record.ts';
 import { EngineTime, type StoredClaim, type Tokens } from '../shared/stored-queue.ts';
 import { FileClaims } from './claims.ts';
@@ -123,11 +123,11 @@ export class FileTransaction {
   }
 
   /** @param remembers with what memos know of the key */
-  #step<T>(key: string, remembers: boolean, act: (queue: KeyQueue) => T): T {
+  #step<T>(key: string, remembers: boolean, act: (queue: EngineQueue) => T): T {
     const name = this.#nameOf(key);
     const value = remembers ? this.#sql.value.get(name, this.#now) : undefined;
     const record = value && readRecord(Buffer.from(value.record as Uint8Array).toString());
-    const queue = new KeyQueue(this.#context.tokens, { record }, new FileClaims(this.#sql, name)).at(this.#time);
+    const queue = new EngineQueue(this.#context.tokens, { record }, new FileClaims(this.#sql, name)).at(this.#time);
     const answer = act(queue);
     if (queue.record !== record) this.#storeRecord(name, queue.record);
     for (const claim of queue.admitted) this.admitted.push(claim);

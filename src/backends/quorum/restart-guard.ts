@@ -75,11 +75,8 @@ export class RestartGuard {
    */
   confirmRun(ttl: number, now: number): void | Promise<void> {
     const answer = this.identity.ask();
-    if (
-      this.identity.isSame(answer) &&
-      ((this.#view && this.#memory.remembers(ttl, now)) || !needsHints(this.#context))
-    )
-      return;
+    const isKept = (this.#view && this.#memory.remembers(ttl, now)) || !needsHints(this.#context);
+    if (this.identity.isSame(answer) && isKept) return;
     return this.#learnRun(answer, ttl);
   }
 

@@ -1,4 +1,4 @@
-import { KeyQueue } from '../shared/queue.ts';
+import { EngineQueue } from '../shared/queue.ts';
 import { type StoredClaim, TokenCounter } from '../shared/stored-queue.ts';
 import type { QueueDocument } from './document.ts';
 import type { Sight } from './sightings.ts';
@@ -7,7 +7,7 @@ import type { Sight } from './sightings.ts';
 const MAX_MARKS = 4;
 
 /** The queue of a key while steps change it. It may be thrown away: nothing happens before it is written. */
-export class OpenQueue extends KeyQueue implements QueueDocument {
+export class OpenQueue extends EngineQueue implements QueueDocument {
   out: readonly string[];
   readonly #counter: TokenCounter;
 

@@ -20,7 +20,7 @@ import { answerIn, countedIn, type KeyRecord, leavingIn, overAt, rememberedIn } 
 import type { QueueTime, StoredClaim, StoredQueue, Tokens } from './stored-queue.ts';
 
 /** The steps of the contract on one queue. Each begins with `at`. */
-export class KeyQueue implements StoredQueue {
+export class EngineQueue implements StoredQueue {
   /** The claim that the last attempt brought into the queue. */
   joined: StoredClaim | undefined;
   readonly #claims: Claims;

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { FileClaims } from '../../../src/backends/file/claims.ts';
 import { schema } from '../../../src/backends/file/sql.generated.ts';
 import { prepare, type Row } from '../../../src/backends/file/statements.ts';
-import { KeyQueue } from '../../../src/backends/shared/queue.ts';
+import { EngineQueue } from '../../../src/backends/shared/queue.ts';
 import { EngineTime, TokenCounter } from '../../../src/backends/shared/stored-queue.ts';
 import { ALL_UNITS, type Units } from '../../../src/core/contract/admission.ts';
 import type { Attempt } from '../../../src/core/contract/backend.ts';
@@ -50,16 +50,16 @@ test('rows come to what the pure queue does, and the tally on the head is what c
       db.exec(schema);
       const sql = prepare(db);
       const [tokens, pureTokens] = [new TokenCounter(0n), new TokenCounter(0n)];
-      const pure = new KeyQueue(pureTokens);
+      const pure = new EngineQueue(pureTokens);
       let [now, last] = [1, 0];
       for (const action of steps) {
         if (action.do === 'pass') now += action.ms;
         const time = new EngineTime(now);
-        const rows = new KeyQueue(tokens, {}, new FileClaims(sql, NAME)).at(time);
+        const rows = new EngineQueue(tokens, {}, new FileClaims(sql, NAME)).at(time);
         pure.at(time);
         const all = [...pure.claims];
         const mine = 'which' in action ? all[action.which % Math.max(1, all.length)] : undefined;
-        const both = <T>(act: (queue: KeyQueue) => T): T => {
+        const both = <T>(act: (queue: EngineQueue) => T): T => {
           const expected = act(pure);
           expect(act(rows)).toEqual(expected);
           return expected;

@@ -1,7 +1,7 @@
 /** The queue that most engines apply: what holds after any steps, whichever engine takes them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { KeyQueue } from '../../../src/backends/shared/queue.ts';
+import { EngineQueue } from '../../../src/backends/shared/queue.ts';
 import { claimsOf, EngineTime, jsonOf, TokenCounter } from '../../../src/backends/shared/stored-queue.ts';
 import { ALL_UNITS, admitted, type Units } from '../../../src/core/contract/admission.ts';
 import { claim } from '../../core/claim.ts';
@@ -30,16 +30,16 @@ const step = fc.oneof(
 );
 
 test.each([
-  ['kept in memory', (queue: KeyQueue): KeyQueue => queue],
+  ['kept in memory', (queue: EngineQueue): EngineQueue => queue],
   [
     'stored after each step',
-    (queue: KeyQueue, tokens: TokenCounter) => new KeyQueue(tokens, { claims: claimsOf(jsonOf(queue.claims)) }),
+    (queue: EngineQueue, tokens: TokenCounter) => new EngineQueue(tokens, { claims: claimsOf(jsonOf(queue.claims)) }),
   ],
 ])('a queue, %s, admits by the rule, tells each claim once, and keeps no expired one', (_title, stored) => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const tokens = new TokenCounter(0n);
-      let queue = new KeyQueue(tokens);
+      let queue = new EngineQueue(tokens);
       let [now, last] = [1, 0];
       const told = new Set<string>();
       for (const action of steps) {
