@@ -14,7 +14,7 @@ export interface Command {
   run(args: readonly string[]): Promise<number>;
 }
 
-export interface Input<O extends ParseArgsOptionsConfig> {
+interface Input<O extends ParseArgsOptionsConfig> {
   readonly values: ReturnType<typeof parseArgs<{ options: O }>>['values'];
   readonly positionals: readonly string[];
   /** What follows the `--`. */

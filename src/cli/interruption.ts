@@ -1,8 +1,10 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError } from '../core/contract/errors.ts';
 import { notIgnored } from './child/inherited.ts';
-import { ExitError } from './exit.ts';
+import { ExitError, messageOf } from './exit.ts';
+import { complain } from './terminal/screen.ts';
 
 const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -66,5 +68,33 @@ export class Interruption implements Disposable {
 
   [Symbol.dispose](): void {
     for (const name of NAMES) process.off(name, this.#hear);
+  }
+}
+
+/** Reports an engine that cannot be asked and is asked again. It reports the same trouble once. */
+export class Trouble implements Disposable {
+  readonly #channel: string | undefined;
+  #told: string | undefined;
+  readonly #hear = (event: unknown): void => this.tell((event as { readonly error?: unknown }).error);
+
+  /** @param channel of the events that tell of it, if any do */
+  constructor(channel?: `holdfast:${string}`) {
+    this.#channel = channel;
+    if (channel) subscribe(channel, this.#hear);
+  }
+
+  readonly tell = (error: unknown): void => {
+    const line = messageOf(error);
+    if (line !== this.#told) complain(`${line}. Trying again`);
+    this.#told = line;
+  };
+
+  /** The trouble is over: the next one is reported again. */
+  over(): void {
+    this.#told = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#channel) unsubscribe(this.#channel, this.#hear);
   }
 }

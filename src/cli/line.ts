@@ -1,6 +1,6 @@
 /** `holdfast <command> …`: the command line. */
 import { readFileSync } from 'node:fs';
-import { nearest } from '../connect/did-you-mean.ts';
+import { nearest } from '../connect/open.ts';
 import { keepIgnoring } from './child/inherited.ts';
 import { type Command, split } from './command.ts';
 import { COMMANDS } from './commands/index.ts';

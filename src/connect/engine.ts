@@ -1,8 +1,8 @@
 import type { Backend } from '../core/contract/backend.ts';
 import { systemClock } from '../core/contract/clock.ts';
+import { LockError } from '../core/contract/errors.ts';
 import { withLimit } from '../core/contract/promises.ts';
-import type { Address } from './url.ts';
-import { unreachable } from './url.ts';
+import { type Address, unreachable } from './url.ts';
 
 /** How `connect` opens one kind of address. */
 export interface EngineUrl {
@@ -66,3 +66,102 @@ export const CONNECT_WITHIN = 5_000;
 /** The result of `promise`, or an error after `within` ms: a stopped server accepts connections and never answers. */
 export const withConnectLimit = <T>(promise: Promise<T>, within: number = CONNECT_WITHIN): Promise<T> =>
   withLimit(promise, within, () => new Error(`no answer within ${within} ms`), systemClock);
+
+/** Several engines as one: a quorum. It is reached when a majority of them is. */
+export async function several(opening: readonly Promise<OpenEngine>[]): Promise<OpenEngine> {
+  const results = await Promise.allSettled(opening);
+  const nodes = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  try {
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+    const { quorum } = await import('../backends/quorum/index.ts');
+    const reached = majorityReached(nodes);
+    reached.catch(() => {}); // the caller waits for it
+    return { backend: quorum(nodes.map(({ backend }) => backend)), reached };
+  } catch (error) {
+    await Promise.allSettled(nodes.map(({ backend }) => withConnectLimit(backend.close())));
+    throw error;
+  }
+}
+
+/** Settles as soon as a majority is reached, or cannot be. */
+function majorityReached(nodes: readonly OpenEngine[]): Promise<void> {
+  const needed = Math.floor(nodes.length / 2) + 1;
+  return new Promise((resolve, reject) => {
+    let reached = 0;
+    const failures: Error[] = [];
+    for (const node of nodes) {
+      node.reached.then(
+        () => ++reached === needed && resolve(),
+        (error: Error) => {
+          failures.push(error);
+          if (nodes.length - failures.length === needed - 1) reject(tooFew(nodes.length, needed, failures));
+        },
+      );
+    }
+  });
+}
+
+const tooFew = (count: number, needed: number, failures: readonly Error[]): LockError =>
+  new LockError(
+    'LOCK_UNAVAILABLE',
+    `${needed} of ${count} servers are needed, and these could not be reached: ${failures.map(({ message }) => message).join('; ')}`,
+    { cause: new AggregateError(failures) },
+  );
+
+interface Drivers {
+  readonly ioredis: typeof import('ioredis');
+  readonly pg: typeof import('pg');
+  readonly mysql2: typeof import('mysql2/promise');
+  readonly mongodb: typeof import('mongodb');
+  readonly '@aws-sdk/client-s3': typeof import('@aws-sdk/client-s3');
+  readonly '@aws-sdk/client-dynamodb': typeof import('@aws-sdk/client-dynamodb');
+  readonly '@aws-sdk/lib-dynamodb': typeof import('@aws-sdk/lib-dynamodb');
+  readonly '@nats-io/transport-node': typeof import('@nats-io/transport-node');
+  readonly '@nats-io/kv': typeof import('@nats-io/kv');
+}
+
+/**
+ * Loads a driver when it is needed: the package itself depends on none. Each import is inside the `try`, so bundlers know that it may be
+ * missing. Otherwise they would refuse to bundle an application without all of them.
+ * @throws LockError `LOCK_UNSUPPORTED`, which says what to install
+ */
+export async function driver<N extends keyof Drivers>(name: N): Promise<Drivers[N]> {
+  const loaded = await load(name);
+  // Node does not see the names of an older pg, nor an older webpack those of ioredis: what is exported there is no plain object. A
+  // compiler to CommonJS (Jest) gives just that, without `default`.
+  const isWhole = Object.keys(loaded).every((key) => key === 'default' || key === 'module.exports');
+  return (isWhole ? (loaded as { default: object }).default : loaded) as Drivers[N];
+}
+
+async function load(name: keyof Drivers): Promise<object> {
+  try {
+    switch (name) {
+      case 'ioredis':
+        return await import('ioredis');
+      case 'pg':
+        return await import('pg');
+      case 'mysql2':
+        return await import('mysql2/promise');
+      case 'mongodb':
+        return await import('mongodb');
+      case '@aws-sdk/client-s3':
+        return await import('@aws-sdk/client-s3');
+      case '@aws-sdk/client-dynamodb':
+        return await import('@aws-sdk/client-dynamodb');
+      case '@aws-sdk/lib-dynamodb':
+        return await import('@aws-sdk/lib-dynamodb');
+      case '@nats-io/transport-node':
+        return await import('@nats-io/transport-node');
+      case '@nats-io/kv':
+        return await import('@nats-io/kv');
+    }
+  } catch (cause) {
+    // Without ERR_ the code comes from a bundler.
+    if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(String((cause as { code?: unknown }).code))) throw cause;
+    throw new LockError(
+      'LOCK_UNSUPPORTED',
+      `this URL needs the package ${name}, which is not installed: npm install ${name}`,
+      { cause },
+    );
+  }
+}

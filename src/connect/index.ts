@@ -1,10 +1,60 @@
+import type { Backend } from '../core/contract/backend.ts';
+import { type Duration, milliseconds } from '../core/contract/duration.ts';
+import { invalid, LockError, shown } from '../core/contract/errors.ts';
+import type { StandIn } from '../core/queue/stand-in.ts';
 import { createLocks, type Locks, type LocksDefaults, runtimeOf } from '../locks.ts';
-import { closeQuietly, openBackend } from './open.ts';
-import { type ConnectOptions, patiently } from './patience.ts';
-import { type RenewalOptions, resolveRenewal, standInFor } from './renewal/options.ts';
+import { owning } from './engine.ts';
+import { type ConnectOptions, closeQuietly, openBackend, patiently } from './open.ts';
 
-export type { ConnectOptions } from './patience.ts';
-export type { RenewalOptions } from './renewal/options.ts';
+/** Who renews holds while the event loop is blocked. */
+export interface RenewalOptions {
+  /**
+   * `worker`: a thread with a connection of its own renews the holds that this thread is late to renew, so that a blocked event loop
+   * loses none. Default: nobody does. Not on memory, ZooKeeper, etcd and a quorum, nor with a `clock`.
+   */
+  readonly renewal?: 'worker' | undefined;
+  /** With `renewal: 'worker'`: for how long it does, since this thread ran last. Default 2 m; 1 s to a day. */
+  readonly stall?: Duration | undefined;
+}
+
+const DEFAULT_STALL = '2m';
+const BOUNDS = { min: 1_000, max: 86_400_000 };
+
+/**
+ * @returns the stall in ms, if there is to be a worker, and the options that are not about that
+ * @throws LockError `LOCK_INVALID`
+ */
+function resolveRenewal(defaults: RenewalOptions & LocksDefaults): {
+  readonly stall: number | undefined;
+  readonly rest: LocksDefaults;
+} {
+  const { renewal, stall, ...rest } = defaults ?? {};
+  if (defaults === null) return { stall: undefined, rest: defaults }; // createLocks refuses it
+  if (renewal === undefined) {
+    if (stall === undefined) return { stall, rest };
+    throw invalid(`stall is ${shown(stall)}; it is for renewal: 'worker'`);
+  }
+  if (renewal !== 'worker') throw invalid(`renewal is ${shown(renewal)}; it must be 'worker', or be left out`);
+  if (rest.clock) throw invalid(`renewal: 'worker' goes by the clock of the machine: leave clock out`);
+  return { stall: milliseconds(stall ?? DEFAULT_STALL, 'stall', BOUNDS), rest };
+}
+
+/**
+ * A worker that ends with the backend.
+ * @throws LockError `LOCK_UNSUPPORTED`; as `connect` does
+ */
+async function standInFor(backend: Backend, url: string | readonly string[], stall: number): Promise<StandIn> {
+  if (backend.traits.renewedFrom !== 'anywhere') {
+    const message = `${backend.name} takes no renewal: 'worker': only the connection that took a hold there can renew it. Leave renewal out, and keep the event loop free`;
+    throw new LockError('LOCK_UNSUPPORTED', message, { backend: backend.name });
+  }
+  const { WorkerStandIn } = await import('./renewal/worker-stand-in.ts'); // few programs have one
+  const standIn = await WorkerStandIn.begin(url, stall);
+  owning(backend, () => standIn.end());
+  return standIn;
+}
+
+export type { ConnectOptions } from './open.ts';
 
 /** What all locks of the connection share, and where their holds are renewed. */
 export interface ConnectDefaults extends LocksDefaults, RenewalOptions {}

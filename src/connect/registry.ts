@@ -1,16 +1,11 @@
 import type { EngineUrl } from './engine.ts';
-import { dynamodbUrl } from './engines/dynamodb.ts';
-import { etcdUrl } from './engines/etcd.ts';
-import { fileUrl } from './engines/file.ts';
-import { memoryUrl } from './engines/memory.ts';
+import { dynamodbUrl, s3Url } from './engines/aws.ts';
+import { etcdUrl, zookeeperUrl } from './engines/consensus.ts';
+import { fileUrl, memoryUrl } from './engines/local.ts';
 import { mongodbUrl } from './engines/mongodb.ts';
-import { mysqlUrl } from './engines/mysql.ts';
 import { natsUrl } from './engines/nats.ts';
-import { postgresUrl } from './engines/postgres.ts';
-import { redisUrl } from './engines/redis.ts';
-import { redlockUrl } from './engines/redlock.ts';
-import { s3Url } from './engines/s3.ts';
-import { zookeeperUrl } from './engines/zookeeper.ts';
+import { redisUrl, redlockUrl } from './engines/redis.ts';
+import { mysqlUrl, postgresUrl } from './engines/sql.ts';
 
 /** The engines that an address can name. CONTRIBUTING.md lists what else a new one needs, and a test asks for each item of that list. */
 const REGISTRY = {

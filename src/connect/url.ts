@@ -113,7 +113,7 @@ export function single({ hosts, scheme }: Address, port: number): { host: string
  * A driver's error with its names, codes and messages, and nothing else. Some drivers add the command (`AUTH user password`) or the
  * whole URL, and loggers would print that.
  */
-export function withoutSecrets(error: unknown, secrets: readonly string[]): Error {
+function withoutSecrets(error: unknown, secrets: readonly string[]): Error {
   const safe = (text: string): string =>
     secrets.reduce((told, secret) => (secret === '' ? told : told.replaceAll(secret, '***')), text);
   if (!(error instanceof Error)) return new Error(safe(String(error)));

@@ -1,3 +1,136 @@
-export { type CronerJob, cronerTask } from './croner.ts';
-export { type NodeCronContext, type NodeCronCoordinator, nodeCronCoordinator, nodeCronTask } from './node-cron.ts';
+import { systemClock } from '../core/contract/clock.ts';
+import { invalid, shown } from '../core/contract/errors.ts';
+import { checkNames } from '../core/contract/options.ts';
+import type { Locks } from '../locks.ts';
+import { ONCE_OPTIONS, type OnceOptions } from '../once/options.ts';
+import type { TickRun } from '../once/run.ts';
+import { checkTask, runTick, type TaskOptions } from './task.ts';
+
 export type { TaskOptions } from './task.ts';
+
+/** What holdfast uses of a job of `croner`, from version 10 on. */
+export interface CronerJob {
+  readonly options: { readonly interval?: number };
+  getOnce(): Date | null;
+  previousRuns(count: number, reference?: Date): Date[];
+}
+
+/**
+ * A function for `new Cron(pattern, task)`: of all instances one runs it, gets the tick, and learns of a loss. The tick is the
+ * last time of the pattern, so instances that are called a little late agree on it.
+ * @example
+ * import { Cron } from 'croner';
+ * const options = { timezone: 'Europe/Berlin', catch: (error: unknown) => console.warn(error) }; // or a job that fails ends the process
+ * new Cron('0 3 * * *', options, cronerTask(locks, 'nightly-report', (run) => report(run.tick)));
+ */
+export function cronerTask<J extends CronerJob = CronerJob, C = unknown>(
+  locks: Locks,
+  name: string,
+  fn: (run: TickRun, job: J, context: C) => unknown,
+  options: TaskOptions = {},
+): (job: J, context: C) => Promise<void> {
+  checkTask(options, 'cronerTask()');
+  return (job, context) => {
+    const now = Date.now();
+    const work = (run: TickRun): unknown => fn(run, job, context);
+    return runTick(locks, name, () => tickOf(job, now), work, options);
+  };
+}
+
+function tickOf(job: CronerJob, now: number): Date {
+  if (job.options.interval)
+    throw invalid(
+      'a job of croner with an interval counts from its own start on each instance; give it a pattern instead',
+    );
+  if (typeof job.previousRuns !== 'function')
+    throw invalid('cronerTask() needs previousRuns(), which croner has from version 10');
+  const once = job.getOnce();
+  if (once) return once;
+  // It looks before the reference, and counts whole seconds.
+  const [last] = job.previousRuns(1, new Date(Math.floor(now / 1_000) * 1_000 + 1));
+  if (last) return last;
+  throw invalid('croner called a job whose pattern names no time up to now');
+}
+
+/** The `RunCoordinator` of `node-cron` (from 4.6), which decides which instance runs a tick. */
+export interface NodeCronCoordinator {
+  /** Whether this instance begins the run. `ttlMs`: after so many ms the run counts as over. */
+  shouldRun(key: string, ttlMs: number): Promise<boolean>;
+  /** The run that began here is over. */
+  onComplete(key: string): Promise<void>;
+}
+
+/** What `node-cron` passes to a task: only what we need of it. */
+export interface NodeCronContext {
+  /** When the run was due. */
+  readonly date: Date;
+}
+
+/** A run that `node-cron` begins here. */
+interface CronRun {
+  readonly complete: () => void;
+  /** The tick is given up. */
+  readonly over: Promise<unknown>;
+}
+
+/** The name of the task, and when the run was due. */
+const KEY = /^(.+):(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)$/su;
+
+/**
+ * Decides for the `distributed` tasks of `node-cron` which instance runs them. A run lasts until it is complete, or for the
+ * `distributedLease` of its task (default 30 s). If the engine does not answer, `node-cron` skips the run and says so.
+ * @throws LockError `LOCK_INVALID`
+ * @example
+ * import cron from 'node-cron';
+ * cron.setRunCoordinator(nodeCronCoordinator(locks));
+ * cron.schedule('0 3 * * *', () => report(), { name: 'nightly-report', distributed: true });
+ */
+export function nodeCronCoordinator(locks: Locks, options: OnceOptions = {}): NodeCronCoordinator {
+  if (typeof locks?.once !== 'function') throw invalid(`nodeCronCoordinator() needs Locks, not ${shown(locks)}`);
+  checkNames(options, ONCE_OPTIONS, 'the options of nodeCronCoordinator()');
+  const begun = new Map<string, CronRun>();
+  return {
+    async shouldRun(key, ttlMs) {
+      const [, name, due] = KEY.exec(key) ?? [];
+      if (name === undefined) throw invalid(`${shown(key)} is no key of node-cron; that is name:time, as 4.6 makes it`);
+      const answer = Promise.withResolvers<boolean>();
+      const complete = Promise.withResolvers<void>();
+      const run = async ({ signal }: TickRun): Promise<void> => {
+        begun.set(key, { complete: complete.resolve, over });
+        answer.resolve(true);
+        // A background task whose process died never completes.
+        const cancel = systemClock.after(ttlMs, complete.resolve, true);
+        signal.addEventListener('abort', () => complete.resolve(), { once: true });
+        await complete.promise;
+        cancel();
+      };
+      const over: Promise<unknown> = locks
+        .once(name, due!, run, options)
+        .then(() => answer.resolve(false), answer.reject);
+      void over.then(() => begun.delete(key));
+      return answer.promise;
+    },
+    async onComplete(key) {
+      const run = begun.get(key);
+      run?.complete();
+      await run?.over;
+    },
+  };
+}
+
+/**
+ * A task for `cron.schedule(expression, task)` without a coordinator: of all instances one runs it, gets the tick, and learns
+ * of a loss.
+ * @example
+ * import cron from 'node-cron';
+ * cron.schedule('0 3 * * *', nodeCronTask(locks, 'nightly-report', (run) => report(run.tick), { within: '10m' }));
+ */
+export function nodeCronTask(
+  locks: Locks,
+  name: string,
+  fn: (run: TickRun) => unknown,
+  options: TaskOptions = {},
+): (context: NodeCronContext) => Promise<void> {
+  checkTask(options, 'nodeCronTask()');
+  return ({ date }) => runTick(locks, name, () => date, fn, options);
+}

@@ -1,15 +1,125 @@
-import { invalid } from '../core/contract/errors.ts';
-import { locking } from './call.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
+import { backOff } from '../core/queue/pause.ts';
+import { invalid, isLockError, LockError } from '../core/contract/errors.ts';
+import type { AnyLease, Lease } from '../core/queue/lease.ts';
+import type { Lock, LockOptions, Locks, PermitOptions } from '../index.ts';
+import { locksOf } from './locks.ts';
 import {
   type BusyArgs,
   type Key,
   type KeyOption,
   type LockedOptions,
   type OnBusy,
+  type Plan,
   planOf,
   type WhenBusy,
 } from './options.ts';
 import { isMethod, type Method, placeOf } from './place.ts';
+import { fromName, fromTemplate, type KeyOf } from './template.ts';
+
+type AnyMethod = (...args: never[]) => unknown;
+type AnyLock = Lock<AnyLease, PermitOptions>;
+
+/** Wraps a method: it runs with the lock held, or not at all. */
+function locking<M extends AnyMethod>(method: M, given: Plan, name: string): M {
+  const plan = { ...given, lock: withGroup(given, name) };
+  const keyOf = keyFor(plan.key, method, name);
+  async function run(this: unknown, ...args: unknown[]): Promise<unknown> {
+    const lock = lockOf(plan, locksOf(this, plan.locks, name), keyOf(args));
+    for (let attempts = 0; ; attempts++) {
+      const visit = new MethodRun(() => Reflect.apply(method, this, args));
+      try {
+        return await visit.through(lock, plan);
+      } catch (error) {
+        // The method's own error stays its own, even if it is a LockError.
+        if (visit.began) throw error;
+        const busy = isLockError(error, 'LOCK_TIMEOUT');
+        if (attempts < plan.retries && (busy || isLockError(error, 'LOCK_UNAVAILABLE')))
+          await pauseBefore(attempts, plan);
+        else if (!busy || plan.onBusy === 'throw') throw error;
+        else return plan.onBusy === 'skip' ? undefined : await plan.onBusy(error, ...args);
+      }
+    }
+  }
+  return inPlaceOf(method, run);
+}
+
+/** @internal Gives a function the name and the length of the method that it takes the place of. */
+export function inPlaceOf<M extends AnyMethod>(method: M, run: (...args: unknown[]) => Promise<unknown>): M {
+  Object.defineProperties(run, { name: { value: method.name }, length: { value: method.length } });
+  return run as AnyMethod as M;
+}
+
+/** @internal Makes the keys of the calls of a method. */
+export function keyFor(key: Plan['key'], method: AnyMethod, name: string): KeyOf {
+  if (key === undefined) return fromName(name);
+  if (typeof key === 'string') return fromTemplate(key, method, name);
+  return (args) => key(...args);
+}
+
+/** Calls with different keys do the same work, so they share what adaptive leases learn, by template or name. */
+function withGroup({ key, lock }: Plan, name: string): LockOptions {
+  const group = typeof key === 'string' ? key : name;
+  return lock.adaptive ? { ...lock, adaptive: { group, ...lock.adaptive } } : lock;
+}
+
+function lockOf({ kind, permits, lock }: Plan, locks: Locks, key: string): AnyLock {
+  if (kind === 'semaphore') return locks.semaphore(key, { permits, ...lock });
+  return kind === 'mutex' ? locks.mutex(key, lock) : locks.rwLock(key, lock)[kind];
+}
+
+/** One try to run the method, and whether it began. */
+class MethodRun {
+  began = false;
+  readonly #work: () => unknown;
+
+  constructor(work: () => unknown) {
+    this.#work = work;
+  }
+
+  through(lock: AnyLock, { kind, units, onLoss }: Plan): Promise<unknown> {
+    const options = kind === 'semaphore' ? { units } : undefined;
+    const lost = Promise.withResolvers<never>();
+    const running = lock.run(async (lease) => {
+      this.began = true;
+      const tell = () => lost.reject(lease.signal.reason);
+      if (onLoss === 'reject') lease.signal.addEventListener('abort', tell, { once: true });
+      if (onLoss === 'reject' && lease.signal.aborted) tell(); // the method around this one may have lost the hold that both share
+      try {
+        return await withLease(lease, this.#work);
+      } finally {
+        lease.signal.removeEventListener('abort', tell);
+      }
+    }, options);
+    // The caller learns of a loss at once. The hold ends only when the method has ended.
+    return Promise.race([running, lost.promise]);
+  }
+}
+
+/** An aborted signal ends the pause early, and the next try reports it. */
+async function pauseBefore(attempts: number, { spin, lock: { signal } }: Plan): Promise<void> {
+  await pause(backOff(spin, attempts, Math.random()), undefined, { signal }).catch(() => {});
+}
+
+const leases = new AsyncLocalStorage<AnyLease>();
+
+/** @internal */
+const withLease = <T>(lease: AnyLease, fn: () => T): T => leases.run(lease, fn);
+
+/**
+ * The lease of the running `@Locked` method; of several, the innermost. A method that reads or takes permits has a lease
+ * without a token: `currentLease<SharedLease>()`.
+ * @throws LockError `LOCK_NOT_HELD` outside such a method
+ * @example
+ * const grab = locked({ key: 'order:{0}', locks }, async (id: number) => writeOrder(id, currentLease().token));
+ * await grab(42);
+ */
+export function currentLease<L extends AnyLease = Lease>(): L {
+  const lease = leases.getStore();
+  if (lease) return lease as L;
+  throw new LockError('LOCK_NOT_HELD', 'currentLease() was called outside a method or function that is locked');
+}
 
 /** `unknown` if the functions of the options accept the method's arguments, and the method may return what `onBusy` returns. */
 type Fits<M extends Method, A extends unknown[], B> =

@@ -29,7 +29,7 @@ let shared: Locks | undefined;
 const applications = ofAllCopies('applications', () => new WeakMap<object, readonly Application[]>());
 
 /** @internal The applications of an object that have not ended, or else the one that ended last. */
-export function applicationsOf(self: unknown): readonly Application[] {
+function applicationsOf(self: unknown): readonly Application[] {
   const all = applications.get(self as object) ?? [];
   const open = all.filter((application) => application.open);
   return open.length > 0 ? open : all.slice(-1);

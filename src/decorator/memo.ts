@@ -2,12 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { invalid, LockError, shown } from '../core/contract/errors.ts';
 import type { Locks, MemoOptions, MemoRun } from '../index.ts';
 import { requestOf } from '../memo/fingerprint.ts';
-import { inPlaceOf, keyFor } from './call.ts';
+import { inPlaceOf, keyFor } from './locked.ts';
 import { locksOf } from './locks.ts';
 import { checkKeyOption, type Key } from './options.ts';
-import { isMinified } from './parameters.ts';
 import { isMethod, type Method, placeOf } from './place.ts';
-import { fromName } from './template.ts';
+import { fromName, isMinified } from './template.ts';
 
 /** Options of `@Memo` and `memoized`: those of a memo, its key, and what tells requests apart. */
 export interface MemoizedOptions<A extends unknown[] = never[], T = never> extends Omit<MemoOptions<T>, 'match'> {

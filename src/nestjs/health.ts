@@ -3,7 +3,7 @@ import { type Duration, milliseconds } from '../core/contract/duration.ts';
 import { isLockError } from '../core/contract/errors.ts';
 import { checkNames, type LockOptions, namesOf } from '../core/contract/options.ts';
 import type { Locks } from '../locks.ts';
-import type { CandidateState } from './candidate.ts';
+import type { CandidateState } from './leading.ts';
 
 /** The result of an indicator for `@nestjs/terminus` (from version 11). */
 export type LocksHealth = Record<string, LocksHealthDetail>;

@@ -4,13 +4,23 @@ import { invalid, shown } from '../core/contract/errors.ts';
 import { type Application, checkOneApplication } from '../decorator/locks.ts';
 import type { Term } from '../leading/term.ts';
 import type { Locks } from '../locks.ts';
-import { Candidate } from './candidate.ts';
-import { around } from './hooks.ts';
-import { type Candidacy, candidacyOf } from './leading.ts';
+import { type Candidacy, Candidate, candidacyOf } from './leading.ts';
+import type { LocksModulePlan } from './module.ts';
 import { bindObjects, isAlone, isObject, wrappersOf } from './objects.ts';
-import type { LocksModulePlan } from './options.ts';
-import { scheduleOf } from './scheduled.ts';
-import { Work } from './work.ts';
+import { scheduleOf, Work } from './work.ts';
+
+type Hook = 'onApplicationBootstrap' | 'onModuleDestroy';
+type WithHooks = Partial<Record<Hook, () => unknown>>;
+
+/**
+ * Wraps a lifecycle hook of one object. So it acts in the object's own turn: after the object has started, and before its
+ * dependencies end. That is the only order that Nest keeps between modules.
+ */
+function around(object: object, hook: Hook, act: (own: () => unknown) => Promise<unknown>): void {
+  const own = (object as WithHooks)[hook];
+  const value = () => act(async () => own?.call(object));
+  Reflect.defineProperty(object, hook, { value, configurable: true, writable: true });
+}
 
 type Owner = Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
 
@@ -121,5 +131,44 @@ export class LocksHost implements Application {
       if (!(await this.work.stop(owner))) this.logger.warn(`${title} has not settled in time; going down goes on`);
       await own();
     });
+  }
+}
+
+/**
+ * Begins the work under locks. Nest starts global modules first. So each object knows its locks before its own start, in which
+ * it may take one.
+ */
+export class Startup {
+  readonly #host: LocksHost;
+
+  constructor(host: LocksHost) {
+    this.#host = host;
+  }
+
+  async onModuleInit(): Promise<void> {
+    await this.#host.start();
+  }
+}
+
+/**
+ * Ends the work under locks, and then the locks. Nest destroys a module before the modules that it imports, and global ones
+ * last. So this provider belongs to the module that the application imports. In the global module it would come after
+ * connections are closed.
+ */
+export class Shutdown {
+  readonly #host: LocksHost;
+
+  constructor(host: LocksHost) {
+    this.#host = host;
+  }
+
+  /** Most work has stopped by now: each object's work stops before the object. */
+  async onModuleDestroy(): Promise<void> {
+    await this.#host.work.stop();
+  }
+
+  /** By now the last requests have ended. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.#host.close();
   }
 }

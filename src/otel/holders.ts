@@ -67,7 +67,7 @@ export const traceparentOf = ({ traceId, spanId, traceFlags }: SpanContext): str
   `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 
 /** Undefined for a text that names no span. */
-export function spanContextOf(traceparent: string): SpanContext | undefined {
+function spanContextOf(traceparent: string): SpanContext | undefined {
   const [, traceId, spanId, flags] = FORM.exec(traceparent) ?? [];
   if (!traceId || !spanId || !flags) return undefined;
   const context = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };

@@ -2,7 +2,7 @@ import { shown } from '../core/contract/errors.ts';
 import { nameOfKey } from '../once/tick.ts';
 
 /** The kind of keys without a known kind, and of those beyond the most kinds. */
-export const OTHER = 'other';
+const OTHER = 'other';
 /** The longest name of a kind, in characters. */
 const LONGEST_KIND = 100;
 

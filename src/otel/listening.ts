@@ -1,7 +1,7 @@
 import { isLockError } from '../core/contract/errors.ts';
 import { channels, type LockEvent } from '../core/contract/events.ts';
 
-export type LockChannel = Exclude<keyof typeof channels, 'forced'>;
+type LockChannel = Exclude<keyof typeof channels, 'forced'>;
 
 /** A listener for each channel of lock events. */
 export type Listeners = Partial<Record<LockChannel, (event: LockEvent) => void>>;

@@ -34,7 +34,7 @@ interface RequestSpans {
 }
 
 /** How spans are made. */
-export interface SpanPlan {
+interface SpanPlan {
   readonly kinds: Kinds;
   /** Whether they have the key. */
   readonly keys: boolean;

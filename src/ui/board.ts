@@ -2,11 +2,10 @@ import type { Finding } from '../core/contract/finding.ts';
 import { RecentKeys } from '../core/contract/recent-keys.ts';
 import type { QueueEntry } from '../core/contract/traits.ts';
 import type { MemoSight } from '../memo/state.ts';
-import { changesBetween } from './changes.ts';
 import { type KeyLine, lineFrom, updateLine } from './claim.ts';
 import { Deadlocks } from './deadlocks.ts';
-import { History } from './history.ts';
-import type { Looks } from './looks.ts';
+import { changesBetween, History } from './history.ts';
+import type { Looks } from './wire.ts';
 
 /** How many lines are kept. Beyond that, keys without waiters are only counted. */
 const MOST_LINES = 250_000;

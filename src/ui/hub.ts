@@ -9,7 +9,7 @@ const SHARE = 0.1;
 /** The longest time between two messages: a page takes silence for the end. ms. */
 const HEARTBEAT = 10_000;
 /** How many pages may be open. */
-export const MOST_PAGES = 64;
+const MOST_PAGES = 64;
 
 interface Page {
   readonly query: Query;

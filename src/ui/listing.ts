@@ -1,9 +1,44 @@
 import { isLockError } from '../core/contract/errors.ts';
+import { listOf } from '../core/contract/promises.ts';
 import type { QueueEntry } from '../core/contract/traits.ts';
-import type { Locks } from '../locks.ts';
-import type { Access } from './access.ts';
+import { type Locks, runtimeOf } from '../locks.ts';
+import { type MemoSight, sightOf } from '../memo/state.ts';
 import type { Board } from './board.ts';
 import { busyFor, Cost, type Pace, retryAfter, Stopwatch } from './pace.ts';
+
+/** Opens the engine when somebody first needs it, and tries again until that succeeds. */
+export class Access {
+  readonly #open: () => Promise<Locks>;
+  #locks: Locks | undefined;
+  #opening: Promise<Locks> | undefined;
+  #ended = false;
+
+  constructor(open: () => Promise<Locks>) {
+    this.#open = open;
+  }
+
+  /** Whether the engine has answered once. */
+  get opened(): boolean {
+    return this.#locks !== undefined;
+  }
+
+  /** @throws LockError as `connect` does */
+  async locks(): Promise<Locks> {
+    if (this.#locks) return this.#locks;
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    const locks = await this.#opening;
+    if (this.#ended) await locks.close();
+    this.#locks = locks;
+    return locks;
+  }
+
+  async close(): Promise<void> {
+    this.#ended = true;
+    await this.#locks?.close();
+  }
+}
 
 /** How many keys are taken in before other work of this process can run. */
 const TURN = 1_000;
@@ -107,5 +142,47 @@ export class ListingLoop {
     watch.lap();
     this.#cost.add(busyFor(watch.laps));
     board.finish(at, at - began);
+  }
+}
+
+/** Looks at the open keys, each by its name, more often than at all keys. */
+export class CloseUp {
+  readonly #around: Surroundings;
+  readonly #cost = new Cost();
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+  }
+
+  /** @returns the pause until the next look, ms */
+  async once(goesOn: () => boolean): Promise<number> {
+    const { access, board, focus, now, pace, onChange: changed } = this.#around;
+    const watch = new Stopwatch();
+    // The listing reports failures, since it asks the same engine.
+    if (board.looks.state !== 'seen' || !access.opened) return pace.least;
+    try {
+      const locks = await access.locks();
+      const { engine } = runtimeOf(locks, 'the page');
+      const memos = new Map<string, { sight: MemoSight; at: number }>();
+      for (const key of focus()) {
+        const standings = await listOf(locks.inspect(key, { exact: true }));
+        if (!goesOn()) return 0;
+        board.see(key, standings, now());
+        const sight = await sightOf(
+          engine,
+          key,
+          standings.some(({ held }) => held),
+        );
+        if (sight) memos.set(key, { sight, at: now() });
+      }
+      board.memos = memos;
+      watch.lap();
+      board.deadlocks.look(board.lines());
+    } catch {
+      return pace.least;
+    }
+    changed();
+    this.#cost.add(busyFor(watch.laps));
+    return this.#cost.pause(pace);
   }
 }

@@ -1,22 +1,55 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Access } from './access.ts';
-import { type Asset, assets } from './assets.ts';
 import { Board } from './board.ts';
-import { bodyOf } from './body.ts';
-import { CloseUp } from './close-up.ts';
-import type { Verdict } from './guard.ts';
+import { orderOf, release, type Verdict } from './guard.ts';
 import { Hub } from './hub.ts';
-import { ListingLoop, type Surroundings } from './listing.ts';
-import { Loop } from './loop.ts';
-import type { Pace } from './pace.ts';
-import { orderOf, release } from './release.ts';
+import { type Access, CloseUp, ListingLoop, type Surroundings } from './listing.ts';
+import { Loop, type Pace } from './pace.ts';
 import { snapshot } from './view.ts';
 import type { ReleaseAnswer, ReleaseOrder } from './wire.ts';
+
+/** A file of the page. */
+interface Asset {
+  readonly type: string;
+  readonly body: Buffer;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  'page.html': 'text/html; charset=utf-8',
+  'page.js': 'text/javascript; charset=utf-8',
+  'page.css': 'text/css; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+};
+
+/** The files of the page. */
+async function assets(): Promise<ReadonlyMap<string, Asset>> {
+  const { files } = await import('./files.ts'); // few processes show it
+  const made = await files();
+  return new Map(Object.entries(TYPES).map(([name, type]) => [name, { type, body: Buffer.from(made[name]!) }]));
+}
+
+/** The longest request, in bytes. */
+const LONGEST_BODY = 8_192;
+
+/** The text of a request, also where a framework has read and parsed it before; undefined if it is too long. */
+async function bodyOf(request: IncomingMessage & { readonly body?: unknown }): Promise<string | undefined> {
+  if (request.body !== undefined) {
+    const text = typeof request.body === 'string' ? request.body : JSON.stringify(request.body);
+    return text.length > LONGEST_BODY ? undefined : text;
+  }
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    length += part.length;
+    if (length > LONGEST_BODY) return undefined;
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
+}
 
 /** How long looks go on after the last page has closed: it may come back with another view. ms. */
 const LINGER = 3_000;
 
-export interface LiveOptions {
+interface LiveOptions {
   readonly access: Access;
   /** The address of the engine, without a password. */
   readonly engine: string;

@@ -18,15 +18,15 @@ export interface Query {
   readonly graph: boolean;
 }
 
-export const SHOWS = ['all', 'contested', 'held'] as const;
+const SHOWS = ['all', 'contested', 'held'] as const;
 export type Show = (typeof SHOWS)[number];
-export const SORTS = ['trouble', 'key', 'holder', 'held', 'left', 'waiting'] as const;
+const SORTS = ['trouble', 'key', 'holder', 'held', 'left', 'waiting'] as const;
 export type Sort = (typeof SORTS)[number];
 
 export const FIRST_ROWS = 100;
-export const MOST_ROWS = 1_000;
+const MOST_ROWS = 1_000;
 /** How many keys the time line has at once. */
-export const MOST_LANES = 8;
+const MOST_LANES = 8;
 /** Keys are shorter, and a filter needs no more characters. */
 const LONGEST = 512;
 

@@ -1,7 +1,7 @@
 import { asOf } from '../core/contract/admission.ts';
 import { tickHold } from '../once/tick.ts';
-import { beganAt } from './changes.ts';
 import type { KeyLine, ListedClaim } from './claim.ts';
+import { beganAt } from './history.ts';
 import type { Query, Sort } from './query.ts';
 import type { Group, Row, Totals, Who } from './wire.ts';
 

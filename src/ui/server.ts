@@ -3,14 +3,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Locks } from '../locks.ts';
-import { Access } from './access.ts';
-import { HEADERS, judge } from './guard.ts';
+import { HEADERS, judge, refusalPage } from './guard.ts';
+import { Access } from './listing.ts';
 import { LivePage } from './live-page.ts';
 import type { Pace } from './pace.ts';
-import { refusalPage } from './release.ts';
 import type { ReleaseOrder } from './wire.ts';
 
-export interface PageOptions {
+interface PageOptions {
   /** Opens the engine; called again while it fails. */
   readonly open: () => Promise<Locks>;
   /** The address of the engine, without a password. */

@@ -1,8 +1,7 @@
 import { isExclusive } from '../core/contract/admission.ts';
 import type { Board } from './board.ts';
-import type { Change } from './changes.ts';
-import { beganAt } from './changes.ts';
-import { graphOf } from './graph.ts';
+import { graphOf } from './deadlocks.ts';
+import { beganAt, type Change } from './history.ts';
 import type { Query } from './query.ts';
 import { groupsOf, isMark, rowOf, select, totalsOf, whoOf } from './rows.ts';
 import type { Detail, Event, Lane, Memo, Snapshot } from './wire.ts';
@@ -12,10 +11,10 @@ const LINE = 200;
 const EVENTS = 60;
 const LOSSES = 20;
 /** Holds and losses that ended longer ago are not shown, ms. */
-export const LONGEST_SPAN = 3_600_000;
+const LONGEST_SPAN = 3_600_000;
 
 /** What does not come from the engine. */
-export interface Setting {
+interface Setting {
   readonly engine: string;
   readonly prefix: string;
   readonly mayRelease: boolean;

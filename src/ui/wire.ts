@@ -2,7 +2,6 @@
 import type { As } from '../core/contract/admission.ts';
 import type { Finding } from '../core/contract/finding.ts';
 import type { KeyState } from '../core/contract/left.ts';
-import type { Looks } from './looks.ts';
 
 /** One that holds or waits. */
 export interface Who {
@@ -147,7 +146,7 @@ export interface Graph {
   readonly more: number;
 }
 
-export interface Look {
+interface Look {
   readonly state: Looks['state'];
   /** Since the last complete look; null if there was none. */
   readonly age: number | null;
@@ -213,3 +212,22 @@ export type Happening = 'granted' | 'over' | 'handed' | 'left';
  * over, and the look before was a moment ago. `ended`: one of these, but nobody looked often enough to say which.
  */
 export type End = 'released' | 'expired' | 'ended' | 'evicted';
+
+/** The state of the look at all keys. Times are ms by the clock of this process. */
+export interface Looks {
+  /**
+   * `never`: no look has ended yet. `seen`: the last look was complete. `failing`: it failed. `unable`: this engine cannot list
+   * its locks.
+   */
+  readonly state: 'never' | 'seen' | 'failing' | 'unable';
+  /** When the last complete look ended, and how long it took. */
+  readonly at?: number;
+  readonly took?: number;
+  /** When the next look begins; undefined during a look, or if no page is open. */
+  readonly next?: number;
+  /** How many keys the current look has read. */
+  readonly looked?: number;
+  /** Why the last look failed, and when the first one failed since the last answer. */
+  readonly error?: string;
+  readonly failingSince?: number;
+}

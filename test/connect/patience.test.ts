@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { patiently } from '../../src/connect/patience.ts';
+import { patiently } from '../../src/connect/open.ts';
 import { LockError } from '../../src/index.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { settleWithin } from '../kit/wait.ts';

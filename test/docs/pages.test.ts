@@ -164,7 +164,7 @@ test('each channel has a row in the reference, and each field of its events', ()
 
 test('each option of `instrument()` has a row on the page about telemetry', () => {
   const [, options = ''] = /interface InstrumentOptions \{(.*?)^\}/ms.exec(
-    readFileSync(join(root, 'src/otel/instrument.ts'), 'utf8'),
+    readFileSync(join(root, 'src/otel/index.ts'), 'utf8'),
   )!;
   const names = [...options.matchAll(/readonly (\w+)\?:/g)].map(([, name]) => name!);
   expect(names.length).toBeGreaterThan(4);

@@ -47,7 +47,7 @@ export const toyUrl: EngineUrl = {
   );
   edit('src/connect/registry.ts', (text) =>
     text
-      .replace('import { zookeeperUrl }', "import { toyUrl } from './engines/toy.ts';\nimport { zookeeperUrl }")
+      .replace(/^import/, "import { toyUrl } from './engines/toy.ts';\nimport")
       .replace('  zookeeper: zookeeperUrl,\n', '  zookeeper: zookeeperUrl,\n  toy: toyUrl,\n'),
   );
 }
@@ -96,7 +96,7 @@ console.log(JSON.stringify([\`\${token}\`, await told('toibox://h1'), await told
   ]);
 
   const toy = { name: 'toy', title: 'Toybox' };
-  const done = ['src/backends/<name>', 'src/connect/engines/<name>.ts', 'src/connect/registry.ts'];
+  const done = ['src/backends/<name>', 'src/connect/registry.ts'];
   expect(places.filter((place) => names(tree.path, place, toy))).toEqual(done);
 });
 

@@ -16,7 +16,6 @@ const named: Names = (text, { name }) => new RegExp(`name: '${name}\\b`).test(te
 /** For each place, whether its text names the engine. A place that holds `<name>` has to exist. */
 const PLACES: Readonly<Record<string, Names | 'exists'>> = {
   'src/backends/<name>': 'exists',
-  'src/connect/engines/<name>.ts': 'exists',
   'src/connect/registry.ts': row,
   'package.json': (text, { name }) => Object.hasOwn(JSON.parse(text).exports, `./${name}`),
   'api/holdfast.txt': (text, { name }) => text.includes(`holdfast/${name}\n`),

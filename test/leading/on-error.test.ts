@@ -1,7 +1,7 @@
 /** What a user's `onError` throws, or rejects with, is told and harms nothing. */
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { patiently } from '../../src/connect/patience.ts';
+import { patiently } from '../../src/connect/open.ts';
 import { runTick } from '../../src/cron/task.ts';
 import { createLocks, LockError } from '../../src/index.ts';
 import { manualClock } from '../../src/testing/index.ts';

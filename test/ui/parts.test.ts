@@ -4,14 +4,12 @@ import { ALL_UNITS } from '../../src/core/contract/admission.ts';
 import type { Origin } from '../../src/core/contract/origin.ts';
 import type { QueueEntry } from '../../src/core/contract/traits.ts';
 import { createLocks } from '../../src/index.ts';
-import { Access } from '../../src/ui/access.ts';
 import { Board } from '../../src/ui/board.ts';
-import { CloseUp } from '../../src/ui/close-up.ts';
-import { graphOf } from '../../src/ui/graph.ts';
-import { judge } from '../../src/ui/guard.ts';
+import { graphOf } from '../../src/ui/deadlocks.ts';
+import { judge, orderOf } from '../../src/ui/guard.ts';
+import { Access, CloseUp } from '../../src/ui/listing.ts';
 import { busyFor, Cost, LONGEST_PAUSE, pauseAfter, retryAfter } from '../../src/ui/pace.ts';
 import { paramsOf, queryOf } from '../../src/ui/query.ts';
-import { orderOf } from '../../src/ui/release.ts';
 import { snapshot } from '../../src/ui/view.ts';
 
 const TOKEN = 'the-token';

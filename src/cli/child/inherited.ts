@@ -14,7 +14,7 @@ const NAME = 'HOLDFAST_INHERITED';
 const FORM = /^([0-9a-f]{16}) (\d+|unlimited) ([\d,]*)$/;
 
 /** What the launcher (`src/cli/holdfast`) found. Nothing if Node was started without it. */
-export function parseInherited(text: string | undefined): InheritedState {
+function parseInherited(text: string | undefined): InheritedState {
   const [, mask, openFiles, descriptors] = FORM.exec(text ?? '') ?? [];
   const ignored = BigInt(`0x${mask ?? '0'}`); // proc(5): bit n − 1 is signal n
   return {

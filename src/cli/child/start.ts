@@ -1,16 +1,83 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
+import { isatty } from 'node:tty';
 import { UsageError } from '../exit.ts';
 import { complain } from '../terminal/screen.ts';
 import { notExecutable, notFound, type Shell, shellOn } from './find.ts';
-import { terminalUse } from './foreground.ts';
-import { freeDescriptors, gateScript, removedVariables } from './gate.ts';
-import { ProcessGroup } from './group.ts';
-import { inherited } from './inherited.ts';
+import { ProcessGroup, statOf } from './group.ts';
+import { type InheritedState, inherited } from './inherited.ts';
 
-export interface StartedCommand {
+/**
+ * What the command may do with the terminal. `lend`: it has the terminal while it runs. `input`: it may only read what the user
+ * types, since another program of the pipeline may need the rest (`… | less` would stop at its next key). It is the same if the
+ * input is no terminal. `none`: we run in the background, and what the user types is for another program.
+ */
+function terminalUse(): 'lend' | 'input' | 'none' {
+  if (process.platform === 'win32' || !isatty(0)) return 'input';
+  const [own, foreground] = jobOf();
+  if (own !== foreground) return 'none';
+  return isatty(1) ? 'lend' : 'input';
+}
+
+/** Our process group, and the group in the foreground of the terminal. */
+function jobOf(): [own: string, foreground: string] {
+  try {
+    const [, , own, , , foreground] = statOf('self');
+    return [own!, foreground!];
+  } catch {
+    const { stdout } = spawnSync('ps', ['-o', 'pgid=', '-o', 'tpgid=', '-p', `${process.pid}`], { encoding: 'utf8' });
+    const [own = '', foreground = 'none'] = (stdout ?? '').trim().split(/\s+/);
+    return [own, foreground];
+  }
+}
+
+/** Two free descriptors of one digit, since some shells accept no others. Undefined if the caller has handed over too many. */
+function freeDescriptors(taken: readonly number[]): readonly [number, number] | undefined {
+  const [first, second] = [3, 4, 5, 6, 7, 8, 9].filter((number) => !taken.includes(number));
+  return first !== undefined && second !== undefined ? [first, second] : undefined;
+}
+
+/**
+ * A shell script that writes its process id to the descriptor `pipe`, waits there for a line, and becomes the command. If the
+ * process that started it dies first, the script ends, and the command never begins. Node and libuv have reset ignored signals
+ * and the number of open files, so the script restores both.
+ */
+export const gateScript = (
+  pipe: number,
+  { ignored, openFiles }: InheritedState,
+  dropped: readonly string[] = [],
+): string =>
+  [
+    `echo "$$" >&${pipe}; read -r go <&${pipe} || exit 125`,
+    ...ignored.map((name) => `trap '' ${name.slice('SIG'.length)}`),
+    ...(openFiles === undefined ? [] : [`ulimit -S -n ${openFiles}`]),
+    ...(dropped.length === 0 ? [] : [restoring(dropped)]),
+    `exec "$@" ${pipe}>&-`,
+  ].join('; ');
+
+const NAME = /^[A-Za-z_]\w*$/;
+
+/**
+ * What a shell that is not bash would leave out of the environment, as variables that it accepts: each has a name and a value of the
+ * others in it. On a command line everybody could read the values for as long as the command waits.
+ */
+export const removedVariables = (env: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(env)
+      .filter(([name, value]) => name !== '' && value !== undefined && !NAME.test(name))
+      .map(([name, value], i) => [`HOLDFAST_DROPPED_${i}`, `${name}=${value}`]),
+  );
+
+/**
+ * Only `env` can set such names. It takes the first word without a `=` for the command, so before it comes `nice`, which changes
+ * nothing.
+ */
+const restoring = (dropped: readonly string[]): string =>
+  `set -- env -- ${dropped.map((name) => `"$${name}"`).join(' ')} nice -n 0 "$@"; unset ${dropped.join(' ')}`;
+
+interface StartedCommand {
   readonly group: ProcessGroup;
   /** The exit code of the command; 128 + n if signal n ended it. */
   readonly exited: Promise<number>;

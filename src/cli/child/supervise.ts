@@ -1,11 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { AnyLease } from '../../core/queue/lease.ts';
 import { EXIT } from '../exit.ts';
 import { complain } from '../terminal/screen.ts';
+import { shellOn } from './find.ts';
 import type { ProcessGroup } from './group.ts';
-import { guard } from './guard.ts';
-import { Signals } from './signals.ts';
+import { notIgnored } from './inherited.ts';
 import { start } from './start.ts';
 import type { Timing } from './timing.ts';
+
+/** `read` fails if the other end of the pipe closes without a line: then the process that held the lock is gone. */
+const GUARD = 'read -r over || kill -s KILL -- "-$1"';
+
+/**
+ * Kills the group if this process dies without a chance to do that itself, by kill −9 for example. It is only as fast as the
+ * system. The guard stands when the promise resolves, and the command must not begin earlier.
+ * @returns dismisses the guard
+ */
+async function guard(group: number): Promise<() => void> {
+  if (process.platform === 'win32') return () => {};
+  // In a session of its own, so that what kills this process does not kill the guard.
+  const [shell] = shellOn();
+  const child = spawn(shell, ['-c', GUARD, 'holdfast-guard', `${group}`], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+    env: {},
+  });
+  child.stdin.on('error', () => {});
+  child.unref();
+  await once(child, 'spawn').catch(() => {});
+  return () => child.stdin.end('over\n');
+}
+
+/** Signals from a user or the system, which are for the command. */
+const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'] as const;
+/** ^Z: in a pipeline it would stop us alone. The command would then run past the end of the lease. */
+const REFUSED = 'SIGTSTP';
+
+const ignore = (): void => {};
+
+/** Passes signals to the command. It keeps early ones until the command is there. Ignored signals stay ignored. */
+class Signals implements Disposable {
+  readonly #early: NodeJS.Signals[] = [];
+  #group: ProcessGroup | undefined;
+  readonly #hear = (name: NodeJS.Signals): void => {
+    if (this.#group) this.#group.signal(name);
+    else this.#early.push(name);
+  };
+
+  constructor() {
+    for (const name of notIgnored(PASSED_ON)) process.on(name, this.#hear);
+    process.on(REFUSED, ignore);
+  }
+
+  passTo(group: ProcessGroup): void {
+    this.#group = group;
+    for (const name of this.#early) group.signal(name);
+  }
+
+  [Symbol.dispose](): void {
+    for (const name of PASSED_ON) process.off(name, this.#hear);
+    process.off(REFUSED, ignore);
+  }
+}
 
 /** After so many ms the user learns why the lock is still held, though the command has ended. */
 const TOLD = 1_000;

@@ -4,15 +4,13 @@ import { completion } from './completion.ts';
 import { deadlocks } from './deadlocks.ts';
 import { demo } from './demo.ts';
 import { lead } from './lead.ts';
-import { ls } from './ls.ts';
+import { ls, show, watch } from './list.ts';
 import { memo } from './memo.ts';
 import { once } from './once.ts';
 import { release } from './release.ts';
 import { run } from './run.ts';
-import { show } from './show.ts';
 import { torture } from './torture.ts';
 import { ui } from './ui.ts';
-import { watch } from './watch.ts';
 import { who } from './who.ts';
 
 /** In the order of the help. */

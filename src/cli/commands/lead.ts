@@ -6,9 +6,8 @@ import { timing } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { addressOf, openWithin, URL_OPTION } from '../engine.ts';
 import { EXIT, messageOf } from '../exit.ts';
-import { Interruption } from '../interruption.ts';
+import { Interruption, Trouble } from '../interruption.ts';
 import { complain } from '../terminal/screen.ts';
-import { Trouble } from '../trouble.ts';
 
 const HELP = `Stand for election, and run a command while leading. Of all candidates for the same name, one leads at a time.
 

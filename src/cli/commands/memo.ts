@@ -1,17 +1,43 @@
 import { isUtf8 } from 'node:buffer';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isLockError } from '../../core/contract/errors.ts';
 import type { MemoOptions, MemoResult, MemoRun } from '../../index.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
-import { Output } from '../child/output.ts';
 import { supervise } from '../child/supervise.ts';
 import { type Timing, timeIfGiven, timing } from '../child/timing.ts';
 import { type Command, command, split } from '../command.ts';
 import { addressOf, openWithin, UNANSWERED, URL_OPTION } from '../engine.ts';
 import { EXIT, ExitError, whole } from '../exit.ts';
-import { Interruption } from '../interruption.ts';
+import { Interruption, Trouble } from '../interruption.ts';
 import { complain } from '../terminal/screen.ts';
-import { Trouble } from '../trouble.ts';
 import { forgetMemo, listMemos } from './memos.ts';
+
+/**
+ * A file that a command writes its standard output to. Not a pipe: nobody has to read it while the command runs, and processes that
+ * the command leaves behind cannot break it. Only this user can read it.
+ */
+class Output implements Disposable {
+  readonly descriptor: number;
+  readonly #folder: string;
+  readonly #path: string;
+
+  constructor() {
+    this.#folder = mkdtempSync(join(tmpdir(), 'holdfast-'));
+    this.#path = join(this.#folder, 'output');
+    this.descriptor = openSync(this.#path, 'wx', 0o600);
+  }
+
+  read(): Buffer {
+    return readFileSync(this.#path);
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.descriptor);
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
 
 const HELP = `Run a command once, and print its output for all that ask for the same key.
 

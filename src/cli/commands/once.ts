@@ -6,10 +6,9 @@ import { time, timing } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { addressOf, openWithin, URL_OPTION } from '../engine.ts';
 import { EXIT, ExitError, UsageError } from '../exit.ts';
-import { Interruption } from '../interruption.ts';
+import { Interruption, Trouble } from '../interruption.ts';
 import { complain } from '../terminal/screen.ts';
 import { span } from '../terminal/table.ts';
-import { Trouble } from '../trouble.ts';
 
 const HELP = `Run a command for a tick of a schedule, on one of many machines. For a crontab that all of them have.
 
@@ -124,7 +123,7 @@ function report(name: string, due: number, result: OnceResult<void>): number {
 }
 
 /** When that tick is due, ms since 1970. NaN for text that is no time, which `once` refuses. */
-export const dueAt = (tick: number | string): number => (typeof tick === 'number' ? tick : Date.parse(tick));
+const dueAt = (tick: number | string): number => (typeof tick === 'number' ? tick : Date.parse(tick));
 
 const DAY = 86_400_000;
 

@@ -1,16 +1,52 @@
 import { milliseconds } from '../../core/contract/duration.ts';
+import { type SharedOption, sharedWith } from '../../core/contract/option-table.ts';
 import type { AnyLease } from '../../core/queue/lease.ts';
 import type { LockOptions, Locks, LocksDefaults } from '../../index.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
-import { timing } from '../child/timing.ts';
+import { timeIfGiven, timing } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { addressOf, openWithin, UNANSWERED, URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { Interruption } from '../interruption.ts';
-import { LOCK_FLAG_LINES, LOCK_FLAGS, lockOptionsOf } from '../lock-flags.ts';
+import { Interruption, Trouble } from '../interruption.ts';
 import { complain } from '../terminal/screen.ts';
-import { Trouble } from '../trouble.ts';
+
+/** An option of a lock that `holdfast run` has, too: the table of options says which. */
+type Name = SharedOption<'run'>;
+
+/** The flag of an option: `min-hold` for `minHold`. */
+type Flag<N extends string> = N extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `-${Lowercase<First>}`}${Flag<Rest>}`
+  : N;
+
+/** The words of each flag in the help. A second line is indented like the first. */
+const WORDS: Readonly<Record<Name, string>> = {
+  wait: 'how long to wait for the lock, and for an engine that is away; 0 tries once (default: no limit\nfor the lock, 10s for the engine)',
+  ttl: 'how long the lock outlives this process (default 30s); it is renewed while the command runs',
+  minHold: 'hold the key at least this long, even if the command ends earlier',
+  delay: 'keep the key taken this long after a lease that was not renewed, at most 1m (default 0)',
+};
+
+const NAMES = Object.keys(sharedWith('run')) as Name[];
+const flagOf = (name: Name): Flag<Name> => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) as Flag<Name>;
+
+/** The flags of `holdfast run` that are options of a lock, as `parseArgs` wants them. */
+const LOCK_FLAGS = Object.fromEntries(NAMES.map((name) => [flagOf(name), { type: 'string' }])) as {
+  readonly [N in Name as Flag<N>]: { readonly type: 'string' };
+};
+
+/** Their lines in the help. */
+const LOCK_FLAG_LINES = NAMES.map((name) => {
+  const flag = `  --${flagOf(name)} <time>`.padEnd(22);
+  return flag + WORDS[name].replaceAll('\n', `\n${' '.repeat(22)}`);
+}).join('\n');
+
+/**
+ * The options of a lock that these flags give.
+ * @throws UsageError for a time that lacks its unit
+ */
+const lockOptionsOf = (values: { readonly [N in Name as Flag<N>]?: string }): Pick<LockOptions, Name> =>
+  Object.fromEntries(NAMES.map((name) => [name, timeIfGiven(values[flagOf(name)], `--${flagOf(name)}`)]));
 
 const HELP = `Run a command while holding a lock. Others that ask for the same key wait.
 

@@ -4,8 +4,7 @@ import { timeIfGiven } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { addressOf, open, sourceOf, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
-import { Interruption } from '../interruption.ts';
-import { Trouble } from '../trouble.ts';
+import { Interruption, Trouble } from '../interruption.ts';
 
 export const who = command({
   name: 'who',

@@ -1,7 +1,6 @@
 import type { MongoClient } from 'mongodb';
 import { invalid } from '../../core/contract/errors.ts';
-import { driver } from '../driver.ts';
-import { CONNECT_WITHIN, type EngineUrl, openEngine } from '../engine.ts';
+import { CONNECT_WITHIN, driver, type EngineUrl, openEngine } from '../engine.ts';
 import { type Address, pick, safe } from '../url.ts';
 
 export const mongodbUrl: EngineUrl = {

@@ -1,6 +1,5 @@
 import { invalid, shown } from '../../core/contract/errors.ts';
-import { driver } from '../driver.ts';
-import { CONNECT_WITHIN, type EngineUrl, openEngine } from '../engine.ts';
+import { CONNECT_WITHIN, driver, type EngineUrl, openEngine } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
 import { type Address, endpoints, pick, unreachable } from '../url.ts';
 

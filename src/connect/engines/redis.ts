@@ -1,7 +1,6 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { invalid } from '../../core/contract/errors.ts';
-import { driver } from '../driver.ts';
-import { CONNECT_WITHIN, type EngineUrl, openEngine, withConnectLimit } from '../engine.ts';
+import { CONNECT_WITHIN, driver, type EngineUrl, openEngine, several, withConnectLimit } from '../engine.ts';
 import { distrust, TLS_PARAMS, tlsOf } from '../tls.ts';
 import { type Address, pick, single } from '../url.ts';
 
@@ -127,3 +126,21 @@ function options(address: Address, db: string, secure = false): RedisOptions {
   if (!/^\d{0,5}$/.test(db)) throw invalid(`the database of a Redis is a number, as in redis://127.0.0.1/0`);
   return { ...SAFE, db: Number(db), username: user, password, tls: tlsOf(address, secure) };
 }
+
+const SCHEMES: Readonly<Record<string, string>> = { 'redlock+redis': 'redis', 'redlock+rediss': 'rediss' };
+
+/** Each host is a Redis, with the same user, password, database and prefix. */
+export const redlockUrl: EngineUrl = {
+  schemes: Object.keys(SCHEMES),
+  example: 'redlock+redis://host1,host2,host3',
+  params: redisUrl.params,
+  async open(address) {
+    const { hosts } = address;
+    if (hosts.length < 3)
+      throw invalid(`${address.scheme}: needs at least three independent servers, as in redlock+redis://h1,h2,h3`);
+    const places = new Set(hosts.map(({ host, port = 6_379 }) => `${host}:${port}`));
+    if (places.size < hosts.length) throw invalid(`${address.scheme}: names a server twice`);
+    const scheme = SCHEMES[address.scheme]!;
+    return several(hosts.map((host) => redisUrl.open({ ...address, scheme, hosts: [host] })));
+  },
+};

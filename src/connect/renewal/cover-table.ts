@@ -1,7 +1,55 @@
 import type { Handle } from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
 import type { Cover, Schedule } from '../../core/queue/stand-in.ts';
-import type { Conversion } from './shared-time.ts';
-import { LONGEST_COVERED, type Plan, Segment, SLOTS } from './table.ts';
+import { between, LONGEST_COVERED, type Moment, type Plan, Segment, type SharedTime, SLOTS } from './table.ts';
+
+/** A clock that is ahead by so much more than at the last look has noticed a suspension; less is rounding. ms. */
+const SUSPENSION = 100;
+/** For how long a suspension matters: no lease that is renewed from another thread is longer. ms. */
+const PAST = 12 * 86_400_000;
+
+/**
+ * Tells what a shared moment is by a clock of this thread. That clock also counts the time for which the machine was suspended, as
+ * soon as it notices; a moment before that is taken to be before the suspension, so a lease only ends sooner.
+ */
+export class Conversion {
+  readonly #clock: Clock;
+  readonly #time: SharedTime;
+  #ahead: number;
+  /** ms of all suspensions, and when each was noticed. The latest is the last. */
+  #suspensions: { readonly from: Moment; readonly slept: number }[] = [];
+
+  constructor(clock: Clock, time: SharedTime) {
+    this.#clock = clock;
+    this.#time = time;
+    this.#ahead = clock.now() - time.now();
+  }
+
+  momentOf(time: number): Moment {
+    const { moment, now } = this.look();
+    return Math.floor(moment + time - now) | 0;
+  }
+
+  /** By the clock; 1 ms early, beside suspensions. */
+  timeOf(then: Moment): number {
+    const { moment, now } = this.look();
+    const since = this.#suspensions.filter(({ from }) => between(from, then) < 0);
+    const slept = since.reduce((sum, each) => sum + each.slept, 0);
+    return now - between(then, moment) - slept - 1;
+  }
+
+  /** To be called more often than every 24 days: the shared clock starts again after 49. */
+  look(): { moment: Moment; now: number } {
+    const moment = this.#time.now();
+    const now = this.#clock.now();
+    const slept = Math.round(now - moment - this.#ahead) | 0;
+    this.#ahead = now - moment;
+    if (this.#suspensions.length > 0)
+      this.#suspensions = this.#suspensions.filter(({ from }) => between(from, moment) < PAST);
+    if (slept > SUSPENSION) this.#suspensions.push({ from: moment, slept });
+    return { moment, now };
+  }
+}
 
 /** One place in a segment. */
 interface Place {

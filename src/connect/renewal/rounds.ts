@@ -5,8 +5,7 @@ import { promiseOf } from '../../core/contract/context.ts';
 import { inMs } from '../../core/contract/errors.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
 import { withLimit } from '../../core/contract/promises.ts';
-import { between, type Moment, type SharedTime } from './shared-time.ts';
-import { type Control, type CoveredHold, type Segment, SLOTS } from './table.ts';
+import { between, type Control, type CoveredHold, type Moment, type Segment, type SharedTime, SLOTS } from './table.ts';
 
 /** The main thread renews each interval; this one takes over when it is so many intervals late. */
 const LATE = 1.25;

@@ -1,4 +1,21 @@
-import type { Moment } from './shared-time.ts';
+/** A moment on the clock of all threads: ms from an origin, modulo 2³². Two of them are less than 24 days apart. */
+export type Moment = number;
+
+/** ms from `a` to `b`. */
+export const between = (a: Moment, b: Moment): number => (b - a) | 0;
+
+/** The clock that the threads of a process share. On Linux it stands still while the machine is suspended. */
+export class SharedTime {
+  readonly #origin: bigint;
+
+  constructor(origin: bigint) {
+    this.#origin = origin;
+  }
+
+  now(): Moment {
+    return Number((process.hrtime.bigint() - this.#origin) / 1_000_000n) | 0;
+  }
+}
 
 /** Holds in one segment: a whole one is about 0.6 MB, of which only what was used counts. */
 export const SLOTS = 1_024;
@@ -171,4 +188,35 @@ export class Control {
   set patience(ms: number) {
     Atomics.store(this.#cells, CONTROL.patience, ms);
   }
+}
+
+/** What the worker begins with. */
+export interface Task {
+  readonly url: string | readonly string[];
+  /** ms for which the counter may stand still. */
+  readonly stall: number;
+  /** The origin of the clock that the threads share, ns by `process.hrtime`. */
+  readonly origin: bigint;
+  readonly control: SharedArrayBuffer;
+  readonly segments: readonly SharedArrayBuffer[];
+}
+
+export type ToWorker =
+  | { readonly segment: SharedArrayBuffer }
+  /** There is a hold with a shorter interval than it looks for. */
+  | { readonly look: true }
+  | { readonly end: true };
+
+/** An error without what cannot be copied to another thread. */
+export interface Failure {
+  readonly code: unknown;
+  readonly message: string;
+  readonly cause?: Failure | undefined;
+}
+
+export type FromWorker = { readonly ready: true } | { readonly failed: Failure };
+
+export function failureOf(error: unknown): Failure {
+  const { code, message, cause } = (error ?? {}) as { code?: unknown; message?: unknown; cause?: unknown };
+  return { code: `${code}`, message: `${message ?? error}`, ...(cause !== undefined && { cause: failureOf(cause) }) };
 }

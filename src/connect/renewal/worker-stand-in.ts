@@ -4,10 +4,8 @@ import { type Cancel, systemClock } from '../../core/contract/clock.ts';
 import { isLockError, LockError, type LockErrorCode } from '../../core/contract/errors.ts';
 import { withLimit } from '../../core/contract/promises.ts';
 import type { Cover, Schedule, StandIn } from '../../core/queue/stand-in.ts';
-import { CoverTable } from './cover-table.ts';
-import type { Failure, FromWorker, Task, ToWorker } from './messages.ts';
-import { Conversion, SharedTime } from './shared-time.ts';
-import { Control } from './table.ts';
+import { Conversion, CoverTable } from './cover-table.ts';
+import { Control, type Failure, type FromWorker, SharedTime, type Task, type ToWorker } from './table.ts';
 
 /** Longest time between two beats, and how many there are at least in a stall. ms */
 const BEAT = { most: 1_000, part: 8 };

@@ -1,10 +1,8 @@
 /** The thread that renews holds while the main thread cannot run. It has a connection of its own. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { closeQuietly, openBackend } from '../open.ts';
-import { type FromWorker, failureOf, type Task, type ToWorker } from './messages.ts';
 import { Rounds } from './rounds.ts';
-import { SharedTime } from './shared-time.ts';
-import { Control, Segment } from './table.ts';
+import { Control, type FromWorker, failureOf, Segment, SharedTime, type Task, type ToWorker } from './table.ts';
 
 const task = workerData as Task;
 const port = parentPort!;

@@ -1,1 +1,122 @@
-export { OnceCron, type OnceCronDecorator, type OnceCronOptions } from './once-cron.ts';
+import { Cron, type CronOptions, SchedulerRegistry } from '@nestjs/schedule';
+import { invalid, shown } from '../../core/contract/errors.ts';
+import { sharedWith } from '../../core/contract/option-table.ts';
+import { allOf, checkNames, namesOf } from '../../core/contract/options.ts';
+import { type CronTimeLike, lastTime } from '../../cron/cron-time.ts';
+import { placeOf } from '../../decorator/place.ts';
+import type { OnceOptions } from '../../once/options.ts';
+import type { TickRun } from '../../once/run.ts';
+import { keysOf } from '../../once/tick.ts';
+import { noteScheduled, type ScheduleHost } from '../work.ts';
+
+/** The options of `locks.once`, and those of `@Cron` except its name. The end of the application is the signal. */
+export type OnceCronOptions = Omit<OnceOptions, 'signal'> & Omit<CronOptions, 'name'>;
+
+type TickMethod = (run: TickRun) => Promise<unknown>;
+
+/** Decorates a method, as a legacy decorator (`experimentalDecorators`) or a standard one. */
+export interface OnceCronDecorator {
+  <M extends TickMethod>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<M>): void;
+  <M extends TickMethod>(method: M, context: { readonly kind: 'method'; readonly name: string | symbol }): M;
+}
+
+/** A job in the registry. */
+interface Job {
+  readonly cronTime: CronTimeLike;
+  lastDate(): Date | null;
+}
+
+/** These are of `@Cron`, of all its versions: the compiler knows those of one. */
+const OF_CRON = namesOf({
+  timeZone: true,
+  utcOffset: true,
+  unrefTimeout: true,
+  waitForCompletion: true,
+  disabled: true,
+  threshold: true,
+  initialDelay: true,
+});
+const { signal: _, ...SHARED } = sharedWith('once');
+const OF_ONCE = namesOf<Omit<OnceOptions, 'signal'>>({
+  ...SHARED,
+  within: true,
+  skew: true,
+  retry: true,
+  overlap: true,
+});
+const NAMES = allOf(OF_ONCE, OF_CRON);
+
+/**
+ * `@Cron` for an application with several instances: at each time of the expression one of them runs the method, with the tick
+ * as its argument. It needs `ScheduleModule.forRoot()` and `LocksModule.forRoot()`.
+ * @param name names the job to all instances: one name per job among all that share the engine and its prefix. It is also the
+ * name of the job in Nest's registry
+ * @throws LockError `LOCK_INVALID` for a bad name when the class is made, for other options when the application starts
+ * @example
+ * ```ts
+ * import type { TickRun } from 'holdfast';
+ * class Reports {
+ *   @OnceCron('0 3 * * *', 'nightly-report', { timeZone: 'Europe/Berlin' })
+ *   async nightly(run: TickRun): Promise<void> {
+ *     await report(run.tick, run.token, run.signal);
+ *   }
+ * }
+ * ```
+ */
+export function OnceCron(
+  expression: Parameters<typeof Cron>[0],
+  name: string,
+  options: OnceCronOptions = {},
+): OnceCronDecorator {
+  keysOf(name, 0); // checks it now
+  checkNames(options, NAMES, 'the options of @OnceCron');
+  const given = Object.entries(options);
+  const once: OnceOptions = Object.fromEntries(given.filter(([option]) => !OF_CRON.has(option)));
+  const others = given.filter(([option]) => OF_CRON.has(option));
+  return ((...decorated: unknown[]) => {
+    const { name: method, method: work, put } = placeOf(decorated, '@OnceCron');
+    const hosts = new WeakMap<object, ScheduleHost>();
+    async function tick(this: object): Promise<void> {
+      const host = hosts.get(this);
+      if (!host)
+        throw invalid(`@OnceCron(…, ${shown(name)}) is on ${method}, of an application without LocksModule.forRoot()`);
+      const { stopped } = host.work;
+      if (stopped.aborted) return; // the other instances are called, too
+      // A job that is due while the scheduler makes it runs before it is in the registry.
+      await undefined;
+      const tick = tickOf(host, name);
+      const run = (tickRun: TickRun) => Reflect.apply(work, this, [tickRun]);
+      await host.work.run(this, () => host.locks.once(name, tick, run, { ...once, signal: stopped }));
+    }
+    const placed = put(tick);
+    noteScheduled(tick, {
+      async prepare(host, owner) {
+        checkRegistry(host);
+        // This tick is half a century late. So the call only checks the options.
+        await host.locks.once(name, 0, () => {}, once);
+        hosts.set(owner, host);
+      },
+    });
+    Cron(expression, { ...(Object.fromEntries(others) as CronOptions), name })(tick, method, undefined as never);
+    return placed;
+  }) as OnceCronDecorator;
+}
+
+/** The scheduler does not say for which time it calls; the schedule of the job does. */
+function tickOf(host: ScheduleHost, name: string): Date {
+  const job = host.moduleRef.get(SchedulerRegistry, { strict: false }).getCronJob(name) as unknown as Job;
+  const called = job.lastDate() ?? new Date();
+  const tick = lastTime(job.cronTime, called);
+  if (tick) return tick;
+  throw invalid(`the job ${shown(name)} was called, and its schedule names no time up to ${called.toISOString()}`);
+}
+
+function checkRegistry({ moduleRef }: ScheduleHost): void {
+  try {
+    moduleRef.get(SchedulerRegistry, { strict: false });
+  } catch (cause) {
+    throw Object.assign(invalid('@OnceCron needs ScheduleModule.forRoot() of @nestjs/schedule in the root module'), {
+      cause,
+    });
+  }
+}

@@ -2,9 +2,7 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { visible } from '../../core/contract/visible.ts';
-import { t } from './language.ts';
-import { helping, releasing } from './state.ts';
-import { release } from './stream.ts';
+import { helping, release, releasing, t } from './state.ts';
 import { Name } from './text.tsx';
 
 /** The outcome of the last release, and whether one is under way. */

@@ -3,9 +3,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import { leastOf } from '../../core/contract/extremes.ts';
 import { visible } from '../../core/contract/visible.ts';
 import type { Deadlock, Graph, GraphEdge, GraphNode } from '../wire.ts';
-import { number, t, time } from './language.ts';
 import { BOX, type Picture, type Point, pictureOf } from './picture.ts';
-import { elapsed, going, query, show, snapshot } from './state.ts';
+import { elapsed, going, number, query, show, snapshot, t, time } from './state.ts';
 import { Name } from './text.tsx';
 
 /** How many characters fit a box. */

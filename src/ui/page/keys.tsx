@@ -1,8 +1,7 @@
 import { signal } from '@preact/signals';
 import { FIRST_ROWS, type Query, type Show, type Sort } from '../query.ts';
 import type { Row } from '../wire.ts';
-import { number, t } from './language.ts';
-import { cursor, going, query, show, snapshot } from './state.ts';
+import { cursor, going, number, query, show, snapshot, t } from './state.ts';
 import { Count, For, Going, Name, TimeLeft } from './text.tsx';
 import type { Word } from './words/en.ts';
 

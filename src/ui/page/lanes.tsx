@@ -1,8 +1,20 @@
 import { mostOf } from '../../core/contract/extremes.ts';
 import { visible } from '../../core/contract/visible.ts';
 import type { Lane, Span } from '../wire.ts';
-import { number, t, time } from './language.ts';
-import { chosenSpan, elapsed, going, query, show, snapshot, span, WINDOWS, writeAddress } from './state.ts';
+import {
+  chosenSpan,
+  elapsed,
+  going,
+  number,
+  query,
+  show,
+  snapshot,
+  span,
+  t,
+  time,
+  WINDOWS,
+  writeAddress,
+} from './state.ts';
 import { Name } from './text.tsx';
 
 /** The width in the units of the picture, which is stretched to its place. */

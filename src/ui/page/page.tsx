@@ -1,19 +1,83 @@
 /** The page of `holdfast ui`, in the browser. */
+
 import { effect } from '@preact/signals';
 import { render } from 'preact';
-import { Detail } from './detail.tsx';
+import { Detail, Events } from './detail.tsx';
 import { Help, Outcome, ReleaseDialog } from './dialogs.tsx';
-import { Events } from './events.tsx';
-import { Figures, Findings } from './figures.tsx';
 import { Deadlocks, Waits } from './graph.tsx';
-import { hearKeyboard } from './keyboard.ts';
 import { Keys } from './keys.tsx';
 import { TAGS } from './kit/language.ts';
 import { Lanes } from './lanes.tsx';
-import { language } from './language.ts';
-import { link, query, readAddress, snapshot } from './state.ts';
-import { follow } from './stream.ts';
-import { Top, Trouble } from './top.tsx';
+import {
+  cursor,
+  follow,
+  helping,
+  language,
+  link,
+  lookNow,
+  query,
+  readAddress,
+  releasing,
+  show,
+  snapshot,
+  toggleLine,
+} from './state.ts';
+import { Figures, Findings, Top, Trouble } from './top.tsx';
+
+const search = (): HTMLInputElement | null => document.querySelector('#search');
+
+/** Moves the focus to the next or previous key. */
+function move(by: 1 | -1): void {
+  const keys = snapshot.value?.rows.map(({ key }) => key) ?? [];
+  const at = cursor.value === undefined ? -1 : keys.indexOf(cursor.value);
+  const next = keys[at < 0 ? 0 : Math.max(0, Math.min(keys.length - 1, at + by))];
+  if (next === undefined) return;
+  cursor.value = next;
+  for (const link of document.querySelectorAll<HTMLElement>('[data-key]')) {
+    if (link.dataset.key !== next) continue;
+    link.focus({ preventScroll: true });
+    link.scrollIntoView({ block: 'nearest' });
+  }
+}
+
+/** Leaves the open key first, and then the search. */
+function leave(): void {
+  if (query.value.key !== undefined) show({ key: undefined });
+  else if (query.value.q !== '') show({ q: '' });
+  search()?.blur();
+}
+
+const ACTS: Readonly<Record<string, () => void>> = {
+  '/': () => search()?.focus(),
+  j: () => move(1),
+  ArrowDown: () => move(1),
+  k: () => move(-1),
+  ArrowUp: () => move(-1),
+  r: lookNow,
+  t: () => {
+    const key = cursor.value ?? query.value.key;
+    if (key !== undefined) show({ lines: toggleLine(key) });
+  },
+  '?': () => {
+    helping.value = true;
+  },
+};
+
+function hearKeyboard(): void {
+  document.addEventListener('keydown', (event) => {
+    // An open dialog has the keyboard, and closes itself by Escape.
+    if (event.metaKey || event.ctrlKey || event.altKey || releasing.value || helping.value) return;
+    if (event.key === 'Escape') return leave();
+    const act = ACTS[event.key];
+    if (!act || event.target instanceof HTMLInputElement) return;
+    event.preventDefault();
+    act();
+  });
+  document.addEventListener('focusin', ({ target }) => {
+    const key = target instanceof HTMLElement ? target.dataset.key : undefined;
+    if (key !== undefined) cursor.value = key;
+  });
+}
 
 function Page() {
   const old = link.value === 'lost' || snapshot.value?.look.state === 'failing';

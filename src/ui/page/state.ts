@@ -1,7 +1,25 @@
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { paramsOf, type Query, queryOf } from '../query.ts';
-import type { Snapshot } from '../wire.ts';
-import { chosen } from './language.ts';
+import type { ReleaseAnswer, ReleaseOrder, Snapshot } from '../wire.ts';
+import { duration, type Language, preferredLanguage, TAGS } from './kit/language.ts';
+import { ENGLISH, type Word } from './words/en.ts';
+import { CHINESE } from './words/zh.ts';
+
+const ofBrowser = preferredLanguage(navigator.languages);
+
+/** The reader's choice; it is part of the address. */
+export const chosen = signal<Language | undefined>();
+export const language = computed<Language>(() => chosen.value ?? ofBrowser);
+
+/** A sentence in the reader's language, with the values filled in. */
+export function t(word: Word, values: Readonly<Record<string, string>> = {}): string {
+  const sentence = (language.value === 'zh' ? CHINESE : ENGLISH)[word];
+  return sentence.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
+}
+
+export const number = (value: number): string => value.toLocaleString(TAGS[language.value]);
+
+export const time = (ms: number): string => duration(ms, language.value);
 
 /** The lengths of the time line, ms. */
 export const WINDOWS = [60_000, 300_000, 900_000, 3_600_000] as const;
@@ -11,7 +29,7 @@ export const query = signal<Query>(queryOf(new URLSearchParams()));
 
 /** What the server sent last, and when. */
 export const snapshot = signal<Snapshot | undefined>();
-export const received = signal(0);
+const received = signal(0);
 /** The length of the time line. Default: the time that was watched, five minutes at most. */
 export const chosenSpan = signal<number | undefined>();
 export const span = computed<number>(() => {
@@ -22,7 +40,7 @@ export const span = computed<number>(() => {
 export const link = signal<'opening' | 'open' | 'lost'>('opening');
 
 /** Changes once a second, and with each message. */
-export const tick = signal(performance.now());
+const tick = signal(performance.now());
 setInterval(() => {
   tick.value = performance.now();
 }, 1_000);
@@ -45,7 +63,7 @@ export function readAddress(): void {
 }
 
 /** The address of a view of this page. */
-export function addressOf(view: Query): string {
+function addressOf(view: Query): string {
   const params = paramsOf(view);
   if (chosenSpan.value) params.set('span', `${chosenSpan.value / 1_000}`);
   if (chosen.value) params.set('lang', chosen.value);
@@ -77,3 +95,69 @@ export const toggleLine = (key: string): readonly string[] => {
   const { lines } = query.value;
   return lines.includes(key) ? lines.filter((each) => each !== key) : [...lines, key].slice(-8);
 };
+
+/** A server that is silent for so long is gone: it sends something every ten seconds. ms. */
+const SILENCE = 25_000;
+/** Typing is over after so long without a key. ms. */
+const SETTLED = 150;
+
+let source: EventSource | undefined;
+let asked = '';
+
+/** Opens the stream for this view, opens another one for another view, and closes it while the page is hidden. */
+function listen(): void {
+  const wanted = paramsOf(query.value).toString();
+  if (document.hidden) {
+    source?.close();
+    source = undefined;
+    return;
+  }
+  if (source && source.readyState !== EventSource.CLOSED && asked === wanted) return;
+  source?.close();
+  asked = wanted;
+  const mine = new EventSource(`events?${wanted}`);
+  source = mine;
+  mine.onmessage = ({ data }: MessageEvent<string>) => {
+    if (mine !== source) return;
+    received.value = performance.now();
+    tick.value = received.value;
+    snapshot.value = JSON.parse(data) as Snapshot;
+    link.value = 'open';
+  };
+  mine.onerror = () => {
+    if (mine === source) link.value = 'lost';
+  };
+}
+
+export function follow(): void {
+  let settled: ReturnType<typeof setTimeout> | undefined;
+  let first = true;
+  effect(() => {
+    void query.value;
+    clearTimeout(settled);
+    if (first) listen();
+    else settled = setTimeout(listen, SETTLED);
+    first = false;
+  });
+  document.addEventListener('visibilitychange', listen);
+  setInterval(() => {
+    if (document.hidden) return;
+    if (performance.now() - received.value > SILENCE) link.value = 'lost';
+    // A browser gives up for good on an answer that is no stream.
+    if (source?.readyState === EventSource.CLOSED) listen();
+  }, 2_000);
+}
+
+async function post(path: string, body: object): Promise<Response> {
+  return fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+}
+
+export const lookNow = (): void => void post('look', {}).catch(() => {});
+
+export async function release(order: ReleaseOrder): Promise<ReleaseAnswer> {
+  try {
+    return (await (await post('release', order)).json()) as ReleaseAnswer;
+  } catch (error) {
+    return { error: String(error) };
+  }
+}

@@ -1,7 +1,6 @@
 import { visible } from '../../core/contract/visible.ts';
 import type { Who } from '../wire.ts';
-import { number, t, time } from './language.ts';
-import { elapsed } from './state.ts';
+import { elapsed, number, t, time } from './state.ts';
 
 /** Shows a name that somebody else chose, so that nothing in it changes the text around it. */
 export const Name = ({ text, title }: { readonly text: string; readonly title?: string }) => (

@@ -1,7 +1,15 @@
 import type { Durability } from '../../backends/file/index.ts';
+import { memory } from '../../backends/memory.ts';
 import { invalid } from '../../core/contract/errors.ts';
 import { type EngineUrl, openEngine } from '../engine.ts';
 import { pick } from '../url.ts';
+
+export const memoryUrl: EngineUrl = {
+  schemes: ['memory'],
+  example: 'memory:',
+  params: [],
+  open: async (address) => openEngine(address, memory()),
+};
 
 export const fileUrl: EngineUrl = {
   schemes: ['file'],

@@ -1,6 +1,5 @@
 import { invalid } from '../../core/contract/errors.ts';
-import { driver } from '../driver.ts';
-import { type EngineUrl, openEngine } from '../engine.ts';
+import { driver, type EngineUrl, openEngine } from '../engine.ts';
 import type { Address } from '../url.ts';
 
 export const s3Url: EngineUrl = {
@@ -16,7 +15,7 @@ export const s3Url: EngineUrl = {
 };
 
 /** Without credentials in the address the SDK finds its own: those of the environment, a profile or the machine. */
-export function awsOptions({ user, password, params }: Address): object {
+function awsOptions({ user, password, params }: Address): object {
   const [endpoint, region] = [params.get('endpoint'), params.get('region')];
   return {
     ...(endpoint && { endpoint }),
@@ -26,13 +25,27 @@ export function awsOptions({ user, password, params }: Address): object {
 }
 
 /** @throws LockError `LOCK_INVALID` */
-export function nameIn({ scheme, hosts }: Address, what: string): string {
+function nameIn({ scheme, hosts }: Address, what: string): string {
   const [first, ...others] = hosts;
   if (first && others.length === 0 && first.port === undefined) return first.host;
   throw invalid(`${scheme}: names one ${what}, as in ${scheme}://my-${what}?region=eu-central-1`);
 }
 
-export const prefixOf = ({ path }: Address): { prefix?: string } => {
+const prefixOf = ({ path }: Address): { prefix?: string } => {
   const prefix = path.replace(/\/$/, '');
   return prefix === '' ? {} : { prefix };
+};
+
+export const dynamodbUrl: EngineUrl = {
+  schemes: ['dynamodb'],
+  example: 'dynamodb://table/prefix?region=eu-central-1',
+  params: ['endpoint', 'region'],
+  async open(address) {
+    const { DynamoDB } = await driver('@aws-sdk/client-dynamodb');
+    const { DynamoDBDocument } = await driver('@aws-sdk/lib-dynamodb');
+    const { dynamodb } = await import('../../backends/dynamodb/index.ts');
+    const client = new DynamoDB(awsOptions(address));
+    const backend = dynamodb(DynamoDBDocument.from(client), nameIn(address, 'table'), prefixOf(address));
+    return openEngine(address, backend, () => client.destroy());
+  },
 };
