@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { backOff } from '../core/queue/pause.ts';
 import { invalid, isLockError, LockError } from '../core/contract/errors.ts';
 import type { AnyLease, Lease } from '../core/queue/lease.ts';
+import { backOff } from '../core/queue/pause.ts';
 import type { Lock, LockOptions, Locks, PermitOptions } from '../index.ts';
 import { locksOf } from './locks.ts';
 import {

@@ -5,8 +5,8 @@ import { type Application, checkOneApplication } from '../decorator/locks.ts';
 import type { Term } from '../leading/term.ts';
 import type { Locks } from '../locks.ts';
 import { type Candidacy, Candidate, candidacyOf } from './leading.ts';
-import type { LocksModulePlan } from './module.ts';
 import { bindObjects, isAlone, isObject, wrappersOf } from './objects.ts';
+import type { LocksModulePlan } from './options.ts';
 import { scheduleOf, Work } from './work.ts';
 
 type Hook = 'onApplicationBootstrap' | 'onModuleDestroy';

@@ -1,5 +1,5 @@
 import { milliseconds } from '../../core/contract/duration.ts';
-import { type SharedOption, sharedWith } from '../../core/contract/option-table.ts';
+import type { SharedOption } from '../../core/contract/option-table.ts';
 import type { AnyLease } from '../../core/queue/lease.ts';
 import type { LockOptions, Locks, LocksDefaults } from '../../index.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
@@ -11,43 +11,6 @@ import { EXIT, UsageError } from '../exit.ts';
 import { Interruption, Trouble } from '../interruption.ts';
 import { complain } from '../terminal/screen.ts';
 
-/** An option of a lock that `holdfast run` has, too: the table of options says which. */
-type Name = SharedOption<'run'>;
-
-/** The flag of an option: `min-hold` for `minHold`. */
-type Flag<N extends string> = N extends `${infer First}${infer Rest}`
-  ? `${First extends Lowercase<First> ? First : `-${Lowercase<First>}`}${Flag<Rest>}`
-  : N;
-
-/** The words of each flag in the help. A second line is indented like the first. */
-const WORDS: Readonly<Record<Name, string>> = {
-  wait: 'how long to wait for the lock, and for an engine that is away; 0 tries once (default: no limit\nfor the lock, 10s for the engine)',
-  ttl: 'how long the lock outlives this process (default 30s); it is renewed while the command runs',
-  minHold: 'hold the key at least this long, even if the command ends earlier',
-  delay: 'keep the key taken this long after a lease that was not renewed, at most 1m (default 0)',
-};
-
-const NAMES = Object.keys(sharedWith('run')) as Name[];
-const flagOf = (name: Name): Flag<Name> => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) as Flag<Name>;
-
-/** The flags of `holdfast run` that are options of a lock, as `parseArgs` wants them. */
-const LOCK_FLAGS = Object.fromEntries(NAMES.map((name) => [flagOf(name), { type: 'string' }])) as {
-  readonly [N in Name as Flag<N>]: { readonly type: 'string' };
-};
-
-/** Their lines in the help. */
-const LOCK_FLAG_LINES = NAMES.map((name) => {
-  const flag = `  --${flagOf(name)} <time>`.padEnd(22);
-  return flag + WORDS[name].replaceAll('\n', `\n${' '.repeat(22)}`);
-}).join('\n');
-
-/**
- * The options of a lock that these flags give.
- * @throws UsageError for a time that lacks its unit
- */
-const lockOptionsOf = (values: { readonly [N in Name as Flag<N>]?: string }): Pick<LockOptions, Name> =>
-  Object.fromEntries(NAMES.map((name) => [name, timeIfGiven(values[flagOf(name)], `--${flagOf(name)}`)]));
-
 const HELP = `Run a command while holding a lock. Others that ask for the same key wait.
 
   holdfast run backup -- ./backup.sh                    one backup at a time, on this machine
@@ -58,7 +21,11 @@ const HELP = `Run a command while holding a lock. Others that ask for the same k
   holdfast run crawl --permits 3 -- ./crawl.sh          at most three at a time
 
   -u, --url <url>     the engine (default $HOLDFAST_URL, else a local file)
-${LOCK_FLAG_LINES}
+  --wait <time>       how long to wait for the lock, and for an engine that is away; 0 tries once (default: no limit
+                      for the lock, 10s for the engine)
+  --ttl <time>        how long the lock outlives this process (default 30s); it is renewed while the command runs
+  --min-hold <time>   hold the key at least this long, even if the command ends earlier
+  --delay <time>      keep the key taken this long after a lease that was not renewed, at most 1m (default 0)
   --shared            share the lock with other readers
   --permits <n>       take one of n permits
   --grace <time>      time between SIGTERM and SIGKILL when the lock is lost (default 5s, at most two thirds of the ttl)
@@ -81,7 +48,10 @@ export const run = command({
   takes: ['<key>', '--', '<command>…'],
   options: {
     ...URL_OPTION,
-    ...LOCK_FLAGS,
+    wait: { type: 'string' },
+    ttl: { type: 'string' },
+    'min-hold': { type: 'string' },
+    delay: { type: 'string' },
     shared: { type: 'boolean' },
     permits: { type: 'string' },
     grace: { type: 'string' },
@@ -94,14 +64,18 @@ export const run = command({
       throw new UsageError(`--permits is ${JSON.stringify(values.permits)}, not a number`);
     const plan = timing(values.ttl, values.grace);
     checkCommand(rest[0]!);
-    const own = lockOptionsOf(values);
+    const own = {
+      wait: timeIfGiven(values.wait, '--wait'),
+      ttl: plan.ttl,
+      minHold: timeIfGiven(values['min-hold'], '--min-hold'),
+      delay: timeIfGiven(values.delay, '--delay'),
+    } satisfies Record<SharedOption<'run'>, unknown>;
     const wait = own.wait === undefined ? undefined : milliseconds(own.wait, '--wait');
     using interruption = new Interruption();
     using trouble = new Trouble();
     const began = performance.now();
     const defaults: LocksDefaults = {
       ...own,
-      ttl: plan.ttl,
       notice: plan.notice,
       handOff: false, // there is one command in this process
       label: labelOf(rest[0]!),
