@@ -14,7 +14,9 @@ import { tickChannels } from '../../src/once/events.ts';
 import { createStock, memoryStock } from '../../src/stock/index.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const pages = ['*.md', 'docs/**/*.md', 'test/**/*.md'].flatMap((glob) => globSync(glob, { cwd: root, exclude: ['**/node_modules/**'] })).sort();
+const pages = ['*.md', 'docs/**/*.md', 'test/**/*.md']
+  .flatMap((glob) => globSync(glob, { cwd: root, exclude: ['**/node_modules/**'] }))
+  .sort();
 /** Without code, in which brackets mean something else. */
 const prose = (page: string): string => readFileSync(join(root, page), 'utf8').replace(/^```.*?^```/gms, '');
 const headings = (page: string): string[] => [...prose(page).matchAll(/^## (.+)$/gm)].map(([, heading]) => heading!);
@@ -97,7 +99,9 @@ test.each(pages)('%s says that holdfast is not published, where it installs it b
 });
 
 test('every test that the promises name is there', () => {
-  const sources = ['test/**/*.ts', 'src/testing/**/*.ts'].flatMap((glob) => globSync(glob, { cwd: root, exclude: ['**/node_modules/**'] }));
+  const sources = ['test/**/*.ts', 'src/testing/**/*.ts'].flatMap((glob) =>
+    globSync(glob, { cwd: root, exclude: ['**/node_modules/**'] }),
+  );
   const tests = sources.map((file) => readFileSync(join(root, file), 'utf8').replaceAll("\\'", "'")).join('\n');
   const rows = prose('docs/promises.md')
     .split('\n')
