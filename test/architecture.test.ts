@@ -14,10 +14,11 @@ test('src keeps to its layers, its clock and its size', () => {
   expect(found.join('\n')).toBe('');
 });
 
-test('comments are in plain words', () => {
-  const all = [...files, ...globSync('lab/**/*.{ts,tsx}', { cwd: root })].filter((path) => !path.endsWith('.css'));
+test('comments and messages are in plain words, those of Lua and SQL too', () => {
+  const more = ['lab/**/*.{ts,tsx}', 'src/**/*.{lua,sql}'].flatMap((glob) => globSync(glob, { cwd: root }));
+  const all = [...files, ...more].filter((path) => !/\.css$|\.generated\.ts$/.test(path));
   const found = all.flatMap((path) =>
-    unclear(readFileSync(`${root}${path}`, 'utf8')).map((what) => `${path}: ${what}`),
+    unclear(readFileSync(`${root}${path}`, 'utf8'), path).map((what) => `${path}: ${what}`),
   );
   expect(found.join('\n')).toBe('');
 });
@@ -28,12 +29,15 @@ test.each([
   ['const a = 1; // whatever it is', '"whatever"'],
   ['/** Of the lease. */', 'a comment that begins with "Of"'],
   ['/**\n * Whose hold ended.\n */', 'a comment that begins with "Whose"'],
-])('finds words that a reader stumbles over: %s', (text, what) => {
-  expect(unclear(text)).toEqual([expect.stringContaining(what)]);
+  ["const told = 'whoever asks is served';", '"whoever"'],
+  ['-- Whoever asks\n-- is served.\nSELECT 1', '"whoever"', 'src/a.sql'],
+  ['local a = 1 -- whatever it is', '"whatever"', 'src/a.lua'],
+])('finds words that a reader stumbles over: %s', (text, what, path = 'src/a.ts') => {
+  expect(unclear(text, path)).toEqual([expect.stringContaining(what)]);
 });
 
 test('lets pass plain words, and words that are no comment', () => {
-  expect(unclear("/** The office of a leader. */\nconst anew = 'whoever'; // of one key")).toEqual([]);
+  expect(unclear("/** The office of a leader. */\nconst anew = 'whoever'; // of one key", 'src/a.ts')).toEqual([]);
 });
 
 test('no files of src or lab import each other in a circle, types included', () => {

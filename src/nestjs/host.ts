@@ -101,7 +101,7 @@ export class LocksHost implements Application {
     const title = `${owner.constructor.name}.${method}`;
     if (!alone)
       throw invalid(
-        `${candidacy ? '@Leading' : '@OnceCron'} is on ${title}, whose class is made anew for each request or user; put it in one that exists once`,
+        `${candidacy ? '@Leading' : '@OnceCron'} is on ${title}, whose class is made for each request or user; put it in one that exists once`,
       );
     checkOneApplication(owner, title);
     if (candidacy) this.#stand(owner, method, candidacy, title);

@@ -147,7 +147,7 @@ export class LayoutCache {
   /** Why this is not the product that is meant here; '' where it is. */
   #whyGone(layout: Layout | undefined): string {
     if (layout?.removed) return ' is being removed: remove() it again if that broke off';
-    if (layout && !this.#cells.bind(layout.identity)) return ' was removed, and made anew since: open() it again';
+    if (layout && !this.#cells.bind(layout.identity)) return ' was removed, and made again since: open() it again';
     return layout ? '' : ` is not on ${this.#cells.store.name}: create() it first`;
   }
 

@@ -280,7 +280,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'shows ids',
-    foundBy: 'inspect never shows an id: whoever knows one may release',
+    foundBy: 'inspect never shows an id: a process that knows one may release',
     plant: (sound) => {
       const ids = new Map<string, string>();
       return {
@@ -381,7 +381,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'loses both of two notes that are written at once',
-    foundBy: 'of two notes that are written at once under one name one stays',
+    foundBy: 'of two hints that are written at once under one name one stays',
     plant: ({ hints }) => {
       const writing = new Map<string, number>();
       return {
@@ -399,7 +399,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'removes a note before it writes it anew',
-    foundBy: 'a note is there all the while it is written anew',
+    foundBy: 'a hint is there all the while it is written again',
     plant: ({ hints }) => ({
       hints: {
         read: hints!.read,
@@ -413,7 +413,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'brings an earlier note back when a later one is over',
-    foundBy: 'a note is there for the other client, until it is written anew, forgotten, or over',
+    foundBy: 'a hint is there for the other client, until it is written again, forgotten, or over',
     plant: ({ hints }) => {
       const earlier = new Map<string, string>();
       return {
@@ -522,7 +522,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'cannot be closed while its engine is silent',
-    foundBy: 'an engine that says nothing keeps nobody waiting for long, whatever it was asked, nor does closing',
+    foundBy: 'an engine that says nothing keeps nobody waiting for long, for any question, nor does closing',
     plant: () => ({ close: () => new Promise(() => {}) }),
   },
   {

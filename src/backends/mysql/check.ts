@@ -212,6 +212,6 @@ async function shapeFindings(table: Table): Promise<Finding[]> {
   const missing = MADE.filter((column) => !columns.includes(column));
   const message = `the table is not as setup() makes it: it has no column ${missing.map((column) => JSON.stringify(column)).join(', ')}`;
   const advice =
-    'while nobody locks, drop it and let setup() make it anew: tokens then begin again, so use another table where they are checked';
+    'while nobody locks, drop it and let setup() make it again: tokens then start over, so use another table where they are checked';
   return [{ severity: 'danger', code: 'table-shape', message, advice }];
 }

@@ -90,7 +90,7 @@ export const inspection: readonly Law[] = [
     await scene.expired();
     assert.deepEqual(await scene.standings(), []);
   }),
-  law('inspect never shows an id: whoever knows one may release', ['inspect'], async (scene) => {
+  law('inspect never shows an id: a process that knows one may release', ['inspect'], async (scene) => {
     const [holder, waiter] = scene.pair();
     await holder.gets();
     await waiter.waits();

@@ -11,7 +11,7 @@ const namesIn = ({ key }: Scene): string[] => Array.from({ length: ROUNDS }, (_,
 /** Notes, which an engine keeps beside the locks. */
 export const notes: readonly Law[] = [
   law(
-    'a note is there for the other client, until it is written anew, forgotten, or over',
+    'a hint is there for the other client, until it is written again, forgotten, or over',
     ['notes'],
     async (scene) => {
       const { clients, key } = scene;
@@ -28,10 +28,10 @@ export const notes: readonly Law[] = [
       await mine!.write(key, 'short', scene.ttl);
       assert.equal(await read(), 'short');
       await scene.expired();
-      assert.equal(await read(), undefined, 'after its time, whatever was there before');
+      assert.equal(await read(), undefined, 'after its time, also where another one was there before');
     },
   ),
-  law('of two notes that are written at once under one name one stays', ['notes'], async (scene) => {
+  law('of two hints that are written at once under one name one stays', ['notes'], async (scene) => {
     const [{ hints: mine }, { hints: others }] = scene.clients;
     const lost = await Promise.all(
       namesIn(scene).map(async (name) => {
@@ -44,7 +44,7 @@ export const notes: readonly Law[] = [
     );
     assert.equal(lost.filter((each) => each).length, 0, `of ${ROUNDS} notes, lost though both were told as written`);
   }),
-  law('a note is there all the while it is written anew', ['notes'], async (scene) => {
+  law('a hint is there all the while it is written again', ['notes'], async (scene) => {
     const [{ hints: mine }, { hints: others }] = scene.clients;
     const { key } = scene;
     let written = 0;
@@ -65,7 +65,7 @@ export const notes: readonly Law[] = [
     }
     await mine!.write(key, undefined, 0);
   }),
-  law('a note stays when its writer dies, also while it writes it anew', ['notes', 'faults.die'], async (scene) => {
+  law('a hint stays when its writer dies, also while it writes it again', ['notes', 'faults.die'], async (scene) => {
     const [mine, others] = scene.clients;
     await mine.hints!.write(scene.key, 'first', LONG);
     void mine.hints!.write(scene.key, 'second', LONG).catch(() => {});
@@ -74,7 +74,7 @@ export const notes: readonly Law[] = [
     assert.ok(read === 'first' || read === 'second', `read ${read} after its writer had died`);
     await others.hints!.write(scene.key, undefined, 0);
   }),
-  law('a note is apart from the lock of its name', ['notes', 'inspect'], async (scene) => {
+  law('a hint is apart from the lock of its name', ['notes', 'inspect'], async (scene) => {
     const { hints } = scene.clients[0];
     await hints!.write(scene.key, 'kept', LONG);
     assert.deepEqual(await scene.standings(), []);

@@ -41,7 +41,7 @@ export const contexts: readonly Law[] = [
     );
     told.areTheirs();
   }),
-  law('whoever makes way for a caller lends it no context, nor does the connection', async (scene) => {
+  law('a process that makes way for a caller lends it no context, nor does the connection', async (scene) => {
     const client = await scene.another();
     const heard: string[] = [];
     const note = (what: string): void => {

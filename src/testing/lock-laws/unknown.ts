@@ -72,7 +72,7 @@ export const unknown: readonly Law[] = [
     }
   }),
   law(
-    'an engine that says nothing keeps nobody waiting for long, whatever it was asked, nor does closing',
+    'an engine that says nothing keeps nobody waiting for long, for any question, nor does closing',
     ['faults.stall'],
     async (scene) => {
       const client = await scene.another();

@@ -2,7 +2,7 @@
 -- The row of a key that was never used, or was swept. Its tokens start from the floor. The shared lock keeps the floor
 -- where it is until the row is there: a plain read could be older than a sweep that takes the same key away.
 -- Not INSERT IGNORE: over the remains of a row that was just swept it takes a shared lock and then wants an exclusive one,
--- which is a deadlock with whoever waits in between. This takes the exclusive one from the start
+-- which is a deadlock with a statement that waits in between. This takes the exclusive one from the start
 -- (https://dev.mysql.com/doc/refman/8.0/en/innodb-locks-set.html).
 INSERT INTO {table} (name, token, used, line)
 SELECT :name, own.token, {latest}, '' FROM {table} AS own WHERE own.name = '' LOCK IN SHARE MODE
@@ -24,7 +24,7 @@ WHERE name = '' OR (name >= :from AND name < :to AND line <> '')
 ORDER BY name LIMIT 200
 
 -- name: join
--- Takes a place at the end of the line, if the line is :expected or, when the claim queues, whatever the line is.
+-- Takes a place at the end of the line, if the line is :expected or, when the claim queues, any line.
 --
 -- A place is the text `@id until token take of ttl joined bell label;`. until, always of 16 digits, is when it expires as a
 -- hold. Who holds is not stored: it follows from the order and the units (src/core/contract/admission.ts).

@@ -44,7 +44,7 @@ SHOW GLOBAL STATUS WHERE Variable_name IN (
 )
 
 -- name: server
--- Which server a connection leads to, whatever is in between.
+-- Which server a connection leads to, also through a proxy.
 SELECT @@hostname AS host, @@port AS port, @@server_id AS id
 
 -- name: pause

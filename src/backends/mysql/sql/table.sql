@@ -1,5 +1,5 @@
 -- name: setup
--- The table, made once by whoever comes first.
+-- The table, made once by the first process.
 --
 -- One row per key, kept when the key is free, so that lockers only ever update in place: designs that insert and delete
 -- rows deadlock with each other. A statement changes one row and is its own transaction: nobody holds a row lock while

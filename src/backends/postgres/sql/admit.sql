@@ -1,5 +1,5 @@
--- Admits from the head of the line whomever the rule now admits, and tells them by NOTIFY.
--- The caller has locked the key's row, gives it as it stands after whatever it changed, and writes it.
+-- Admits from the head of the queue the claims that the rule now admits, and notifies them by NOTIFY.
+-- The caller has locked the key's row, gives it as it stands after its own changes, and writes it.
 -- A place that gave no sign of life is dropped as it comes to the head.
 --   spot    the key's row
 --   moment  the server's time, read under the lock

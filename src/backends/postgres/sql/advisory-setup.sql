@@ -2,7 +2,7 @@
 SELECT pg_advisory_xact_lock(hashtextextended('{tokens}', 0));
 CREATE SEQUENCE IF NOT EXISTS {tokens};
 
--- The next token, or `proposal` if that is more. Whoever raises the sequence keeps out all who draw: set and drawn at the same
+-- The next token, or `proposal` if that is more. A process that raises the sequence keeps out all that draw: set and drawn at the same
 -- time, it could go back.
 CREATE OR REPLACE FUNCTION {token}(proposal bigint) RETURNS bigint
 LANGUAGE plpgsql AS $holdfast$

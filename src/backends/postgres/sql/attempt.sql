@@ -100,7 +100,7 @@ BEGIN
   ELSE
     -- Drawn under the lock, so that tokens become visible in order.
     spot.last := greatest(spot.last + 1, nextval('{tokens}'), a_min_token) + a_token_count - 1;
-    -- Whoever waits goes first.
+    -- The claims that wait go first.
     mine.held := spot.waits = 0 AND spot.taken + a_units <= least(spot.capacity, a_capacity);
     mine.token := spot.last - a_token_count + 1;
     mine.expires := moment + CASE WHEN mine.held THEN a_ttl ELSE least(a_ttl, a_grace) END * interval '1 ms';

@@ -1,7 +1,7 @@
 -- What programs call: each does its work in a transaction of its own, and has committed it when it answers. In a transaction that
 -- somebody has left open on the connection the server refuses the COMMIT (2D000), and the work is undone: nobody is told of a
 -- grant that a rollback could still take away.
--- The work is done at READ COMMITTED, whatever the default: an older snapshot would only have to be refused.
+-- The work is done at READ COMMITTED, also where that is not the default: an older snapshot would only have to be refused.
 --   quiet   those who are admitted are told nothing: for when the queue of messages is full, and no transaction with a message can commit
 -- It is on disk when the answer comes, even where the server's default is not to wait for that.
 CREATE OR REPLACE PROCEDURE {commit_attempt}(

@@ -1,6 +1,6 @@
 -- Locks the row of a key and gives it as it is now; a row of nulls where there is none.
 --   make   makes it where there is none
--- The newest era first: see tables.sql. No index keeps a key from having two rows, so whoever makes one holds a lock on the key's
+-- The newest era first: see tables.sql. No index keeps a key from having two rows, so a step that makes one holds a lock on the key's
 -- name, and looks again under it.
 CREATE OR REPLACE FUNCTION {spot}(a_key bytea, make boolean) RETURNS {keys}
 LANGUAGE plpgsql AS $holdfast$

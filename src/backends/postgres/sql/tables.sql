@@ -10,17 +10,17 @@ INSERT INTO {meta} (format) SELECT 1 WHERE NOT EXISTS (SELECT FROM {meta});
 CREATE SEQUENCE IF NOT EXISTS {tokens};
 
 -- One row per key in use. Its row lock puts everything that happens to the key in order. A holder who met nobody is in here
--- alone, so that to take and to free a key is one update each; whoever joins first moves it to the line.
+-- alone, so that to take and to free a key is one update each; the first claim that joins moves it to the queue.
 -- The row is looked for from its newest era down (ORDER BY era DESC): while some snapshot is held open, no dead version of it
 -- can be removed, and a search by the key alone would pass over all of them.
 CREATE TABLE IF NOT EXISTS {keys} (
   key    bytea NOT NULL,
   last   bigint NOT NULL,             -- highest token given out or reserved
-  taken  bigint NOT NULL DEFAULT 0,   -- seats of all who hold; 0: the line is empty
+  taken  bigint NOT NULL DEFAULT 0,   -- units of all holders; 0: the queue is empty
   waits  int NOT NULL DEFAULT 0,      -- how many stand in line and do not hold
   capacity int NOT NULL,              -- at most the smallest room named by a holder; exact when somebody waits for it
   expires timestamptz NOT NULL,        -- nobody in line expires before; the one who is alone, then
-  id     text,                        -- of the one who is alone, whose units and capacity are those above; null: nobody is
+  id     text,                        -- the id of the claim that is alone; its units and capacity are those above; null: none is
   token bigint,                      -- of the same, as are the rest
   ttl    float8,
   joined timestamptz,

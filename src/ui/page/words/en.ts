@@ -20,7 +20,7 @@ export const ENGLISH = {
   unableText: 'So there is no list of keys here. What its server is like is looked at all the same.',
   lost: 'The page has lost its server. What you see is {age} old',
   lostText:
-    'holdfast ui was ended, or its machine cannot be reached. It is tried again; if it was started anew, open the address that it printed.',
+    'holdfast ui was ended, or its machine cannot be reached. It is tried again; if it was started again, open the address that it printed.',
   slow: 'A look at all keys takes {took}, so there is one every {pause}. Open keys are looked at more often.',
   beyond:
     'There are {n} more keys that are held and that nobody waits for: too many to be shown here. Start with --prefix to see a part of them.',
