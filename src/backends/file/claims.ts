@@ -19,7 +19,7 @@ const fits = ({ taken, room }: Tally, units: Units): boolean =>
 
 /**
  * The claims of one key as rows, within one transaction. The head has the tally of the admitted claims, so a step reads and writes the same
- * in a long queue as in a short one: a queue stored as one text cost five times as much with 64 claims, and thirty times with 1,000.
+ * in a long queue as in a short one: a queue stored as one text cost six times as much with 64 claims, and thirty times with 1,000.
  */
 export class FileClaims implements Claims {
   readonly admitted: StoredClaim[] = [];
