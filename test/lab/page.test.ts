@@ -135,7 +135,7 @@ describeOn('browser', 'the lab', () => {
     await expect.poll(() => said(page)).toContain('A is paused. It does not know.');
     expect(await link(page)).toContain('do=pause-A@200');
     await page.click('.person.B');
-    await page.click('.deed.units');
+    await page.click('.deed.take');
     await expect.poll(() => story(page)).toContain('B asks for the lock.');
     for (let i = 0; i < 30 && !(await said(page))?.includes('B hears that it has the lock'); i++)
       await page.click('.controls .step');
