@@ -8,7 +8,6 @@ import { claimOf, Database } from './database.ts';
 
 /** What programs of the first revision set up. */
 const FIRST = readFileSync(new URL('fixtures/revision-1.sql', import.meta.url), 'utf8');
-const _CALL = 'SELECT holdfast_attempt($1, $2, 1, 1, 30000, 1, $3, $4, NULL, NULL, NULL, 6000)::text AS answer';
 
 test('whoever changes the scripts raises the revision, or the change would never reach a database that is set up', () => {
   const digest = createHash('sha256')
