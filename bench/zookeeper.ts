@@ -16,7 +16,7 @@ import { startZookeeper, startZookeeperMembers } from '../test/kit/zookeeper.ts'
 
 /**
  * ZooKeeper: an uncontended cycle and a hand-over between two sessions, each as a ratio to a floor measured in the same run
- * on the same client: the bare calls of the recipe, and one delete that another session hears of.
+ * on the same client: the bare calls of the recipe, and one delete of which the server notifies another session.
  * Run: `node bench/zookeeper.ts`
  */
 

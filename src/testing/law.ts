@@ -12,7 +12,7 @@ export const MET = {
   tokenBlocks: ({ traits }) => traits.tokenBlocks,
   expires: ({ traits }) => traits.expires,
   'renewal from anywhere': ({ traits }) => traits.renewedFrom === 'anywhere',
-  'observed expires': ({ traits }) => traits.observedExpiry === true,
+  'observed expiry': ({ traits }) => traits.observedExpiry === true,
   wakes: ({ traits }) => traits.wakes !== 'never',
   mailbox: ({ traits }) => traits.wakes === 'mailbox',
   inspect: (backend) => backend.inspect !== undefined,

@@ -7,30 +7,20 @@ import { flagsOf } from '../kit/flags.ts';
 import { durationOf } from './duration.ts';
 import { essence, evidence, orders } from './evidence.ts';
 import { parts } from './parts.ts';
+import { PROOFS } from './proofs.ts';
 import type { Result } from './result.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** One proof by itself, with its own flags: `npm run prove -- torture --help`. */
-const ALONE: Readonly<Record<string, string>> = {
-  torture: 'test/torture/everywhere.ts',
-  'torture:memo': 'test/memo/faults/main.ts',
-  'torture:owner': 'test/torture/owner/main.ts',
-  mutants: 'test/mutation/main.ts',
-  rivals: 'test/rivals/main.ts',
-  matrix: 'test/matrix/main.ts',
-  'known-bugs': 'test/known-bugs/write.ts',
-  picture: 'examples/page/picture/main.ts',
-};
 const [, , first = '', ...rest] = process.argv;
-if (Object.hasOwn(ALONE, first)) {
+if (Object.hasOwn(PROOFS, first)) {
   const node = [process.execPath, '--disable-warning=ExperimentalWarning'] as const;
-  const alone = spawn(node[0], [node[1], join(root, ALONE[first]!), ...rest], { cwd: root, stdio: 'inherit' });
+  const alone = spawn(node[0], [node[1], join(root, PROOFS[first]!), ...rest], { cwd: root, stdio: 'inherit' });
   process.exit(((await once(alone, 'exit')) as [number | null])[0] ?? 1);
 }
 
 const USAGE = `npm run prove -- [flags]: everything that shows whether the promises are kept, and docs/evidence.md from what came of it
-npm run prove -- <proof> [flags of it]: one of them by itself: ${Object.keys(ALONE).join(', ')}
+npm run prove -- <proof> [flags of it]: one of them by itself: ${Object.keys(PROOFS).join(', ')}
   --for 2h        how long in all
   --only <part>   this part; may be given several times
   --anew          forgets what came of the rounds before

@@ -146,7 +146,7 @@ export const indexOf = ({ claims }: SeenQueue, { name, token }: OwnClaim): numbe
  */
 export const isSettled = ({ lease, key }: OwnClaim, term: bigint): boolean => key === 'settled' && lease.term >= term;
 
-/** The same, and the lease is one of so many seconds. */
+/** Whether it is settled, under a lease of `seconds`. */
 export const isUnderLeaseOf = (me: OwnClaim, seconds: number, term: bigint): boolean =>
   isSettled(me, term) && me.lease.seconds === seconds;
 

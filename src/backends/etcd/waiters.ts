@@ -183,7 +183,7 @@ export class Watches {
     }
   }
 
-  /** Changes may have gone unseen meanwhile, so every watcher is told to look. */
+  /** Changes may have gone unseen meanwhile, so every watcher looks again. */
   #endStream(stream: Promise<Stream>): void {
     if (this.#stream !== stream) return;
     this.#stream = undefined;

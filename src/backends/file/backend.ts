@@ -29,7 +29,7 @@ import type { BellEvents } from './wake-ups.ts';
 
 /** Holds renewed in one transaction. Others, and this process, wait about a millisecond for it. */
 const BATCH = 100;
-/** One attempt in so many removes expired claims of keys that nobody asks for. */
+/** The number of attempts between two sweeps, which remove expired claims of keys that no caller asks for. */
 const SWEEP = 1_024;
 
 const traits = (durability: Durability): Traits => ({

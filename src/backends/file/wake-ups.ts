@@ -5,7 +5,7 @@ import type { Cancel, Clock } from '../../core/contract/clock.ts';
 import type { Message, OwnBell } from './own-bell.ts';
 import { dial, isPipe, probe, provesDeath, removeSocket } from './sockets.ts';
 
-/** After so many connections in a row that end and prove nothing, the claims of a process are left to expire. */
+/** The number of connections in a row that may end without a proof of death. After that the claims of the process expire by themselves. */
 const TRIES = 5;
 /** The limit for last messages, and for the time from getting a name to listening under it. ms. */
 const MOMENT = 200;

@@ -185,10 +185,10 @@ class Mysql implements MysqlBackend {
   }
 }
 
-/** One write of so many also removes notes that have expired. */
+/** The number of writes between two sweeps, which remove expired hints. */
 const SWEEP = 64;
 
-/** Notes in a table of their own. The first use makes the table. */
+/** Hints in a table of their own. The first use makes the table. */
 export function notesOf(table: Table, lockNameOf: (name: string) => Buffer): Hints {
   let written = 0;
 

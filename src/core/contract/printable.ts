@@ -1,4 +1,4 @@
-/** Prints tokens and tokens as text, as a lease does, because JSON has no such numbers. */
+/** Prints tokens as text, as a lease does, because JSON has no such numbers. */
 const asText = {
   toJSON(this: object): object {
     const shown = Object.entries(this).map(([name, value]) => [name, typeof value === 'bigint' ? `${value}` : value]);

@@ -54,7 +54,7 @@ export const expiry: readonly Law[] = [
   ),
   law(
     'where expires are observed, a newcomer takes over an old hold when it has watched for a whole lease',
-    ['observed expires'],
+    ['observed expiry'],
     async (scene) => {
       const dead = scene.contender({ ttl: scene.ttl });
       await dead.gets();
@@ -70,7 +70,7 @@ export const expiry: readonly Law[] = [
   ),
   law(
     'where expires are observed, processes that come for a part of a lease each free an old hold in two leases',
-    ['observed expires'],
+    ['observed expiry'],
     async (scene) => {
       const dead = scene.contender({ ttl: scene.ttl });
       await dead.gets();
@@ -91,7 +91,7 @@ export const expiry: readonly Law[] = [
   ),
   law(
     'where expires are observed, what several watch at the same time counts once, and a sign of life ends it',
-    ['observed expires'],
+    ['observed expiry'],
     async (scene) => {
       const holder = scene.contender({ ttl: scene.ttl });
       const others = [];

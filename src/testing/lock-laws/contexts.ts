@@ -16,31 +16,34 @@ const here = (): string | undefined => request.getStore();
 
 /** Callers of a process share timers, connections and lines, and still never run in another caller's async context. */
 export const contexts: readonly Law[] = [
-  law('a loss is told in the context of whose lease it is, where no other’s hold can be entered', async (scene) => {
-    const locks = await scene.locks();
-    using told = tellings(scene);
-    const hot = locks.mutex(`${scene.key}/hot`);
-    const short = { ttl: scene.ttl, renew: false };
-    const lost = await asking('b', locks, `${scene.key}/lost`, short);
-    const loss = request.run('b', () => {
-      const { signal } = lost;
-      return new Promise<{ context: string | undefined; stranger: Promise<AnyLease | null> }>((resolve) => {
-        signal.addEventListener('abort', () => resolve({ context: here(), stranger: hot.tryAcquire() }));
+  law(
+    'a loss is told in the context of the caller that has the lease, where no other’s hold can be entered',
+    async (scene) => {
+      const locks = await scene.locks();
+      using told = tellings(scene);
+      const hot = locks.mutex(`${scene.key}/hot`);
+      const short = { ttl: scene.ttl, renew: false };
+      const lost = await asking('b', locks, `${scene.key}/lost`, short);
+      const loss = request.run('b', () => {
+        const { signal } = lost;
+        return new Promise<{ context: string | undefined; stranger: Promise<AnyLease | null> }>((resolve) => {
+          signal.addEventListener('abort', () => resolve({ context: here(), stranger: hot.tryAcquire() }));
+        });
       });
-    });
-    // This lease is lost first. Its handler sets the timer that all leases share.
-    const inside = () => asking('a', locks, `${scene.key}/first`, { ...short, notice: scene.ttl * 0.6 });
-    await request.run('a', () =>
-      hot.run(async (lease) => {
-        await inside();
-        const { context, stranger } = await scene.soon(loss, 'the loss signal');
-        assert.equal(context, 'b', 'the context in which b hears of its loss');
-        assert.equal(await stranger, null, 'b must not be in what a holds');
-        lease.assertHeld();
-      }),
-    );
-    told.areTheirs();
-  }),
+      // This lease is lost first. Its handler sets the timer that all leases share.
+      const inside = () => asking('a', locks, `${scene.key}/first`, { ...short, notice: scene.ttl * 0.6 });
+      await request.run('a', () =>
+        hot.run(async (lease) => {
+          await inside();
+          const { context, stranger } = await scene.soon(loss, 'the loss signal');
+          assert.equal(context, 'b', 'the context in which b hears of its loss');
+          assert.equal(await stranger, null, 'b must not be in what a holds');
+          lease.assertHeld();
+        }),
+      );
+      told.areTheirs();
+    },
+  ),
   law('a process that makes way for a caller lends it no context, nor does the connection', async (scene) => {
     const client = await scene.another();
     const heard: string[] = [];

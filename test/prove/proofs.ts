@@ -1,0 +1,11 @@
+/** The proofs that run by themselves, with their own flags: `npm run prove -- torture --help`. */
+export const PROOFS: Readonly<Record<string, string>> = {
+  torture: 'test/torture/everywhere.ts',
+  'torture:memo': 'test/memo/faults/main.ts',
+  'torture:owner': 'test/torture/owner/main.ts',
+  mutants: 'test/mutation/main.ts',
+  rivals: 'test/rivals/main.ts',
+  matrix: 'test/matrix/main.ts',
+  'known-bugs': 'test/known-bugs/write.ts',
+  picture: 'examples/page/picture/main.ts',
+};
