@@ -1,12 +1,28 @@
-export type { Backend, Finding, Listing, QueueEntry } from './core/contract/backend.ts';
-export type { Clock } from './core/contract/clock.ts';
-export type { Duration } from './core/contract/duration.ts';
-export { isLockError, LockError, type LockErrorCode } from './core/contract/errors.ts';
-export type { ForcedEvent, LockEvent, LockType } from './core/contract/events.ts';
-export type { Adaptive, HandOff, LockOptions, Spin } from './core/contract/options.ts';
-export type { Enclosing, Origin } from './core/contract/origin.ts';
-export type { ForceOptions } from './core/queue/forced-release.ts';
-export type { AnyLease, Lease, LeaseRecord, SharedLease } from './core/queue/lease.ts';
+export {
+  type Adaptive,
+  type AnyLease,
+  type Backend,
+  type Clock,
+  type Duration,
+  type Enclosing,
+  type Finding,
+  type ForcedEvent,
+  type ForceOptions,
+  type HandOff,
+  isLockError,
+  type Lease,
+  type LeaseRecord,
+  type Listing,
+  LockError,
+  type LockErrorCode,
+  type LockEvent,
+  type LockOptions,
+  type LockType,
+  type Origin,
+  type QueueEntry,
+  type SharedLease,
+  type Spin,
+} from './core/index.ts';
 export type { LeaderEvent, TermEnd } from './leading/events.ts';
 export type { CampaignOptions, Leader, ObserveOptions } from './leading/leader.ts';
 export type { Incumbent } from './leading/observer.ts';

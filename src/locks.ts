@@ -1,14 +1,30 @@
-import type { Backend, Finding, Listing, QueueEntry } from './core/contract/backend.ts';
-import { checkListable, checkWaitersListed } from './core/contract/capability.ts';
-import { type Clock, systemClock } from './core/contract/clock.ts';
-import { invalid, LockError, shown } from './core/contract/errors.ts';
-import { checkKey } from './core/contract/key.ts';
-import { LayeredOptions, LOCK_OPTIONS } from './core/contract/option-table.ts';
-import { allOf, checkBackend, checkNames, flag, type LockOptions, namesOf } from './core/contract/options.ts';
-import { addUser } from './core/engine/users.ts';
-import { type ForceOptions, forceRelease } from './core/queue/forced-release.ts';
-import type { AnyLease } from './core/queue/lease.ts';
-import { LockRuntime } from './core/queue/runtime.ts';
+import {
+  type AnyLease,
+  addUser,
+  allOf,
+  type Backend,
+  type Clock,
+  checkBackend,
+  checkKey,
+  checkListable,
+  checkNames,
+  checkWaitersListed,
+  type Finding,
+  type ForceOptions,
+  flag,
+  forceRelease,
+  invalid,
+  LayeredOptions,
+  type Listing,
+  LOCK_OPTIONS,
+  LockError,
+  type LockOptions,
+  LockRuntime,
+  namesOf,
+  type QueueEntry,
+  shown,
+  systemClock,
+} from './core/index.ts';
 import { type Leader, leaderOf } from './leading/leader.ts';
 import type { LeaderOptions } from './leading/options.ts';
 import { type Memo, Memos } from './memo/memo.ts';
@@ -51,10 +67,7 @@ export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Loc
   return locks;
 }
 
-/**
- * On an older Node.js locks could be taken, but close() would fail. Checks the feature that we use, since other runtimes have
- * their own versions.
- */
+/** On an older Node.js close() would fail. Other runtimes have versions of their own, so this looks for the feature. */
 function checkPlatform(): void {
   if (typeof Promise.withResolvers === 'function') return;
   throw new LockError('LOCK_UNSUPPORTED', `holdfast needs Node.js 22.13 or newer; this is ${process.version}`);

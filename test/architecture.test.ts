@@ -55,6 +55,16 @@ test('finds a circle, and no circle where all roads lead one way', () => {
   ]);
 });
 
+test('the rest of the library uses the core by its face, and a page in a browser the few files that it needs', () => {
+  const known = files
+    .filter((path) => !path.startsWith('src/core/') && !path.endsWith('.css'))
+    .flatMap((path) => importsOf(path, readFileSync(`${root}${path}`, 'utf8')))
+    .filter((path) => path.startsWith('src/core/'));
+  expect(known).toContain('src/core/index.ts');
+  const distinct = [...new Set(known)].sort();
+  expect(distinct.length, `files of core that others import: ${distinct}`).toBeLessThanOrEqual(7);
+});
+
 test('the picture of the layers on the map is true', () => {
   const page = readFileSync(`${root}ARCHITECTURE.md`, 'utf8');
   const [, picture] = /```mermaid\nflowchart TD\n(.*?)```/s.exec(page)!;

@@ -2,21 +2,23 @@ import {
   type Attempt,
   type Backend,
   type Claim,
+  type Clock,
+  checkNames,
   type Handle,
   type Hints,
   type Listing,
+  LONGEST,
   MAX_PLACE_TTL_MS,
   type NewValue,
+  namesOf,
   type QueueEntry,
   type Release,
   type Renewal,
+  systemClock,
   type Traits,
   type Values,
   type Wake,
-} from '../core/contract/backend.ts';
-import { type Clock, systemClock } from '../core/contract/clock.ts';
-import { LONGEST } from '../core/contract/duration.ts';
-import { checkNames, namesOf } from '../core/contract/options.ts';
+} from '../core/index.ts';
 import { keptHints } from './shared/kept-hints.ts';
 import { EngineQueue } from './shared/queue.ts';
 import { LONGEST_WORDS } from './shared/record.ts';

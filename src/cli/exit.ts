@@ -1,4 +1,4 @@
-import { isLockError, type LockErrorCode } from '../core/contract/errors.ts';
+import { isLockError, type LockErrorCode } from '../core/index.ts';
 
 /** Exit codes, by the names of sysexits.h where it has one. */
 export const EXIT = {

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isLockError } from '../core/contract/errors.ts';
+import { isLockError } from '../core/index.ts';
 import { notIgnored } from './child/inherited.ts';
 import { ExitError, messageOf } from './exit.ts';
 import { complain } from './terminal/screen.ts';

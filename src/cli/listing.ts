@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
-import { asOf, isExclusive } from '../core/contract/admission.ts';
-import { visible } from '../core/contract/visible.ts';
+import { asOf, isExclusive, visible } from '../core/index.ts';
 import type { Locks, QueueEntry } from '../index.ts';
 import { runtimeOf } from '../locks.ts';
 import { type MemoSight, sightOf } from '../memo/state.ts';

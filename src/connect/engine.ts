@@ -1,7 +1,4 @@
-import type { Backend } from '../core/contract/backend.ts';
-import { systemClock } from '../core/contract/clock.ts';
-import { LockError } from '../core/contract/errors.ts';
-import { withLimit } from '../core/contract/promises.ts';
+import { type Backend, LockError, systemClock, withLimit } from '../core/index.ts';
 import { type Address, unreachable } from './url.ts';
 
 /** How `connect` opens one kind of address. */

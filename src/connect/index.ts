@@ -1,7 +1,4 @@
-import type { Backend } from '../core/contract/backend.ts';
-import { type Duration, milliseconds } from '../core/contract/duration.ts';
-import { invalid, LockError, shown } from '../core/contract/errors.ts';
-import type { StandIn } from '../core/queue/stand-in.ts';
+import { type Backend, type Duration, invalid, LockError, milliseconds, type StandIn, shown } from '../core/index.ts';
 import { createLocks, type Locks, type LocksDefaults, runtimeOf } from '../locks.ts';
 import { owning } from './engine.ts';
 import { type ConnectOptions, closeQuietly, openBackend, patiently } from './open.ts';

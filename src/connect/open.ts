@@ -1,11 +1,18 @@
-import type { Backend } from '../core/contract/backend.ts';
-import { callListener } from '../core/contract/call-listener.ts';
-import { type Clock, systemClock } from '../core/contract/clock.ts';
-import { type Duration, milliseconds } from '../core/contract/duration.ts';
-import { invalid, isLockError, LockError } from '../core/contract/errors.ts';
-import { checkNames, namesOf } from '../core/contract/options.ts';
-import { sleep } from '../core/contract/promises.ts';
-import { backOff } from '../core/queue/pause.ts';
+import {
+  type Backend,
+  backOff,
+  type Clock,
+  callListener,
+  checkNames,
+  type Duration,
+  invalid,
+  isLockError,
+  LockError,
+  milliseconds,
+  namesOf,
+  sleep,
+  systemClock,
+} from '../core/index.ts';
 import { type EngineUrl, type OpenEngine, several, withConnectLimit } from './engine.ts';
 import { ENGINES } from './registry.ts';
 import { type Address, parseAddress } from './url.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:tls';
-import { invalid } from '../core/contract/errors.ts';
+import { invalid } from '../core/index.ts';
 import type { Address } from './url.ts';
 
 /** The parameters of every engine with TLS. */

@@ -1,4 +1,4 @@
-import { invalid, isLockError, LockError, shown } from '../core/contract/errors.ts';
+import { invalid, isLockError, LockError, shown } from '../core/index.ts';
 
 /** The parts of an engine's URL. It may have several hosts, which the platform's own `URL` does not allow. */
 export interface Address {

@@ -1,6 +1,4 @@
-import { systemClock } from '../core/contract/clock.ts';
-import { invalid, shown } from '../core/contract/errors.ts';
-import { checkNames } from '../core/contract/options.ts';
+import { checkNames, invalid, shown, systemClock } from '../core/index.ts';
 import type { Locks } from '../locks.ts';
 import { ONCE_OPTIONS, type OnceOptions } from '../once/options.ts';
 import type { TickRun } from '../once/run.ts';

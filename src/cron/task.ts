@@ -1,6 +1,4 @@
-import { callListener } from '../core/contract/call-listener.ts';
-import { shown } from '../core/contract/errors.ts';
-import { allOf, checkNames, namesOf } from '../core/contract/options.ts';
+import { allOf, callListener, checkNames, namesOf, shown } from '../core/index.ts';
 import type { Locks } from '../locks.ts';
 import { ONCE_OPTIONS, type OnceOptions } from '../once/options.ts';
 import type { TickRun } from '../once/run.ts';

@@ -1,8 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { invalid, isLockError, LockError } from '../core/contract/errors.ts';
-import type { AnyLease, Lease } from '../core/queue/lease.ts';
-import { backOff } from '../core/queue/pause.ts';
+import { type AnyLease, backOff, invalid, isLockError, type Lease, LockError } from '../core/index.ts';
 import type { Lock, LockOptions, Locks, PermitOptions } from '../index.ts';
 import { locksOf } from './locks.ts';
 import {

@@ -1,5 +1,4 @@
-import { ofAllCopies } from '../core/contract/all-copies.ts';
-import { invalid, LockError, shown } from '../core/contract/errors.ts';
+import { invalid, LockError, ofAllCopies, shown } from '../core/index.ts';
 import type { Locks } from '../index.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { invalid, LockError, shown } from '../core/contract/errors.ts';
+import { invalid, LockError, shown } from '../core/index.ts';
 import type { Locks, MemoOptions, MemoRun } from '../index.ts';
 import { requestOf } from '../memo/fingerprint.ts';
 import { inPlaceOf, keyFor } from './locked.ts';

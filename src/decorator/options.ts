@@ -1,7 +1,16 @@
-import { invalid, type LockError, shown } from '../core/contract/errors.ts';
-import { LOCK_OPTIONS, spin } from '../core/contract/option-table.ts';
-import { allOf, checkNames, type LockOptions, namesOf, whole } from '../core/contract/options.ts';
-import type { Terms } from '../core/contract/terms.ts';
+import {
+  allOf,
+  checkNames,
+  invalid,
+  LOCK_OPTIONS,
+  type LockError,
+  type LockOptions,
+  namesOf,
+  shown,
+  spin,
+  type Terms,
+  whole,
+} from '../core/index.ts';
 import type { Locks } from '../index.ts';
 
 /** A template over the arguments, or a function of them. */

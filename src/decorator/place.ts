@@ -1,4 +1,4 @@
-import { invalid, type LockError } from '../core/contract/errors.ts';
+import { invalid, type LockError } from '../core/index.ts';
 
 /** What a lock can wrap: only a method whose callers already await it. */
 export type Method = (...args: never[]) => Promise<unknown>;

@@ -1,4 +1,4 @@
-import { counted, invalid, shown } from '../core/contract/errors.ts';
+import { counted, invalid, shown } from '../core/index.ts';
 
 /** What the source text of a function tells about its parameters. */
 interface Parameters {

@@ -1,8 +1,7 @@
 import { type EtcdOptions, open } from '../backends/etcd/options.ts';
 import type { Client } from '../backends/etcd/wire/client.ts';
 import { get, ifUnchanged, type Op, put } from '../backends/etcd/wire/messages.ts';
-import { invalid, isLockError, LockError, shown } from '../core/contract/errors.ts';
-import { checkKey } from '../core/contract/key.ts';
+import { checkKey, invalid, isLockError, LockError, shown } from '../core/index.ts';
 import { checkToken, type Fence, fencedError } from './fence.ts';
 
 /** A key of yours, and its new value. */

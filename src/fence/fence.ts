@@ -1,4 +1,4 @@
-import { invalid, LockError, shown } from '../core/contract/errors.ts';
+import { invalid, LockError, shown } from '../core/index.ts';
 
 /**
  * A guard beside one resource. It remembers the highest token that it has seen, and refuses every older one.

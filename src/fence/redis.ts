@@ -1,6 +1,5 @@
 import { portOf, type RedisClient } from '../backends/redis/client.ts';
-import { checkKey, checkPrefix } from '../core/contract/key.ts';
-import { checkNames, namesOf } from '../core/contract/options.ts';
+import { checkKey, checkNames, checkPrefix, namesOf } from '../core/index.ts';
 import { checkToken, type Fence, fencedError } from './fence.ts';
 
 /** Options of `redisFence`. */

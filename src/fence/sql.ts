@@ -1,6 +1,4 @@
-import { invalid, LockError } from '../core/contract/errors.ts';
-import { checkKey } from '../core/contract/key.ts';
-import { checkNames, namesOf } from '../core/contract/options.ts';
+import { checkKey, checkNames, invalid, LockError, namesOf } from '../core/index.ts';
 import {
   changedRows,
   type DialectName,

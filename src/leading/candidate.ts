@@ -1,12 +1,16 @@
-import { callListener } from '../core/contract/call-listener.ts';
-import { isLockError, LockError, quoted } from '../core/contract/errors.ts';
-import { EVENT_VERSION } from '../core/contract/events.ts';
-import { LayeredOptions } from '../core/contract/option-table.ts';
-import { Frame } from '../core/queue/frame.ts';
-import { heldLease } from '../core/queue/held-lease.ts';
-import type { Hold } from '../core/queue/hold.ts';
-import { backOff } from '../core/queue/pause.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import {
+  backOff,
+  callListener,
+  EVENT_VERSION,
+  Frame,
+  type Hold,
+  heldLease,
+  isLockError,
+  LayeredOptions,
+  LockError,
+  type LockRuntime,
+  quoted,
+} from '../core/index.ts';
 import { type Mutex, mutex } from '../primitives/lock.ts';
 import { type LeaderEvent, tell } from './events.ts';
 import { lead, type SettledTerm, type TermWork } from './office.ts';

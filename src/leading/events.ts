@@ -1,6 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import type { EVENT_VERSION } from '../core/contract/events.ts';
-import { printable } from '../core/contract/printable.ts';
+import { type EVENT_VERSION, printable } from '../core/index.ts';
 
 /** Why a term ended. `settled`, `failed`: its function did. `stopped`: the signal of `run`. `resigned`: `resign()`. */
 export type TermEnd = 'settled' | 'failed' | 'lost' | 'stopped' | 'resigned';

@@ -1,8 +1,16 @@
-import { abortSignal } from '../core/contract/abort-signal.ts';
-import { type Duration, milliseconds } from '../core/contract/duration.ts';
-import { invalid, LockError, quoted, shown } from '../core/contract/errors.ts';
-import { checkNames, type LockOptions, namesOf } from '../core/contract/options.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import {
+  abortSignal,
+  checkNames,
+  type Duration,
+  invalid,
+  LockError,
+  type LockOptions,
+  type LockRuntime,
+  milliseconds,
+  namesOf,
+  quoted,
+  shown,
+} from '../core/index.ts';
 import { Candidate } from './candidate.ts';
 import { tell } from './events.ts';
 import { News, TOLD, UNTOLD } from './news.ts';

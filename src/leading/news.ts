@@ -1,6 +1,4 @@
-import { inNoContext } from '../core/contract/context.ts';
-import { CALL_TIMEOUT, type Engine } from '../core/engine/engine.ts';
-import { dispose } from '../core/engine/listener.ts';
+import { CALL_TIMEOUT, dispose, type Engine, inNoContext } from '../core/index.ts';
 
 /** The shortest time between two questions after many changes, ms. */
 const SOONEST = 50;

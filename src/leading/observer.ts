@@ -1,6 +1,4 @@
-import { isExclusive } from '../core/contract/admission.ts';
-import type { QueueEntry } from '../core/contract/backend.ts';
-import { printable } from '../core/contract/printable.ts';
+import { isExclusive, printable, type QueueEntry } from '../core/index.ts';
 
 /** Who leads, as the engine has it. */
 export interface Incumbent {

@@ -1,5 +1,4 @@
-import type { Clock } from '../core/contract/clock.ts';
-import type { Lease } from '../core/queue/lease.ts';
+import type { Clock, Lease } from '../core/index.ts';
 import { HeldTerm, type Term } from './term.ts';
 
 /** The work of a leader in a term. */

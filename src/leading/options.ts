@@ -1,8 +1,18 @@
-import type { Traits } from '../core/contract/backend.ts';
-import { type Duration, milliseconds } from '../core/contract/duration.ts';
-import { invalid, shown } from '../core/contract/errors.ts';
-import { DEFAULT_LABEL, sharedWith, spin, UNSHARED_HOLD } from '../core/contract/option-table.ts';
-import { checkNames, type LockOptions, namesOf, type Spin } from '../core/contract/options.ts';
+import {
+  checkNames,
+  DEFAULT_LABEL,
+  type Duration,
+  invalid,
+  type LockOptions,
+  milliseconds,
+  namesOf,
+  type Spin,
+  sharedWith,
+  shown,
+  spin,
+  type Traits,
+  UNSHARED_HOLD,
+} from '../core/index.ts';
 
 /** Options that all candidates and observers of an election should share. */
 export interface LeaderOptions {

@@ -1,4 +1,4 @@
-import type { Lease } from '../core/queue/lease.ts';
+import type { Lease } from '../core/index.ts';
 import type { TermEnd } from './events.ts';
 
 /** One time as leader: from the election until the function has settled. */

@@ -1,8 +1,13 @@
-import type { StoredValue } from '../core/contract/backend.ts';
-import type { Cancel, EngineClock } from '../core/contract/clock.ts';
-import { Context } from '../core/contract/context.ts';
-import { inMs, LockError, quoted } from '../core/contract/errors.ts';
-import type { Engine } from '../core/engine/engine.ts';
+import {
+  type Cancel,
+  Context,
+  type Engine,
+  type EngineClock,
+  inMs,
+  LockError,
+  quoted,
+  type StoredValue,
+} from '../core/index.ts';
 import { checkMatch } from './inquiry.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult, MemoWork } from './result.ts';

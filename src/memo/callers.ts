@@ -1,4 +1,4 @@
-import type { StoredValue } from '../core/contract/backend.ts';
+import type { StoredValue } from '../core/index.ts';
 import type { Caller } from './caller.ts';
 import { differ, mismatch } from './inquiry.ts';
 import { readStored } from './words.ts';

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { invalid } from '../core/contract/errors.ts';
-import { NO_MARK } from '../core/contract/left.ts';
+import { invalid, NO_MARK } from '../core/index.ts';
 import { toText } from './encoding.ts';
 import { given } from './given.ts';
 

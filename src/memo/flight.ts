@@ -1,10 +1,13 @@
-import { EXCLUSIVE } from '../core/contract/admission.ts';
-import type { ValueRecord } from '../core/contract/backend.ts';
-import { isLockError, type LockError } from '../core/contract/errors.ts';
-import { NO_MARK } from '../core/contract/left.ts';
-import type { HeldLease } from '../core/queue/held-lease.ts';
-import { UNANSWERED } from '../core/queue/outage.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import {
+  EXCLUSIVE,
+  type HeldLease,
+  isLockError,
+  type LockError,
+  type LockRuntime,
+  NO_MARK,
+  UNANSWERED,
+  type ValueRecord,
+} from '../core/index.ts';
 import type { Caller } from './caller.ts';
 import { WaitingCallers } from './callers.ts';
 import { checkMatch, differ, MemoInquiry } from './inquiry.ts';

@@ -1,13 +1,21 @@
-import { abortSignal } from '../core/contract/abort-signal.ts';
-import { EXCLUSIVE } from '../core/contract/admission.ts';
-import type { ValueRecord } from '../core/contract/backend.ts';
-import { inNoContext, promiseOf } from '../core/contract/context.ts';
-import { milliseconds } from '../core/contract/duration.ts';
-import { invalid, isLockError, LockError, quoted, shown } from '../core/contract/errors.ts';
-import { checkNames, namesOf } from '../core/contract/options.ts';
-import { CALL_TIMEOUT } from '../core/engine/engine.ts';
-import { Frame } from '../core/queue/frame.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import {
+  abortSignal,
+  CALL_TIMEOUT,
+  checkNames,
+  EXCLUSIVE,
+  Frame,
+  inNoContext,
+  invalid,
+  isLockError,
+  LockError,
+  type LockRuntime,
+  milliseconds,
+  namesOf,
+  promiseOf,
+  quoted,
+  shown,
+  type ValueRecord,
+} from '../core/index.ts';
 import { incumbentOf } from '../leading/observer.ts';
 import { Caller, entryFor, resultOf, whenAt } from './caller.ts';
 import { Flight } from './flight.ts';

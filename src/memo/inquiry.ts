@@ -1,7 +1,13 @@
-import type { Attempt, StoredValue, ValueCondition, ValueState } from '../core/contract/backend.ts';
-import { LockError, quoted } from '../core/contract/errors.ts';
-import { NO_MARK } from '../core/contract/left.ts';
-import type { Inquiry } from '../core/contract/terms.ts';
+import {
+  type Attempt,
+  type Inquiry,
+  LockError,
+  NO_MARK,
+  quoted,
+  type StoredValue,
+  type ValueCondition,
+  type ValueState,
+} from '../core/index.ts';
 import type { MemoPlan } from './options.ts';
 import { stateOf } from './state.ts';
 

@@ -1,6 +1,4 @@
-import type { StoredValue, ValueRecord } from '../core/contract/backend.ts';
-import { passedFor } from '../core/contract/clock.ts';
-import { isAnswer, MIN_VALUE_TTL_MS } from '../core/contract/left.ts';
+import { isAnswer, MIN_VALUE_TTL_MS, passedFor, type StoredValue, type ValueRecord } from '../core/index.ts';
 import type { Caller } from './caller.ts';
 import { stateOf } from './state.ts';
 

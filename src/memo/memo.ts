@@ -1,6 +1,4 @@
-import type { LockOptions } from '../core/contract/options.ts';
-import { onceFor } from '../core/contract/promises.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import { type LockOptions, type LockRuntime, onceFor } from '../core/index.ts';
 import type { Flights } from './flights.ts';
 import { type MemoOptions, memoPlan } from './options.ts';
 import type { MemoResult, MemoState, MemoWait, MemoWork } from './result.ts';

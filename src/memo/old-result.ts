@@ -1,5 +1,4 @@
-import type { StoredValue } from '../core/contract/backend.ts';
-import type { Clock } from '../core/contract/clock.ts';
+import type { Clock, StoredValue } from '../core/index.ts';
 import { aged } from './words.ts';
 
 /** The result that was there at a time, and is due for a refresh. */

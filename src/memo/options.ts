@@ -1,10 +1,20 @@
-import { unsupported } from '../core/contract/capability.ts';
-import { type Duration, LONGEST, milliseconds } from '../core/contract/duration.ts';
-import { invalid, quoted, shown } from '../core/contract/errors.ts';
-import { LayeredOptions, UNSHARED_HOLD } from '../core/contract/option-table.ts';
-import { checkNames, type LockOptions, namesOf, whole } from '../core/contract/options.ts';
-import type { Terms } from '../core/contract/terms.ts';
-import type { Engine } from '../core/engine/engine.ts';
+import {
+  checkNames,
+  type Duration,
+  type Engine,
+  invalid,
+  LayeredOptions,
+  LONGEST,
+  type LockOptions,
+  milliseconds,
+  namesOf,
+  quoted,
+  shown,
+  type Terms,
+  UNSHARED_HOLD,
+  unsupported,
+  whole,
+} from '../core/index.ts';
 import { fromText, toText } from './encoding.ts';
 import { fingerprint } from './fingerprint.ts';
 import { given } from './given.ts';

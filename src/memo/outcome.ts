@@ -1,6 +1,4 @@
-import type { NewValue } from '../core/contract/backend.ts';
-import type { LockError } from '../core/contract/errors.ts';
-import { MIN_VALUE_TTL_MS, type StoreOutcome } from '../core/contract/left.ts';
+import { type LockError, MIN_VALUE_TTL_MS, type NewValue, type StoreOutcome } from '../core/index.ts';
 import { Refused } from './encoding.ts';
 import type { MemoPlan } from './options.ts';
 import type { MemoResult } from './result.ts';

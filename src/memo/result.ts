@@ -1,5 +1,4 @@
-import type { Duration } from '../core/contract/duration.ts';
-import type { LockError } from '../core/contract/errors.ts';
+import type { Duration, LockError } from '../core/index.ts';
 
 /** What `run` came to. */
 export interface MemoResult<T> {

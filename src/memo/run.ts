@@ -1,4 +1,4 @@
-import type { HeldLease } from '../core/queue/held-lease.ts';
+import type { HeldLease } from '../core/index.ts';
 import type { MemoRun } from './result.ts';
 
 /** One run of the function of a memo, for as long as it runs. */

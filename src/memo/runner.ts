@@ -1,8 +1,11 @@
-import type { NewValue, StoredValue } from '../core/contract/backend.ts';
-import { isLockError } from '../core/contract/errors.ts';
-import { Frame } from '../core/queue/frame.ts';
-import type { HeldLease } from '../core/queue/held-lease.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import {
+  Frame,
+  type HeldLease,
+  isLockError,
+  type LockRuntime,
+  type NewValue,
+  type StoredValue,
+} from '../core/index.ts';
 import type { Caller } from './caller.ts';
 import type { OldResult } from './old-result.ts';
 import { failed, forOthers, succeeded } from './outcome.ts';

@@ -1,5 +1,4 @@
-import type { KeyState, ValueState } from '../core/contract/left.ts';
-import type { Engine } from '../core/engine/engine.ts';
+import type { Engine, KeyState, ValueState } from '../core/index.ts';
 
 /** What a page or a listing may show of a memo: never its words. */
 export interface MemoSight {

@@ -1,7 +1,4 @@
-import type { Cancel } from '../core/contract/clock.ts';
-import type { LockError } from '../core/contract/errors.ts';
-import { CALL_TIMEOUT, type Engine } from '../core/engine/engine.ts';
-import { TROUBLE, UNANSWERED } from '../core/queue/outage.ts';
+import { CALL_TIMEOUT, type Cancel, type Engine, type LockError, TROUBLE, UNANSWERED } from '../core/index.ts';
 import type { Caller } from './caller.ts';
 import type { WaitingCallers } from './callers.ts';
 

@@ -1,4 +1,4 @@
-import { invalid, type LockError, quoted } from '../core/contract/errors.ts';
+import { invalid, type LockError, quoted } from '../core/index.ts';
 import { type Refused, toText } from './encoding.ts';
 import { given, textGiven } from './given.ts';
 import type { MemoPlan } from './options.ts';

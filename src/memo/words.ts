@@ -1,5 +1,4 @@
-import type { StoredValue } from '../core/contract/backend.ts';
-import { invalid, LockError, quoted } from '../core/contract/errors.ts';
+import { invalid, LockError, quoted, type StoredValue } from '../core/index.ts';
 import type { Refused } from './encoding.ts';
 import { given, textGiven } from './given.ts';
 import type { MemoPlan } from './options.ts';

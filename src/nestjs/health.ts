@@ -1,7 +1,12 @@
-import { systemClock } from '../core/contract/clock.ts';
-import { type Duration, milliseconds } from '../core/contract/duration.ts';
-import { isLockError } from '../core/contract/errors.ts';
-import { checkNames, type LockOptions, namesOf } from '../core/contract/options.ts';
+import {
+  checkNames,
+  type Duration,
+  isLockError,
+  type LockOptions,
+  milliseconds,
+  namesOf,
+  systemClock,
+} from '../core/index.ts';
 import type { Locks } from '../locks.ts';
 import type { CandidateState } from './leading.ts';
 

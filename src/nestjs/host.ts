@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { MetadataScanner, type ModuleRef, type ModulesContainer } from '@nestjs/core';
-import { invalid, shown } from '../core/contract/errors.ts';
+import { invalid, shown } from '../core/index.ts';
 import { type Application, checkOneApplication } from '../decorator/locks.ts';
 import type { Term } from '../leading/term.ts';
 import type { Locks } from '../locks.ts';

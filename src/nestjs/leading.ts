@@ -1,6 +1,6 @@
 import { type Logger, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { checkKey } from '../core/contract/key.ts';
+import { checkKey } from '../core/index.ts';
 import { type DecoratedMethod, placeOf } from '../decorator/place.ts';
 import type { Leader } from '../leading/leader.ts';
 import { type LeaderOptions, leaderPlan } from '../leading/options.ts';

@@ -8,8 +8,7 @@ import {
   type Type,
 } from '@nestjs/common';
 import { ModuleRef, ModulesContainer } from '@nestjs/core';
-import { invalid } from '../core/contract/errors.ts';
-import { checkGiven, flag, namesOf } from '../core/contract/options.ts';
+import { checkGiven, flag, invalid, namesOf } from '../core/index.ts';
 import { Locks } from '../locks.ts';
 import { LocksHealthIndicator } from './health.ts';
 import { LocksHost, Shutdown, Startup } from './host.ts';

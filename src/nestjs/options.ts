@@ -1,7 +1,4 @@
-import type { Backend } from '../core/contract/backend.ts';
-import { type Duration, milliseconds } from '../core/contract/duration.ts';
-import { invalid, shown } from '../core/contract/errors.ts';
-import { checkNames, namesOf } from '../core/contract/options.ts';
+import { type Backend, checkNames, type Duration, invalid, milliseconds, namesOf, shown } from '../core/index.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../locks.ts';
 
 /** One of `url`, `backend` and `locks` says where the locks are. The module closes them when the application has ended. */

@@ -1,9 +1,11 @@
-import { isLockError } from '../core/contract/errors.ts';
-import { LayeredOptions } from '../core/contract/option-table.ts';
-import type { LockOptions } from '../core/contract/options.ts';
-import { heldLease } from '../core/queue/held-lease.ts';
-import type { Lease } from '../core/queue/lease.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import {
+  heldLease,
+  isLockError,
+  LayeredOptions,
+  type Lease,
+  type LockOptions,
+  type LockRuntime,
+} from '../core/index.ts';
 import { type Mutex, mutex } from '../primitives/lock.ts';
 import { insist } from './insist.ts';
 import type { OncePlan } from './options.ts';

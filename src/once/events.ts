@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import type { EVENT_VERSION } from '../core/contract/events.ts';
+import type { EVENT_VERSION } from '../core/index.ts';
 import type { Age } from './window.ts';
 
 /** What `ticksMissed` tells. */

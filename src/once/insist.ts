@@ -1,6 +1,4 @@
-import { isLockError } from '../core/contract/errors.ts';
-import type { Engine } from '../core/engine/engine.ts';
-import { backOff } from '../core/queue/pause.ts';
+import { backOff, type Engine, isLockError } from '../core/index.ts';
 import type { OncePlan } from './options.ts';
 import { timeLeft } from './window.ts';
 

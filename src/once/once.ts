@@ -1,8 +1,4 @@
-import { LONGEST } from '../core/contract/duration.ts';
-import { invalid, quoted, shown } from '../core/contract/errors.ts';
-import { EVENT_VERSION } from '../core/contract/events.ts';
-import type { LockOptions } from '../core/contract/options.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import { EVENT_VERSION, invalid, LONGEST, type LockOptions, type LockRuntime, quoted, shown } from '../core/index.ts';
 import { TickAttempt } from './attempt.ts';
 import { tell } from './events.ts';
 import { type OnceOptions, type OncePlan, oncePlan } from './options.ts';

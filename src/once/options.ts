@@ -1,8 +1,19 @@
-import { type Duration, LONGEST, milliseconds } from '../core/contract/duration.ts';
-import { invalid, shown } from '../core/contract/errors.ts';
-import { DEFAULT_LABEL, LayeredOptions, sharedWith, UNSHARED_HOLD } from '../core/contract/option-table.ts';
-import { checkNames, flag, type LockOptions, namesOf } from '../core/contract/options.ts';
-import type { Traits } from '../core/contract/traits.ts';
+import {
+  checkNames,
+  DEFAULT_LABEL,
+  type Duration,
+  flag,
+  invalid,
+  LayeredOptions,
+  LONGEST,
+  type LockOptions,
+  milliseconds,
+  namesOf,
+  sharedWith,
+  shown,
+  type Traits,
+  UNSHARED_HOLD,
+} from '../core/index.ts';
 import { keysOf, millisecondsOf, type TickKeys } from './tick.ts';
 import { longestKept, type Window, windowOf } from './window.ts';
 

@@ -1,10 +1,14 @@
-import { EXCLUSIVE } from '../core/contract/admission.ts';
-import type { Hints } from '../core/contract/backend.ts';
-import { isLockError, LockError } from '../core/contract/errors.ts';
-import { LayeredOptions } from '../core/contract/option-table.ts';
-import { CALL_TIMEOUT, type Engine } from '../core/engine/engine.ts';
-import { backOff } from '../core/queue/pause.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import {
+  backOff,
+  CALL_TIMEOUT,
+  type Engine,
+  EXCLUSIVE,
+  type Hints,
+  isLockError,
+  LayeredOptions,
+  LockError,
+  type LockRuntime,
+} from '../core/index.ts';
 import { incumbentOf } from '../leading/observer.ts';
 import { rwLock } from '../primitives/rw-lock.ts';
 import type { OncePlan } from './options.ts';

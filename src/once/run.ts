@@ -1,5 +1,4 @@
-import { leastOf } from '../core/contract/extremes.ts';
-import type { Lease } from '../core/queue/lease.ts';
+import { type Lease, leastOf } from '../core/index.ts';
 
 /** One run of a tick. */
 export interface TickRun {

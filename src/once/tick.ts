@@ -1,5 +1,4 @@
-import { invalid, shown } from '../core/contract/errors.ts';
-import { checkKey, MAX_KEY_BYTES } from '../core/contract/key.ts';
+import { checkKey, invalid, MAX_KEY_BYTES, shown } from '../core/index.ts';
 
 /** When a job is due: a `Date`, ms since 1970, or text in the form of ISO 8601 with a zone. */
 export type Tick = Date | number | string;

@@ -1,4 +1,4 @@
-import { CALL_TIMEOUT } from '../core/engine/engine.ts';
+import { CALL_TIMEOUT } from '../core/index.ts';
 
 /** The age of a tick by the clock of an instance. */
 export type Age = 'early' | 'young' | 'late';

@@ -1,6 +1,5 @@
 import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
-import { invalid, shown } from '../core/contract/errors.ts';
-import { checkNames, namesOf, whole } from '../core/contract/options.ts';
+import { checkNames, invalid, namesOf, shown, whole } from '../core/index.ts';
 import { type Locks, runtimeOf } from '../locks.ts';
 import { Holders } from './holders.ts';
 import { Kinds, kindOfKey } from './kinds.ts';

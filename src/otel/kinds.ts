@@ -1,4 +1,4 @@
-import { shown } from '../core/contract/errors.ts';
+import { shown } from '../core/index.ts';
 import { nameOfKey } from '../once/tick.ts';
 
 /** The kind of keys without a known kind, and of those beyond the most kinds. */

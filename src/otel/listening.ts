@@ -1,5 +1,4 @@
-import { isLockError } from '../core/contract/errors.ts';
-import { channels, type LockEvent } from '../core/contract/events.ts';
+import { channels, isLockError, type LockEvent } from '../core/index.ts';
 
 type LockChannel = Exclude<keyof typeof channels, 'forced'>;
 

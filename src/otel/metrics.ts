@@ -6,8 +6,7 @@ import type {
   Meter,
   ObservableUpDownCounter,
 } from '@opentelemetry/api';
-import { inNoContext } from '../core/contract/context.ts';
-import type { LockEvent, LockType } from '../core/contract/events.ts';
+import { inNoContext, type LockEvent, type LockType } from '../core/index.ts';
 import type { Kinds } from './kinds.ts';
 import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';
 

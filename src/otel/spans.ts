@@ -7,8 +7,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { type Cancel, systemClock } from '../core/contract/clock.ts';
-import type { LockEvent } from '../core/contract/events.ts';
+import { type Cancel, type LockEvent, systemClock } from '../core/index.ts';
 import type { Holder, Holders } from './holders.ts';
 import { traceparentOf } from './holders.ts';
 import type { Kinds } from './kinds.ts';

@@ -1,14 +1,21 @@
-import { EXCLUSIVE, type Units } from '../core/contract/admission.ts';
-import { checkWaitersListed } from '../core/contract/capability.ts';
-import { invalid, LockError, quoted, shown } from '../core/contract/errors.ts';
-import type { LayeredOptions } from '../core/contract/option-table.ts';
-import type { LockOptions } from '../core/contract/options.ts';
-import type { Terms } from '../core/contract/terms.ts';
-import { AdaptiveHistory } from '../core/queue/adaptive-history.ts';
-import { Frame } from '../core/queue/frame.ts';
-import { heldLease } from '../core/queue/held-lease.ts';
-import type { AnyLease, Lease } from '../core/queue/lease.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import {
+  AdaptiveHistory,
+  type AnyLease,
+  checkWaitersListed,
+  EXCLUSIVE,
+  Frame,
+  heldLease,
+  invalid,
+  type LayeredOptions,
+  type Lease,
+  LockError,
+  type LockOptions,
+  type LockRuntime,
+  quoted,
+  shown,
+  type Terms,
+  type Units,
+} from '../core/index.ts';
 
 /** A lock on a key: one caller holds it at a time, or a few do. */
 export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = LockOptions> {

@@ -1,6 +1,4 @@
-import type { Duration } from '../core/contract/duration.ts';
-import { leastOf } from '../core/contract/extremes.ts';
-import type { AnyLease, LeaseRecord } from '../core/queue/lease.ts';
+import { type AnyLease, type Duration, type LeaseRecord, leastOf } from '../core/index.ts';
 
 /** Several leases as one. It is lost when any part is lost. */
 export class MultiLease implements AnyLease {

@@ -1,11 +1,16 @@
-import { invalid, quoted } from '../core/contract/errors.ts';
-import { nextNumber } from '../core/contract/events.ts';
-import type { LayeredOptions } from '../core/contract/option-table.ts';
-import type { LockOptions } from '../core/contract/options.ts';
-import { type Terms, withWaitUntil } from '../core/contract/terms.ts';
-import { type HeldLease, heldLease } from '../core/queue/held-lease.ts';
-import type { AnyLease } from '../core/queue/lease.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import {
+  type AnyLease,
+  type HeldLease,
+  heldLease,
+  invalid,
+  type LayeredOptions,
+  type LockOptions,
+  type LockRuntime,
+  nextNumber,
+  quoted,
+  type Terms,
+  withWaitUntil,
+} from '../core/index.ts';
 import { type Lock, LockObject, type Target } from './lock.ts';
 import { MultiLease } from './multi-lease.ts';
 import { WaitAbort } from './wait-abort.ts';

@@ -1,9 +1,13 @@
-import { SHARED, WRITER } from '../core/contract/admission.ts';
-import { unsupported } from '../core/contract/capability.ts';
-import type { LayeredOptions } from '../core/contract/option-table.ts';
-import type { LockOptions } from '../core/contract/options.ts';
-import type { Lease, SharedLease } from '../core/queue/lease.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import {
+  type LayeredOptions,
+  type Lease,
+  type LockOptions,
+  type LockRuntime,
+  SHARED,
+  type SharedLease,
+  unsupported,
+  WRITER,
+} from '../core/index.ts';
 import { type Lock, LockObject, oneKey } from './lock.ts';
 
 /** Many readers or one writer hold it, in order of arrival, so that neither starves. `read` inside `write` re-enters. */

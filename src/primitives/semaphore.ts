@@ -1,9 +1,12 @@
-import { ALL_UNITS } from '../core/contract/admission.ts';
-import { unsupported } from '../core/contract/capability.ts';
-import type { LayeredOptions } from '../core/contract/option-table.ts';
-import { type LockOptions, whole } from '../core/contract/options.ts';
-import type { SharedLease } from '../core/queue/lease.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import {
+  ALL_UNITS,
+  type LayeredOptions,
+  type LockOptions,
+  type LockRuntime,
+  type SharedLease,
+  unsupported,
+  whole,
+} from '../core/index.ts';
 import { type Lock, LockObject, oneKey, type Target } from './lock.ts';
 
 /** Options of a lock, and how many permits there are. */

@@ -1,5 +1,4 @@
-import type { LockError } from '../core/contract/errors.ts';
-import type { HeldLease } from '../core/queue/held-lease.ts';
+import type { HeldLease, LockError } from '../core/index.ts';
 
 /** Ends the wait for one lock of a caller that already has others, when it loses one of them or its signal aborts. */
 export class WaitAbort implements Disposable {

@@ -1,4 +1,4 @@
-import { LockError } from '../core/contract/errors.ts';
+import { LockError } from '../core/index.ts';
 import type { Reply } from './cell.ts';
 
 /** Why a `StockError` was thrown: stable, for programs to compare. */

@@ -1,7 +1,4 @@
-import { systemClock } from '../core/contract/clock.ts';
-import { type Duration, LONGEST, milliseconds } from '../core/contract/duration.ts';
-import { isLockError, shown } from '../core/contract/errors.ts';
-import { whole } from '../core/contract/options.ts';
+import { type Duration, isLockError, LONGEST, milliseconds, shown, systemClock, whole } from '../core/index.ts';
 import { StockError } from './errors.ts';
 
 /** What one buyer wants. */

@@ -1,4 +1,4 @@
-import { systemClock } from '../core/contract/clock.ts';
+import { systemClock } from '../core/index.ts';
 import type { Locks } from '../locks.ts';
 import type { Mutex } from '../primitives/lock.ts';
 import { RESERVE } from './cell.ts';

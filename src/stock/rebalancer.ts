@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Duration } from '../core/contract/duration.ts';
-import { isLockError } from '../core/contract/errors.ts';
+import { type Duration, isLockError } from '../core/index.ts';
 import type { Mutex } from '../primitives/lock.ts';
 import { RESERVE } from './cell.ts';
 import { type Cells, type Look, transits } from './cells.ts';

@@ -1,5 +1,4 @@
-import { systemClock } from '../core/contract/clock.ts';
-import type { Duration } from '../core/contract/duration.ts';
+import { type Duration, systemClock } from '../core/index.ts';
 import type { Locks } from '../locks.ts';
 import { Cells } from './cells.ts';
 import { errorOf, StockError } from './errors.ts';

@@ -1,7 +1,4 @@
-import { systemClock } from '../core/contract/clock.ts';
-import { promiseOf } from '../core/contract/context.ts';
-import { LockError } from '../core/contract/errors.ts';
-import { CallTimeouts } from '../core/engine/call-timeouts.ts';
+import { CallTimeouts, LockError, promiseOf, systemClock } from '../core/index.ts';
 import type { Reply, Step } from './cell.ts';
 import { StockError } from './errors.ts';
 

@@ -1,4 +1,4 @@
-import { systemClock } from '../core/contract/clock.ts';
+import { systemClock } from '../core/index.ts';
 import { MOST } from './batching.ts';
 import { RESERVE, type Reply, type Take } from './cell.ts';
 import { type Cells, isUnmoved, sourceFor, total, transits } from './cells.ts';

@@ -1,4 +1,4 @@
-import type { Backend } from '../core/contract/backend.ts';
+import type { Backend } from '../core/index.ts';
 
 /**
  * Replaces some calls of a backend, or removes them (`undefined`). So a test can break the way between the library and any

@@ -1,4 +1,4 @@
-import { systemClock } from '../core/contract/clock.ts';
+import { systemClock } from '../core/index.ts';
 import { type Law, MET, type Need } from './law.ts';
 import { limited, stepUntilEnd } from './limited.ts';
 import type { ManualClock } from './manual-clock.ts';

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
-import type { Attempt, Backend, Claim, Grant, NewValue, Refusal, Release, Renewal } from '../core/contract/backend.ts';
-import type { Clock } from '../core/contract/clock.ts';
-import { isLockError } from '../core/contract/errors.ts';
+import {
+  type Attempt,
+  type Backend,
+  type Claim,
+  type Clock,
+  type Grant,
+  isLockError,
+  type NewValue,
+  type Refusal,
+  type Release,
+  type Renewal,
+} from '../core/index.ts';
 
 /** After so many refusals in a row for lateness, the backend is wrong about time. */
 const LATE = 3;

@@ -1,4 +1,4 @@
-import type { Backend } from '../core/contract/backend.ts';
+import type { Backend } from '../core/index.ts';
 import type { Scene } from './scene.ts';
 import type { Subject } from './subject.ts';
 

@@ -1,5 +1,4 @@
-import type { Clock } from '../core/contract/clock.ts';
-import { withLimit } from '../core/contract/promises.ts';
+import { type Clock, withLimit } from '../core/index.ts';
 
 /** The result of `work`, or an error after `ms`: work that never ends fails a case instead of hanging it. */
 export const limited = <T>(work: Promise<T>, ms: number, message: string, clock: Clock): Promise<T> =>

@@ -1,5 +1,4 @@
-import { heldLease } from '../core/queue/held-lease.ts';
-import type { AnyLease } from '../core/queue/lease.ts';
+import { type AnyLease, heldLease } from '../core/index.ts';
 
 /**
  * Ends a lease as if the engine had taken it away: its signal is aborted, `held` is false, and others can get the lock. Of a

@@ -1,5 +1,5 @@
 import { setImmediate as drained } from 'node:timers/promises';
-import type { Cancel, Clock } from '../core/contract/clock.ts';
+import type { Cancel, Clock } from '../core/index.ts';
 import { randomFrom } from './random.ts';
 
 /** A clock that stands still until you move it. All that waits for it runs in one order, which the seed decides. */

@@ -1,4 +1,4 @@
-import { MAX_KEY_BYTES } from '../core/contract/key.ts';
+import { MAX_KEY_BYTES } from '../core/index.ts';
 
 const longest = (end: string): string => 'k'.repeat(MAX_KEY_BYTES - Buffer.byteLength(end)) + end;
 

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
-import { EXCLUSIVE } from '../core/contract/admission.ts';
-import type { Backend, Claim, QueueEntry } from '../core/contract/backend.ts';
-import { type Clock, systemClock } from '../core/contract/clock.ts';
-import type { Spin } from '../core/contract/options.ts';
+import {
+  type Backend,
+  type Claim,
+  type Clock,
+  EXCLUSIVE,
+  type QueueEntry,
+  type Spin,
+  systemClock,
+} from '../core/index.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../locks.ts';
 import { Contender } from './contender.ts';
 import { limited } from './limited.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { systemClock } from '../core/contract/clock.ts';
-import { listOf } from '../core/contract/promises.ts';
 import {
+  listOf,
   type RegisterEntry,
   type RegisterStore,
   readEntry,
+  systemClock,
   type WriteOutcome,
   writeOutcome,
-} from '../core/contract/register-store.ts';
+} from '../core/index.ts';
 import { limited } from './limited.ts';
 
 /**

@@ -1,5 +1,4 @@
-import type { Backend } from '../core/contract/backend.ts';
-import type { LockOptions } from '../core/contract/options.ts';
+import type { Backend, LockOptions } from '../core/index.ts';
 import type { ManualClock } from './manual-clock.ts';
 
 /** A backend to test: how to reach its engine, how quick it is, and how to disturb it. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Grant, Wake } from '../core/contract/backend.ts';
-import type { Clock } from '../core/contract/clock.ts';
+import type { Clock, Grant, Wake } from '../core/index.ts';
 import type { Contender } from './contender.ts';
 import { limited } from './limited.ts';
 

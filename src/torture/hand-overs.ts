@@ -1,5 +1,4 @@
-import { counted } from '../core/contract/errors.ts';
-import { leastOf, mostOf } from '../core/contract/extremes.ts';
+import { counted, leastOf, mostOf } from '../core/index.ts';
 import { byKey, type History, type Operation } from './history.ts';
 import type { Conditions, Violation } from './violation.ts';
 

@@ -1,5 +1,4 @@
-import type { Units } from '../core/contract/admission.ts';
-import { mostOf } from '../core/contract/extremes.ts';
+import { mostOf, type Units } from '../core/index.ts';
 import type { Disturbance, Event } from './events.ts';
 
 /** A caller asks for one lock, may get it, and releases it. Times are ms since the start. */

@@ -1,4 +1,4 @@
-import { admitted, isExclusive } from '../core/contract/admission.ts';
+import { admitted, isExclusive } from '../core/index.ts';
 import { type HandOver, handOvers } from './hand-overs.ts';
 import { byKey, type History, type OperationWithHold } from './history.ts';
 import type { Conditions, Violation } from './violation.ts';

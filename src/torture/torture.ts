@@ -1,6 +1,5 @@
 import { openBackend } from '../connect/open.ts';
-import type { Traits } from '../core/contract/backend.ts';
-import { counted, inMs, LockError } from '../core/contract/errors.ts';
+import { counted, inMs, LockError, type Traits } from '../core/index.ts';
 import { createLocks, type Locks } from '../locks.ts';
 import type { FaultKind } from './events.ts';
 import type { TestLock } from './messages.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../core/contract/errors.ts';
+import { counted } from '../core/index.ts';
 import type { Disturbance } from './events.ts';
 import type { FaultPeriod } from './history.ts';
 import type { Totals } from './referee/run-record.ts';

@@ -1,6 +1,4 @@
-import { invalid, LockError, quoted } from '../core/contract/errors.ts';
-import { checkKey } from '../core/contract/key.ts';
-import { namesOf } from '../core/contract/options.ts';
+import { checkKey, invalid, LockError, namesOf, quoted } from '../core/index.ts';
 import { fromText, type Refused, toText } from '../memo/encoding.ts';
 import { fingerprint } from '../memo/fingerprint.ts';
 import { checkMatch } from '../memo/inquiry.ts';

@@ -1,5 +1,4 @@
-import { invalid, isLockError, LockError, shown } from '../core/contract/errors.ts';
-import { checkGiven, type OptionNames } from '../core/contract/options.ts';
+import { checkGiven, invalid, isLockError, LockError, type OptionNames, shown } from '../core/index.ts';
 
 /** Which SQL a database speaks. */
 export type DialectName = 'postgres' | 'mysql' | 'mariadb';

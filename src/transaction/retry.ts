@@ -1,8 +1,17 @@
-import { type Clock, systemClock } from '../core/contract/clock.ts';
-import { milliseconds } from '../core/contract/duration.ts';
-import { counted, invalid, isLockError, LockError, shown } from '../core/contract/errors.ts';
-import { checkNames, namesOf, whole } from '../core/contract/options.ts';
-import { sleep } from '../core/contract/promises.ts';
+import {
+  type Clock,
+  checkNames,
+  counted,
+  invalid,
+  isLockError,
+  LockError,
+  milliseconds,
+  namesOf,
+  shown,
+  sleep,
+  systemClock,
+  whole,
+} from '../core/index.ts';
 import { codesOf } from './query.ts';
 import { STALE } from './rows.ts';
 

@@ -1,7 +1,4 @@
-import { systemClock } from '../core/contract/clock.ts';
-import { type Duration, milliseconds } from '../core/contract/duration.ts';
-import { invalid, shown } from '../core/contract/errors.ts';
-import { namesOf, whole } from '../core/contract/options.ts';
+import { type Duration, invalid, milliseconds, namesOf, shown, systemClock, whole } from '../core/index.ts';
 import {
   changedRows,
   checkCall,

@@ -1,6 +1,4 @@
-import type { Finding } from '../core/contract/finding.ts';
-import { RecentKeys } from '../core/contract/recent-keys.ts';
-import type { QueueEntry } from '../core/contract/traits.ts';
+import { type Finding, type QueueEntry, RecentKeys } from '../core/index.ts';
 import type { MemoSight } from '../memo/state.ts';
 import { type KeyLine, lineFrom, updateLine } from './claim.ts';
 import { Deadlocks } from './deadlocks.ts';

@@ -1,5 +1,4 @@
-import type { Origin } from '../core/contract/origin.ts';
-import type { QueueEntry } from '../core/contract/traits.ts';
+import type { Origin, QueueEntry } from '../core/index.ts';
 
 /** One holder or waiter, as the page keeps it between looks. Times are ms by the clock of this process. */
 export interface ListedClaim {

@@ -1,5 +1,4 @@
-import { mostOf } from '../core/contract/extremes.ts';
-import type { QueueEntry } from '../core/contract/traits.ts';
+import { mostOf, type QueueEntry } from '../core/index.ts';
 import { linesOf, type WaitsClaim } from '../waits/claims.ts';
 import { Suspects } from '../waits/suspects.ts';
 import { type KeyLine, type ListedClaim, processOf } from './claim.ts';

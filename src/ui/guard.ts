@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { isLockError } from '../core/contract/errors.ts';
+import { isLockError } from '../core/index.ts';
 import type { Locks } from '../locks.ts';
 import type { ReleaseAnswer, ReleaseOrder } from './wire.ts';
 

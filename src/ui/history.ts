@@ -1,4 +1,4 @@
-import { RecentKeys } from '../core/contract/recent-keys.ts';
+import { RecentKeys } from '../core/index.ts';
 import { tickHold } from '../once/tick.ts';
 import { CLOSE, finderOf, type KeyLine, type ListedClaim } from './claim.ts';
 import type { End, Happening } from './wire.ts';

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { invalid, shown } from '../core/contract/errors.ts';
-import { checkNames, flag, namesOf } from '../core/contract/options.ts';
+import { checkNames, flag, invalid, namesOf, shown } from '../core/index.ts';
 import { type Locks, runtimeOf } from '../locks.ts';
 import { HEADERS, judgeMounted, refusalPage } from './guard.ts';
 import { Access } from './listing.ts';

@@ -1,6 +1,4 @@
-import { isLockError } from '../core/contract/errors.ts';
-import { listOf } from '../core/contract/promises.ts';
-import type { QueueEntry } from '../core/contract/traits.ts';
+import { isLockError, listOf, type QueueEntry } from '../core/index.ts';
 import { type Locks, runtimeOf } from '../locks.ts';
 import { type MemoSight, sightOf } from '../memo/state.ts';
 import type { Board } from './board.ts';

@@ -1,4 +1,4 @@
-import { leastOf } from '../core/contract/extremes.ts';
+import { leastOf } from '../core/index.ts';
 
 /** How often to look at an engine. */
 export interface Pace {

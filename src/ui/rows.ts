@@ -1,4 +1,4 @@
-import { asOf } from '../core/contract/admission.ts';
+import { asOf } from '../core/index.ts';
 import { tickHold } from '../once/tick.ts';
 import type { KeyLine, ListedClaim } from './claim.ts';
 import { beganAt } from './history.ts';

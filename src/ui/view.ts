@@ -1,4 +1,4 @@
-import { isExclusive } from '../core/contract/admission.ts';
+import { isExclusive } from '../core/index.ts';
 import type { Board } from './board.ts';
 import { graphOf } from './deadlocks.ts';
 import { beganAt, type Change } from './history.ts';

@@ -1,6 +1,4 @@
-import type { Origin } from '../core/contract/origin.ts';
-import type { QueueEntry } from '../core/contract/traits.ts';
-import type { LocalEntry } from '../core/queue/key-queue.ts';
+import type { LocalEntry, Origin, QueueEntry } from '../core/index.ts';
 
 /** A hold, or a waiting claim. */
 export interface WaitsClaim extends QueueEntry {

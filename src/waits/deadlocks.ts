@@ -1,4 +1,4 @@
-import { quoted } from '../core/contract/errors.ts';
+import { quoted } from '../core/index.ts';
 import { type Lines, linesAmong, type WaitsClaim } from './claims.ts';
 import { type Arrows, components, cycleFrom } from './cycles.ts';
 import { edgesAmong } from './edges.ts';

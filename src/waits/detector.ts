@@ -1,6 +1,4 @@
-import { LockError, quoted } from '../core/contract/errors.ts';
-import type { DeadlockWatch, WatchedWait } from '../core/queue/request-events.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import { type DeadlockWatch, LockError, type LockRuntime, quoted, type WatchedWait } from '../core/index.ts';
 import { idOfOrigin, type Lines } from './claims.ts';
 import { type Deadlock, describeDeadlock } from './deadlocks.ts';
 import { neighbourhood } from './neighbourhood.ts';

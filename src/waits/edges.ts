@@ -1,4 +1,4 @@
-import type { Units } from '../core/contract/admission.ts';
+import type { Units } from '../core/index.ts';
 import { enclosingOf, type Lines, type WaitsClaim } from './claims.ts';
 
 /**

@@ -1,6 +1,4 @@
-import { listOf } from '../core/contract/promises.ts';
-import { type Listing, MAX_PLACE_TTL_MS, type QueueEntry } from '../core/contract/traits.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import { type Listing, type LockRuntime, listOf, MAX_PLACE_TTL_MS, type QueueEntry } from '../core/index.ts';
 import { type Lines, linesAmong, linesOf } from './claims.ts';
 import type { Deadlock } from './deadlocks.ts';
 import { BETWEEN, Suspects } from './suspects.ts';

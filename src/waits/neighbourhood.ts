@@ -1,5 +1,4 @@
-import type { QueueEntry } from '../core/contract/traits.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import type { LockRuntime, QueueEntry } from '../core/index.ts';
 import { type Lines, linesOf } from './claims.ts';
 import { standingsOf } from './look.ts';
 

@@ -1,5 +1,4 @@
-import type { Units } from '../core/contract/admission.ts';
-import { ArrivalLine } from '../core/queue/arrival-line.ts';
+import { ArrivalLine, type Units } from '../core/index.ts';
 import { enclosingOf, type Lines, type WaitsClaim } from './claims.ts';
 
 /** A claim in one of its lines. */

@@ -1,6 +1,4 @@
-import { printable } from '../core/contract/printable.ts';
-import type { Listing } from '../core/contract/traits.ts';
-import type { LockRuntime } from '../core/queue/runtime.ts';
+import { type Listing, type LockRuntime, printable } from '../core/index.ts';
 import type { WaitsClaim } from './claims.ts';
 import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 import { edgesAmong, type WaitsEdge } from './edges.ts';

@@ -1,6 +1,4 @@
-import type { Backend } from '../../core/contract/backend.ts';
-import { systemClock } from '../../core/contract/clock.ts';
-import { invalid, LockError, reasonOf } from '../../core/contract/errors.ts';
+import { type Backend, invalid, LockError, reasonOf, systemClock } from '../../core/index.ts';
 import { type RegisterEntry, type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
 import type { DynamoLike, Item } from './client.ts';
 

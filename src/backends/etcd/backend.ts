@@ -4,7 +4,10 @@ import {
   type Claim,
   type Finding,
   type Handle,
+  KeyedSerializer,
   type Listing,
+  LockError,
+  leastOf,
   MAX_PLACE_TTL_MS,
   type NewValue,
   type QueueEntry,
@@ -12,10 +15,7 @@ import {
   type Renewal,
   type Traits,
   type Wake,
-} from '../../core/contract/backend.ts';
-import { LockError } from '../../core/contract/errors.ts';
-import { leastOf } from '../../core/contract/extremes.ts';
-import { KeyedSerializer } from '../../core/contract/keyed-serializer.ts';
+} from '../../core/index.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
 import { together } from '../shared/repeated-watch.ts';
 import { check } from './check.ts';

@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/contract/backend.ts';
+import type { Finding } from '../../core/index.ts';
 import type { Client } from './wire/client.ts';
 import { ALARMS, MEMBERS, STATUS_OF } from './wire/messages.ts';
 

@@ -1,5 +1,4 @@
-import { admitted } from '../../core/contract/admission.ts';
-import type { QueueEntry } from '../../core/contract/backend.ts';
+import { admitted, type QueueEntry } from '../../core/index.ts';
 import { type ClaimEntry, entryOf } from './queue.ts';
 import { valueSpan } from './stored-values.ts';
 import type { Client } from './wire/client.ts';

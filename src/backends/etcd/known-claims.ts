@@ -1,5 +1,4 @@
-import type { Claim } from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
+import type { Claim, Clock } from '../../core/index.ts';
 import type { Leases, ServerLease } from './leases.ts';
 import { claimKey, type OwnClaim, queuePrefix, secondsOf } from './queue.ts';
 import type { Waiters } from './waiters.ts';

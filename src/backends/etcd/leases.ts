@@ -1,5 +1,4 @@
-import type { Clock } from '../../core/contract/clock.ts';
-import { LockError } from '../../core/contract/errors.ts';
+import { type Clock, LockError } from '../../core/index.ts';
 import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 

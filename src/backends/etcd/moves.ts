@@ -1,6 +1,4 @@
-import type { Claim, Renewal } from '../../core/contract/backend.ts';
-import { LockError } from '../../core/contract/errors.ts';
-import { KeyedSerializer } from '../../core/contract/keyed-serializer.ts';
+import { type Claim, KeyedSerializer, LockError, type Renewal } from '../../core/index.ts';
 import type { Leases } from './leases.ts';
 import { isSettled, isUnderLeaseOf, type OwnClaim, readFrom, type SeenQueue, secondsOf } from './queue.ts';
 import type { Client } from './wire/client.ts';

@@ -1,9 +1,16 @@
 import type { SecureClientSessionOptions } from 'node:http2';
-import { type Clock, systemClock } from '../../core/contract/clock.ts';
-import { type Duration, milliseconds } from '../../core/contract/duration.ts';
-import { invalid, shown } from '../../core/contract/errors.ts';
-import { checkPrefix } from '../../core/contract/key.ts';
-import { checkGiven, checkNames, namesOf } from '../../core/contract/options.ts';
+import {
+  type Clock,
+  checkGiven,
+  checkNames,
+  checkPrefix,
+  type Duration,
+  invalid,
+  milliseconds,
+  namesOf,
+  shown,
+  systemClock,
+} from '../../core/index.ts';
 import { Client } from './wire/client.ts';
 import { Channel } from './wire/grpc.ts';
 

@@ -1,6 +1,12 @@
-import { admitted } from '../../core/contract/admission.ts';
-import { type Attempt, type Claim, type Handle, PLACE_TTL_MS, type Release } from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
+import {
+  type Attempt,
+  admitted,
+  type Claim,
+  type Clock,
+  type Handle,
+  PLACE_TTL_MS,
+  type Release,
+} from '../../core/index.ts';
 import { KnownClaims } from './known-claims.ts';
 import { Leases } from './leases.ts';
 import { Moves } from './moves.ts';

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { ALL_UNITS, type Units } from '../../core/contract/admission.ts';
-import { LockError } from '../../core/contract/errors.ts';
+import { ALL_UNITS, LockError, type Units } from '../../core/index.ts';
 import { type Refused, UNTOLD, verdictOn } from '../shared/line-verdict.ts';
 import type { ServerLease } from './leases.ts';
 import type { Client } from './wire/client.ts';

@@ -1,5 +1,4 @@
-import type { NewValue, StoredValue } from '../../core/contract/backend.ts';
-import { NO_MARK } from '../../core/contract/left.ts';
+import { type NewValue, NO_MARK, type StoredValue } from '../../core/index.ts';
 import { unknownFormat } from '../shared/record.ts';
 import { type OwnClaim, secondsOf, type ValueLease } from './queue.ts';
 import type { Client, Span } from './wire/client.ts';

@@ -1,14 +1,15 @@
-import type {
-  Attempt,
-  Claim,
-  Handle,
-  NewValue,
-  Release,
-  ValueCondition,
-  ValueRecord,
-  Values,
-} from '../../core/contract/backend.ts';
-import { isAnswer, NO_MARK } from '../../core/contract/left.ts';
+import {
+  type Attempt,
+  type Claim,
+  type Handle,
+  isAnswer,
+  type NewValue,
+  NO_MARK,
+  type Release,
+  type ValueCondition,
+  type ValueRecord,
+  type Values,
+} from '../../core/index.ts';
 import { type RepeatedWatch, watchValue } from '../shared/repeated-watch.ts';
 import type { EtcdConnection } from './options.ts';
 import type { OwnClaims } from './own-claims.ts';

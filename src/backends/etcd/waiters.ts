@@ -1,5 +1,4 @@
-import type { Attempt, Claim, Wake } from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
+import type { Attempt, Claim, Clock, Wake } from '../../core/index.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import type { Moves } from './moves.ts';
 import {

@@ -6,6 +6,7 @@ import {
   type Handle,
   type Hints,
   type Listing,
+  LONGEST,
   MAX_PLACE_TTL_MS,
   type NewValue,
   type QueueEntry,
@@ -14,8 +15,7 @@ import {
   type Traits,
   type Values,
   type Wake,
-} from '../../core/contract/backend.ts';
-import { LONGEST } from '../../core/contract/duration.ts';
+} from '../../core/index.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
 import { MailboxClaims } from '../shared/waiting-claims.ts';
 import { findings } from './check.ts';

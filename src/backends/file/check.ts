@@ -1,6 +1,6 @@
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Finding } from '../../core/contract/backend.ts';
+import type { Finding } from '../../core/index.ts';
 import type { Durability } from './store.ts';
 
 /** With less free space, a log that grows for a while may fill the disk. Bytes. */

@@ -1,5 +1,4 @@
-import { ALL_UNITS, admitted, type Units } from '../../core/contract/admission.ts';
-import type { Refusal } from '../../core/contract/backend.ts';
+import { ALL_UNITS, admitted, type Refusal, type Units } from '../../core/index.ts';
 import type { Claims } from '../shared/queued-claims.ts';
 import type { QueueTime, StoredClaim } from '../shared/stored-queue.ts';
 import type { Row, Statements } from './statements.ts';

@@ -1,4 +1,4 @@
-import { LockError } from '../../core/contract/errors.ts';
+import { LockError } from '../../core/index.ts';
 
 /** SQLite's codes when another process is in a transaction, is recovering, or won a race. Nothing was done. */
 const BUSY = new Set([5, 6, 15]);

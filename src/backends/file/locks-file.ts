@@ -1,4 +1,4 @@
-import { LockError } from '../../core/contract/errors.ts';
+import { LockError } from '../../core/index.ts';
 import { faultOf, isBusy } from './errors.ts';
 import { machineTime } from './machine.ts';
 import type { ResolvedFileOptions } from './options.ts';

@@ -1,8 +1,5 @@
 import { resolve } from 'node:path';
-import { type Clock, systemClock } from '../../core/contract/clock.ts';
-import { invalid, shown } from '../../core/contract/errors.ts';
-import { checkPrefix } from '../../core/contract/key.ts';
-import { checkGiven, namesOf } from '../../core/contract/options.ts';
+import { type Clock, checkGiven, checkPrefix, invalid, namesOf, shown, systemClock } from '../../core/index.ts';
 import type { Durability } from './store.ts';
 
 /** Options of `file`. */

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { resolve } from 'node:path';
-import type { Clock } from '../../core/contract/clock.ts';
+import type { Clock } from '../../core/index.ts';
 import { isBeside, isPipe, makePrivate, removeSocket, socketDirectory, socketName } from './sockets.ts';
 
 const LONGEST_MESSAGE = 4_096;

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { LockError } from '../../core/contract/errors.ts';
+import { LockError } from '../../core/index.ts';
 
 /** An import would end the program with a stack where a runtime has no SQLite. */
 const sqlite = (): typeof import('node:sqlite') | undefined => process.getBuiltinModule?.('node:sqlite');

@@ -8,7 +8,7 @@ import type {
   Release,
   Renewal,
   ValueRecord,
-} from '../../core/contract/backend.ts';
+} from '../../core/index.ts';
 import { EngineQueue } from '../shared/queue.ts';
 import { type KeyRecord, overAt, readRecord, writeRecord } from '../shared/record.ts';
 import { EngineTime, type StoredClaim, type Tokens } from '../shared/stored-queue.ts';

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { resolve, sep } from 'node:path';
-import type { Cancel, Clock } from '../../core/contract/clock.ts';
+import type { Cancel, Clock } from '../../core/index.ts';
 import type { Message, OwnBell } from './own-bell.ts';
 import { dial, isPipe, probe, provesDeath, removeSocket } from './sockets.ts';
 

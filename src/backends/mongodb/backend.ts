@@ -1,9 +1,12 @@
 import {
   type Attempt,
   type Backend,
+  Bell,
   type Claim,
+  type Clock,
   type Finding,
   type Handle,
+  invalid,
   type Listing,
   MAX_PLACE_TTL_MS,
   type NewValue,
@@ -12,10 +15,7 @@ import {
   type Renewal,
   type Traits,
   type Wake,
-} from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
-import { invalid } from '../../core/contract/errors.ts';
-import { Bell } from '../../core/engine/listener.ts';
+} from '../../core/index.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
 import { check } from './check.ts';
 import type { LineDocument, MongoCollection, MongoDb } from './driver.ts';

@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/contract/backend.ts';
+import type { Finding } from '../../core/index.ts';
 import type { MongoDb } from './driver.ts';
 
 export async function check(db: MongoDb): Promise<Finding[]> {

@@ -1,4 +1,4 @@
-import { LockError } from '../../core/contract/errors.ts';
+import { LockError } from '../../core/index.ts';
 
 /** Two clients made the document at once, and the other was first. It is there now. */
 const DUPLICATE_KEY = 11_000;

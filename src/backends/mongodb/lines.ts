@@ -1,5 +1,4 @@
-import type { Clock } from '../../core/contract/clock.ts';
-import { onceFor } from '../../core/contract/promises.ts';
+import { type Clock, onceFor } from '../../core/index.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import type { LineDocument, MongoCollection, MongoDb } from './driver.ts';
 import { isDuplicate, newer, refusal } from './errors.ts';

@@ -1,6 +1,4 @@
-import { type Clock, systemClock } from '../../core/contract/clock.ts';
-import { checkPrefix } from '../../core/contract/key.ts';
-import { checkNames, namesOf } from '../../core/contract/options.ts';
+import { type Clock, checkNames, checkPrefix, namesOf, systemClock } from '../../core/index.ts';
 
 /** Options of `mongodb`. */
 export interface MongoOptions {

@@ -10,8 +10,7 @@
  *   idle  when the document is of no more use: for the TTL index
  *   words, attempts  what was left under the key, and the holds that left nothing (words-pipeline.ts), until they are over
  */
-import type { Claim } from '../../core/contract/backend.ts';
-import { placeTtlOf } from '../../core/contract/lengths.ts';
+import { type Claim, placeTtlOf } from '../../core/index.ts';
 
 export type Stage = Readonly<Record<string, unknown>>;
 

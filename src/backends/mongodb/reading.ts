@@ -1,6 +1,4 @@
-import { admitted } from '../../core/contract/admission.ts';
-import type { Attempt, Claim, QueueEntry } from '../../core/contract/backend.ts';
-import { leastOf } from '../../core/contract/extremes.ts';
+import { type Attempt, admitted, type Claim, leastOf, type QueueEntry } from '../../core/index.ts';
 import type { LineDocument, MongoCollection } from './driver.ts';
 import { newer } from './errors.ts';
 import { FORM, idOf, keyOf } from './pipeline.ts';

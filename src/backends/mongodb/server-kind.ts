@@ -1,4 +1,4 @@
-import { LockError } from '../../core/contract/errors.ts';
+import { LockError } from '../../core/index.ts';
 import type { MongoDb } from './driver.ts';
 import { codeOf } from './errors.ts';
 

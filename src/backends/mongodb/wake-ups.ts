@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../../core/contract/clock.ts';
+import type { Cancel, Clock } from '../../core/index.ts';
 import type { LineDocument, MongoCollection, MongoStream } from './driver.ts';
 import { codeOf, NO_CHANGE_STREAMS } from './errors.ts';
 

@@ -1,4 +1,4 @@
-import type { Claim, Handle, NewValue, ValueCondition } from '../../core/contract/backend.ts';
+import type { Claim, Handle, NewValue, ValueCondition } from '../../core/index.ts';
 import { ADMITTED, CLOSE, inTime, join, latestExpiry, OPEN, refresh, type Stage } from './pipeline.ts';
 
 /** An attempt of a claim that words may answer: then it leaves its place, or its hold. Else it is as any attempt. */

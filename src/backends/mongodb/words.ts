@@ -1,14 +1,14 @@
-import type {
-  Attempt,
-  Claim,
-  Handle,
-  NewValue,
-  Release,
-  ValueCondition,
-  ValueRecord,
-  Values,
-} from '../../core/contract/backend.ts';
-import { NO_MARK } from '../../core/contract/left.ts';
+import {
+  type Attempt,
+  type Claim,
+  type Handle,
+  type NewValue,
+  NO_MARK,
+  type Release,
+  type ValueCondition,
+  type ValueRecord,
+  type Values,
+} from '../../core/index.ts';
 import { answerIn, type KeyRecord, markBehind, rememberedIn } from '../shared/record.ts';
 import type { LineDocument, MongoCollection } from './driver.ts';
 import { newer } from './errors.ts';

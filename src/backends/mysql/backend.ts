@@ -1,22 +1,23 @@
-import type {
-  Attempt,
-  Backend,
-  Claim,
-  Finding,
-  Handle,
-  Hints,
-  Listing,
-  NewValue,
-  QueueEntry,
-  Release,
-  Renewal,
-  Traits,
-  Values,
-  Wake,
-} from '../../core/contract/backend.ts';
-import { systemClock } from '../../core/contract/clock.ts';
-import { LONGEST, milliseconds } from '../../core/contract/duration.ts';
-import { checkPrefix } from '../../core/contract/key.ts';
+import {
+  type Attempt,
+  type Backend,
+  type Claim,
+  checkPrefix,
+  type Finding,
+  type Handle,
+  type Hints,
+  type Listing,
+  LONGEST,
+  milliseconds,
+  type NewValue,
+  type QueueEntry,
+  type Release,
+  type Renewal,
+  systemClock,
+  type Traits,
+  type Values,
+  type Wake,
+} from '../../core/index.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
 import { findings } from './check.ts';
 import { checkTable, type MysqlOptions } from './options.ts';

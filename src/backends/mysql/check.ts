@@ -1,5 +1,4 @@
-import type { Finding } from '../../core/contract/backend.ts';
-import { counted, isLockError } from '../../core/contract/errors.ts';
+import { counted, type Finding, isLockError } from '../../core/index.ts';
 import { type Danger, findingsOf } from '../shared/danger.ts';
 import type { Row } from './connection.ts';
 import { NoWrites } from './errors.ts';

@@ -1,18 +1,18 @@
-import type {
-  Attempt,
-  Backend,
-  Claim,
-  Finding,
-  Grant,
-  Handle,
-  Release,
-  Renewal,
-  Traits,
-  Wake,
-} from '../../core/contract/backend.ts';
-import { systemClock } from '../../core/contract/clock.ts';
-import { LONGEST } from '../../core/contract/duration.ts';
-import { checkPrefix } from '../../core/contract/key.ts';
+import {
+  type Attempt,
+  type Backend,
+  type Claim,
+  checkPrefix,
+  type Finding,
+  type Grant,
+  type Handle,
+  LONGEST,
+  type Release,
+  type Renewal,
+  systemClock,
+  type Traits,
+  type Wake,
+} from '../../core/index.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import { findings } from './check.ts';
 import { translateError } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { Grant } from '../../core/contract/backend.ts';
+import type { Grant } from '../../core/index.ts';
 import type { Connection, Header, Row, Value } from './connection.ts';
 import { destroy } from './pool.ts';
 import * as sql from './sql.generated.ts';

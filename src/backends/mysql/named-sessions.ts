@@ -1,7 +1,4 @@
-import type { Handle } from '../../core/contract/backend.ts';
-import type { Cancel, Clock } from '../../core/contract/clock.ts';
-import { LockError } from '../../core/contract/errors.ts';
-import { onceFor } from '../../core/contract/promises.ts';
+import { type Cancel, type Clock, type Handle, LockError, onceFor } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
 import { settingsOf } from './check.ts';
 import { translateError } from './errors.ts';

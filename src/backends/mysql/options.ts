@@ -1,5 +1,4 @@
-import type { Clock } from '../../core/contract/clock.ts';
-import { checkNames, namesOf } from '../../core/contract/options.ts';
+import { type Clock, checkNames, namesOf } from '../../core/index.ts';
 
 /** Options of `mysqlNamed`. */
 export interface MysqlNamedOptions {

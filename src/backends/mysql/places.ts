@@ -1,4 +1,4 @@
-import type { Claim, Handle, Release } from '../../core/contract/backend.ts';
+import type { Claim, Handle, Release } from '../../core/index.ts';
 import type { Lines } from './queues.ts';
 import * as sql from './sql.generated.ts';
 import type { NamedValues } from './statements.ts';

@@ -1,6 +1,4 @@
-import { admitted } from '../../core/contract/admission.ts';
-import type { Claim, Wake } from '../../core/contract/backend.ts';
-import type { Cancel, Clock } from '../../core/contract/clock.ts';
+import { admitted, type Cancel, type Claim, type Clock, type Wake } from '../../core/index.ts';
 import { MailboxClaims } from '../shared/waiting-claims.ts';
 import type { Line } from './queues.ts';
 import { grantOf, liveLine, parse } from './stored-queue.ts';

@@ -1,4 +1,4 @@
-import { counted, invalid } from '../../core/contract/errors.ts';
+import { counted, invalid } from '../../core/index.ts';
 import {
   type CallbackPool,
   type Connection,

@@ -1,4 +1,4 @@
-import type { Claim, Listing, QueueEntry } from '../../core/contract/backend.ts';
+import type { Claim, Listing, QueueEntry } from '../../core/index.ts';
 import type { Row } from './connection.ts';
 import type { MysqlPool } from './pool.ts';
 import { list, read, touch } from './sql.generated.ts';

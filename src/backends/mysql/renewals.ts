@@ -1,7 +1,4 @@
-import type { Claim, Renewal } from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
-import { isLockError } from '../../core/contract/errors.ts';
-import { CallTimeouts } from '../../core/engine/call-timeouts.ts';
+import { CallTimeouts, type Claim, type Clock, isLockError, type Renewal } from '../../core/index.ts';
 import type { PoolOfOne } from './pool.ts';
 import type { Lines } from './queues.ts';
 import { portions } from './statements.ts';

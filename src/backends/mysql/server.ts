@@ -1,6 +1,4 @@
-import type { Clock } from '../../core/contract/clock.ts';
-import { inMs } from '../../core/contract/errors.ts';
-import { CallTimeouts } from '../../core/engine/call-timeouts.ts';
+import { CallTimeouts, type Clock, inMs } from '../../core/index.ts';
 import type { CallbackPool, Connection } from './connection.ts';
 import { checkAlone, checkWrites, isNoWrites, isPassing, LeftOpen, leftOpenError, NoWrites } from './errors.ts';
 import { ask, borrow, coreOf, destroy, type MysqlPool, openIn } from './pool.ts';

@@ -1,6 +1,4 @@
-import { Tally, type Units } from '../../core/contract/admission.ts';
-import { type Claim, type Grant, PLACE_TTL_MS, type Refusal } from '../../core/contract/backend.ts';
-import { leastOf } from '../../core/contract/extremes.ts';
+import { type Claim, type Grant, leastOf, PLACE_TTL_MS, type Refusal, Tally, type Units } from '../../core/index.ts';
 
 /** One claim as it stands in a line. Times are in µs, by the server's clock. */
 export interface StoredClaim extends Units {

@@ -1,5 +1,4 @@
-import type { Cancel, Clock } from '../../core/contract/clock.ts';
-import { milliseconds } from '../../core/contract/duration.ts';
+import { type Cancel, type Clock, milliseconds } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
 import type { Row } from './connection.ts';
 import * as sql from './sql.generated.ts';

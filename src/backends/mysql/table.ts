@@ -1,6 +1,4 @@
-import type { Clock } from '../../core/contract/clock.ts';
-import { invalid, shown } from '../../core/contract/errors.ts';
-import { onceFor } from '../../core/contract/promises.ts';
+import { type Clock, invalid, onceFor, shown } from '../../core/index.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import type { Header, Row } from './connection.ts';
 import { isNoTable, LeftOpen, refusal, translateError } from './errors.ts';

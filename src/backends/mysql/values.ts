@@ -7,7 +7,7 @@ import type {
   ValueCondition,
   ValueRecord,
   Values,
-} from '../../core/contract/backend.ts';
+} from '../../core/index.ts';
 import { answerIn, type KeyRecord, markBehind, rememberedIn } from '../shared/record.ts';
 import type { Row } from './connection.ts';
 import { isNoRight, isNoTable } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/contract/clock.ts';
+import type { Clock } from '../../core/index.ts';
 import type { Connection, Row } from './connection.ts';
 import { checkWrites } from './errors.ts';
 import { destroy } from './pool.ts';

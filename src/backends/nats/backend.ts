@@ -1,6 +1,4 @@
-import type { Backend, Finding } from '../../core/contract/backend.ts';
-import { invalid } from '../../core/contract/errors.ts';
-import { checkNames, namesOf } from '../../core/contract/options.ts';
+import { type Backend, checkNames, type Finding, invalid, namesOf } from '../../core/index.ts';
 import { type RegisterEntry, type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
 import { findingsOf } from '../shared/danger.ts';
 import type { NatsEntry, NatsHearing, NatsKv } from './client.ts';

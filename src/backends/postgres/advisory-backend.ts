@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
-import { isExclusive } from '../../core/contract/admission.ts';
-import type {
-  Attempt,
-  Backend,
-  Claim,
-  Finding,
-  Handle,
-  Release,
-  Renewal,
-  Traits,
-  Wake,
-} from '../../core/contract/backend.ts';
-import { systemClock } from '../../core/contract/clock.ts';
-import { LONGEST } from '../../core/contract/duration.ts';
-import { isLockError } from '../../core/contract/errors.ts';
+import {
+  type Attempt,
+  type Backend,
+  type Claim,
+  type Finding,
+  type Handle,
+  isExclusive,
+  isLockError,
+  LONGEST,
+  type Release,
+  type Renewal,
+  systemClock,
+  type Traits,
+  type Wake,
+} from '../../core/index.ts';
 import { type AdvisoryHold, AdvisoryHolds } from './advisory-holds.ts';
 import { openAdvisory } from './advisory-session.ts';
 import { AdvisorySessions } from './advisory-sessions.ts';

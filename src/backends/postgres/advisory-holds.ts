@@ -1,4 +1,4 @@
-import type { Attempt } from '../../core/contract/backend.ts';
+import type { Attempt } from '../../core/index.ts';
 import type { AdvisorySession } from './advisory-sessions.ts';
 
 /** A lock that this process holds or asks for. */

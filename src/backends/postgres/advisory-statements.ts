@@ -1,4 +1,4 @@
-import type { Claim, Grant } from '../../core/contract/backend.ts';
+import type { Claim, Grant } from '../../core/index.ts';
 import type { AdvisorySession } from './advisory-sessions.ts';
 import type { Row } from './pool.ts';
 import { advisoryAttempt, advisoryWait } from './sql.generated.ts';

@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../../core/contract/clock.ts';
+import type { Cancel, Clock } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
 import type { AdvisorySession, AdvisorySessions } from './advisory-sessions.ts';
 import type { Row } from './pool.ts';

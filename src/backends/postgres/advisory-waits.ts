@@ -1,6 +1,4 @@
-import { isExclusive } from '../../core/contract/admission.ts';
-import type { Claim, Wake } from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
+import { type Claim, type Clock, isExclusive, type Wake } from '../../core/index.ts';
 import type { AdvisoryHolds } from './advisory-holds.ts';
 import type { AdvisorySessions } from './advisory-sessions.ts';
 import { type AdvisoryStatements, grantOf, leastOf } from './advisory-statements.ts';

@@ -6,18 +6,18 @@ import {
   type Handle,
   type Hints,
   type Listing,
+  LONGEST,
   MAX_PLACE_TTL_MS,
   type NewValue,
+  onceFor,
   type QueueEntry,
   type Release,
   type Renewal,
+  systemClock,
   type Traits,
   type ValueCondition,
   type Values,
-} from '../../core/contract/backend.ts';
-import { systemClock } from '../../core/contract/clock.ts';
-import { LONGEST } from '../../core/contract/duration.ts';
-import { onceFor } from '../../core/contract/promises.ts';
+} from '../../core/index.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
 import { tableFindings } from './check.ts';
 import { type PostgresClient, poolOf } from './clients.ts';

@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/contract/backend.ts';
+import type { Finding } from '../../core/index.ts';
 import { findingsOf } from '../shared/danger.ts';
 import { DANGERS } from './dangers.ts';
 import { aboutFunctions, revisionFinding } from './revision.ts';

@@ -1,6 +1,4 @@
-import type { Clock } from '../../core/contract/clock.ts';
-import { inMs, invalid } from '../../core/contract/errors.ts';
-import { withLimit } from '../../core/contract/promises.ts';
+import { type Clock, inMs, invalid, withLimit } from '../../core/index.ts';
 import { checkPool, type PgPool, type PgQuery, type Row } from './pool.ts';
 
 /** What holdfast uses of the `sql` of `postgres` (postgres.js 3), or of `SQL` of Bun, which is like it. */

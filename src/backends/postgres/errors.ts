@@ -1,4 +1,4 @@
-import { LockError } from '../../core/contract/errors.ts';
+import { LockError } from '../../core/index.ts';
 
 const RIGHTS = 'grant this role what the PostgreSQL page of the documentation lists under rights';
 const SET_UP =

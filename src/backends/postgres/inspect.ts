@@ -1,4 +1,4 @@
-import type { Listing, QueueEntry } from '../../core/contract/backend.ts';
+import type { Listing, QueueEntry } from '../../core/index.ts';
 import { isTrue, type Row } from './pool.ts';
 import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';

@@ -1,4 +1,4 @@
-import type { Hints } from '../../core/contract/backend.ts';
+import type { Hints } from '../../core/index.ts';
 import type { Server } from './server.ts';
 import { noteRead } from './sql.generated.ts';
 

@@ -1,7 +1,4 @@
-import { ALL_UNITS } from '../../core/contract/admission.ts';
-import type { Clock } from '../../core/contract/clock.ts';
-import { checkPrefix } from '../../core/contract/key.ts';
-import { checkNames, namesOf, whole } from '../../core/contract/options.ts';
+import { ALL_UNITS, type Clock, checkNames, checkPrefix, namesOf, whole } from '../../core/index.ts';
 import type { Dial } from './pool.ts';
 
 export interface Naming {

@@ -1,4 +1,4 @@
-import { counted, invalid } from '../../core/contract/errors.ts';
+import { counted, invalid } from '../../core/index.ts';
 
 /** What holdfast uses of a statement of node-postgres (`pg`). Any client and pool of this shape will do. */
 export interface PgQuery {

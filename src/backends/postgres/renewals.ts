@@ -1,4 +1,4 @@
-import type { Claim, Renewal } from '../../core/contract/backend.ts';
+import type { Claim, Renewal } from '../../core/index.ts';
 import { isReadOnly } from './errors.ts';
 import type { Dial } from './pool.ts';
 import type { Server } from './server.ts';

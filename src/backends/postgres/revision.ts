@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Finding } from '../../core/contract/backend.ts';
+import type { Finding } from '../../core/index.ts';
 import type { FillNames } from './options.ts';
 import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../core/contract/clock.ts';
+import type { Clock } from '../../core/index.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import { isConflict, isForeign, isReadOnly, isUnprepared, refusal, unavailable } from './errors.ts';
 import type { FillNames } from './options.ts';

@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../../core/contract/clock.ts';
+import type { Cancel, Clock } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
 import { isReadOnly } from './errors.ts';
 import type { Dial, PgClient, Row } from './pool.ts';

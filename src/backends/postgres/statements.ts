@@ -1,4 +1,4 @@
-import { type Claim, PLACE_TTL_MS } from '../../core/contract/backend.ts';
+import { type Claim, PLACE_TTL_MS } from '../../core/index.ts';
 import { isFull } from './errors.ts';
 import type { Row } from './pool.ts';
 import type { Server } from './server.ts';

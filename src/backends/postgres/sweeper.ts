@@ -1,5 +1,4 @@
-import type { Cancel } from '../../core/contract/clock.ts';
-import { Bell } from '../../core/engine/listener.ts';
+import { Bell, type Cancel } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
 import type { Server } from './server.ts';
 import { take } from './statements.ts';

@@ -1,5 +1,4 @@
-import type { Claim, Wake } from '../../core/contract/backend.ts';
-import type { Cancel, Clock } from '../../core/contract/clock.ts';
+import type { Cancel, Claim, Clock, Wake } from '../../core/index.ts';
 import { MailboxClaims } from '../shared/waiting-claims.ts';
 import type { Listen } from './clients.ts';
 import type { Dial } from './pool.ts';

@@ -9,7 +9,7 @@ import type {
   ValueCondition,
   ValueRecord,
   Values,
-} from '../../core/contract/backend.ts';
+} from '../../core/index.ts';
 import { rangeOf } from './inspect.ts';
 import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';

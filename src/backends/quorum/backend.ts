@@ -1,16 +1,17 @@
-import type {
-  Attempt,
-  Backend,
-  Claim,
-  Finding,
-  Handle,
-  Release,
-  Renewal,
-  Traits,
-} from '../../core/contract/backend.ts';
-import { leastOf, mostOf } from '../../core/contract/extremes.ts';
-import { CallTimeouts } from '../../core/engine/call-timeouts.ts';
-import { addUser } from '../../core/engine/users.ts';
+import {
+  type Attempt,
+  addUser,
+  type Backend,
+  CallTimeouts,
+  type Claim,
+  type Finding,
+  type Handle,
+  leastOf,
+  mostOf,
+  type Release,
+  type Renewal,
+  type Traits,
+} from '../../core/index.ts';
 import { Ballot } from './ballot.ts';
 import { ContentionBackoff } from './contention-backoff.ts';
 import { evict, findings, inspect } from './inspect.ts';

@@ -1,5 +1,4 @@
-import type { Attempt, Claim, Grant } from '../../core/contract/backend.ts';
-import { deadlineOf, sentLater } from '../../core/contract/clock.ts';
+import { type Attempt, type Claim, deadlineOf, type Grant, sentLater } from '../../core/index.ts';
 import type { QuorumContext } from './node.ts';
 import { mayKeep, type NodeAnswer, REFUSED, refusalOf } from './node-answer.ts';
 import { NodeClaims, type VoteReceiver } from './node-claims.ts';

@@ -1,5 +1,4 @@
-import type { Clock } from '../../core/contract/clock.ts';
-import { RecentKeys } from '../../core/contract/recent-keys.ts';
+import { type Clock, RecentKeys } from '../../core/index.ts';
 
 /** The time after a rival was last seen in which it is expected to ask again, ms. */
 const MEMORY = 10_000;

@@ -1,5 +1,4 @@
-import { isExclusive } from '../../core/contract/admission.ts';
-import type { Finding, Listing, QueueEntry } from '../../core/contract/backend.ts';
+import { type Finding, isExclusive, type Listing, type QueueEntry } from '../../core/index.ts';
 import type { Node, QuorumContext } from './node.ts';
 
 /** The longest time a node may take for one request of a listing. Core waits longer for progress, so one node may hang. */

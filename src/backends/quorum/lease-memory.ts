@@ -1,6 +1,4 @@
-import type { Backend, Hints, Run } from '../../core/contract/backend.ts';
-import { isLockError } from '../../core/contract/errors.ts';
-import { mostOf } from '../../core/contract/extremes.ts';
+import { type Backend, type Hints, isLockError, mostOf, type Run } from '../../core/index.ts';
 
 /** What a node showed when it was last read. Times are ms by the clock of this process. */
 export interface NodeView {

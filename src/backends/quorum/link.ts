@@ -1,9 +1,12 @@
-import type { Backend, Handle } from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
-import { promiseOf } from '../../core/contract/context.ts';
-import { inMs } from '../../core/contract/errors.ts';
-import type { CallTimeouts } from '../../core/engine/call-timeouts.ts';
-import { Activity } from '../../core/engine/engine.ts';
+import {
+  Activity,
+  type Backend,
+  type CallTimeouts,
+  type Clock,
+  type Handle,
+  inMs,
+  promiseOf,
+} from '../../core/index.ts';
 
 /** How often a silent node is asked again. In between it is left out. */
 const PROBE_MS = 500;

@@ -1,5 +1,4 @@
-import type { Attempt } from '../../core/contract/backend.ts';
-import { isLockError, LockError, shown } from '../../core/contract/errors.ts';
+import { type Attempt, isLockError, LockError, shown } from '../../core/index.ts';
 import type { QuorumContext } from './node.ts';
 
 /** The answer of one node. If `mayHold` is true, the node may hold a part of this claim, which has to be released. */

@@ -1,6 +1,4 @@
-import type { Attempt, Claim, Grant } from '../../core/contract/backend.ts';
-import { LockError } from '../../core/contract/errors.ts';
-import { leastOf } from '../../core/contract/extremes.ts';
+import { type Attempt, type Claim, type Grant, LockError, leastOf } from '../../core/index.ts';
 import type { Receiver } from './link.ts';
 import type { Node } from './node.ts';
 import { flawOf, LATE, type NodeAnswer, noOf, REFUSED } from './node-answer.ts';

@@ -1,5 +1,4 @@
-import { isExclusive } from '../../core/contract/admission.ts';
-import type { Claim } from '../../core/contract/backend.ts';
+import { type Claim, isExclusive } from '../../core/index.ts';
 import { nodeTimeoutOf, type QuorumContext } from './node.ts';
 import { lostOf, mayKeep, type NodeAnswer, OPEN, REFUSED, UNASKED } from './node-answer.ts';
 import { type ClaimOfAll, NodeClaim, type OnRelease } from './node-claim.ts';

@@ -1,20 +1,22 @@
-import type {
-  Attempt,
-  Backend,
-  Claim,
-  Finding,
-  Hints,
-  Listing,
-  QueueEntry,
-  Renewal,
-} from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
-import { invalid, isLockError, type LockError } from '../../core/contract/errors.ts';
-import { mostOf } from '../../core/contract/extremes.ts';
-import { listOf } from '../../core/contract/promises.ts';
-import type { CallTimeouts } from '../../core/engine/call-timeouts.ts';
-import { StepLimit } from '../../core/engine/step-limit.ts';
-import { removeUser } from '../../core/engine/users.ts';
+import {
+  type Attempt,
+  type Backend,
+  type CallTimeouts,
+  type Claim,
+  type Clock,
+  type Finding,
+  type Hints,
+  invalid,
+  isLockError,
+  type Listing,
+  type LockError,
+  listOf,
+  mostOf,
+  type QueueEntry,
+  type Renewal,
+  removeUser,
+  StepLimit,
+} from '../../core/index.ts';
 import { Link, type Receiver, Releases } from './link.ts';
 import { type GuardContext, isTwin, RestartGuard, separateTwins } from './restart-guard.ts';
 

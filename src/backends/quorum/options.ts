@@ -1,8 +1,16 @@
-import type { Backend } from '../../core/contract/backend.ts';
-import { type Clock, systemClock } from '../../core/contract/clock.ts';
-import { type Duration, LONGEST, milliseconds } from '../../core/contract/duration.ts';
-import { invalid, shown } from '../../core/contract/errors.ts';
-import { checkBackend, checkNames, namesOf } from '../../core/contract/options.ts';
+import {
+  type Backend,
+  type Clock,
+  checkBackend,
+  checkNames,
+  type Duration,
+  invalid,
+  LONGEST,
+  milliseconds,
+  namesOf,
+  shown,
+  systemClock,
+} from '../../core/index.ts';
 
 /** Options of `quorum`. */
 export interface QuorumOptions {

@@ -1,5 +1,4 @@
-import type { Claim, Renewal } from '../../core/contract/backend.ts';
-import { leastOf } from '../../core/contract/extremes.ts';
+import { type Claim, leastOf, type Renewal } from '../../core/index.ts';
 import type { Ballot } from './ballot.ts';
 import type { Node } from './node.ts';
 import { nodeTimeoutOf, type QuorumContext } from './node.ts';

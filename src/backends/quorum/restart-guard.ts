@@ -1,5 +1,4 @@
-import type { Backend } from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
+import type { Backend, Clock } from '../../core/index.ts';
 import { areNew, excludedUntil, LeaseMemory, type NodeView, type QuorumBounds } from './lease-memory.ts';
 import { type RunName, ServerIdentity } from './server-identity.ts';
 

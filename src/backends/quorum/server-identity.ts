@@ -1,5 +1,4 @@
-import type { Backend, Run } from '../../core/contract/backend.ts';
-import { invalid, isLockError } from '../../core/contract/errors.ts';
+import { type Backend, invalid, isLockError, type Run } from '../../core/index.ts';
 
 /** The name that a backend gives to a run of its server; undefined if the backend gives none. */
 export type RunName = string | Run | undefined;

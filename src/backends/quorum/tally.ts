@@ -1,5 +1,4 @@
-import type { Renewal } from '../../core/contract/backend.ts';
-import { leastOf } from '../../core/contract/extremes.ts';
+import { leastOf, type Renewal } from '../../core/index.ts';
 import type { NodeAnswer } from './node-answer.ts';
 
 /** The vote of one node on a claim. It is `open` until the node answers. */

@@ -1,4 +1,4 @@
-import { mostOf } from '../../core/contract/extremes.ts';
+import { mostOf } from '../../core/index.ts';
 import type { Node } from './node.ts';
 
 /** The process that is next at a key, and how long it had waited when it wrote the hint, ms. */

@@ -1,5 +1,4 @@
-import type { Clock } from '../../core/contract/clock.ts';
-import { RecentKeys } from '../../core/contract/recent-keys.ts';
+import { type Clock, RecentKeys } from '../../core/index.ts';
 import type { NextProcess, TurnHint } from './turn-hint.ts';
 
 /**

@@ -1,19 +1,19 @@
-import type {
-  Attempt,
-  Backend,
-  Claim,
-  Finding,
-  Handle,
-  Hints,
-  Listing,
-  NewValue,
-  QueueEntry,
-  Release,
-  Renewal,
-  Traits,
-  Wake,
-} from '../../core/contract/backend.ts';
-import { LONGEST } from '../../core/contract/duration.ts';
+import {
+  type Attempt,
+  type Backend,
+  type Claim,
+  type Finding,
+  type Handle,
+  type Hints,
+  type Listing,
+  LONGEST,
+  type NewValue,
+  type QueueEntry,
+  type Release,
+  type Renewal,
+  type Traits,
+  type Wake,
+} from '../../core/index.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
 import { portOf, type RedisClient } from './client.ts';
 import { CommandBatcher } from './command-batcher.ts';

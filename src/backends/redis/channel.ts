@@ -1,5 +1,4 @@
-import type { Cancel, Clock } from '../../core/contract/clock.ts';
-import { withLimit } from '../../core/contract/promises.ts';
+import { type Cancel, type Clock, withLimit } from '../../core/index.ts';
 import { slotOf } from './keys.ts';
 import type { Listening, Port } from './port.ts';
 

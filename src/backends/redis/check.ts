@@ -1,7 +1,4 @@
-import type { Finding } from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
-import { counted } from '../../core/contract/errors.ts';
-import { leastOf, mostOf } from '../../core/contract/extremes.ts';
+import { type Clock, counted, type Finding, leastOf, mostOf } from '../../core/index.ts';
 import { type Danger, findingsOf } from '../shared/danger.ts';
 import type { Node, Port } from './port.ts';
 import { fieldsOf, settingsOf, whyUnsupported } from './server.ts';

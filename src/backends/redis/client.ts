@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import { LockError } from '../../core/contract/errors.ts';
+import { LockError } from '../../core/index.ts';
 import {
   type IoredisClusterLike,
   type NodeRedisClusterLike,

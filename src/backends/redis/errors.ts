@@ -1,4 +1,4 @@
-import { isLockError, LockError } from '../../core/contract/errors.ts';
+import { isLockError, LockError } from '../../core/index.ts';
 
 /** Refusals that a repeated request does not change: the code with which the server begins each, and what to do about it. */
 const ADVICE: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { Listing, QueueEntry } from '../../core/contract/backend.ts';
+import type { Listing, QueueEntry } from '../../core/index.ts';
 import { parts } from './command-batcher.ts';
 import { closedError, meaning } from './errors.ts';
 import { nameOf, patternOf, valueKeyOf } from './keys.ts';

@@ -1,4 +1,4 @@
-import { LockError } from '../../core/contract/errors.ts';
+import { LockError } from '../../core/index.ts';
 import { isReply } from './errors.ts';
 import { connections, hangUpOf, type Listening, type OwnConnection, type Port } from './port.ts';
 

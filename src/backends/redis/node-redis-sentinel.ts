@@ -1,4 +1,4 @@
-import { LockError } from '../../core/contract/errors.ts';
+import { LockError } from '../../core/index.ts';
 import { type KeyPrefix, rawServer } from './node-redis.ts';
 import type { Listening, Port } from './port.ts';
 

@@ -1,4 +1,4 @@
-import { systemClock } from '../../core/contract/clock.ts';
+import { systemClock } from '../../core/index.ts';
 import { isReply } from './errors.ts';
 import { connections, hangUpOf, type Listening, type OwnConnection, type Port } from './port.ts';
 

@@ -1,8 +1,13 @@
-import { type Clock, systemClock } from '../../core/contract/clock.ts';
-import { type Duration, milliseconds } from '../../core/contract/duration.ts';
-import { invalid } from '../../core/contract/errors.ts';
-import { checkPrefix } from '../../core/contract/key.ts';
-import { checkNames, namesOf } from '../../core/contract/options.ts';
+import {
+  type Clock,
+  checkNames,
+  checkPrefix,
+  type Duration,
+  invalid,
+  milliseconds,
+  namesOf,
+  systemClock,
+} from '../../core/index.ts';
 
 const KNOWN = namesOf<RedisOptions>({ prefix: true, replicas: true, remember: true, clock: true });
 /** The default and the bounds of `remember`, ms. */

@@ -1,4 +1,4 @@
-import { LockError } from '../../core/contract/errors.ts';
+import { LockError } from '../../core/index.ts';
 
 /** The part of a client library that this backend needs. */
 export interface Port {

@@ -1,5 +1,4 @@
-import { type Claim, PLACE_TTL_MS, type Renewal } from '../../core/contract/backend.ts';
-import { leastOf } from '../../core/contract/extremes.ts';
+import { type Claim, leastOf, PLACE_TTL_MS, type Renewal } from '../../core/index.ts';
 import { parts } from './command-batcher.ts';
 import { RENEW } from './scripts.generated.ts';
 import type { Shards } from './shards.ts';

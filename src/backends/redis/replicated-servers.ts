@@ -1,4 +1,4 @@
-import { CallTimeouts } from '../../core/engine/call-timeouts.ts';
+import { CallTimeouts } from '../../core/index.ts';
 import type { Traffic } from './command-batcher.ts';
 import { closedError, isReply } from './errors.ts';
 import type { Acknowledgement } from './options.ts';

@@ -1,5 +1,4 @@
-import type { Run } from '../../core/contract/backend.ts';
-import { isLockError, LockError } from '../../core/contract/errors.ts';
+import { isLockError, LockError, type Run } from '../../core/index.ts';
 import type { Traffic } from './command-batcher.ts';
 import { closedError, isReply, meaning } from './errors.ts';
 import type { Port } from './port.ts';

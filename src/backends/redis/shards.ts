@@ -1,6 +1,4 @@
-import type { Clock } from '../../core/contract/clock.ts';
-import { isLockError } from '../../core/contract/errors.ts';
-import { withLimit } from '../../core/contract/promises.ts';
+import { type Clock, isLockError, withLimit } from '../../core/index.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import type { Asker } from './command-batcher.ts';
 import { isReply, meaning } from './errors.ts';

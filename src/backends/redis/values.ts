@@ -1,14 +1,14 @@
-import type {
-  Attempt,
-  Claim,
-  Hints,
-  Listing,
-  NewValue,
-  ValueCondition,
-  ValueRecord,
-  Values,
-} from '../../core/contract/backend.ts';
-import { MIN_VALUE_TTL_MS } from '../../core/contract/left.ts';
+import {
+  type Attempt,
+  type Claim,
+  type Hints,
+  type Listing,
+  MIN_VALUE_TTL_MS,
+  type NewValue,
+  type ValueCondition,
+  type ValueRecord,
+  type Values,
+} from '../../core/index.ts';
 import { leftIn, readRecord, rememberedIn } from '../shared/record.ts';
 import type { Listings } from './inspect.ts';
 import { hintKeyOf, valueKeyOf } from './keys.ts';

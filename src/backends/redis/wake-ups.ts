@@ -1,4 +1,4 @@
-import type { Claim, Wake } from '../../core/contract/backend.ts';
+import type { Claim, Wake } from '../../core/index.ts';
 import { leftIn } from '../shared/record.ts';
 import { MailboxClaims } from '../shared/waiting-claims.ts';
 import { Channel, type ChannelNeeds, Impossible, shardedChannel, Unheard } from './channel.ts';

@@ -1,5 +1,4 @@
-import type { Attempt, Claim, Grant, QueueEntry, Renewal } from '../../core/contract/backend.ts';
-import { invalid } from '../../core/contract/errors.ts';
+import { type Attempt, type Claim, type Grant, invalid, type QueueEntry, type Renewal } from '../../core/index.ts';
 import { type Layout, layouts, NO_TOKEN } from './layout.ts';
 
 type Fields<L extends Layout> = Readonly<Record<keyof L['fixed'] | keyof L['words'], string | number | bigint>>;

@@ -1,6 +1,4 @@
-import type { Backend } from '../../core/contract/backend.ts';
-import { invalid, shown } from '../../core/contract/errors.ts';
-import { allOf, checkNames, namesOf } from '../../core/contract/options.ts';
+import { allOf, type Backend, checkNames, invalid, namesOf, shown } from '../../core/index.ts';
 import { QUORUM_OPTIONS, type QuorumOptions, quorum } from '../quorum/index.ts';
 import { type RedisClient, redis } from '../redis/index.ts';
 

@@ -5,18 +5,18 @@ import {
   type Finding,
   type Handle,
   type Listing,
+  LONGEST,
+  leastOf,
   MAX_PLACE_TTL_MS,
   type QueueEntry,
+  RecentKeys,
+  type RegisterStore,
   type Release,
   type Renewal,
   type Traits,
   type Wake,
-} from '../../core/contract/backend.ts';
-import { LONGEST } from '../../core/contract/duration.ts';
-import { leastOf } from '../../core/contract/extremes.ts';
-import { withLimit } from '../../core/contract/promises.ts';
-import { RecentKeys } from '../../core/contract/recent-keys.ts';
-import type { RegisterStore } from '../../core/contract/register-store.ts';
+  withLimit,
+} from '../../core/index.ts';
 import type { StoredClaim } from '../shared/stored-queue.ts';
 import { Calls } from './calls.ts';
 import { keyOf } from './document.ts';

@@ -1,12 +1,12 @@
-import type { Clock } from '../../core/contract/clock.ts';
-import type { LockError } from '../../core/contract/errors.ts';
 import {
+  type Clock,
+  type LockError,
   type RegisterEntry,
   type RegisterStore,
   readEntry,
   type WriteOutcome,
   writeOutcome,
-} from '../../core/contract/register-store.ts';
+} from '../../core/index.ts';
 
 /** A change is given up after so many writes in a row that were refused. */
 export const MAX_CONFLICTS = 64;

@@ -1,4 +1,4 @@
-import { LockError, quoted } from '../../core/contract/errors.ts';
+import { LockError, quoted } from '../../core/index.ts';
 import { claimsOf, type JsonClaim, jsonOf, type StoredClaim } from '../shared/stored-queue.ts';
 
 /** The form of what is written: a later one is refused, never guessed. */

@@ -1,6 +1,4 @@
-import type { Hints } from '../../core/contract/backend.ts';
-import { sleep } from '../../core/contract/promises.ts';
-import { backOff } from '../../core/queue/pause.ts';
+import { backOff, type Hints, sleep } from '../../core/index.ts';
 import { type Calls, MAX_CONFLICTS } from './calls.ts';
 import { hintOf, hintText } from './document.ts';
 import { nameOf } from './names.ts';

@@ -1,3 +1,3 @@
-export type { RegisterEntry, RegisterStore, Written } from '../../core/contract/register-store.ts';
+export type { RegisterEntry, RegisterStore, Written } from '../../core/index.ts';
 export { register } from './backend.ts';
 export type { RegisterOptions } from './options.ts';

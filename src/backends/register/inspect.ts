@@ -1,4 +1,4 @@
-import type { QueueEntry } from '../../core/contract/backend.ts';
+import type { QueueEntry } from '../../core/index.ts';
 
 /** Reads under way at a time. */
 const AT_ONCE = 16;

@@ -1,8 +1,4 @@
-import { systemClock } from '../../core/contract/clock.ts';
-import { isLockError } from '../../core/contract/errors.ts';
-import { mostOf } from '../../core/contract/extremes.ts';
-import { sleep } from '../../core/contract/promises.ts';
-import type { RegisterEntry } from '../../core/contract/register-store.ts';
+import { isLockError, mostOf, type RegisterEntry, sleep, systemClock } from '../../core/index.ts';
 import { type Calls, MAX_CONFLICTS } from './calls.ts';
 import { type QueueDocument, queueDocumentOf, queueText } from './document.ts';
 import { OpenQueue } from './open-queue.ts';

@@ -1,8 +1,13 @@
-import { type Clock, systemClock } from '../../core/contract/clock.ts';
-import { invalid, shown } from '../../core/contract/errors.ts';
-import { checkPrefix } from '../../core/contract/key.ts';
-import { checkNames, namesOf } from '../../core/contract/options.ts';
-import type { RegisterStore } from '../../core/contract/register-store.ts';
+import {
+  type Clock,
+  checkNames,
+  checkPrefix,
+  invalid,
+  namesOf,
+  type RegisterStore,
+  shown,
+  systemClock,
+} from '../../core/index.ts';
 
 /** Options of `register`, and of the engines that are made of it. */
 export interface RegisterOptions {

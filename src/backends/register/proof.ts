@@ -1,8 +1,4 @@
-import type { Finding } from '../../core/contract/backend.ts';
-import { LockError } from '../../core/contract/errors.ts';
-import { onceFor, sleep } from '../../core/contract/promises.ts';
-import type { WriteOutcome } from '../../core/contract/register-store.ts';
-import { backOff } from '../../core/queue/pause.ts';
+import { backOff, type Finding, LockError, onceFor, sleep, type WriteOutcome } from '../../core/index.ts';
 import type { Calls, Proof } from './calls.ts';
 import { hintOf, hintText } from './document.ts';
 import { RIVALRY } from './hints.ts';

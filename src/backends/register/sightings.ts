@@ -1,4 +1,4 @@
-import { RecentKeys } from '../../core/contract/recent-keys.ts';
+import { RecentKeys } from '../../core/index.ts';
 import { EngineTime, type QueueTime, type StoredClaim } from '../shared/stored-queue.ts';
 
 type Beating = Pick<StoredClaim, 'id' | 'beat' | 'life' | 'watched'> & Partial<Pick<StoredClaim, 'token'>>;

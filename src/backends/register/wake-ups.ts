@@ -1,5 +1,4 @@
-import type { Claim } from '../../core/contract/backend.ts';
-import type { RegisterEntry, RegisterStore } from '../../core/contract/register-store.ts';
+import type { Claim, RegisterEntry, RegisterStore } from '../../core/index.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import type { OpenQueue } from './open-queue.ts';
 

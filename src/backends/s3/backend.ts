@@ -1,5 +1,4 @@
-import type { Backend } from '../../core/contract/backend.ts';
-import { invalid, LockError, reasonOf } from '../../core/contract/errors.ts';
+import { type Backend, invalid, LockError, reasonOf } from '../../core/index.ts';
 import { type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
 import type { S3Like } from './client.ts';
 

@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/contract/backend.ts';
+import type { Finding } from '../../core/index.ts';
 
 /** Something that endangers locks, as data: the facts that show it, and the words for it. */
 export interface Danger<Facts> extends Omit<Finding, 'message'> {

@@ -1,5 +1,4 @@
-import type { Hints } from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
+import type { Clock, Hints } from '../../core/index.ts';
 
 /** Keeps hints in this process. */
 export function keptHints(clock: Clock): Hints {

@@ -1,4 +1,4 @@
-import { ALL_UNITS, admitted, isExclusive, type Units } from '../../core/contract/admission.ts';
+import { ALL_UNITS, admitted, isExclusive, type Units } from '../../core/index.ts';
 
 /** After this time a claim that watches an admitted permit reads the line again, if the line has changed. ms. */
 export const UNTOLD = 10_000;

@@ -2,19 +2,19 @@
  * The queue of one key, as a pure step: an engine reads it, changes it here, and stores it, all in one atomic step of its own. Nothing here
  * waits, or acts on the world, so a step may be thrown away and decided again.
  */
-import type {
-  Attempt,
-  Claim,
-  Grant,
-  NewValue,
-  QueueEntry,
-  Refusal,
-  Release,
-  Renewal,
-  ValueRecord,
-} from '../../core/contract/backend.ts';
-import type { LockError } from '../../core/contract/errors.ts';
-import { placeTtlOf } from '../../core/contract/lengths.ts';
+import {
+  type Attempt,
+  type Claim,
+  type Grant,
+  type LockError,
+  type NewValue,
+  placeTtlOf,
+  type QueueEntry,
+  type Refusal,
+  type Release,
+  type Renewal,
+  type ValueRecord,
+} from '../../core/index.ts';
 import { type Claims, QueuedClaims } from './queued-claims.ts';
 import { answerIn, countedIn, type KeyRecord, leavingIn, overAt, rememberedIn } from './record.ts';
 import type { QueueTime, StoredClaim, StoredQueue, Tokens } from './stored-queue.ts';

@@ -1,5 +1,4 @@
-import { Tally, type Units } from '../../core/contract/admission.ts';
-import type { Refusal } from '../../core/contract/backend.ts';
+import { type Refusal, Tally, type Units } from '../../core/index.ts';
 import type { QueueTime, StoredClaim } from './stored-queue.ts';
 
 /** The claims of a queue in their order, under the one rule. */

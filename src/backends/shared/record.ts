@@ -1,13 +1,15 @@
-import type {
-  Attempt,
-  Claim,
-  NewValue,
-  StoredValue,
-  ValueCondition,
-  ValueRecord,
-} from '../../core/contract/backend.ts';
-import { invalid, type LockError } from '../../core/contract/errors.ts';
-import { isAnswer, NO_MARK } from '../../core/contract/left.ts';
+import {
+  type Attempt,
+  type Claim,
+  invalid,
+  isAnswer,
+  type LockError,
+  type NewValue,
+  NO_MARK,
+  type StoredValue,
+  type ValueCondition,
+  type ValueRecord,
+} from '../../core/index.ts';
 
 /** The longest words where an engine sets no other limit, bytes: they are no burden for a server, a pool or a client. */
 export const LONGEST_WORDS = 65_536;

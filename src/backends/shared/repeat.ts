@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../../core/contract/clock.ts';
+import type { Cancel, Clock } from '../../core/index.ts';
 
 /**
  * Calls `act` again and again, each time after a pause. It keeps no process alive, and a failure does not end it.

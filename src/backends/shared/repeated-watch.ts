@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../../core/contract/clock.ts';
+import type { Cancel, Clock } from '../../core/index.ts';
 
 /** What a watch calls when it fires. */
 export interface Notify {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/contract/clock.ts';
+import type { Clock } from '../../core/index.ts';
 
 /**
  * A server's clock as its answers tell it, so that the server can refuse what comes too late. An answer says what the clock showed

@@ -1,4 +1,4 @@
-import type { Units } from '../../core/contract/admission.ts';
+import type { Units } from '../../core/index.ts';
 import type { KeyRecord } from './record.ts';
 
 /** A claim as it stands in the queue of its key. */

@@ -1,5 +1,4 @@
-import type { Claim, Wake } from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
+import type { Claim, Clock, Wake } from '../../core/index.ts';
 
 const DONE = Promise.resolve();
 

@@ -1,6 +1,4 @@
-import type { Attempt, Claim, Grant, Renewal } from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
-import { LockError } from '../../core/contract/errors.ts';
+import { type Attempt, type Claim, type Clock, type Grant, LockError, type Renewal } from '../../core/index.ts';
 import { read } from './nodes.ts';
 import { type OwnNode, stillRefused, verdictFrom, watchObstacle } from './own-node.ts';
 import { labelOf, type OwnNodes } from './own-nodes.ts';

@@ -5,7 +5,10 @@ import {
   type Finding,
   type Handle,
   type Hints,
+  KeyedSerializer,
   type Listing,
+  LONGEST,
+  LockError,
   MAX_PLACE_TTL_MS,
   type NewValue,
   type QueueEntry,
@@ -13,10 +16,7 @@ import {
   type Renewal,
   type Traits,
   type Wake,
-} from '../../core/contract/backend.ts';
-import { LONGEST } from '../../core/contract/duration.ts';
-import { LockError } from '../../core/contract/errors.ts';
-import { KeyedSerializer } from '../../core/contract/keyed-serializer.ts';
+} from '../../core/index.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
 import { RepeatedWatch, together } from '../shared/repeated-watch.ts';
 import { Admissions } from './admissions.ts';

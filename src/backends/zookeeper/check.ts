@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/contract/backend.ts';
+import type { Finding } from '../../core/index.ts';
 import type { Settings } from './options.ts';
 import type { Connection } from './wire/connection.ts';
 import { openSocket, type Server } from './wire/open.ts';

@@ -1,5 +1,4 @@
-import type { Hints } from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
+import type { Clock, Hints } from '../../core/index.ts';
 import { encodeKey } from './names.ts';
 import { type Ask, putNode, read, removeNode, sweep, timeAt } from './nodes.ts';
 import type { Acl } from './wire/operations.ts';

@@ -1,5 +1,4 @@
-import { admitted } from '../../core/contract/admission.ts';
-import type { Listing, QueueEntry } from '../../core/contract/backend.ts';
+import { admitted, type Listing, type QueueEntry } from '../../core/index.ts';
 import { type ClaimNode, decodeKey, sortedQueue } from './names.ts';
 import { caughtUp, list, listNow, read, removeNode } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';

@@ -1,6 +1,4 @@
-import { ALL_UNITS, EXCLUSIVE, SHARED, type Units } from '../../core/contract/admission.ts';
-import type { Claim } from '../../core/contract/backend.ts';
-import { checkPrefix } from '../../core/contract/key.ts';
+import { ALL_UNITS, type Claim, checkPrefix, EXCLUSIVE, SHARED, type Units } from '../../core/index.ts';
 
 /**
  * The names of Curator's recipes, so that its locks and ours stand in one queue: `_c_<guid>-`, then `lock-` (a mutex) or `__WRIT__` or

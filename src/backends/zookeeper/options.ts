@@ -1,8 +1,13 @@
 import type { ConnectionOptions } from 'node:tls';
-import { type Clock, systemClock } from '../../core/contract/clock.ts';
-import { type Duration, milliseconds } from '../../core/contract/duration.ts';
-import { invalid } from '../../core/contract/errors.ts';
-import { checkGiven, namesOf } from '../../core/contract/options.ts';
+import {
+  type Clock,
+  checkGiven,
+  type Duration,
+  invalid,
+  milliseconds,
+  namesOf,
+  systemClock,
+} from '../../core/index.ts';
 import { rootOf } from './names.ts';
 import { type Credentials, parseServers, type Server } from './wire/open.ts';
 import { type Acl, CREATOR_ONLY, OPEN } from './wire/operations.ts';

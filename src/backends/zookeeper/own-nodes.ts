@@ -1,4 +1,4 @@
-import type { Claim, Handle } from '../../core/contract/backend.ts';
+import type { Claim, Handle } from '../../core/index.ts';
 import { encodeKey, isOf, nodeName } from './names.ts';
 import { type Children, ensureContainer, list, listNow, MAX_ATTEMPTS, read, removeNode } from './nodes.ts';
 import type { OwnNode } from './own-node.ts';

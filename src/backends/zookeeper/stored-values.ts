@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import type { NewValue } from '../../core/contract/backend.ts';
-import { NO_MARK } from '../../core/contract/left.ts';
+import { type NewValue, NO_MARK } from '../../core/index.ts';
 import { type KeyRecord, leavingIn, overAt, readRecord, writeRecord } from '../shared/record.ts';
 import { decodeKey, encodeKey } from './names.ts';
 import {

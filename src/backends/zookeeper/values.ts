@@ -1,16 +1,16 @@
-import type {
-  Attempt,
-  Claim,
-  Handle,
-  NewValue,
-  Release,
-  StoredValue,
-  ValueCondition,
-  ValueRecord,
-  Values,
-} from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
-import { isAnswer } from '../../core/contract/left.ts';
+import {
+  type Attempt,
+  type Claim,
+  type Clock,
+  type Handle,
+  isAnswer,
+  type NewValue,
+  type Release,
+  type StoredValue,
+  type ValueCondition,
+  type ValueRecord,
+  type Values,
+} from '../../core/index.ts';
 import { countedIn, leftIn, rememberedIn } from '../shared/record.ts';
 import { type RepeatedWatch, watchValue } from '../shared/repeated-watch.ts';
 import { type Ask, stat, WATCH_ENDS_ITSELF } from './nodes.ts';

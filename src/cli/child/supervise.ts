@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { AnyLease } from '../../core/queue/lease.ts';
+import type { AnyLease } from '../../core/index.ts';
 import { EXIT } from '../exit.ts';
 import { complain } from '../terminal/screen.ts';
 import { shellOn } from './find.ts';

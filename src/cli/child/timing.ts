@@ -1,6 +1,4 @@
-import type { Duration } from '../../core/contract/duration.ts';
-import { inWords, milliseconds } from '../../core/contract/duration.ts';
-import { DEFAULT_TTL } from '../../core/contract/option-table.ts';
+import { DEFAULT_TTL, type Duration, inWords, milliseconds } from '../../core/index.ts';
 import { UsageError } from '../exit.ts';
 
 /** When to ask a command to end, and when to kill it, so that it ends before the lease. All in ms. */

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { visible } from '../../core/contract/visible.ts';
+import { visible } from '../../core/index.ts';
 import type { Finding } from '../../index.ts';
 import { command } from '../command.ts';
 import { addressOf, open, sourceOf, URL_OPTION } from '../engine.ts';

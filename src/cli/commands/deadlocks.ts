@@ -1,6 +1,4 @@
-import { milliseconds } from '../../core/contract/duration.ts';
-import { lastArgument } from '../../core/contract/shell.ts';
-import { visible } from '../../core/contract/visible.ts';
+import { lastArgument, milliseconds, visible } from '../../core/index.ts';
 import type { Deadlock, Waits, WaitsClaim } from '../../index.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';

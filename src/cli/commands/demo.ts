@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from '../../connect/index.ts';
 import { urlOfFile } from '../../connect/url.ts';
-import { isLockError } from '../../core/contract/errors.ts';
+import { isLockError } from '../../core/index.ts';
 import { command } from '../command.ts';
 import { EXIT, ExitError, whole } from '../exit.ts';
 import { Interruption } from '../interruption.ts';

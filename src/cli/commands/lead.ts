@@ -1,4 +1,4 @@
-import { LONGEST } from '../../core/contract/duration.ts';
+import { LONGEST } from '../../core/index.ts';
 import type { Term } from '../../index.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';

@@ -1,5 +1,4 @@
-import { milliseconds } from '../../core/contract/duration.ts';
-import { visible } from '../../core/contract/visible.ts';
+import { milliseconds, visible } from '../../core/index.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { addressOf, open, sourceOf, URL_OPTION } from '../engine.ts';

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isLockError } from '../../core/contract/errors.ts';
+import { isLockError } from '../../core/index.ts';
 import type { MemoOptions, MemoResult, MemoRun } from '../../index.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';

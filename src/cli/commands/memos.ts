@@ -1,6 +1,4 @@
-import { unsupported } from '../../core/contract/capability.ts';
-import { counted } from '../../core/contract/errors.ts';
-import { visible } from '../../core/contract/visible.ts';
+import { counted, unsupported, visible } from '../../core/index.ts';
 import type { Locks } from '../../index.ts';
 import { runtimeOf } from '../../locks.ts';
 import type { MemoSight } from '../../memo/state.ts';

@@ -1,4 +1,4 @@
-import { inWords, LONGEST, milliseconds } from '../../core/contract/duration.ts';
+import { inWords, LONGEST, milliseconds } from '../../core/index.ts';
 import type { OnceOptions, OnceResult, TickRun } from '../../index.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';

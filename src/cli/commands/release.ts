@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
-import { visible } from '../../core/contract/visible.ts';
+import { visible } from '../../core/index.ts';
 import type { Locks, QueueEntry } from '../../index.ts';
 import { command } from '../command.ts';
 import { addressOf, open, sourceOf, URL_OPTION } from '../engine.ts';

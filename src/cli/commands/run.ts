@@ -1,6 +1,4 @@
-import { milliseconds } from '../../core/contract/duration.ts';
-import type { SharedOption } from '../../core/contract/option-table.ts';
-import type { AnyLease } from '../../core/queue/lease.ts';
+import { type AnyLease, milliseconds, type SharedOption } from '../../core/index.ts';
 import type { LockOptions, Locks, LocksDefaults } from '../../index.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';

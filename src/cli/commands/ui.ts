@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { redacted } from '../../connect/url.ts';
-import { milliseconds } from '../../core/contract/duration.ts';
-import { isLockError } from '../../core/contract/errors.ts';
-import { visible } from '../../core/contract/visible.ts';
+import { isLockError, milliseconds, visible } from '../../core/index.ts';
 import { LEAST, SHARE } from '../../ui/pace.ts';
 import type { PageServer } from '../../ui/server.ts';
 import type { ReleaseOrder } from '../../ui/wire.ts';

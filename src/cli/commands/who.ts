@@ -1,4 +1,4 @@
-import { visible } from '../../core/contract/visible.ts';
+import { visible } from '../../core/index.ts';
 import type { Incumbent } from '../../index.ts';
 import { timeIfGiven } from '../child/timing.ts';
 import { command } from '../command.ts';

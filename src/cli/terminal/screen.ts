@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
-import { counted } from '../../core/contract/errors.ts';
-import { visible } from '../../core/contract/visible.ts';
+import { counted, visible } from '../../core/index.ts';
 
 const SECOND_SCREEN = '\u001b[?1049h\u001b[?25l';
 const FIRST_SCREEN = '\u001b[?25h\u001b[?1049l';

@@ -1,6 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
-import { mostOf } from '../../core/contract/extremes.ts';
-import { visible } from '../../core/contract/visible.ts';
+import { mostOf, visible } from '../../core/index.ts';
 
 /** Puts columns side by side, each as wide as it needs; cuts lines at `width`. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], width?: number): string[] {

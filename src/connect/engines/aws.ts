@@ -1,4 +1,4 @@
-import { invalid } from '../../core/contract/errors.ts';
+import { invalid } from '../../core/index.ts';
 import { driver, type EngineUrl, openEngine } from '../engine.ts';
 import type { Address } from '../url.ts';
 

@@ -1,5 +1,4 @@
-import type { Duration } from '../../core/contract/duration.ts';
-import { invalid } from '../../core/contract/errors.ts';
+import { type Duration, invalid } from '../../core/index.ts';
 import { type EngineUrl, openEngine } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
 import { endpoints, pick } from '../url.ts';

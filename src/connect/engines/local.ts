@@ -1,6 +1,6 @@
 import type { Durability } from '../../backends/file/index.ts';
 import { memory } from '../../backends/memory.ts';
-import { invalid } from '../../core/contract/errors.ts';
+import { invalid } from '../../core/index.ts';
 import { type EngineUrl, openEngine } from '../engine.ts';
 import { pick } from '../url.ts';
 

@@ -1,5 +1,5 @@
 import type { MongoClient } from 'mongodb';
-import { invalid } from '../../core/contract/errors.ts';
+import { invalid } from '../../core/index.ts';
 import { CONNECT_WITHIN, driver, type EngineUrl, openEngine } from '../engine.ts';
 import { type Address, pick, safe } from '../url.ts';
 

@@ -1,4 +1,4 @@
-import { invalid, shown } from '../../core/contract/errors.ts';
+import { invalid, shown } from '../../core/index.ts';
 import { CONNECT_WITHIN, driver, type EngineUrl, openEngine } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
 import { type Address, endpoints, pick, unreachable } from '../url.ts';

@@ -1,5 +1,5 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
-import { invalid } from '../../core/contract/errors.ts';
+import { invalid } from '../../core/index.ts';
 import { CONNECT_WITHIN, driver, type EngineUrl, openEngine, several, withConnectLimit } from '../engine.ts';
 import { distrust, TLS_PARAMS, tlsOf } from '../tls.ts';
 import { type Address, pick, single } from '../url.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { invalid } from '../../core/contract/errors.ts';
+import { invalid } from '../../core/index.ts';
 import { CONNECT_WITHIN, driver, type EngineUrl, openEngine } from '../engine.ts';
 import { TLS_PARAMS, type Tls, tlsOf } from '../tls.ts';
 import { type Address, pick, single } from '../url.ts';

@@ -1,6 +1,4 @@
-import type { Handle } from '../../core/contract/backend.ts';
-import type { Clock } from '../../core/contract/clock.ts';
-import type { Cover, Schedule } from '../../core/queue/stand-in.ts';
+import type { Clock, Cover, Handle, Schedule } from '../../core/index.ts';
 import { between, LONGEST_COVERED, type Moment, type Plan, Segment, type SharedTime, SLOTS } from './table.ts';
 
 /** A clock that is ahead by so much more than at the last look has noticed a suspension; less is rounding. ms. */

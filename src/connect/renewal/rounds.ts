@@ -1,10 +1,14 @@
-import { EXCLUSIVE } from '../../core/contract/admission.ts';
-import type { Backend, Claim, Renewal } from '../../core/contract/backend.ts';
-import { systemClock } from '../../core/contract/clock.ts';
-import { promiseOf } from '../../core/contract/context.ts';
-import { inMs } from '../../core/contract/errors.ts';
-import { leastOf } from '../../core/contract/extremes.ts';
-import { withLimit } from '../../core/contract/promises.ts';
+import {
+  type Backend,
+  type Claim,
+  EXCLUSIVE,
+  inMs,
+  leastOf,
+  promiseOf,
+  type Renewal,
+  systemClock,
+  withLimit,
+} from '../../core/index.ts';
 import { between, type Control, type CoveredHold, type Moment, type Segment, type SharedTime, SLOTS } from './table.ts';
 
 /** The main thread renews each interval; this one takes over when it is so many intervals late. */

@@ -1,9 +1,16 @@
 import { Worker } from 'node:worker_threads';
-import type { Handle } from '../../core/contract/backend.ts';
-import { type Cancel, systemClock } from '../../core/contract/clock.ts';
-import { isLockError, LockError, type LockErrorCode } from '../../core/contract/errors.ts';
-import { withLimit } from '../../core/contract/promises.ts';
-import type { Cover, Schedule, StandIn } from '../../core/queue/stand-in.ts';
+import {
+  type Cancel,
+  type Cover,
+  type Handle,
+  isLockError,
+  LockError,
+  type LockErrorCode,
+  type Schedule,
+  type StandIn,
+  systemClock,
+  withLimit,
+} from '../../core/index.ts';
 import { Conversion, CoverTable } from './cover-table.ts';
 import { Control, type Failure, type FromWorker, SharedTime, type Task, type ToWorker } from './table.ts';
 

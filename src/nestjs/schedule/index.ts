@@ -1,7 +1,5 @@
 import { Cron, type CronOptions, SchedulerRegistry } from '@nestjs/schedule';
-import { invalid, shown } from '../../core/contract/errors.ts';
-import { sharedWith } from '../../core/contract/option-table.ts';
-import { allOf, checkNames, namesOf } from '../../core/contract/options.ts';
+import { allOf, checkNames, invalid, namesOf, sharedWith, shown } from '../../core/index.ts';
 import { type CronTimeLike, lastTime } from '../../cron/cron-time.ts';
 import { placeOf } from '../../decorator/place.ts';
 import type { OnceOptions } from '../../once/options.ts';

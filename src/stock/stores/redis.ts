@@ -1,8 +1,7 @@
 import { portOf, type RedisClient } from '../../backends/redis/client.ts';
 import { meaning } from '../../backends/redis/errors.ts';
 import { Server } from '../../backends/redis/server.ts';
-import { checkPrefix } from '../../core/contract/key.ts';
-import { onceFor } from '../../core/contract/promises.ts';
+import { checkPrefix, onceFor } from '../../core/index.ts';
 import { RESERVE, type Reply, type Step, type Take } from '../cell.ts';
 import { StockError } from '../errors.ts';
 import { checkOptions } from '../input.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { SHARED } from '../../core/contract/admission.ts';
+import { SHARED } from '../../core/index.ts';
 import { type Law, law } from '../law.ts';
 
 const CROWD = 8;

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { SHARED } from '../../core/contract/admission.ts';
-import type { Backend } from '../../core/contract/backend.ts';
-import { deadlineOf } from '../../core/contract/clock.ts';
+import { type Backend, deadlineOf, SHARED } from '../../core/index.ts';
 import type { Contender } from '../contender.ts';
 import { type Law, law } from '../law.ts';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { admitted, EXCLUSIVE, SHARED, type Units } from '../../core/contract/admission.ts';
-import type { Traits } from '../../core/contract/backend.ts';
+import { admitted, EXCLUSIVE, SHARED, type Traits, type Units } from '../../core/index.ts';
 import type { Contender } from '../contender.ts';
 import { type Law, law } from '../law.ts';
 import type { Scene } from '../scene.ts';

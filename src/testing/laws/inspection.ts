@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { SHARED } from '../../core/contract/admission.ts';
-import { isLockError } from '../../core/contract/errors.ts';
+import { isLockError, SHARED } from '../../core/index.ts';
 import { type Law, law } from '../law.ts';
 
 /** What an operator sees and can end. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { EXCLUSIVE } from '../../core/contract/admission.ts';
+import { EXCLUSIVE } from '../../core/index.ts';
 import { type Law, law } from '../law.ts';
 
 /** `renew` makes a hold last for its ttl from now, and never creates one. */

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { SHARED } from '../../core/contract/admission.ts';
-import type { Grant } from '../../core/contract/backend.ts';
-import { isLockError } from '../../core/contract/errors.ts';
+import { type Grant, isLockError, SHARED } from '../../core/index.ts';
 import type { Contender } from '../contender.ts';
 import { type Law, law } from '../law.ts';
 import type { Scene } from '../scene.ts';

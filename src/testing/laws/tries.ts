@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ValueCondition } from '../../core/contract/backend.ts';
+import type { ValueCondition } from '../../core/index.ts';
 import { type Law, law } from '../law.ts';
 import { ANY, asker, leave, left, rememberedBy } from './words.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Attempt, NewValue, StoredValue, ValueCondition } from '../../core/contract/backend.ts';
+import type { Attempt, NewValue, StoredValue, ValueCondition } from '../../core/index.ts';
 import type { Contender } from '../contender.ts';
 import { type Law, law } from '../law.ts';
 import type { Scene } from '../scene.ts';

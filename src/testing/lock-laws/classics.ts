@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { LockOptions } from '../../core/contract/options.ts';
+import type { LockOptions } from '../../core/index.ts';
 import { type Law, law } from '../law.ts';
 
 const PERMITS = 3;

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Backend, Wake } from '../../core/contract/backend.ts';
-import { channels, type LockEvent } from '../../core/contract/events.ts';
-import type { LockOptions } from '../../core/contract/options.ts';
-import type { AnyLease } from '../../core/queue/lease.ts';
+import {
+  type AnyLease,
+  type Backend,
+  channels,
+  type LockEvent,
+  type LockOptions,
+  type Wake,
+} from '../../core/index.ts';
 import type { Locks } from '../../locks.ts';
 import { around } from '../around.ts';
 import { type Law, law } from '../law.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isLockError, type LockError, type LockErrorCode } from '../../core/contract/errors.ts';
+import { isLockError, type LockError, type LockErrorCode } from '../../core/index.ts';
 
 /**
  * Gives the error with which `work` must fail.

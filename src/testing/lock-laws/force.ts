@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { QueueEntry } from '../../core/contract/backend.ts';
+import type { QueueEntry } from '../../core/index.ts';
 import { type Law, law } from '../law.ts';
 import { meanwhile } from '../limited.ts';
 import { toldOfLoss } from './leases.ts';

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Backend } from '../../core/contract/backend.ts';
-import type { Duration } from '../../core/contract/duration.ts';
-import { leaseBounds } from '../../core/contract/terms.ts';
+import { type Backend, type Duration, leaseBounds } from '../../core/index.ts';
 import type { Locks } from '../../locks.ts';
 import { around } from '../around.ts';
 import { type Law, law } from '../law.ts';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { deadlineOf } from '../../core/contract/clock.ts';
-import type { Lease } from '../../core/queue/lease.ts';
+import { deadlineOf, type Lease } from '../../core/index.ts';
 import { type Law, law } from '../law.ts';
 import { meanwhile } from '../limited.ts';
 import type { Scene } from '../scene.ts';

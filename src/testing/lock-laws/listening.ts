@@ -1,5 +1,4 @@
-import type { Backend } from '../../core/contract/backend.ts';
-import type { LockErrorCode } from '../../core/contract/errors.ts';
+import type { Backend, LockErrorCode } from '../../core/index.ts';
 import type { Locks } from '../../locks.ts';
 import { around } from '../around.ts';
 import type { Scene } from '../scene.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mostOf } from '../../core/contract/extremes.ts';
+import { mostOf } from '../../core/index.ts';
 import { type Law, law } from '../law.ts';
 import type { Scene } from '../scene.ts';
 import { longestWait, mostTurns, type Served, type Turn, turnsOf } from '../served.ts';

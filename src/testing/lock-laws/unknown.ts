@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Backend } from '../../core/contract/backend.ts';
+import type { Backend } from '../../core/index.ts';
 import { around } from '../around.ts';
 import { type Law, law } from '../law.ts';
 import { limited, meanwhile } from '../limited.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isLockError } from '../../core/contract/errors.ts';
+import { isLockError } from '../../core/index.ts';
 import { type Law, law } from '../law.ts';
 import { limited, meanwhile } from '../limited.ts';
 import type { Scene } from '../scene.ts';

@@ -1,7 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { ALL_UNITS, isExclusive, SHARED } from '../../core/contract/admission.ts';
-import { isLockError, type LockError } from '../../core/contract/errors.ts';
-import type { LockOptions } from '../../core/contract/options.ts';
+import { ALL_UNITS, isExclusive, isLockError, type LockError, type LockOptions, SHARED } from '../../core/index.ts';
 import type { TestLock } from '../messages.ts';
 import { HoldObserver } from './hold-observer.ts';
 import type { LibraryLease, LibraryLock, LockLibrary } from './lock-library.ts';

@@ -1,4 +1,4 @@
-import type { LockOptions } from '../../core/contract/options.ts';
+import type { LockOptions } from '../../core/index.ts';
 
 /** What an actor needs of a hold. Our leases have it; an adapter can add it to another library. */
 export interface LibraryLease {

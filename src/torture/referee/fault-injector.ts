@@ -1,4 +1,4 @@
-import { isExclusive } from '../../core/contract/admission.ts';
+import { isExclusive } from '../../core/index.ts';
 import { type Disturbance, type FaultKind, LINK_FAULTS, type LinkFault } from '../events.ts';
 import type { Fault } from '../schedule.ts';
 import type { Crew, Recorder } from './crew.ts';

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PLACE_TTL_MS } from '../../core/contract/backend.ts';
-import { isLockError } from '../../core/contract/errors.ts';
+import { isLockError, PLACE_TTL_MS } from '../../core/index.ts';
 import type { Locks, QueueEntry } from '../../index.ts';
 
 /** Time between two looks at what is left, ms. */

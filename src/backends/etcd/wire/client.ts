@@ -1,4 +1,4 @@
-import { LockError } from '../../../core/contract/errors.ts';
+import { LockError } from '../../../core/index.ts';
 import { type Channel, GrpcError, isStatus, type Metadata, STATUS, type Stream, type StreamListener } from './grpc.ts';
 import {
   AUTHENTICATE,

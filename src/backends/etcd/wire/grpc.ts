@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type SecureClientSessionOptions } from 'node:http2';
-import type { Clock } from '../../../core/contract/clock.ts';
-import { inMs } from '../../../core/contract/errors.ts';
+import { type Clock, inMs } from '../../../core/index.ts';
 
 /**
  * gRPC over Node's own HTTP/2 (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md): calls with one message each way, and

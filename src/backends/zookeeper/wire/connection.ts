@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Cancel, Clock } from '../../../core/contract/clock.ts';
+import type { Cancel, Clock } from '../../../core/index.ts';
 import { ConnectionLost } from './errors.ts';
 import { Decoder, type Frames } from './jute.ts';
 import { type Operation, sync } from './operations.ts';

@@ -1,4 +1,4 @@
-import { LockError } from '../../../core/contract/errors.ts';
+import { LockError } from '../../../core/index.ts';
 
 /** The codes of `org.apache.zookeeper.KeeperException` that are used here. */
 export const Code = {

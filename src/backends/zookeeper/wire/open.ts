@@ -1,7 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import type { Clock } from '../../../core/contract/clock.ts';
-import { invalid, shown } from '../../../core/contract/errors.ts';
+import { type Clock, invalid, shown } from '../../../core/index.ts';
 import { Connection, type Identity, type Welcome } from './connection.ts';
 import { ConnectionLost } from './errors.ts';
 import { Decoder, Encoder, Frames } from './jute.ts';

@@ -1,6 +1,4 @@
-import type { Cancel, Clock } from '../../../core/contract/clock.ts';
-import { LockError } from '../../../core/contract/errors.ts';
-import { withLimit } from '../../../core/contract/promises.ts';
+import { type Cancel, type Clock, LockError, withLimit } from '../../../core/index.ts';
 import { type Connection, NOBODY } from './connection.ts';
 import { ConnectionLost, KeeperError } from './errors.ts';
 import { type OpenSession, open, rotation, type Server, SessionExpired, type SessionOptions } from './open.ts';

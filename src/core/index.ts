@@ -1,0 +1,142 @@
+/** The face of the core: all that the rest of the library may use of it. */
+export { abortSignal } from './contract/abort-signal.ts';
+export {
+  ALL_UNITS,
+  admitted,
+  asOf,
+  EXCLUSIVE,
+  isExclusive,
+  SHARED,
+  Tally,
+  type Units,
+  WRITER,
+} from './contract/admission.ts';
+export { ofAllCopies } from './contract/all-copies.ts';
+export type {
+  Attempt,
+  Backend,
+  Claim,
+  Grant,
+  Handle,
+  Refinements,
+  Refusal,
+  Release,
+  Renewal,
+  Run,
+  Wake,
+} from './contract/backend.ts';
+export { callListener } from './contract/call-listener.ts';
+export { checkListable, checkWaitersListed, unsupported } from './contract/capability.ts';
+export {
+  type Cancel,
+  type Clock,
+  deadlineOf,
+  type EngineClock,
+  passedFor,
+  sentLater,
+  systemClock,
+} from './contract/clock.ts';
+export { Context, inNoContext, promiseOf } from './contract/context.ts';
+export { type Duration, inWords, LONGEST, milliseconds } from './contract/duration.ts';
+export {
+  counted,
+  inMs,
+  invalid,
+  isLockError,
+  LockError,
+  type LockErrorCode,
+  quoted,
+  reasonOf,
+  shown,
+} from './contract/errors.ts';
+export {
+  channels,
+  EVENT_VERSION,
+  type ForcedEvent,
+  type LockEvent,
+  type LockType,
+  nextNumber,
+} from './contract/events.ts';
+export { leastOf, mostOf } from './contract/extremes.ts';
+export type { Finding } from './contract/finding.ts';
+export { checkKey, checkPrefix, MAX_KEY_BYTES } from './contract/key.ts';
+export { KeyedSerializer } from './contract/keyed-serializer.ts';
+export {
+  isAnswer,
+  type KeyState,
+  MIN_VALUE_TTL_MS,
+  type NewValue,
+  NO_MARK,
+  type StoredValue,
+  type StoreOutcome,
+  type ValueCondition,
+  type ValueRecord,
+  type ValueState,
+  type Values,
+} from './contract/left.ts';
+export { placeTtlOf } from './contract/lengths.ts';
+export {
+  DEFAULT_LABEL,
+  DEFAULT_TTL,
+  LayeredOptions,
+  LOCK_OPTIONS,
+  type SharedOption,
+  sharedWith,
+  spin,
+  UNSHARED_HOLD,
+} from './contract/option-table.ts';
+export {
+  type Adaptive,
+  allOf,
+  checkBackend,
+  checkGiven,
+  checkNames,
+  flag,
+  type HandOff,
+  type LockOptions,
+  namesOf,
+  type OptionNames,
+  type Spin,
+  whole,
+} from './contract/options.ts';
+export type { Enclosing, Origin } from './contract/origin.ts';
+export { printable } from './contract/printable.ts';
+export { listOf, onceFor, sleep, withLimit } from './contract/promises.ts';
+export { RecentKeys } from './contract/recent-keys.ts';
+export {
+  type RegisterEntry,
+  type RegisterStore,
+  readEntry,
+  type WriteOutcome,
+  type Written,
+  writeOutcome,
+} from './contract/register-store.ts';
+export { lastArgument, shellWord } from './contract/shell.ts';
+export { type Inquiry, leaseBounds, type Terms, withWaitUntil } from './contract/terms.ts';
+export {
+  type Hints,
+  type Listing,
+  MAX_PLACE_TTL_MS,
+  PLACE_TTL_MS,
+  type QueueEntry,
+  type Traits,
+} from './contract/traits.ts';
+export { visible } from './contract/visible.ts';
+export { CallTimeouts } from './engine/call-timeouts.ts';
+export { Activity, CALL_TIMEOUT, Engine } from './engine/engine.ts';
+export { Bell, dispose } from './engine/listener.ts';
+export { StepLimit } from './engine/step-limit.ts';
+export { addUser, removeUser } from './engine/users.ts';
+export { AdaptiveHistory } from './queue/adaptive-history.ts';
+export { ArrivalLine } from './queue/arrival-line.ts';
+export { type ForceOptions, forceRelease } from './queue/forced-release.ts';
+export { Frame } from './queue/frame.ts';
+export { HeldLease, heldLease } from './queue/held-lease.ts';
+export { Hold } from './queue/hold.ts';
+export type { LocalEntry } from './queue/key-queue.ts';
+export type { AnyLease, Lease, LeaseRecord, SharedLease } from './queue/lease.ts';
+export { TROUBLE, UNANSWERED } from './queue/outage.ts';
+export { backOff } from './queue/pause.ts';
+export type { DeadlockWatch, WatchedWait } from './queue/request-events.ts';
+export { LockRuntime } from './queue/runtime.ts';
+export type { Cover, Schedule, StandIn } from './queue/stand-in.ts';
