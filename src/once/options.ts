@@ -101,7 +101,7 @@ export function oncePlan(
   const window = windowOf(due, within, skew);
   if (longestKept(window) > traits.ttl.max)
     throw invalid(
-      `within is ${within} ms and skew ${skew} ms; the engine keeps a key for ${traits.ttl.max} ms at most, which must be within + 2 × skew + 5 s or more`,
+      `within is ${within} ms and skew ${skew} ms; the engine keeps a key for ${traits.ttl.max} ms at most, which must be within + 2 × skew + 5 s or more${traits.ttl.advice ? `; ${traits.ttl.advice}` : ''}`,
       name,
     );
   const lock = { ttl, notice, label, signal, spin: defaults.spin, ...UNSHARED_HOLD } as const;

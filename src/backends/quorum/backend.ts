@@ -171,6 +171,10 @@ class Quorum implements Backend {
 
 function traitsOf(backends: readonly Backend[], maxTtl: number): Traits {
   const traits = backends.map((backend) => backend.traits);
+  const max = leastOf(
+    traits.map(({ ttl }) => ttl.max),
+    maxTtl,
+  );
   return {
     // The majority of a reader and that of a writer share a node, which refuses one of them. Permits cannot rely on that: with two permits
     // and three nodes, three callers can each have two nodes.
@@ -183,10 +187,8 @@ function traitsOf(backends: readonly Backend[], maxTtl: number): Traits {
     lifetime: traits.some(({ lifetime }) => lifetime === 'session') ? 'session' : 'lease',
     ttl: {
       min: mostOf(traits.map(({ ttl }) => ttl.min)),
-      max: leastOf(
-        traits.map(({ ttl }) => ttl.max),
-        maxTtl,
-      ),
+      max,
+      advice: max === maxTtl ? 'for a longer one, give `maxTtl` to all processes of this quorum' : undefined,
     },
   };
 }

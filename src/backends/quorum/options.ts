@@ -24,7 +24,10 @@ export interface QuorumOptions {
    * remember how long that lease was. Default true.
    */
   readonly restartGuard?: boolean;
-  /** The longest lease allowed. A restarted node waits this long if too few nodes remember their leases. Default 5 minutes. */
+  /**
+   * The longest lease allowed. A restarted node waits this long if too few nodes remember their leases, and a new quorum of which a node is
+   * away. Give the same to all processes. Default 70 s: no call asks for a longer lease by default (`once` keeps its record for 67 s).
+   */
   readonly maxTtl?: Duration;
   /** Time and randomness; the machine's by default. */
   readonly clock?: Clock;
@@ -44,7 +47,7 @@ export interface ResolvedQuorumOptions {
 /** @throws LockError `LOCK_INVALID` */
 export function resolveQuorumOptions(options: QuorumOptions): ResolvedQuorumOptions {
   checkNames(options, QUORUM_OPTIONS, 'quorum options');
-  const { drift = 0.01, restartGuard = true, maxTtl = '5m', clock = systemClock } = options;
+  const { drift = 0.01, restartGuard = true, maxTtl = '70s', clock = systemClock } = options;
   if (!(drift >= 0 && drift <= 0.5)) throw invalid(`drift is ${shown(drift)}; it must be from 0 to 0.5`);
   if (typeof restartGuard !== 'boolean')
     throw invalid(`restartGuard is ${shown(restartGuard)}; it must be true or false`);

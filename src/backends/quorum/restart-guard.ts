@@ -1,4 +1,4 @@
-import type { Backend, Clock } from '../../core/index.ts';
+import { type Backend, type Clock, systemClock } from '../../core/index.ts';
 import { areNew, excludedUntil, LeaseMemory, type NodeView, type QuorumBounds } from './lease-memory.ts';
 import { type RunName, ServerIdentity } from './server-identity.ts';
 
@@ -46,7 +46,7 @@ export class RestartGuard {
   /** The reason why the votes of the node do not count now. */
   get doubt(): Error | undefined {
     const rest = this.#rest(this.#context.clock.now());
-    return rest > 0 ? exclusionError(rest, this.#mayBeNew) : undefined;
+    return rest > 0 ? exclusionError(rest, this.#mayBeNew, this.#context.clock) : undefined;
   }
 
   /** Ends the rest of the node when it is over, and reads the hints of the nodes again from time to time until then. */
@@ -102,7 +102,7 @@ export class RestartGuard {
     // marked cannot tell a new quorum from one that lost its data.
     if (this.#state === 'excluded') {
       const rest = this.#excludedUntil(now) - now;
-      if (rest > 0) throw exclusionError(rest, this.#mayBeNew);
+      if (rest > 0) throw exclusionError(rest, this.#mayBeNew, this.#context.clock);
       await this.#countNodesAgain(now).get(this);
       if (this.#state === 'excluded')
         throw new Error('its vote does not count before one of a node that names its run');
@@ -217,9 +217,10 @@ class ReadSchedule {
   }
 }
 
-function exclusionError(rest: number, mayBeNew: boolean): Error {
+function exclusionError(rest: number, mayBeNew: boolean, clock: Clock): Error {
   const why = mayBeNew
     ? 'is new, or has lost its data: which one is known when every node has answered once. Until then it does not count,'
     : 'restarted: what it granted before may be forgotten, so it does not count';
-  return new Error(`${why} for another ${Math.ceil(rest)} ms`);
+  const end = new Date((clock.epoch?.() ?? systemClock.epoch()) + rest);
+  return new Error(`${why} for another ${Math.ceil(rest)} ms, until ${end.toISOString()}`);
 }

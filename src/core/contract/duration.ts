@@ -14,6 +14,8 @@ const FORM = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/;
 export interface Bounds {
   readonly min: number;
   readonly max: number;
+  /** What to do for a longer one, for the message. */
+  readonly advice?: string | undefined;
 }
 
 /** The longest duration that is accepted: a year. A longer one is usually a mistake of units. */
@@ -23,15 +25,21 @@ export const LONGEST = 365 * 86_400_000;
  * Checks a duration where it enters holdfast, and gives milliseconds.
  * @throws LockError `LOCK_INVALID`, naming the option, the value and the bound.
  */
-export function milliseconds(value: Duration, name: string, { min, max }: Bounds = { min: 0, max: LONGEST }): number {
+export function milliseconds(
+  value: Duration,
+  name: string,
+  { min, max, advice }: Bounds = { min: 0, max: LONGEST },
+): number {
   const ms = typeof value === 'number' ? value : typeof value === 'string' ? parse(value) : Number.NaN;
   if (Number.isNaN(ms)) {
     throw invalid(
       `${name} is ${shown(value)}; give milliseconds as a number, or a string such as '30s', '5m', '250ms'`,
     );
   }
-  if (ms < min || ms > max)
-    throw invalid(`${name} is ${shown(value)}; it must be from ${inWords(min)} to ${inWords(max)}`);
+  if (ms < min || ms > max) {
+    const longer = ms > max && advice ? `; ${advice}` : '';
+    throw invalid(`${name} is ${shown(value)}; it must be from ${inWords(min)} to ${inWords(max)}${longer}`);
+  }
   return ms;
 }
 

@@ -1,5 +1,5 @@
 import type { Attempt, ValueCondition } from './backend.ts';
-import { type Duration, milliseconds } from './duration.ts';
+import { type Bounds, type Duration, milliseconds } from './duration.ts';
 import { LockError, shown } from './errors.ts';
 import type { ValueState } from './left.ts';
 import type { Lengths } from './lengths.ts';
@@ -66,9 +66,10 @@ export const withWaitUntil = (terms: Terms, until: number, now: number): Terms =
 const SHORTEST_LEASE = 3;
 
 /** Gives the bounds of a lease, ms. @param delay the time for which the key stays taken after it */
-export const leaseBounds = ({ ttl: { min, max } }: Traits, delay: number): { min: number; max: number } => ({
-  min: Math.max(min, SHORTEST_LEASE),
-  max: max - delay,
+export const leaseBounds = ({ ttl }: Traits, delay: number): Bounds => ({
+  ...ttl,
+  min: Math.max(ttl.min, SHORTEST_LEASE),
+  max: ttl.max - delay,
 });
 
 /** The longest `delay`, ms. */

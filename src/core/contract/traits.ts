@@ -1,3 +1,4 @@
+import type { Bounds } from './duration.ts';
 import type { Origin } from './origin.ts';
 
 /** The differences between engines, as data. The core and the primitives ask for them, and never guess from a name. */
@@ -44,8 +45,8 @@ export interface Traits {
   readonly spin?: { readonly pause: number; readonly bound: number };
   /** The longest words that can be left under a key, in bytes. Undefined means that none can. */
   readonly values?: { readonly maxBytes: number };
-  /** The bounds of a lease, ms. The core asks for none below 3 ms. */
-  readonly ttl: { readonly min: number; readonly max: number };
+  /** The bounds of a lease, ms, and what to do for a longer one. The core asks for none below 3 ms. */
+  readonly ttl: Bounds;
 }
 
 /** The usual `Traits.placeTtl`, ms: with a longer one a dead waiter would be noticed too late. */

@@ -3,6 +3,7 @@ import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import type { Traits } from '../../../src/core/contract/traits.ts';
+import { createLocks } from '../../../src/index.ts';
 import { around } from '../../../src/testing/around.ts';
 
 const two = (): Backend[] => [memory(), memory()];
@@ -32,6 +33,16 @@ test('a quorum has at least two nodes, and each once', () => {
   expect(() => quorum({ length: 3 } as never)).toThrow(invalid(/at least two backends, not 3/));
   expect(() => quorum([node, memory(), node])).toThrow(invalid(/the same backend twice/));
   expect(() => quorum([node, 'redis' as never])).toThrow(invalid(/quorum\(\)/));
+});
+
+test('by default a lease is 70 s at most, the error names `maxTtl`, and no call asks for more by default', async () => {
+  await using locks = createLocks(quorum(two()));
+  await (await locks.mutex('longest').acquire({ ttl: '70s' })).release();
+  expect(() => locks.mutex('longer', { ttl: '71s' })).toThrow(invalid(/from .* to 70 s; .* `maxTtl` to all processes/));
+  expect(await locks.once('tick', new Date(Date.now() - (Date.now() % 1_000)), () => 'ran')).toMatchObject({
+    ran: true,
+  });
+  await expect(locks.once('later', new Date(0), () => 'ran', { within: '5m' })).rejects.toThrow(invalid(/`maxTtl`/));
 });
 
 /** What a quorum of two can do, of which one is as said and the other can do all. */
