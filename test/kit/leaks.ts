@@ -20,7 +20,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 interface Resource {
   readonly type: string;
-  readonly object: { hasRef?(): boolean };
+  readonly object: { hasRef?(): boolean; readonly fd?: number };
   readonly made: { stack?: string };
 }
 
@@ -43,6 +43,8 @@ function counts(resource: Resource): boolean {
   const where = frames(resource);
   if (where.length > 0 && where.every((line) => /node_modules\/(vitest|@vitest|vite)\//.test(line))) return false;
   if (isDroppedByNodeRedis(where)) return false;
+  // A file that is closed has no number any more. Its object lives until it is collected.
+  if (resource.type === 'FILEHANDLE' && resource.object.fd! < 0) return false;
   return resource.object.hasRef?.() !== false || where.some((line) => line.includes(`${ROOT}src/`));
 }
 

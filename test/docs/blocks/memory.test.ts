@@ -1,6 +1,8 @@
 /** Blocks that name no server. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -53,13 +55,24 @@ test('file: two that have the path are inside one after the other', async () => 
   });
 });
 
-test('README.md: the same on a file, and by an address', async () => {
+test('README.md: of four that pay one order, one charges, and the order keeps its token', async () => {
   using folder = temporaryFolder();
-  const onFile = await example('README.md', 'holdfast', 3)({}, { './locks.db': `${folder.path}/locks.db` });
-  const byAddress = await example('README.md', 'holdfast', 4)({}, { 'redis://127.0.0.1': 'memory:' });
-  for (const made of [onFile, byAddress])
-    expect(await made.locks.mutex('order:42').run((lease: { token: bigint }) => lease.token)).toEqual(TOKEN);
-  await byAddress.locks.close();
+  const inside = (name: string): string => join(folder.path, name);
+  const files = { './locks.db': inside('locks.db'), 'orders.db': inside('orders.db'), 'bank.log': inside('bank.log') };
+  const results = await together(found('README.md', 'Install'), [{}, {}, {}, {}], files);
+  for (const result of results) {
+    expect(result.status).toBe('fulfilled');
+    if (result.status === 'fulfilled') result.value.orders.close();
+  }
+  expect(readFileSync(files['bank.log'], 'utf8')).toBe('charged for order 42\n');
+  using orders = new DatabaseSync(files['orders.db']);
+  expect(orders.prepare('select state, fence > 0 as fenced from orders').all()).toEqual([{ state: 'paid', fenced: 1 }]);
+});
+
+test('README.md: the same by an address', async () => {
+  const { locks } = await example('README.md', 'On your engine', 3)({}, { 'redis://127.0.0.1': 'memory:' });
+  expect(await locks.mutex('order:42').run((lease: { token: bigint }) => lease.token)).toEqual(TOKEN);
+  await locks.close();
 });
 
 test('the tutorial and frameworks: the locks on a file', async () => {

@@ -3,7 +3,6 @@ import { EventEmitter } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pass } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { Kysely, PostgresDialect } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { createPool, type Pool } from 'mysql2/promise';
@@ -16,7 +15,6 @@ import { isLockError, type Locks } from '../../../src/index.ts';
 import { keepIn, lockFree } from '../../../src/transaction/index.ts';
 import { startMariadb } from '../../kit/mariadb.ts';
 import { startPostgres } from '../../kit/postgres.ts';
-import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { settleWithin, until } from '../../kit/wait.ts';
@@ -69,7 +67,7 @@ describeOn('postgres', 'blocks on postgres', () => {
 
   test('README.md: the same on PostgreSQL', async () => {
     vi.stubEnv('DATABASE_URL', server.url);
-    const { locks, pool } = await example('README.md', 'holdfast', 2)();
+    const { locks, pool } = await example('README.md', 'On your engine', 2)();
     vi.unstubAllEnvs();
     expect(await locks.mutex('order:42').run((lease: { token: bigint }) => typeof lease.token)).toBe('bigint');
     await locks.close();
@@ -366,28 +364,6 @@ describeOn('postgres', 'blocks on postgres', () => {
     expect(units).toBe(7);
     const late = await fetch(`${stock}/p1`, { headers: { 'fencing-token': '0' } });
     expect(late.status).toBe(409);
-  });
-});
-
-describeOn(['postgres', 'redis'], 'blocks on redis and postgres', () => {
-  test('README.md: of eight drivers who want one order, one has it, and its token is kept', async () => {
-    await using server = await startRedis();
-    await using database = await startPostgres();
-    const db = new pg.Pool({ connectionString: database.url });
-    await db.query(ORDERS);
-    await db.query('insert into orders (id) values (42)');
-    const clients = Array.from({ length: 8 }, () => new Redis(server.port, server.host));
-    const givens = clients.map((client, i) => ({ client, db, driver: `d${i}` }));
-    const results = await together(found('README.md', 'holdfast'), givens);
-    expect(statuses(results)).toEqual(ONE_OF_EIGHT);
-    for (const result of results) {
-      if (result.status === 'rejected') expect(result.reason.message).toBe('another driver has it');
-    }
-    const { rows } = await db.query('select driver, fence from orders');
-    expect([rows[0].driver, BigInt(rows[0].fence) > 0n]).toEqual([expect.stringMatching(/^d\d$/), true]);
-    await closeAll();
-    for (const client of clients) client.disconnect();
-    await db.end();
   });
 });
 
