@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { invalid, LockError, shown } from '../core/index.ts';
 import type { Locks, MemoOptions, MemoRun } from '../index.ts';
-import { requestOf } from '../memo/fingerprint.ts';
+import { requestOf } from '../memo/match.ts';
 import { inPlaceOf, keyFor } from './locked.ts';
 import { locksOf } from './locks.ts';
 import { checkKeyOption, type Key } from './options.ts';

@@ -8,26 +8,27 @@ import {
   quoted,
   type StoredValue,
 } from '../core/index.ts';
-import { checkMatch } from './inquiry.ts';
+import { decoded, errorOf, opened, readStored, type StoredEntry } from './entry.ts';
+import type { MemoResult, MemoWork } from './memo.ts';
 import type { MemoPlan } from './options.ts';
-import type { MemoResult, MemoWork } from './result.ts';
-import { decoded } from './value.ts';
-import { type Entry, errorOf, opened, readStored, type StoredEntry } from './words.ts';
+
+/** Who hears of the end of a wait. */
+export interface Limits {
+  /** @param error that ends it */
+  giveUp(error: LockError): void;
+  /** Whether the engine has answered by then. */
+  hasAnswer(): boolean;
+}
 
 /** One call of `run`, until it has its result. */
 export class Caller<T = unknown> {
   readonly plan: MemoPlan<T>;
   readonly fn: MemoWork<T>;
-  readonly wait: number;
-  readonly signal: AbortSignal | undefined;
   readonly began: number;
-  readonly result: Promise<MemoResult<T>>;
-  readonly #context = new Context();
   readonly #engine: Engine;
-  #resolve!: (result: MemoResult<T>) => void;
-  #reject!: (error: unknown) => void;
-  #giveUp: ((error: LockError) => void) | undefined;
-  #heard: (() => boolean) | undefined;
+  readonly #context = new Context();
+  readonly #outcome = Promise.withResolvers<MemoResult<T>>();
+  #limits: Limits | undefined;
   #over = false;
   #cancel: Cancel | undefined;
   #unlisten: (() => void) | undefined;
@@ -36,13 +37,19 @@ export class Caller<T = unknown> {
     this.#engine = engine;
     this.plan = plan;
     this.fn = fn;
-    this.wait = plan.terms.wait;
-    this.signal = plan.terms.signal;
     this.began = began;
-    this.result = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
+  }
+
+  get wait(): number {
+    return this.plan.terms.wait;
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.plan.terms.signal;
+  }
+
+  get result(): Promise<MemoResult<T>> {
+    return this.#outcome.promise;
   }
 
   /** Whether it has its result, or has given up. */
@@ -50,29 +57,26 @@ export class Caller<T = unknown> {
     return this.#over;
   }
 
-  /**
-   * Starts them, or has their end told to another one.
-   * @param giveUp gets the error that ends the wait @param heard tells whether the engine has answered by then
-   */
-  startLimits(giveUp: (error: LockError) => void, heard: () => boolean): void {
-    const started = this.#giveUp !== undefined;
-    this.#giveUp = giveUp;
-    this.#heard = heard;
+  /** Starts the limits of its wait. If they run already, from now on `limits` hears of their end. */
+  startLimits(limits: Limits): void {
+    const started = this.#limits !== undefined;
+    this.#limits = limits;
     if (started) return;
     const { wait, signal } = this;
     const { clock } = this.#engine;
+    const abort = (): void => this.#limits!.giveUp(this.#aborted());
     if (signal?.aborted) {
-      giveUp(this.#aborted());
+      abort();
       return;
     }
     if (wait > 0 && wait < Number.POSITIVE_INFINITY) {
-      const left = Math.max(0, wait - Math.floor(clock.now() - this.began));
-      this.#cancel = clock.after(left, () => this.#giveUp!(this.#heard!() ? this.timedOut() : this.#unheard()));
+      const remaining = Math.max(0, wait - Math.floor(clock.now() - this.began));
+      this.#cancel = clock.after(remaining, () =>
+        this.#limits!.giveUp(this.#limits!.hasAnswer() ? this.timedOut() : this.#unanswered()),
+      );
     }
-    if (!signal) return;
-    const abort = (): void => this.#giveUp!(this.#aborted());
-    signal.addEventListener('abort', abort, { once: true });
-    this.#unlisten = () => signal.removeEventListener('abort', abort);
+    signal?.addEventListener('abort', abort, { once: true });
+    this.#unlisten = () => signal?.removeEventListener('abort', abort);
   }
 
   /** Its own function runs: what it waits for now has no limit. */
@@ -87,12 +91,12 @@ export class Caller<T = unknown> {
 
   resolve(result: MemoResult<T>): void {
     this.#end();
-    this.#resolve(result);
+    this.#outcome.resolve(result);
   }
 
   reject(error: unknown): void {
     this.#end();
-    this.#reject(error);
+    this.#outcome.reject(error);
   }
 
   #end(): void {
@@ -101,55 +105,44 @@ export class Caller<T = unknown> {
     this.#unlisten?.();
   }
 
-  /** Gives it what is left: a value of its own, or the error that this stands for. @param own what is different for the runner */
-  settle(left: StoredValue, stored?: StoredEntry, own?: Partial<MemoResult<T>>): void {
+  /** Gives it what is stored: a value of its own, or the error that this stands for. @param own what is different for the runner */
+  settle(value: StoredValue, stored?: StoredEntry, own?: Partial<MemoResult<T>>): void {
     try {
-      const entry = stored ?? readStored(left.text, this.plan.key);
-      this.resolve({ ...this.inContext(() => resultOf(this.#engine, this.plan, left, entry)), ...own });
+      this.resolve({ ...this.inContext(() => resultOf(this.#engine.clock, this.plan, value, stored)), ...own });
     } catch (error) {
       this.reject(error);
     }
   }
 
   timedOut(): LockError {
-    const { key } = this.plan;
-    const { name: backend } = this.#engine.backend;
     const why = this.wait === 0 ? ': another one is at it, and wait is 0' : ` after ${inMs(this.wait)}`;
+    const { key, backend } = this.plan;
     const message = `${quoted(key)} on ${backend} has no result${why}. It was not run here`;
     return new LockError('LOCK_TIMEOUT', message, { key, backend });
   }
 
-  #unheard(): LockError {
-    const { key } = this.plan;
-    const { name: backend } = this.#engine.backend;
+  #unanswered(): LockError {
+    const { key, backend } = this.plan;
     const message = `${backend} did not answer within ${inMs(this.wait)}, so nobody knows whether ${quoted(key)} has a result. It was not run here; try again`;
     return new LockError('LOCK_UNAVAILABLE', message, { key, backend });
   }
 
   #aborted(): LockError {
     const { key } = this.plan;
-    return new LockError('LOCK_ABORTED', `the wait for the result of ${quoted(key)} was aborted by its signal`, {
-      key,
-      cause: this.signal?.reason,
-    });
+    const message = `the wait for the result of ${quoted(key)} was aborted by its signal`;
+    return new LockError('LOCK_ABORTED', message, { key, cause: this.signal?.reason });
   }
 }
 
-/** What is left, for a memo that may see it. @throws LockError `LOCK_MISMATCH`, before it is opened; `LOCK_INVALID` */
-export function entryFor(plan: Pick<MemoPlan, 'key' | 'match' | 'seal'>, stored: StoredEntry, backend: string): Entry {
-  checkMatch(plan, stored.match, backend);
-  return opened(stored, plan);
-}
-
-/** What is left, for one caller. @throws LockError that it stands for */
+/** What is stored, for one caller. @throws LockError that it stands for */
 export function resultOf<T>(
-  { backend, clock }: Engine,
+  clock: EngineClock,
   plan: MemoPlan<T>,
-  { token, age }: StoredValue,
-  stored: StoredEntry,
+  { text, token, age }: StoredValue,
+  stored: StoredEntry = readStored(text, plan.key),
 ): MemoResult<T> {
-  const entry = entryFor(plan, stored, backend.name);
-  if (entry.kind !== 'kept') throw errorOf(entry, plan.key, backend.name);
+  const entry = opened(plan, stored);
+  if (entry.kind !== 'kept') throw errorOf(entry, plan);
   return { value: decoded(plan, entry.body), ran: false, kept: true, token, at: whenAt(clock, age) };
 }
 

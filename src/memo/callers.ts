@@ -1,18 +1,42 @@
-import type { StoredValue } from '../core/index.ts';
+import {
+  CALL_TIMEOUT,
+  type Cancel,
+  type Engine,
+  type LockError,
+  type StoredValue,
+  TROUBLE,
+  UNANSWERED,
+} from '../core/index.ts';
 import type { Caller } from './caller.ts';
-import { differ, mismatch } from './inquiry.ts';
-import { readStored } from './words.ts';
+import { readStored } from './entry.ts';
+import { differ, mismatch } from './match.ts';
 
-/** The callers of a flight that wait, in the order in which they came. */
+/**
+ * The callers of a shared run that wait, in the order in which they came. Where the engine does not answer, each waits for its own time: an
+ * outage ends the wait of those that have waited long enough.
+ */
 export class WaitingCallers {
+  readonly #engine: Engine;
   readonly #key: string;
   readonly #onEmpty: () => void;
   readonly #callers = new Set<Caller>();
+  #hasAnswer: boolean;
+  #isSilent: boolean;
 
-  /** @param onEmpty called in the turn in which the last ones were served */
-  constructor(key: string, onEmpty: () => void) {
+  /**
+   * @param hasAnswer whether the engine has ever answered @param isSilent whether it did not answer the last request
+   * @param onEmpty called in the turn in which the last ones were served
+   */
+  constructor(engine: Engine, key: string, hasAnswer: boolean, isSilent: boolean, onEmpty: () => void) {
+    this.#engine = engine;
     this.#key = key;
+    this.#hasAnswer = hasAnswer;
+    this.#isSilent = isSilent;
     this.#onEmpty = onEmpty;
+  }
+
+  get hasAnswer(): boolean {
+    return this.#hasAnswer;
   }
 
   get size(): number {
@@ -39,26 +63,58 @@ export class WaitingCallers {
   /** Serves those of `callers` that still wait. */
   serve(act: (caller: Caller) => void, callers: readonly Caller[] = this.all): void {
     for (const caller of callers) if (this.#callers.delete(caller)) act(caller);
-    this.tellIfEmpty();
+    this.checkEmpty();
   }
 
-  /** Gives them what is left. Its form is read once for all of them, its body by each. */
-  answer(left: StoredValue, callers?: readonly Caller[]): void {
+  reject(error: unknown, callers?: readonly Caller[]): void {
+    this.serve((caller) => caller.reject(error), callers);
+  }
+
+  /** Gives them what is stored. Its form is read once for all of them, its body by each. */
+  answer(value: StoredValue, callers?: readonly Caller[]): void {
     try {
-      const stored = readStored(left.text, this.#key);
-      this.serve((caller) => caller.settle(left, stored), callers);
+      const stored = readStored(value.text, this.#key);
+      this.serve((caller) => caller.settle(value, stored), callers);
     } catch (error) {
-      this.serve((caller) => caller.reject(error), callers);
+      this.reject(error, callers);
     }
   }
 
-  /** Tells those that are of another request than the run they would wait for. @param head hears it from its claim */
-  refuseOthers(mark: string, backend: string, head?: Caller): void {
+  /** Refuses those that are of another request than the run they would wait for. @param head hears it from its claim */
+  refuseOthers(mark: string, head?: Caller): void {
     const others = this.all.filter((caller) => caller !== head && differ(caller.plan.match, mark));
-    this.serve((caller) => caller.reject(mismatch(caller.plan, backend)), others);
+    this.serve((caller) => caller.reject(mismatch(caller.plan)), others);
   }
 
-  tellIfEmpty(): void {
+  checkEmpty(): void {
     if (this.#callers.size === 0) this.#onEmpty();
+  }
+
+  noteAnswer(): void {
+    this.#hasAnswer = true;
+    this.#isSilent = false;
+  }
+
+  /** Refuses those that have waited long enough; the others go on. @param head is refused in any case */
+  noteSilence(head?: Caller, error?: LockError): void {
+    this.#isSilent = true;
+    const why = error ?? this.#engine.unavailable(this.#key, UNANSWERED, 'It was not run here; try again');
+    this.reject(
+      why,
+      this.all.filter((caller) => caller === head || this.hasWaited(caller)),
+    );
+  }
+
+  /** Whether a caller has waited as long as callers wait for an engine in trouble. */
+  hasWaited({ began }: Caller): boolean {
+    return this.#engine.clock.now() - began >= TROUBLE;
+  }
+
+  /** Ends a claim when the last attempt of its caller must be over, unless the engine has answered by then. */
+  limitClaim({ began }: Caller, claim: AbortController): Cancel | undefined {
+    if (!this.#isSilent) return undefined;
+    const { clock } = this.#engine;
+    const remaining = Math.max(0, began + TROUBLE + CALL_TIMEOUT - clock.now());
+    return clock.after(remaining, () => this.#isSilent && claim.abort(UNANSWERED));
   }
 }

@@ -105,7 +105,7 @@ class Writer {
 const inspected = (value: number): string => (Object.is(value, -0) ? '-0' : `${value}`);
 
 /** Says what something is by its class alone. */
-export function kindOf(value: unknown): string {
+function kindOf(value: unknown): string {
   if (value === null || value === undefined) return `${value}`;
   if (typeof value !== 'object') return `a ${typeof value}`;
   const name: unknown = value.constructor?.name;
@@ -201,3 +201,27 @@ function read(json: unknown): unknown {
 
 const membersOf = (json: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(json).map(([name, member]) => [name, read(member)]));
+
+/**
+ * Calls a function of the user's on what is kept. An error says only the kind of what it throws, since its message may have the value.
+ * @throws Refused if it throws, or gives a promise, for which nobody waits
+ */
+export function given<R>(name: string, act: () => R): R {
+  let result: R;
+  try {
+    result = act();
+  } catch (error) {
+    throw error instanceof Refused ? error : new Refused(`${name} threw ${kindOf(error)}`);
+  }
+  const { then } = Object(result) as Partial<PromiseLike<unknown>>;
+  if (typeof then !== 'function') return result;
+  Promise.resolve(result).catch(() => {}); // the refusal below says enough
+  throw new Refused(`${name} gave a promise, and has to give what is kept at once`);
+}
+
+/** @throws Refused, also where that gives no text that every engine can keep */
+export function textGiven(name: string, act: () => unknown): string {
+  const text = given(name, act);
+  if (typeof text === 'string' && text.isWellFormed()) return text;
+  throw new Refused(`${name} gave no well-formed text`);
+}

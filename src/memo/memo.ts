@@ -1,7 +1,70 @@
-import { type LockOptions, type LockRuntime, onceFor } from '../core/index.ts';
-import type { Flights } from './flights.ts';
-import { type MemoOptions, memoPlan } from './options.ts';
-import type { MemoResult, MemoState, MemoWait, MemoWork } from './result.ts';
+import type { Duration, LockError } from '../core/index.ts';
+
+/** What `run` came to. */
+export interface MemoResult<T> {
+  /** What the function gave, this caller's or another one's, as it was kept: decoded, and of its own for each caller. After a refresh that failed: the old one. */
+  readonly value: T;
+  /** Whether this call's own function gave it. */
+  readonly ran: boolean;
+  /**
+   * Whether others get this value. False: its lease was lost, or the engine refused it, and others may run. `unknown`: an answer of the
+   * engine was lost, and nobody can tell any more.
+   */
+  readonly kept: boolean | 'unknown';
+  /** The fencing token of the run that made it. */
+  readonly token: bigint;
+  /** When it was kept, by this machine's clock. */
+  readonly at: Date;
+  /** Why it is not kept, where that is so. */
+  readonly error?: LockError;
+}
+
+/** What a memo remembers. The states are those of the page of memos. */
+export type MemoState<T> =
+  | { readonly state: 'absent' | 'running'; readonly attempts: number; readonly by?: string }
+  | { readonly state: 'kept'; readonly value: T; readonly token: bigint; readonly at: Date; readonly until: Date }
+  | {
+      readonly state: 'failed' | 'poisoned';
+      readonly error: LockError;
+      readonly token: bigint;
+      readonly at: Date;
+      readonly until: Date;
+    };
+
+/** One run of the function. */
+export interface MemoRun {
+  /** The key of the memo. */
+  readonly key: string;
+  /** The fencing token: of two runs the later one has the higher. */
+  readonly token: bigint;
+  /** Aborted when the lease is lost, or when all callers here have given up. */
+  readonly signal: AbortSignal;
+  /** Whether nobody else can have begun. Compares the clock now. */
+  readonly held: boolean;
+  /** ms until another one could begin, unless renewed. */
+  readonly remaining: number;
+  /**
+   * @throws LockError `LOCK_LOST` when another one may have begun
+   * @example
+   * await locks.memo('report', { keep: '1d' }).run(async (run) => {
+   *   const rows = await report(new Date());
+   *   run.assertHeld();
+   *   return rows;
+   * });
+   */
+  assertHeld(): void;
+}
+
+/** The function of a memo. */
+export type MemoWork<T> = (run: MemoRun) => Promise<T> | T;
+
+/** How one call waits for a result. */
+export interface MemoWait {
+  /** How long to wait while another one runs; 0: not at all. What this call runs itself has no limit. */
+  readonly wait?: Duration | undefined;
+  /** Ends the wait, and tells a run to stop that nobody else waits for. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** A key that remembers: of all callers one runs, and everybody has the result. */
 export interface Memo<T = unknown> {
@@ -27,31 +90,4 @@ export interface Memo<T = unknown> {
    * @example await locks.memo('report').forget();
    */
   forget(): Promise<boolean>;
-}
-
-/** @internal The memos of one `Locks`. What runs them is loaded with the first one that is used. */
-export class Memos {
-  readonly #runtime: LockRuntime;
-  readonly #defaults: LockOptions;
-  #loaded: Flights | undefined;
-  readonly #flights = onceFor(async () => {
-    this.#loaded = new (await import('./flights.ts')).Flights(this.#runtime);
-    return this.#loaded;
-  });
-
-  constructor(runtime: LockRuntime, defaults: LockOptions) {
-    this.#runtime = runtime;
-    this.#defaults = defaults;
-  }
-
-  memo<T>(key: string, options?: MemoOptions<T>): Memo<T> {
-    const plan = memoPlan(this.#runtime.engine, key, this.#defaults, options);
-    return {
-      key,
-      run: (fn, wait) =>
-        this.#loaded?.run(plan, fn, wait) ?? this.#flights().then((flights) => flights.run(plan, fn, wait)),
-      peek: async () => (await this.#flights()).peek(plan),
-      forget: async () => (this.#loaded ?? (await this.#flights())).forget(key),
-    };
-  }
 }

@@ -15,9 +15,8 @@ import {
   unsupported,
   whole,
 } from '../core/index.ts';
-import { fromText, toText } from './encoding.ts';
-import { fingerprint } from './fingerprint.ts';
-import { given } from './given.ts';
+import { fromText, given, toText } from './encoding.ts';
+import { fingerprint } from './match.ts';
 
 /**
  * Makes text unreadable for others, and readable again. Both functions give text, and no promise.
@@ -94,6 +93,8 @@ export const MEMO_OPTIONS = namesOf<MemoOptions>({
 /** Options after checking, every duration in ms. */
 export interface MemoPlan<T = unknown> {
   readonly key: string;
+  /** The name of the engine. */
+  readonly backend: string;
   readonly keep: number;
   /** The fingerprint of the request, or `NO_MARK`. */
   readonly match: string;
@@ -107,9 +108,9 @@ export interface MemoPlan<T = unknown> {
   readonly terms: Terms;
 }
 
-const REST = 3_600_000;
+const DEFAULT_REST_MS = 3_600_000;
 
-/** @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where nothing can be left under a key */
+/** @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where no value can be stored under a key */
 export function memoPlan<T>(
   { backend }: Engine,
   key: string,
@@ -137,10 +138,11 @@ export function memoPlan<T>(
   };
   return {
     key,
+    backend: backend.name,
     keep,
     match: fingerprint(options, key),
     attempts: attempts === undefined ? Number.POSITIVE_INFINITY : whole(attempts, 'attempts', 1, 1_000_000),
-    rest: milliseconds(options.rest ?? REST, 'rest', { min: 1, max: LONGEST }),
+    rest: milliseconds(options.rest ?? DEFAULT_REST_MS, 'rest', { min: 1, max: LONGEST }),
     keepError: kept(options.keepError, key),
     refresh: refresh === undefined ? Number.POSITIVE_INFINITY : milliseconds(refresh, 'refresh', { min: 1, max: keep }),
     encode,

@@ -1,11 +1,10 @@
 import { type LockError, MIN_VALUE_TTL_MS, type NewValue, type StoreOutcome } from '../core/index.ts';
 import { Refused } from './encoding.ts';
+import { type Entry, encoded, errorBody, unkeptBody, writeEntry } from './entry.ts';
+import type { MemoResult } from './memo.ts';
 import type { MemoPlan } from './options.ts';
-import type { MemoResult } from './result.ts';
-import { encoded } from './value.ts';
-import { type Entry, errorBody, unkeptBody, writeEntry } from './words.ts';
 
-/** What a run leaves: its value, or a mark that it cannot be kept. @param max bytes that the engine takes */
+/** What a run stores: its value, or a mark that it cannot be kept. @param max bytes that the engine takes */
 export function succeeded<T>(plan: MemoPlan<T>, value: T, max: number): NewValue {
   const { match, seal } = plan;
   const ttl = Math.max(plan.keep, MIN_VALUE_TTL_MS);
@@ -26,7 +25,7 @@ function written(entry: Entry, seal: MemoPlan['seal'], max: number): string {
 }
 
 /**
- * What a run that failed leaves: its error, if that is to be kept, or the end of all attempts. Undefined: nothing.
+ * What a run that failed stores: its error, if that is to be kept, or the end of all attempts. Undefined: nothing.
  * @param refreshing whether an old result is there, which is worth more than an error
  * @throws LockError `LOCK_INVALID` of `keepError`
  */
@@ -38,13 +37,13 @@ export function failed(
   max: number,
 ): NewValue | undefined {
   const keep = !refreshing && plan.keepError(error);
-  if (keep !== false) return leaveError(plan, 'failed', error, keep, max);
-  return attempts >= plan.attempts && !refreshing ? leaveError(plan, 'poisoned', error, plan.rest, max) : undefined;
+  if (keep !== false) return errorValue(plan, 'failed', error, keep, max);
+  return attempts >= plan.attempts && !refreshing ? errorValue(plan, 'poisoned', error, plan.rest, max) : undefined;
 }
 
-/** What a caller leaves when all attempts are used up: the last runner died. It is not sealed: it has no secret, and a seal may throw. */
+/** What is stored when all attempts are used up: the last runner died. It is not sealed, since it has no secret, and a seal may throw. */
 export const usedUp = (plan: MemoPlan): NewValue =>
-  leaveError(
+  errorValue(
     { ...plan, seal: undefined, terms: { ...plan.terms, label: 'a process that died or lost its lease' } },
     'poisoned',
     new Error('it ended without a word'),
@@ -52,7 +51,7 @@ export const usedUp = (plan: MemoPlan): NewValue =>
     Number.POSITIVE_INFINITY,
   );
 
-function leaveError(
+function errorValue(
   { match, seal, terms: { label: by } }: MemoPlan,
   kind: 'failed' | 'poisoned',
   error: unknown,
@@ -60,16 +59,16 @@ function leaveError(
   max: number,
 ): NewValue {
   const body = (of: unknown): string => errorBody(of, { by, ttl });
-  const left = (text: string): NewValue => ({ text, ttl, ageless: true });
+  const value = (text: string): NewValue => ({ text, ttl, ageless: true });
   try {
-    return left(written({ kind, match, body: body(error) }, seal, max));
+    return value(written({ kind, match, body: body(error) }, seal, max));
   } catch (refused) {
     const why = new Error(`its error cannot be kept: ${(refused as Refused).kind}`);
-    return left(writeEntry({ kind, match, body: body(why) }, undefined));
+    return value(writeEntry({ kind, match, body: body(why) }, undefined));
   }
 }
 
-/** What others have of a value. @param loss of the lease, if it was lost */
+/** What the caller that ran is told of its value. @param loss of the lease, if it was lost */
 export function forOthers(
   became: StoreOutcome,
   loss: LockError | undefined,

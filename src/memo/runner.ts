@@ -2,65 +2,68 @@ import {
   Frame,
   type HeldLease,
   isLockError,
+  type Lease,
   type LockRuntime,
   type NewValue,
   type StoredValue,
 } from '../core/index.ts';
+import { LeasedRun } from '../leading/leased-run.ts';
 import type { Caller } from './caller.ts';
-import type { OldResult } from './old-result.ts';
+import type { WaitingCallers } from './callers.ts';
+import { errorOf, readStored } from './entry.ts';
+import type { MemoRun } from './memo.ts';
 import { failed, forOthers, succeeded } from './outcome.ts';
-import { FlightRun } from './run.ts';
 import { stateOf } from './state.ts';
-import { errorOf, readStored } from './words.ts';
 
-/** Those that wait for what a run gives. */
-export interface Waiting {
-  readonly all: readonly Caller[];
-  /** Gives words to these, or to all. */
-  answer(left: StoredValue, callers?: readonly Caller[]): void;
-  serve(act: (caller: Caller) => void): void;
+/** What runs, and for whom. */
+export interface RunFacts {
+  readonly runtime: LockRuntime;
+  readonly lease: HeldLease;
+  /** Its function runs. */
+  readonly caller: Caller;
+  /** How often a run was begun, this time included. */
+  readonly attempts: number;
+  /** The result that it refreshes, until that is over. */
+  old(): StoredValue | undefined;
+  /** They get what it gives. */
+  readonly waiting: WaitingCallers;
+  /**
+   * Called when it is over, before its caller gets the result, since that one may come again at once; or when its lease is lost.
+   * @param isUnanswered whether the engine did not answer the release
+   */
+  onEnd(isUnanswered: boolean): void;
 }
 
-/** @param isUnanswered whether the engine did not answer the release */
-type OnEnd = (isUnanswered: boolean) => void;
+class HeldMemoRun extends LeasedRun implements MemoRun {
+  readonly key: string;
+
+  constructor(lease: HeldLease) {
+    super([{ lease: lease as Lease }]);
+    this.key = lease.key;
+    this.listen(undefined);
+  }
+}
 
 /** A caller whose function runs, until that has ended. */
 export class Runner {
   readonly caller: Caller;
-  readonly run: FlightRun;
-  readonly #runtime: LockRuntime;
-  readonly #lease: HeldLease;
-  readonly #attempts: number;
-  /** The result that it refreshes. */
-  readonly #old: OldResult | undefined;
-  readonly #waiting: Waiting;
-  readonly #onEnd: OnEnd;
-  readonly #max: number; // bytes that the engine takes
+  readonly run: HeldMemoRun;
+  readonly #facts: RunFacts;
+  readonly #maxBytes: number;
   #ended = false;
 
-  /** @param onEnd called when it is over, before its caller is told, since that one may come again at once; or when its lease is lost */
-  constructor(
-    runtime: LockRuntime,
-    lease: HeldLease,
-    caller: Caller,
-    { attempts, old, waiting, onEnd }: { attempts: number; old: OldResult | undefined; waiting: Waiting; onEnd: OnEnd },
-  ) {
-    this.#runtime = runtime;
-    this.#lease = lease;
-    this.#max = runtime.engine.backend.traits.values!.maxBytes;
-    this.#attempts = attempts;
-    this.#old = old;
-    this.#waiting = waiting;
-    this.#onEnd = onEnd;
-    this.caller = caller;
-    this.run = new FlightRun(lease);
+  constructor(facts: RunFacts) {
+    this.#facts = facts;
+    this.caller = facts.caller;
+    this.#maxBytes = facts.runtime.engine.backend.traits.values!.maxBytes;
+    this.run = new HeldMemoRun(facts.lease);
   }
 
-  /** @returns when it is over, or has lost its lease: nothing of it is kept then, and the other callers stand in line again */
-  fly(): Promise<void> {
+  /** @returns when it is over, or has lost its lease: nothing of it is kept then, and the other callers wait for another run */
+  perform(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#lease.hold.life.onLoss(() => {
-      this.#end();
+    this.#facts.lease.hold.life.onLoss(() => {
+      this.#end(false);
       resolve();
     });
     void this.#perform().then(resolve);
@@ -69,83 +72,86 @@ export class Runner {
 
   /** Never rejects. */
   async #perform(): Promise<void> {
-    const { caller } = this;
+    const { caller, runtime, lease } = this.#facts;
     try {
-      const value = await caller.inContext(() => new Frame(this.#runtime, this.#lease).run(caller.fn, this.run));
+      const value = await caller.inContext(() => new Frame(runtime, lease).run(caller.fn, this.run));
       await this.#succeeded(value);
     } catch (error) {
       await this.#failed(error);
     }
   }
 
-  async #succeeded(value: unknown): Promise<void> {
-    const { caller } = this;
-    const { key, keep } = caller.plan;
-    const leave = caller.inContext(() => succeeded(caller.plan, value, this.#max));
-    const stored = readStored(leave.text, key);
-    if (stored.kind === 'unkept') {
-      const error = errorOf(stored, key, this.#runtime.engine.backend.name);
-      tellOnce(key, error.message);
-      if (this.#old?.left) throw error; // it is no result: all have the old one
+  async #succeeded(result: unknown): Promise<void> {
+    const { caller, lease, waiting, old } = this.#facts;
+    const { plan } = caller;
+    const value = caller.inContext(() => succeeded(plan, result, this.#maxBytes));
+    const entry = readStored(value.text, plan.key);
+    if (entry.kind === 'unkept') {
+      const error = errorOf(entry, plan);
+      warnOnce(plan.key, error.message);
+      if (old()) throw error; // it is no result: all have the old one
     }
-    const waited = keep > 0 ? undefined : this.#waiting.all;
-    const became = await this.#lease.releaseWith(leave, stateOf(leave.text));
+    const waited = plan.keep > 0 ? undefined : waiting.all;
+    const became = await lease.releaseWith(value, stateOf(value.text));
     this.#end(became === 'unknown');
-    const left = asLeft(leave, this.#lease.token!);
-    caller.settle(left, stored, { ran: true, ...forOthers(became, this.#lease.hold.life.loss) });
-    if (became === 'left') this.#waiting.answer(left, waited);
+    const stored = storedNow(value, lease);
+    caller.settle(stored, entry, { ran: true, ...forOthers(became, lease.hold.life.loss) });
+    if (became === 'left') waiting.answer(stored, waited);
   }
 
-  /** The runner has its own error, also if the words cannot be left; while an old result is there, it has that, as all others do. */
+  /** The runner has its own error, also if it cannot be stored; while an old result is there, it has that, as all others do. */
   async #failed(error: unknown): Promise<void> {
-    const { caller } = this;
-    const lease = this.#lease;
+    const { caller, lease, waiting, old, attempts } = this.#facts;
     try {
-      const leave = caller.inContext(() =>
-        failed(caller.plan, error, this.#attempts, this.#old?.left !== undefined, this.#max),
-      );
-      if (leave) await leaveWords(lease, leave, this.#waiting, (silent) => this.#end(silent));
+      const value = caller.inContext(() => failed(caller.plan, error, attempts, old() !== undefined, this.#maxBytes));
+      if (value) await releaseAll(lease, value, waiting, (isUnanswered) => this.#end(isUnanswered));
     } catch (cause) {
-      if (isLockError(cause)) tellOnce(caller.plan.key, cause.message);
-      if (isLockError(cause) && !this.#ended) this.#waiting.serve((other) => other.reject(cause));
+      if (isLockError(cause)) warnOnce(caller.plan.key, cause.message);
+      if (isLockError(cause) && !this.#ended) waiting.reject(cause);
     } finally {
       await lease.release();
-      this.#end();
-      const left = this.#old?.left;
-      if (left) lease.hold.owner?.events.tell('refreshFailed', lease.token, { error });
-      if (left) caller.settle(left);
+      this.#end(false);
+      const value = old();
+      if (value) lease.hold.owner?.events.tell('refreshFailed', lease.token, { error });
+      if (value) caller.settle(value);
       else caller.reject(error);
     }
   }
 
-  #end(isUnanswered = false): void {
+  #end(isUnanswered: boolean): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#onEnd(isUnanswered);
+    this.#facts.onEnd(isUnanswered);
   }
 }
 
-/**
- * Leaves words for all callers that wait.
- * @param onEnd called before they are told
- */
-export async function leaveWords(lease: HeldLease, leave: NewValue, waiting: Waiting, onEnd: OnEnd): Promise<void> {
-  const became = await lease.releaseWith(leave, stateOf(leave.text));
+/** Stores a value, and gives it to all callers that wait. @param onEnd called before they get it */
+export async function releaseAll(
+  lease: HeldLease,
+  value: NewValue,
+  waiting: WaitingCallers,
+  onEnd: RunFacts['onEnd'],
+): Promise<void> {
+  const became = await lease.releaseWith(value, stateOf(value.text));
   onEnd(became === 'unknown');
-  if (became === 'left') waiting.answer(asLeft(leave, lease.token!));
+  if (became === 'left') waiting.answer(storedNow(value, lease));
 }
 
-/** What was left just now. */
-const asLeft = ({ text, ttl }: NewValue, token: bigint): StoredValue => ({ text, token, age: 0, validFor: ttl });
+const storedNow = ({ text, ttl }: NewValue, { token }: HeldLease): StoredValue => ({
+  text,
+  token: token!,
+  age: 0,
+  validFor: ttl,
+});
 
-/** Keys of which it was told. A process may use any number of keys. */
-const told = new Set<string>();
-const MOST = 1_000;
+/** Keys of which there was a warning. A process may use any number of keys. */
+const warned = new Set<string>();
+const MAX_WARNED_KEYS = 1_000;
 
 /** Warns once per key, since each call of it has the same trouble. */
-function tellOnce(key: string, message: string): void {
-  if (told.has(key)) return;
-  if (told.size === MOST) told.clear();
-  told.add(key);
+function warnOnce(key: string, message: string): void {
+  if (warned.has(key)) return;
+  if (warned.size === MAX_WARNED_KEYS) warned.clear();
+  warned.add(key);
   process.emitWarning(message, 'HoldfastUnkeptWarning');
 }

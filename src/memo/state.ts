@@ -1,20 +1,20 @@
 import type { Engine, KeyState, ValueState } from '../core/index.ts';
 
-/** What a page or a listing may show of a memo: never its words. */
+/** What a page or a listing may show of a memo: never its value. */
 export interface MemoSight {
   /** `absent` and `running` only after attempts that are counted: without them nothing tells a memo from a lock. */
   readonly state: KeyState;
-  /** Runs begun since something was left last, where the memo counts them. */
+  /** The number of runs begun since a value was stored last, where the memo counts them. */
   readonly attempts: number;
-  /** The fencing token of the run that left what is there. */
+  /** The fencing token of the run that stored the value. */
   readonly token?: bigint;
-  /** The time since a result was left, ms. An error does not tell. */
+  /** The time since a result was stored, ms. An error does not tell. */
   readonly since?: number;
-  /** The time until what is left is gone, ms. */
+  /** The time until the value is gone, ms. */
   readonly remaining?: number;
 }
 
-/** The state that words are in by their head alone. Words of a newer version count as kept. */
+/** The state that a stored text says by its head alone. A text of a newer version counts as kept. */
 export function stateOf(text: string): ValueState {
   const [, kind] = /^\d+ (failed|poisoned|unkept) /.exec(text) ?? [];
   return kind === 'unkept' ? 'failed' : ((kind as ValueState | undefined) ?? 'kept');

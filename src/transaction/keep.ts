@@ -1,8 +1,7 @@
 import { checkKey, invalid, LockError, namesOf, quoted } from '../core/index.ts';
 import { fromText, type Refused, toText } from '../memo/encoding.ts';
-import { fingerprint } from '../memo/fingerprint.ts';
-import { checkMatch } from '../memo/inquiry.ts';
-import { decoded, encoded, unkeepable } from '../memo/value.ts';
+import { decoded, encoded, unkeepable } from '../memo/entry.ts';
+import { checkMatch, fingerprint } from '../memo/match.ts';
 import {
   checkCall,
   codesOf,
@@ -74,7 +73,7 @@ export async function keepIn<T>(
   await row.assertTransaction();
   const kept = await row.take(mark);
   if (kept) {
-    checkMatch({ key, match: mark }, String(kept.mark), dialect.name);
+    checkMatch({ key, match: mark, backend: dialect.name }, String(kept.mark));
     if (kept.value === null) throw unfinished(key, dialect.name);
     return { value: decoded({ key, decode }, String(kept.value)), ran: false };
   }

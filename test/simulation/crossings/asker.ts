@@ -1,7 +1,7 @@
 import type { LockOptions } from '../../../src/core/contract/options.ts';
 import type { AnyLease } from '../../../src/core/queue/lease.ts';
 import type { Locks } from '../../../src/locks.ts';
-import type { MemoRun } from '../../../src/memo/result.ts';
+import type { MemoRun } from '../../../src/memo/memo.ts';
 import type { Lock } from '../../../src/primitives/lock.ts';
 import { asking } from '../asking.ts';
 import type { Choice } from '../choice.ts';

@@ -3,7 +3,7 @@ import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import type { HeldLease } from '../../../src/core/queue/held-lease.ts';
 import type { Hold } from '../../../src/core/queue/hold.ts';
 import type { AnyLease } from '../../../src/core/queue/lease.ts';
-import type { MemoRun } from '../../../src/memo/result.ts';
+import type { MemoRun } from '../../../src/memo/memo.ts';
 import type { Process } from '../process.ts';
 import { type Believer, Recorder } from '../recorder.ts';
 import type { World } from '../world.ts';

@@ -17,9 +17,9 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   },
   {
     bug: 'counts no run that ended in a death',
-    file: 'memo/flight.ts',
-    sound: 'if (attempts > caller.plan.attempts)',
-    broken: 'if (attempts > 1_000)',
+    file: 'memo/decisions.ts',
+    sound: 'if (attempts <= plan.attempts)',
+    broken: 'if (attempts <= 1_000)',
     foundBy: 'attempts',
   },
   {
@@ -31,9 +31,9 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   },
   {
     bug: 'gives a result to callers that came after it',
-    file: 'memo/lasting.ts',
-    sound: '(caller.plan.keep > 0 || caller.began <= sent) && isAnswer(left, oldest(caller)(sent))',
-    broken: 'caller.plan.keep > 0 || left.age <= sent',
+    file: 'memo/decisions.ts',
+    sound: '(caller.plan.keep > 0 || caller.began <= sent) && isAnswer(value, maxAge(caller, sent))',
+    broken: 'caller.plan.keep > 0 || value.age <= sent',
     foundBy: 'onlyWaiters',
   },
   {
@@ -59,24 +59,23 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   },
   {
     bug: 'lets the wait of a caller end while its own function runs',
-    file: 'memo/flight.ts',
-    sound: '    this.#callers.remove(caller);\n    caller.begins();\n',
+    file: 'memo/shared-run.ts',
+    sound: '    waiting.remove(caller);\n    caller.begins();\n',
     broken: '',
     foundBy: 'values',
   },
   {
     bug: 'passes a run on to the next caller of the process, as a lock does',
-    file: 'memo/flight.ts',
+    file: 'memo/shared-run.ts',
     sound: '    caller.begins();\n',
-    broken:
-      '    caller.begins();\n    for (const next of this.#callers.all.slice(0, 1)) void next.fn(lease as never);\n',
+    broken: '    caller.begins();\n    for (const next of waiting.all.slice(0, 1)) void next.fn(lease as never);\n',
     foundBy: 'exclusion',
   },
   {
     bug: 'lets a caller share a look that was sent before its process forgot the key',
-    file: 'memo/flights.ts',
-    sound: '    this.#looks.delete(key);\n    this.#flights.delete(key);',
-    broken: '    this.#flights.delete(key);',
+    file: 'memo/shared-runs.ts',
+    sound: '    this.#looks.delete(key);\n    this.#runs.delete(key);',
+    broken: '    this.#runs.delete(key);',
     foundBy: 'forgotten',
   },
 ];

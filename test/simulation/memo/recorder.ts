@@ -1,4 +1,4 @@
-import type { MemoRun } from '../../../src/memo/result.ts';
+import type { MemoRun } from '../../../src/memo/memo.ts';
 import type { MemoEvent } from './history.ts';
 
 type Unstamped<E> = E extends MemoEvent ? Omit<E, 'at'> : never;

@@ -1,11 +1,9 @@
-/** The words that are kept, as text: what another version of the library finds there. */
+/** What is stored, as text: what another version of the library finds there. */
 import { describe, expect, test } from 'vitest';
 import { Refused } from '../../src/memo/encoding.ts';
-import { stateOf } from '../../src/memo/state.ts';
-import { encoded } from '../../src/memo/value.ts';
 import {
-  aged,
   ageOf,
+  encoded,
   errorBody,
   errorOf,
   type Kind,
@@ -13,14 +11,17 @@ import {
   readStored,
   unkeptBody,
   writeEntry,
-} from '../../src/memo/words.ts';
+} from '../../src/memo/entry.ts';
+import { stateOf } from '../../src/memo/state.ts';
 
 const seal = {
   seal: (text: string) => [...text].reverse().join(''),
   open: (text: string) => [...text].reverse().join(''),
 };
-const readEntry = (text: string, plan: Parameters<typeof opened>[1]) => opened(readStored(text, plan.key), plan);
-const PLAIN = { key: 'key', seal: undefined };
+const AT = { key: 'key', backend: 'memory' };
+const PLAIN = { ...AT, match: '-', seal: undefined };
+const SEALED = { ...PLAIN, seal };
+const readEntry = (text: string, plan: Parameters<typeof opened>[0]) => opened(plan, readStored(text, plan.key));
 
 describe.each(['kept', 'failed', 'poisoned', 'unkept'] satisfies Kind[])('an entry that is %s', (kind) => {
   test('is read as it was written, whatever is in it', () => {
@@ -34,7 +35,7 @@ describe.each(['kept', 'failed', 'poisoned', 'unkept'] satisfies Kind[])('an ent
   test('is sealed where there is a seal', () => {
     const text = writeEntry({ kind, match: '-', body: 'abc' }, seal);
     expect(text).toBe(`1 ${kind} sealed - cba`);
-    expect(readEntry(text, { key: 'key', seal })).toMatchObject({ kind, match: '-', body: 'abc' });
+    expect(readEntry(text, SEALED)).toMatchObject({ kind, match: '-', body: 'abc' });
   });
 
   test('has the state of its kind', () => {
@@ -57,13 +58,13 @@ test.each([
   );
 });
 
-test('only the head of words tells their state', () => {
+test('only the head of a text says its state', () => {
   expect(stateOf('1 kept plain - 1 failed ')).toBe('kept');
   expect(stateOf('x 1 failed ')).toBe('kept');
   expect(stateOf('1 failed')).toBe('kept');
 });
 
-test('sealed words without a seal, or with one that does not open them, are refused', () => {
+test('a sealed value without a seal, or with one that does not open it, is refused', () => {
   const text = writeEntry({ kind: 'kept', match: '-', body: 'abc' }, seal);
   expect(() => readEntry(text, PLAIN)).toThrow(
     expect.objectContaining({ code: 'LOCK_INVALID', key: 'key', message: expect.stringContaining('has no seal') }),
@@ -75,10 +76,10 @@ test('sealed words without a seal, or with one that does not open them, are refu
     },
   };
   const wrong = { ...seal, open: () => 1 as never };
-  expect(() => readEntry(text, { key: 'key', seal: throws })).toThrow(
+  expect(() => readEntry(text, { ...PLAIN, seal: throws })).toThrow(
     expect.objectContaining({ code: 'LOCK_INVALID', message: expect.stringContaining('seal.open() threw') }),
   );
-  expect(() => readEntry(text, { key: 'key', seal: wrong })).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
+  expect(() => readEntry(text, { ...PLAIN, seal: wrong })).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
   const none = { ...seal, seal: () => undefined as never };
   expect(() => writeEntry({ kind: 'kept', match: '-', body: '' }, none)).toThrow('gave no well-formed text');
 });
@@ -87,13 +88,6 @@ test('a text that is none, or not well-formed, is no value', () => {
   expect(encoded({ encode: () => 'text' }, 1)).toBe('text');
   for (const bad of [1, undefined, '\uD800'])
     expect(() => encoded({ encode: () => bad as string }, 1)).toThrow(TypeError);
-});
-
-test('words age, until they are over', () => {
-  const left = { text: 'x', token: 7n, age: 5, validFor: 10 };
-  expect(aged(left, 0)).toEqual(left);
-  expect(aged(left, 9)).toEqual({ text: 'x', token: 7n, age: 14, validFor: 1 });
-  expect(aged(left, 10)).toBeUndefined();
 });
 
 describe('an error', () => {
@@ -121,36 +115,30 @@ describe('an error', () => {
 
   test('is told to others with what was thrown as its cause', () => {
     const body = errorBody(Object.assign(new TypeError('no'), { code: 'E' }), { by: 'p1', ttl: 5 });
-    const [failed, poisoned] = (['failed', 'poisoned'] as const).map((kind) =>
-      errorOf({ kind, match: '-', body }, 'key', 'memory'),
-    );
+    const [failed, poisoned] = (['failed', 'poisoned'] as const).map((kind) => errorOf({ kind, match: '-', body }, AT));
     const cause = expect.objectContaining({ name: 'TypeError', message: 'no', code: 'E' });
     expect(failed).toMatchObject({ code: 'LOCK_FAILED', key: 'key', backend: 'memory', cause });
     expect(failed!.message).toContain('was run by p1 and failed: no');
     expect(poisoned).toMatchObject({ code: 'LOCK_POISONED', key: 'key', backend: 'memory', cause });
     expect(poisoned!.message).toContain('last by p1: no');
-    const bare = errorOf(
-      { kind: 'failed', match: '-', body: errorBody(new Error('no'), { by: 'p', ttl: 1 }) },
-      'k',
-      'b',
-    );
+    const bare = errorOf({ kind: 'failed', match: '-', body: errorBody(new Error('no'), { by: 'p', ttl: 1 }) }, AT);
     expect(Object.hasOwn(bare.cause as object, 'code')).toBe(false);
   });
 
-  test('that is not as it was written, since a seal opened it wrongly, is refused without its words', () => {
+  test('that is not as it was written, since a seal opened it wrongly, is refused without its text', () => {
     const broken = { kind: 'failed', match: '-', body: 'a secret' } as const;
     const refusal = expect.objectContaining({
       code: 'LOCK_INVALID',
       key: 'key',
       message: expect.not.stringContaining('secret'),
     });
-    expect(() => errorOf(broken, 'key', 'memory')).toThrow(refusal);
+    expect(() => errorOf(broken, AT)).toThrow(refusal);
     expect(() => ageOf(broken, { text: '', token: 1n, age: 0, validFor: 1 }, 'key')).toThrow(refusal);
   });
 
   test('that stands for a value tells why it could not be kept', () => {
     const of = (refused: Refused, sealed = false) =>
-      errorOf({ kind: 'unkept', match: '-', body: unkeptBody(refused, sealed) }, 'key', 'memory');
+      errorOf({ kind: 'unkept', match: '-', body: unkeptBody(refused, sealed) }, AT);
     const message = expect.stringContaining('too long. It is not run again');
     expect(of(new Refused('too long', undefined, 'LOCK_TOO_LARGE'))).toMatchObject({
       ...{ code: 'LOCK_TOO_LARGE', key: 'key', backend: 'memory', message },

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks } from '../../src/index.ts';
-import { fingerprint } from '../../src/memo/fingerprint.ts';
+import { fingerprint } from '../../src/memo/match.ts';
 
 class Payment {
   readonly amount: bigint;

@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto';
+import { invalid, LockError, NO_MARK, quoted } from '../core/index.ts';
+import { given, toText } from './encoding.ts';
+
+/**
+ * The mark by which two requests are compared. `undefined` in one is refused: what is missing by mistake would make many requests one.
+ * @throws LockError `LOCK_INVALID` for what cannot be compared
+ */
+export function fingerprint(options: { readonly match?: unknown }, key: string): string {
+  if (!('match' in options)) return NO_MARK;
+  return hash(
+    'sha256',
+    comparable(options.match, 'match', true, (why) => invalid(`match ${why}`, key)),
+  );
+}
+
+/** The arguments of a call as a request. They may be `undefined`. @throws LockError `LOCK_INVALID` for what cannot be compared */
+export const requestOf = (args: readonly unknown[], of: string): string =>
+  comparable(args, 'arguments', false, (why) =>
+    invalid(`the arguments of ${of} ${why}. Give match, a function of those that count`),
+  );
+
+function comparable(value: unknown, at: string, whole: boolean, refusal: (why: string) => LockError): string {
+  try {
+    return given('a part of it', () => toText(value, at, { sorted: true, whole }));
+  } catch (error) {
+    throw refusal(`cannot be compared: ${(error as Error).message}`);
+  }
+}
+
+interface Request {
+  readonly key: string;
+  /** The name of the engine. */
+  readonly backend: string;
+  /** Its mark, or `NO_MARK`. */
+  readonly match: string;
+}
+
+/** Whether two marks are of different requests. */
+export const differ = (a: string, b: string): boolean => a !== NO_MARK && b !== NO_MARK && a !== b;
+
+/** @throws LockError `LOCK_MISMATCH` */
+export function checkMatch(request: Request, other: string): void {
+  if (differ(request.match, other)) throw mismatch(request);
+}
+
+export function mismatch({ key, backend }: Request): LockError {
+  const why = `${quoted(key)} on ${backend} is of another request: it was asked for with another match. Use a key of its own for each request`;
+  return new LockError('LOCK_MISMATCH', why, { key, backend });
+}

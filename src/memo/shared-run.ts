@@ -1,0 +1,211 @@
+import {
+  type Attempt,
+  EXCLUSIVE,
+  type HeldLease,
+  type Inquiry,
+  isLockError,
+  type LockError,
+  type LockRuntime,
+  NO_MARK,
+  type StoredValue,
+  UNANSWERED,
+  type ValueRecord,
+} from '../core/index.ts';
+import type { Caller } from './caller.ts';
+import { WaitingCallers } from './callers.ts';
+import { afterFailure, afterGrant, aged, answered, maxAge } from './decisions.ts';
+import { checkMatch, differ } from './match.ts';
+import { usedUp } from './outcome.ts';
+import { Runner, releaseAll } from './runner.ts';
+import { stateOf } from './state.ts';
+
+const NO_OLD_VALUE = (): undefined => undefined;
+
+/** All callers of one key in this process, who share one claim and one run, until each has its result. */
+export class SharedRun {
+  readonly #runtime: LockRuntime;
+  readonly #key: string;
+  readonly #callers: WaitingCallers;
+  #runner: Runner | undefined;
+  /** The mark of the run that its callers wait for: one of another request is refused at once. */
+  #mark = NO_MARK;
+  /** The result that is due for a refresh, until it is over. It is for the first caller: one that comes later looks for itself. */
+  #old: () => StoredValue | undefined = NO_OLD_VALUE;
+  /** Ends the claim when the last caller has given up. */
+  #claimEnd = new AbortController();
+
+  /**
+   * @param head the first caller, to whom no result that is there will do
+   * @param looked what is there, if the engine told: a result that is due for a refresh
+   * @param onEnd called in the turn in which it has no callers, and nobody runs: later, one may join in vain
+   */
+  constructor(runtime: LockRuntime, head: Caller, looked: ValueRecord | undefined, onEnd: () => void) {
+    const { engine } = runtime;
+    const { key, keep } = head.plan;
+    this.#runtime = runtime;
+    this.#key = key;
+    const at = engine.clock.now();
+    const old = looked?.value;
+    if (old) this.#old = () => aged(old, engine.clock.now() - at);
+    const isSilent = !looked && keep > 0; // the head has looked
+    this.#callers = new WaitingCallers(engine, key, looked !== undefined, isSilent, () => {
+      if (!this.#runner) onEnd();
+    });
+    this.#wait(head);
+  }
+
+  /** Whether it makes a new result, while the old one serves all others. */
+  get refreshes(): boolean {
+    return this.#old !== NO_OLD_VALUE;
+  }
+
+  /** @throws LockError `LOCK_MISMATCH` */
+  check({ plan }: Caller): void {
+    checkMatch(plan, this.#mark);
+  }
+
+  /** @param looked what the engine told this caller, if it looked @throws LockError `LOCK_MISMATCH` */
+  add(caller: Caller, looked: ValueRecord | undefined): void {
+    this.check(caller);
+    if (looked?.value) {
+      this.#callers.add(caller);
+      this.#callers.answer(looked.value, [caller]);
+    } else if (caller.wait === 0) caller.reject(caller.timedOut());
+    else this.#wait(caller);
+  }
+
+  #wait(caller: Caller): void {
+    const callers = this.#callers;
+    callers.add(caller);
+    caller.startLimits({ giveUp: (error) => this.#giveUp(caller, error), hasAnswer: () => callers.hasAnswer });
+  }
+
+  /** Serves its callers until none is left. Never rejects. */
+  async serve(): Promise<void> {
+    for (let head = this.#callers.first; head; head = this.#callers.first) {
+      this.#claimEnd = new AbortController();
+      try {
+        await this.#claim(head);
+      } catch (error) {
+        this.#fail(head, error);
+      }
+      this.#old = NO_OLD_VALUE;
+    }
+    this.#callers.checkEmpty();
+  }
+
+  /** Ends all waits. What runs goes on. */
+  close(error: LockError): void {
+    this.#callers.reject(error);
+  }
+
+  #giveUp(caller: Caller, error: unknown): void {
+    if (this.#callers.remove(caller)) caller.reject(error);
+    if (this.#callers.size > 0) return;
+    if (!this.#runner) this.#claimEnd.abort();
+    else if (this.#runner.caller.signal?.aborted) this.#runner.run.abort(this.#runner.caller.signal.reason);
+  }
+
+  #fail(head: Caller, error: unknown): void {
+    const callers = this.#callers;
+    const { aborted, reason } = this.#claimEnd.signal;
+    const old = this.#old();
+    const act = afterFailure({
+      error,
+      ended: aborted ? (reason === UNANSWERED ? UNANSWERED : 'not needed') : undefined,
+      hasOld: old !== undefined,
+      hasWaited: head.wait === 0 || callers.hasWaited(head),
+    });
+    if (act === 'silence') callers.noteSilence(head, isLockError(error, 'LOCK_UNAVAILABLE') ? error : undefined);
+    else if (act === 'old') callers.answer(old!);
+    else if (act !== 'nothing') callers.reject(error, act === 'refuse first' ? [head] : undefined);
+  }
+
+  /** Refuses callers of another request than the run they would wait for. @param head hears it from its claim */
+  #setMark(mark: string, head?: Caller): void {
+    this.#mark = mark;
+    this.#callers.refuseOthers(mark, head);
+  }
+
+  async #claim(head: Caller): Promise<void> {
+    const callers = this.#callers;
+    const old = this.#old();
+    const inquiry = new MemoInquiry(head, old !== undefined, (mark) => {
+      callers.noteAnswer();
+      this.#setMark(mark, head);
+    });
+    const wait = head.wait === 0 || old ? 0 : Number.POSITIVE_INFINITY;
+    const terms = { ...head.plan.terms, wait, signal: this.#claimEnd.signal, inquiry };
+    const endLimit = callers.limitClaim(head, this.#claimEnd);
+    const lease = await this.#runtime.take(this.#key, EXCLUSIVE, terms).finally(endLimit);
+    const { value } = inquiry;
+    if (lease) await this.#run(lease, head.plan.match, inquiry.attempts);
+    else if (value) callers.answer(value, answered(callers.all, value, inquiry.sent));
+    else if (old) callers.answer(old, [head]);
+    else callers.serve((caller) => caller.reject(caller.timedOut()), [head]);
+  }
+
+  async #run(lease: HeldLease, match: string, attempts: number): Promise<unknown> {
+    const waiting = this.#callers;
+    const old = this.#old;
+    // The head may have given up, and others see the mark of its request.
+    const caller = waiting.all.find(({ plan }) => !differ(plan.match, match));
+    const act = afterGrant(attempts, caller?.plan, old() !== undefined);
+    if (!caller || act === 'release') return lease.release();
+    if (act === 'poison')
+      return releaseAll(lease, usedUp(caller.plan), waiting, (isUnanswered) => isUnanswered && waiting.noteSilence());
+    waiting.remove(caller);
+    caller.begins();
+    const onEnd = (isUnanswered: boolean): void => {
+      this.#runner = undefined;
+      this.#mark = NO_MARK;
+      if (isUnanswered) waiting.noteSilence();
+      waiting.checkEmpty();
+    };
+    this.#runner = new Runner({ runtime: this.#runtime, lease, caller, attempts, old, waiting, onEnd });
+    this.#setMark(caller.plan.match);
+    return this.#runner.perform();
+  }
+}
+
+/** What the claim of a shared run asks of the value under its key, and what the engine answers. */
+class MemoInquiry implements Inquiry {
+  value: StoredValue | undefined;
+  /** How often a run was begun, this time included, where that is counted. */
+  attempts = 0;
+  /** When the attempt was sent that was answered last. */
+  sent = 0;
+  readonly #head: Caller;
+  readonly #hasOld: boolean;
+  readonly #onAnswer: (mark: string) => void;
+
+  /** @param onAnswer gets the mark of who holds the key, for each answer of the engine */
+  constructor(head: Caller, hasOld: boolean, onAnswer: (mark: string) => void) {
+    this.#head = head;
+    this.#hasOld = hasOld;
+    this.#onAnswer = onAnswer;
+  }
+
+  answerable(sent: number): ReturnType<Inquiry['answerable']> {
+    const { match: mark, attempts, rest, refresh } = this.#head.plan;
+    const counts = mark !== NO_MARK || attempts !== Number.POSITIVE_INFINITY ? rest : 0;
+    return { age: this.#hasOld ? refresh : maxAge(this.#head, sent), mark, counts };
+  }
+
+  get settled(): Inquiry['settled'] {
+    return this.value && stateOf(this.value.text);
+  }
+
+  hears(attempt: Attempt, sent: number): boolean {
+    this.sent = sent;
+    const mark = (!attempt.granted && attempt.mark) || NO_MARK;
+    this.#onAnswer(mark);
+    if (attempt.granted) {
+      this.attempts = attempt.attempts ?? 0;
+      return false;
+    }
+    this.value = attempt.value;
+    checkMatch(this.#head.plan, mark);
+    return attempt.value !== undefined;
+  }
+}
