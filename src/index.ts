@@ -26,16 +26,14 @@ export {
 export type { LeaderEvent, TermEnd } from './leading/events.ts';
 export type { CampaignOptions, Leader, ObserveOptions } from './leading/leader.ts';
 export type { Incumbent } from './leading/observer.ts';
-export type { TermWork } from './leading/office.ts';
 export type { LeaderOptions } from './leading/options.ts';
-export type { Term } from './leading/term.ts';
+export type { Term, TermWork } from './leading/term.ts';
 export { createLocks, type Locks, type LocksDefaults, type WaitsOptions } from './locks.ts';
 export type { Memo, MemoResult, MemoRun, MemoState, MemoWait, MemoWork } from './memo/memo.ts';
 export type { MemoOptions, Seal } from './memo/options.ts';
 export type { TicksMissedEvent } from './once/events.ts';
 export type { OnceOptions, Overlap } from './once/options.ts';
-export type { NotRun, OnceResult, TickWork } from './once/result.ts';
-export type { TickRun } from './once/run.ts';
+export type { NotRun, OnceResult, TickRun, TickWork } from './once/run.ts';
 export type { Tick } from './once/tick.ts';
 export type { Lock, Mutex } from './primitives/lock.ts';
 export type { MultiLease } from './primitives/multi-lease.ts';

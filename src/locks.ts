@@ -32,7 +32,7 @@ import { Memos } from './memo/memos.ts';
 import type { MemoOptions } from './memo/options.ts';
 import { Ticks } from './once/once.ts';
 import type { OnceOptions } from './once/options.ts';
-import type { OnceResult, TickWork } from './once/result.ts';
+import type { OnceResult, TickWork } from './once/run.ts';
 import type { Tick } from './once/tick.ts';
 import { type Lock, LockObject, type Mutex, mutex } from './primitives/lock.ts';
 import { type MultiLock, multiLock } from './primitives/multi-lock.ts';

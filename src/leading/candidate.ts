@@ -13,12 +13,18 @@ import {
 } from '../core/index.ts';
 import { type Mutex, mutex } from '../primitives/lock.ts';
 import { type LeaderEvent, tell } from './events.ts';
-import { lead, type SettledTerm, type TermWork } from './office.ts';
 import type { LeaderPlan } from './options.ts';
-import type { HeldTerm } from './term.ts';
+import { HeldTerm, type TermWork } from './term.ts';
+
+/** What came of the function of a term. */
+interface Settled {
+  /** Whether the function failed by itself, and not because the term ended. */
+  readonly failed: boolean;
+  readonly error?: unknown;
+}
 
 /** A term that has ended: its function has settled, and the lease is released or lost. */
-interface Past extends SettledTerm {
+interface PastTerm extends Settled {
   /** From the election to the end, ms. */
   readonly lasted: number;
 }
@@ -79,7 +85,7 @@ export class Candidate {
    * @throws LockError `LOCK_CLOSED`, and what no later attempt would change
    * @returns undefined if `stop` came before a term
    */
-  async #nextTerm(work: TermWork, stop: AbortSignal | undefined): Promise<Past | undefined> {
+  async #nextTerm(work: TermWork, stop: AbortSignal | undefined): Promise<PastTerm | undefined> {
     const { engine } = this.#runtime;
     const { pause } = this.#plan;
     for (let tries = 0; !stop?.aborted; tries++) {
@@ -95,43 +101,63 @@ export class Candidate {
     return undefined;
   }
 
-  async #stand(work: TermWork, stop: AbortSignal | undefined): Promise<Past> {
+  async #stand(work: TermWork, stop: AbortSignal | undefined): Promise<PastTerm> {
     const { clock } = this.#runtime.engine;
     const began = clock.now();
-    let elected = 0;
-    let request: number | undefined;
     const over = Promise.withResolvers<void>();
+    let term!: HeldTerm;
+    let request: number | undefined;
+    let elected = 0;
+    const sinceElection = (): Partial<LeaderEvent> => ({
+      request,
+      token: term.token,
+      why: term.why,
+      duration: clock.now() - elected,
+    });
     try {
       const settled = await this.#mutex.run(
         (lease) => {
           elected = clock.now();
           const held = heldLease(lease);
-          const { hold } = held;
           request = held.request;
-          return lead(lease, work, {
-            name: this.#name,
-            clock,
-            settle: this.#plan.settle,
-            stop,
-            began: (term) => {
-              this.#current = { term, hold, over };
-              tell('elected', () => this.event({ request, token: term.token, duration: elected - began }));
-            },
-            overdue: ({ token, why }) =>
-              tell('termOverdue', () => this.event({ request, token, why, duration: clock.now() - elected })),
-          });
+          term = new HeldTerm(this.#name, lease);
+          this.#current = { term, hold: held.hold, over };
+          tell('elected', () => this.event({ request, token: term.token, duration: elected - began }));
+          return this.#lead(term, work, stop, () => tell('termOverdue', () => this.event(sinceElection())));
         },
         { signal: stop },
       );
-      const { term, failed, error } = settled;
-      const past = { ...settled, lasted: clock.now() - elected };
+      const { failed, error } = settled;
       const why = term.why ?? (failed ? 'failed' : 'settled');
-      const { token } = term;
-      tell('termEnded', () => this.event({ request, token, why, duration: past.lasted, ...(failed && { error }) }));
-      return past;
+      tell('termEnded', () => this.event({ ...sinceElection(), why, ...(failed && { error }) }));
+      return { ...settled, lasted: clock.now() - elected };
     } finally {
       this.#current = undefined;
       over.resolve();
+    }
+  }
+
+  /**
+   * Leads one term: runs the function until it settles, and tells it if the term ends earlier. It always waits for the function:
+   * an early release would let the next leader in beside it.
+   */
+  async #lead(term: HeldTerm, work: TermWork, stop: AbortSignal | undefined, onOverdue: () => void): Promise<Settled> {
+    let cancel: (() => void) | undefined;
+    const onEnd = (): void => {
+      cancel = this.#runtime.engine.clock.after(this.#plan.settle, onOverdue, true);
+    };
+    term.signal.addEventListener('abort', onEnd, { once: true });
+    term.follow(stop);
+    try {
+      if (term.why === undefined) await work(term);
+      return { failed: false };
+    } catch (error) {
+      // A function may throw because it was told to end, the reason of the signal for example. That is no failure.
+      return { failed: term.why === undefined, error };
+    } finally {
+      cancel?.();
+      term.signal.removeEventListener('abort', onEnd);
+      term.over();
     }
   }
 }

@@ -13,10 +13,9 @@ import {
 } from '../core/index.ts';
 import { Candidate } from './candidate.ts';
 import { tell } from './events.ts';
-import { News, TOLD, UNTOLD } from './news.ts';
-import { changes, type Incumbent, incumbentOf } from './observer.ts';
-import type { TermWork } from './office.ts';
+import { type Incumbent, incumbentOf, Observer, POLL_BESIDE_WATCH_MS, POLL_MS } from './observer.ts';
 import { type LeaderOptions, leaderPlan } from './options.ts';
+import type { TermWork } from './term.ts';
 
 /** How to stand for election. */
 export interface CampaignOptions {
@@ -133,18 +132,17 @@ export class Leader {
   observe(options: ObserveOptions = {}): AsyncIterable<Incumbent | null> {
     checkNames(options, OBSERVE, 'the options of observe()');
     const { engine } = this.#runtime;
-    const { every = engine.backend.changed ? TOLD : UNTOLD } = options;
-    const signal = abortSignal(options.signal, this.name);
-    const rate = milliseconds(every, 'every', { min: 50, max: 3_600_000 });
+    const { every = engine.backend.changed ? POLL_BESIDE_WATCH_MS : POLL_MS } = options;
+    const observation = {
+      engine,
+      key: this.name,
+      every: milliseconds(every, 'every', { min: 50, max: 3_600_000 }),
+      signal: abortSignal(options.signal, this.name),
+      ask: () => this.current(),
+      onFailure: (error: unknown) => tell('observationFailed', () => this.#candidate.event({ error })),
+    };
     this.#checkListing();
-    const news = new News(engine, this.name, rate, signal);
-    return changes({
-      ask: () => news.arm().then(() => this.current()),
-      pause: () => news.pause(),
-      end: news.end,
-      onFailure: (error) => void tell('observationFailed', () => this.#candidate.event({ error })),
-      hasLeft: () => signal?.aborted === true || engine.activity.over,
-    });
+    return new Observer(observation).changes();
   }
 
   #checkListing(): void {

@@ -1,4 +1,12 @@
-import { isExclusive, printable, type QueueEntry } from '../core/index.ts';
+import {
+  CALL_TIMEOUT,
+  dispose,
+  type Engine,
+  inNoContext,
+  isExclusive,
+  printable,
+  type QueueEntry,
+} from '../core/index.ts';
 
 /** Who leads, as the engine has it. */
 export interface Incumbent {
@@ -12,47 +20,112 @@ export interface Incumbent {
 
 /**
  * The leader among the claims of a key, or null.
- * @param delay how long a expired term still shows, ms
+ * @param delay how long an expired term still shows, ms
  */
-export async function incumbentOf(standings: AsyncIterable<QueueEntry>, delay = 0): Promise<Incumbent | null> {
-  for await (const standing of standings) {
-    if (!standing.held || !isExclusive(standing)) continue;
-    if (delay > 0 && standing.remaining <= delay) continue;
-    const { label, token, since } = standing;
+export async function incumbentOf(entries: AsyncIterable<QueueEntry>, delay = 0): Promise<Incumbent | null> {
+  for await (const entry of entries) {
+    if (!entry.held || !isExclusive(entry)) continue;
+    if (delay > 0 && entry.remaining <= delay) continue;
+    const { label, token, since } = entry;
     return printable({ label, token, since });
   }
   return null;
 }
 
-export interface Watching {
+/** The shortest time between two questions after many changes. */
+const MIN_PAUSE_MS = 50;
+/** How often to ask an engine that reports no changes, and one that does. */
+export const POLL_MS = 1_000;
+export const POLL_BESIDE_WATCH_MS = 10_000;
+
+/** What an observer asks, how often, and until when. */
+export interface Observation {
+  readonly engine: Engine;
+  readonly key: string;
+  /** ms between two questions, unless a change is reported. */
+  readonly every: number;
+  readonly signal: AbortSignal | undefined;
   ask(): Promise<Incumbent | null>;
-  /** Waits between two questions. It ends early when there is something to ask about, or the observer leaves. */
-  pause(): Promise<void>;
-  /** The observer has left. */
-  end(): void;
-  onFailure(error: unknown): undefined;
-  readonly hasLeft: () => boolean;
+  onFailure(error: unknown): void;
 }
 
-/**
- * Every change of leader that a question sees, and the first answer. It asks only after the last answer was taken: so the
- * newest leader always arrives, and one that came and went in between does not.
- */
-export async function* changes(watching: Watching): AsyncGenerator<Incumbent | null, void, void> {
-  const { ask, pause, end, onFailure, hasLeft } = watching;
-  let known: bigint | null | undefined;
-  try {
-    while (!hasLeft()) {
-      // If the engine does not answer for a while, the observation goes on.
-      const now = await ask().catch(onFailure);
-      const token = now === undefined ? known : (now?.token ?? null);
-      if (!hasLeft() && token !== known) {
-        known = token;
-        yield now!;
-      }
-      if (!hasLeft()) await pause();
-    }
-  } finally {
-    end();
+/** Asks who leads, after reported changes and from time to time. */
+export class Observer {
+  readonly #observation: Observation;
+  /** Aborted when there is something to ask about. */
+  #changed = new AbortController();
+  #watch: AsyncDisposable | undefined;
+  #asked = 0;
+
+  constructor(observation: Observation) {
+    this.#observation = observation;
   }
+
+  /**
+   * Every change of leader that a question sees, and the first answer. It asks only after the last answer was taken: so the
+   * newest leader always arrives, and one that came and went in between does not.
+   */
+  async *changes(): AsyncGenerator<Incumbent | null, void, void> {
+    const { ask, onFailure } = this.#observation;
+    let known: bigint | null | undefined;
+    try {
+      while (!this.#over) {
+        await this.#arm();
+        const now = await ask().catch((error) => void onFailure(error));
+        // If the engine does not answer for a while, the observation goes on.
+        const token = now === undefined ? known : (now?.token ?? null);
+        if (!this.#over && token !== known) {
+          known = token;
+          yield now!;
+        }
+        if (!this.#over) await this.#pause();
+      }
+    } finally {
+      this.#end();
+    }
+  }
+
+  get #over(): boolean {
+    const { signal, engine } = this.#observation;
+    return signal?.aborted === true || engine.activity.over;
+  }
+
+  /** Arms the watch before a question, so that it hears of every later change. If that fails, the observer polls. */
+  async #arm(): Promise<void> {
+    const { engine, key, signal } = this.#observation;
+    // Not before the first question: an observation that nobody iterates has no end, and would listen for ever.
+    signal?.addEventListener('abort', this.#end, { once: true });
+    if (engine.backend.changed && !this.#watch && !signal?.aborted) {
+      this.#changed = new AbortController();
+      const arming = inNoContext(() => this.#watchFor(this.#changed));
+      await engine.limit(() => arming, CALL_TIMEOUT, 'watch', key).catch(() => {});
+    }
+    this.#asked = engine.clock.now();
+  }
+
+  async #watchFor(changed: AbortController): Promise<void> {
+    const { engine, key } = this.#observation;
+    const watch = await engine.backend.changed!(key, () => {
+      if (this.#changed === changed) this.#watch = undefined;
+      changed.abort();
+    });
+    if (this.#changed === changed && !changed.signal.aborted && !this.#watch) this.#watch = watch;
+    else dispose(watch);
+  }
+
+  /** Waits for a change, or for the next time to ask. */
+  async #pause(): Promise<void> {
+    const { engine, every, signal } = this.#observation;
+    const isUnwatched = engine.backend.changed !== undefined && !this.#watch;
+    await engine.activity.pause(isUnwatched ? Math.min(every, POLL_MS) : every, false, this.#changed.signal);
+    const early = this.#asked + Math.min(MIN_PAUSE_MS, every) - engine.clock.now();
+    if (early > 0) await engine.activity.pause(early, false, signal);
+  }
+
+  readonly #end = (): void => {
+    this.#observation.signal?.removeEventListener('abort', this.#end);
+    this.#changed.abort();
+    dispose(this.#watch);
+    this.#watch = undefined;
+  };
 }

@@ -1,5 +1,6 @@
 import type { Lease } from '../core/index.ts';
 import type { TermEnd } from './events.ts';
+import { LeasedRun } from './leased-run.ts';
 
 /** One time as leader: from the election until the function has settled. */
 export interface Term {
@@ -31,47 +32,36 @@ export interface Term {
   assertHeld(): void;
 }
 
+/** The work of a leader in a term. */
+export type TermWork = (term: Term) => Promise<unknown> | unknown;
+
 /** @internal A term with its lease, and the reason of its end. */
-export class HeldTerm implements Term {
+export class HeldTerm extends LeasedRun implements Term {
   readonly name: string;
-  readonly #lease: Lease;
-  readonly #controller = new AbortController();
-  /** The first reason of the end; undefined while the term lasts. */
-  why: TermEnd | undefined;
+  #why: TermEnd | undefined;
 
   constructor(name: string, lease: Lease) {
+    super([{ lease }]);
     this.name = name;
-    this.#lease = lease;
   }
 
-  get token(): bigint {
-    return this.#lease.token;
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  get held(): boolean {
-    return this.#lease.held;
-  }
-
-  get remaining(): number {
-    return this.#lease.remaining;
-  }
-
-  assertHeld(): void {
-    this.#lease.assertHeld();
-  }
-
-  toJSON(): object {
-    const { name, token, held, remaining } = this;
-    return { name, token: `${token}`, held, remaining };
+  /** The first reason of the end; undefined while the term lasts. */
+  get why(): TermEnd | undefined {
+    return this.#why;
   }
 
   end(why: TermEnd, reason?: unknown): void {
-    if (this.why !== undefined) return;
-    this.why = why;
-    this.#controller.abort(reason);
+    if (this.#why !== undefined) return;
+    this.#why = why;
+    this.abort(reason);
+  }
+
+  /** Ends with its lease, or with a signal to stop, until `over`. */
+  follow(stop: AbortSignal | undefined): void {
+    this.listen(
+      stop,
+      (loss) => this.end('lost', loss),
+      (reason) => this.end('stopped', reason),
+    );
   }
 }

@@ -1,4 +1,6 @@
 import {
+  backOff,
+  type Engine,
   heldLease,
   isLockError,
   LayeredOptions,
@@ -6,30 +8,31 @@ import {
   type LockOptions,
   type LockRuntime,
 } from '../core/index.ts';
+import type { Guard } from '../leading/leased-run.ts';
 import { type Mutex, mutex } from '../primitives/lock.ts';
-import { insist } from './insist.ts';
 import type { OncePlan } from './options.ts';
-import { FailureMark, holderOf, isRecorded, type TickRecord } from './record.ts';
-import type { NotRun, OnceResult, TickWork } from './result.ts';
-import { type Guard, HeldRun } from './run.ts';
+import { failureRecordOf, holderOf, type TickRecord } from './record.ts';
+import { HeldRun, type NotRun, type OnceResult, type TickWork } from './run.ts';
 import { keepFrom, matters, mayBegin, timeLeft } from './window.ts';
 
 /** What one instance does for one tick, which is young. */
 export class TickAttempt {
   readonly #runtime: LockRuntime;
+  readonly #engine: Engine;
   readonly #name: string;
   readonly #plan: OncePlan;
   readonly #record: TickRecord | undefined;
-  readonly #failure: FailureMark;
-  /** The others leave the tick to this instance: its function has begun, or may have been noted. */
+  readonly #failure: TickRecord | undefined;
+  /** The others leave the tick to this instance: its function has begun, or may have been recorded. */
   #committed = false;
 
   constructor(runtime: LockRuntime, name: string, plan: OncePlan, record: TickRecord | undefined) {
     this.#runtime = runtime;
+    this.#engine = runtime.engine;
     this.#name = name;
     this.#plan = plan;
     this.#record = record;
-    this.#failure = new FailureMark(runtime, plan);
+    this.#failure = failureRecordOf(runtime, plan);
   }
 
   /**
@@ -38,25 +41,25 @@ export class TickAttempt {
    */
   async use<T>(fn: TickWork<T>): Promise<OnceResult<T>> {
     const mayAgain = (): boolean => !this.#committed;
-    return insist(this.#runtime.engine, this.#plan, (tries) => this.#stand(fn, tries), mayAgain);
+    return whileYoung(this.#engine, this.#plan, (retries) => this.#attempt(fn, retries), mayAgain);
   }
 
-  async #stand<T>(fn: TickWork<T>, tries: number): Promise<OnceResult<T>> {
+  async #attempt<T>(fn: TickWork<T>, retries: number): Promise<OnceResult<T>> {
     const { window, keys } = this.#plan;
-    const lease = await this.#take(tries);
+    const lease = await this.#take(retries);
     if (!lease) return this.#notRun('taken', keys.run);
     const guards: Guard[] = [{ lease, isNeeded: () => matters(window, this.#now) }];
-    let leftOut = false;
+    let isOverlap = false;
     try {
-      const reason = await this.#waitOrGiveUp(guards, tries);
-      leftOut = reason === 'overlap';
+      const reason = await this.#waitOrGiveUp(guards, retries);
+      isOverlap = reason === 'overlap';
       if (reason === undefined) return await this.#run(fn, guards);
-      if (leftOut && this.#record) await isRecorded(this.#record, this.#runtime.engine, lease.signal);
-      return await this.#notRun(reason, leftOut ? keys.running : keys.done);
+      if (isOverlap && this.#record) await isRecorded(this.#record, this.#engine, lease.signal);
+      return await this.#notRun(reason, isOverlap ? keys.running : keys.done);
     } finally {
       for (const { lease: other } of guards.slice(1)) await other.release();
-      // The decision to leave it out holds for all instances, as a run does.
-      const decided = leftOut || this.#committed;
+      // The decision not to run it holds for all instances, as a run does.
+      const decided = isOverlap || this.#committed;
       await (decided ? lease.release() : heldLease(lease).undo());
     }
   }
@@ -65,11 +68,11 @@ export class TickAttempt {
    * Why the tick is not run, though this instance holds the key of the run. Undefined: it is run, and all other needed keys are
    * held.
    */
-  async #waitOrGiveUp(guards: Guard[], tries: number): Promise<NotRun | undefined> {
+  async #waitOrGiveUp(guards: Guard[], retries: number): Promise<NotRun | undefined> {
     const { window, retry, overlap, keys } = this.#plan;
     if (await this.#record?.exists()) return retry ? 'done' : 'taken';
     if (overlap !== 'allow') {
-      const lease = await this.#obtain(this.#mutex(keys.running), this.#waitFor(this.#patience, tries));
+      const lease = await this.#obtain(this.#mutex(keys.running), this.#waitFor(this.#patience, retries));
       if (!lease) return 'overlap';
       guards.push({ lease, isNeeded: () => true });
     }
@@ -84,34 +87,43 @@ export class TickAttempt {
   async #commit(record: TickRecord, lease: Lease): Promise<void> {
     const mayAgain = (): boolean => lease.held && !this.#plan.signal?.aborted;
     this.#committed = true;
-    await insist(this.#runtime.engine, this.#plan, () => record.write(), mayAgain);
+    await whileYoung(this.#engine, this.#plan, () => record.write(), mayAgain);
   }
 
   async #run<T>(fn: TickWork<T>, guards: readonly Guard[]): Promise<OnceResult<T>> {
     const { window, retry, signal } = this.#plan;
     const [{ lease }] = guards as [Guard];
-    const { token } = guards.at(-1)!.lease;
-    const run = new HeldRun(this.#name, window.due, token, guards, signal);
+    const run = new HeldRun(this.#name, window.due, guards);
+    run.listen(signal);
     try {
       run.assertHeld();
       this.#committed = true;
-      const value = await this.#failure.noteFailureOf(() => fn(run));
-      const recorded = !retry || !this.#record || (await isRecorded(this.#record, this.#runtime.engine, lease.signal));
+      const value = await this.#work(fn, run);
+      const recorded = !retry || !this.#record || (await isRecorded(this.#record, this.#engine, lease.signal));
       return { ran: true, value, recorded };
     } finally {
       run.over();
     }
   }
 
+  async #work<T>(fn: TickWork<T>, run: HeldRun): Promise<T> {
+    try {
+      return await fn(run);
+    } catch (error) {
+      await this.#failure?.write().catch(() => undefined);
+      throw error;
+    }
+  }
+
   /** Takes the key of the run. With `retry` other instances wait for it, since its holder may die or fail. */
-  #take(tries: number): Promise<Lease | null> {
+  #take(retries: number): Promise<Lease | null> {
     const { keys, window, retry } = this.#plan;
     const minHold = this.#record === undefined ? keepFrom(window, this.#now) : 0;
-    return this.#obtain(this.#mutex(keys.run), this.#waitFor(retry ? this.#left : 0, tries), { minHold });
+    return this.#obtain(this.#mutex(keys.run), this.#waitFor(retry ? this.#left : 0, retries), { minHold });
   }
 
   #mutex(key: string): Mutex {
-    return mutex(this.#runtime, key, new LayeredOptions(this.#runtime.engine.backend.traits, this.#plan.lock));
+    return mutex(this.#runtime, key, new LayeredOptions(this.#engine.backend.traits, this.#plan.lock));
   }
 
   /** Null if the lock is not free within `wait`. */
@@ -125,8 +137,8 @@ export class TickAttempt {
   }
 
   /** After a try without an answer, until the end of a grant that was missed: it would look like another holder. */
-  #waitFor(wait: number, tries: number): number {
-    return tries === 0 ? wait : Math.min(this.#left, Math.max(wait, this.#plan.ttl));
+  #waitFor(wait: number, retries: number): number {
+    return retries === 0 ? wait : Math.min(this.#left, Math.max(wait, this.#plan.ttl));
   }
 
   /** How long to wait for an earlier run, ms. */
@@ -144,15 +156,60 @@ export class TickAttempt {
   }
 
   get #now(): number {
-    return this.#runtime.engine.clock.epoch();
+    return this.#engine.clock.epoch();
   }
 
   async #notRun(reason: NotRun, key: string): Promise<OnceResult<never>> {
     const [by, failedBy] = await Promise.all([
-      reason === 'late' ? undefined : holderOf(this.#runtime.engine, key),
-      reason === 'taken' ? this.#failure.by() : undefined,
+      reason === 'late' ? undefined : holderOf(this.#engine, key),
+      reason === 'taken' ? this.#failure?.by().catch(() => undefined) : undefined,
     ]);
     if (failedBy !== undefined) return { ran: false, reason: 'failed', by: failedBy };
     return { ran: false, reason, ...(by !== undefined && { by }) };
   }
+}
+
+/** Pauses before the next question to an engine that did not answer, ms. */
+const RETRY_PAUSE = { pause: 100, jitter: 0.5, bound: 2_000 };
+
+/**
+ * Asks again after no answer, or after the loss of a lease, while the tick is young and `mayAgain` says so.
+ * @param ask gets how many attempts there were before
+ * @throws what the last attempt threw
+ */
+async function whileYoung<T>(
+  engine: Engine,
+  { window, signal }: OncePlan,
+  ask: (retries: number) => Promise<T>,
+  mayAgain: () => boolean,
+): Promise<T> {
+  for (let retries = 0; ; retries++) {
+    try {
+      return await ask(retries);
+    } catch (error) {
+      const passes = isLockError(error, 'LOCK_UNAVAILABLE') || isLockError(error, 'LOCK_LOST');
+      if (!passes || timeLeft(window, engine.clock.epoch()) === 0 || !mayAgain()) throw error;
+    }
+    await engine.activity.pause(backOff(RETRY_PAUSE, retries, engine.clock.random()), false, signal);
+  }
+}
+
+/** Pauses between two attempts to write the record, ms. */
+const RECORD_PAUSE = { pause: 50, jitter: 0.5, bound: 1_000 };
+
+/**
+ * Tries until the record is written, or until `lost` says that another instance may have begun to run the tick. Then nobody
+ * knows.
+ */
+async function isRecorded(record: TickRecord, engine: Engine, lost: AbortSignal): Promise<boolean> {
+  for (let retries = 0; !engine.activity.over; retries++) {
+    try {
+      if (await record.write()) return true;
+    } catch (error) {
+      if (!isLockError(error)) throw error;
+    }
+    if (lost.aborted) return false;
+    await engine.activity.pause(backOff(RECORD_PAUSE, retries, engine.clock.random()), false, lost);
+  }
+  return false;
 }

@@ -1,43 +1,77 @@
-/** So many names are kept, at most. Of those that come later nobody is told. */
-const MOST = 1_000;
+import { EVENT_VERSION, LONGEST, type LockRuntime, quoted } from '../core/index.ts';
+import { tell } from './events.ts';
+import type { OncePlan } from './options.ts';
+import { type Age, ageAt } from './window.ts';
+
+/** No more names are kept; of those that come later there is no warning. */
+const MAX_NAMES = 1_000;
 /** One tick may be missed by accident; a schedule misses them all. */
-const ENOUGH = 2;
+const MIN_MISSED_TICKS = 2;
 
 interface MissedTicks {
   readonly due: number;
   readonly ticks: number;
 }
 
-/** Finds names of which every tick was late or early so far, and names of which a tick is no whole second. */
+/** Warns of names of which every tick was late or early so far, and of names of which a tick is no whole second. */
 export class Punctuality {
+  readonly #runtime: LockRuntime;
   readonly #fractions = new Set<string>();
-  /** Undefined: there is nothing to tell, since a tick was young, or it was told. */
-  readonly #names = new Map<string, MissedTicks | undefined>();
+  /** Undefined: there is nothing to warn of, since a tick was young, or there was a warning. */
+  readonly #missed = new Map<string, MissedTicks | undefined>();
 
-  /** @returns whether the tick is the first one of its name that is no whole second: it looks like the time of a call */
-  noteFraction(name: string, due: number): boolean {
-    if (due % 1_000 === 0 || this.#fractions.size >= MOST || this.#fractions.has(name)) return false;
+  constructor(runtime: LockRuntime) {
+    this.#runtime = runtime;
+  }
+
+  /** The age of a tick by the clock of this instance. */
+  note(name: string, plan: OncePlan): Age {
+    const { window } = plan;
+    const { due } = window;
+    const now = this.#runtime.engine.clock.epoch();
+    const age = ageAt(window, now);
+    const by = Math.abs(now - due);
+    if (age === 'young') this.#keep(name, undefined);
+    // No schedule is off by more than a year: such a tick only has the options checked.
+    if (by > LONGEST) return age;
+    if (this.#isFraction(name, due)) warn(fractionMessage(name, due));
+    const ticks = age === 'young' ? undefined : this.#ticksMissed(name, due);
+    if (age === 'young' || ticks === undefined) return age;
+    const { number: locks, engine } = this.#runtime;
+    tell(() => ({ version: EVENT_VERSION, locks, backend: engine.backend.name, name, ticks, reason: age, by }));
+    warn(missedMessage(name, plan, ticks, age, by));
+    return age;
+  }
+
+  /** Whether the tick is the first one of its name that is no whole second: it looks like the time of a call. */
+  #isFraction(name: string, due: number): boolean {
+    if (due % 1_000 === 0 || this.#fractions.size >= MAX_NAMES || this.#fractions.has(name)) return false;
     this.#fractions.add(name);
     return true;
   }
 
-  noteMet(name: string): void {
-    this.#keep(name, undefined);
-  }
-
-  /**
-   * @param due of a tick that was missed
-   * @returns how many ticks of the name were missed, if it is time to tell that, once for each name
-   */
-  noteMissed(name: string, due: number): number | undefined {
-    const before = this.#names.get(name);
-    if (this.#names.has(name) && (!before || before.due === due)) return undefined;
+  /** How many ticks of the name were missed, with the one that was due now, if it is time for a warning: once for each name. */
+  #ticksMissed(name: string, due: number): number | undefined {
+    const before = this.#missed.get(name);
+    if (this.#missed.has(name) && (!before || before.due === due)) return undefined;
     const ticks = (before?.ticks ?? 0) + 1;
-    this.#keep(name, ticks < ENOUGH ? { due, ticks } : undefined);
-    return ticks < ENOUGH ? undefined : ticks;
+    this.#keep(name, ticks < MIN_MISSED_TICKS ? { due, ticks } : undefined);
+    return ticks < MIN_MISSED_TICKS ? undefined : ticks;
   }
 
-  #keep(name: string, what: MissedTicks | undefined): void {
-    if (this.#names.size < MOST || this.#names.has(name)) this.#names.set(name, what);
+  #keep(name: string, missed: MissedTicks | undefined): void {
+    if (this.#missed.size < MAX_NAMES || this.#missed.has(name)) this.#missed.set(name, missed);
   }
 }
+
+const warn = (message: string): void => process.emitWarning(message, 'HoldfastTickWarning');
+
+const fractionMessage = (name: string, due: number): string =>
+  `${quoted(name)} got the tick ${new Date(due).toISOString()}, which is no whole second. It looks like the time of the call, which ` +
+  'differs on each instance, and then each of them runs it. Give once() the time for which the timer fires';
+
+const missedMessage = (name: string, { window, skew }: OncePlan, ticks: number, reason: string, by: number): string =>
+  `${quoted(name)} never runs here: all of its ${ticks} ticks so far were late or early, the last one ${reason} by ${seconds(by)} ` +
+  `(within is ${seconds(window.last - window.due)}, skew ${seconds(skew)}). Give once() the time for which the timer fires, in its zone`;
+
+const seconds = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${Math.round(ms / 1_000)} s`);

@@ -1,4 +1,4 @@
-import { type Lease, leastOf } from '../core/index.ts';
+import { type Guard, LeasedRun } from '../leading/leased-run.ts';
 
 /** One run of a tick. */
 export interface TickRun {
@@ -33,64 +33,42 @@ export interface TickRun {
   assertHeld(): void;
 }
 
-/** @internal A lease that keeps others out of a run while `needed` says so. */
-export interface Guard {
-  readonly lease: Lease;
-  isNeeded(): boolean;
-}
+/** The work of a tick. */
+export type TickWork<T> = (run: TickRun) => Promise<T> | T;
+
+/**
+ * Why this instance did not run the tick. `taken`: another instance runs it, or has. `failed`: without `retry`, its run failed on another
+ * instance, if the engine tells. `done`: with `retry`, it was run before. `late`, `early`: by the clock of this instance. `overlap`: an
+ * earlier tick still runs.
+ */
+export type NotRun = 'taken' | 'failed' | 'done' | 'late' | 'early' | 'overlap';
+
+/** Whether this instance ran the tick: the result of the function, or why it did not run. */
+export type OnceResult<T> =
+  | {
+      readonly ran: true;
+      readonly value: T;
+      /**
+       * False only with `retry`: the engine did not answer, so nobody knows whether the others know of the run. Another
+       * instance may run the tick again.
+       */
+      readonly recorded: boolean;
+    }
+  | {
+      readonly ran: false;
+      readonly reason: NotRun;
+      /** The `label` of the instance that was first, or whose run failed, if the engine tells. */
+      readonly by?: string;
+    };
 
 /** @internal */
-export class HeldRun implements TickRun {
+export class HeldRun extends LeasedRun implements TickRun {
   readonly name: string;
   readonly tick: Date;
-  readonly token: bigint;
-  readonly #guards: readonly Guard[];
-  readonly #controller = new AbortController();
-  readonly #unlisten: (() => void)[] = [];
 
-  constructor(name: string, due: number, token: bigint, guards: readonly Guard[], stop: AbortSignal | undefined) {
+  constructor(name: string, due: number, guards: readonly Guard[]) {
+    super(guards);
     this.name = name;
     this.tick = new Date(due);
-    this.token = token;
-    this.#guards = guards;
-    for (const { lease, isNeeded } of guards) this.#endBy(lease.signal, isNeeded);
-    if (stop) this.#endBy(stop, () => true);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  get held(): boolean {
-    return this.#guards.every(({ lease, isNeeded }) => lease.held || !isNeeded());
-  }
-
-  get remaining(): number {
-    return leastOf(
-      this.#guards.map(({ lease, isNeeded }) => (isNeeded() ? lease.remaining : Number.POSITIVE_INFINITY)),
-    );
-  }
-
-  assertHeld(): void {
-    for (const { lease, isNeeded } of this.#guards) if (isNeeded()) lease.assertHeld();
-  }
-
-  toJSON(): object {
-    const { name, tick, token, held, remaining } = this;
-    return { name, tick, token: `${token}`, held, remaining };
-  }
-
-  /** The run has settled: no signal tells it anything more. */
-  over(): void {
-    for (const unlisten of this.#unlisten) unlisten();
-  }
-
-  #endBy(signal: AbortSignal, counts: () => boolean): void {
-    const listener = (): void => {
-      if (counts()) this.#controller.abort(signal.reason);
-    };
-    if (signal.aborted) listener();
-    else signal.addEventListener('abort', listener, { once: true });
-    this.#unlisten.push(() => signal.removeEventListener('abort', listener));
   }
 }
