@@ -29,8 +29,16 @@ export type { Incumbent } from './leading/observer.ts';
 export type { LeaderOptions } from './leading/options.ts';
 export type { Term, TermWork } from './leading/term.ts';
 export { createLocks, type Locks, type LocksDefaults, type WaitsOptions } from './locks.ts';
-export type { Memo, MemoResult, MemoRun, MemoState, MemoWait, MemoWork } from './memo/memo.ts';
-export type { MemoOptions, Seal } from './memo/options.ts';
+export type {
+  Memo,
+  MemoOptions,
+  MemoResult,
+  MemoRun,
+  MemoState,
+  MemoWait,
+  MemoWork,
+  Seal,
+} from './memo/memo.ts';
 export type { TicksMissedEvent } from './once/events.ts';
 export type { OnceOptions, Overlap } from './once/options.ts';
 export type { NotRun, OnceResult, TickRun, TickWork } from './once/run.ts';

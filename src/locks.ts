@@ -27,9 +27,8 @@ import {
 } from './core/index.ts';
 import { type Leader, leaderOf } from './leading/leader.ts';
 import type { LeaderOptions } from './leading/options.ts';
-import type { Memo } from './memo/memo.ts';
+import type { Memo, MemoOptions } from './memo/memo.ts';
 import { Memos } from './memo/memos.ts';
-import type { MemoOptions } from './memo/options.ts';
 import { Ticks } from './once/once.ts';
 import type { OnceOptions } from './once/options.ts';
 import type { OnceResult, TickWork } from './once/run.ts';

@@ -1,6 +1,6 @@
 import { type LockOptions, type LockRuntime, onceFor } from '../core/index.ts';
-import type { Memo } from './memo.ts';
-import { type MemoOptions, memoPlan } from './options.ts';
+import type { Memo, MemoOptions } from './memo.ts';
+import { memoPlan } from './options.ts';
 import type { SharedRuns } from './shared-runs.ts';
 
 /** @internal The memos of one `Locks`. What runs them is loaded with the first one that is used. */

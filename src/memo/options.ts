@@ -1,6 +1,5 @@
 import {
   checkNames,
-  type Duration,
   type Engine,
   invalid,
   LayeredOptions,
@@ -17,59 +16,7 @@ import {
 } from '../core/index.ts';
 import { fromText, given, toText } from './encoding.ts';
 import { fingerprint } from './match.ts';
-
-/**
- * Makes text unreadable for others, and readable again. Both functions give text, and no promise.
- * @example
- * const seal = {
- *   seal: (text: string) => Buffer.from(text).toString('base64'), // put a cipher here
- *   open: (sealed: string) => Buffer.from(sealed, 'base64').toString(),
- * };
- * seal.open(seal.seal('a result')) === 'a result';
- */
-export interface Seal {
-  /** What is stored instead of the text. */
-  seal(text: string): string;
-  /** The text again; throws for what it did not seal. */
-  open(sealed: string): string;
-}
-
-/** Options of a memo. All callers of a key should give the same. */
-export interface MemoOptions<T = unknown> {
-  /** How long a result counts, by the engine's clock, up to a year. Default 0: only for those who wait when it comes. */
-  readonly keep?: Duration | undefined;
-  /**
-   * What the request is, as data. A caller with another one gets `LOCK_MISMATCH`, also while the first is running. Its SHA-256 is kept.
-   * `undefined`, also inside of it, is `LOCK_INVALID`. Default: nobody asks which request it is.
-   */
-  readonly match?: unknown;
-  /** Begun so often without a result, deaths included, it rests: all get the old result, or `LOCK_POISONED`. Default: no limit. */
-  readonly attempts?: number | undefined;
-  /** How long it rests then. Default 1 hour. */
-  readonly rest?: Duration | undefined;
-  /** How long an error is kept for all others, or false: the next in line runs. Default: no error is kept. */
-  readonly keepError?: ((error: unknown) => Duration | false) | undefined;
-  /** When the result is older than this, one caller makes a new one, and all others get the old one at once. Less than `keep`. Default: never. */
-  readonly refresh?: Duration | undefined;
-  /** The value as text. Default: JSON that keeps dates, bigints, `undefined`, maps, sets, typed arrays and errors, too. */
-  readonly encode?: ((value: T) => string) | undefined;
-  /** The value of such a text, for the runner, too. Default: as `encode` by default. */
-  readonly decode?: ((text: string) => T) | undefined;
-  /** For results that are secrets: what is stored is sealed. */
-  readonly seal?: Seal | undefined;
-  /** How long to wait for a result, unless a call says otherwise; 0: not at all. Default: no limit. */
-  readonly wait?: Duration | undefined;
-  /** The lease of a run: so long after its death another one begins. Default 30 s; the engine sets the bounds. */
-  readonly ttl?: Duration | undefined;
-  /** How long before the deadline of the lease a run learns of its loss. Default a tenth of `ttl`; at most two thirds of it. */
-  readonly notice?: Duration | undefined;
-  /** How long a run is renewed at most: after that it loses its lease, and another one begins. Default: no limit. */
-  readonly maxHold?: Duration | undefined;
-  /** Give up with `LOCK_DEADLOCK` when the wait can never end, as that of a lock does. Default false. */
-  readonly detect?: boolean | undefined;
-  /** For people: who this is. Default `host:pid`. */
-  readonly label?: string | undefined;
-}
+import type { MemoOptions, Seal } from './memo.ts';
 
 /** Every option there is, by name. */
 export const MEMO_OPTIONS = namesOf<MemoOptions>({

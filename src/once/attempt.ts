@@ -74,7 +74,7 @@ export class TickAttempt {
     if (overlap !== 'allow') {
       const lease = await this.#obtain(this.#mutex(keys.running), this.#waitFor(this.#patience, retries));
       if (!lease) return 'overlap';
-      guards.push({ lease, isNeeded: () => true });
+      guards.push({ lease });
     }
     if (!retry && this.#record) await this.#commit(this.#record, guards[0]!.lease);
     return mayBegin(window, this.#now) ? undefined : 'late';

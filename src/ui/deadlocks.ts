@@ -1,5 +1,5 @@
 import { mostOf, type QueueEntry } from '../core/index.ts';
-import { linesOf, type WaitsClaim } from '../waits/claims.ts';
+import { queuesOf, type WaitsClaim } from '../waits/claims.ts';
 import { Suspects } from '../waits/suspects.ts';
 import { type KeyLine, type ListedClaim, processOf } from './claim.ts';
 import type { Deadlock, Graph, GraphEdge, GraphNode } from './wire.ts';
@@ -24,7 +24,7 @@ export class Deadlocks {
   /** Called after each look. */
   look(lines: Iterable<KeyLine>): void {
     const contested = new Map([...lines].filter(({ waiters }) => waiters.length > 0).map((line) => [line.key, line]));
-    const all = linesOf([...contested.values()].flatMap(standingsOf));
+    const all = queuesOf([...contested.values()].flatMap(standingsOf));
     const found = this.#suspects.look(all, ({ key }) => {
       const { at } = contested.get(key)!;
       return { began: at, ended: at };

@@ -1,6 +1,5 @@
 import { quoted } from '../core/index.ts';
-import { type Lines, linesAmong, type WaitsClaim } from './claims.ts';
-import { type Arrows, components, cycleFrom } from './cycles.ts';
+import { type Queues, queuesAmong, type WaitsClaim } from './claims.ts';
 import { edgesAmong } from './edges.ts';
 import { stuckAmong } from './reduction.ts';
 
@@ -15,31 +14,31 @@ export interface Deadlock {
 }
 
 /** How many claims to search from for the shortest cycle. In a larger deadlock a nearly shortest one is enough. */
-const STARTS = 32;
+const MAX_STARTS = 32;
 
 /** The deadlocks among these claims. A claim that only waits behind a deadlock is not part of it. */
-export function deadlocksIn(lines: Lines, among: ReadonlySet<string> = new Set(lines.claims.keys())): Deadlock[] {
-  const stuck = stuckAmong(lines, among);
+export function deadlocksIn(queues: Queues, among: ReadonlySet<string> = new Set(queues.claims.keys())): Deadlock[] {
+  const stuck = stuckAmong(queues, among);
   if (stuck.size === 0) return [];
-  const arrows = arrowsOf(lines, stuck);
+  const arrows = arrowsOf(queues, stuck);
   const found = components(stuck, arrows);
   const [whole] = found;
-  if (whole?.length === stuck.size) return [deadlock(lines, whole, arrows)];
+  if (whole?.length === stuck.size) return [deadlock(queues, whole, arrows)];
   // Each component alone: one that goes on after the others is no deadlock, but waits for one.
-  const parts = linesAmong(lines, found);
+  const parts = queuesAmong(queues, found);
   return found.flatMap((component, i) => deadlocksIn(parts[i]!, new Set(component)));
 }
 
-function arrowsOf(lines: Lines, among: ReadonlySet<string>): Arrows {
+function arrowsOf(queues: Queues, among: ReadonlySet<string>): Arrows {
   const arrows = new Map<string, string[]>();
-  for (const { from, to } of edgesAmong(lines, among)) arrows.get(from)?.push(to) ?? arrows.set(from, [to]);
+  for (const { from, to } of edgesAmong(queues, among)) arrows.get(from)?.push(to) ?? arrows.set(from, [to]);
   return arrows;
 }
 
-function deadlock({ claims }: Lines, ids: readonly string[], arrows: Arrows): Deadlock {
+function deadlock({ claims }: Queues, ids: readonly string[], arrows: Arrows): Deadlock {
   const waiting = ids.map((id) => claims.get(id)!).filter(({ held }) => !held);
   const victim = waiting.filter(detects).sort(lastFirst)[0]?.id;
-  const starts = victim === undefined ? waiting.slice(0, STARTS) : [claims.get(victim)!];
+  const starts = victim === undefined ? waiting.slice(0, MAX_STARTS) : [claims.get(victim)!];
   const cycles = starts.map(({ id }) => cycleFrom(id, arrows));
   const cycle = cycles.reduce((shortest, each) => (each.length < shortest.length ? each : shortest));
   return { claims: [...ids].sort(), cycle, ...(victim !== undefined && { victim }) };
@@ -52,8 +51,8 @@ function lastFirst(a: WaitsClaim, b: WaitsClaim): number {
   return b.origin!.detects! - a.origin!.detects! || (a.id < b.id ? 1 : -1);
 }
 
-/** The cycle in words: `host:1 waits for "b", held by host:2, who waits for "a", held by host:1`. Of a long line it names the first. */
-export function describeDeadlock({ cycle }: Deadlock, { claims }: Lines): string {
+/** The cycle in words: `host:1 waits for "b", held by host:2, who waits for "a", held by host:1`. Of a long queue it names the first. */
+export function describeDeadlock({ cycle }: Deadlock, { claims }: Queues): string {
   const parts: string[] = [];
   let ahead: WaitsClaim[] = [];
   const tellAhead = (): void => {
@@ -73,4 +72,66 @@ export function describeDeadlock({ cycle }: Deadlock, { claims }: Lines): string
   }
   tellAhead();
   return parts.join(', ');
+}
+
+/** The arrows from each node. */
+type Arrows = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * The strongly connected components that have a cycle (R. E. Tarjan, Depth-First Search and Linear Graph Algorithms, SIAM Journal on
+ * Computing 1, 1972). Without recursion: a queue may be longer than the stack is deep.
+ */
+function components(nodes: Iterable<string>, arrows: Arrows): string[][] {
+  const found: string[][] = [];
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const path: string[] = [];
+  const onPath = new Set<string>();
+  for (const root of nodes) {
+    if (index.has(root)) continue;
+    const calls: { readonly node: string; next: number }[] = [{ node: root, next: 0 }];
+    while (calls.length > 0) {
+      const call = calls.at(-1)!;
+      const { node } = call;
+      if (call.next === 0) {
+        index.set(node, index.size);
+        low.set(node, index.get(node)!);
+        path.push(node);
+        onPath.add(node);
+      }
+      const to = arrows.get(node)?.[call.next++];
+      if (to !== undefined) {
+        if (!index.has(to)) calls.push({ node: to, next: 0 });
+        else if (onPath.has(to)) low.set(node, Math.min(low.get(node)!, index.get(to)!));
+        continue;
+      }
+      calls.pop();
+      const caller = calls.at(-1)?.node;
+      if (caller !== undefined) low.set(caller, Math.min(low.get(caller)!, low.get(node)!));
+      if (low.get(node) !== index.get(node)) continue;
+      const component = path.splice(path.lastIndexOf(node));
+      for (const member of component) onPath.delete(member);
+      if (component.length > 1 || arrows.get(node)?.includes(node)) found.push(component);
+    }
+  }
+  return found;
+}
+
+/** A shortest path from `start` back to it. */
+function cycleFrom(start: string, arrows: Arrows): string[] {
+  const cameFrom = new Map<string, string>();
+  const next = [start];
+  for (const node of next) {
+    for (const to of arrows.get(node) ?? []) {
+      if (to === start) {
+        const cycle: string[] = [];
+        for (let at: string | undefined = node; at !== undefined; at = cameFrom.get(at)) cycle.push(at);
+        return cycle.reverse();
+      }
+      if (cameFrom.has(to)) continue;
+      cameFrom.set(to, node);
+      next.push(to);
+    }
+  }
+  return [];
 }

@@ -1,17 +1,17 @@
 import { type DeadlockWatch, LockError, type LockRuntime, quoted, type WatchedWait } from '../core/index.ts';
-import { idOfOrigin, type Lines } from './claims.ts';
+import { idOfOrigin, type Queues } from './claims.ts';
 import { type Deadlock, describeDeadlock } from './deadlocks.ts';
 import { neighbourhood } from './neighbourhood.ts';
-import { BETWEEN, Suspects } from './suspects.ts';
+import { CONFIRM_MS, Suspects } from './suspects.ts';
 
 /** How long a claim waits before the first look, and how long between looks, ms: a later wait elsewhere may close the cycle. */
-const FIRST = 500;
-const EVERY = 2_000;
+const FIRST_LOOK_MS = 500;
+const LOOK_INTERVAL_MS = 2_000;
 /** How many waits one look covers. The waits without a look for the longest time come first. */
-const MOST = 64;
+const MAX_WAITS = 64;
 /** After a look the process rests for so many times its duration, and at least for so many ms, in which other waits become due. */
-const REST = 9;
-const SHORTEST_REST = 100;
+const REST_FACTOR = 9;
+const MIN_REST_MS = 100;
 
 interface Wait {
   readonly key: string;
@@ -35,7 +35,7 @@ export class Detector implements DeadlockWatch {
 
   watch(key: string, request: WatchedWait, giveUp: Wait['giveUp']): void {
     if (!this.#around(request)) return; // it holds nothing, so nobody waits for it
-    const wait = { key, request, giveUp, lookAt: this.#runtime.engine.clock.now() + FIRST };
+    const wait = { key, request, giveUp, lookAt: this.#runtime.engine.clock.now() + FIRST_LOOK_MS };
     this.#waits.add(wait);
     const over = (): void => void this.#waits.delete(wait);
     request.outcome.then(over, over);
@@ -57,20 +57,20 @@ export class Detector implements DeadlockWatch {
     const { clock } = engine;
     this.#running = true;
     while (this.#waits.size > 0 && !engine.activity.over && !this.#closed.signal.aborted) {
-      const due = [...this.#waits].sort((a, b) => a.lookAt - b.lookAt).slice(0, MOST);
+      const due = [...this.#waits].sort((a, b) => a.lookAt - b.lookAt).slice(0, MAX_WAITS);
       const pause = Math.max(due[0]!.lookAt, this.#restUntil) - clock.now();
       if (pause > 0) {
-        await engine.activity.pause(Math.min(pause, FIRST), true, this.#closed.signal);
+        await engine.activity.pause(Math.min(pause, FIRST_LOOK_MS), true, this.#closed.signal);
         continue;
       }
       const now = clock.now();
       const looked = due.filter((wait) => wait.lookAt <= now || this.#isSuspect(wait));
-      for (const wait of looked) wait.lookAt = now + EVERY * (1 - clock.random() / 4);
+      for (const wait of looked) wait.lookAt = now + LOOK_INTERVAL_MS * (1 - clock.random() / 4);
       await this.#look(looked).catch((error) => {
         for (const { request } of looked)
           if (request.state !== 'settled') request.events.tell('detectionFailed', undefined, { error });
       });
-      for (const wait of looked) if (this.#isSuspect(wait)) wait.lookAt = clock.now() + BETWEEN;
+      for (const wait of looked) if (this.#isSuspect(wait)) wait.lookAt = clock.now() + CONFIRM_MS;
     }
     this.#suspects = new Suspects();
     this.#running = false;
@@ -84,17 +84,17 @@ export class Detector implements DeadlockWatch {
     });
     const began = clock.now();
     try {
-      const lines = await neighbourhood(this.#runtime, asking);
+      const queues = await neighbourhood(this.#runtime, asking);
       const moment = { began, ended: clock.now() };
       const own = new Map([...this.#waits].map((wait) => [this.#idOf(wait), wait]));
-      for (const deadlock of this.#suspects.look(lines, () => moment, this.#runtime.name.word)) {
+      for (const deadlock of this.#suspects.look(queues, () => moment, this.#runtime.name.word)) {
         const victim = own.get(deadlock.victim ?? '');
         if (!victim) continue;
-        this.#giveUp(victim, deadlock, lines);
+        this.#giveUp(victim, deadlock, queues);
         this.#suspects = new Suspects(); // a process that was alive in this one may be dead in the next
       }
     } finally {
-      this.#restUntil = clock.now() + Math.max(SHORTEST_REST, (clock.now() - began) * REST);
+      this.#restUntil = clock.now() + Math.max(MIN_REST_MS, (clock.now() - began) * REST_FACTOR);
     }
   }
 
@@ -107,10 +107,10 @@ export class Detector implements DeadlockWatch {
     return idOfOrigin({ process: this.#runtime.name.word!, claim: number! }); // a listed claim has both
   }
 
-  #giveUp({ key, request, giveUp }: Wait, deadlock: Deadlock, lines: Lines): void {
+  #giveUp({ key, request, giveUp }: Wait, deadlock: Deadlock, queues: Queues): void {
     if (request.state === 'settled' || !this.#around(request)) return;
     const { name: backend } = this.#runtime.engine.backend;
-    const message = `${quoted(key)} on ${backend} cannot be had: this wait is part of a deadlock, and gives up so that the others go on: ${describeDeadlock(deadlock, lines)}. Give back what is held around this call, and try again; take locks in one order everywhere, or together with all()`;
+    const message = `${quoted(key)} on ${backend} cannot be had: this wait is part of a deadlock, and gives up so that the others go on: ${describeDeadlock(deadlock, queues)}. Give back what is held around this call, and try again; take locks in one order everywhere, or together with all()`;
     giveUp(new LockError('LOCK_DEADLOCK', message, { key, backend }));
   }
 }

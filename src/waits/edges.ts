@@ -1,5 +1,5 @@
 import type { Units } from '../core/index.ts';
-import { enclosingOf, type Lines, type WaitsClaim } from './claims.ts';
+import { enclosingOf, type Queues, type WaitsClaim } from './claims.ts';
 
 /**
  * Why one claim cannot go on before another one. `holder`: it waits for the end of this hold. `room`: for this hold, or for
@@ -16,13 +16,13 @@ export interface WaitsEdge {
 }
 
 /**
- * Finds no more edges than a line has claims, and one for each hold around a wait. A waiter has an edge to the one ahead of it,
+ * Finds no more edges than a queue has claims, and one for each hold around a wait. A waiter has an edge to the one ahead of it,
  * and to those holders in its way that are in the way of nobody ahead of it: by way of these it waits for the others, too.
  */
-export function edgesAmong({ lines, claims }: Lines, among: ReadonlySet<string>): WaitsEdge[] {
+export function edgesAmong({ queues, claims }: Queues, among: ReadonlySet<string>): WaitsEdge[] {
   const edges: WaitsEdge[] = [];
-  for (const line of lines) {
-    for (const edge of edgesOf(line.filter(({ id }) => among.has(id)))) edges.push(edge);
+  for (const queue of queues) {
+    for (const edge of edgesOf(queue.filter(({ id }) => among.has(id)))) edges.push(edge);
   }
   for (const id of among) {
     const claim = claims.get(id);
@@ -39,10 +39,10 @@ interface Kind extends Units {
   free: string[];
 }
 
-function* edgesOf(line: readonly WaitsClaim[]): Iterable<WaitsEdge> {
-  const kinds = kindsOf(line.filter(({ held }) => held));
+function* edgesOf(queue: readonly WaitsClaim[]): Iterable<WaitsEdge> {
+  const kinds = kindsOf(queue.filter(({ held }) => held));
   let previous: WaitsClaim | undefined;
-  for (const claim of line) {
+  for (const claim of queue) {
     if (claim.held) continue;
     const from = claim.id;
     if (previous) yield { from, to: previous.id, why: 'behind' };

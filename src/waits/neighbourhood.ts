@@ -1,9 +1,8 @@
-import type { LockRuntime, QueueEntry } from '../core/index.ts';
-import { type Lines, linesOf } from './claims.ts';
-import { standingsOf } from './look.ts';
+import { type LockRuntime, listOf, type QueueEntry } from '../core/index.ts';
+import { type Queues, queuesOf } from './claims.ts';
 
 /** How many keys one look reads for one wait. A wait with more needs a listing of all keys. */
-export const MOST_KEYS = 64;
+const MAX_KEYS = 64;
 
 /** A wait, and the keys of the holds around it. */
 export interface Inside {
@@ -12,24 +11,24 @@ export interface Inside {
 }
 
 /**
- * Reads the lines in which a deadlock of these waits would be: those of the holds around each wait, of the holds around the
- * waiters for these, and so on, and the line of the wait itself. If nobody waits for the holds around it, it reads only their
- * lines and gives nothing.
+ * Reads the queues in which a deadlock of these waits would be: those of the holds around each wait, of the holds around the
+ * waiters for these, and so on, and the queue of the wait itself. If nobody waits for the holds around it, it reads only their
+ * queues and gives nothing.
  */
-export async function neighbourhood(runtime: LockRuntime, waits: readonly Inside[]): Promise<Lines> {
+export async function neighbourhood(runtime: LockRuntime, waits: readonly Inside[]): Promise<Queues> {
   const reading = new Reading(runtime);
   await reading.read(waits.flatMap(({ inside }) => inside));
   const keys = new Set<string>();
   for (const wait of waits) for (const key of await around(reading, wait)) keys.add(key);
-  return reading.lines(keys);
+  return reading.queues(keys);
 }
 
-/** The keys of all these lines; none if nobody waits there, or there are too many keys. */
+/** The keys of all these queues; none if nobody waits there, or there are too many keys. */
 async function around(reading: Reading, { key, inside }: Inside): Promise<ReadonlySet<string>> {
   const found = new Set(inside);
   let waitedFor = false;
   for (let next = [...found]; next.length > 0; ) {
-    if (found.size > MOST_KEYS) return new Set();
+    if (found.size > MAX_KEYS) return new Set();
     await reading.read(next);
     const outer = next.map((key) => reading.outer(key));
     waitedFor ||= outer.some((keys) => keys !== undefined);
@@ -41,7 +40,7 @@ async function around(reading: Reading, { key, inside }: Inside): Promise<Readon
   return found.add(key);
 }
 
-/** The lines of one look. It reads each line once. */
+/** The queues of one look. It reads each queue once. */
 class Reading {
   readonly #runtime: LockRuntime;
   readonly #read = new Map<string, QueueEntry[]>();
@@ -54,21 +53,36 @@ class Reading {
   async read(keys: readonly string[]): Promise<void> {
     const fresh = [...new Set(keys)].filter((key) => !this.#read.has(key));
     for (const key of fresh) this.#read.set(key, []);
-    for (const standing of await standingsOf(this.#runtime, fresh)) this.#read.get(standing.key)!.push(standing);
+    for (const entry of await entriesOf(this.#runtime, fresh)) this.#read.get(entry.key)!.push(entry);
   }
 
   /** The keys of the holds around those who wait for this key; undefined if nobody does. Made once, however many waits lead here. */
   outer(key: string): ReadonlySet<string> | undefined {
     if (this.#outer.has(key)) return this.#outer.get(key);
-    const waiting = [...this.lines([key]).claims.values()].filter(({ held }) => !held);
+    const waiting = [...this.queues([key]).claims.values()].filter(({ held }) => !held);
     const outer = new Set(waiting.flatMap(({ origin }) => origin?.inside.flatMap(({ key }) => key ?? []) ?? []));
     this.#outer.set(key, waiting.length > 0 ? outer : undefined);
     return this.#outer.get(key);
   }
 
-  lines(keys: Iterable<string>): Lines {
+  queues(keys: Iterable<string>): Queues {
     const asked = [...keys];
-    const standings = asked.flatMap((key) => this.#read.get(key) ?? []);
-    return linesOf(standings, this.#runtime.localEntries(asked));
+    const entries = asked.flatMap((key) => this.#read.get(key) ?? []);
+    return queuesOf(entries, this.#runtime.localEntries(asked));
   }
+}
+
+/** How many queues to ask for at a time. */
+const MAX_REQUESTS = 8;
+
+/** Asks for the queues of some keys, each by its name. */
+export async function entriesOf(runtime: LockRuntime, keys: readonly string[]): Promise<QueueEntry[]> {
+  const found: QueueEntry[][] = [];
+  for (let from = 0; from < keys.length; from += MAX_REQUESTS) {
+    const queues = await Promise.all(
+      keys.slice(from, from + MAX_REQUESTS).map((key) => listOf(runtime.engine.inspect(key, { exact: true }))),
+    );
+    found.push(queues.flat());
+  }
+  return found.flat();
 }

@@ -1,8 +1,8 @@
 import { ArrivalLine, type Units } from '../core/index.ts';
-import { enclosingOf, type Lines, type WaitsClaim } from './claims.ts';
+import { enclosingOf, type Queues, type WaitsClaim } from './claims.ts';
 
-/** A claim in one of its lines. */
-interface Member {
+/** A claim in one of its queues. */
+interface QueuedClaim {
   readonly seats: Units;
   readonly claim: WaitsClaim;
 }
@@ -13,10 +13,10 @@ interface Member {
  * permits is stuck only if none of them can come back (the graph reduction of R. C. Holt, Some Deadlock Properties of Computer
  * Systems, ACM Computing Surveys 4, 1972). The order does not matter: a claim that leaves never delays another one.
  */
-export function stuckAmong({ lines, claims }: Lines, among: ReadonlySet<string>): Set<string> {
-  const lined = lines.map((line) => arrivalLine(line.filter(({ id }) => among.has(id))));
-  const memberships = new Map<string, { line: ArrivalLine<Member>; member: Member }[]>();
-  /** For each claim, in how many lines it is not admitted yet, and how many claims wait inside it. */
+export function stuckAmong({ queues, claims }: Queues, among: ReadonlySet<string>): Set<string> {
+  const lined = queues.map((queue) => arrivalQueue(queue.filter(({ id }) => among.has(id))));
+  const memberships = new Map<string, { queue: ArrivalLine<QueuedClaim>; member: QueuedClaim }[]>();
+  /** For each claim, in how many queues it is not admitted yet, and how many claims wait inside it. */
   const refused = new Map<string, number>();
   const inside = new Map<string, number>();
   const add = (counts: Map<string, number>, id: string, by: number): number => {
@@ -24,11 +24,11 @@ export function stuckAmong({ lines, claims }: Lines, among: ReadonlySet<string>)
     counts.set(id, count);
     return count;
   };
-  for (const { line, members } of lined) {
+  for (const { queue, members } of lined) {
     for (const member of members) {
       const { id, held } = member.claim;
-      memberships.get(id)?.push({ line, member }) ?? memberships.set(id, [{ line, member }]);
-      add(refused, id, held || line.isInside(member) ? 0 : 1);
+      memberships.get(id)?.push({ queue, member }) ?? memberships.set(id, [{ queue, member }]);
+      add(refused, id, held || queue.isInside(member) ? 0 : 1);
     }
   }
   const waits = (claim: WaitsClaim): string[] =>
@@ -41,8 +41,8 @@ export function stuckAmong({ lines, claims }: Lines, among: ReadonlySet<string>)
     const ready = (other: string): void => {
       if (!refused.get(other) && !inside.get(other)) free.push(other);
     };
-    for (const { line, member } of memberships.get(id)!) {
-      for (const { claim } of line.leave(member)) {
+    for (const { queue, member } of memberships.get(id)!) {
+      for (const { claim } of queue.leave(member)) {
         if (!claim.held && add(refused, claim.id, -1) === 0) ready(claim.id);
       }
     }
@@ -51,9 +51,9 @@ export function stuckAmong({ lines, claims }: Lines, among: ReadonlySet<string>)
   return stuck;
 }
 
-function arrivalLine(claims: readonly WaitsClaim[]): { line: ArrivalLine<Member>; members: Member[] } {
-  const line = new ArrivalLine<Member>();
+function arrivalQueue(claims: readonly WaitsClaim[]): { queue: ArrivalLine<QueuedClaim>; members: QueuedClaim[] } {
+  const queue = new ArrivalLine<QueuedClaim>();
   const members = claims.map((claim) => ({ seats: claim, claim }));
-  for (const member of members) line.join(member);
-  return { line, members };
+  for (const member of members) queue.join(member);
+  return { queue, members };
 }

@@ -1,12 +1,12 @@
-import { type Lines, linesAmong, type WaitsClaim } from './claims.ts';
+import { type Queues, queuesAmong, type WaitsClaim } from './claims.ts';
 import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 
 /** Least time between two looks that confirm a deadlock, ms. */
-export const BETWEEN = 200;
+export const CONFIRM_MS = 200;
 /** A lease that ends later by more than this was renewed; by less, it may be how it is told: etcd tells whole seconds. ms. */
-const GRAIN = 1_000;
+const LEASE_GRAIN_MS = 1_000;
 
-/** When the line of a claim was asked for, and when the answer was there: ms of one clock. */
+/** When the queue of a claim was asked for, and when the answer was there: ms of one clock. */
 export interface Moment {
   readonly began: number;
   readonly ended: number;
@@ -29,8 +29,8 @@ interface Sight {
 /**
  * Deadlocks that a look has found, until later looks confirm them. A listing reads key after key, and is not of one moment. But a
  * claim that holds or waits in two looks did so all the time between them, since it waits once and holds once. And a process that
- * has died stays in its lines until its claims expire: a wait for it ends by itself. So each process of a deadlock has to give a
- * sign of life after the deadlock was first seen: one of its claims there is renewed. A renewal that shows within `BETWEEN` of that
+ * has died stays in its queues until its claims expire: a wait for it ends by itself. So each process of a deadlock has to give a
+ * sign of life after the deadlock was first seen: one of its claims there is renewed. A renewal that shows within `CONFIRM_MS` of that
  * does not count: a process may send one and die.
  */
 export class Suspects {
@@ -53,23 +53,23 @@ export class Suspects {
 
   /**
    * Called after each look, with the claims of all keys that it read.
-   * @param momentOf when the line of a claim was read
+   * @param momentOf when the queue of a claim was read
    * @param own the process that looks: it lives
    * @returns the deadlocks that are confirmed
    */
-  look(lines: Lines, momentOf: (claim: WaitsClaim) => Moment, own?: string): Deadlock[] {
-    const found = deadlocksIn(lines);
-    const members = found.flatMap(({ claims }) => claims).map((id) => lines.claims.get(id)!);
+  look(queues: Queues, momentOf: (claim: WaitsClaim) => Moment, own?: string): Deadlock[] {
+    const found = deadlocksIn(queues);
+    const members = found.flatMap(({ claims }) => claims).map((id) => queues.claims.get(id)!);
     this.#sights = new Map(members.map((claim) => [claim.id, this.#sightOf(claim, momentOf(claim))]));
     const living = new Set(members.filter(({ id }) => this.#sights.get(id)!.life === 'alive').map(sourceOf));
     if (own !== undefined) living.add(own);
     const proven = members.filter((claim) => {
-      return living.has(sourceOf(claim)) && momentOf(claim).began >= this.#sights.get(claim.id)!.at + BETWEEN;
+      return living.has(sourceOf(claim)) && momentOf(claim).began >= this.#sights.get(claim.id)!.at + CONFIRM_MS;
     });
     const ids = new Set(proven.map(({ id }) => id));
     // Others have to come to the same victim: while it may be dead, nobody else gives up in its place.
     const victims = new Set(found.map(({ victim }) => victim));
-    const confirmed = deadlocksIn(linesAmong(lines, [ids])[0]!, ids).filter(({ victim }) => victims.has(victim));
+    const confirmed = deadlocksIn(queuesAmong(queues, [ids])[0]!, ids).filter(({ victim }) => victims.has(victim));
     this.#open = proven.length < members.length;
     return confirmed;
   }
@@ -81,8 +81,8 @@ export class Suspects {
       return { key, held, at: ended, expires, life: remaining === Number.POSITIVE_INFINITY ? 'alive' : 'early' };
     if (sight.life === 'early') {
       sight.expires = Math.max(sight.expires, expires);
-      if (began >= sight.at + BETWEEN) sight.life = 'waiting';
-    } else if (began + remaining > sight.expires + GRAIN) sight.life = 'alive';
+      if (began >= sight.at + CONFIRM_MS) sight.life = 'waiting';
+    } else if (began + remaining > sight.expires + LEASE_GRAIN_MS) sight.life = 'alive';
     return sight;
   }
 }

@@ -1,8 +1,9 @@
-import { type Listing, type LockRuntime, printable } from '../core/index.ts';
-import type { WaitsClaim } from './claims.ts';
+import { type Listing, type LockRuntime, MAX_PLACE_TTL_MS, printable, type QueueEntry } from '../core/index.ts';
+import { type Queues, queuesAmong, queuesOf, type WaitsClaim } from './claims.ts';
 import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 import { edgesAmong, type WaitsEdge } from './edges.ts';
-import { confirm, lookAtAll } from './look.ts';
+import { entriesOf } from './neighbourhood.ts';
+import { CONFIRM_MS, Suspects } from './suspects.ts';
 
 /** The claims that wait and what they wait for, as plain data. JSON shows the tokens as text. */
 export interface Waits {
@@ -16,10 +17,53 @@ export interface Waits {
 
 /** @internal */
 export async function waitsOf(runtime: LockRuntime, prefix: string, listing: Listing): Promise<Waits> {
-  const lines = await lookAtAll(runtime, prefix, listing);
+  const queues = await lookAtAll(runtime, prefix, listing);
   return {
-    claims: [...lines.claims.values()].map(printable),
-    edges: edgesAmong(lines, new Set(lines.claims.keys())),
-    deadlocks: await confirm(runtime, lines, deadlocksIn(lines)),
+    claims: [...queues.claims.values()].map(printable),
+    edges: edgesAmong(queues, new Set(queues.claims.keys())),
+    deadlocks: await confirm(runtime, queues, deadlocksIn(queues)),
   };
+}
+
+/** Lists all keys that begin with `prefix`, and adds what this process knows of them. */
+async function lookAtAll(runtime: LockRuntime, prefix: string, listing: Listing): Promise<Queues> {
+  const found: QueueEntry[][] = [];
+  let queue: QueueEntry[] = [];
+  const keep = (): void => {
+    if (queue.some(({ held }) => !held) || runtime.isWaitedFor(queue[0]?.key ?? '')) found.push(queue);
+  };
+  for await (const entry of runtime.engine.inspect(prefix, listing)) {
+    if (entry.key !== queue[0]?.key) {
+      keep();
+      queue = [];
+    }
+    queue.push(entry);
+  }
+  keep();
+  return queuesOf(found.flat(), runtime.localEntries());
+}
+
+/** The longest time in which a process gives a sign of life: a waiter does so three times in the longest life of its place. */
+const MAX_SIGN_OF_LIFE_MS = MAX_PLACE_TTL_MS / 3 + 2 * CONFIRM_MS;
+
+/** Looks at some deadlocks again until each is confirmed, or over. */
+async function confirm(
+  runtime: LockRuntime,
+  queues: Queues,
+  deadlocks: readonly Deadlock[],
+): Promise<readonly Deadlock[]> {
+  if (deadlocks.length === 0) return [];
+  const { clock, activity } = runtime.engine;
+  const suspects = new Suspects();
+  const first = new Set(deadlocks.flatMap(({ claims }) => claims));
+  let keys = [...new Set([...first].map((id) => queues.claims.get(id)!.key))];
+  for (const until = clock.now() + MAX_SIGN_OF_LIFE_MS; ; keys = suspects.keys) {
+    const began = clock.now();
+    const all = queuesOf(await entriesOf(runtime, keys), runtime.localEntries(keys));
+    const moment = { began, ended: clock.now() };
+    // Only these are told with their claims.
+    const found = suspects.look(queuesAmong(all, [first])[0]!, () => moment, runtime.name.word);
+    if (!suspects.open || clock.now() >= until || activity.over) return found;
+    await activity.pause(CONFIRM_MS);
+  }
 }

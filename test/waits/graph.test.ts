@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ALL_UNITS, admitted, EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';
 import type { QueueEntry } from '../../src/core/contract/backend.ts';
-import { type Lines, linesOf } from '../../src/waits/claims.ts';
+import { type Queues, queuesOf } from '../../src/waits/claims.ts';
 import { deadlocksIn } from '../../src/waits/deadlocks.ts';
 import { edgesAmong } from '../../src/waits/edges.ts';
 import { stuckAmong } from '../../src/waits/reduction.ts';
@@ -15,18 +15,18 @@ interface Claim extends Units {
   readonly inside: readonly number[];
 }
 
-/** Tasks of one process over lines under the one rule, as slow and as plain as can be. */
+/** Tasks of one process over queues under the one rule, as slow and as plain as can be. */
 class World {
-  readonly lines = new Map<string, Claim[]>();
+  readonly queues = new Map<string, Claim[]>();
   #last = 0;
 
   get claims(): Claim[] {
-    return [...this.lines.values()].flat();
+    return [...this.queues.values()].flat();
   }
 
   holds({ key, number }: Claim): boolean {
-    const line = this.lines.get(key)!;
-    return line.slice(0, admitted(line)).some((claim) => claim.number === number);
+    const queue = this.queues.get(key)!;
+    return queue.slice(0, admitted(queue)).some((claim) => claim.number === number);
   }
 
   waiting(task: number): boolean {
@@ -36,13 +36,13 @@ class World {
   ask(task: number, key: string, seats: Units): void {
     const inside = this.claims.filter((claim) => claim.task === task).map(({ number }) => number);
     const claim = { task, key, number: ++this.#last, inside: inside.reverse(), ...seats };
-    this.lines.set(key, [...(this.lines.get(key) ?? []), claim]);
+    this.queues.set(key, [...(this.queues.get(key) ?? []), claim]);
   }
 
   leave({ key, number }: Claim): void {
-    this.lines.set(
+    this.queues.set(
       key,
-      this.lines.get(key)!.filter((claim) => claim.number !== number),
+      this.queues.get(key)!.filter((claim) => claim.number !== number),
     );
   }
 
@@ -60,13 +60,13 @@ class World {
 
   copy(): World {
     const copy = new World();
-    for (const [key, line] of this.lines) copy.lines.set(key, line);
+    for (const [key, queue] of this.queues) copy.queues.set(key, queue);
     return copy;
   }
 
-  listed(detects: (number: number) => number | undefined = () => undefined): Lines {
-    const standings = [...this.lines].flatMap(([key, line]) =>
-      line.map((claim, position): QueueEntry => {
+  listed(detects: (number: number) => number | undefined = () => undefined): Queues {
+    const entries = [...this.queues].flatMap(([key, queue]) =>
+      queue.map((claim, position): QueueEntry => {
         const { units, capacity, number, inside } = claim;
         const asked = detects(number);
         const origin = {
@@ -90,7 +90,7 @@ class World {
         };
       }),
     );
-    return linesOf(standings);
+    return queuesOf(entries);
   }
 }
 
@@ -120,7 +120,7 @@ function played(steps: readonly Step[], ordered = false): World {
   return world;
 }
 
-const all = ({ claims }: Lines): Set<string> => new Set(claims.keys());
+const all = ({ claims }: Queues): Set<string> => new Set(claims.keys());
 const numbers = (ids: Iterable<string>): number[] =>
   [...ids].map((id) => Number(id.split('.')[1])).sort((a, b) => a - b);
 const steps = fc.array(step, { minLength: 4, maxLength: 40 });
@@ -131,12 +131,12 @@ describe('who waits for whom', () => {
     fc.assert(
       fc.property(steps, fc.infiniteStream(fc.nat()), (steps, choices) => {
         const world = played(steps);
-        const lines = world.listed();
+        const queues = world.listed();
         const end = world.copy();
         end.runOut((among) => (choices.next().value as number) % among);
-        const waitedFor = new Set([...lines.claims.values()].map(({ key }) => key));
+        const waitedFor = new Set([...queues.claims.values()].map(({ key }) => key));
         const left = end.claims.filter(({ key }) => waitedFor.has(key)).map(({ number }) => number);
-        expect(numbers(stuckAmong(lines, all(lines)))).toEqual(left.sort((a, b) => a - b));
+        expect(numbers(stuckAmong(queues, all(queues)))).toEqual(left.sort((a, b) => a - b));
       }),
       RUNS,
     );
@@ -147,8 +147,8 @@ describe('who waits for whom', () => {
     fc.assert(
       fc.property(steps, (steps) => {
         const world = played(steps);
-        const lines = world.listed();
-        const found = deadlocksIn(lines);
+        const queues = world.listed();
+        const found = deadlocksIn(queues);
         seen += found.length;
         for (const { claims, cycle } of found) {
           const alone = world.copy();
@@ -159,8 +159,8 @@ describe('who waits for whom', () => {
             alone.claims.map(({ number }) => number).sort((a, b) => a - b),
             'stuck with all others gone',
           ).toEqual(own);
-          expect(lines.claims.get(cycle[0]!)!.held, 'the way round begins with a wait').toBe(false);
-          const edges = edgesAmong(lines, new Set(claims));
+          expect(queues.claims.get(cycle[0]!)!.held, 'the way round begins with a wait').toBe(false);
+          const edges = edgesAmong(queues, new Set(claims));
           for (const [i, from] of cycle.entries()) {
             const to = cycle[(i + 1) % cycle.length];
             expect(
@@ -242,7 +242,7 @@ test.each<[string, World, number]>([
     scene([1, 'a', SHARED], [2, 'b'], [3, 'a'], [2, 'a', SHARED], [1, 'b']),
     1,
   ],
-  ['a line in which all stand behind one that works', scene([1, 'a'], [2, 'a'], [3, 'a'], [4, 'b'], [4, 'a']), 0],
+  ['a queue in which all stand behind one that works', scene([1, 'a'], [2, 'a'], [3, 'a'], [4, 'b'], [4, 'a']), 0],
 ])('%s: deadlocks %#', (_, world, count) => {
   expect(deadlocksIn(world.listed())).toHaveLength(count);
 });
@@ -252,18 +252,18 @@ test('who stands behind a deadlock is not part of it', () => {
   expect(deadlocksIn(world.listed()).map(({ claims }) => numbers(claims))).toEqual([[1, 2, 3, 4]]);
 });
 
-test('a line of 20,000 and a ring of 2,000 are judged in a moment', () => {
+test('a queue of 20,000 and a ring of 2,000 are judged in a moment', () => {
   const ring = Array.from({ length: 2_000 }, (_, i) => i);
   const claim = (number: number, key: string, position: number, inside: readonly number[]): QueueEntry => ({
     ...{ key, held: position === 0, position, token: BigInt(number), ...EXCLUSIVE, label: '', remaining: 9 },
     origin: { process: 'process0', claim: number, inside: inside.map((claim) => ({ claim })), cut: false },
   });
-  const standings = [
+  const entries = [
     ...ring.flatMap((i) => [claim(i, `k${i}`, 0, []), claim(10_000 + i, `k${i}`, 1, [(i + 1) % ring.length])]),
     ...Array.from({ length: 20_000 }, (_, i) => claim(100_000 + i, 'long', i, [])),
   ];
   const began = performance.now();
-  const found = deadlocksIn(linesOf(standings));
+  const found = deadlocksIn(queuesOf(entries));
   expect(found.map(({ claims }) => claims.length)).toEqual([4_000]);
   expect(performance.now() - began, 'ms').toBeLessThan(3_000);
   expect(ALL_UNITS).toBe(EXCLUSIVE.units);

@@ -5,7 +5,7 @@ import { EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission
 import type { Backend, QueueEntry } from '../../src/core/contract/backend.ts';
 import { createLocks, type Lock, type LockEvent, type Locks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
-import { linesOf } from '../../src/waits/claims.ts';
+import { queuesOf } from '../../src/waits/claims.ts';
 import { deadlocksIn, describeDeadlock } from '../../src/waits/deadlocks.ts';
 import { edgesAmong } from '../../src/waits/edges.ts';
 import { settleWithin, until } from '../kit/wait.ts';
@@ -30,37 +30,37 @@ const claim = (
 
 const B = 3_000_000;
 
-/** Readers hold `a`, and each waits inside for `b`, whose holder waits for `a` at the end of a line of writers and readers in turn. */
+/** Readers hold `a`, and each waits inside for `b`, whose holder waits for `a` at the end of a queue of writers and readers in turn. */
 function crossing(readers: number, waiters: number): QueueEntry[] {
-  const standings = [claim(B, 'b', 0, true, EXCLUSIVE)];
-  for (let i = 0; i < readers; i++) standings.push(claim(i, 'a', i, true, SHARED));
+  const entries = [claim(B, 'b', 0, true, EXCLUSIVE)];
+  for (let i = 0; i < readers; i++) entries.push(claim(i, 'a', i, true, SHARED));
   for (let i = 0; i < waiters; i++) {
     const inside = i === waiters - 1 ? [B] : [];
-    standings.push(claim(1_000_000 + i, 'a', readers + i, false, i % 2 ? SHARED : EXCLUSIVE, inside));
+    entries.push(claim(1_000_000 + i, 'a', readers + i, false, i % 2 ? SHARED : EXCLUSIVE, inside));
   }
-  for (let i = 0; i < readers; i++) standings.push(claim(2_000_000 + i, 'b', i + 1, false, EXCLUSIVE, [i]));
-  return standings;
+  for (let i = 0; i < readers; i++) entries.push(claim(2_000_000 + i, 'b', i + 1, false, EXCLUSIVE, [i]));
+  return entries;
 }
 
 test.each([
   [900, 400],
   [30_000, 70_000],
 ])('a deadlock through %i holders and %i waiters of one key is found, with no more edges than claims', (readers, waiters) => {
-  const standings = crossing(readers, waiters);
+  const entries = crossing(readers, waiters);
   const began = performance.now();
-  const lines = linesOf(standings);
-  const [found, ...more] = deadlocksIn(lines);
+  const queues = queuesOf(entries);
+  const [found, ...more] = deadlocksIn(queues);
   expect(more).toEqual([]);
-  expect(found!.claims).toHaveLength(standings.length);
-  const edges = edgesAmong(lines, new Set(lines.claims.keys()));
+  expect(found!.claims).toHaveLength(entries.length);
+  const edges = edgesAmong(queues, new Set(queues.claims.keys()));
   const inside = readers + 1;
-  expect(edges.length).toBeLessThanOrEqual(standings.length + inside);
-  expect(describeDeadlock(found!, lines).length, 'the way round in words').toBeLessThan(500);
+  expect(edges.length).toBeLessThanOrEqual(entries.length + inside);
+  expect(describeDeadlock(found!, queues).length, 'the way round in words').toBeLessThan(500);
   expect(performance.now() - began, 'ms').toBeLessThan(15_000);
 });
 
 test('5,000 deadlocks of two are found one by one, each in a look at its own claims', () => {
-  const standings = Array.from({ length: 5_000 }, (_, i) => {
+  const entries = Array.from({ length: 5_000 }, (_, i) => {
     const [one, other] = [4 * i, 4 * i + 1];
     return [
       claim(one, `a${i}`, 0, true, EXCLUSIVE),
@@ -70,14 +70,14 @@ test('5,000 deadlocks of two are found one by one, each in a look at its own cla
     ];
   }).flat();
   const began = performance.now();
-  expect(deadlocksIn(linesOf(standings))).toHaveLength(5_000);
+  expect(deadlocksIn(queuesOf(entries))).toHaveLength(5_000);
   expect(performance.now() - began, 'ms').toBeLessThan(8_000);
 });
 
 test('one of a ring gives up in time among 700 readers and 500 that wait in turn, all with detect', async () => {
   await using crowd = new AsyncDisposableStack();
   const engine = memory();
-  // Of each process one stands in the line for all that exclude each other, so each waiter has `Locks` of its own.
+  // Of each process one stands in the queue for all that exclude each other, so each waiter has `Locks` of its own.
   const all = Array.from({ length: 502 }, () => crowd.use(createLocks(engine, { detect: true, wait: '30s' })));
   const [one, two, ...others] = all as [Locks, Locks, ...Locks[]];
   const go = Promise.withResolvers<void>();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import type { QueueEntry } from '../../src/core/contract/backend.ts';
-import { linesOf } from '../../src/waits/claims.ts';
-import { BETWEEN, Suspects } from '../../src/waits/suspects.ts';
+import { queuesOf } from '../../src/waits/claims.ts';
+import { CONFIRM_MS, Suspects } from '../../src/waits/suspects.ts';
 
 /** When the leases of two processes expire, ms. */
 type Expires = Readonly<Record<'p' | 'q', number>>;
@@ -26,7 +26,7 @@ function ring(at: number, expires: Expires): QueueEntry[] {
 function confirmed(looks: readonly (readonly [at: number, expires: Expires])[]): number[] {
   const suspects = new Suspects();
   return looks.map(
-    ([at, expires]) => suspects.look(linesOf(ring(at, expires)), () => ({ began: at, ended: at })).length,
+    ([at, expires]) => suspects.look(queuesOf(ring(at, expires)), () => ({ began: at, ended: at })).length,
   );
 }
 
@@ -36,21 +36,21 @@ describe('a deadlock is confirmed by signs of life of each process in it', () =>
   test('of two processes that renew, as soon as both have', () => {
     const looks = [
       [0, first],
-      [BETWEEN, first],
-      [2 * BETWEEN, { ...first, p: 12_000 }],
-      [3 * BETWEEN, { p: 12_000, q: 12_000 }],
+      [CONFIRM_MS, first],
+      [2 * CONFIRM_MS, { ...first, p: 12_000 }],
+      [3 * CONFIRM_MS, { p: 12_000, q: 12_000 }],
     ] as const;
     expect(confirmed(looks)).toEqual([0, 0, 0, 1]);
   });
 
   test('a renewal that was on its way at the first look proves nothing: the process may have died since it sent it', () => {
     const arrived: Expires = { ...first, q: 12_000 };
-    const alive = [1, 2, 3, 4].map((i) => [i * BETWEEN, { ...arrived, p: 10_000 + i * 2_000 }] as const);
+    const alive = [1, 2, 3, 4].map((i) => [i * CONFIRM_MS, { ...arrived, p: 10_000 + i * 2_000 }] as const);
     expect(confirmed([[0, first], ...alive])).toEqual([0, 0, 0, 0, 0]);
   });
 
   test('a lease that is told up to a second later than before was not renewed: etcd tells whole seconds', () => {
-    const looks = [0, 1, 2, 3].map((i) => [i * BETWEEN, { p: 10_000 + i * 2_000, q: 10_000 + i * 300 }] as const);
+    const looks = [0, 1, 2, 3].map((i) => [i * CONFIRM_MS, { p: 10_000 + i * 2_000, q: 10_000 + i * 300 }] as const);
     expect(confirmed(looks)).toEqual([0, 0, 0, 0]);
   });
 });
