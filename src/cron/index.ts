@@ -1,10 +1,17 @@
-import { checkNames, invalid, shown, systemClock } from '../core/index.ts';
+import { allOf, callListener, checkNames, invalid, namesOf, shown, systemClock } from '../core/index.ts';
 import type { Locks } from '../locks.ts';
 import { ONCE_OPTIONS, type OnceOptions } from '../once/options.ts';
 import type { TickRun } from '../once/run.ts';
-import { checkTask, runTick, type TaskOptions } from './task.ts';
+/** Options of a job that a cron library calls on every instance. */
+export interface TaskOptions extends OnceOptions {
+  /**
+   * Gets the error if the engine did not answer or an option is wrong. Then this instance did not begin to run the tick, and
+   * does not know whether another one did. Default: a warning of the process. The cron library gets what the job throws.
+   */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
 
-export type { TaskOptions } from './task.ts';
+const OPTIONS = allOf(ONCE_OPTIONS, namesOf<Omit<TaskOptions, keyof OnceOptions>>({ onError: true }));
 
 /** What holdfast uses of a job of `croner`, from version 10 on. */
 export interface CronerJob {
@@ -132,3 +139,35 @@ export function nodeCronTask(
   checkTask(options, 'nodeCronTask()');
   return ({ date }) => runTick(locks, name, () => date, fn, options);
 }
+
+/**
+ * Checks the names now, where they were written, and not at the first tick.
+ * @throws LockError `LOCK_INVALID`
+ */
+const checkTask = (options: TaskOptions, of: string): void => checkNames(options, OPTIONS, `the options of ${of}`);
+
+/** Runs one tick if it is this instance's turn. */
+async function runTick(
+  locks: Locks,
+  name: string,
+  tickOf: () => Date,
+  fn: (run: TickRun) => unknown,
+  { onError = warning(name), ...options }: TaskOptions,
+): Promise<void> {
+  let began = false;
+  const work = (run: TickRun): unknown => {
+    began = true;
+    return fn(run);
+  };
+  try {
+    await locks.once(name, tickOf(), work, options);
+  } catch (error) {
+    if (began) throw error;
+    callListener(`onError of ${shown(name)}`, onError, error);
+  }
+}
+
+const warning = (name: string) => (error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error);
+  process.emitWarning(`a tick of ${shown(name)} was not run here: ${message}`, 'HoldfastTickWarning');
+};

@@ -85,7 +85,7 @@ class MethodRun {
       if (onLoss === 'reject') lease.signal.addEventListener('abort', tell, { once: true });
       if (onLoss === 'reject' && lease.signal.aborted) tell(); // the method around this one may have lost the hold that both share
       try {
-        return await withLease(lease, this.#work);
+        return await leases.run(lease, this.#work);
       } finally {
         lease.signal.removeEventListener('abort', tell);
       }
@@ -101,9 +101,6 @@ async function pauseBefore(attempts: number, { spin, lock: { signal } }: Plan): 
 }
 
 const leases = new AsyncLocalStorage<AnyLease>();
-
-/** @internal */
-const withLease = <T>(lease: AnyLease, fn: () => T): T => leases.run(lease, fn);
 
 /**
  * The lease of the running `@Locked` method; of several, the innermost. A method that reads or takes permits has a lease

@@ -1,4 +1,4 @@
-import { Logger } from '@nestjs/common';
+import { Logger, type OnApplicationShutdown, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { MetadataScanner, type ModuleRef, type ModulesContainer } from '@nestjs/core';
 import { invalid, shown } from '../core/index.ts';
 import { type Application, checkOneApplication } from '../decorator/locks.ts';
@@ -6,7 +6,6 @@ import type { Term } from '../leading/term.ts';
 import type { Locks } from '../locks.ts';
 import { type Candidacy, Candidate, candidacyOf } from './leading.ts';
 import { bindObjects, isAlone, isObject, wrappersOf } from './objects.ts';
-import type { LocksModulePlan } from './options.ts';
 import { scheduleOf, Work } from './work.ts';
 
 type Hook = 'onApplicationBootstrap' | 'onModuleDestroy';
@@ -36,16 +35,12 @@ export class LocksHost implements Application {
   /** For each election the method that stands for it. */
   readonly #elections = new Map<string, string>();
 
-  /** Use `LocksHost.open`. */
-  private constructor(locks: Locks, settle: number, modules: ModulesContainer, moduleRef: ModuleRef) {
+  /** @param settle how long a shutdown waits for the work, ms */
+  constructor(locks: Locks, settle: number, modules: ModulesContainer, moduleRef: ModuleRef) {
     this.locks = locks;
     this.work = new Work(settle);
     this.moduleRef = moduleRef;
     this.#modules = modules;
-  }
-
-  static async open(plan: LocksModulePlan, modules: ModulesContainer, moduleRef: ModuleRef): Promise<LocksHost> {
-    return new LocksHost(await plan.open(), plan.settle, modules, moduleRef);
   }
 
   /** Gives every object its locks. An object with a leading method is a candidate from its own start to its own end. */
@@ -138,37 +133,15 @@ export class LocksHost implements Application {
  * Begins the work under locks. Nest starts global modules first. So each object knows its locks before its own start, in which
  * it may take one.
  */
-export class Startup {
-  readonly #host: LocksHost;
-
-  constructor(host: LocksHost) {
-    this.#host = host;
-  }
-
-  async onModuleInit(): Promise<void> {
-    await this.#host.start();
-  }
-}
+export const startup = (host: LocksHost): OnModuleInit => ({ onModuleInit: () => host.start() });
 
 /**
  * Ends the work under locks, and then the locks. Nest destroys a module before the modules that it imports, and global ones
  * last. So this provider belongs to the module that the application imports. In the global module it would come after
- * connections are closed.
+ * connections are closed. Each object's work stops before the object, so most has stopped by then; at the end of the shutdown the
+ * last requests have ended.
  */
-export class Shutdown {
-  readonly #host: LocksHost;
-
-  constructor(host: LocksHost) {
-    this.#host = host;
-  }
-
-  /** Most work has stopped by now: each object's work stops before the object. */
-  async onModuleDestroy(): Promise<void> {
-    await this.#host.work.stop();
-  }
-
-  /** By now the last requests have ended. */
-  async onApplicationShutdown(): Promise<void> {
-    await this.#host.close();
-  }
-}
+export const shutdown = (host: LocksHost): OnModuleDestroy & OnApplicationShutdown => ({
+  onModuleDestroy: () => host.work.stop(),
+  onApplicationShutdown: () => host.close(),
+});

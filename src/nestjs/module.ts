@@ -11,8 +11,7 @@ import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { checkGiven, flag, invalid, namesOf } from '../core/index.ts';
 import { Locks } from '../locks.ts';
 import { LocksHealthIndicator } from './health.ts';
-import { LocksHost, Shutdown, Startup } from './host.ts';
-
+import { LocksHost, shutdown, startup } from './host.ts';
 import { APPLICATION } from './objects.ts';
 import { type LocksModuleOptions, modulePlan } from './options.ts';
 
@@ -51,6 +50,8 @@ const ASYNC = namesOf<LocksModuleAsyncOptions & { isGlobal?: boolean }>({
   isGlobal: true,
 });
 const OPTIONS = Symbol('the options of LocksModule');
+const STARTUP = Symbol('the start of LocksModule');
+const SHUTDOWN = Symbol('the end of LocksModule');
 
 /** Provides the locks. It is global; the module that imports it has its place in the order of the shutdown. */
 class LocksCoreModule {}
@@ -132,9 +133,10 @@ function assemble(
       {
         provide: LocksHost,
         inject: [OPTIONS, ModulesContainer, ModuleRef],
-        useFactory: (given: LocksModuleOptions, modules: ModulesContainer, ref: ModuleRef) => {
+        useFactory: async (given: LocksModuleOptions, modules: ModulesContainer, ref: ModuleRef) => {
           checkAlone(modules);
-          return LocksHost.open(modulePlan(given), modules, ref);
+          const plan = modulePlan(given);
+          return new LocksHost(await plan.open(), plan.settle, modules, ref);
         },
       },
       { provide: Locks, inject: [LocksHost], useFactory: ({ locks }: LocksHost) => locks },
@@ -155,14 +157,14 @@ function assemble(
     imports: [core],
     providers: [
       { provide: APPLICATION, inject: [LocksHost], useFactory: (host: LocksHost) => host },
-      { provide: Startup, inject: [LocksHost], useFactory: (host: LocksHost) => new Startup(host) },
+      { provide: STARTUP, inject: [LocksHost], useFactory: startup },
     ],
     exports: [APPLICATION],
   };
   return {
     module: LocksModule,
     imports: [core, objects],
-    providers: [{ provide: Shutdown, inject: [LocksHost], useFactory: (host: LocksHost) => new Shutdown(host) }],
+    providers: [{ provide: SHUTDOWN, inject: [LocksHost], useFactory: shutdown }],
     exports: [LocksCoreModule],
   };
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { patiently } from '../../src/connect/open.ts';
-import { runTick } from '../../src/cron/task.ts';
+import { nodeCronTask } from '../../src/cron/index.ts';
 import { createLocks, LockError } from '../../src/index.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { until } from '../kit/wait.ts';
@@ -67,12 +67,6 @@ test.each(FAILS)('a connection is tried again though onError %s', async (_, onEr
 test.each(FAILS)('a tick that cannot be run is told to an onError that %s, and to nobody else', async (_, onError) => {
   using warned = warnings();
   const locks = createLocks(memory());
-  await runTick(
-    locks,
-    'job',
-    () => new Date(),
-    () => {},
-    { onError, within: 'soon' as never },
-  );
+  await nodeCronTask(locks, 'job', () => {}, { onError, within: 'soon' as never })({ date: new Date() });
   await until('it is told', () => warned.said.length === 1);
 });
