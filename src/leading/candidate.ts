@@ -12,7 +12,7 @@ import {
   quoted,
 } from '../core/index.ts';
 import { type Mutex, mutex } from '../primitives/lock.ts';
-import { type LeaderEvent, tell } from './events.ts';
+import { type LeaderEvent, publish } from './events.ts';
 import type { LeaderPlan } from './options.ts';
 import { HeldTerm, type TermWork } from './term.ts';
 
@@ -94,7 +94,7 @@ export class Candidate {
       } catch (error) {
         if (isLockError(error, 'LOCK_ABORTED')) return undefined;
         if (!isLockError(error, 'LOCK_UNAVAILABLE')) throw error;
-        tell('campaignFailed', () => this.event({ error }));
+        publish('campaignFailed', () => this.event({ error }));
       }
       await engine.activity.pause(backOff(pause, tries, engine.clock.random()), false, stop);
     }
@@ -122,14 +122,14 @@ export class Candidate {
           request = held.request;
           term = new HeldTerm(this.#name, lease);
           this.#current = { term, hold: held.hold, over };
-          tell('elected', () => this.event({ request, token: term.token, duration: elected - began }));
-          return this.#lead(term, work, stop, () => tell('termOverdue', () => this.event(sinceElection())));
+          publish('elected', () => this.event({ request, token: term.token, duration: elected - began }));
+          return this.#lead(term, work, stop, () => publish('termOverdue', () => this.event(sinceElection())));
         },
         { signal: stop },
       );
       const { failed, error } = settled;
       const why = term.why ?? (failed ? 'failed' : 'settled');
-      tell('termEnded', () => this.event({ ...sinceElection(), why, ...(failed && { error }) }));
+      publish('termEnded', () => this.event({ ...sinceElection(), why, ...(failed && { error }) }));
       return { ...settled, lasted: clock.now() - elected };
     } finally {
       this.#current = undefined;

@@ -42,6 +42,6 @@ export const leaderChannels = {
 } as const;
 
 /** Publishes an event. `make` runs only if somebody listens. */
-export function tell(name: keyof typeof leaderChannels, make: () => LeaderEvent): void {
+export function publish(name: keyof typeof leaderChannels, make: () => LeaderEvent): void {
   if (leaderChannels[name].hasSubscribers) leaderChannels[name].publish(printable(make()));
 }

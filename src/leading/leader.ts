@@ -12,7 +12,7 @@ import {
   shown,
 } from '../core/index.ts';
 import { Candidate } from './candidate.ts';
-import { tell } from './events.ts';
+import { publish } from './events.ts';
 import { type Incumbent, incumbentOf, Observer, POLL_BESIDE_WATCH_MS, POLL_MS } from './observer.ts';
 import { type LeaderOptions, leaderPlan } from './options.ts';
 import type { TermWork } from './term.ts';
@@ -139,7 +139,7 @@ export class Leader {
       every: milliseconds(every, 'every', { min: 50, max: 3_600_000 }),
       signal: abortSignal(options.signal, this.name),
       ask: () => this.current(),
-      onFailure: (error: unknown) => tell('observationFailed', () => this.#candidate.event({ error })),
+      onFailure: (error: unknown) => publish('observationFailed', () => this.#candidate.event({ error })),
     };
     this.#checkListing();
     return new Observer(observation).changes();

@@ -90,7 +90,7 @@ export class Observer {
     return signal?.aborted === true || engine.activity.over;
   }
 
-  /** Arms the watch before a question, so that it hears of every later change. If that fails, the observer polls. */
+  /** Arms the watch before a question, so that it learns of every later change. If that fails, the observer polls. */
   async #arm(): Promise<void> {
     const { engine, key, signal } = this.#observation;
     // Not before the first question: an observation that nobody iterates has no end, and would listen for ever.

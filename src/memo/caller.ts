@@ -12,7 +12,7 @@ import { decoded, errorOf, opened, readStored, type StoredEntry } from './entry.
 import type { MemoResult, MemoWork } from './memo.ts';
 import type { MemoPlan } from './options.ts';
 
-/** Who hears of the end of a wait. */
+/** What happens at the end of a wait. */
 export interface Limits {
   /** @param error that ends it */
   giveUp(error: LockError): void;
@@ -57,7 +57,7 @@ export class Caller<T = unknown> {
     return this.#over;
   }
 
-  /** Starts the limits of its wait. If they run already, from now on `limits` hears of their end. */
+  /** Starts the limits of its wait. If they run already, from now on their end goes to `limits`. */
   startLimits(limits: Limits): void {
     const started = this.#limits !== undefined;
     this.#limits = limits;

@@ -80,7 +80,7 @@ export class WaitingCallers {
     }
   }
 
-  /** Refuses those that are of another request than the run they would wait for. @param head hears it from its claim */
+  /** Refuses those that are of another request than the run they would wait for. @param head learns it from its claim */
   refuseOthers(mark: string, head?: Caller): void {
     const others = this.all.filter((caller) => caller !== head && differ(caller.plan.match, mark));
     this.serve((caller) => caller.reject(mismatch(caller.plan)), others);

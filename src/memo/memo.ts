@@ -8,7 +8,7 @@ export interface MemoResult<T> {
   readonly ran: boolean;
   /**
    * Whether others get this value. False: its lease was lost, or the engine refused it, and others may run. `unknown`: an answer of the
-   * engine was lost, and nobody can tell any more.
+   * engine was lost, and nobody can know any more.
    */
   readonly kept: boolean | 'unknown';
   /** The fencing token of the run that made it. */
@@ -85,7 +85,7 @@ export interface Memo<T = unknown> {
    */
   peek(): Promise<MemoState<T>>;
   /**
-   * Forgets the result, a kept error and the attempts. No later call of this process gets them. What runs now may still leave its result.
+   * Forgets the result, a kept error and the attempts. No later call of this process gets them. What runs now may still store its result.
    * @returns whether there was anything
    * @example await locks.memo('report').forget();
    */

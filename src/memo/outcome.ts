@@ -68,7 +68,7 @@ function errorValue(
   }
 }
 
-/** What the caller that ran is told of its value. @param loss of the lease, if it was lost */
+/** What the caller that ran learns of its value. @param loss of the lease, if it was lost */
 export function forOthers(
   became: StoreOutcome,
   loss: LockError | undefined,

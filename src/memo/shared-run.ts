@@ -36,7 +36,7 @@ export class SharedRun {
 
   /**
    * @param head the first caller, to whom no result that is there will do
-   * @param looked what is there, if the engine told: a result that is due for a refresh
+   * @param looked what is there, if the engine answered: a result that is due for a refresh
    * @param onEnd called in the turn in which it has no callers, and nobody runs: later, one may join in vain
    */
   constructor(runtime: LockRuntime, head: Caller, looked: ValueRecord | undefined, onEnd: () => void) {
@@ -64,7 +64,7 @@ export class SharedRun {
     checkMatch(plan, this.#mark);
   }
 
-  /** @param looked what the engine told this caller, if it looked @throws LockError `LOCK_MISMATCH` */
+  /** @param looked what this caller found, if it looked @throws LockError `LOCK_MISMATCH` */
   add(caller: Caller, looked: ValueRecord | undefined): void {
     this.check(caller);
     if (looked?.value) {
@@ -80,7 +80,7 @@ export class SharedRun {
     caller.startLimits({ giveUp: (error) => this.#giveUp(caller, error), hasAnswer: () => callers.hasAnswer });
   }
 
-  /** Serves its callers until none is left. Never rejects. */
+  /** Serves its callers until there is none. Never rejects. */
   async serve(): Promise<void> {
     for (let head = this.#callers.first; head; head = this.#callers.first) {
       this.#claimEnd = new AbortController();
@@ -121,7 +121,7 @@ export class SharedRun {
     else if (act !== 'nothing') callers.reject(error, act === 'refuse first' ? [head] : undefined);
   }
 
-  /** Refuses callers of another request than the run they would wait for. @param head hears it from its claim */
+  /** Refuses callers of another request than the run they would wait for. @param head learns it from its claim */
   #setMark(mark: string, head?: Caller): void {
     this.#mark = mark;
     this.#callers.refuseOthers(mark, head);

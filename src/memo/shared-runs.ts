@@ -106,7 +106,7 @@ export class SharedRuns {
     return look.promise;
   }
 
-  /** @param looked what the engine told it, if it looked */
+  /** @param looked what it found, if it looked */
   #join<T>(caller: Caller<T>, looked?: ValueRecord): Promise<MemoResult<T>> {
     if (!caller.over) this.#enter(caller as Caller, looked);
     return caller.result;

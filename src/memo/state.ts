@@ -2,13 +2,13 @@ import type { Engine, KeyState, ValueState } from '../core/index.ts';
 
 /** What a page or a listing may show of a memo: never its value. */
 export interface MemoSight {
-  /** `absent` and `running` only after attempts that are counted: without them nothing tells a memo from a lock. */
+  /** `absent` and `running` only after attempts that are counted: without them a memo looks like a lock. */
   readonly state: KeyState;
   /** The number of runs begun since a value was stored last, where the memo counts them. */
   readonly attempts: number;
   /** The fencing token of the run that stored the value. */
   readonly token?: bigint;
-  /** The time since a result was stored, ms. An error does not tell. */
+  /** The time since a result was stored, ms. An error has none. */
   readonly since?: number;
   /** The time until the value is gone, ms. */
   readonly remaining?: number;

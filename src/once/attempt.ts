@@ -81,8 +81,8 @@ export class TickAttempt {
   }
 
   /**
-   * From the first try on the others may find the record, and leave the tick to this instance. So it asks until it is answered,
-   * with the key in hand: without it, another may have left the record that it finds.
+   * From the first attempt on the others may find the record, and leave the tick to this instance. So it asks until it is answered,
+   * with the key in hand: without it, another may have written the record that it finds.
    */
   async #commit(record: TickRecord, lease: Lease): Promise<void> {
     const mayAgain = (): boolean => lease.held && !this.#plan.signal?.aborted;
@@ -119,7 +119,7 @@ export class TickAttempt {
   #take(retries: number): Promise<Lease | null> {
     const { keys, window, retry } = this.#plan;
     const minHold = this.#record === undefined ? keepFrom(window, this.#now) : 0;
-    return this.#obtain(this.#mutex(keys.run), this.#waitFor(retry ? this.#left : 0, retries), { minHold });
+    return this.#obtain(this.#mutex(keys.run), this.#waitFor(retry ? this.#remaining : 0, retries), { minHold });
   }
 
   #mutex(key: string): Mutex {
@@ -136,22 +136,22 @@ export class TickAttempt {
     }
   }
 
-  /** After a try without an answer, until the end of a grant that was missed: it would look like another holder. */
+  /** After an attempt without an answer, until the end of a grant that was missed: it would look like another holder. */
   #waitFor(wait: number, retries: number): number {
-    return retries === 0 ? wait : Math.min(this.#left, Math.max(wait, this.#plan.ttl));
+    return retries === 0 ? wait : Math.min(this.#remaining, Math.max(wait, this.#plan.ttl));
   }
 
   /** How long to wait for an earlier run, ms. */
   get #patience(): number {
     const { overlap, retry, skew, ttl, window } = this.#plan;
-    if (overlap === 'queue') return this.#left;
+    if (overlap === 'queue') return this.#remaining;
     // The other holder may be a dead runner of this very tick. Its two leases end one after the other.
     const mayHaveDied = retry && this.#now - window.due + 2 * skew > ttl / 2;
-    return mayHaveDied ? Math.min(this.#left, ttl / 3 + 250) : 0;
+    return mayHaveDied ? Math.min(this.#remaining, ttl / 3 + 250) : 0;
   }
 
   /** How long the tick is still young, ms. */
-  get #left(): number {
+  get #remaining(): number {
     return timeLeft(this.#plan.window, this.#now);
   }
 

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import type { EVENT_VERSION } from '../core/index.ts';
 import type { Age } from './window.ts';
 
-/** What `ticksMissed` tells. */
+/** What `ticksMissed` says. */
 export interface TicksMissedEvent {
   /** 1. A change that could break a listener raises it. */
   readonly version: typeof EVENT_VERSION;
@@ -22,11 +22,11 @@ export interface TicksMissedEvent {
 
 /**
  * Channels of `node:diagnostics_channel`. `ticksMissed`: every tick of a name was late or early so far, so that it never runs
- * here. Told once for each name.
+ * here. Once for each name.
  */
 export const tickChannels = { ticksMissed: channel('holdfast:ticks-missed') } as const;
 
 /** Publishes an event. `make` runs only if somebody listens. */
-export function tell(make: () => TicksMissedEvent): void {
+export function publish(make: () => TicksMissedEvent): void {
   if (tickChannels.ticksMissed.hasSubscribers) tickChannels.ticksMissed.publish(make());
 }

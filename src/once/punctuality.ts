@@ -1,5 +1,5 @@
 import { EVENT_VERSION, LONGEST, type LockRuntime, quoted } from '../core/index.ts';
-import { tell } from './events.ts';
+import { publish } from './events.ts';
 import type { OncePlan } from './options.ts';
 import { type Age, ageAt } from './window.ts';
 
@@ -38,7 +38,7 @@ export class Punctuality {
     const ticks = age === 'young' ? undefined : this.#ticksMissed(name, due);
     if (age === 'young' || ticks === undefined) return age;
     const { number: locks, engine } = this.#runtime;
-    tell(() => ({ version: EVENT_VERSION, locks, backend: engine.backend.name, name, ticks, reason: age, by }));
+    publish(() => ({ version: EVENT_VERSION, locks, backend: engine.backend.name, name, ticks, reason: age, by }));
     warn(missedMessage(name, plan, ticks, age, by));
     return age;
   }

@@ -22,14 +22,14 @@ export interface TickRecord {
    * @throws LockError `LOCK_UNAVAILABLE` if nobody knows
    */
   write(): Promise<boolean>;
-  /** The label of the instance that wrote it, if there is one and the engine tells. */
+  /** The label of the instance that wrote it, if there is one and the engine lists it. */
   by(): Promise<string | undefined>;
 }
 
 /**
  * The record that a tick was run.
  * @returns undefined if the key of the run is enough: it stays held for the whole time, and nobody tries again
- * @throws LockError `LOCK_UNSUPPORTED` if nothing outlives the process, or if a look could not be told from a record
+ * @throws LockError `LOCK_UNSUPPORTED` if nothing outlives the process, or if a look would look like a record
  */
 export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | undefined {
   const { name: backend, traits } = runtime.engine.backend;
@@ -43,7 +43,7 @@ export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | und
 }
 
 /**
- * The record that the run of a tick failed. Without `retry` nobody runs such a tick again, so the others are told why. It is only
+ * The record that the run of a tick failed. Without `retry` nobody runs such a tick again, so the others learn why. It is only
  * information: what goes wrong with it is no error of the tick.
  */
 export const failureRecordOf = (runtime: LockRuntime, plan: OncePlan): TickRecord | undefined =>
@@ -125,7 +125,7 @@ async function orUnavailable<T>(engine: Engine, key: string, ask: () => Promise<
   }
 }
 
-/** The label of the holder, if there is one and the engine tells. An error here is no error of the tick. */
+/** The label of the holder, if there is one and the engine lists it. An error here is no error of the tick. */
 export async function holderOf(engine: Engine, key: string): Promise<string | undefined> {
   if (!engine.backend.inspect) return undefined;
   const holder = await incumbentOf(engine.inspect(key, { exact: true })).catch(() => null);
