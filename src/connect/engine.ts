@@ -58,10 +58,10 @@ export function openEngine(
 }
 
 /** Limit for opening a connection, ms. */
-export const CONNECT_WITHIN = 5_000;
+export const CONNECT_LIMIT_MS = 5_000;
 
 /** The result of `promise`, or an error after `within` ms: a stopped server accepts connections and never answers. */
-export const withConnectLimit = <T>(promise: Promise<T>, within: number = CONNECT_WITHIN): Promise<T> =>
+export const withConnectLimit = <T>(promise: Promise<T>, within: number = CONNECT_LIMIT_MS): Promise<T> =>
   withLimit(promise, within, () => new Error(`no answer within ${within} ms`), systemClock);
 
 /** Several engines as one: a quorum. It is reached when a majority of them is. */

@@ -125,7 +125,7 @@ export interface ConnectOptions {
 
 const KNOWN = namesOf<ConnectOptions>({ within: true, signal: true, onError: true });
 /** Between two tries, ms. */
-const PAUSE = { pause: 100, jitter: 0.5, bound: 2_000 };
+const RETRY_PAUSE_MS = { pause: 100, jitter: 0.5, bound: 2_000 };
 
 /**
  * Opens, again and again while that may end better.
@@ -150,7 +150,7 @@ export async function patiently<T>(
       const left = until - clock.now();
       if (left <= 0 || !mayPass(error)) throw error;
       if (onError) callListener('onError of connect()', onError, error as LockError);
-      await sleep(clock, Math.min(left, backOff(PAUSE, tries, clock.random())), signal);
+      await sleep(clock, Math.min(left, backOff(RETRY_PAUSE_MS, tries, clock.random())), signal);
     }
   }
 }

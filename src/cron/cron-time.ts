@@ -11,7 +11,7 @@ export interface CronTimeLike {
 }
 
 /** How far to look back, ms, from near to far, up to eight years. The nearest that has a time decides, since it has few times. */
-const REACHES = Array.from({ length: 10 }, (_, i) => 2_000 * 8 ** i);
+const REACHES_MS = Array.from({ length: 10 }, (_, i) => 2_000 * 8 ** i);
 
 /**
  * The last time of the schedule up to and with `at`; undefined if there is none. The package calls a job at that time or a
@@ -20,7 +20,7 @@ const REACHES = Array.from({ length: 10 }, (_, i) => 2_000 * 8 ** i);
 export function lastTime(time: CronTimeLike, at: Date): Date | undefined {
   if (time.realDate) return new Date((time.source as { toMillis(): number }).toMillis());
   const zone = zoneOf(time);
-  for (const reach of REACHES) {
+  for (const reach of REACHES_MS) {
     const found = lastWithin(time, zone, at.getTime() - reach, at.getTime());
     if (found !== undefined) return new Date(found);
   }

@@ -57,10 +57,10 @@ const NAMES = namesOf<LeaderOptions>({
   autoCampaign: true,
   onError: true,
 });
-const PAUSE = { pause: 100, jitter: 0.5, bound: 30_000 };
-const SETTLE = 10_000;
+const DEFAULT_PAUSE_MS = { pause: 100, jitter: 0.5, bound: 30_000 };
+const DEFAULT_SETTLE_MS = 10_000;
 /** How often a candidate gives a sign of life if the engine wakes it, ms: most candidates wait as long as their process lives. */
-const SIGN_OF_LIFE = 8_000;
+const SIGN_OF_LIFE_MS = 8_000;
 
 /**
  * @throws LockError `LOCK_INVALID`, naming the option, the value and the bound
@@ -79,7 +79,7 @@ export function leaderPlan(
     notice = defaults.notice,
     label = defaults.label ?? DEFAULT_LABEL,
     pause,
-    settle = SETTLE,
+    settle = DEFAULT_SETTLE_MS,
     autoCampaign = true,
     onError = warning(name),
   } = options;
@@ -89,7 +89,7 @@ export function leaderPlan(
   return {
     lock: { ttl, delay, notice, label, spin: candidateSpin(defaults.spin, wakes), ...UNSHARED_HOLD },
     label,
-    pause: pause === undefined ? PAUSE : spin({ ...PAUSE, ...pause }),
+    pause: pause === undefined ? DEFAULT_PAUSE_MS : spin({ ...DEFAULT_PAUSE_MS, ...pause }),
     settle: milliseconds(settle, 'settle'),
     autoCampaign,
     onError,
@@ -103,4 +103,4 @@ const warning = (name: string) => (error: unknown) => {
 
 /** Without wake-ups the bound decides how late a candidate notices that the leader is gone. So it stays as it is. */
 const candidateSpin = (spin: LockOptions['spin'], wakes: Traits['wakes']): LockOptions['spin'] =>
-  wakes === 'never' ? spin : { bound: SIGN_OF_LIFE, ...spin };
+  wakes === 'never' ? spin : { bound: SIGN_OF_LIFE_MS, ...spin };

@@ -3,7 +3,7 @@ import { types } from 'node:util';
 /** The version of the format, in front of each text. */
 const VERSION = '1';
 /** What lies deeper in a value is refused, since another process might have less room on its stack to read it. */
-const DEEPEST = 500;
+const MAX_DEPTH = 500;
 
 /** Says why a value or its text is refused. The message may have the place in the value; `kind` has nothing of the value. */
 export class Refused extends TypeError {
@@ -74,7 +74,7 @@ class Writer {
 
   #within(value: object, at: string): unknown {
     if (this.#around.has(value)) throw new Refused('contains itself', at);
-    if (this.#around.size === DEEPEST) throw new Refused(`lies more than ${DEEPEST} deep`, at);
+    if (this.#around.size === MAX_DEPTH) throw new Refused(`lies more than ${MAX_DEPTH} deep`, at);
     this.#around.add(value);
     const written = this.#object(value, at);
     this.#around.delete(value);

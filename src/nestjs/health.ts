@@ -34,13 +34,13 @@ export interface HealthOptions {
 }
 
 const NAMES = namesOf<HealthOptions>({ timeout: true });
-const KEY = 'holdfast:health';
-const TIMEOUT = 2_000;
+const PROBE_KEY = 'holdfast:health';
+const DEFAULT_TIMEOUT_MS = 2_000;
 /**
  * Nothing that an engine or the defaults of the locks may forbid, such as a lease of its own. The lock of a dead probe disturbs
  * nobody: an engine that refuses has answered, too.
  */
-const OPTIONS: LockOptions = { minHold: 0, delay: 0 };
+const PROBE_OPTIONS: LockOptions = { minHold: 0, delay: 0 };
 
 /** Tells probes whether the engine grants locks. An instance is also healthy if another one leads. */
 export class LocksHealthIndicator {
@@ -69,7 +69,7 @@ export class LocksHealthIndicator {
    */
   async isHealthy(key = 'locks', options: HealthOptions = {}): Promise<LocksHealth> {
     checkNames(options, NAMES, 'the options of isHealthy()');
-    const timeout = milliseconds(options.timeout ?? TIMEOUT, 'timeout', { min: 1, max: 60_000 });
+    const timeout = milliseconds(options.timeout ?? DEFAULT_TIMEOUT_MS, 'timeout', { min: 1, max: 60_000 });
     const start = performance.now();
     const trouble = await this.#probe(timeout);
     const responseTime = Math.round(performance.now() - start);
@@ -89,7 +89,7 @@ export class LocksHealthIndicator {
     const late = new AbortController();
     const cancel = systemClock.after(timeout, () => late.abort(), true);
     try {
-      const lease = await this.#locks.mutex(KEY, OPTIONS).tryAcquire({ signal: late.signal });
+      const lease = await this.#locks.mutex(PROBE_KEY, PROBE_OPTIONS).tryAcquire({ signal: late.signal });
       await lease?.release();
       return undefined;
     } catch (error) {

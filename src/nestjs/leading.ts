@@ -58,7 +58,7 @@ export const candidacyOf = (method: () => unknown): Candidacy | undefined =>
 /** The state of a candidate. `overdue`: its term ended long ago, and its method has not settled. */
 export type CandidateState = 'waiting' | 'leading' | 'overdue';
 
-const OVERDUE = 10_000;
+const OVERDUE_MS = 10_000;
 
 /** One leading method of one object. */
 export class Candidate {
@@ -91,7 +91,7 @@ export class Candidate {
     if (this.#term === undefined) return 'waiting';
     const { ended } = this.#term;
     if (ended === undefined) return 'leading';
-    return performance.now() - ended > OVERDUE ? 'overdue' : 'waiting';
+    return performance.now() - ended > OVERDUE_MS ? 'overdue' : 'waiting';
   }
 
   /** Campaigns until `stop`, and until the method has settled. */

@@ -26,8 +26,8 @@ export interface LocksModulePlan {
 }
 
 const NAMES = namesOf<LocksModuleOptions>({ url: true, backend: true, locks: true, defaults: true, settle: true });
-const SETTLE = 10_000;
-const HOUR = 3_600_000;
+const DEFAULT_SETTLE_MS = 10_000;
+const MAX_SETTLE_MS = 3_600_000;
 
 /** @throws LockError `LOCK_INVALID`, naming the option and what it must be */
 export function modulePlan(options: LocksModuleOptions): LocksModulePlan {
@@ -36,7 +36,7 @@ export function modulePlan(options: LocksModuleOptions): LocksModulePlan {
       `the options of LocksModule are ${shown(options)}; give an object such as { url: 'redis://127.0.0.1' }`,
     );
   checkNames(options, NAMES, 'the options of LocksModule');
-  const { url, backend, locks, defaults, settle = SETTLE } = options;
+  const { url, backend, locks, defaults, settle = DEFAULT_SETTLE_MS } = options;
   const given = Object.entries({ url, backend, locks }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (given.length !== 1)
     throw invalid(`LocksModule needs one of url, backend and locks; it was given ${given.join(' and ') || 'none'}`);
@@ -45,7 +45,7 @@ export function modulePlan(options: LocksModuleOptions): LocksModulePlan {
   if (locks !== undefined && defaults !== undefined)
     throw invalid('defaults go with url or backend; locks that are made already have their own');
   return {
-    settle: milliseconds(settle, 'settle', { min: 0, max: HOUR }),
+    settle: milliseconds(settle, 'settle', { min: 0, max: MAX_SETTLE_MS }),
     async open() {
       if (locks) return locks;
       if (backend) return createLocks(backend, defaults);

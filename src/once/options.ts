@@ -68,8 +68,8 @@ export const ONCE_OPTIONS = namesOf<OnceOptions>({
   overlap: true,
   ...sharedWith('once'),
 });
-const WITHIN = 60_000;
-const SKEW = 1_000;
+const DEFAULT_WITHIN_MS = 60_000;
+const DEFAULT_SKEW_MS = 1_000;
 const OVERLAPS: readonly unknown[] = ['skip', 'queue', 'allow'] satisfies readonly Overlap[];
 
 /**
@@ -94,8 +94,8 @@ export function oncePlan(
   } = options;
   if (!OVERLAPS.includes(overlap))
     throw invalid(`overlap is ${shown(overlap)}; it must be 'skip', 'queue' or 'allow'`, name);
-  const within = milliseconds(options.within ?? WITHIN, 'within', { min: 1, max: LONGEST });
-  const skew = milliseconds(options.skew ?? SKEW, 'skew', { min: 0, max: LONGEST });
+  const within = milliseconds(options.within ?? DEFAULT_WITHIN_MS, 'within', { min: 1, max: LONGEST });
+  const skew = milliseconds(options.skew ?? DEFAULT_SKEW_MS, 'skew', { min: 0, max: LONGEST });
   const due = millisecondsOf(tick);
   const keys = keysOf(name, due);
   const window = windowOf(due, within, skew);

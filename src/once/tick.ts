@@ -5,12 +5,12 @@ export type Tick = Date | number | string;
 
 const FORM = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 /** The last time whose year has four digits. */
-const LAST = Date.UTC(10_000, 0, 1) - 1;
+const LAST_TICK_MS = Date.UTC(10_000, 0, 1) - 1;
 
 /** @throws LockError `LOCK_INVALID` for a value that is no time, or that instances could read differently */
 export function millisecondsOf(tick: unknown, name?: string): number {
   const ms = tick instanceof Date ? tick.getTime() : typeof tick === 'string' ? parseTime(tick) : tick;
-  if (Number.isInteger(ms) && (ms as number) >= 0 && (ms as number) <= LAST) return ms as number;
+  if (Number.isInteger(ms) && (ms as number) >= 0 && (ms as number) <= LAST_TICK_MS) return ms as number;
   throw invalid(
     `a tick must be a Date, whole ms since 1970, or text such as "2026-05-04T03:00:00Z", with a zone, not ${shownTick(tick)}`,
     name,
@@ -41,15 +41,15 @@ export interface TickKeys {
 }
 
 /** How many bytes the longest key adds to a name. */
-const ADDED = '@2026-05-04T03:00:00.000Z#failed'.length;
+const ADDED_BYTES = '@2026-05-04T03:00:00.000Z#failed'.length;
 
 /** @throws LockError `LOCK_INVALID` for a bad name, or one that is too long */
 export function keysOf(name: unknown, due: number): TickKeys {
   const checked = checkKey(name, 'name');
   const bytes = Buffer.byteLength(checked);
-  if (bytes > MAX_KEY_BYTES - ADDED)
+  if (bytes > MAX_KEY_BYTES - ADDED_BYTES)
     throw invalid(
-      `the name ${shown(checked)} has ${bytes} bytes; with the time of a tick behind it at most ${MAX_KEY_BYTES - ADDED} are allowed`,
+      `the name ${shown(checked)} has ${bytes} bytes; with the time of a tick behind it at most ${MAX_KEY_BYTES - ADDED_BYTES} are allowed`,
     );
   const run = `${checked}@${new Date(due).toISOString()}`;
   return { run, done: `${run}#done`, failed: `${run}#failed`, running: `${checked}@running` };

@@ -20,14 +20,14 @@ export interface Window {
 }
 
 /** The time that the answer to the last question may take, ms: that of a call to the engine. */
-const ANSWER = CALL_TIMEOUT;
+const ANSWER_MS = CALL_TIMEOUT;
 
 export const windowOf = (due: number, within: number, skew: number): Window => ({
   due,
   first: due - skew,
   last: due + within,
-  lastBegin: due + within + ANSWER,
-  end: due + within + ANSWER + skew,
+  lastBegin: due + within + ANSWER_MS,
+  end: due + within + ANSWER_MS + skew,
 });
 
 /** How long the tick is still young, ms. */
@@ -45,11 +45,11 @@ export const ageAt = ({ first, last }: Window, now: number): Age => {
 export const mayBegin = ({ lastBegin }: Window, now: number): boolean => now <= lastBegin;
 
 /** How much of a duration a fast clock really waits, as for a lease. */
-const RATE = 0.99;
+const FAST_CLOCK_RATE = 0.99;
 
 /** How long to keep a key from now on, ms. The engine counts the time, and its clock may be a little fast. 0: not at all. */
 export const keepFrom = (window: Window, now: number): number =>
-  matters(window, now) ? Math.ceil((window.end - now) / RATE) + 2 : 0;
+  matters(window, now) ? Math.ceil((window.end - now) / FAST_CLOCK_RATE) + 2 : 0;
 
 /** The longest time for which a key is kept, ms. */
 export const longestKept = (window: Window): number => keepFrom(window, window.first);

@@ -9,11 +9,11 @@ export interface Holder {
 }
 
 /** How many holders of one key are shown. */
-const MOST_HOLDERS = 8;
+const MAX_HOLDERS = 8;
 /** How many questions to the engine run at a time. Waiters for other keys get no answer meanwhile. */
-const MOST_QUESTIONS = 2;
+const MAX_QUESTIONS = 2;
 /** How long an answer also serves other waiters for the key, ms. */
-const FRESH = 100;
+const FRESH_MS = 100;
 
 interface Question {
   readonly answer: Promise<readonly Holder[]>;
@@ -38,12 +38,12 @@ export class Holders {
     const asked = this.#questions.get(key);
     if (asked) return asked.answer;
     const open = [...this.#questions.values()].filter(({ staleAt }) => staleAt === Number.POSITIVE_INFINITY);
-    if (open.length >= MOST_QUESTIONS) return Promise.resolve([]);
+    if (open.length >= MAX_QUESTIONS) return Promise.resolve([]);
     const answer = this.#ask(key).catch(() => []);
     const question: Question = { answer, staleAt: Number.POSITIVE_INFINITY };
     this.#questions.set(key, question);
     void answer.then(() => {
-      question.staleAt = performance.now() + FRESH;
+      question.staleAt = performance.now() + FRESH_MS;
     });
     return answer;
   }
@@ -53,7 +53,7 @@ export class Holders {
     for await (const { held, label, origin } of this.#locks.inspect(key, { exact: true })) {
       if (!held) break; // the holders come first
       holders.push({ label, span: origin?.traceparent === undefined ? undefined : spanContextOf(origin.traceparent) });
-      if (holders.length === MOST_HOLDERS) break;
+      if (holders.length === MAX_HOLDERS) break;
     }
     return holders;
   }

@@ -4,7 +4,7 @@ import { nameOfKey } from '../once/tick.ts';
 /** The kind of keys without a known kind, and of those beyond the most kinds. */
 const OTHER = 'other';
 /** The longest name of a kind, in characters. */
-const LONGEST_KIND = 100;
+const MAX_KIND_LENGTH = 100;
 
 /** The part of a key before its first `:`. For a tick of a schedule, the same part of the name. */
 export function kindOfKey(key: string): string {
@@ -39,7 +39,7 @@ export class Kinds {
   #askForKind(key: string): string {
     try {
       const kind: unknown = this.#kindOf(key);
-      if (typeof kind === 'string' && kind !== '' && kind.length <= LONGEST_KIND) return kind;
+      if (typeof kind === 'string' && kind !== '' && kind.length <= MAX_KIND_LENGTH) return kind;
       this.#complain(`gave ${typeof kind === 'string' ? `a text of ${kind.length} characters` : shown(kind)}`);
     } catch (error) {
       this.#complain(`threw ${error instanceof Error ? error.message : String(error)}`);
@@ -51,7 +51,7 @@ export class Kinds {
     if (this.#warned) return;
     this.#warned = true;
     this.#warn(
-      `kindOf ${what} for a key; a kind is a text of 1 to ${LONGEST_KIND} characters. Its locks are counted as '${OTHER}'`,
+      `kindOf ${what} for a key; a kind is a text of 1 to ${MAX_KIND_LENGTH} characters. Its locks are counted as '${OTHER}'`,
     );
   }
 }

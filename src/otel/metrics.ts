@@ -11,11 +11,11 @@ import type { Kinds } from './kinds.ts';
 import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';
 
 /** Buckets in seconds: from a grant at once to more than a minute of waiting. */
-const WAITS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const WAIT_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 /** Jobs hold longer than anybody waits. */
-const HOLDS = [...WAITS, 900, 3_600];
+const HOLD_BUCKETS_S = [...WAIT_BUCKETS_S, 900, 3_600];
 /** For leases from a second to some minutes. */
-const MARGINS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 30, 60, 120, 300];
+const MARGIN_BUCKETS_S = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 30, 60, 120, 300];
 
 interface Instruments {
   readonly wait: Histogram;
@@ -35,9 +35,13 @@ function instrumentsOf(meter: Meter): Instruments {
   const counter = (name: string, unit: string, description: string): Counter =>
     meter.createCounter(name, { description, unit });
   return {
-    wait: seconds('lock.wait.duration', 'From the request of a lock to its end, granted or not.', WAITS),
-    hold: seconds('lock.hold.duration', 'From the grant of a lock to its release or loss.', HOLDS),
-    margin: seconds('lock.renewal.margin', 'What was left of a lease when the engine confirmed a renewal.', MARGINS),
+    wait: seconds('lock.wait.duration', 'From the request of a lock to its end, granted or not.', WAIT_BUCKETS_S),
+    hold: seconds('lock.hold.duration', 'From the grant of a lock to its release or loss.', HOLD_BUCKETS_S),
+    margin: seconds(
+      'lock.renewal.margin',
+      'What was left of a lease when the engine confirmed a renewal.',
+      MARGIN_BUCKETS_S,
+    ),
     requests: counter('lock.requests', '{request}', 'Requests that ended, by their outcome.'),
     lost: counter('lock.lost', '{hold}', 'Holds that were lost: the holder was told to stop.'),
     renewalFailures: counter(
@@ -54,7 +58,7 @@ function instrumentsOf(meter: Meter): Instruments {
 }
 
 /** How many values are handed over at a time. The SDK is slower than all else, and must not run inside every lock. */
-const MOST = 256;
+const MAX_BATCH = 256;
 
 /** Values with the same attributes that are not handed over yet. */
 class Measurements {
@@ -71,7 +75,7 @@ class Measurements {
   }
 
   add(value: number): void {
-    if (this.#values.push(value) >= MOST) this.handOver();
+    if (this.#values.push(value) >= MAX_BATCH) this.handOver();
   }
 
   /** Called at the latest when metrics are collected. */
@@ -85,7 +89,7 @@ class Measurements {
 }
 
 /** How many keys remember their series. */
-const MOST_RECENT = 1_000;
+const MAX_RECENT_KEYS = 1_000;
 
 /** The measurements of one kind of keys and one type of lock. */
 interface Series {
@@ -191,7 +195,7 @@ export class LockMetrics {
     const known = this.#held.get(request) ?? this.#recent.get(key);
     if (known?.type === type) return known;
     const series = this.#seriesOf(key, type, backend);
-    if (this.#recent.size >= MOST_RECENT) this.#recent.clear();
+    if (this.#recent.size >= MAX_RECENT_KEYS) this.#recent.clear();
     this.#recent.set(key, series);
     return series;
   }

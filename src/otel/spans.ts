@@ -14,7 +14,7 @@ import type { Kinds } from './kinds.ts';
 import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';
 
 /** After so long a wait asks who holds the key, ms. */
-const LASTING = 50;
+const LOOK_UP_AFTER_MS = 50;
 
 /** The spans of one request. */
 interface RequestSpans {
@@ -113,7 +113,7 @@ export class LockSpans {
     if (!traced) return;
     traced.wait = this.#within(traced, 'lock.wait');
     const lookUp = (): void => void this.#lookUp(event.key, traced).catch(this.#plan.failed);
-    traced.cancel = systemClock.after(LASTING, lookUp, true);
+    traced.cancel = systemClock.after(LOOK_UP_AFTER_MS, lookUp, true);
   }
 
   async #lookUp(key: string, { wait }: RequestSpans): Promise<void> {

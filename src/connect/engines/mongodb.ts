@@ -1,6 +1,6 @@
 import type { MongoClient } from 'mongodb';
 import { invalid } from '../../core/index.ts';
-import { CONNECT_WITHIN, driver, type EngineUrl, openEngine } from '../engine.ts';
+import { CONNECT_LIMIT_MS, driver, type EngineUrl, openEngine } from '../engine.ts';
 import { type Address, pick, safe } from '../url.ts';
 
 export const mongodbUrl: EngineUrl = {
@@ -22,8 +22,8 @@ export const mongodbUrl: EngineUrl = {
 function newClient(address: Address, Client: typeof MongoClient): MongoClient {
   try {
     return new Client(withoutPrefix(address.href), {
-      serverSelectionTimeoutMS: CONNECT_WITHIN,
-      connectTimeoutMS: CONNECT_WITHIN,
+      serverSelectionTimeoutMS: CONNECT_LIMIT_MS,
+      connectTimeoutMS: CONNECT_LIMIT_MS,
       retryWrites: false,
     });
   } catch (error) {

@@ -1,5 +1,5 @@
 import { invalid, shown } from '../../core/index.ts';
-import { CONNECT_WITHIN, driver, type EngineUrl, openEngine } from '../engine.ts';
+import { CONNECT_LIMIT_MS, driver, type EngineUrl, openEngine } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
 import { type Address, endpoints, pick, unreachable } from '../url.ts';
 
@@ -24,7 +24,7 @@ export const natsUrl: EngineUrl = {
     try {
       const connection = await connect({
         servers: endpoints(address, 4222),
-        timeout: CONNECT_WITHIN,
+        timeout: CONNECT_LIMIT_MS,
         maxReconnectAttempts: -1,
         ...RECONNECT,
         ...(user !== undefined && { user, pass: pass ?? '' }),

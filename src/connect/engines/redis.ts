@@ -1,6 +1,6 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { invalid } from '../../core/index.ts';
-import { CONNECT_WITHIN, driver, type EngineUrl, openEngine, several, withConnectLimit } from '../engine.ts';
+import { CONNECT_LIMIT_MS, driver, type EngineUrl, openEngine, several, withConnectLimit } from '../engine.ts';
 import { distrust, TLS_PARAMS, tlsOf } from '../tls.ts';
 import { type Address, pick, single } from '../url.ts';
 
@@ -14,9 +14,9 @@ const SAFE = {
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
-  connectTimeout: CONNECT_WITHIN,
+  connectTimeout: CONNECT_LIMIT_MS,
   // What hangs, or was dropped without a word, shows by its silence. Any answer on the connection counts.
-  socketTimeout: CONNECT_WITHIN / 2,
+  socketTimeout: CONNECT_LIMIT_MS / 2,
   // It also counts for a dead connection, and keeps the process alive. By then all answers have come.
   disconnectTimeout: 100,
   // The name or the sentinels now lead to another primary, and nobody ended this connection. 1: the command is not sent again.

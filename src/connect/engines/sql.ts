@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { invalid } from '../../core/index.ts';
-import { CONNECT_WITHIN, driver, type EngineUrl, openEngine } from '../engine.ts';
+import { CONNECT_LIMIT_MS, driver, type EngineUrl, openEngine } from '../engine.ts';
 import { TLS_PARAMS, type Tls, tlsOf } from '../tls.ts';
 import { type Address, pick, single } from '../url.ts';
 
@@ -20,7 +20,7 @@ export const postgresUrl: EngineUrl = {
       password,
       database: path || undefined,
       ssl: tlsOf(address, isEncrypted(address)),
-      connectionTimeoutMillis: CONNECT_WITHIN,
+      connectionTimeoutMillis: CONNECT_LIMIT_MS,
       max: 4,
     });
     pool.on('error', () => {}); // the calls that fail tell
@@ -53,7 +53,7 @@ export const mysqlUrl: EngineUrl = {
       password,
       database: path || undefined,
       ssl: strictTls(address),
-      connectTimeout: CONNECT_WITHIN,
+      connectTimeout: CONNECT_LIMIT_MS,
       connectionLimit: 4,
     });
     const backend = mysql(pool, pick(address, 'prefix', 'table'));

@@ -1,10 +1,10 @@
 import type { Clock, Cover, Handle, Schedule } from '../../core/index.ts';
-import { between, LONGEST_COVERED, type Moment, type Plan, Segment, type SharedTime, SLOTS } from './table.ts';
+import { between, MAX_COVERED_MS, type Moment, type Plan, Segment, type SharedTime, SLOTS } from './table.ts';
 
 /** A clock that is ahead by so much more than at the last look has noticed a suspension; less is rounding. ms. */
-const SUSPENSION = 100;
+const MIN_SUSPENSION_MS = 100;
 /** For how long a suspension matters: no lease that is renewed from another thread is longer. ms. */
-const PAST = 12 * 86_400_000;
+const MAX_SUSPENSION_AGE_MS = 12 * 86_400_000;
 
 /**
  * Tells what a shared moment is by a clock of this thread. That clock also counts the time for which the machine was suspended, as
@@ -43,8 +43,8 @@ export class Conversion {
     const slept = Math.round(now - moment - this.#ahead) | 0;
     this.#ahead = now - moment;
     if (this.#suspensions.length > 0)
-      this.#suspensions = this.#suspensions.filter(({ from }) => between(from, moment) < PAST);
-    if (slept > SUSPENSION) this.#suspensions.push({ from: moment, slept });
+      this.#suspensions = this.#suspensions.filter(({ from }) => between(from, moment) < MAX_SUSPENSION_AGE_MS);
+    if (slept > MIN_SUSPENSION_MS) this.#suspensions.push({ from: moment, slept });
     return { moment, now };
   }
 }
@@ -69,7 +69,7 @@ export class CoverTable {
   }
 
   take(handle: Handle, schedule: Schedule): Cover | undefined {
-    if (schedule.ttl > LONGEST_COVERED) return undefined;
+    if (schedule.ttl > MAX_COVERED_MS) return undefined;
     if (this.#free.length === 0) this.#grow();
     const place = this.#free.pop()!;
     const generation = this.next();
@@ -91,7 +91,7 @@ export class CoverTable {
   }
 
   planOf({ ttl, sent, interval, renewedUntil }: Schedule): Plan {
-    const near = renewedUntil - sent < 2 * LONGEST_COVERED;
+    const near = renewedUntil - sent < 2 * MAX_COVERED_MS;
     return {
       ttl: Math.floor(ttl),
       sent: this.#conversion.momentOf(sent),
@@ -145,7 +145,7 @@ class Covering implements Cover {
     const before = this.#generation;
     if (schedule.ttl !== this.#ttl) this.#generation = this.#table.next();
     this.#ttl = schedule.ttl;
-    if (schedule.ttl > LONGEST_COVERED) segment.free(slot);
+    if (schedule.ttl > MAX_COVERED_MS) segment.free(slot);
     else segment.follow(slot, this.#generation, this.#table.planOf(schedule));
     // Only now: the worker sends nothing for the generation before, unless it said so by now.
     if (before !== this.#generation) this.#doubt ||= segment.asks(slot, before);

@@ -12,15 +12,15 @@ import {
 import { between, type Control, type CoveredHold, type Moment, type Segment, type SharedTime, SLOTS } from './table.ts';
 
 /** The main thread renews each interval; this one takes over when it is so many intervals late. */
-const LATE = 1.25;
+const LATE_INTERVALS = 1.25;
 /** A little early, so that holds which are due at different times come to share a request. */
-const EARLY = 0.9;
+const EARLY_FACTOR = 0.9;
 /** Looks in the shortest interval, and the longest and shortest pause between two of them, ms. */
-const LOOKS = 5;
-const PAUSE = { most: 500, least: 4 };
+const LOOKS_PER_INTERVAL = 5;
+const LOOK_PAUSE_MS = { most: 500, least: 4 };
 /** How many holds one request renews, and how long it may take at most, ms. */
-const BATCH = 500;
-const PATIENCE = 5_000;
+const MAX_BATCH = 500;
+const MAX_REQUEST_MS = 5_000;
 
 /** A hold whose renewal is due. */
 interface Due {
@@ -76,12 +76,12 @@ export class Rounds {
     // It forgets short intervals slowly: where they come and go, the main thread need not wake it for each.
     const patience = Math.max(1, Math.min(shortest, 2 * (this.#control.patience || shortest)));
     this.#control.patience = patience;
-    return Math.min(PAUSE.most, Math.max(PAUSE.least, patience / LOOKS));
+    return Math.min(LOOK_PAUSE_MS.most, Math.max(LOOK_PAUSE_MS.least, patience / LOOKS_PER_INTERVAL));
   }
 
   #due(now: Moment): { due: Due[]; shortest: number } {
     const due: Due[] = [];
-    let shortest = PAUSE.most * LOOKS;
+    let shortest = LOOK_PAUSE_MS.most * LOOKS_PER_INTERVAL;
     for (const { segment, known } of this.#segments) {
       for (let slot = 0; slot < SLOTS; slot++) {
         const generation = segment.generation(slot);
@@ -91,7 +91,7 @@ export class Rounds {
         const last = known[slot]?.generation === generation ? known[slot] : undefined;
         if (last && (last.state === 'gone' || last.state === 'asking' || between(last.notBefore, now) < 0)) continue;
         if (until !== undefined && between(until, now) >= 0) continue;
-        if (between(sent, now) < interval * LATE * EARLY) continue;
+        if (between(sent, now) < interval * LATE_INTERVALS * EARLY_FACTOR) continue;
         const covered = segment.ask(slot, generation);
         if (!covered) continue;
         known[slot] = { generation, notBefore: now, state: 'asking', doubt: last?.doubt ?? false };
@@ -103,7 +103,7 @@ export class Rounds {
 
   async #renew(batch: readonly Due[]): Promise<void> {
     const sent = this.#time.now();
-    const within = Math.min(PATIENCE, leastOf(batch.map(({ claim }) => claim.ttl)) / 3);
+    const within = Math.min(MAX_REQUEST_MS, leastOf(batch.map(({ claim }) => claim.ttl)) / 3);
     const late = (): Error => new Error(`no answer within ${inMs(within)}`);
     const answers = await withLimit(
       promiseOf(() => this.#backend.renew(batch.map(({ claim }) => claim))),
@@ -135,11 +135,11 @@ export class Rounds {
 
 const claimOf = ({ key, id, ttl }: CoveredHold): Claim => ({
   ...{ key, id, ttl, ...EXCLUSIVE },
-  ...{ queue: false, tokenCount: 1, within: Math.min(PATIENCE, ttl / 3), label: '' },
+  ...{ queue: false, tokenCount: 1, within: Math.min(MAX_REQUEST_MS, ttl / 3), label: '' },
 });
 
 /** Alike in how long they can wait for an answer, to within a factor of two. */
 function* inBatches(due: readonly Due[]): Generator<Due[]> {
   for (const group of Map.groupBy(due, ({ claim }) => Math.floor(Math.log2(claim.ttl))).values())
-    for (let from = 0; from < group.length; from += BATCH) yield group.slice(from, from + BATCH);
+    for (let from = 0; from < group.length; from += MAX_BATCH) yield group.slice(from, from + MAX_BATCH);
 }

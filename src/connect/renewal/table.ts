@@ -22,7 +22,7 @@ export const SLOTS = 1_024;
 /** Bytes for the id of a claim, and for its key. */
 const [ID, KEY] = [32, 512];
 /** A hold that lasts longer needs no stand-in. ms. */
-export const LONGEST_COVERED = 10 * 86_400_000;
+export const MAX_COVERED_MS = 10 * 86_400_000;
 
 /** What is told of each hold. The main thread writes the first group, the worker the second. */
 const COLUMNS = [

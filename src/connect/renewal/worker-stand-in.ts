@@ -17,10 +17,10 @@ import { Control, type Failure, type FromWorker, SharedTime, type Task, type ToW
 /** Longest time between two beats, and how many there are at least in a stall. ms */
 const BEAT = { most: 1_000, part: 8 };
 /** For what a thread needs to start, and to connect. ms. */
-const START = 20_000;
+const MAX_START_MS = 20_000;
 /** How long a thread may take to end by itself, and the pause before another one takes its place, ms. */
-const END = 2_000;
-const PAUSE = 1_000;
+const MAX_END_MS = 2_000;
+const RESTART_PAUSE_MS = 1_000;
 
 /** A stand-in that is a thread of this process with a connection of its own. What dies is replaced. */
 export class WorkerStandIn implements StandIn {
@@ -77,7 +77,7 @@ export class WorkerStandIn implements StandIn {
     worker.ref();
     const exit = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
     this.#say({ end: true });
-    await withLimit(exit, END, () => new Error('late'), systemClock).catch(() => worker.terminate());
+    await withLimit(exit, MAX_END_MS, () => new Error('late'), systemClock).catch(() => worker.terminate());
   }
 
   #say(message: ToWorker): void {
@@ -104,7 +104,7 @@ export class WorkerStandIn implements StandIn {
         this.#onExit(worker);
       });
     });
-    await withLimit(started, START, () => startError(new Error(`not within ${START} ms`)), systemClock);
+    await withLimit(started, MAX_START_MS, () => startError(new Error(`not within ${MAX_START_MS} ms`)), systemClock);
     worker.unref();
   }
 
@@ -113,7 +113,11 @@ export class WorkerStandIn implements StandIn {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
     if (this.#ended) return;
-    this.#cancelStart = systemClock.after(PAUSE, () => this.#start().catch(() => this.#worker?.terminate()), true);
+    this.#cancelStart = systemClock.after(
+      RESTART_PAUSE_MS,
+      () => this.#start().catch(() => this.#worker?.terminate()),
+      true,
+    );
   }
 }
 
