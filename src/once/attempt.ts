@@ -72,7 +72,10 @@ export class TickAttempt {
     const { window, retry, overlap, keys } = this.#plan;
     if (await this.#record?.exists()) return retry ? 'done' : 'taken';
     if (overlap !== 'allow') {
-      const lease = await this.#obtain(this.#mutex(keys.running), this.#waitFor(this.#patience, retries));
+      const lease = await this.#obtain(
+        this.#mutex(keys.running),
+        waitFor(patience(this.#plan, this.#now), this.#plan, retries, this.#now),
+      );
       if (!lease) return 'overlap';
       guards.push({ lease });
     }
@@ -119,7 +122,8 @@ export class TickAttempt {
   #take(retries: number): Promise<Lease | null> {
     const { keys, window, retry } = this.#plan;
     const minHold = this.#record === undefined ? keepFrom(window, this.#now) : 0;
-    return this.#obtain(this.#mutex(keys.run), this.#waitFor(retry ? this.#remaining : 0, retries), { minHold });
+    const wait = retry ? timeLeft(window, this.#now) : 0;
+    return this.#obtain(this.#mutex(keys.run), waitFor(wait, this.#plan, retries, this.#now), { minHold });
   }
 
   #mutex(key: string): Mutex {
@@ -136,25 +140,6 @@ export class TickAttempt {
     }
   }
 
-  /** After an attempt without an answer, until the end of a grant that was missed: it would look like another holder. */
-  #waitFor(wait: number, retries: number): number {
-    return retries === 0 ? wait : Math.min(this.#remaining, Math.max(wait, this.#plan.ttl));
-  }
-
-  /** How long to wait for an earlier run, ms. */
-  get #patience(): number {
-    const { overlap, retry, skew, ttl, window } = this.#plan;
-    if (overlap === 'queue') return this.#remaining;
-    // The other holder may be a dead runner of this very tick. Its two leases end one after the other.
-    const mayHaveDied = retry && this.#now - window.due + 2 * skew > ttl / 2;
-    return mayHaveDied ? Math.min(this.#remaining, ttl / 3 + 250) : 0;
-  }
-
-  /** How long the tick is still young, ms. */
-  get #remaining(): number {
-    return timeLeft(this.#plan.window, this.#now);
-  }
-
   get #now(): number {
     return this.#engine.clock.epoch();
   }
@@ -168,6 +153,19 @@ export class TickAttempt {
     return { ran: false, reason, ...(by !== undefined && { by }) };
   }
 }
+
+/** How long to wait for an earlier run of the name, ms. */
+function patience({ overlap, retry, skew, ttl, window }: OncePlan, now: number): number {
+  const remaining = timeLeft(window, now);
+  if (overlap === 'queue') return remaining;
+  // The other holder may be a dead runner of this very tick. Its two leases end one after the other.
+  const mayHaveDied = retry && now - window.due + 2 * skew > ttl / 2;
+  return mayHaveDied ? Math.min(remaining, ttl / 3 + 250) : 0;
+}
+
+/** After an attempt without an answer, until the end of a grant that was missed: it would look like another holder. */
+const waitFor = (wait: number, { window, ttl }: OncePlan, retries: number, now: number): number =>
+  retries === 0 ? wait : Math.min(timeLeft(window, now), Math.max(wait, ttl));
 
 /** Pauses before the next question to an engine that did not answer, ms. */
 const RETRY_PAUSE = { pause: 100, jitter: 0.5, bound: 2_000 };
