@@ -2,14 +2,17 @@ import { allOf, callListener, checkNames, invalid, namesOf, shown, systemClock }
 import type { Locks } from '../locks.ts';
 import { ONCE_OPTIONS, type OnceOptions } from '../once/options.ts';
 import type { TickRun } from '../once/run.ts';
+
 /** Options of a job that a cron library calls on every instance. */
-export interface TaskOptions extends OnceOptions {
+interface TaskOptions extends OnceOptions {
   /**
    * Gets the error if the engine did not answer or an option is wrong. Then this instance did not begin to run the tick, and
    * does not know whether another one did. Default: a warning of the process. The cron library gets what the job throws.
    */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
+
+export type { TaskOptions };
 
 const OPTIONS = allOf(ONCE_OPTIONS, namesOf<Omit<TaskOptions, keyof OnceOptions>>({ onError: true }));
 
