@@ -1,8 +1,7 @@
 import type { LockOptions } from '../../src/core/contract/options.ts';
 import type { AnyLease, Lease } from '../../src/core/queue/lease.ts';
 import type { Locks } from '../../src/locks.ts';
-import type { Memo } from '../../src/memo/memo.ts';
-import type { MemoWait } from '../../src/memo/memo.ts';
+import type { Memo, MemoWait } from '../../src/memo/memo.ts';
 import type { Lock } from '../../src/primitives/lock.ts';
 import type { MemoRecorder } from '../simulation/memo/recorder.ts';
 import type { Process } from '../simulation/process.ts';
