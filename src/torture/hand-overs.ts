@@ -1,6 +1,6 @@
 import { counted, leastOf, mostOf } from '../core/index.ts';
 import { byKey, type History, type Operation } from './history.ts';
-import type { Conditions, Violation } from './violation.ts';
+import type { Conditions, Violation } from './verdict.ts';
 
 /** A key that became free while a claim waited and no fault was active. */
 export interface HandOver {
@@ -12,26 +12,26 @@ export interface HandOver {
 }
 
 /**
- * How late a hand-over may be, beside the round trips, ms. A wake-up takes a few ms. A waiter without one asks again after a
+ * How late a hand-over may be, beside the round trips. A wake-up takes a few ms. A waiter without one asks again after a
  * third of the lease, and after 2 s at most.
  */
-const LATE = 250;
+const LATE_MS = 250;
 /** Round trips that a hand-over may take: the release, the wake-up, an attempt, and as many again. */
 const ROUND_TRIPS = 6;
-/** A key that is free for longer than this, ms, while a claim waits, is starved: two polls fit into this time. */
-export const STARVATION = 4_000;
+/** A key that is free for longer than this, while a claim waits, is starved: two polls fit into this time. */
+const STARVATION_MS = 4_000;
 /** More late hand-overs than this number, and than this part of all, are no accident of a busy machine. */
-const MANY_LATE = 5;
-const LATE_PART = 0.15;
-/** How long an operation may take to join the line, beside two round trips, ms. */
-const JOIN = 10;
-/** How long after a disturbance, beside the lease, connections come back and holds expire that were not renewed yet, ms. */
-const RECOVERY = 3_500;
-/** How long the effects last when only the referee itself got a slow answer, ms. */
-const SLOW_LOOK = 1_000;
+const MAX_LATE = 5;
+const MAX_LATE_PART = 0.15;
+/** How long an operation may take to join the queue, beside two round trips. */
+const JOIN_MS = 10;
+/** How long after a disturbance, beside the lease, connections come back and holds expire that were not renewed yet. */
+const RECOVERY_MS = 3_500;
+/** How long the effects last when only the referee itself got a slow answer. */
+const SLOW_LOOK_MS = 1_000;
 
 /** How long the effects of a fault last: the lease of a dead holder, the place of a dead waiter, a connection that comes back. */
-export const settleTime = (ttl: number): number => ttl + RECOVERY;
+export const settleTime = (ttl: number): number => ttl + RECOVERY_MS;
 
 /** How free keys found their next holder without any fault, and where that took too long. */
 export function handOvers(
@@ -41,16 +41,16 @@ export function handOvers(
   const times = quietTimes(history, ttl);
   const violations: Violation[] = [];
   const quiet: HandOver[] = [];
-  for (const { key, free, next, isHandOver } of gaps(history, JOIN + 2 * roundTrip)) {
+  for (const { key, free, next, isHandOver } of gaps(history, JOIN_MS + 2 * roundTrip)) {
     for (const [start, end] of times) {
       const [begin, over] = [Math.max(free, start), Math.min(next, end)];
-      if (over - begin > STARVATION) violations.push(starvation(key, begin, over));
+      if (over - begin > STARVATION_MS) violations.push(starvation(key, begin, over));
       else if (isHandOver && free >= start && next <= end) quiet.push({ key, at: free, ms: next - free });
     }
   }
-  const limit = LATE + ROUND_TRIPS * roundTrip;
+  const limit = LATE_MS + ROUND_TRIPS * roundTrip;
   const late = quiet.filter(({ ms }) => ms > limit);
-  if (wakes && late.length >= MANY_LATE && late.length > quiet.length * LATE_PART) {
+  if (wakes && late.length >= MAX_LATE && late.length > quiet.length * MAX_LATE_PART) {
     const longest = mostOf(late.map(({ ms }) => ms));
     violations.push({
       ...{ broken: 'wake-ups', at: late[0]!.at, ops: [] },
@@ -72,7 +72,7 @@ function quietTimes({ disturbances, now }: History, ttl: number): [number, numbe
   for (const { at, until, kind } of [...disturbances.values()].toSorted((a, b) => a.at - b.at)) {
     if (at > from) quiet.push([from, at]);
     const own = kind === 'no answer' || kind === 'slow machine';
-    from = Math.max(from, until + (own ? SLOW_LOOK : settleTime(ttl)));
+    from = Math.max(from, until + (own ? SLOW_LOOK_MS : settleTime(ttl)));
   }
   if (now > from) quiet.push([from, now]);
   return quiet;

@@ -1,7 +1,7 @@
 import { admitted, isExclusive } from '../core/index.ts';
 import { type HandOver, handOvers } from './hand-overs.ts';
 import { byKey, type History, type OperationWithHold } from './history.ts';
-import type { Conditions, Violation } from './violation.ts';
+import type { Conditions, Violation } from './verdict.ts';
 
 export interface Judgement {
   readonly violations: readonly Violation[];

@@ -27,20 +27,23 @@ export interface ScheduleOptions {
   readonly kinds?: readonly FaultKind[] | undefined;
 }
 
-/** Faults and quiet judging take turns; ms of each. */
-const STORM = 20_000;
-const QUIET = 7_000;
-/** Time between two faults, ms. */
-const [SOONEST, LATEST] = [80, 500];
+/** Faults and quiet judging take turns. */
+const STORM_MS = 20_000;
+const QUIET_MS = 7_000;
+/** The run begins without faults, to see how it goes then. */
+const MAX_CALM_MS = 4_000;
+/** Time between two faults. */
+const [MIN_GAP_MS, MAX_GAP_MS] = [80, 500];
 
 /** The faults of a run, in their order. The same seed gives the same faults. */
 export function* schedule(seed: number, options: ScheduleOptions): Generator<Fault> {
   const random = randomFrom(seed);
   const { duration, processes, ttl, links, kinds } = options;
-  const deck = new Deck(kinds ?? [...PROCESS_FAULTS, ...(links ? [...PROCESS_FAULTS, ...LINK_FAULTS] : [])], random);
+  const all = links ? [...PROCESS_FAULTS, ...PROCESS_FAULTS, ...LINK_FAULTS] : PROCESS_FAULTS;
+  const deck = draws(kinds ?? all, random);
   for (const [start, end] of storms(duration, ttl)) {
-    for (let at = start; at < end; at += between(SOONEST, LATEST, random())) {
-      const kind = deck.draw();
+    for (let at = start; at < end; at += between(MIN_GAP_MS, MAX_GAP_MS, random())) {
+      const kind = deck.next().value;
       const by = Math.floor(random() * processes);
       const lasts = Math.min(durationOf(kind, ttl, random()), Math.max(0, end - at));
       yield { at, kind, by, lasts, choice: random() };
@@ -48,16 +51,11 @@ export function* schedule(seed: number, options: ScheduleOptions): Generator<Fau
   }
 }
 
-/**
- * The times with faults. The run begins without faults, to see how it goes then, and each storm is followed by quiet until its
- * effects are over.
- */
-export function storms(duration: number, ttl: number): [number, number][] {
-  const spans: [number, number][] = [];
-  const pause = settleTime(ttl) + QUIET;
-  for (let at = Math.min(4_000, duration / 4); at < duration; at += STORM + pause)
-    spans.push([at, Math.min(at + STORM, duration)]);
-  return spans;
+/** The times with faults. Each storm is followed by quiet until its effects are over. */
+function* storms(duration: number, ttl: number): Generator<[start: number, end: number]> {
+  const pause = settleTime(ttl) + QUIET_MS;
+  for (let at = Math.min(MAX_CALM_MS, duration / 4); at < duration; at += STORM_MS + pause)
+    yield [at, Math.min(at + STORM_MS, duration)];
 }
 
 function durationOf(kind: FaultKind, ttl: number, part: number): number {
@@ -81,18 +79,9 @@ function durationOf(kind: FaultKind, ttl: number, part: number): number {
 const between = (least: number, most: number, part: number): number => least + (most - least) * part;
 
 /** Draws each card once before any comes again, in random order. */
-class Deck<T> {
-  readonly #cards: readonly T[];
-  readonly #random: () => number;
-  #left: T[] = [];
-
-  constructor(cards: readonly T[], random: () => number) {
-    this.#cards = cards;
-    this.#random = random;
-  }
-
-  draw(): T {
-    if (this.#left.length === 0) this.#left = [...this.#cards];
-    return this.#left.splice(Math.floor(this.#random() * this.#left.length), 1)[0]!;
+function* draws<T>(cards: readonly T[], random: () => number): Generator<T, never> {
+  for (;;) {
+    const left = [...cards];
+    while (left.length > 0) yield left.splice(Math.floor(random() * left.length), 1)[0]!;
   }
 }

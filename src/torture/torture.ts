@@ -1,15 +1,11 @@
 import { openBackend } from '../connect/open.ts';
 import { counted, inMs, LockError, type Traits } from '../core/index.ts';
 import { createLocks, type Locks } from '../locks.ts';
-import type { FaultKind } from './events.ts';
-import type { TestLock } from './messages.ts';
+import type { FaultKind, TestLock } from './events.ts';
 import { Crew } from './referee/crew.ts';
-import { delay } from './referee/delay.ts';
-import { FaultInjector } from './referee/fault-injector.ts';
-import { clearKeys, firstStanding } from './referee/keys.ts';
-import { Register } from './referee/register.ts';
+import { delay, FaultInjector } from './referee/fault-injector.ts';
 import { RunRecord } from './referee/run-record.ts';
-import { Watcher } from './referee/watcher.ts';
+import { clearKeys, firstEntry, watchEngine, watchMachine } from './referee/watcher.ts';
 import { type Fault, schedule } from './schedule.ts';
 import { countFaults, type EndReason, missingEvidence, type Verdict } from './verdict.ts';
 
@@ -47,10 +43,10 @@ export type Progress = Pick<Verdict, 'ran' | 'totals' | 'faults' | 'broken'>;
 
 /** The prefix of all our keys. */
 export const PREFIX = 'holdfast-torture:';
-/** The ttl, ms: short, so that leases run out often. */
-const TTL = 2_000;
-const LOOK = 1_000;
-const GONE = 20_000;
+/** Short, so that leases run out often. */
+const TTL_MS = 2_000;
+const LOOK_MS = 1_000;
+const PATIENCE_MS = 20_000;
 const PERMITS = 2;
 
 /**
@@ -62,7 +58,7 @@ export async function torture(plan: Torture): Promise<Verdict> {
   const { url, duration, seed, processes, progress, renewal, busy = 0, others = false } = plan;
   const backend = await openBackend(url);
   const run = `${PREFIX}${seed.toString(36)}-${process.pid.toString(36)}:`;
-  const ttl = Math.min(Math.max(TTL, backend.traits.ttl.min), backend.traits.ttl.max);
+  const ttl = Math.min(Math.max(TTL_MS, backend.traits.ttl.min), backend.traits.ttl.max);
   const label = `holdfast torture ${process.pid}`;
   await using locks = createLocks(backend, { ttl, label });
   if (!plan.besideOthers) await refuseOthers(locks, backend.name);
@@ -74,17 +70,14 @@ export async function torture(plan: Torture): Promise<Verdict> {
     roundTrip: await measureRoundTrip(locks, `${run}referee`),
   };
   const record = new RunRecord(terms, plan.write ?? (() => {}));
-  const register = new Register();
   const links = !/^\s*file:/i.test(url);
   const testLocks = testLocksOf(others ? 'exclusive' : backend.traits.units, run, busy);
   const crew = new Crew(
     { url, testLocks, ttl, processes, seed, label, links, busy, renewal, worker: plan.worker },
     record,
-    register,
   );
-  const over = new AbortController();
+  const [over, gone] = [new AbortController(), new AbortController()];
   const injector = new FaultInjector(crew, record, ttl, over.signal);
-  const watcher = new Watcher(locks, `${run}referee`, injector, over.signal, plan.patience ?? GONE);
   const progressNow = (): Progress => {
     const { totals, broken } = record;
     return { ran: record.now() - began, totals, broken, faults: countFaults(record.history.disturbances.values()) };
@@ -97,10 +90,11 @@ export async function torture(plan: Torture): Promise<Verdict> {
     await crew.start();
     began = record.now();
     running.push(
-      watcher.watch(),
+      watchEngine(locks, `${run}referee`, record, over.signal, plan.patience ?? PATIENCE_MS, gone),
+      watchMachine(record, over.signal),
       injectAll(schedule(seed, { duration, processes, ttl, links, kinds: plan.faults }), injector, over.signal),
     );
-    ended = await untilEnd(began + duration, record, watcher.gone, plan.signal, !others, () =>
+    ended = await untilEnd(began + duration, record, gone.signal, plan.signal, !others, () =>
       progress?.(progressNow()),
     );
   } finally {
@@ -120,7 +114,7 @@ export async function torture(plan: Torture): Promise<Verdict> {
     outcome,
     ...{ ended, missing: lacking, engine: backend.name, seed, ran, ttl, processes, faults },
     ...{ totals: record.totals, broken: record.broken, violations: record.violations, overslept: injector.overslept },
-    ...{ staleWrites: register.stale, staleRefused: register.refused },
+    ...{ staleWrites: crew.register.stale, staleRefused: crew.register.refused },
     notes: [
       ...notesOf(backend.traits, links, ended, left === undefined, ttl),
       // Where faults cut connections, such errors are to be expected, and say nothing.
@@ -130,7 +124,7 @@ export async function torture(plan: Torture): Promise<Verdict> {
 }
 
 async function refuseOthers(locks: Locks, engine: string): Promise<void> {
-  const other = await firstStanding(locks);
+  const other = await firstEntry(locks);
   if (!other) return;
   const { key, label, held } = other;
   throw new LockError(
@@ -191,7 +185,7 @@ async function untilEnd(
   while (!signal.aborted) {
     const left = until - record.now();
     if (left <= 0) return 'time';
-    await delay(Math.min(LOOK, left), signal);
+    await delay(Math.min(LOOK_MS, left), signal);
     record.judge();
     look();
     if (untilBroken && Object.keys(record.broken).length > 0) return 'broken';

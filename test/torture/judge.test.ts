@@ -4,7 +4,7 @@ import { ALL_UNITS } from '../../src/core/contract/admission.ts';
 import type { Event, FaultKind } from '../../src/torture/events.ts';
 import { History } from '../../src/torture/history.ts';
 import { judge } from '../../src/torture/judge.ts';
-import type { Conditions, Violation } from '../../src/torture/violation.ts';
+import type { Conditions, Violation } from '../../src/torture/verdict.ts';
 
 const TTL = 2_000;
 const ALL = { units: ALL_UNITS, capacity: ALL_UNITS };

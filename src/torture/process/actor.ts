@@ -1,9 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { ALL_UNITS, isExclusive, isLockError, type LockError, type LockOptions, SHARED } from '../../core/index.ts';
-import type { TestLock } from '../messages.ts';
-import { HoldObserver } from './hold-observer.ts';
-import type { LibraryLease, LibraryLock, LockLibrary } from './lock-library.ts';
-import type { Report } from './report.ts';
+import { EXCLUSIVE, isExclusive, isLockError, type LockError, type LockOptions, SHARED } from '../../core/index.ts';
+import type { TestLock } from '../events.ts';
+import { HoldObserver, type LibraryLease, type LibraryLock, type LockLibrary, type Report } from './observer.ts';
 
 export interface ActorContext {
   readonly locks: LockLibrary;
@@ -18,33 +16,31 @@ export interface ActorContext {
   held: number;
 }
 
-/** `calm`: the caller pauses between its operations. `busy`: the caller takes as many holds as the engine can give. */
-export type Pace = 'calm' | 'busy';
-
-/** The longest wait of an operation, ms. It is longer than any fault. */
-const PATIENCE = 20_000;
-/** Time between two observations of a holder, ms. */
-const LOOK = 40;
+/** The longest wait of an operation. It is longer than any fault. */
+const MAX_WAIT_MS = 20_000;
+/** Time between two observations of a holder. */
+const LOOK_MS = 40;
 
 /** One caller of the library. The caller asks, holds, writes and releases, again and again. */
 export class Actor {
   readonly #context: ActorContext;
   readonly #testLocks: readonly TestLock[];
   readonly #name: string;
-  readonly #pace: Pace;
+  readonly #busy: boolean;
   #operations = 0;
 
-  constructor(context: ActorContext, testLocks: readonly TestLock[], number: number, pace: Pace = 'calm') {
+  /** @param busy the caller takes as many holds as the engine can give, and does not pause between its operations */
+  constructor(context: ActorContext, testLocks: readonly TestLock[], number: number, busy: boolean) {
     this.#context = context;
     this.#testLocks = testLocks;
-    this.#pace = pace;
+    this.#busy = busy;
     this.#name = `${context.name}.${number}`;
   }
 
   async work(ended: AbortSignal): Promise<void> {
     while (!ended.aborted) {
       const again = await this.#operate(ended);
-      if (again && this.#pace === 'busy') await nextTurn();
+      if (again && this.#busy) await nextTurn();
       else await sleep(again ? this.#between(0, 15) : this.#between(30, 150));
     }
   }
@@ -52,7 +48,7 @@ export class Actor {
   /** @returns whether the engine answered */
   async #operate(ended: AbortSignal): Promise<boolean> {
     const { report, by } = this.#context;
-    const testLock = this.#pick(this.#testLocks);
+    const testLock = this.#testLocks[Math.floor(this.#context.random() * this.#testLocks.length)]!;
     const op = `${this.#name}.${this.#operations++}`;
     const { lock, units, capacity } = this.#lock(testLock);
     const renewed = this.#context.random() < 0.85;
@@ -74,16 +70,15 @@ export class Actor {
   /** The lock, and the units that the judge counts. */
   #lock({ kind, key, permits }: TestLock): { lock: LibraryLock; units: number; capacity: number } {
     const { locks } = this.#context;
-    const all = { units: ALL_UNITS, capacity: ALL_UNITS };
     if (kind === 'semaphore') return { lock: locks.semaphore(key, { permits }), units: 1, capacity: permits };
-    if (kind === 'mutex') return { lock: locks.mutex(key), ...all };
+    if (kind === 'mutex') return { lock: locks.mutex(key), ...EXCLUSIVE };
     const { read, write } = locks.rwLock(key);
-    return this.#context.random() < 0.4 ? { lock: write, ...all } : { lock: read, ...SHARED };
+    return this.#context.random() < 0.4 ? { lock: write, ...EXCLUSIVE } : { lock: read, ...SHARED };
   }
 
   #acquire(lock: LibraryLock, renew: boolean, ended: AbortSignal): Promise<LibraryLease | null> {
     const { ttl, random } = this.#context;
-    const options: LockOptions = { ttl, renew, wait: PATIENCE, signal: ended };
+    const options: LockOptions = { ttl, renew, wait: MAX_WAIT_MS, signal: ended };
     const choice = random();
     if (choice < 0.1) return lock.tryAcquire({ ttl, renew });
     if (choice > 0.2) return lock.acquire(options);
@@ -107,10 +102,10 @@ export class Actor {
         const until = report.now() + this.#holdTime(longPart);
         if (random() < 0.05) await lease.extend(ttl * 1.5).catch(() => {}); // the next observation sees the outcome
         while (observer.observe() && report.now() < until && !ended.aborted)
-          await sleep(Math.max(0, Math.min(LOOK, until - report.now())));
+          await sleep(Math.max(0, Math.min(LOOK_MS, until - report.now())));
         // Careless code writes without a last check. The register must refuse that write.
         if (exclusive) await report.ask({ write: op });
-        observer.observeLast();
+        observer.observe(true);
       }
     } finally {
       this.#context.held--;
@@ -122,17 +117,13 @@ export class Actor {
   /** How long a hold lasts, ms: mostly short, sometimes longer than a lease. */
   #holdTime(longPart: number): number {
     const { random, ttl } = this.#context;
-    if (this.#pace === 'busy' && random() < 0.99) return 0;
+    if (this.#busy && random() < 0.99) return 0;
     if (random() < longPart) return this.#between(ttl / 3, ttl * 1.5);
     return random() < 0.9 ? this.#between(0, 10) : this.#between(10, 100);
   }
 
   #between(least: number, most: number): number {
     return least + (most - least) * this.#context.random();
-  }
-
-  #pick<T>(list: readonly T[]): T {
-    return list[Math.floor(this.#context.random() * list.length)]!;
   }
 }
 

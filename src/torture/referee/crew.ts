@@ -1,35 +1,14 @@
 import { fileURLToPath } from 'node:url';
-import type { ProcessEvent, RefereeEvent } from '../events.ts';
+import type { FromWorker, Job, ProcessEvent, Question, Task } from '../events.ts';
 import type { History } from '../history.ts';
 import { FaultyProxy } from '../link/proxy.ts';
-import type { FromWorker, Question, Task, TestLock } from '../messages.ts';
 import { Member } from './member.ts';
-import type { Register } from './register.ts';
+import type { RunRecord } from './run-record.ts';
 
-export interface CrewPlan {
-  readonly url: string;
-  readonly testLocks: readonly TestLock[];
-  /** ms */
-  readonly ttl: number;
+export interface CrewPlan extends Job {
   readonly processes: number;
-  readonly seed: number;
-  readonly label: string;
-  /** Whether connections lead through proxies. */
-  readonly links: boolean;
-  readonly busy: number;
-  /** Who renews while a loop is blocked. */
-  readonly renewal?: 'worker' | undefined;
   /** The program of a process. Default: ours. */
   readonly worker?: URL | undefined;
-}
-
-/** Where events go. */
-export interface Recorder {
-  readonly history: History;
-  now(): number;
-  /** ns, of `process.hrtime` */
-  readonly origin: bigint;
-  add(event: ProcessEvent | RefereeEvent, at?: number): void;
 }
 
 const WORKER = new URL('../process/worker.ts', import.meta.url);
@@ -38,17 +17,16 @@ const WORKER = new URL('../process/worker.ts', import.meta.url);
 export class Crew {
   readonly members: Member[] = [];
   readonly proxies: readonly FaultyProxy[];
+  readonly register = new Register();
   readonly #plan: CrewPlan;
-  readonly #record: Recorder;
-  readonly #register: Register;
+  readonly #record: RunRecord;
   readonly #turns: number[];
   /** Each function takes the number of locks that a process held when it became busy. */
   readonly #busyReplies = new Map<number, (held: number) => void>();
 
-  constructor(plan: CrewPlan, record: Recorder, register: Register) {
+  constructor(plan: CrewPlan, record: RunRecord) {
     this.#plan = plan;
     this.#record = record;
-    this.#register = register;
     this.#turns = Array.from({ length: plan.processes }, () => 0);
     this.proxies = Array.from({ length: plan.processes }, () => new FaultyProxy());
   }
@@ -61,15 +39,13 @@ export class Crew {
 
   /** Starts a process, or starts it again. */
   async begin(by: number): Promise<void> {
-    const { url, testLocks, ttl, seed, label, links, busy, renewal, worker = WORKER } = this.#plan;
+    const { processes: _, worker = WORKER, seed, ...job } = this.#plan;
     const turn = this.#turns[by]!++;
     const onCrash = (how: string): void => this.#record.add({ what: 'crashed', by, how });
     const member = new Member(fileURLToPath(worker), (message) => this.#receive(by, member, message), onCrash);
     this.members[by] = member;
-    const task: Task = {
-      ...{ url, testLocks, ttl, label, by, busy, renewal, routed: links, origin: `${this.#record.origin}` },
-      ...{ seed: seed + by * 1_000 + turn, name: `${by + 1}.${turn + 1}` },
-    };
+    const origin = `${this.#record.origin}`;
+    const task: Task = { ...job, by, origin, seed: seed + by * 1_000 + turn, name: `${by + 1}.${turn + 1}` };
     await member.start(task);
   }
 
@@ -112,10 +88,51 @@ export class Crew {
       const { history } = this.#record;
       const [what, op] =
         'claim' in question ? (['claimed', question.claim] as const) : (['wrote', question.write] as const);
-      const accepted = what === 'claimed' ? this.#register.claim(history, op) : this.#register.write(history, op);
+      const accepted = what === 'claimed' ? this.register.claim(history, op) : this.register.write(history, op);
       this.#record.add({ what, op, accepted });
       value = Number(accepted);
     }
     member.send({ answer, value });
+  }
+}
+
+/** The resource that the locks guard. It has a word per key, and two answers to each write: by the token, and without it. */
+class Register {
+  /** The highest token of each key, and the operation that wrote first with it. */
+  readonly #marks = new Map<string, { token: bigint | undefined; op: string }>();
+  /** Late writes: another holder had followed. A resource without a token check takes them. */
+  stale = 0;
+  /** How many of these the token check refused. */
+  refused = 0;
+
+  /**
+   * A holder's first write: from now on the register refuses older holders. Without tokens it accepts everything.
+   * @returns whether no earlier token was higher
+   */
+  claim(history: History, op: string): boolean {
+    const operation = history.operations.get(op);
+    if (!operation?.hold) return false;
+    const { token } = operation.hold;
+    if (this.#refuses(operation.key, token)) return false;
+    this.#marks.set(operation.key, { token, op });
+    return true;
+  }
+
+  /** A holder's last write. @returns whether its token allows it */
+  write(history: History, op: string): boolean {
+    const operation = history.operations.get(op);
+    const mark = operation && this.#marks.get(operation.key);
+    const accepted =
+      mark !== undefined && operation?.hold !== undefined && !this.#refuses(operation.key, operation.hold.token);
+    if (mark && mark.op !== op) {
+      this.stale++;
+      if (!accepted) this.refused++;
+    }
+    return accepted;
+  }
+
+  #refuses(key: string, token: bigint | undefined): boolean {
+    const newest = this.#marks.get(key)?.token;
+    return newest !== undefined && token !== undefined && token < newest;
   }
 }

@@ -1,29 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isExclusive } from '../../core/index.ts';
-import { type Disturbance, type FaultKind, LINK_FAULTS, type LinkFault } from '../events.ts';
+import { type FaultKind, LINK_FAULTS, type LinkFault } from '../events.ts';
 import type { Fault } from '../schedule.ts';
-import type { Crew, Recorder } from './crew.ts';
-import { delay } from './delay.ts';
+import type { Crew } from './crew.ts';
+import type { RunRecord } from './run-record.ts';
 
-/** Time between two checks whether a fault has hit, or could hit, ms. */
-const LOOK = 10;
-/** How long to wait until a process holds a lock that a fault can hit, ms. */
-const HOLDING = 1_000;
+/** Time between two checks whether a fault has hit, or could hit. */
+const LOOK_MS = 10;
+/** How long to wait until a process holds a lock that a fault can hit. */
+const MAX_HOLDING_MS = 1_000;
+const RESTART_MS = 1_000;
+
+/** Resolves after `ms`, or when the signal is aborted. */
+export const delay = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(Math.max(0, ms), undefined, { signal }).catch(() => {});
 
 const isLinkFault = (kind: FaultKind): kind is LinkFault => (LINK_FAULTS as readonly FaultKind[]).includes(kind);
 
 /** Applies the faults of the schedule to the processes. */
 export class FaultInjector {
   readonly #crew: Crew;
-  readonly #record: Recorder;
+  readonly #record: RunRecord;
   readonly #ttl: number;
   readonly #signal: AbortSignal;
   readonly #disturbed = new Set<number>();
-  #ids = 0;
   /** Holders that stood still past the end of their leases. */
   overslept = 0;
 
   /** @param signal ends the faults under way: stopped processes continue */
-  constructor(crew: Crew, record: Recorder, ttl: number, signal: AbortSignal) {
+  constructor(crew: Crew, record: RunRecord, ttl: number, signal: AbortSignal) {
     this.#crew = crew;
     this.#record = record;
     this.#ttl = ttl;
@@ -38,24 +43,14 @@ export class FaultInjector {
     if (this.#disturbed.has(by) || members[by]?.state !== 'working') return;
     if (!isLinkFault(kind) && able - 1 < members.length / 2) return;
     this.#disturbed.add(by);
-    const id = this.beginDisturbance(kind, by);
+    const end = this.#record.disturb(kind, by);
     let effective = false;
     try {
       effective = await (isLinkFault(kind) ? this.#onLinks(fault, kind) : this.#onProcess(fault));
     } finally {
-      this.endDisturbance(id, effective);
+      end(effective);
       this.#disturbed.delete(by);
     }
-  }
-
-  beginDisturbance(kind: Disturbance, by?: number): number {
-    const id = this.#ids++;
-    this.#record.add({ what: 'disturbed', id, kind, ...(by !== undefined && { by }) });
-    return id;
-  }
-
-  endDisturbance(id: number, effective: boolean): void {
-    this.#record.add({ what: 'over', id, effective });
   }
 
   async #onLinks({ by, lasts, choice }: Fault, kind: LinkFault): Promise<boolean> {
@@ -63,7 +58,7 @@ export class FaultInjector {
     proxy.beginFault(kind, choice, this.#ttl);
     const lasting = kind === 'delayed' || kind === 'stalled' || kind === 'dripped';
     if (lasting) await delay(lasts, this.#signal);
-    else for (let passed = 0; proxy.hits === 0 && passed < lasts; passed += LOOK) await delay(LOOK, this.#signal);
+    else for (let passed = 0; proxy.hits === 0 && passed < lasts; passed += LOOK_MS) await delay(LOOK_MS, this.#signal);
     const hit = proxy.hits > 0;
     proxy.endFault();
     return hit;
@@ -87,7 +82,7 @@ export class FaultInjector {
       );
       if (started) break;
       await this.#crew.members[by]!.kill();
-      await delay(1_000, this.#signal);
+      await delay(RESTART_MS, this.#signal);
     }
     return effective;
   }
@@ -119,9 +114,9 @@ export class FaultInjector {
   /** Waits for a while until the process holds an exclusive lock, because a fault hits more then. */
   async #waitForHold(by: number): Promise<void> {
     const { history } = this.#record;
-    for (let passed = 0; passed < HOLDING; passed += LOOK) {
+    for (let passed = 0; passed < MAX_HOLDING_MS; passed += LOOK_MS) {
       if (history.open(by).some((operation) => operation.hold && isExclusive(operation))) return;
-      await delay(LOOK, this.#signal);
+      await delay(LOOK_MS, this.#signal);
     }
   }
 }

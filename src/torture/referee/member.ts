@@ -1,11 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { withConnectLimit } from '../../connect/engine.ts';
-import type { FromWorker, Task, ToWorker } from '../messages.ts';
+import type { FromWorker, Task, ToWorker } from '../events.ts';
 
-/** How long a process may take to start, and to end; ms. */
-const START = 20_000;
-const END = 10_000;
+/** How long a process may take to start, and to end. */
+const MAX_START_MS = 20_000;
+const MAX_END_MS = 10_000;
 
 export type State = 'starting' | 'working' | 'stopped' | 'gone';
 
@@ -50,7 +50,7 @@ export class Member {
       this.exited.then((how) => reject(new Error(`a process ended ${how}`)));
     });
     this.send({ task });
-    await withConnectLimit(ready, START);
+    await withConnectLimit(ready, MAX_START_MS);
     this.state = 'working';
   }
 
@@ -81,6 +81,6 @@ export class Member {
     this.#endsOnPurpose = true;
     this.resume();
     this.send({ end: true });
-    await withConnectLimit(this.exited, END).catch(() => this.kill());
+    await withConnectLimit(this.exited, MAX_END_MS).catch(() => this.kill());
   }
 }

@@ -1,28 +1,15 @@
-import type { ProcessEvent, RefereeEvent } from '../events.ts';
+import type { Disturbance, ProcessEvent, RefereeEvent } from '../events.ts';
 import { History } from '../history.ts';
 import { type Judgement, judge } from '../judge.ts';
-import type { Conditions, Violation } from '../violation.ts';
-import type { Recorder } from './crew.ts';
+import type { Conditions, Totals, Violation } from '../verdict.ts';
 
-/** How much history is judged again and again, ms: longer than any fault. */
-const MEMORY = 30_000;
+/** How much history is judged again and again: longer than any fault. */
+const MEMORY_MS = 30_000;
 /** How many violations are kept; the rest are only counted. Also how many kinds of trouble with the engine. */
 const MAX_KEPT = 50;
 
-export interface Totals {
-  wishes: number;
-  holds: number;
-  /** Holds during a fault, or while its effects could last. */
-  underFaults: number;
-  /** From the request to the hold, ms. */
-  longestWait: number;
-  handOvers: number;
-  /** From free to held, without a fault, ms. */
-  longestHandOver: number;
-}
-
 /** The record of a run: its events, its totals and the promises that it broke. */
-export class RunRecord implements Recorder {
+export class RunRecord {
   readonly origin = process.hrtime.bigint();
   readonly history = new History();
   readonly totals: Totals = { wishes: 0, holds: 0, underFaults: 0, longestWait: 0, handOvers: 0, longestHandOver: 0 };
@@ -37,6 +24,7 @@ export class RunRecord implements Recorder {
   /** Until when the effects of past faults may last. */
   #effects = 0;
   #active = 0;
+  #disturbances = 0;
 
   /** @param write takes each event as a line of JSON */
   constructor(conditions: Conditions, write: (line: string) => void) {
@@ -56,10 +44,17 @@ export class RunRecord implements Recorder {
     this.history.apply({ ...event, at });
   }
 
+  /** A fault is active from now on. @returns what ends it; `effective`: it hit something */
+  disturb(kind: Disturbance, by?: number): (effective: boolean) => void {
+    const id = this.#disturbances++;
+    this.add({ what: 'disturbed', id, kind, ...(by !== undefined && { by }) });
+    return (effective) => this.add({ what: 'over', id, effective });
+  }
+
   /** Judges the history in memory, and forgets the old part. */
   judge(): void {
     const judgement = this.#judgeAll();
-    const old = this.history.now - MEMORY;
+    const old = this.history.now - MEMORY_MS;
     if (old <= this.history.since) return;
     this.#countHandOvers(judgement, old);
     this.history.forget(old);
