@@ -1,9 +1,52 @@
-import { systemClock } from '../core/index.ts';
-import { type Law, MET, type Need } from './law.ts';
+import { type Backend, systemClock } from '../core/index.ts';
 import { limited, stepUntilEnd } from './limited.ts';
-import type { ManualClock } from './manual-clock.ts';
-import { Scene } from './scene.ts';
-import type { Subject } from './subject.ts';
+import { Scene, type Subject } from './scene.ts';
+
+/** Whether a subject has what a law needs. */
+const MET = {
+  'shared units': ({ traits }) => traits.units !== 'exclusive',
+  'counted units': ({ traits }) => traits.units === 'counted',
+  fairness: ({ traits }) => traits.fair,
+  turns: ({ traits }) => traits.canStarve !== true,
+  fencing: ({ traits }) => traits.fencing !== 'never',
+  'token blocks': ({ traits }) => traits.tokenBlocks,
+  expiry: ({ traits }) => traits.expires,
+  'renewal from anywhere': ({ traits }) => traits.renewedFrom === 'anywhere',
+  'observed expiry': ({ traits }) => traits.observedExpiry === true,
+  'wake-ups': ({ traits }) => traits.wakes !== 'never',
+  mailbox: ({ traits }) => traits.wakes === 'mailbox',
+  inspect: (backend) => backend.inspect !== undefined,
+  evict: (backend) => backend.evict !== undefined,
+  changed: (backend) => backend.changed !== undefined,
+  hints: (backend) => backend.hints !== undefined,
+  values: ({ traits, values }) => traits.values !== undefined && values !== undefined,
+  apart: (_, subject) => subject.apart !== undefined,
+  'faults.die': (_, subject) => subject.faults?.die !== undefined,
+  'faults.stall': (_, subject) => subject.faults?.stall !== undefined,
+} as const satisfies Readonly<Record<string, (backend: Backend, subject: Subject) => boolean>>;
+
+/** What a case may need of its subject, in the words that reports use. */
+export type Need = keyof typeof MET;
+
+type Check = (scene: Scene) => Promise<void>;
+
+/** One promise, and how to see whether a backend keeps it. */
+export interface Law {
+  readonly name: string;
+  readonly needs: readonly Need[];
+  /** It uses keys with fixed names. */
+  readonly alone?: true;
+  readonly check: Check;
+}
+
+export function law(name: string, ...given: [Check] | [readonly Need[], Check]): Law {
+  const [needs, check] = given.length === 1 ? [[], ...given] : given;
+  return { name, needs, check };
+}
+
+/** Laws that share a need, which comes before their own. */
+export const needing = (need: Need, laws: readonly Law[]): Law[] =>
+  laws.map((each) => ({ ...each, needs: [need, ...each.needs] }));
 
 /** A law for one subject, for any test runner: `run` rejects when the backend breaks the law. */
 export interface Case {
@@ -26,39 +69,28 @@ export interface Outcome {
   readonly excludedBy?: Need;
 }
 
-/** The longest time for a case, ms: it fails an engine that never answers, so that the run does not hang. */
-const LIMIT = 30_000;
+/** It fails an engine that never answers, so that the run does not hang. */
+const MAX_CASE_MS = 30_000;
 
-export function caseOf(subject: Subject, law: Law): Case {
-  const { name, needs, alone = false } = law;
+export function caseOf(subject: Subject, { name, needs, alone, check }: Law): Case {
+  const trial = async (scene: Scene): Promise<void> => {
+    const late = `${subject.name}: "${name}" has not ended after ${MAX_CASE_MS} ms`;
+    await limited(check(scene), MAX_CASE_MS, late, scene.clock).finally(() => scene.close());
+  };
   return {
     name,
     needs,
-    alone,
+    alone: alone ?? false,
     async run() {
+      const late = `${subject.name} did not open in ${MAX_CASE_MS} ms`;
       // In real time: to open a subject may mean real work, also with a manual clock.
-      const scene = await limited(
-        Scene.open(subject),
-        LIMIT,
-        `${subject.name} did not open in ${LIMIT} ms`,
-        systemClock,
-      );
+      const scene = await limited(Scene.open(subject), MAX_CASE_MS, late, systemClock);
       const excludedBy = needs.find((need) => !MET[need](scene.clients[0], subject));
-      await driven(excludedBy ? scene.close() : trial(scene, law), subject.clock);
+      const work = excludedBy ? scene.close() : trial(scene);
+      const { clock } = subject;
+      // A manual clock stands still unless somebody moves it, and the work waits for it.
+      await (clock ? stepUntilEnd(work, () => clock.advance(1)) : work);
       return { excludedBy };
     },
   };
 }
-
-async function trial(scene: Scene, { name, check }: Law): Promise<void> {
-  try {
-    const message = `${scene.subject.name}: "${name}" has not ended after ${LIMIT} ms`;
-    await limited(check(scene), LIMIT, message, scene.clock);
-  } finally {
-    await scene.close();
-  }
-}
-
-/** A manual clock stands still unless somebody moves it, and the work waits for it. */
-const driven = (work: Promise<void>, clock: ManualClock | undefined): Promise<void> =>
-  clock ? stepUntilEnd(work, () => clock.advance(1)) : work;

@@ -1,34 +1,35 @@
 import { type Case, caseOf } from './case.ts';
-import type { Law } from './law.ts';
-import { laws } from './laws.ts';
-import { adaptive } from './lock-laws/adaptive.ts';
+import { admission } from './laws/admission.ts';
+import { attempts } from './laws/attempts.ts';
+import { expiry } from './laws/expiry.ts';
+import { hints } from './laws/hints.ts';
+import { histories } from './laws/histories.ts';
+import { inspection } from './laws/inspection.ts';
+import { keys } from './laws/keys.ts';
+import { tokens } from './laws/tokens.ts';
+import { values } from './laws/values.ts';
+import { wakeUps } from './laws/wake-ups.ts';
 import { classics } from './lock-laws/classics.ts';
 import { contexts } from './lock-laws/contexts.ts';
 import { force } from './lock-laws/force.ts';
 import { input } from './lock-laws/input.ts';
 import { leases } from './lock-laws/leases.ts';
-import { parts } from './lock-laws/parts.ts';
 import { releasing } from './lock-laws/releasing.ts';
-import { sharing } from './lock-laws/sharing.ts';
 import { starvation } from './lock-laws/starvation.ts';
 import { unknown } from './lock-laws/unknown.ts';
 import { waiting } from './lock-laws/waiting.ts';
-import type { Subject } from './subject.ts';
+import type { Subject } from './scene.ts';
 
-const FACE: readonly Law[] = [
-  ...classics,
-  ...waiting,
-  ...starvation,
-  ...leases,
-  ...adaptive,
-  ...releasing,
-  ...sharing,
-  ...parts,
-  ...force,
-  ...unknown,
-  ...contexts,
-  ...input,
-];
+const OF_BACKENDS = [admission, expiry, tokens, wakeUps, inspection, keys, hints, values, attempts, histories].flat();
+const OF_LOCKS = [classics, waiting, starvation, leases, releasing, force, unknown, contexts, input].flat();
+
+/**
+ * The laws of the contract (`core/backend.ts`), as cases for a backend alone.
+ * @example for (const { name, run } of laws({ name: 'mine', open: async () => memory() })) test(name, () => run().then(() => {}));
+ */
+export function laws(subject: Subject): Case[] {
+  return OF_BACKENDS.map((law) => caseOf(subject, law));
+}
 
 /**
  * All that a backend must keep, as cases for any test runner: the laws of the contract first, then what users of locks rely on.
@@ -41,5 +42,5 @@ const FACE: readonly Law[] = [
  * }
  */
 export function conformance(subject: Subject): Case[] {
-  return [...laws(subject), ...FACE.map((law) => caseOf(subject, law))];
+  return [...laws(subject), ...OF_LOCKS.map((law) => caseOf(subject, law))];
 }

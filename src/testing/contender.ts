@@ -11,25 +11,32 @@ import {
   type Release,
   type Renewal,
 } from '../core/index.ts';
+import { limited } from './limited.ts';
 
 /** After so many refusals in a row for lateness, the backend is wrong about time. */
-const LATE = 3;
+const MAX_LATE = 3;
 /** How often an engine that votes may refuse a claim because of old votes: a slow node hears last that an earlier claim is gone. */
-const SPLIT = 25;
-/** So many attempts fail because too few nodes answered, with this pause between, ms: as long as a node may be left out. */
-const SILENT = 25;
-const PAUSE = 100;
+const MAX_SPLIT_VOTES = 25;
+/** So many attempts fail because too few nodes answered, with a pause between: as long as a node may be left out. */
+const MAX_SILENT = 25;
+const PAUSE_MS = 100;
 
 /** One claim of one client, and what a law expects of it. */
 export class Contender {
   readonly client: Backend;
   readonly claim: Claim;
   readonly #clock: Clock;
+  #token: bigint | undefined;
 
   constructor(client: Backend, claim: Claim, clock: Clock) {
     this.client = client;
     this.claim = claim;
     this.#clock = clock;
+  }
+
+  /** The token of its last grant. */
+  get token(): bigint {
+    return this.#token ?? assert.fail(`${this} was not granted yet`);
   }
 
   /**
@@ -40,17 +47,18 @@ export class Contender {
     for (let [late, silent] = [0, 0]; ; ) {
       try {
         const answer = await this.client.attempt(claim);
-        if (answer.granted || !answer.late || ++late === LATE) return answer;
+        if (answer.granted) this.#token = answer.token;
+        if (answer.granted || !answer.late || ++late === MAX_LATE) return answer;
       } catch (error) {
-        if (!this.#votes || isLockError(error) || ++silent === SILENT) throw error;
-        await this.#pass(PAUSE);
+        if (!this.#votes || isLockError(error) || ++silent === MAX_SILENT) throw error;
+        await this.#pass(PAUSE_MS);
       }
     }
   }
 
   async gets(claim?: Claim): Promise<Grant> {
     let answer = await this.attempt(claim);
-    for (let refused = 1; this.#votes && !answer.granted && refused < SPLIT; refused++) {
+    for (let refused = 1; this.#votes && !answer.granted && refused < MAX_SPLIT_VOTES; refused++) {
       await this.#pass(answer.retryAfter ?? 1);
       answer = await this.attempt(claim);
     }
@@ -59,17 +67,8 @@ export class Contender {
     return answer;
   }
 
-  get #votes(): boolean {
-    const { fair, wakes } = this.client.traits;
-    return !fair && wakes === 'never';
-  }
-
-  #pass(ms: number): Promise<void> {
-    return new Promise((resolve) => this.#clock.after(ms, resolve));
-  }
-
-  async waits(claim?: Claim): Promise<Refusal> {
-    const answer = await this.attempt(claim);
+  async waits(): Promise<Refusal> {
+    const answer = await this.attempt();
     if (answer.granted) assert.fail(`${this} must be refused, but was granted with token ${answer.token}`);
     return answer;
   }
@@ -84,13 +83,8 @@ export class Contender {
     assert.equal(freed, false, `${this} must have nothing left to release`);
   }
 
-  release(next?: Claim): Promise<Release> {
-    return this.client.release({ key: this.claim.key, id: this.claim.id }, next);
-  }
-
-  /** Releases with words. */
-  leavesWords(leave: NewValue): Promise<Release> {
-    return this.client.release({ key: this.claim.key, id: this.claim.id }, undefined, leave);
+  release(next?: Claim, value?: NewValue): Promise<Release> {
+    return this.client.release({ key: this.claim.key, id: this.claim.id }, next, value);
   }
 
   async renew(ttl: number = this.claim.ttl): Promise<Renewal> {
@@ -111,9 +105,81 @@ export class Contender {
 
   toString(): string {
     const { label, units, capacity, key } = this.claim;
-    return `${label} (${units} of ${capacity} seats of ${JSON.stringify(key)} at ${this.client.name})`;
+    return `${label} (${units} of ${capacity} units of ${JSON.stringify(key)} at ${this.client.name})`;
+  }
+
+  get #votes(): boolean {
+    const { fair, wakes } = this.client.traits;
+    return !fair && wakes === 'never';
+  }
+
+  #pass(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#clock.after(ms, resolve));
   }
 }
 
 const details = ({ ahead, retryAfter, late }: Refusal): string =>
   `${late ? ' as late' : ''}${ahead === undefined ? '' : `, ${ahead} ahead`}${retryAfter === undefined ? '' : `, retry after ${retryAfter} ms`}`;
+
+/** A contender that waits like the core, but without the core's timer: without a wake-up it never asks. */
+export class Watching implements AsyncDisposable {
+  readonly #contender: Contender;
+  readonly #patience: number;
+  readonly #clock: Clock;
+  readonly #heard: (Grant | undefined)[] = [];
+  #next = Promise.withResolvers<void>();
+  #watch: AsyncDisposable | undefined;
+
+  private constructor(contender: Contender, patience: number, clock: Clock) {
+    this.#contender = contender;
+    this.#patience = patience;
+    this.#clock = clock;
+  }
+
+  /**
+   * @param patience ms after which a wake that has not come never will
+   * @param sent when its last attempt was sent
+   */
+  static async by(contender: Contender, patience: number, clock: Clock, sent?: number): Promise<Watching> {
+    const watching = new Watching(contender, patience, clock);
+    const wake = (grant?: Grant): void => {
+      watching.#heard.push(grant);
+      watching.#next.resolve();
+    };
+    const age = sent === undefined ? undefined : clock.now() - sent;
+    watching.#watch = await contender.client.watch!(contender.claim, wake, age);
+    return watching;
+  }
+
+  get silent(): boolean {
+    return this.#heard.length === 0;
+  }
+
+  /** Waits for wake-ups and asks after each one, until an attempt is granted. */
+  async isAdmitted(): Promise<void> {
+    for (;;) {
+      const told = await this.isWoken();
+      const answer = await this.#contender.attempt();
+      if (told && !answer.granted) assert.fail(`${this.#contender} was told of a grant that an attempt does not find`);
+      if (!answer.granted) continue;
+      if (told) assert.equal(told.token, answer.token, 'the token told and the token found');
+      return;
+    }
+  }
+
+  /** Waits for the next wake-up. @returns the grant that it brings */
+  async isWoken(): Promise<Grant | undefined> {
+    if (this.silent) {
+      this.#next = Promise.withResolvers();
+      const message = `${this.#contender} was admitted and heard nothing of it in ${this.#patience} ms`;
+      await limited(this.#next.promise, this.#patience, message, this.#clock);
+    }
+    return this.#heard.shift();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const watch = this.#watch;
+    this.#watch = undefined;
+    await watch?.[Symbol.asyncDispose]();
+  }
+}

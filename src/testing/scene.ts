@@ -4,28 +4,68 @@ import {
   type Claim,
   type Clock,
   EXCLUSIVE,
+  type LockOptions,
+  listOf,
   type QueueEntry,
-  type Spin,
   systemClock,
 } from '../core/index.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../locks.ts';
-import { Contender } from './contender.ts';
+import { Contender, Watching } from './contender.ts';
 import { limited } from './limited.ts';
+import type { ManualClock } from './manual-clock.ts';
 import { randomFrom } from './random.ts';
-import type { Subject } from './subject.ts';
-import { Watching } from './watching.ts';
+
+/** A backend to test: how to reach its engine, how quick it is, and how to disturb it. */
+export interface Subject {
+  /** Shown in failures. */
+  readonly name: string;
+  /**
+   * Opens a client of its own to the same engine, as another process would. The suite closes it. Nobody else may use its prefix
+   * meanwhile: some cases use keys as simple as `a`.
+   */
+  open(): Promise<Backend>;
+  /** Opens a client to the same engine with another prefix. */
+  apart?(): Promise<Backend>;
+  /** The clock of the engine, if it takes one. The suite moves it, so no case waits in real time. */
+  readonly clock?: ManualClock;
+  /** How quick the engine is. Default: quick. */
+  readonly timing?: Timing;
+  /** Options of all locks that the laws take, where a law says nothing else. */
+  readonly options?: LockOptions;
+  /** How to disturb it. Default: not at all. */
+  readonly faults?: Faults;
+  /** The seed of the random cases. Default: another one each run. A failure names it. */
+  readonly seed?: number;
+}
+
+/** The times that the laws use. */
+export interface Timing {
+  /** A short lease, ms. Default 700, or the least the engine takes if that is more. */
+  readonly ttl?: number;
+  /** How late the engine or this machine may be, ms. Default 250. */
+  readonly tolerance?: number;
+}
+
+/** Ways to disturb a client that `open` gave. A case that needs a missing one attempts nothing and says so. */
+export interface Faults {
+  /** Breaks the client's connections without a goodbye, as the death of a process does. */
+  die?(client: Backend): Promise<void>;
+  /** Holds back what the client sends, until you call the returned function. */
+  stall?(client: Backend): Promise<() => Promise<void>>;
+}
+
+type Mutex = ReturnType<Locks['mutex']>;
 
 /** A hold is renewed several times in it, also by a process that stalls now and then. */
-const TTL = 700;
-const TOLERANCE = 250;
-/** The ttl of a claim that must not expire while a case runs, ms. */
-const LONG = 60_000;
+const TTL_MS = 700;
+const TOLERANCE_MS = 250;
+/** A claim with this ttl does not expire while a case runs. */
+const LONG_TTL_MS = 60_000;
 /** After so many tolerances, what has not come never will. */
 const PATIENCE = 16;
-/** The time for cleaning up after a case, ms. */
-const CLEAN_UP = 5_000;
+const MAX_CLEAN_UP_MS = 5_000;
 /** Short pauses, so that engines without wake-ups do not make the suite slow. */
-const SPIN: Spin = { pause: 2, bound: 20 };
+const SPIN = { pause: 2, bound: 20 };
 
 /** The place where a case attempts a law: two clients of one engine, a key of its own, and the claims for it. */
 export class Scene {
@@ -47,8 +87,8 @@ export class Scene {
     this.subject = subject;
     this.clients = clients;
     this.clock = subject.clock ?? systemClock;
-    this.ttl = subject.timing?.ttl ?? Math.max(TTL, clients[0].traits.ttl.min);
-    this.tolerance = subject.timing?.tolerance ?? TOLERANCE;
+    this.ttl = subject.timing?.ttl ?? Math.max(TTL_MS, clients[0].traits.ttl.min);
+    this.tolerance = subject.timing?.tolerance ?? TOLERANCE_MS;
     this.seed = subject.seed ?? Math.floor(systemClock.random() * 2 ** 31);
     this.random = randomFrom(this.seed);
   }
@@ -64,10 +104,10 @@ export class Scene {
       key: this.key,
       id: systemClock.id(),
       ...EXCLUSIVE,
-      ttl: Math.min(LONG, this.clients[0].traits.ttl.max),
+      ttl: Math.min(LONG_TTL_MS, this.clients[0].traits.ttl.max),
       queue: true,
       tokenCount: 1,
-      within: LONG,
+      within: LONG_TTL_MS,
       label: `contender ${number + 1}`,
       ...wish,
     };
@@ -76,9 +116,23 @@ export class Scene {
     return contender;
   }
 
-  /** Two equal claims, one of each client. */
-  pair(wish: Partial<Claim> = {}): [Contender, Contender] {
-    return [this.contender(wish), this.contender(wish)];
+  /** Claims that do not wait in the queue. */
+  passing(wish: Partial<Claim> = {}, client?: Backend): Contender {
+    return this.contender({ queue: false, ...wish }, client);
+  }
+
+  /** The next claim, which is granted. */
+  async holder(wish?: Partial<Claim>, client?: Backend): Promise<Contender> {
+    const holder = this.contender(wish, client);
+    await holder.gets();
+    return holder;
+  }
+
+  /** The next claim, which is refused and stands in the queue. */
+  async waiter(wish?: Partial<Claim>, client?: Backend): Promise<Contender> {
+    const waiter = this.contender(wish, client);
+    await waiter.waits();
+    return waiter;
   }
 
   /** Opens one more client, with the same prefix or with another. */
@@ -99,29 +153,25 @@ export class Scene {
 
   /** The locks of one process, over a client of its own. */
   async locks(defaults: LocksDefaults = {}, client?: Backend): Promise<Locks> {
-    const locks = createLocks(client ?? (await this.another()), {
-      ...{ clock: this.clock, spin: SPIN, ...this.subject.options },
-      ...defaults,
-    });
+    const common = { clock: this.clock, spin: SPIN, ...this.subject.options };
+    const locks = createLocks(client ?? (await this.another()), { ...common, ...defaults });
     this.#locks.push(locks);
     return locks;
-  }
-
-  /** Releases that nobody waits for (`awaitRelease: false`, a linger) have arrived. */
-  async arrived(): Promise<void> {
-    const { awaitRelease = true, handOff } = this.subject.options ?? {};
-    if (!awaitRelease || (typeof handOff === 'object' && handOff.linger)) await this.isFree();
   }
 
   async processes(defaults?: LocksDefaults): Promise<[Locks, Locks]> {
     return [await this.locks(defaults), await this.locks(defaults)];
   }
 
+  /** The mutex of the key in two processes. */
+  async mutexes(defaults?: LocksDefaults): Promise<[here: Mutex, there: Mutex]> {
+    const [here, there] = await this.processes(defaults);
+    return [here.mutex(this.key), there.mutex(this.key)];
+  }
+
   /** Lists the keys of this scene. */
-  async standings(prefix: string = this.key): Promise<QueueEntry[]> {
-    const seen: QueueEntry[] = [];
-    for await (const standing of this.clients[1].inspect!(prefix)) seen.push(standing);
-    return seen;
+  entries(prefix: string = this.key): Promise<QueueEntry[]> {
+    return listOf(this.clients[1].inspect!(prefix));
   }
 
   pass(ms: number): Promise<void> {
@@ -138,21 +188,17 @@ export class Scene {
     return limited(work, this.patience, `${what}: not within ${this.patience} ms`, this.clock);
   }
 
-  /** Waits until the key has neither a hold nor a place. */
+  /** Waits until the key has neither a hold nor a waiting claim. */
   async isFree(key: string = this.key): Promise<void> {
     const until = this.clock.now() + this.patience;
     for (;;) {
-      const probe = this.contender({ key, queue: false });
+      const probe = this.passing({ key });
       const { granted } = await probe.attempt();
       if (granted) await probe.leaves();
-      const standings = this.clients[1].inspect ? await this.standings(key) : [];
-      const left = standings.filter((standing) => standing.key === key);
+      const left = this.clients[1].inspect ? (await this.entries(key)).filter((entry) => entry.key === key) : [];
       if (granted && left.length === 0) return;
-      const shown = left.map(({ label, held }) => `${label} ${held ? 'holds' : 'waits'}`).join(', ');
-      assert.ok(
-        this.clock.now() < until,
-        `${JSON.stringify(key)} must be free by now; still there: ${shown || 'unknown'}`,
-      );
+      const shown = left.map(({ label, held }) => `${label} ${held ? 'holds' : 'waits'}`).join(', ') || 'unknown';
+      assert.ok(this.clock.now() < until, `${JSON.stringify(key)} must be free by now; still there: ${shown}`);
       await this.pass(this.tolerance / 25);
     }
   }
@@ -160,7 +206,7 @@ export class Scene {
   async close(): Promise<void> {
     // A law may leave the engine or a client in any state. Only the outcome of the law counts.
     const over = async (work: readonly Promise<unknown>[]): Promise<void> => {
-      await limited(Promise.allSettled(work), CLEAN_UP, '', this.clock).catch(() => {});
+      await limited(Promise.allSettled(work), MAX_CLEAN_UP_MS, '', this.clock).catch(() => {});
     };
     await over(this.#contenders.map((contender) => contender.release()));
     await over(this.#locks.map((locks) => locks.close()));

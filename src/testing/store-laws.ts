@@ -23,7 +23,7 @@ export interface StoreCase {
 
 type Check = (stores: readonly [RegisterStore, RegisterStore], key: string) => Promise<void>;
 
-const LIMIT = 30_000;
+const MAX_CASE_MS = 30_000;
 const RIVALS = 8;
 const STRANGE = '{"é":"漢🔒\\u0000\\n"}'.padEnd(64_000, ' ~');
 
@@ -80,23 +80,17 @@ const LAWS: Readonly<Record<string, Check>> = {
   'of writes at the same time one is taken': async (stores, key) => {
     for (const ifVersion of [undefined, await writes(stores[0], `${key}-old`, 'old')]) {
       const name = ifVersion === undefined ? key : `${key}-old`;
-      const all = await Promise.all(
-        Array.from({ length: RIVALS }, (_, n) => write(stores[n % 2]!, name, `rival ${n}`, ifVersion)),
-      );
-      assert.equal(
-        all.filter(({ taken }) => taken).length,
-        1,
-        `of ${RIVALS} writes at once, with the version ${ifVersion}`,
-      );
+      const rivals = Array.from({ length: RIVALS }, (_, n) => write(stores[n % 2]!, name, `rival ${n}`, ifVersion));
+      const taken = (await Promise.all(rivals)).filter((each) => each.taken);
+      assert.equal(taken.length, 1, `of ${RIVALS} writes at once, with the version ${ifVersion}`);
     }
   },
   'a text comes back as it was: characters of all kinds, 64 kB of them': async ([store], key) => {
     await writes(store, key, STRANGE);
   },
   'keys that are alike do not meet': async ([store], key) => {
-    const keys = ['', '=2f', '/a', '/b', '.', '_', '-', 'A', 'a', 'x'.repeat(500)].map(
-      (end) => `${key}${end || '-'}${end}`,
-    );
+    const ends = ['', '=2f', '/a', '/b', '.', '_', '-', 'A', 'a', 'x'.repeat(500)];
+    const keys = ends.map((end) => `${key}${end || '-'}${end}`);
     for (const each of keys) await writes(store, each, each);
     for (const each of keys) assert.equal((await read(store, each)).text, each);
     if (!store.list) return;
@@ -111,7 +105,7 @@ const LAWS: Readonly<Record<string, Check>> = {
       if (!entry || entry.text === 'after') heard.resolve();
     });
     await writes(other, key, 'after', version);
-    await limited(heard.promise, LIMIT / 2, 'the watch did not tell of a write', systemClock);
+    await limited(heard.promise, MAX_CASE_MS / 2, 'the watch did not tell of a write', systemClock);
   },
   'what is removed is gone': async ([one, other], key) => {
     if (!one.remove) return;
@@ -125,23 +119,17 @@ const LAWS: Readonly<Record<string, Check>> = {
     const name = one.remove ? key : `${key}-other`;
     await one.remove?.(key);
     const second = await writes(other, name, 'the second');
-    assert.notEqual(
-      second,
-      first,
-      'the version of what was removed has come again; a process that remembers it would write over a hold',
-    );
+    const why = 'the version of what was removed has come again; a process that remembers it would write over a hold';
+    assert.notEqual(second, first, why);
   },
   'each read says the time, which does not go back': async ([one, other], key) => {
     if (!one.tellsTime) return;
-    const times = [(await read(one, key)).now, (await read(other, key)).now, (await read(one, key)).now];
-    assert.ok(
-      times.every((time) => typeof time === 'number'),
-      `the times are ${times}`,
-    );
-    assert.deepEqual(
-      times,
-      times.toSorted((a, b) => a! - b!),
-    );
+    let last = Number.NEGATIVE_INFINITY;
+    for (const store of [one, other, one]) {
+      const { now } = await read(store, key);
+      assert.ok(typeof now === 'number' && now >= last, `the time is ${now}, after ${last}`);
+      last = now;
+    }
   },
 };
 
@@ -156,8 +144,9 @@ export function storeLaws(open: () => Promise<RegisterStore>): StoreCase[] {
     async run() {
       const stores = [await open(), await open()] as const;
       const key = `holdfast/laws/${systemClock.id()}`;
+      const late = `"${name}" has not ended after ${MAX_CASE_MS} ms`;
       try {
-        await limited(check(stores, key), LIMIT, `"${name}" has not ended after ${LIMIT} ms`, systemClock);
+        await limited(check(stores, key), MAX_CASE_MS, late, systemClock);
       } finally {
         for (const { close } of stores) await close?.();
       }

@@ -1,7 +1,7 @@
 import { bug, inMemos, type KnownBug, onEveryEngine, scene } from './bug.ts';
 
 const memo = (test: string) => scene('test/memo/memo.test.ts', test);
-const word = (test: string) => onEveryEngine('laws/words', test);
+const word = (test: string) => onEveryEngine('laws/values', test);
 const live = (test: string) => scene('test/memo/engines.test.ts', test);
 
 /** Refresh tokens, caches and idempotency, built by hand on a lock. By the trackers of the projects. */

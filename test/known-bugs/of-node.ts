@@ -149,6 +149,6 @@ export const OF_NODE: readonly KnownBug[] = [
   bug(
     'dynamodb-lock-client 1, 116',
     'a renewal that was on its way when the lock was released brought it back',
-    onEveryEngine('laws/renewal', 'renew never revives a released hold'),
+    onEveryEngine('laws/expiry', 'renew never revives a released hold'),
   ),
 ];

@@ -34,7 +34,7 @@ export const OF_SERVERS: readonly KnownBug[] = [
   bug(
     'ShedLock 132',
     'the time was taken before a pause of the program, and sent after it',
-    onEveryEngine('laws/doubt', 'an attempt that reaches the engine late is refused, and leaves nothing'),
+    onEveryEngine('laws/expiry', 'an attempt that reaches the engine late is refused, and leaves nothing'),
   ),
   bug(
     'spring-integration 2467, 3294, 3445',

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { around } from '../../src/testing/around.ts';
+import { courses } from '../../src/testing/course.ts';
 import { conformance, manualClock, type Subject } from '../../src/testing/index.ts';
 import { describeConformance } from '../kit/suite.ts';
 import { poor, rich } from './flavours.ts';
@@ -61,6 +62,20 @@ describe('the suite', () => {
     const unfair = around(sound, { attempt: (claim) => sound.attempt({ ...claim, units: 1 }) });
     const subject = { name: 'unfair', open: async () => unfair, clock, seed: 42 };
     await expect(run(subject, 'random histories agree with the rule')).rejects.toThrow(/with seed 42, after\n.* comes/);
+  });
+
+  test('names the step of a course that fails', async () => {
+    const clock = manualClock();
+    const sound = memory({ clock });
+    const unfair = around(sound, { attempt: (claim) => sound.attempt({ ...claim, units: 1 }) });
+    const subject = { name: 'unfair', open: async () => unfair, clock };
+    await expect(run(subject, 'an exclusive hold keeps out every client, its own too')).rejects.toThrow(
+      /must be refused, but was granted[\s\S]*at "passing claim 1 waits", step 2 of: passing holder gets, passing claim 1/,
+    );
+  });
+
+  test.each(['holder goes', 'gets', 'time flies'])('knows no step "%s"', (step) => {
+    expect(() => courses([], { 'a law': `holder gets, ${step}` })).toThrow(`no step of a course: ${step}`);
   });
 
   test('closes what it opened, also when a case fails', async () => {

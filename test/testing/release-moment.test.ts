@@ -5,8 +5,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { openBackend } from '../../src/connect/open.ts';
 import type { LockOptions } from '../../src/index.ts';
-import { conformance, type Subject } from '../../src/testing/index.ts';
-import { laws } from '../../src/testing/laws.ts';
+import { conformance, laws, type Subject } from '../../src/testing/index.ts';
 import { ALL_SITES, type Site } from '../kit/sites.ts';
 import { describeCases, describeOn } from '../kit/suite.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { longestWait } from '../../src/testing/served.ts';
+import { longestWait } from '../../src/testing/lock-laws/starvation.ts';
 import { startWorker } from '../kit/processes.ts';
 import { describeOn } from '../kit/suite.ts';
 import { SITES } from '../leading/sites.ts';

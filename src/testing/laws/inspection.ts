@@ -1,18 +1,25 @@
 import assert from 'node:assert/strict';
-import { isLockError, SHARED } from '../../core/index.ts';
-import { type Law, law } from '../law.ts';
+import { SHARED } from '../../core/index.ts';
+import { type Law, law, needing } from '../case.ts';
+import { courses } from '../course.ts';
+import type { Scene } from '../scene.ts';
+import { proposing } from './tokens.ts';
 
-/** What an operator sees and can end. */
-export const inspection: readonly Law[] = [
+const labels = async (scene: Scene): Promise<string[]> => (await scene.entries()).map(({ label }) => label);
+
+/** All that a listing shows, as text. A bigint has no JSON. */
+export const shownBy = async (scene: Scene): Promise<string> =>
+  JSON.stringify(await scene.entries(), (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+
+/** What an operator sees… */
+const listing: readonly Law[] = [
   law(
     'inspect shows who holds and who waits, in the order of the line',
-    ['inspect', 'fair', 'shared seats'],
+    ['fairness', 'shared units'],
     async (scene) => {
-      const line = [...scene.pair(SHARED), scene.contender(), scene.contender(SHARED)];
-      const granted = [await line[0]!.gets(), await line[1]!.gets()];
-      await line[2]!.waits();
-      await line[3]!.waits();
-      const seen = await scene.standings();
+      const holders = [await scene.holder(SHARED), await scene.holder(SHARED)];
+      const queue = [...holders, await scene.waiter(), await scene.waiter(SHARED)];
+      const seen = await scene.entries();
       assert.deepEqual(
         seen.map(({ key, held, position, units, capacity, label }) => ({
           key,
@@ -22,86 +29,80 @@ export const inspection: readonly Law[] = [
           capacity,
           label,
         })),
-        line.map(({ claim: { key, units, capacity, label } }, position) => ({
-          key,
-          held: position < granted.length,
-          position,
-          units,
-          capacity,
-          label,
-        })),
+        queue.map(({ claim: { key, units, capacity, label } }, position) => {
+          return { key, held: position < holders.length, position, units, capacity, label };
+        }),
       );
-      for (const [position, { token }] of granted.entries()) assert.equal(seen[position]!.token, token);
+      for (const [position, { token }] of holders.entries()) assert.equal(seen[position]!.token, token);
       for (const { remaining, since = 0, label } of seen) {
         assert.ok(remaining > 0, `remaining ${remaining} of ${label}, which is alive`);
-        assert.ok(since >= 0 && since < remaining + line[0]!.claim.ttl, `since ${since} of ${label}, which just came`);
+        assert.ok(since >= 0 && since < remaining + queue[0]!.claim.ttl, `since ${since} of ${label}, which just came`);
       }
     },
   ),
   law(
     'inspect keeps the order of the line where tokens become a digit longer',
-    ['inspect', 'fair', 'fencing'],
+    ['fairness', 'fencing'],
     async (scene) => {
-      const [first, holder, waiter] = [...scene.pair(), scene.contender()];
-      const { token } = await first.gets();
+      const [first, holder, waiter] = [await scene.holder(), scene.contender(), scene.contender()];
       await first.leaves();
-      const nines = 10n ** BigInt(`${token}`.length) - 1n;
+      const nines = 10n ** BigInt(`${first.token}`.length) - 1n;
       // An engine has to count no further than this. There, and where tokens cannot leap, any two tokens do.
-      const leap = nines > Number.MAX_SAFE_INTEGER ? {} : { minToken: nines };
-      await holder.gets({ ...holder.claim, ...leap }).catch((error) => {
-        if (!isLockError(error, 'LOCK_UNSUPPORTED')) throw error;
-        return holder.gets();
-      });
+      const leaps = nines <= Number.MAX_SAFE_INTEGER && (await proposing(holder, nines));
+      if (!leaps) await holder.gets();
       await waiter.waits();
-      const seen = (await scene.standings()).map(({ label }) => label);
-      assert.deepEqual(seen, [holder.claim.label, waiter.claim.label]);
+      assert.deepEqual(await labels(scene), [holder.claim.label, waiter.claim.label]);
     },
   ),
-  law('inspect shows the holder with its token', ['inspect'], async (scene) => {
-    const holder = scene.contender();
-    const { token } = await holder.gets();
-    const seen = await scene.standings();
+  law('inspect shows the holder with its token', async (scene) => {
+    const holder = await scene.holder();
+    const { token } = holder;
     const { label, units, capacity } = holder.claim;
     assert.deepEqual(
-      seen.map(({ held, token, label, units, capacity }) => ({ held, token, label, units, capacity })),
+      (await scene.entries()).map(({ held, token, label, units, capacity }) => ({
+        held,
+        token,
+        label,
+        units,
+        capacity,
+      })),
       [{ held: true, token, label, units, capacity }],
     );
     await holder.leaves();
-    assert.deepEqual(await scene.standings(), [], 'after the release');
+    assert.deepEqual(await scene.entries(), [], 'after the release');
   }),
   law(
     'inspect gives a label back as it is, of a holder and of a waiter: characters of all kinds, 896 bytes of them',
-    ['inspect', 'fair'],
+    ['fairness'],
     async (scene) => {
       const strange = ` ~%7E%,;=+!'"\\\n\t\0é漢🔒`;
       const label = strange + '漢'.repeat(128) + '~'.repeat(896 - 3 * 128 - Buffer.byteLength(strange));
-      const [holder, waiter] = [scene.contender({ label }), scene.contender({ label: `${label.slice(0, -1)}.` })];
-      await holder.gets();
-      await waiter.waits();
-      const seen = (await scene.standings()).map(({ label }) => label);
-      assert.deepEqual(seen, [holder.claim.label, waiter.claim.label]);
+      const other = `${label.slice(0, -1)}.`;
+      await scene.holder({ label });
+      await scene.waiter({ label: other });
+      assert.deepEqual(await labels(scene), [label, other]);
     },
   ),
-  law('inspect counts down to the expiry, and forgets what has expired', ['inspect', 'expires'], async (scene) => {
-    await scene.contender({ ttl: scene.ttl }).gets();
-    const { remaining } = (await scene.standings())[0] ?? assert.fail('the holder is not shown');
+  law('inspect counts down to the expiry, and forgets what has expired', ['expiry'], async (scene) => {
+    await scene.holder({ ttl: scene.ttl });
+    const { remaining } = (await scene.entries())[0] ?? assert.fail('the holder is not shown');
     assert.ok(remaining > 0 && remaining <= scene.ttl + scene.tolerance, `remaining ${remaining} of ${scene.ttl}`);
     await scene.expired();
-    assert.deepEqual(await scene.standings(), []);
+    assert.deepEqual(await scene.entries(), []);
   }),
-  law('inspect never shows an id: a process that knows one may release', ['inspect'], async (scene) => {
-    const [holder, waiter] = scene.pair();
-    await holder.gets();
-    await waiter.waits();
-    const shown = JSON.stringify(await scene.standings(), (_, value) =>
-      typeof value === 'bigint' ? `${value}` : value,
-    );
-    for (const { claim } of [holder, waiter]) assert.ok(!shown.includes(claim.id), `the id of ${claim.label} is shown`);
+  law('inspect never shows an id: a process that knows one may release', async (scene) => {
+    const claims = [await scene.holder(), await scene.waiter()];
+    const shown = await shownBy(scene);
+    for (const { claim } of claims) assert.ok(!shown.includes(claim.id), `the id of ${claim.label} is shown`);
   }),
-  law('a forced release frees the hold with that token, and no other', ['evict'], async (scene) => {
-    const [holder, next] = scene.pair();
+];
+
+/** …and can end. */
+const eviction: readonly Law[] = [
+  law('a forced release frees the hold with that token, and no other', async (scene) => {
+    const [holder, next] = [await scene.holder(), scene.contender()];
     const [, other] = scene.clients;
-    const { token } = await holder.gets();
+    const { token } = holder;
     assert.equal(await other.evict!(scene.key, token + 1_000_000n), false, 'nobody has that token');
     assert.equal(await other.evict!(`${scene.key}/other`, token), false, 'nobody holds that key');
     await next.waits();
@@ -111,13 +112,11 @@ export const inspection: readonly Law[] = [
     await next.gets();
     await holder.hasNothing();
   }),
-  law('a forced release of one reader leaves the others in', ['evict', 'shared seats'], async (scene) => {
-    const [robbed, other] = scene.pair(SHARED);
-    const { token } = await robbed.gets();
-    await other.gets();
-    assert.equal(await scene.clients[1].evict!(scene.key, token), true);
-    await robbed.isGone();
-    await other.renews();
-    await scene.contender({ queue: false }).waits();
+  ...courses(['shared units'], {
+    'a forced release of one reader leaves the others in': `
+      robbed reader gets, other reader gets, robbed reader is evicted,
+      robbed reader is gone, other reader renews, passing claim waits`,
   }),
 ];
+
+export const inspection: readonly Law[] = [...needing('inspect', listing), ...needing('evict', eviction)];

@@ -10,7 +10,7 @@ import {
 } from '../../core/index.ts';
 import type { Locks } from '../../locks.ts';
 import { around } from '../around.ts';
-import { type Law, law } from '../law.ts';
+import { type Law, law } from '../case.ts';
 import { meanwhile } from '../limited.ts';
 import type { Scene } from '../scene.ts';
 
@@ -18,7 +18,7 @@ import type { Scene } from '../scene.ts';
 const request = new AsyncLocalStorage<string>();
 const here = (): string | undefined => request.getStore();
 
-/** Callers of a process share timers, connections and lines, and still never run in another caller's async context. */
+/** Callers of a process share timers, connections and queues, and still never run in another caller's async context. */
 export const contexts: readonly Law[] = [
   law(
     'a loss is told in the context of the caller that has the lease, where no other’s hold can be entered',
@@ -49,12 +49,11 @@ export const contexts: readonly Law[] = [
     },
   ),
   law('a process that makes way for a caller lends it no context, nor does the connection', async (scene) => {
-    const client = await scene.another();
     const heard: string[] = [];
     const note = (what: string): void => {
       if (here() !== undefined) heard.push(`${what}, by ${here()}`);
     };
-    const locks = await scene.locks({}, around(client, noting(client, note)));
+    const locks = await scene.locks({}, noting(await scene.another(), note));
     const there = (await scene.locks()).mutex(scene.key);
     using told = tellings(scene);
     const far = await request.run('far', () => there.acquire({ label: 'far' }));
@@ -81,55 +80,40 @@ const asking = (name: string, locks: Locks, key: string, options: LockOptions): 
   request.run(name, () => locks.mutex(key).acquire({ ...options, label: name }));
 
 /** Notes each call to a client, and each call that the client makes. */
-function noting(client: Backend, note: (what: string) => void): Partial<Backend> {
-  const { watch } = client;
-  return {
-    attempt(claim) {
-      note('attempt');
-      return client.attempt(claim);
-    },
-    renew(claims) {
-      note('renew');
-      return client.renew(claims);
-    },
-    release(handle, next) {
-      note('release');
-      return client.release(handle, next);
-    },
-    watch:
-      watch &&
-      ((claim, wake, age) => {
-        note('watch');
-        const noted: Wake = (grant, left) => {
-          note('wake');
-          wake(grant, left);
-        };
-        return watch.call(client, claim, noted, age);
-      }),
-    close() {
-      note('close');
-      return client.close();
-    },
+function noting(client: Backend, note: (what: string) => void): Backend {
+  const noted = <A extends unknown[], T>(what: string, call: (...args: A) => T) => {
+    return (...args: A): T => {
+      note(what);
+      return call.apply(client, args);
+    };
   };
+  const { attempt, renew, release, watch, close } = client;
+  return around(client, {
+    attempt: noted('attempt', attempt),
+    renew: noted('renew', renew),
+    release: noted('release', release),
+    close: noted('close', close),
+    watch: watch && noted('watch', (claim, wake: Wake, age) => watch.call(client, claim, noted('wake', wake), age)),
+  });
 }
 
 /** Collects the events of a scene. Each event must come in the context of the caller that its label names. */
 function tellings(scene: Scene): Disposable & { areTheirs(): void } {
-  const found: string[] = [];
+  const wrong: string[] = [];
   let count = 0;
   const listeners = Object.entries(channels).map(([name, channel]) => {
     const listener = (event: unknown): void => {
       const { key, label } = event as LockEvent;
       if (!key.startsWith(scene.key) || key.endsWith('/hot')) return;
       count++;
-      if (here() !== label) found.push(`${name} of ${label} in the context of ${here() ?? 'nobody'}`);
+      if (here() !== label) wrong.push(`${name} of ${label} in the context of ${here() ?? 'nobody'}`);
     };
     channel.subscribe(listener);
     return () => channel.unsubscribe(listener);
   });
   return {
     areTheirs() {
-      assert.deepEqual(found, []);
+      assert.deepEqual(wrong, []);
       assert.ok(count > 0, 'events were told');
     },
     [Symbol.dispose]() {

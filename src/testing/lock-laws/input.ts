@@ -2,15 +2,18 @@ import assert from 'node:assert/strict';
 import { type Backend, type Duration, leaseBounds } from '../../core/index.ts';
 import type { Locks } from '../../locks.ts';
 import { around } from '../around.ts';
-import { type Law, law } from '../law.ts';
+import { type Law, law } from '../case.ts';
 import type { Scene } from '../scene.ts';
-import { fails } from './fails.ts';
+import { fails } from './outcomes.ts';
 
 const key = 'k';
 type Call = (locks: Locks) => unknown;
 
 /** JavaScript callers may pass this; the types would refuse it. */
 const bad = <T>(value: unknown): T => value as T;
+
+const each = (values: readonly unknown[], row: (value: unknown) => [string, Call]): Record<string, Call> =>
+  Object.fromEntries(values.map(row));
 
 const WRONG: Readonly<Record<string, Call>> = {
   'an empty key': (locks) => locks.mutex(''),
@@ -54,26 +57,22 @@ const WRONG: Readonly<Record<string, Call>> = {
 };
 
 const WRONG_PERMITS: Readonly<Record<string, Call>> = {
-  ...Object.fromEntries(
-    [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '3', undefined].map((permits): [string, Call] => [
-      `permits ${permits}`,
-      (locks) => locks.semaphore(key, { permits: bad(permits) }),
-    ]),
-  ),
+  ...each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '3', undefined], (permits) => [
+    `permits ${permits}`,
+    (locks) => locks.semaphore(key, { permits: bad(permits) }),
+  ]),
+  ...each([0, -1, 1.5, Number.NaN, 4, '1', null], (units) => [
+    `${units} units of 3`,
+    (locks) => locks.semaphore(key, { permits: 3 }).acquire({ units: bad(units) }),
+  ]),
   'options of a call that are a number': (locks) => locks.semaphore(key, { permits: 3 }).acquire(bad(5)),
   'no options of a semaphore': (locks) => locks.semaphore(key, bad(undefined)),
-  ...Object.fromEntries(
-    [0, -1, 1.5, Number.NaN, 4, '1', null].map((units): [string, Call] => [
-      `${units} units of 3`,
-      (locks) => locks.semaphore(key, { permits: 3 }).acquire({ units: bad(units) }),
-    ]),
-  ),
 };
 
 /** The library refuses bad input before the engine hears of it. */
 export const input: readonly Law[] = [
   law('bad input is LOCK_INVALID before anything is sent', (scene) => refusesAll(scene, WRONG)),
-  law('bad numbers of permits are LOCK_INVALID before anything is sent', ['counted seats'], (scene) =>
+  law('bad numbers of permits are LOCK_INVALID before anything is sent', ['counted units'], (scene) =>
     refusesAll(scene, WRONG_PERMITS),
   ),
   law('a ttl outside the bounds of the engine is LOCK_INVALID, and the bounds themselves are not', async (scene) => {
@@ -88,20 +87,13 @@ export const input: readonly Law[] = [
   law('what the engine cannot do is LOCK_UNSUPPORTED when the lock is made', async (scene) => {
     const locks = await scene.locks();
     const { traits, inspect, evict } = scene.clients[0];
-    const can: [string, boolean, Call][] = [
-      ['rwLock', traits.units !== 'exclusive', () => locks.rwLock(key)],
-      ['semaphore', traits.units === 'counted', () => locks.semaphore(key, { permits: 3 })],
-      ['inspect', inspect !== undefined, () => locks.inspect()],
-      [
-        'forceRelease',
-        inspect !== undefined && evict !== undefined,
-        () => locks.forceRelease(scene.key, { reason: 'none' }),
-      ],
+    const can: [unknown, string, () => unknown][] = [
+      [traits.units !== 'exclusive', 'rwLock', () => locks.rwLock(key)],
+      [traits.units === 'counted', 'semaphore', () => locks.semaphore(key, { permits: 3 })],
+      [inspect, 'inspect', () => locks.inspect()],
+      [inspect && evict, 'forceRelease', () => locks.forceRelease(scene.key, { reason: 'none' })],
     ];
-    for (const [what, able, call] of can) {
-      if (able) await call(locks);
-      else await fails(() => call(locks), 'LOCK_UNSUPPORTED', what);
-    }
+    for (const [able, what, call] of can) await (able ? call() : fails(call, 'LOCK_UNSUPPORTED', what));
   }),
 ];
 

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { isLockError } from '../../core/index.ts';
-import { type Law, law } from '../law.ts';
+import { type Law, law } from '../case.ts';
 import { limited, meanwhile } from '../limited.ts';
 import type { Scene } from '../scene.ts';
-import { fails } from './fails.ts';
-import { listening } from './listening.ts';
+import { arrived, fails, leavingNothing, listening } from './outcomes.ts';
 
 const RACES = 20;
 
 /** Every wait ends and leaves nothing behind. */
-export const waiting: readonly Law[] = [
+export const waiting: readonly Law[] = leavingNothing([
   law('tryAcquire never waits, and leaves nothing behind', async (scene) => {
     const here = await scene.locks();
     const { locks: there, refusals } = await listening(scene);
@@ -20,17 +19,15 @@ export const waiting: readonly Law[] = [
     }
     assert.equal(refusals(), 1, 'asked once');
     await lease.release();
-    await scene.isFree();
   }),
   law('a wait of 0 is one attempt', async (scene) => {
-    const [here, there] = await scene.processes();
-    await here.mutex(scene.key).run(async () => {
-      const error = await fails(() => there.mutex(scene.key).acquire({ wait: 0 }), 'LOCK_TIMEOUT', 'a taken key');
+    const [here, there] = await scene.mutexes();
+    await here.run(async () => {
+      const error = await fails(() => there.acquire({ wait: 0 }), 'LOCK_TIMEOUT', 'a taken key');
       assert.equal(error.key, scene.key);
     });
-    await scene.arrived();
-    await (await there.mutex(scene.key).acquire({ wait: 0 })).release();
-    await scene.isFree();
+    await arrived(scene);
+    await (await there.acquire({ wait: 0 })).release();
   }),
   law('a wait that is over says so in time, and leaves nothing behind', async (scene) => {
     const lease = await (await scene.locks()).mutex(scene.key).acquire();
@@ -44,41 +41,37 @@ export const waiting: readonly Law[] = [
     // A timer counts whole milliseconds, and may fire a part of one too early.
     assert.ok(waited >= wait - 1, `waited ${waited} ms instead of ${wait}`);
     await lease.release();
-    await scene.isFree();
   }),
   law(
     'a wait that was given up keeps nobody out, even while the holder stays',
-    ['fair', 'shared seats'],
+    ['fairness', 'shared units'],
     async (scene) => {
-      const here = await scene.locks();
-      const first = await here.rwLock(scene.key).read.acquire();
+      const { read } = (await scene.locks()).rwLock(scene.key);
+      const first = await read.acquire();
       const { locks, code } = await listening(scene);
       await fails(() => locks.rwLock(scene.key).write.acquire({ wait: scene.tolerance / 2 }), code, 'a writer');
-      const second = await scene.soon(here.rwLock(scene.key).read.acquire(), 'a reader beside a reader');
+      const second = await scene.soon(read.acquire(), 'a reader beside a reader');
       first.assertHeld();
       for (const lease of [first, second]) await lease.release();
-      await scene.isFree();
     },
   ),
   law('an aborted wait ends with the reason of its signal, and leaves nothing behind', async (scene) => {
-    const [here, there] = await scene.processes();
-    const lease = await here.mutex(scene.key).acquire();
+    const [here, there] = await scene.mutexes();
+    const lease = await here.acquire();
     const abort = new AbortController();
-    const wait = meanwhile(there.mutex(scene.key).acquire({ signal: abort.signal }));
+    const wait = meanwhile(there.acquire({ signal: abort.signal }));
     await scene.pass(scene.tolerance / 5);
     abort.abort('enough');
     const error = await fails(() => wait, 'LOCK_ABORTED', 'an aborted wait');
     assert.equal(error.cause, 'enough');
     await lease.release();
-    await scene.isFree();
   }),
   law('a signal that is aborted already lets nothing in', async (scene) => {
     const locks = await scene.locks();
     await fails(() => locks.mutex(scene.key).acquire({ signal: AbortSignal.abort() }), 'LOCK_ABORTED');
-    await scene.isFree();
   }),
   law('an abort that races the grant gives either a lease or an error, and leaves nothing behind', (scene) =>
-    races(scene, async (wait, turn) => {
+    races(scene, ['LOCK_ABORTED'], async (wait, turn) => {
       const abort = new AbortController();
       const outcome = meanwhile(wait({ signal: abort.signal }));
       await scene.pass(turn);
@@ -86,43 +79,44 @@ export const waiting: readonly Law[] = [
       return outcome;
     }),
   ),
+  // The engine may not have answered in so short a time. That is no refusal.
   law('a time limit that races the grant gives either a lease or an error, and leaves nothing behind', (scene) =>
-    races(scene, (wait, turn) => wait({ wait: turn + 1 })),
+    races(scene, ['LOCK_TIMEOUT', 'LOCK_UNAVAILABLE'], (wait, turn) => wait({ wait: turn + 1 })),
   ),
-  law('waiters of several processes are served in the order they came', ['fair', 'inspect'], async (scene) => {
-    const holder = await scene.locks();
-    const lease = await holder.mutex(scene.key).acquire();
+  law('waiters of several processes are served in the order they came', ['fairness', 'inspect'], async (scene) => {
+    const lease = await (await scene.locks()).mutex(scene.key).acquire();
     const served: number[] = [];
     const waits: Promise<void>[] = [];
     for (let number = 0; number < 4; number++) {
       const locks = await scene.locks();
       waits.push(meanwhile(locks.mutex(scene.key).run(() => void served.push(number))));
-      while ((await scene.standings()).length < number + 2) await scene.pass(1);
+      while ((await scene.entries()).length < number + 2) await scene.pass(1);
     }
     await lease.release();
     await scene.soon(Promise.all(waits), 'four short turns');
     assert.deepEqual(served, [0, 1, 2, 3]);
-    await scene.isFree();
   }),
-];
+]);
+
+type Wait = (options: { wait?: number; signal?: AbortSignal }) => Promise<void>;
 
 /** The holder leaves at about the moment when the waiter gives up, a little earlier or later each time. */
 async function races(
   scene: Scene,
-  giveUp: (wait: (options: { wait?: number; signal?: AbortSignal }) => Promise<void>, turn: number) => Promise<void>,
+  codes: readonly string[],
+  giveUp: (wait: Wait, turn: number) => Promise<void>,
 ): Promise<void> {
-  const [here, there] = await scene.processes();
+  const [here, there] = await scene.mutexes();
+  const wait: Wait = async (options) => {
+    try {
+      await (await here.acquire(options)).release();
+    } catch (error) {
+      if (!isLockError(error) || !codes.includes(error.code)) throw error;
+    }
+  };
   for (let race = 0; race < RACES; race++) {
-    const held = await there.mutex(scene.key).acquire();
-    const outcome = giveUp(async (options) => {
-      try {
-        await (await here.mutex(scene.key).acquire(options)).release();
-      } catch (error) {
-        // The engine may not have answered in so short a time. That is no refusal.
-        const codes = options.signal ? ['LOCK_ABORTED'] : ['LOCK_TIMEOUT', 'LOCK_UNAVAILABLE'];
-        if (!isLockError(error) || !codes.includes(error.code)) throw error;
-      }
-    }, race % 5);
+    const held = await there.acquire();
+    const outcome = giveUp(wait, race % 5);
     await Promise.all([outcome, scene.pass((race * 3) % 7).then(() => held.release())]);
     await scene.isFree();
   }
