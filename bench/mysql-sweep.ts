@@ -19,7 +19,7 @@ const now = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
 await pool.query('SET GLOBAL innodb_flush_log_at_trx_commit = 2'); // while it is filled, in the order of the names
 const fill = (name: string, used: string, rows: number): Promise<unknown> =>
   pool.query(
-    `INSERT INTO holdfast_lines SELECT CONCAT('holdfast/', LPAD(${name}, 9, '0')), seq, ${used}, '' FROM seq_1_to_${rows}`,
+    `INSERT INTO holdfast_lines SELECT CONCAT('holdfast/', LPAD(${name}, 9, '0')), seq, ${used}, '', '', 0 FROM seq_1_to_${rows}`,
   );
 await fill('2 * seq', '0', idle);
 await fill(`1 + 2 * (seq * ${Math.max(1, Math.floor(idle / used))})`, now, used);

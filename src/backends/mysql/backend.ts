@@ -15,23 +15,21 @@ import {
   type Renewal,
   systemClock,
   type Traits,
-  type Values,
   type Wake,
 } from '../../core/index.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
 import { findings } from './check.ts';
 import { checkTable, type MysqlOptions } from './options.ts';
-import { Places } from './places.ts';
 import { Poller } from './poller.ts';
 import { busyPool, isEnded, type MysqlPool, poolOfOne } from './pool.ts';
-import { Lines, standings } from './queues.ts';
+import { Queues } from './queues.ts';
 import { Renewals } from './renewals.ts';
 import * as sql from './sql.generated.ts';
-import { noteForget, noteKeep, noteRead, noteSweep, notes } from './sql.generated.ts';
-import { liveLine, MICRO } from './stored-queue.ts';
+import { QueueSteps } from './steps.ts';
+import { liveQueue, MICRO } from './stored-queue.ts';
 import { Sweeper } from './sweeper.ts';
 import { Table } from './table.ts';
-import { Inquiries, StoredWords } from './values.ts';
+import { MysqlValues } from './values.ts';
 import { ServerBell } from './wake-ups.ts';
 
 const TRAITS: Traits = {
@@ -65,7 +63,7 @@ export interface MysqlBackend extends Backend {
 }
 
 /**
- * One line per key, in one table. Fair and fenced; leases go by the server's clock.
+ * One queue per key, in one table. Fair and fenced; leases go by the server's clock.
  * @throws LockError `LOCK_INVALID` when it is no pool, or for a bad option
  * @example
  * import { createPool } from 'mysql2/promise';
@@ -80,13 +78,12 @@ class Mysql implements MysqlBackend {
   readonly name = 'mysql';
   readonly traits = TRAITS;
   readonly hints: Hints;
-  readonly values: Values;
+  readonly values: MysqlValues;
   readonly #pool: MysqlPool;
-  readonly #lines: Lines;
+  readonly #queues: Queues;
   readonly #renewals: Renewals;
   readonly #table: Table;
-  readonly #places: Places;
-  readonly #inquiries: Inquiries;
+  readonly #steps: QueueSteps;
   readonly #poller: Poller;
   readonly #sweeper: Sweeper;
   readonly #bell: ServerBell | undefined;
@@ -95,32 +92,29 @@ class Mysql implements MysqlBackend {
     const { table = 'holdfast_lines', poll = 25, gate = false, ownConnection = false, clock = systemClock } = options;
     this.#pool = pool;
     this.#table = new Table(pool, table, clock, this.name);
-    this.#lines = new Lines(this.#table, checkPrefix(options.prefix ?? 'holdfast'));
-    this.#renewals = new Renewals(this.#lines, ownConnection ? poolOfOne(pool) : undefined, clock);
-    this.hints = notesOf(this.#table, (name) => this.#lines.lockNameOf(name));
+    this.#queues = new Queues(this.#table, checkPrefix(options.prefix ?? 'holdfast'));
+    this.#renewals = new Renewals(this.#queues, ownConnection ? poolOfOne(pool) : undefined, clock);
+    this.hints = notesOf(this.#table, (name) => this.#queues.lockNameOf(name));
     const pause = milliseconds(poll, 'poll', { min: 1, max: LONGEST });
-    this.#poller = new Poller(clock, pause, (keys) => this.#lines.read(keys));
+    this.#poller = new Poller(clock, pause, (keys) => this.#queues.read(keys));
     const bells = (keys: readonly string[]) => this.#bells(keys);
     this.#bell = gate ? new ServerBell(this.#table.server, clock, () => this.#poller.hurry(), bells) : undefined;
-    this.#places = new Places(this.#table, this.#lines, {
+    this.#steps = new QueueSteps(this.#queues, {
       address: () => this.#bell?.address ?? '-',
-      tellOthers: (key) => {
+      notifyOthers: (key) => {
         this.#poller.hurry();
         this.#bell?.ring(key);
       },
       waitsBehind: (id, token) => this.#poller.waitsBehind(id, token),
       forget: (id) => this.#poller.forget(id),
     });
-    const words = new StoredWords(this.#table, this.#lines);
-    this.values = words;
-    this.#inquiries = new Inquiries(this.#places, words);
+    this.values = new MysqlValues(this.#queues, this.#steps);
     this.#sweeper = new Sweeper(this.#table, clock, options);
   }
 
   async setup(): Promise<void> {
     await this.#table.ready();
     await this.#table.make(sql.notes);
-    await this.#table.make(sql.words);
   }
 
   sweep(): Promise<number> {
@@ -128,15 +122,15 @@ class Mysql implements MysqlBackend {
   }
 
   attempt(claim: Claim): Promise<Attempt> {
-    return claim.accepts ? this.#inquiries.attempt(claim, claim.accepts) : this.#places.attempt(claim);
+    return claim.accepts ? this.values.attempt(claim, claim.accepts) : this.#steps.attempt(claim);
   }
 
-  async release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
-    if (leave) {
-      const { freed, stored } = await this.#inquiries.leave(handle, leave);
+  async release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
+    if (value) {
+      const { freed, stored } = await this.values.store(handle, value);
       return next ? { freed, stored, next: await this.attempt(next) } : { freed, stored };
     }
-    return next?.accepts ? this.#inquiries.release(handle, next, next.accepts) : this.#places.release(handle, next);
+    return next?.accepts ? this.values.release(handle, next, next.accepts) : this.#steps.release(handle, next);
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
@@ -158,11 +152,11 @@ class Mysql implements MysqlBackend {
 
   async *inspect(prefix: string, listing: Listing = {}): AsyncIterable<QueueEntry> {
     await this.#table.ready();
-    yield* standings(this.#lines, prefix, listing);
+    yield* this.#queues.inspect(prefix, listing);
   }
 
   evict(key: string, token: bigint): Promise<boolean> {
-    return this.#places.evict(key, token);
+    return this.#steps.evict(key, token);
   }
 
   check(): Promise<Finding[]> {
@@ -179,10 +173,11 @@ class Mysql implements MysqlBackend {
 
   /** The bells of the processes that hold these keys now. */
   async #bells(keys: readonly string[]): Promise<string[]> {
-    return [...(await this.#lines.read(keys)).values()].flatMap(({ text, now }) => {
-      const { places, held } = liveLine(text, now);
-      return places.slice(0, held).map(({ bell }) => bell);
-    });
+    return [...(await this.#queues.read(keys)).values()].flatMap((queue) =>
+      liveQueue(queue)
+        .claims.filter(({ held }) => held)
+        .map(({ process }) => process),
+    );
   }
 }
 
@@ -195,17 +190,17 @@ export function notesOf(table: Table, lockNameOf: (name: string) => Buffer): Hin
 
   return {
     async read(name) {
-      const [row] = await table.orMake(notes, () => table.read(noteRead, { name: lockNameOf(name) }));
+      const [row] = await table.orMake(sql.notes, () => table.read(sql.noteRead, { name: lockNameOf(name) }));
       return row!.text === null ? undefined : String(row!.text);
     },
     async write(name, text, ttl) {
       const values = { name: lockNameOf(name), ttl: `${Math.ceil(ttl * MICRO)}` };
-      await table.orMake(notes, () =>
+      await table.orMake(sql.notes, () =>
         text === undefined
-          ? table.write(noteForget, values)
-          : table.write(noteKeep, { ...values, text: Buffer.from(text) }),
+          ? table.write(sql.noteForget, values)
+          : table.write(sql.noteKeep, { ...values, text: Buffer.from(text) }),
       );
-      if (++written % SWEEP === 0) await table.write(noteSweep);
+      if (++written % SWEEP === 0) await table.write(sql.noteSweep);
     },
   };
 }

@@ -197,9 +197,14 @@ async function rights(table: Table): Promise<Finding[]> {
 }
 
 /** The columns that `setup` makes. Old servers give whole numbers a width as well, which means nothing. */
-const MADE = ['name varbinary(600) NO PRI', 'token bigint unsigned NO ', 'used bigint NO ', 'line mediumblob NO '].map(
-  (column) => `${column} InnoDB`,
-);
+const MADE = [
+  'name varbinary(600) NO PRI',
+  'token bigint unsigned NO ',
+  'used bigint NO ',
+  'queue mediumblob NO ',
+  'value mediumblob NO ',
+  'value_ends bigint NO ',
+].map((column) => `${column} InnoDB`);
 
 const textOf = ({ name, type, nullable, part, engine }: Row): string =>
   `${name} ${String(type).replace(/^bigint\(\d+\)/, 'bigint')} ${nullable} ${part} ${engine}`;

@@ -1,32 +1,31 @@
-import { admitted, type Cancel, type Claim, type Clock, type Wake } from '../../core/index.ts';
+import type { Cancel, Claim, Clock, Wake } from '../../core/index.ts';
 import { MailboxClaims } from '../shared/waiting-claims.ts';
-import type { Line } from './queues.ts';
-import { grantOf, liveLine, parse } from './stored-queue.ts';
+import { grantOf, liveQueue, type QueueText } from './stored-queue.ts';
 
-/** The farther back in a line, the longer the pause: up to this many times as long. */
-const FARTHEST = 8;
+/** The farther back in a queue, the longer the pause: up to this many times as long. */
+const MAX_PAUSE_FACTOR = 8;
 /** While a claim does not move up, the pause becomes this share of the time for which it has stood there, up to so many ms. */
-const STILL = { share: 0.05, longest: 250 };
+const STILL = { share: 0.05, maxMs: 250 };
 /** The random part of each pause, so that processes that began together do not stay together. */
 const JITTER = 0.25;
 
-/** Looks at the lines of all claims that wait in this process, by one query, again and again while there are any. */
+/** Looks at the queues of all claims that wait in this process, by one query, again and again while there are any. */
 export class Poller {
   readonly #waiting: MailboxClaims;
-  /** The token of the first in the line of each claim that words may answer. When another one is first, words may be there. */
+  /** The token of the first in the queue of each claim that a value may answer. When another one is first, a value may be there. */
   readonly #firsts = new Map<string, bigint>();
   /** How far each claim was from its turn at the last look, and since when. */
-  readonly #stands = new Map<string, { readonly ahead: number; readonly since: number }>();
+  readonly #standing = new Map<string, { readonly ahead: number; readonly since: number }>();
   readonly #clock: Clock;
   readonly #pause: number;
-  readonly #look: (keys: readonly string[]) => Promise<Map<string, Line>>;
+  readonly #look: (keys: readonly string[]) => Promise<Map<string, QueueText>>;
   #cancel: Cancel | undefined;
   #looking = false;
   /** When the look under way is over, another one follows at once. */
   #again = false;
 
-  /** @param pause ms between two looks for the first in a line */
-  constructor(clock: Clock, pause: number, look: (keys: readonly string[]) => Promise<Map<string, Line>>) {
+  /** @param pause ms between two looks for the first in a queue */
+  constructor(clock: Clock, pause: number, look: (keys: readonly string[]) => Promise<Map<string, QueueText>>) {
     this.#clock = clock;
     this.#waiting = new MailboxClaims(clock);
     this.#pause = pause;
@@ -41,7 +40,7 @@ export class Poller {
     return watch;
   }
 
-  /** A claim that words may answer waits, and a claim with this token is the first in its line. */
+  /** A claim that a value may answer waits, and a claim with this token is the first in its queue. */
   waitsBehind(id: string, token: bigint): void {
     this.#firsts.set(id, token);
   }
@@ -56,7 +55,7 @@ export class Poller {
   close(): void {
     this.#waiting.clear();
     this.#firsts.clear();
-    this.#stands.clear();
+    this.#standing.clear();
     this.#stop();
   }
 
@@ -64,7 +63,7 @@ export class Poller {
   forget(id: string): void {
     this.#waiting.delete(id);
     this.#firsts.delete(id);
-    this.#stands.delete(id);
+    this.#standing.delete(id);
     if (this.#waiting.size === 0) this.#stop();
   }
 
@@ -80,13 +79,12 @@ export class Poller {
   async #round(): Promise<void> {
     this.#stop();
     this.#looking = true;
-    let pause = this.#pause * FARTHEST;
+    let pause = this.#pause * MAX_PAUSE_FACTOR;
     try {
       do {
         this.#again = false;
         const keys = new Set([...this.#waiting.values()].map(({ claim }) => claim.key));
-        const lines = await this.#look([...keys]);
-        pause = this.#tell(lines);
+        pause = this.#notify(await this.#look([...keys]));
       } while (this.#again && this.#waiting.size > 0);
     } catch {
       // Each waiter also asks by itself, and says what is wrong. This goes on looking.
@@ -95,23 +93,22 @@ export class Poller {
     if (this.#waiting.size > 0) this.#schedule(pause);
   }
 
-  /** Wakes the claims that are admitted, or have expired claims ahead to clear. @returns the pause before the next look, ms */
-  #tell(lines: ReadonlyMap<string, Line>): number {
-    let pause = this.#pause * FARTHEST;
-    const parsed = new Map([...lines].map(([key, { text }]) => [key, parse(text)]));
+  /** Wakes the claims that are admitted, or have expired claims beside them to clear. @returns the pause before the next look, ms */
+  #notify(queues: ReadonlyMap<string, QueueText>): number {
+    let pause = this.#pause * MAX_PAUSE_FACTOR;
+    const live = new Map([...queues].map(([key, queue]) => [key, liveQueue(queue)]));
     for (const { claim, wake } of [...this.#waiting.values()]) {
-      const places = parsed.get(claim.key) ?? [];
-      const position = places.findIndex(({ id }) => id === claim.id);
-      if (position < 0) continue; // it has not joined yet, or has expired: its next attempt will tell
-      const holds = admitted(places);
-      const { text, now } = lines.get(claim.key)!;
-      if (position < holds && places[position]!.until > now) {
+      const queue = live.get(claim.key);
+      const position = queue?.claims.findIndex(({ id }) => id === claim.id) ?? -1;
+      const mine = queue?.claims[position];
+      if (mine?.held && !queue?.expired) {
         this.forget(claim.id);
-        wake(grantOf(places[position]!.token, claim));
-      } else {
-        if (this.#mayBeAnswered(claim, places[0]!.token) || liveLine(text, now).expired) wake();
-        pause = Math.min(pause, this.#pauseOf(claim, position - holds + 1));
+        wake(grantOf(mine.token, claim));
+        continue;
       }
+      if (queue?.expired || (mine && this.#mayBeAnswered(claim, queue!.claims[0]!.token))) wake();
+      // One that is not there has not joined yet, or has expired: its next attempt will tell.
+      if (mine) pause = Math.min(pause, this.#pauseOf(claim, position - queue!.held + 1));
     }
     return pause;
   }
@@ -119,16 +116,16 @@ export class Poller {
   /** @param ahead how far the claim is from its turn */
   #pauseOf({ id, accepts }: Claim, ahead: number): number {
     const now = this.#clock.now();
-    let stand = this.#stands.get(id);
+    let stand = this.#standing.get(id);
     if (stand?.ahead !== ahead) {
       stand = { ahead, since: now };
-      this.#stands.set(id, stand);
+      this.#standing.set(id, stand);
     }
-    const still = Math.min((now - stand.since) * STILL.share, STILL.longest);
-    return Math.max(this.#pause * Math.min(accepts ? 1 : Math.max(ahead, 1), FARTHEST), still);
+    const still = Math.min((now - stand.since) * STILL.share, STILL.maxMs);
+    return Math.max(this.#pause * Math.min(accepts ? 1 : Math.max(ahead, 1), MAX_PAUSE_FACTOR), still);
   }
 
-  /** @param first the token of the first in its line */
+  /** @param first the token of the first in its queue */
   #mayBeAnswered({ id, accepts }: Claim, first: bigint): boolean {
     if (!accepts) return false;
     const before = this.#firsts.get(id) ?? first;

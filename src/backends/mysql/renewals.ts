@@ -1,35 +1,35 @@
 import { CallTimeouts, type Claim, type Clock, isLockError, type Renewal } from '../../core/index.ts';
 import type { PoolOfOne } from './pool.ts';
-import type { Lines } from './queues.ts';
+import type { Queues } from './queues.ts';
 import { portions } from './statements.ts';
 
 /** Longest wait for an answer over the connection of our own; and ms after a failure in which the pool is asked instead. */
-const PATIENCE = 1_000;
-const AGAIN = 5_000;
+const MAX_WAIT_MS = 1_000;
+const RETRY_MS = 5_000;
 /** A renewal that comes late finds its claim gone, or does no harm. */
 const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
 
 /** Renewals: over a connection of our own where there is one. Over the pool they wait behind the application's statements. */
 export class Renewals {
-  readonly #lines: Lines;
+  readonly #queues: Queues;
   readonly #pool: PoolOfOne | undefined;
-  readonly #own: Lines | undefined;
+  readonly #own: Queues | undefined;
   readonly #clock: Clock;
   readonly #timeouts: CallTimeouts;
   #notBefore = Number.NEGATIVE_INFINITY;
 
   /** @param pool of our own connection */
-  constructor(lines: Lines, pool: PoolOfOne | undefined, clock: Clock) {
-    this.#lines = lines;
+  constructor(queues: Queues, pool: PoolOfOne | undefined, clock: Clock) {
+    this.#queues = queues;
     this.#pool = pool;
-    this.#own = pool && lines.over(pool);
+    this.#own = pool && queues.over(pool);
     this.#clock = clock;
     this.#timeouts = new CallTimeouts(clock);
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
-    await this.#lines.table.identify();
-    return (await this.#overOwn(claims)) ?? renewAll(this.#lines, claims);
+    await this.#queues.table.identify();
+    return (await this.#overOwn(claims)) ?? renewAll(this.#queues, claims);
   }
 
   close(): void {
@@ -42,29 +42,29 @@ export class Renewals {
   async #overOwn(claims: readonly Claim[]): Promise<Renewal[] | undefined> {
     if (!this.#own || this.#clock.now() < this.#notBefore) return undefined;
     try {
-      const late = () => new Error(`no answer within ${PATIENCE} ms`);
-      return await this.#timeouts.bound(renewAll(this.#own, claims), PATIENCE, late);
+      const late = () => new Error(`no answer within ${MAX_WAIT_MS} ms`);
+      return await this.#timeouts.bound(renewAll(this.#own, claims), MAX_WAIT_MS, late);
     } catch (error) {
       if (isLockError(error)) throw error;
-      this.#notBefore = this.#clock.now() + AGAIN;
+      this.#notBefore = this.#clock.now() + RETRY_MS;
       return undefined;
     }
   }
 }
 
-async function renewAll(lines: Lines, claims: readonly Claim[]): Promise<Renewal[]> {
+async function renewAll(queues: Queues, claims: readonly Claim[]): Promise<Renewal[]> {
   const gone = new Set<Claim>();
   for (const portion of [...rounds(claims)].flatMap((round) => [...portions(round)]))
-    for (const claim of await notAlive(lines, portion)) gone.add(claim);
+    for (const claim of await notAlive(queues, portion)) gone.add(claim);
   return claims.map((claim) => (gone.has(claim) ? 'gone' : { validFor: claim.ttl }));
 }
 
 /** Those that are not alive. By writes alone: after a fail-over, a read may still come to the server that was the primary. */
-async function notAlive(lines: Lines, claims: readonly Claim[]): Promise<readonly Claim[]> {
-  if ((await lines.touch(claims, FOREVER, '0')) === claims.length) return [];
+async function notAlive(queues: Queues, claims: readonly Claim[]): Promise<readonly Claim[]> {
+  if ((await queues.touch(claims, FOREVER, '0')) === claims.length) return [];
   if (claims.length === 1) return claims;
   const half = claims.length >> 1;
-  return [...(await notAlive(lines, claims.slice(0, half))), ...(await notAlive(lines, claims.slice(half)))];
+  return [...(await notAlive(queues, claims.slice(0, half))), ...(await notAlive(queues, claims.slice(half)))];
 }
 
 /** The claims in groups in which no key is there twice, each group in the order of the keys' bytes. */

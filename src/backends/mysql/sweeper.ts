@@ -1,16 +1,16 @@
 import { type Cancel, type Clock, milliseconds } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
 import type { Row } from './connection.ts';
+import { textOf } from './queues.ts';
 import * as sql from './sql.generated.ts';
 import { nameList, portions } from './statements.ts';
-import { liveLine, MICRO } from './stored-queue.ts';
+import { liveQueue, MICRO } from './stored-queue.ts';
 import type { Table } from './table.ts';
-import { sweepWords } from './values.ts';
 
-const TEN_MINUTES = 600_000;
-const FIVE_MINUTES = 300_000;
+const IDLE_MS = 600_000;
+const SWEEP_MS = 300_000;
 /** Rows that one statement removes. */
-const REMOVED = 256;
+const MAX_ROWS = 256;
 
 export interface SweepOptions {
   readonly idle?: number;
@@ -24,7 +24,7 @@ export class Sweeper {
   readonly #stop: Cancel | undefined;
   #closed = false;
 
-  constructor(table: Table, clock: Clock, { idle = TEN_MINUTES, sweep = FIVE_MINUTES }: SweepOptions) {
+  constructor(table: Table, clock: Clock, { idle = IDLE_MS, sweep = SWEEP_MS }: SweepOptions) {
     this.#table = table;
     this.#idle = `${Math.round(milliseconds(idle, 'idle') * MICRO)}`;
     const interval = milliseconds(sweep, 'sweep');
@@ -32,15 +32,8 @@ export class Sweeper {
     if (interval > 0) this.#stop = repeat(clock, pause, () => this.#turn(interval));
   }
 
-  /** Removes idle keys, and words that are over. @returns how many keys */
+  /** Where claims in a queue have expired, it clears them, and leaves the row for a later sweep. @returns how many rows it removed */
   async sweep(): Promise<number> {
-    const swept = await this.#sweepLines();
-    if (!this.#closed) await sweepWords(this.#table);
-    return swept;
-  }
-
-  /** Where claims in a line have expired, it clears them, and leaves the row for a later sweep. @returns how many rows it removed */
-  async #sweepLines(): Promise<number> {
     await this.#table.ready();
     let swept = 0;
     for (let after: Buffer = Buffer.alloc(0); !this.#closed; ) {
@@ -48,10 +41,11 @@ export class Sweeper {
       const last = page?.last as Buffer | null;
       if (last === null) return swept;
       const rows = await this.#table.read(sql.idle, { after, last, idle: this.#idle });
-      swept += await this.#remove(rows.filter(({ line }) => (line as Buffer).length === 0));
-      for (const { name, line, now } of rows) {
-        const { expired, text } = liveLine(String(line), Number(now));
-        if (expired) await this.#table.write(sql.swap, { name: name as Buffer, old: line as Buffer, new: text });
+      swept += await this.#remove(rows.filter(({ queue }) => (queue as Buffer).length === 0));
+      for (const row of rows) {
+        const stored = textOf(row);
+        const { expired, text } = liveQueue(stored);
+        if (expired) await this.#table.write(sql.swap, { name: row.name as Buffer, old: stored.text, new: text });
       }
       after = last;
     }
@@ -64,7 +58,7 @@ export class Sweeper {
     const token = `${free.map((row) => BigInt(row.token as number | string)).reduce((a, b) => (a > b ? a : b))}`;
     await this.#table.write(sql.floor, { token });
     let removed = 0;
-    for (const portion of portions(free, REMOVED)) {
+    for (const portion of portions(free, MAX_ROWS)) {
       const names = nameList(portion.map(({ name }) => name as Buffer));
       removed += (await this.#table.write(sql.sweep, { token, idle: this.#idle }, names)).affectedRows;
     }

@@ -62,12 +62,7 @@ export class Table {
     const members = list?.text ?? '';
     let found = this.#statements.get(text)?.get(members);
     if (!found) {
-      found = statement(text, {
-        table: this.name,
-        notes: this.#beside('notes'),
-        words: this.#beside('words'),
-        list: members,
-      });
+      found = statement(text, { table: this.name, notes: `${this.name.slice(0, -1)}_notes\``, list: members });
       this.#statements.set(text, (this.#statements.get(text) ?? new Map()).set(members, found));
     }
     return found.bind(values, list?.values ?? []);
@@ -109,11 +104,6 @@ export class Table {
     });
   }
 
-  /** The name of a table beside this one, quoted. */
-  #beside(what: 'notes' | 'words'): string {
-    return `${this.name.slice(0, -1)}_${what}\``;
-  }
-
   #run(text: string, values?: NamedValues, list?: List): Promise<unknown> {
     return this.#translateErrors(this.server.run(this.bind(text, values, list)));
   }
@@ -125,7 +115,7 @@ export class Table {
   }
 }
 
-/** `table` or `database.table`. A name has 64 characters at most, and those of the tables beside this one have 6 more. */
+/** `table` or `database.table`. A name has 64 characters at most, and that of the table beside this one has 6 more. */
 function quoteTable(name: string): string {
   if (!/^(\w{1,64}\.)?\w{1,58}$/.test(name)) {
     const form = 'letters, digits and _, 58 at most, and may have its database before a dot';

@@ -8,161 +8,126 @@ import type {
   ValueRecord,
   Values,
 } from '../../core/index.ts';
-import { answerIn, type KeyRecord, markBehind, rememberedIn } from '../shared/record.ts';
-import type { Row } from './connection.ts';
-import { isNoRight, isNoTable } from './errors.ts';
-import type { Places } from './places.ts';
-import { type Lines, pages } from './queues.ts';
+import {
+  answerIn,
+  countedIn,
+  type KeyRecord,
+  overAt,
+  readRecord,
+  rememberedIn,
+  writeRecord,
+} from '../shared/record.ts';
+import type { Queues } from './queues.ts';
 import * as sql from './sql.generated.ts';
-import { type LineAttempt, MICRO, mark } from './stored-queue.ts';
-import type { Table } from './table.ts';
+import type { NamedValues } from './statements.ts';
+import type { QueueSteps } from './steps.ts';
+import { MICRO, mark, type QueueAttempt } from './stored-queue.ts';
 
-/** How often the row of a key is made for words: a call of `forget` may take it away again. */
-const TRIES = 3;
+/** How often a record is looked at again because others changed it. After that the outcome of the attempt is unknown. */
+const MAX_RETRIES = 20;
 
-/** What is under a key. */
-export interface Look {
+/** What memos keep of a key. */
+interface Look {
   readonly record: KeyRecord | undefined;
   /** The server's time, ms. */
   readonly now: number;
-  /** Whether the claim that asks stands in the line. */
-  readonly stands: boolean;
+  /** Whether the claim that asks stands in the queue. */
+  readonly queued: boolean;
 }
 
-/** Words in a table of their own. The first use makes the table. */
-export class StoredWords implements Values {
-  readonly #table: Table;
-  readonly #lines: Lines;
+/**
+ * The values of memos, in the rows of their keys, and the attempts of claims that they may answer. Each look is a statement of its own,
+ * so one comes after a grant, too: a hold that ended before it has stored its value by then.
+ */
+export class MysqlValues implements Values {
+  readonly #queues: Queues;
+  readonly #steps: QueueSteps;
 
-  constructor(table: Table, lines: Lines) {
-    this.#table = table;
-    this.#lines = lines;
+  constructor(queues: Queues, steps: QueueSteps) {
+    this.#queues = queues;
+    this.#steps = steps;
   }
 
   async *keys(prefix: string): AsyncIterable<string> {
-    for await (const { name } of pages(
-      (names) => this.#table.orMake(sql.words, () => this.#table.read(sql.wordsKeys, names)),
-      this.#lines,
-      prefix,
-    ))
-      yield this.#lines.keyOf(name);
+    const { table } = this.#queues;
+    await table.ready();
+    for await (const { name } of this.#queues.pages((names) => table.read(sql.valueKeys, names), prefix))
+      yield this.#queues.keyOf(name);
   }
 
   async look(key: string): Promise<ValueRecord> {
-    const { record, now } = await this.read({ key, id: '' });
+    const { record, now } = await this.#look({ key, id: '' });
     return rememberedIn(record, now);
   }
 
-  async forget(key: string): Promise<boolean> {
-    return (await this.#write(sql.wordsForget, { name: this.#lines.lockNameOf(key) })).affectedRows > 0;
+  forget(key: string): Promise<boolean> {
+    return this.#write(sql.valueForget, key, {});
   }
 
-  async read({ key, id }: Handle): Promise<Look> {
-    const values = { name: this.#lines.lockNameOf(key), mark: mark(id) };
-    const [row] = await this.#table.orMake(sql.words, () => this.#table.read(sql.wordsLook, values));
-    return { record: recordOf(row!), now: Number(row!.now) / MICRO, stands: Number(row!.stands) > 0 };
+  async attempt(claim: Claim, accepts: ValueCondition): Promise<Attempt> {
+    const look = await this.#look(claim);
+    const value = answerIn(look.record, accepts, look.now);
+    if (value && look.queued) await this.#steps.release(claim);
+    if (value) return { granted: false, value };
+    const attempt = await this.#steps.attempt(claim);
+    return this.#answer(claim, accepts, attempt, attempt.granted ? undefined : look);
   }
 
-  /** Notes that a hold has begun. @returns the attempts, this one included */
-  async begin({ key, ttl }: Claim, token: bigint, { mark, counts }: ValueCondition): Promise<number> {
-    const values = { name: this.#lines.lockNameOf(key), token: `${token}`, mark, counts: micro(ttl + counts) };
-    return Number((await this.#write(sql.wordsBegin, values)).insertId);
+  /** A release, after which the next claim takes the place, or is answered. */
+  async release(handle: Handle, next: Claim, accepts: ValueCondition): Promise<Release> {
+    const { freed, next: attempt } = await this.#steps.release(handle, next);
+    return { freed, next: await this.#answer(next, accepts, attempt!) };
   }
 
-  /** Gives up the hold with this token, and leaves words. @returns false where it does not hold */
-  async leave({ key, id }: Handle, token: bigint, { text, ttl, ageless }: NewValue): Promise<boolean> {
-    const name = this.#lines.lockNameOf(key);
-    const stays = { ttl: micro(ttl), fresh: micro(ageless ? ttl : 0) };
-    const values = { name, mark: mark(id), token: `${token}`, text: Buffer.from(text), ...stays };
-    for (let attempts = 0; attempts < TRIES; attempts++) {
-      if ((await this.#write(sql.wordsLeave, values)).affectedRows > 0) return true;
-      if ((await this.#write(sql.wordsRow, { name })).affectedRows === 0) return false;
+  /** A release that stores a value, where the claim holds. */
+  async store(handle: Handle, { text, ttl, ageless }: NewValue): Promise<Release> {
+    const fresh = micro(ageless ? ttl : 0);
+    const values = { mark: mark(handle.id), text: Buffer.from(text), ttl: micro(ttl), fresh };
+    const stored = await this.#steps.leaveBy(handle, () => this.#write(sql.valueStore, handle.key, values));
+    return stored ? { freed: true, stored } : { ...(await this.#steps.release(handle)), stored };
+  }
+
+  /** Adds to an attempt what was stored or begun before. @param known what is known since before a refusal */
+  async #answer(claim: Claim, accepts: ValueCondition, attempt: QueueAttempt, known?: Look): Promise<Attempt> {
+    if (!attempt.granted && attempt.late) return attempt;
+    const first = attempt.granted ? undefined : attempt.first;
+    for (let attempts = 0; attempts < MAX_RETRIES; attempts++) {
+      const { record, now } = known ?? (await this.#look(claim));
+      const value = attempt.granted ? answerIn(record, accepts, now) : undefined;
+      if (value) {
+        await this.#steps.release(claim);
+        return { granted: false, value };
+      }
+      const counted = countedIn(record, claim, accepts, attempt, now, first);
+      if (!counted.changed || (await this.#count(claim.key, record, counted.changed))) return counted.attempt;
     }
-    throw new Error('the row of the words was taken away each time it was made');
+    throw new Error(`the record of a memo was changed each of ${MAX_RETRIES} times it was looked at`);
   }
 
-  #write(text: string, values: Parameters<Table['write']>[1]): ReturnType<Table['write']> {
-    return this.#table.orMake(sql.words, () => this.#table.write(text, values));
+  async #look({ key, id }: Handle): Promise<Look> {
+    const { table } = this.#queues;
+    await table.ready();
+    const [row] = await table.read(sql.valueRead, { name: this.#queues.lockNameOf(key), mark: mark(id) });
+    const text = String(row!.value);
+    const record = text === '' ? undefined : readRecord(text);
+    return { record, now: Number(row!.now) / MICRO, queued: Number(row!.queued) > 0 };
   }
-}
 
-/** Removes words of which nothing counts any more, where there are any that this user may remove. */
-export async function sweepWords(table: Table): Promise<void> {
-  try {
-    while ((await table.write(sql.wordsSweep)).affectedRows > 0);
-  } catch (error) {
-    const { cause } = error as Error;
-    if (!isNoTable(cause) && !isNoRight(cause)) throw error;
+  /** Notes that a hold has begun. @returns false where the record has changed meanwhile */
+  #count(key: string, old: KeyRecord | undefined, changed: KeyRecord): Promise<boolean> {
+    const values = { old: old ? headOf(old) : '', new: headOf(changed), ends: micro(overAt(changed)) };
+    return this.#write(sql.valueCount, key, values);
+  }
+
+  /** @returns whether it changed the row */
+  async #write(text: string, key: string, values: NamedValues): Promise<boolean> {
+    const { table } = this.#queues;
+    await table.ready();
+    return (await table.write(text, { ...values, name: this.#queues.lockNameOf(key) })).affectedRows > 0;
   }
 }
 
 const micro = (ms: number): string => `${Math.ceil(ms * MICRO)}`;
 
-const recordOf = ({ attempts, begun, mark, counts, token, since, expires, text }: Row): KeyRecord | undefined =>
-  attempts === null
-    ? undefined
-    : {
-        attempts: Number(attempts),
-        begun: BigInt(String(begun)),
-        mark: String(mark),
-        counts: Number(counts) / MICRO,
-        token: BigInt(String(token)),
-        at: Number(since) / MICRO,
-        until: Number(expires) / MICRO,
-        text: String(text),
-      };
-
-/**
- * The attempts of claims that words may answer. Each look is a statement of its own, so one comes after a grant, too: a hold that ended
- * before it has left its words by then.
- */
-export class Inquiries {
-  readonly #places: Places;
-  readonly #words: StoredWords;
-
-  constructor(places: Places, words: StoredWords) {
-    this.#places = places;
-    this.#words = words;
-  }
-
-  async attempt(claim: Claim, answered: ValueCondition): Promise<Attempt> {
-    const look = await this.#words.read(claim);
-    const value = answerIn(look.record, answered, look.now);
-    if (value && look.stands) await this.#places.release(claim);
-    if (value) return { granted: false, value };
-    const attempt = await this.#places.attempt(claim);
-    return attempt.granted || attempt.late ? this.#told(claim, answered, attempt) : withMark(attempt, look);
-  }
-
-  /** A release, after which the next claim takes the place, or is answered. */
-  async release(handle: Handle, next: Claim, answered: ValueCondition): Promise<Release> {
-    const { freed, next: attempt } = await this.#places.release(handle, next);
-    return { freed, next: await this.#told(next, answered, attempt!) };
-  }
-
-  async leave(handle: Handle, leave: NewValue): Promise<Release> {
-    const stored = await this.#places.leaveBy(handle, (token) => this.#words.leave(handle, token, leave));
-    return stored ? { freed: true, stored } : { ...(await this.#places.release(handle)), stored };
-  }
-
-  /** What an attempt came to, with what was left or begun before. */
-  async #told(claim: Claim, answered: ValueCondition, attempt: LineAttempt): Promise<Attempt> {
-    if (!attempt.granted && attempt.late) return attempt;
-    const look = await this.#words.read(claim);
-    if (!attempt.granted) return withMark(attempt, look);
-    const { record, now } = look;
-    const value = answerIn(record, answered, now);
-    if (value) {
-      await this.#places.release(claim);
-      return { granted: false, value };
-    }
-    if (answered.counts === 0) return attempt;
-    const known = record?.begun === attempt.token ? record.attempts : undefined;
-    return { ...attempt, attempts: known ?? (await this.#words.begin(claim, attempt.token, answered)) };
-  }
-}
-
-const withMark = ({ first, ...refusal }: Extract<LineAttempt, { granted: false }>, { record, now }: Look): Attempt => ({
-  ...refusal,
-  mark: markBehind(record, first, now),
-});
+/** A record without its text, which may be long. */
+const headOf = (record: KeyRecord): string => writeRecord({ ...record, text: '' });

@@ -17,7 +17,7 @@ import {
 } from '../../core/index.ts';
 import { type Claims, QueuedClaims } from './queued-claims.ts';
 import { answerIn, countedIn, type KeyRecord, leavingIn, overAt, rememberedIn } from './record.ts';
-import type { QueueTime, StoredClaim, StoredQueue, Tokens } from './stored-queue.ts';
+import { entriesOf, type QueueTime, type StoredClaim, type StoredQueue, type Tokens } from './stored-queue.ts';
 
 /** The steps of the contract on one queue. Each begins with `at`. */
 export class EngineQueue implements StoredQueue {
@@ -124,11 +124,12 @@ export class EngineQueue implements StoredQueue {
 
   entries(key: string): QueueEntry[] {
     const { time } = this.#claims;
-    return Array.from(this.#claims, (claim, position) => {
-      const { held, token, units, capacity, label, joined } = claim;
-      const since = joined === undefined ? {} : { since: Math.max(0, time.now - joined) };
-      return { key, held, position, token, units, capacity, label, remaining: time.remaining(claim), ...since };
+    const listed = (claim: StoredClaim) => ({
+      ...claim,
+      remaining: time.remaining(claim),
+      since: claim.joined === undefined ? undefined : time.now - claim.joined,
     });
+    return entriesOf(key, Array.from(this.#claims, listed));
   }
 
   #attempt(claim: Claim, process: string | undefined): Attempt {

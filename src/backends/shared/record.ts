@@ -52,7 +52,7 @@ export function answerIn(record: KeyRecord | undefined, { age }: ValueCondition,
   return left && isAnswer(left, age) ? left : undefined;
 }
 
-/** Gives the record from a grant on. It is the same one if the claim does not count or this grant was counted before. */
+/** Gives the record from a grant on. It is the same one if the claim does not count, or if this grant or a later one was counted before. */
 function begunIn(
   record: KeyRecord | undefined,
   token: bigint,
@@ -60,7 +60,7 @@ function begunIn(
   ttl: number,
   now: number,
 ): KeyRecord | undefined {
-  if (counts === 0 || record?.begun === token) return record;
+  if (counts === 0 || (record && (record.begun >= token || record.token >= token))) return record;
   const attempts = attemptsIn(record, now) + 1;
   return { ...(record ?? NOTHING), attempts, begun: token, mark, counts: now + ttl + counts };
 }

@@ -1,4 +1,4 @@
-import type { Units } from '../../core/index.ts';
+import { admitted, type QueueEntry, type Units } from '../../core/index.ts';
 import type { KeyRecord } from './record.ts';
 
 /** A claim as it stands in the queue of its key. */
@@ -103,3 +103,17 @@ export const jsonOf = (claims: Iterable<StoredClaim>): JsonClaim[] =>
 
 export const claimsOf = (claims: readonly JsonClaim[]): StoredClaim[] =>
   claims.map((claim) => ({ ...claim, token: BigInt(claim.token) }));
+
+/** What a listing shows of a claim, beside what follows from its queue. */
+type ListedClaim = Pick<QueueEntry, 'token' | 'units' | 'capacity' | 'label' | 'remaining'> & {
+  readonly since?: number | undefined;
+};
+
+/** The listing of a queue, given in its order. */
+export function entriesOf(key: string, claims: readonly ListedClaim[]): QueueEntry[] {
+  const holders = admitted(claims);
+  return claims.map(({ token, units, capacity, label, remaining, since }, position) => {
+    const entry = { key, held: position < holders, position, token, units, capacity, label, remaining };
+    return since === undefined ? entry : { ...entry, since: Math.max(0, since) };
+  });
+}

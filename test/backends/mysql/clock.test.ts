@@ -88,8 +88,8 @@ function whileSet(kind: MysqlKind): void {
   };
   /** µs for which the first claim of the key is stored to hold, by the clock of the server. */
   const left = async (): Promise<number> => {
-    const { line } = (await rows.all())[`holdfast/${key}`]!;
-    return Number(line.split(' ')[1]) - clock.now() * 1_000;
+    const { queue } = (await rows.all())[`holdfast/${key}`]!;
+    return Number(queue.split(' ')[1]) - clock.now() * 1_000;
   };
 
   test.each(
@@ -131,7 +131,7 @@ function whileSet(kind: MysqlKind): void {
     const waiter = await waits(other, claimOf(key, { within: HOUR }));
     const renewed = async (): Promise<void> => {
       const now = Math.round(clock.now() * 1_000) + seconds(30);
-      await admin.query(`UPDATE holdfast_lines SET line = INSERT(line, LOCATE(' ', line) + 1, 16, ${now})`);
+      await admin.query(`UPDATE holdfast_lines SET queue = INSERT(queue, LOCATE(' ', queue) + 1, 16, ${now})`);
     };
     expect(await during(-TEN_MINUTES, () => other.attempt(waiter), renewed)).toMatchObject({ granted: false });
     expect(await one.renew([claim])).toEqual([{ validFor: claim.ttl }]);

@@ -8,9 +8,9 @@ import { placeOf, Rows, seconds } from './rows.ts';
 import { useServer } from './server.ts';
 
 const KEY = Buffer.from('holdfast/key');
-const BESIDE = { line: '@beside 9000000000000000 4 1 1 30000000 1 - ;', token: 4, used: 5 };
+const BESIDE = { queue: '@beside 9000000000000000 4 1 1 30000000 1 - ;', token: 4, used: 5 };
 
-describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
+describeOnMysql('a queue of mysql, as its statements leave it', (kind) => {
   const host = useServer(kind, { 'max-allowed-packet': '65536' });
   let rows: Rows;
   let now: number;
@@ -24,38 +24,38 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
     now = await rows.now();
   });
 
-  const put = (line: string, token = 7): Promise<void> => rows.put(String(KEY), { line, token, used: 3 });
+  const put = (queue: string, token = 7): Promise<void> => rows.put(String(KEY), { queue, token, used: 3 });
   /** The row of the key; every other row is as it was. */
   const found = async () => {
     const { [String(KEY)]: row, ...others } = await rows.all();
     expect(others, 'rows of other keys').toEqual({ 'holdfast/beside': BESIDE });
     return row!;
   };
-  const unchanged = async (what: string, { affectedRows }: Header, line: string): Promise<void> => {
+  const unchanged = async (what: string, { affectedRows }: Header, queue: string): Promise<void> => {
     expect(affectedRows, `rows changed: ${what}`).toBe(0);
-    expect(await found(), what).toEqual({ line, token: 7, used: 3 });
+    expect(await found(), what).toEqual({ queue, token: 7, used: 3 });
   };
   const newcomer = (wish: NamedValues = {}): NamedValues => ({
     name: KEY,
     mark: mark('new'),
     ttl: `${seconds(30)}`,
-    seats: ` 1 1 ${seconds(30)} `,
+    units: ` 1 1 ${seconds(30)} `,
     tail: ' - ;',
     minToken: '0',
     tokenCount: '1',
     notAfter: `${now + seconds(60)}`,
     ...wish,
   });
-  const joins = (expected: string, queue: '0' | '1', wish: NamedValues = {}): Promise<Header> =>
-    rows.write(join, { ...newcomer(wish), expected, queue });
+  const joins = (expected: string, waits: '0' | '1', wish: NamedValues = {}): Promise<Header> =>
+    rows.write(join, { ...newcomer(wish), expected, waits });
   const exchanges = (gone: string, wish: NamedValues = {}): Promise<Header> =>
     rows.write(exchange, { ...newcomer(wish), gone: mark(gone) });
   const leaves = (id: string): Promise<Header> => rows.write(leave, { name: KEY, mark: mark(id) });
 
   /** A place that was just taken by `newcomer`, at the end of what stood there. */
-  const expectTaken = (row: { line: string; used: number }, before: string, token: number): void => {
-    expect(row.line.startsWith(before), `${row.line} begins with ${before}`).toBe(true);
-    const [id, until, taken, units, capacity, ttl, joined, ...rest] = row.line.slice(before.length).split(' ');
+  const expectTaken = (row: { queue: string; used: number }, before: string, token: number): void => {
+    expect(row.queue.startsWith(before), `${row.queue} begins with ${before}`).toBe(true);
+    const [id, until, taken, units, capacity, ttl, joined, ...rest] = row.queue.slice(before.length).split(' ');
     expect([id, taken, units, capacity, ttl, ...rest]).toEqual([
       '@new',
       `${token}`,
@@ -92,27 +92,27 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
     expectTaken(await found(), '', wish.token);
   });
 
-  test('who joins a line that is as expected stands at its end, and learns its token', async () => {
-    const line = placeOf('first', now + seconds(9)) + placeOf('second', now + seconds(9));
-    for (const queue of ['0', '1'] as const) {
-      await put(line);
-      expect(await joins(line, queue)).toMatchObject({ affectedRows: 1, insertId: 8 });
-      expectTaken(await found(), line, 8);
+  test('who joins a queue that is as expected stands at its end, and learns its token', async () => {
+    const queue = placeOf('first', now + seconds(9)) + placeOf('second', now + seconds(9));
+    for (const waits of ['0', '1'] as const) {
+      await put(queue);
+      expect(await joins(queue, waits)).toMatchObject({ affectedRows: 1, insertId: 8 });
+      expectTaken(await found(), queue, 8);
     }
   });
 
-  test('who joins a line that has changed queues where it may, and is told to read the line', async () => {
-    const line = placeOf('first', now + seconds(9));
-    await put(line);
-    await unchanged('it does not queue', await joins('', '0'), line);
+  test('who joins a queue that has changed queues where it may, and is told to read the queue', async () => {
+    const queue = placeOf('first', now + seconds(9));
+    await put(queue);
+    await unchanged('it does not wait', await joins('', '0'), queue);
     expect(await joins('', '1')).toMatchObject({ affectedRows: 1, insertId: 0 });
-    expectTaken(await found(), line, 8);
+    expectTaken(await found(), queue, 8);
   });
 
-  test('nobody stands in a line twice', async () => {
-    for (const line of [placeOf('new', now), placeOf('first', now + seconds(9)) + placeOf('new', now)]) {
-      await put(line);
-      await unchanged('it joins a second time', await joins('', '1'), line);
+  test('nobody stands in a queue twice', async () => {
+    for (const queue of [placeOf('new', now), placeOf('first', now + seconds(9)) + placeOf('new', now)]) {
+      await put(queue);
+      await unchanged('it joins a second time', await joins('', '1'), queue);
     }
     const both = placeOf('old', now + seconds(9)) + placeOf('new', now + seconds(9));
     await put(both);
@@ -123,21 +123,21 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
   });
 
   test('a step that comes too late changes nothing', async () => {
-    const line = placeOf('old', now + seconds(9));
+    const queue = placeOf('old', now + seconds(9));
     const late = { notAfter: `${now - 1}` };
-    await put(line);
-    for (const [queue, expected] of [
-      ['0', line],
-      ['1', line],
+    await put(queue);
+    for (const [waits, expected] of [
+      ['0', queue],
+      ['1', queue],
       ['1', ''],
     ] as const)
-      await unchanged('a join', await joins(expected, queue, late), line);
-    await unchanged('an exchange', await exchanges('old', late), line);
+      await unchanged('a join', await joins(expected, waits, late), queue);
+    await unchanged('an exchange', await exchanges('old', late), queue);
     const touched = rows.write(touch, { ...late, keeps: '0' }, claimsOf([[KEY, mark('old'), '1000000']]));
-    await unchanged('a touch', await touched, line);
+    await unchanged('a touch', await touched, queue);
   });
 
-  test('a line takes one more place only while it leaves room for the largest', async () => {
+  test('a queue takes one more place only while it leaves room for the largest', async () => {
     const most = 65_536 - 2_048;
     const filled = (length: number): string => {
       const old = placeOf('old', now + seconds(30));
@@ -167,16 +167,16 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
     }
   });
 
-  test('a hold that has expired, or stands in no line, is not exchanged', async () => {
+  test('a hold that has expired, or stands in no queue, is not exchanged', async () => {
     const expired = placeOf('old', now - 1);
-    for (const line of [expired, placeOf('a', now + seconds(9)) + expired, expired + placeOf('a', now + seconds(9))]) {
-      await put(line);
-      await unchanged('it has expired', await exchanges('old'), line);
+    for (const queue of [expired, placeOf('a', now + seconds(9)) + expired, expired + placeOf('a', now + seconds(9))]) {
+      await put(queue);
+      await unchanged('it has expired', await exchanges('old'), queue);
     }
     for (let length = 1; length <= 20; length++) {
-      const line = placeOf('b', now + seconds(9)) + placeOf('c', now + seconds(9));
-      await put(line);
-      await unchanged(`no such hold, an id of ${length}`, await exchanges('a'.repeat(length)), line);
+      const queue = placeOf('b', now + seconds(9)) + placeOf('c', now + seconds(9));
+      await put(queue);
+      await unchanged(`no such hold, an id of ${length}`, await exchanges('a'.repeat(length)), queue);
     }
   });
 
@@ -194,16 +194,16 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
       ] as const) {
         await put(before + placeOf('old', until) + after);
         expect(await leaves('old')).toMatchObject({ affectedRows: 1, insertId: alive + others });
-        const { line, token, used } = await found();
-        expect({ line, token }).toEqual({ line: before + after, token: 7 });
+        const { queue, token, used } = await found();
+        expect({ queue, token }).toEqual({ queue: before + after, token: 7 });
         expect(used, 'it was written').toBeGreaterThanOrEqual(now);
       }
   });
 
-  test('who stands in no line leaves nothing behind, and changes nothing', async () => {
-    for (const line of ['', placeOf('a', now + seconds(9)), placeOf('a', now) + placeOf('b', now + seconds(9))]) {
-      await put(line);
-      await unchanged('no such place', await leaves('old'), line);
+  test('who stands in no queue leaves nothing behind, and changes nothing', async () => {
+    for (const queue of ['', placeOf('a', now + seconds(9)), placeOf('a', now) + placeOf('b', now + seconds(9))]) {
+      await put(queue);
+      await unchanged('no such place', await leaves('old'), queue);
     }
   });
 
@@ -217,7 +217,7 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
       const [a, b] = [placeOf('a', now - 1), placeOf('b', now + seconds(9))];
       await rows.clear();
       for (const key of [String(KEY), String(other)])
-        await rows.put(key, { line: a + placeOf('old', now + seconds(30)) + b, token: 7, used: 3 });
+        await rows.put(key, { queue: a + placeOf('old', now + seconds(30)) + b, token: 7, used: 3 });
       const { affectedRows } = await rows.write(touch, { notAfter: `${now + seconds(60)}`, keeps }, list);
       expect(affectedRows, 'rows').toBe(2);
       const after = await rows.all();
@@ -225,10 +225,10 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
         [String(KEY), keeps === '1' ? 30 : 5],
         [String(other), 50],
       ] as const) {
-        const { line, token, used } = after[key]!;
-        const until = Number(line.slice(a.length + '@old '.length).split(' ')[0]);
+        const { queue, token, used } = after[key]!;
+        const until = Number(queue.slice(a.length + '@old '.length).split(' ')[0]);
         const moved = placeOf('old', until).replace(/ \d+ - /, ` ${now} - `);
-        expect(line, 'all else stays').toBe(a + moved + b);
+        expect(queue, 'all else stays').toBe(a + moved + b);
         expect(until - now, `expires, µs from now, keeps ${keeps}`).toBeGreaterThanOrEqual(seconds(ttl));
         expect(until - now, `expires, µs from now, keeps ${keeps}`).toBeLessThan(seconds(ttl + 4));
         expect(token).toBe(7);
@@ -238,21 +238,21 @@ describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
   });
 
   test('a touch brings back nobody who has expired, and nobody who is not there', async () => {
-    const line = placeOf('old', now - 1) + placeOf('b', now + seconds(9));
-    await put(line);
+    const queue = placeOf('old', now - 1) + placeOf('b', now + seconds(9));
+    await put(queue);
     for (const id of ['old', 'none', 'a', 'a'.repeat(10)]) {
       const list = claimsOf([[KEY, mark(id), `${seconds(5)}`]]);
       const touched = await rows.write(touch, { notAfter: `${now + seconds(60)}`, keeps: '0' }, list);
-      await unchanged(`a touch of ${id}`, touched, line);
+      await unchanged(`a touch of ${id}`, touched, queue);
     }
   });
 
-  test('a line is put in the place of the one that was read, and of no other', async () => {
+  test('a queue is put in the place of the one that was read, and of no other', async () => {
     const [old, other] = [placeOf('old', now), placeOf('other', now)];
     await put(old);
-    await unchanged('another line', await rows.write(swap, { name: KEY, old: other, new: '' }), old);
+    await unchanged('another queue', await rows.write(swap, { name: KEY, old: other, new: '' }), old);
     expect(await rows.write(swap, { name: KEY, old, new: other })).toMatchObject({ affectedRows: 1 });
-    expect(await found()).toMatchObject({ line: other, token: 7 });
+    expect(await found()).toMatchObject({ queue: other, token: 7 });
     expect((await found()).used).toBeGreaterThanOrEqual(now);
   });
 });

@@ -9,7 +9,7 @@ import type { Host } from './server.ts';
 
 export interface Stored {
   readonly token: number;
-  readonly line: string;
+  readonly queue: string;
   /** µs. */
   readonly used: number;
 }
@@ -53,23 +53,26 @@ export class Rows {
     return Number((await this.table.read(greet))[0]!.now);
   }
 
-  async put(key: string, { token = 1, line = '', used = 0 }: Partial<Stored>): Promise<void> {
-    const values = [Buffer.from(key), token, used, line];
-    await this.#pool.query(`REPLACE INTO ${this.name} (name, token, used, line) VALUES (?, ?, ?, ?)`, values);
+  async put(key: string, { token = 1, queue = '', used = 0 }: Partial<Stored>): Promise<void> {
+    const values = [Buffer.from(key), token, used, queue];
+    await this.#pool.query(
+      `REPLACE INTO ${this.name} (name, token, used, queue, value) VALUES (?, ?, ?, ?, '')`,
+      values,
+    );
   }
 
   /** All rows but the table's own. */
   async all(): Promise<Record<string, Stored>> {
     const [rows] = await this.#pool.query<RowDataPacket[]>(`SELECT * FROM ${this.name} WHERE name <> ''`);
     return Object.fromEntries(
-      rows.map(({ name, token, line, used }) => [String(name), { token, line: String(line), used }]),
+      rows.map(({ name, token, queue, used }) => [String(name), { token, queue: String(queue), used }]),
     );
   }
 
   /** The table's own row. */
   async own(): Promise<Stored> {
     const [[row]] = await this.#pool.query<RowDataPacket[]>(`SELECT * FROM ${this.name} WHERE name = ''`);
-    return { token: row!.token, line: String(row!.line), used: row!.used };
+    return { token: row!.token, queue: String(row!.queue), used: row!.used };
   }
 
   /** As it is, past the product. */

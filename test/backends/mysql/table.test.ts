@@ -35,7 +35,7 @@ describeOnMysql('the table of mysql', (kind) => {
     const pool = host.pool();
     const backend = mysql(pool, { table: 'newer' });
     await backend.setup();
-    await pool.query("UPDATE newer SET line = 'holdfast 2' WHERE name = ''");
+    await pool.query("UPDATE newer SET queue = 'holdfast 2' WHERE name = ''");
     const other = mysql(pool, { table: 'newer' });
     await expect(other.attempt(claimOf('a'))).rejects.toMatchObject({
       code: 'LOCK_UNAVAILABLE',
@@ -147,8 +147,8 @@ describeOnMysql('the table of mysql', (kind) => {
     const backend = mysql(pool, { table: 'large', sweep: 0, idle: 60_000 });
     await backend.setup();
     const now = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
-    await pool.query(`INSERT INTO large SELECT CONCAT('holdfast/', seq), seq, ${now}, '' FROM ${numbersTo(20_000)}`);
-    await pool.query(`INSERT INTO large SELECT CONCAT('holdfast/old', seq), seq, 0, '' FROM ${numbersTo(5_000)}`);
+    await pool.query(`INSERT INTO large SELECT CONCAT('holdfast/', seq), seq, ${now}, '', '', 0 FROM ${numbersTo(20_000)}`);
+    await pool.query(`INSERT INTO large SELECT CONCAT('holdfast/old', seq), seq, 0, '', '', 0 FROM ${numbersTo(5_000)}`);
     await pool.query('TRUNCATE mysql.slow_log');
     await pool.query("SET GLOBAL log_output = 'TABLE', long_query_time = 0, slow_query_log = 1");
     const fresh = mysql(host.pool(), { table: 'large', sweep: 0, idle: 60_000 }); // whose sessions keep the log
@@ -170,7 +170,7 @@ describeOnMysql('the table of mysql', (kind) => {
     const first = mysql(pool, { table: 'turns' });
     await first.setup();
     await first.close();
-    await pool.query("INSERT INTO turns SELECT 'holdfast/old', 0, 0, ''");
+    await pool.query("INSERT INTO turns SELECT 'holdfast/old', 0, 0, '', '', 0");
     await pool.query("UPDATE turns SET used = 0 WHERE name = ''");
     const backends = Array.from({ length: 4 }, () => mysql(pool, { table: 'turns', idle: 1_000, sweep: 40 }));
     await until('the row is gone', async () => {
@@ -203,7 +203,7 @@ describeOnMysql('the table of mysql', (kind) => {
     await backend.setup();
     const [over, next] = [claimOf('a'), claimOf('a')]; // the release of what is over finds nothing to exchange
     await Promise.allSettled([backend.release(over, next), backend.release(next)]);
-    for await (const { key } of backend.inspect!('')) expect.unreachable(`something stands in the line of ${key}`);
+    for await (const { key } of backend.inspect!('')) expect.unreachable(`something stands in the queue of ${key}`);
     await backend.close();
   });
 
@@ -290,7 +290,7 @@ describeOnMysql('the table of mysql', (kind) => {
 describeOnMysql('the table of mysql where packets are small and no mode is strict', (kind) => {
   const host = useServer(kind, { 'max-allowed-packet': '8192', 'net-buffer-length': '1024', 'sql-mode': '' });
 
-  test('a line that would outgrow what the server takes keeps all who are in it, and takes nobody else', async () => {
+  test('a queue that would outgrow what the server takes keeps all who are in it, and takes nobody else', async () => {
     const backend = mysql(host.pool());
     const holder = claimOf('a');
     grant(await backend.attempt(holder));

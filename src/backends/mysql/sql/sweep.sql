@@ -12,10 +12,10 @@ WHERE name = '' AND (used <= {earliest} - CAST(:interval AS SIGNED) OR used > {l
 SELECT MAX(name) AS last FROM (SELECT name FROM {table} WHERE name > :after ORDER BY name LIMIT 2000) AS page
 
 -- name: idle
--- Keys of a page that nobody has used for :idle µs. A line that is not empty then is one of the dead, or of a hold with a long ttl.
+-- Keys of a page that nobody has used for :idle µs, and of which memos keep nothing. A queue that is not empty then is one of the dead, or of a hold with a long ttl.
 -- :after, :last (where the page ends), :idle
-SELECT name, token, line, {earliest} AS now FROM {table}
-WHERE name > :after AND name <= :last AND used <= {earliest} - CAST(:idle AS SIGNED)
+SELECT name, token, queue, {earliest} AS now FROM {table}
+WHERE name > :after AND name <= :last AND value_ends <= {earliest} AND used <= {earliest} - CAST(:idle AS SIGNED)
 
 -- name: floor
 -- Raises the floor that new rows start from, before rows with lower tokens go: tokens of a key never go back.
@@ -26,4 +26,5 @@ UPDATE {table} SET token = GREATEST(token, CAST(:token AS UNSIGNED)) WHERE name 
 -- Takes away the rows of idle keys, unless they were used again since they were read.
 -- {list}, :token (the floor they are under), :idle (µs)
 DELETE FROM {table}
-WHERE name IN ({list}) AND line = '' AND token <= CAST(:token AS UNSIGNED) AND used <= {earliest} - CAST(:idle AS SIGNED)
+WHERE name IN ({list}) AND queue = '' AND value_ends <= {earliest} AND token <= CAST(:token AS UNSIGNED)
+  AND used <= {earliest} - CAST(:idle AS SIGNED)

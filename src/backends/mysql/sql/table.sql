@@ -6,29 +6,33 @@
 -- waiting for anything else.
 --
 -- name    prefix/key. The row with the empty name is the table's own: its token is the floor that new rows start from,
---         its line the format of the table, its used the time of the last sweep.
+--         its queue the format of the table, its used the time of the last sweep.
 -- token  the highest token given or reserved
 -- used    when the row was last written
--- line    everyone who holds or waits, in the order of their tokens, as text: see `join`
+-- queue    everyone who holds or waits, in the order of their tokens, as text: see `join`
+-- value   what memos keep of the key (`shared/record.ts`), or nothing
+-- value_ends  from when on nothing of that counts
 --
 -- Times are microseconds since 1970, in UTC, of the server.
 CREATE TABLE IF NOT EXISTS {table} (
   name VARBINARY(600) NOT NULL,
   token BIGINT UNSIGNED NOT NULL,
   used BIGINT NOT NULL,
-  line MEDIUMBLOB NOT NULL,
+  queue MEDIUMBLOB NOT NULL,
+  value MEDIUMBLOB NOT NULL,
+  value_ends BIGINT NOT NULL DEFAULT 0,
   PRIMARY KEY (name)
 ) ENGINE = InnoDB
 
 -- name: greet
 -- Before the first step: which table is this, and what time is it?
 -- Result: format, now, open. No row: the table was made, but not founded.
-SELECT line AS format, {earliest} AS now, {open} AS open FROM {table} WHERE name = ''
+SELECT queue AS format, {earliest} AS now, {open} AS open FROM {table} WHERE name = ''
 
 -- name: found
 -- Writes the table's own row. IGNORE: another process may have been first.
 -- :format  the format of the table
-INSERT IGNORE INTO {table} (name, token, used, line) VALUES ('', 0, {latest}, :format)
+INSERT IGNORE INTO {table} (name, token, used, queue, value) VALUES ('', 0, {latest}, :format, '')
 
 -- name: shape
 -- What the table is made of, as far as the user may see it.

@@ -1,50 +1,60 @@
 import type { Claim, Handle, Release } from '../../core/index.ts';
-import type { Lines } from './queues.ts';
+import type { Queues } from './queues.ts';
 import * as sql from './sql.generated.ts';
 import type { NamedValues } from './statements.ts';
-import { fits, grantOf, type LineAttempt, type LiveLine, liveLine, mark, partsOf, refusal } from './stored-queue.ts';
+import {
+  fits,
+  grantOf,
+  type LiveQueue,
+  liveQueue,
+  MICRO,
+  mark,
+  partsOf,
+  type QueueAttempt,
+  refusal,
+} from './stored-queue.ts';
 import type { Table } from './table.ts';
 
 /** The bits of what `leave` answers. */
 const [ALIVE, OTHERS] = [1, 2];
 
-/** How often a line is looked at again because others changed it. After that the outcome of the attempt is unknown. */
-const TRIES = 20;
+/** How often a queue is looked at again because others changed it. After that the outcome of the attempt is unknown. */
+const MAX_RETRIES = 20;
 
-/** How waiters hear of a change. */
+/** How waiters are notified of a change. */
 interface WakeUps {
-  /** The bell of this process; `-` while it has none. */
+  /** The address of this process; `-` while it has none. */
   address(): string;
-  /** A claim has left a line in which others stand. */
-  tellOthers(key: string): void;
-  /** A claim that words may answer waits, and a claim with this token is the first in the line. */
+  /** A claim has left a queue in which others stand. */
+  notifyOthers(key: string): void;
+  /** A claim that a value may answer waits, and a claim with this token is the first in the queue. */
   waitsBehind(id: string, token: bigint): void;
   /** The claim waits no more. */
   forget(id: string): void;
 }
 
-/** Joins lines, finds where a claim stands in them, and leaves. */
-export class Places {
+/** The steps of claims: they join queues, find where they stand, and leave. */
+export class QueueSteps {
   readonly #table: Table;
-  readonly #lines: Lines;
+  readonly #queues: Queues;
   readonly #wakeUps: WakeUps;
   readonly #attempts: Attempts;
 
-  constructor(table: Table, lines: Lines, wakeUps: WakeUps) {
-    this.#table = table;
-    this.#lines = lines;
+  constructor(queues: Queues, wakeUps: WakeUps) {
+    this.#table = queues.table;
+    this.#queues = queues;
     this.#wakeUps = wakeUps;
     this.#attempts = new Attempts(wakeUps.forget);
   }
 
-  attempt(claim: Claim): Promise<LineAttempt> {
+  attempt(claim: Claim): Promise<QueueAttempt> {
     return this.#visit(claim, async (state) => {
       await this.#table.ready();
       return this.#ask(claim, state, this.#table.limit(claim.within));
     });
   }
 
-  async release(handle: Handle, next?: Claim): Promise<Release> {
+  async release(handle: Handle, next?: Claim): Promise<Release & { readonly next?: QueueAttempt }> {
     const ready = this.#table.ready();
     if (!next) return { freed: await ready.then(() => this.#leave(handle)) };
     let freed = true;
@@ -60,25 +70,22 @@ export class Places {
     return { freed, next: attempt };
   }
 
-  /** Gives up an exclusive hold by a statement of the caller. @param leave says whether it did, given the token */
-  async leaveBy({ key, id }: Handle, leave: (token: bigint) => Promise<boolean>): Promise<boolean> {
-    await this.#table.ready();
+  /** Gives up an exclusive hold by a statement of the caller. @param leave says whether it did */
+  async leaveBy({ key, id }: Handle, leave: () => Promise<boolean>): Promise<boolean> {
     this.#attempts.leave(id);
-    const stored = (await this.#lines.read([key])).get(key);
-    const [first] = stored ? liveLine(stored.text, stored.now).places : [];
-    if (first?.id !== id || !(await leave(first.token))) return false;
-    this.#wakeUps.tellOthers(key);
-    return true;
+    const left = await leave();
+    if (left) this.#wakeUps.notifyOthers(key);
+    return left;
   }
 
   async evict(key: string, token: bigint): Promise<boolean> {
     await this.#table.ready();
-    const stored = (await this.#lines.read([key])).get(key);
-    const found = stored && liveLine(stored.text, stored.now).places.find((place) => place.token === token);
+    const stored = (await this.#queues.read([key])).get(key);
+    const found = stored && liveQueue(stored).claims.find((claim) => claim.token === token);
     return found !== undefined && this.#leave({ key, id: found.id });
   }
 
-  async #visit(claim: Claim, ask: (state: Readonly<AttemptState>) => Promise<LineAttempt>): Promise<LineAttempt> {
+  async #visit(claim: Claim, ask: (state: Readonly<AttemptState>) => Promise<QueueAttempt>): Promise<QueueAttempt> {
     const state = this.#attempts.begin(claim.id);
     let stands = false;
     try {
@@ -90,48 +97,46 @@ export class Places {
     }
   }
 
-  async #ask(claim: Claim, state: Readonly<AttemptState>, notAfter: string): Promise<LineAttempt> {
+  async #ask(claim: Claim, state: Readonly<AttemptState>, notAfter: string): Promise<QueueAttempt> {
     if (state.stands) return this.#find(claim, state, notAfter);
     const token = await this.#join(claim, '', notAfter);
     return token ? grantOf(token, claim) : this.#find(claim, state, notAfter, token === 0n);
   }
 
-  /** Finds the place of a claim in its line. It may be out of date, but nobody gets ahead of a place later. */
-  async #find(claim: Claim, state: Readonly<AttemptState>, notAfter: string, touched = false): Promise<LineAttempt> {
-    for (let attempts = 0; attempts < TRIES; attempts++) {
-      const stored = (await this.#lines.read([claim.key])).get(claim.key);
-      if (!stored) await this.#table.write(sql.create, { name: this.#lines.lockNameOf(claim.key) });
-      const { text, now } = stored ?? { text: '', now: 0 };
-      if (now > Number(notAfter)) return { granted: false, late: true };
-      const line = liveLine(text, now);
-      if (line.expired && !(await this.#swap(claim.key, text, line.text))) continue;
-      const position = line.places.findIndex(({ id }) => id === claim.id);
-      const mine = line.places[position];
+  /** Finds where a claim stands in its queue. That may be out of date, but nobody gets ahead of it later. */
+  async #find(claim: Claim, state: Readonly<AttemptState>, notAfter: string, touched = false): Promise<QueueAttempt> {
+    for (let attempts = 0; attempts < MAX_RETRIES; attempts++) {
+      const stored = (await this.#queues.read([claim.key])).get(claim.key);
+      if (!stored) await this.#table.write(sql.create, { name: this.#queues.lockNameOf(claim.key) });
+      const queue = liveQueue(stored ?? { text: '', now: 0 });
+      if (queue.now * MICRO > Number(notAfter)) return { granted: false, late: true };
+      if (queue.expired && !(await this.#swap(claim.key, stored!.text, queue.text))) continue;
+      const position = queue.claims.findIndex(({ id }) => id === claim.id);
+      const mine = queue.claims[position];
       if (mine) {
-        touched ||= (await this.#lines.touch([claim], notAfter, '1')) === 1;
-        if (touched)
-          return position < line.held ? grantOf(mine.token, claim) : this.#refuse(claim, line, position, now);
+        touched ||= (await this.#queues.touch([claim], notAfter, '1')) === 1;
+        if (touched) return mine.held ? grantOf(mine.token, claim) : this.#refuse(claim, queue, position);
         continue;
       }
       if (state.left) throw new Error('it was given up meanwhile');
-      const free = fits(line.places, claim);
-      const token = free || claim.queue ? await this.#join(claim, line.text, notAfter) : 0n;
+      const free = fits(queue, claim);
+      const token = free || claim.queue ? await this.#join(claim, queue.text, notAfter) : 0n;
       if (free ? token : token !== undefined)
-        return free ? grantOf(token!, claim) : this.#refuse(claim, line, line.places.length, now);
+        return free ? grantOf(token!, claim) : this.#refuse(claim, queue, queue.claims.length);
       touched = token === 0n;
     }
-    throw new Error(`the line was changed, or too long to join, each of ${TRIES} times it was looked at`);
+    throw new Error(`the queue was changed, or too long to join, each of ${MAX_RETRIES} times it was looked at`);
   }
 
-  #refuse(claim: Claim, line: LiveLine, ahead: number, now: number): LineAttempt {
-    if (claim.accepts && claim.queue) this.#wakeUps.waitsBehind(claim.id, line.places[0]!.token);
-    return refusal(line, ahead, now);
+  #refuse(claim: Claim, queue: LiveQueue, ahead: number): QueueAttempt {
+    if (claim.accepts && claim.queue) this.#wakeUps.waitsBehind(claim.id, queue.claims[0]!.token);
+    return refusal(queue, ahead);
   }
 
-  /** @returns the token, if the line was as expected; 0, if it was another one and the claim joined it; undefined, if nothing was done */
+  /** @returns the token, if the queue was as expected; 0, if it was another one and the claim joined it; undefined, if nothing was done */
   async #join(claim: Claim, expected: string, notAfter: string): Promise<bigint | undefined> {
-    const queue = claim.queue ? '1' : '0';
-    const header = await this.#table.write(sql.join, { ...this.#newcomer(claim), expected, queue, notAfter });
+    const waits = claim.queue ? '1' : '0';
+    const header = await this.#table.write(sql.join, { ...this.#newcomer(claim), expected, waits, notAfter });
     return header.affectedRows > 0 ? BigInt(header.insertId) : undefined;
   }
 
@@ -140,36 +145,36 @@ export class Places {
     next: Claim,
     state: Readonly<AttemptState>,
     notAfter: string,
-  ): Promise<LineAttempt | undefined> {
+  ): Promise<QueueAttempt | undefined> {
     const header = await this.#table.write(sql.exchange, { ...this.#newcomer(next), gone: mark(id), notAfter });
     if (header.affectedRows === 0) return undefined;
     this.#attempts.leave(id);
     const token = BigInt(header.insertId);
     if (token) return grantOf(token, next);
-    this.#wakeUps.tellOthers(next.key);
+    this.#wakeUps.notifyOthers(next.key);
     return this.#find(next, state, notAfter, true);
   }
 
   async #leave({ key, id }: Handle): Promise<boolean> {
     this.#attempts.leave(id);
     const { affectedRows, insertId } = await this.#table.write(sql.leave, {
-      name: this.#lines.lockNameOf(key),
+      name: this.#queues.lockNameOf(key),
       mark: mark(id),
     });
     if (affectedRows === 0) return false;
-    if (Number(insertId) & OTHERS) this.#wakeUps.tellOthers(key);
+    if (Number(insertId) & OTHERS) this.#wakeUps.notifyOthers(key);
     return (Number(insertId) & ALIVE) > 0;
   }
 
   async #swap(key: string, old: string, text: string): Promise<boolean> {
-    const header = await this.#table.write(sql.swap, { name: this.#lines.lockNameOf(key), old, new: text });
+    const header = await this.#table.write(sql.swap, { name: this.#queues.lockNameOf(key), old, new: text });
     return header.affectedRows > 0;
   }
 
   #newcomer(claim: Claim): NamedValues {
     const { key, minToken = 0n, tokenCount } = claim;
     const parts = partsOf(claim, this.#wakeUps.address());
-    return { ...parts, name: this.#lines.lockNameOf(key), minToken: `${minToken}`, tokenCount: `${tokenCount}` };
+    return { ...parts, name: this.#queues.lockNameOf(key), minToken: `${minToken}`, tokenCount: `${tokenCount}` };
   }
 }
 

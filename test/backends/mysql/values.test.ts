@@ -1,0 +1,127 @@
+import type { RowDataPacket } from 'mysql2/promise';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type MysqlBackend, mysql } from '../../../src/backends/mysql/index.ts';
+import * as sql from '../../../src/backends/mysql/sql.generated.ts';
+import { mark } from '../../../src/backends/mysql/stored-queue.ts';
+import type { Claim, ValueCondition } from '../../../src/core/contract/backend.ts';
+import { systemClock } from '../../../src/core/contract/clock.ts';
+import { describeOnMysql } from '../../kit/mysql-kinds.ts';
+import { claimOf } from './claims.ts';
+import { Rows, seconds } from './rows.ts';
+import { useServer } from './server.ts';
+
+const ANY: ValueCondition = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
+/** It is not answered, so it runs. */
+const NONE: ValueCondition = { ...ANY, age: -1 };
+const HOUR = 3_600_000;
+
+describeOnMysql('values of mysql, in the rows of their keys', (kind) => {
+  const host = useServer(kind);
+  let table: string;
+  beforeEach(() => {
+    table = `t${systemClock.id()}`.slice(0, 20);
+  });
+
+  const open = (options: object = {}, pool = host.pool()): MysqlBackend => mysql(pool, { table, ...options });
+  const asker = (key: string, accepts = ANY): Claim => claimOf(key, { accepts });
+  const leave = async (backend: MysqlBackend, key: string, text = 'result', ttl = HOUR): Promise<void> => {
+    const holder = asker(key, NONE);
+    expect(await backend.attempt(holder)).toMatchObject({ granted: true });
+    expect(await backend.release(holder, undefined, { text, ttl })).toMatchObject({ freed: true, stored: true });
+  };
+  const query = async (text: string): Promise<RowDataPacket[]> => (await host.pool().query<RowDataPacket[]>(text))[0];
+
+  test('a sweep keeps the rows of values that are not over, and of attempts that count', async () => {
+    const backend = open({ idle: 1 });
+    await leave(backend, 'kept');
+    for (let n = 0; n < 20; n++) await leave(backend, `over ${n}`, 'x', 1);
+    const attempt = claimOf('counted', { ttl: 10, accepts: { ...ANY, counts: 1 } });
+    await backend.attempt(attempt);
+    await backend.release(attempt);
+    const counting = claimOf('counting', { ttl: 10, accepts: { ...ANY, counts: HOUR } });
+    await backend.attempt(counting);
+    await backend.release(counting);
+    await expect.poll(async () => (await backend.values!.look('counted')).attempts).toBe(0);
+    await new Promise((resume) => setTimeout(resume, 20));
+    expect(await backend.sweep()).toBe(21);
+    const left = await query(`SELECT name FROM ${table} WHERE name <> '' ORDER BY name`);
+    expect(left.map(({ name }) => String(name))).toEqual(['holdfast/counting', 'holdfast/kept']);
+    await backend.close();
+  });
+
+  test('a server that takes no writes answers with no value: it may not know the newest', async () => {
+    const backend = open({}, host.pool({ connectionLimit: 1 }));
+    await leave(backend, 'key');
+    await query('SET GLOBAL read_only = 1');
+    try {
+      await expect(backend.attempt(asker('key'))).rejects.toThrow(/takes no writes/);
+      await expect(backend.values!.look('key')).rejects.toThrow(/takes no writes/);
+    } finally {
+      await query('SET GLOBAL read_only = 0');
+    }
+    expect(await backend.attempt(asker('key'))).toMatchObject({ value: { text: 'result' } });
+    await backend.close();
+  });
+
+  test('in a transaction that the application left open, no value of its old snapshot are given', async () => {
+    const [pool, other] = [host.pool({ connectionLimit: 1 }), open()];
+    const backend = open({}, pool);
+    await leave(backend, 'key', 'old');
+    const connection = await pool.getConnection();
+    await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT');
+    connection.release();
+    await leave(other, 'key', 'new');
+    const answer = () => backend.attempt(asker('key')).catch(() => undefined);
+    await expect.poll(answer, { timeout: 10_000 }).toMatchObject({ value: { text: 'new' } });
+    await backend.close();
+    await other.close();
+  });
+});
+
+describeOnMysql('the statements of values', (kind) => {
+  const host = useServer(kind);
+  const name = Buffer.from('holdfast/key');
+  let rows: Rows;
+  let backend: MysqlBackend;
+  beforeAll(async () => {
+    rows = await Rows.of(host, 'said');
+    backend = mysql(host.pool(), { table: 'said' });
+  });
+  afterAll(() => backend.close());
+  beforeEach(() => rows.clear());
+
+  const claimText = (id: string, until: number, token: number): string =>
+    `${mark(id)}${until} ${token} 1 1 60000000 ${until - seconds(60)} - ;`;
+  const stores = async (id: string): Promise<boolean> => {
+    const values = { name, mark: mark(id), text: Buffer.from('x'), ttl: `${seconds(60)}`, fresh: '0' };
+    return (await rows.write(sql.valueStore, values)).affectedRows > 0;
+  };
+  const count = async (old: string, changed: string): Promise<number> =>
+    (await rows.write(sql.valueCount, { name, old, new: changed, ends: '9000000000000000' })).affectedRows;
+  const value = async (): Promise<string> => String((await rows.read(sql.valueRead, { name, mark: '@ ' }))[0]!.value);
+
+  test('what is noted of a begun hold changes nothing of a record that was changed meanwhile, and no text', async () => {
+    await rows.put(`${name}`, {});
+    expect(await count('', 'one ')).toBe(1);
+    expect(await count('', 'two '), 'there is one').toBe(0);
+    expect(await count('other ', 'two ')).toBe(0);
+    await rows.query("UPDATE said SET value = CONCAT(value, 'text') WHERE name = 'holdfast/key'");
+    expect(await count('one ', 'another ')).toBe(1);
+    expect(await value()).toBe('another text');
+  });
+
+  test('only the first in a queue stores a value, while it has not expired, and the others stay as they are', async () => {
+    const now = await rows.now();
+    const second = claimText('second', now + seconds(60), 4);
+    await rows.put(`${name}`, { token: 4, queue: claimText('first', now + seconds(60), 3) + second });
+    expect(await stores('second'), 'one that waits').toBe(false);
+    expect(await stores('first')).toBe(true);
+    expect((await rows.all())[`${name}`]).toMatchObject({ token: 4, queue: second });
+    const { value: stored } = await backend.values!.look('key');
+    expect(stored).toMatchObject({ text: 'x', token: 3n });
+    expect(stored!.validFor).toBeGreaterThan(59_000);
+    expect(stored!.validFor).toBeLessThanOrEqual(60_001);
+    await rows.put(`${name}`, { token: 5, queue: claimText('dead', now - seconds(1), 5) });
+    expect(await stores('dead'), 'one that has expired').toBe(false);
+  });
+});
