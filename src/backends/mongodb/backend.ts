@@ -4,27 +4,30 @@ import {
   Bell,
   type Claim,
   type Clock,
+  checkNames,
+  checkPrefix,
   type Finding,
   type Handle,
   invalid,
   type Listing,
   MAX_PLACE_TTL_MS,
   type NewValue,
+  namesOf,
   type QueueEntry,
   type Release,
   type Renewal,
+  systemClock,
   type Traits,
+  type Values,
   type Wake,
 } from '../../core/index.ts';
-import { LONGEST_WORDS } from '../shared/record.ts';
+import { LONGEST_WORDS, rememberedIn } from '../shared/record.ts';
 import { check } from './check.ts';
-import type { LineDocument, MongoCollection, MongoDb } from './driver.ts';
-import { Lines } from './lines.ts';
-import { type MongoOptions, resolveMongoOptions } from './options.ts';
-import { attempting, FORM, idOf, leaving, renewing } from './pipeline.ts';
-import { answerTo, entriesOf } from './reading.ts';
+import { answerTo, FORM, idOf, newsOfValues, placeOf, type QueueDocument } from './documents.ts';
+import type { MongoDb } from './driver.ts';
+import { attempting, forgetting, leaving, renewing, storing } from './pipeline.ts';
+import { Queues } from './queues.ts';
 import { Changes } from './wake-ups.ts';
-import { MongoWords, newsOfWords } from './words.ts';
 
 const TRAITS: Traits = {
   units: 'counted',
@@ -42,8 +45,18 @@ const TRAITS: Traits = {
 
 /** A grant counts only when a majority has it; otherwise a fail-over undoes it. Nothing is read from a secondary. */
 const SURE = { writeConcern: { w: 'majority', journal: true }, readPreference: 'primary' };
-/** How long closing waits for a server that does not answer. ms. */
-const LAST_WORD = 2_000;
+/** How long closing waits for a server that does not answer, ms. */
+const CLOSE_MS = 2_000;
+
+/** Options of `mongodb`. */
+export interface MongoOptions {
+  /** The name of the collection with all keys. Default `holdfast`. */
+  readonly prefix?: string;
+  /** Time and randomness. Default: the machine's. */
+  readonly clock?: Clock;
+}
+
+const KNOWN = namesOf<MongoOptions>({ prefix: true, clock: true });
 
 /**
  * Locks in a collection of a database of MongoDB 4.4 or later. The client stays yours, and open.
@@ -55,7 +68,9 @@ const LAST_WORD = 2_000;
  * const locks = createLocks(mongodb(client.db('app')));
  */
 export function mongodb(db: MongoDb, options: MongoOptions = {}): Backend {
-  const { prefix, clock } = resolveMongoOptions(options);
+  checkNames(options, KNOWN, 'options of mongodb()');
+  const { clock = systemClock } = options;
+  const prefix = checkPrefix(options.prefix ?? 'holdfast');
   if (typeof db?.collection !== 'function') throw invalid(`mongodb() needs a database: client.db('app')`);
   return new Mongo(db, prefix, clock);
 }
@@ -63,28 +78,30 @@ export function mongodb(db: MongoDb, options: MongoOptions = {}): Backend {
 class Mongo implements Backend {
   readonly name = 'mongodb';
   readonly traits = TRAITS;
-  readonly values: MongoWords;
   readonly #db: MongoDb;
-  readonly #collection: MongoCollection;
-  readonly #lines: Lines;
+  readonly #queues: Queues;
   readonly #changes: Changes;
   readonly #clock: Clock;
 
   constructor(db: MongoDb, collection: string, clock: Clock) {
     this.#db = db;
-    this.#collection = db.collection(collection, SURE);
-    this.#lines = new Lines(db, this.#collection, clock);
-    this.values = new MongoWords(this.#collection, this.#lines);
-    this.#changes = new Changes(this.#collection, clock);
+    const documents = db.collection(collection, SURE);
+    this.#queues = new Queues(db, documents, clock);
+    this.#changes = new Changes(documents, clock);
     this.#clock = clock;
   }
 
+  readonly values: Values = {
+    look: async (key) => (await this.#queues.look(key)) ?? rememberedIn(undefined, 0),
+    forget: async (key) => (await this.#queues.change(key, forgetting()))?.freed ?? false,
+    keys: (prefix) => this.#queues.keys(prefix),
+  };
+
   async attempt(claim: Claim): Promise<Attempt> {
     const { key, within } = claim;
-    this.#lines.index();
-    if (claim.accepts) return this.values.ask(claim, claim.accepts);
-    const notAfter = this.#lines.notAfter(within);
-    const document = await this.#lines.change(key, attempting(claim, notAfter), within, true);
+    this.#queues.index();
+    const notAfter = this.#queues.notAfter(within);
+    const document = await this.#queues.change(key, attempting(claim, notAfter), within, true);
     return answerTo(claim, document!, notAfter);
   }
 
@@ -103,43 +120,44 @@ class Mongo implements Backend {
   /** Undefined when it came too late and changed nothing. Then the server's time is known. */
   async #renew(claim: Claim): Promise<Renewal | undefined> {
     const { key, within } = claim;
-    const notAfter = this.#lines.notAfter(within);
-    const document = await this.#lines.change(key, renewing(claim, notAfter), within);
-    if (!document || !answerTo(claim, document).granted) return 'gone';
+    const notAfter = this.#queues.notAfter(within);
+    const document = await this.#queues.change(key, renewing(claim, notAfter), within);
+    if (!document || !placeOf(claim, document).granted) return 'gone';
     return notAfter && document.now > notAfter ? undefined : { validFor: claim.ttl };
   }
 
-  async release({ key, id }: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
-    if (leave || next?.accepts) {
-      const released = leave ? await this.values.leave({ key, id }, leave) : await this.release({ key, id });
-      return next ? { ...released, next: await this.attempt(next) } : released;
+  async release({ key, id }: Handle, next?: Claim, value?: NewValue): Promise<Release> {
+    // A claim that a value may answer does not join in the same step.
+    const joins = next && !value && !next.accepts;
+    if (joins) {
+      const notAfter = this.#queues.notAfter(next.within);
+      const document = (await this.#queues.change(key, leaving({ id }, next, notAfter), next.within, true))!;
+      return { freed: document.freed ?? false, next: answerTo(next, document, notAfter) };
     }
-    if (!next) return { freed: (await this.#lines.change(key, leaving({ id })))?.freed ?? false };
-    const notAfter = this.#lines.notAfter(next.within);
-    const document = (await this.#lines.change(key, leaving({ id }, next, notAfter), next.within, true))!;
-    return { freed: document.freed ?? false, next: answerTo(next, document, notAfter) };
+    const freed = (await this.#queues.change(key, value ? storing(id, value) : leaving({ id })))?.freed ?? false;
+    return { freed, ...(value && { stored: freed }), ...(next && { next: await this.attempt(next) }) };
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    const hasNews = claim.accepts ? newsOfWords() : () => false;
-    const onChange = (document?: LineDocument): void => {
-      const place = document?.line?.find(({ id }) => id === claim.id);
-      // Silent while the claim still waits. If it seems to hold, the next attempt tells, since the hold may be at its end.
+    const hasNews = claim.accepts ? newsOfValues() : () => false;
+    const onChange = (document?: QueueDocument): void => {
       const isNews = document !== undefined && hasNews(document);
-      if (document && place && document.v === FORM && !isNews && !answerTo(claim, document).granted) return;
+      const stands = document?.v === FORM && document.queue.some(({ id }) => id === claim.id);
+      // Silent while the claim still waits. If it seems to hold, the next attempt tells, since the hold may be at its end.
+      if (document && stands && !isNews && !placeOf(claim, document).granted) return;
       wake();
     };
-    if ((await this.#lines.kind()) === 'router') this.#changes.poll();
+    if ((await this.#queues.kind()) === 'router') this.#changes.poll();
     const stop = await this.#changes.listen({ id: idOf(claim.key), onChange });
     return { [Symbol.asyncDispose]: async () => stop() };
   }
 
   inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {
-    return entriesOf(this.#collection, prefix, exact);
+    return this.#queues.inspect(prefix, exact);
   }
 
   async evict(key: string, token: bigint): Promise<boolean> {
-    return (await this.#lines.change(key, leaving({ token })))?.freed ?? false;
+    return (await this.#queues.change(key, leaving({ token })))?.freed ?? false;
   }
 
   check(): Promise<Finding[]> {
@@ -149,6 +167,6 @@ class Mongo implements Backend {
   async close(): Promise<void> {
     const limit = new Bell(this.#clock);
     void this.#changes.close().then(limit.ring);
-    await limit.sleep(LAST_WORD);
+    await limit.sleep(CLOSE_MS);
   }
 }

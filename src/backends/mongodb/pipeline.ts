@@ -1,29 +1,29 @@
 /**
  * Pure functions that build the change of one key's document: an aggregation pipeline, so that the server does it in one step, by its
  * own clock. The time is `$$NOW`, or the time of the last change if that is later. A router fills in its own time, a delayed message
- * brings an old one, and the clocks of members differ. So the time of a key never goes back. The last stage writes the line and
+ * brings an old one, and the clocks of members differ. So the time of a key never goes back. The last stage writes the queue and
  *
  *   v     the form of the document; a document in another form stays as it was
  *   last  the highest token given or reserved
  *   freed whether a departure found its claim
  *   now   the time, as above
  *   idle  when the document is of no more use: for the TTL index
- *   words, attempts  what was left under the key, and the holds that left nothing (words-pipeline.ts), until they are over
+ *   value, attempts  what a memo keeps under the key, and the holds that stored nothing, until they are over
  */
-import { type Claim, placeTtlOf } from '../../core/index.ts';
+import { type Claim, type NewValue, placeTtlOf, type ValueCondition } from '../../core/index.ts';
+import { FORM } from './documents.ts';
 
 export type Stage = Readonly<Record<string, unknown>>;
 
-export const FORM = 1;
-/** The mark in front keeps a key from being empty, or an operator. */
-export const idOf = (key: string): string => `=${key}`;
-export const keyOf = (id: string): string => id.slice(1);
-
-/** An attempt joins the line, or is a sign of life. After `notAfter`, by the server's clock, it does not join. */
+/**
+ * An attempt joins the queue, or is a sign of life. After `notAfter`, by the server's clock, it does not join. A claim that a value answers
+ * leaves the queue.
+ */
 export const attempting = (claim: Claim, notAfter?: Date): Stage[] => [
   ...OPEN,
-  join(claim, notAfter),
-  refresh(claim, latestExpiry),
+  ...(claim.accepts ? [answers(claim.accepts, notAfter), { $set: { queue: unlessAnswered(claim) } }] : []),
+  ...joining(claim, notAfter),
+  ...(claim.accepts?.counts ? [holderOf(claim.id), count(claim, claim.accepts)] : []),
   CLOSE,
 ];
 
@@ -34,95 +34,158 @@ export const renewing = (claim: Claim, notAfter?: Date): Stage[] => [
   CLOSE,
 ];
 
-/** A departure, by id, or by token if it is forced. The next claim of the process joins in the same step. */
+/** A departure, by id, or by token if it is forced. The next claim of the process, which no value answers, joins in the same step. */
 export const leaving = (who: Leaver, next?: Claim, notAfter?: Date): Stage[] => [
   ...OPEN,
   leave(who),
-  ...(next ? [join(next, notAfter), refresh(next, latestExpiry)] : []),
+  ...(next ? joining(next, notAfter) : []),
   CLOSE,
 ];
 
-export type Leaver = { readonly id: string } | { readonly token: bigint };
+type Leaver = { readonly id: string } | { readonly token: bigint };
+
+/** A departure that stores a value, if the claim holds. */
+export const storing = (id: string, { text, ttl, ageless }: NewValue): Stage[] => {
+  const until = { $add: ['$now', Math.ceil(ttl)] };
+  const value = { text: { $literal: text }, token: '$holder', at: ageless ? until : '$now', until };
+  return [
+    ...OPEN,
+    holderOf(id),
+    {
+      $set: {
+        freed: HOLDS,
+        value: { $cond: [HOLDS, value, '$value'] },
+        attempts: { $cond: [HOLDS, null, '$attempts'] },
+        queue: others('id', id),
+      },
+    },
+    CLOSE,
+  ];
+};
+
+/** `freed` tells whether there was anything. */
+export const forgetting = (): Stage[] => [
+  ...OPEN,
+  { $set: { freed: { $gt: [{ $max: ['$value.until', '$attempts.counts'] }, '$now'] }, value: null, attempts: null } },
+  CLOSE,
+];
 
 /** Removes the claims that have expired. */
-export const OPEN: readonly Stage[] = [
+const OPEN: readonly Stage[] = [
   { $set: { was: '$$ROOT', now: { $max: ['$$NOW', '$now'] } } },
-  { $set: { line: { $filter: { input: { $ifNull: ['$line', []] }, cond: { $gt: ['$$this.expires', '$now'] } } } } },
+  { $set: { queue: { $filter: { input: { $ifNull: ['$queue', []] }, cond: { $gt: ['$$this.expires', '$now'] } } } } },
 ];
+
+const others = (field: string, value: unknown): object => ({
+  $filter: { input: '$queue', cond: { $ne: [`$$this.${field}`, value] } },
+});
 
 function leave(who: Leaver): Stage {
   const [[field, value]] = Object.entries(who) as [[string, string | bigint]];
-  const others = { $filter: { input: '$line', cond: { $ne: [`$$this.${field}`, value] } } };
-  return { $set: { freed: { $in: [value, `$line.${field}`] }, line: others } };
+  return { $set: { freed: { $in: [value, `$queue.${field}`] }, queue: others(field, value) } };
 }
 
-/** @param given further conditions */
-export function join(claim: Claim, notAfter: Date | undefined, given: readonly object[] = []): Stage {
-  const { id, units, capacity, tokenCount, queue, minToken, label } = claim;
+/** Whether a value answers the claim. */
+const answers = ({ age }: ValueCondition, notAfter: Date | undefined): Stage => {
+  const isYoung = { $lte: [{ $max: [0, { $subtract: ['$now', '$value.at'] }] }, age] };
+  const young = age === Number.POSITIVE_INFINITY ? [] : [isYoung];
+  return { $set: { answers: { $and: [{ $gt: ['$value.until', '$now'] }, ...young, ...inTime(notAfter)] } } };
+};
+
+const unlessAnswered = ({ id }: Claim): object => ({ $cond: ['$answers', others('id', id), '$queue'] });
+
+const joining = (claim: Claim, notAfter: Date | undefined): Stage[] => [
+  join(claim, notAfter),
+  refresh(claim, latestExpiry),
+];
+
+function join(claim: Claim, notAfter: Date | undefined): Stage {
+  const { id, units, capacity, tokenCount, queue, minToken, label, accepts } = claim;
   // With the time in µs, tokens also grow after a document was removed or lost.
   const time = { $multiply: [{ $toLong: '$now' }, 1_000] };
   const token = { $max: [{ $add: ['$last', 1] }, time, ...(minToken === undefined ? [] : [minToken])] };
   const joins = {
     $and: [
-      { $not: [{ $in: [id, '$line.id'] }] },
-      ...given,
+      { $not: [{ $in: [id, '$queue.id'] }] },
+      ...(accepts ? [{ $not: ['$answers'] }] : []),
       ...inTime(notAfter),
       ...(queue
         ? []
-        : [{ $lte: [{ $add: [{ $sum: '$line.units' }, units] }, { $min: [{ $min: '$line.capacity' }, capacity] }] }]),
+        : [{ $lte: [{ $add: [{ $sum: '$queue.units' }, units] }, { $min: [{ $min: '$queue.capacity' }, capacity] }] }]),
     ],
   };
-  const place = { id, token, units, capacity, label: { $literal: label }, joined: '$now', expires: '$now' };
+  const newcomer = { id, token, units, capacity, label: { $literal: label }, joined: '$now', expires: '$now' };
   return {
     $set: {
-      line: { $cond: [joins, { $concatArrays: ['$line', [place]] }, '$line'] },
+      queue: { $cond: [joins, { $concatArrays: ['$queue', [newcomer]] }, '$queue'] },
       last: { $cond: [joins, { $add: [token, tokenCount - 1] }, '$last'] },
     },
   };
 }
 
-export const inTime = (notAfter: Date | undefined): object[] => (notAfter ? [{ $lte: ['$now', notAfter] }] : []);
+const inTime = (notAfter: Date | undefined): object[] => (notAfter ? [{ $lte: ['$now', notAfter] }] : []);
 
 /** A renewal sets the expiry. A repeated attempt may be an old message, so it never makes a claim expire sooner. */
 const newExpiry = (expires: object): object => expires;
-export const latestExpiry = (expires: object): object => ({ $max: ['$$this.expires', expires] });
+const latestExpiry = (expires: object): object => ({ $max: ['$$this.expires', expires] });
 
 /** Sets the claim to expire after its ttl if it is admitted, after a shorter time while it waits. */
-export function refresh(claim: Claim, as: typeof latestExpiry, notAfter?: Date): Stage {
-  const left = { $cond: [ADMITTED, claim.ttl, placeTtlOf(claim)] };
-  const alive = { $mergeObjects: ['$$this', { expires: as({ $add: ['$now', left] }) }] };
+function refresh(claim: Claim, as: typeof latestExpiry, notAfter?: Date): Stage {
+  const life = { $cond: [ADMITTED, claim.ttl, placeTtlOf(claim)] };
+  const alive = { $mergeObjects: ['$$this', { expires: as({ $add: ['$now', life] }) }] };
   const mine = { $and: [{ $eq: ['$$this.id', claim.id] }, ...inTime(notAfter)] };
-  return { $set: { line: { $map: { input: '$line', in: { $cond: [mine, alive, '$$this'] } } } } };
+  return { $set: { queue: { $map: { input: '$queue', in: { $cond: [mine, alive, '$$this'] } } } } };
 }
 
-/** The rule, for `$$this` place: all units taken up to this place, with its own, fit the smallest room named among them. */
-export const ADMITTED = {
+/** The rule, for the claim `$$this`: all units taken up to it, with its own, fit the smallest capacity named among them. */
+const ADMITTED = {
   $let: {
-    vars: { upTo: { $filter: { input: '$line', as: 'other', cond: { $lte: ['$$other.token', '$$this.token'] } } } },
+    vars: { upTo: { $filter: { input: '$queue', as: 'other', cond: { $lte: ['$$other.token', '$$this.token'] } } } },
     in: { $lte: [{ $sum: '$$upTo.units' }, { $min: '$$upTo.capacity' }] },
   },
 };
 
-export const CLOSE: Stage = {
+/** Sets `holder` to the token of the claim if it holds, else to null. */
+function holderOf(id: string): Stage {
+  const mine = { $filter: { input: '$queue', cond: { $and: [{ $eq: ['$$this.id', id] }, ADMITTED] } } };
+  return { $set: { holder: { $let: { vars: { mine }, in: { $max: '$$mine.token' } } } } };
+}
+
+const HOLDS = { $ne: ['$holder', null] };
+
+/** Counts a hold once. */
+function count({ ttl }: Claim, { mark, counts }: ValueCondition): Stage {
+  const before = { $cond: [{ $gt: ['$attempts.counts', '$now'] }, '$attempts.count', 0] };
+  const begun = {
+    count: { $add: [before, 1] },
+    begun: '$holder',
+    mark: { $literal: mark },
+    counts: { $add: ['$now', Math.ceil(ttl + counts)] },
+  };
+  const isNew = { $and: [HOLDS, { $ne: [{ $ifNull: ['$attempts.begun', 0] }, '$holder'] }] };
+  return { $set: { attempts: { $cond: [isNew, begun, '$attempts'] } } };
+}
+
+const CLOSE: Stage = {
   $replaceWith: {
     $cond: [
       { $eq: [{ $ifNull: ['$was.v', FORM] }, FORM] },
       {
         _id: '$_id',
         v: FORM,
-        line: '$line',
+        queue: '$queue',
         last: '$last',
         freed: '$freed',
         now: '$now',
-        words: { $cond: [{ $gt: ['$words.until', '$now'] }, '$words', '$$REMOVE'] },
+        value: { $cond: [{ $gt: ['$value.until', '$now'] }, '$value', '$$REMOVE'] },
         attempts: { $cond: [{ $gt: ['$attempts.counts', '$now'] }, '$attempts', '$$REMOVE'] },
         // Not before the time is later than its tokens, since the tokens of the next document begin with the time.
         idle: {
           $max: [
             '$now',
-            { $max: '$line.expires' },
+            { $max: '$queue.expires' },
             { $toDate: { $toLong: { $divide: ['$last', 1_000] } } },
-            '$words.until',
+            '$value.until',
             '$attempts.counts',
           ],
         },

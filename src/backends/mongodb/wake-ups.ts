@@ -1,19 +1,20 @@
 import type { Cancel, Clock } from '../../core/index.ts';
-import type { LineDocument, MongoCollection, MongoStream } from './driver.ts';
+import type { QueueDocument } from './documents.ts';
+import type { MongoCollection, MongoStream } from './driver.ts';
 import { codeOf, NO_CHANGE_STREAMS } from './errors.ts';
 
 /** How often waiters ask if there are no change streams, and how soon a broken stream is opened again. ms. */
-const POLL = 250;
+const POLL_MS = 250;
 /** How long a stream without a listener stays open for the next one: to open and to kill one costs two commands. ms. */
-const IDLE = 1_000;
+const IDLE_MS = 1_000;
 
-/** A waiter asks for the words by an attempt, so they are not sent to every process that listens. */
-const WITHOUT_TEXT = [{ $project: { 'fullDocument.words.text': 0 } }];
+/** A waiter asks for the value by an attempt, so it is not sent to every process that listens. */
+const WITHOUT_TEXT = [{ $project: { 'fullDocument.value.text': 0 } }];
 
 export interface ChangeListener {
   readonly id: string;
   /** The document after a change; undefined when it is not known, and the waiter must ask. */
-  onChange(document?: LineDocument): void;
+  onChange(document?: QueueDocument): void;
 }
 
 /** One change stream for all waiters of this process, open while anybody waits. */
@@ -45,7 +46,7 @@ export class Changes {
     await this.#opened;
     return () => {
       if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return;
-      this.#idle = this.#clock.after(IDLE, () => void this.#end(), true);
+      this.#idle = this.#clock.after(IDLE_MS, () => void this.#end(), true);
     };
   }
 
@@ -68,7 +69,7 @@ export class Changes {
       stream.on('close', resolve);
       stream.on('error', () => resolve());
     });
-    stream.on('change', (change) => this.#tell(change as Change));
+    stream.on('change', (change) => this.#notify(change as Change));
     stream.on('error', (error) => {
       if (NO_CHANGE_STREAMS.has(codeOf(error))) this.#unsupported = true;
       this.#onBreak(stream);
@@ -77,7 +78,7 @@ export class Changes {
     stream.on('close', () => this.#clock.after(1, () => this.#onBreak(stream), true));
   }
 
-  #tell({ documentKey, fullDocument }: Change): void {
+  #notify({ documentKey, fullDocument }: Change): void {
     for (const listener of [...this.#listeners]) {
       if (documentKey?._id === listener.id) listener.onChange(fullDocument ?? undefined);
     }
@@ -92,7 +93,7 @@ export class Changes {
 
   /** Changes may have gone unheard meanwhile, so every waiter asks. */
   #later(): void {
-    this.#again = this.#clock.after(POLL, () => {
+    this.#again = this.#clock.after(POLL_MS, () => {
       this.#again = undefined;
       this.#open();
       for (const listener of [...this.#listeners]) listener.onChange();
@@ -111,5 +112,5 @@ export class Changes {
 
 interface Change {
   readonly documentKey?: { readonly _id: string };
-  readonly fullDocument?: LineDocument | null;
+  readonly fullDocument?: QueueDocument | null;
 }

@@ -154,7 +154,7 @@ describe('MongoDB, as far as a stub can show', () => {
     };
     const mine = claim();
     await expect(backend.attempt(mine)).rejects.not.toMatchObject({ name: 'LockError' });
-    expect(await backend.attempt(mine)).toMatchObject({ granted: true, token: BigInt(given!.line[0].token) });
+    expect(await backend.attempt(mine)).toMatchObject({ granted: true, token: BigInt(given!.queue[0].token) });
     expect(await backend.release(mine)).toEqual({ freed: true });
   });
 
@@ -167,7 +167,7 @@ describe('MongoDB, as far as a stub can show', () => {
   });
 
   test('a document of a later version is refused, not guessed', async () => {
-    once({ value: { _id: '=a', v: 2, line: [], now: new Date() } });
+    once({ value: { _id: '=a', v: 2, queue: [], now: new Date() } });
     await expect(backend.attempt(claim())).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', key: 'a' });
   });
 

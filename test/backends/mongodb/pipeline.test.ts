@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { LineDocument } from '../../../src/backends/mongodb/driver.ts';
-import { attempting, idOf, leaving, renewing } from '../../../src/backends/mongodb/pipeline.ts';
+import { idOf, type QueueDocument } from '../../../src/backends/mongodb/documents.ts';
+import { attempting, leaving, renewing } from '../../../src/backends/mongodb/pipeline.ts';
 import { admitted, EXCLUSIVE, SHARED } from '../../../src/core/contract/admission.ts';
 import { type Claim, PLACE_TTL_MS } from '../../../src/core/contract/backend.ts';
 import { apply } from '../../kit/mongodb-expressions.ts';
@@ -15,30 +15,30 @@ const at = (ms: number): Date => new Date(START + ms);
 const EMPTY = { _id: idOf('a') };
 
 /** The document after these steps, each a pipeline and when it runs. */
-const steps = (...taken: [pipeline: object[], ms: number][]): LineDocument =>
-  taken.reduce((document, [pipeline, ms]) => apply(document, pipeline, at(ms)), EMPTY as object) as LineDocument;
-const ids = ({ line }: LineDocument): string[] => line.map(({ id }) => id);
-const expiry = (document: LineDocument, id: string): number =>
-  document.line.find((place) => place.id === id)!.expires.getTime() - START;
+const steps = (...taken: [pipeline: object[], ms: number][]): QueueDocument =>
+  taken.reduce((document, [pipeline, ms]) => apply(document, pipeline, at(ms)), EMPTY as object) as QueueDocument;
+const ids = ({ queue }: QueueDocument): string[] => queue.map(({ id }) => id);
+const expiry = (document: QueueDocument, id: string): number =>
+  document.queue.find((place) => place.id === id)!.expires.getTime() - START;
 
 describe('the pipeline of an attempt', () => {
   test('sends every text of the caller as data', () => {
     const sent = JSON.stringify(attempting(claim('id', { label: '$$ROOT' })));
     expect(sent).toContain('{"$literal":"$$ROOT"}');
-    expect(steps([attempting(claim('a', { label: '$$ROOT' })), 0]).line[0]!.label).toBe('$$ROOT');
+    expect(steps([attempting(claim('a', { label: '$$ROOT' })), 0]).queue[0]!.label).toBe('$$ROOT');
   });
 
   test('joins at the end, once, with the time as token, or more than the last', () => {
     const two = steps([attempting(claim('a')), 0], [attempting(claim('b')), 0], [attempting(claim('a')), 1]);
     expect(ids(two)).toEqual(['a', 'b']);
-    expect(two.line.map(({ token }) => token)).toEqual([START * 1_000, START * 1_000 + 1]);
+    expect(two.queue.map(({ token }) => token)).toEqual([START * 1_000, START * 1_000 + 1]);
   });
 
   test('reserves a tokenCount, and takes a proposed token', () => {
     const spans = steps([attempting(claim('a', { tokenCount: 16 })), 0], [attempting(claim('b')), 0]);
-    expect(Number(spans.line[1]!.token) - Number(spans.line[0]!.token)).toBe(16);
+    expect(Number(spans.queue[1]!.token) - Number(spans.queue[0]!.token)).toBe(16);
     const proposed = steps([attempting(claim('a', { minToken: BigInt(START) * 2_000n })), 0]);
-    expect(Number(proposed.line[0]!.token)).toBe(START * 2_000);
+    expect(Number(proposed.queue[0]!.token)).toBe(START * 2_000);
   });
 
   test('gives a holder its ttl, and a waiter no more than a place has', () => {
@@ -64,7 +64,7 @@ describe('the pipeline of an attempt', () => {
   });
 
   test('is idle only after all leases, and after the time has overtaken its tokens', () => {
-    const idle = (document: LineDocument): number => (document as unknown as { idle: Date }).idle.getTime() - START;
+    const idle = (document: QueueDocument): number => (document as unknown as { idle: Date }).idle.getTime() - START;
     expect(idle(steps([attempting(claim('a')), 0]))).toBe(30_000);
     expect(idle(steps([attempting(claim('a', { minToken: BigInt(START + 90_000) * 1_000n })), 0]))).toBe(90_000);
     expect(idle(steps([attempting(claim('a')), 0], [leaving({ id: 'a' }), 7]))).toBe(7);
@@ -101,7 +101,7 @@ describe('the other pipelines', () => {
 
   test('a departure says whether it found something, and lets the next in in the same step', () => {
     const held: [object[], number] = [attempting(claim('a')), 0];
-    expect(steps(held, [leaving({ id: 'a' }), 1])).toMatchObject({ freed: true, line: [] });
+    expect(steps(held, [leaving({ id: 'a' }), 1])).toMatchObject({ freed: true, queue: [] });
     expect(steps(held, [leaving({ id: 'b' }), 1])).toMatchObject({ freed: false });
     expect(steps(held, [leaving({ id: 'a' }), 30_000]), 'expired').toMatchObject({ freed: false });
     expect(ids(steps(held, [attempting(claim('b')), 0], [leaving({ id: 'a' }, claim('c')), 1]))).toEqual(['b', 'c']);
@@ -109,7 +109,7 @@ describe('the other pipelines', () => {
   });
 
   test('a document in another form is left exactly as it was', () => {
-    const newer = { _id: idOf('a'), v: 2, line: [{ id: 'x', expires: at(0) }], more: true };
+    const newer = { _id: idOf('a'), v: 2, queue: [{ id: 'x', expires: at(0) }], more: true };
     for (const pipeline of [attempting(claim('a')), renewing(claim('a')), leaving({ id: 'x' })]) {
       expect(apply(newer, pipeline, at(99))).toEqual(newer);
     }
@@ -128,11 +128,11 @@ describe('the other pipelines', () => {
       const claims = line.map((seats, index) => claim(String(index), seats));
       const joined = steps(...claims.map((each): [object[], number] => [attempting(each), 0]));
       const asked = claims.reduce((document, each) => apply(document, renewing(each), at(1)), joined as object);
-      const held = (asked as LineDocument).line.filter(({ expires }) => expires.getTime() === START + 30_001);
+      const held = (asked as QueueDocument).queue.filter(({ expires }) => expires.getTime() === START + 30_001);
       expect(held).toHaveLength(admitted(line));
       const last = claim('last', { ...SHARED, queue: false });
       const fits = admitted([...line, last]) > line.length;
-      expect(ids(apply(joined, attempting(last), at(1)) as unknown as LineDocument).includes('last')).toBe(fits);
+      expect(ids(apply(joined, attempting(last), at(1)) as unknown as QueueDocument).includes('last')).toBe(fits);
     });
     fc.assert(agrees);
   });

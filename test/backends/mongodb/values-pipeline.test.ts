@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { LineDocument } from '../../../src/backends/mongodb/driver.ts';
-import { attempting, idOf, leaving, renewing } from '../../../src/backends/mongodb/pipeline.ts';
-import { asking, forgetting, leavingWords } from '../../../src/backends/mongodb/words-pipeline.ts';
+import { idOf, type QueueDocument } from '../../../src/backends/mongodb/documents.ts';
+import { attempting, forgetting, leaving, renewing, storing } from '../../../src/backends/mongodb/pipeline.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import type { Claim, ValueCondition } from '../../../src/core/contract/backend.ts';
 import { apply } from '../../kit/mongodb-expressions.ts';
@@ -16,32 +15,34 @@ const at = (ms: number): Date => new Date(START + ms);
 type Step = [pipeline: object[], ms: number];
 
 /** The document after these steps, each a pipeline and when it runs. */
-const steps = (...taken: Step[]): LineDocument =>
+const steps = (...taken: Step[]): QueueDocument =>
   taken.reduce((document, [pipeline, ms]) => apply(document, pipeline, at(ms)), {
     _id: idOf('a'),
-  } as object) as LineDocument;
-const leave = (id: string, text = 'text', ttl = 1_000): object[] => leavingWords({ key: 'a', id }, { text, ttl });
+  } as object) as QueueDocument;
+const leave = (id: string, text = 'text', ttl = 1_000): object[] => storing(id, { text, ttl });
+const asking = (one: Claim, accepts: ValueCondition, notAfter?: Date): object[] =>
+  attempting({ ...one, accepts }, notAfter);
 const held: Step = [attempting(claim('a')), 0];
 const left: Step[] = [held, [leave('a'), 10]];
 
-describe('the pipelines of words', () => {
+describe('the pipelines of values', () => {
   test('send every text of the caller as data', () => {
     const document = steps([asking(claim('a'), { ...ANY, mark: '$$NOW', counts: 1_000 }), 0]);
     expect(document.attempts?.mark).toBe('$$NOW');
-    expect(steps(held, [leave('a', '$$ROOT'), 1]).words?.text).toBe('$$ROOT');
+    expect(steps(held, [leave('a', '$$ROOT'), 1]).value?.text).toBe('$$ROOT');
   });
 
-  test('the step that frees leaves the words of a holder, and none of who waits, has left or has expired', () => {
+  test('the step that frees stores the value of a holder, and none of who waits, has left or has expired', () => {
     expect(steps(...left)).toMatchObject({
       freed: true,
-      line: [],
-      words: { text: 'text', at: at(10), until: at(1_010) },
+      queue: [],
+      value: { text: 'text', at: at(10), until: at(1_010) },
     });
     const waits = steps(held, [attempting(claim('b')), 1], [leave('b'), 2]);
-    expect(waits).toMatchObject({ freed: false, line: [{ id: 'a' }] });
-    expect(waits.words).toBeUndefined();
-    expect(steps(...left, [leave('a', 'again'), 11])).toMatchObject({ freed: false, words: { text: 'text' } });
-    expect(steps(held, [leave('a'), 30_000]).words).toBeUndefined();
+    expect(waits).toMatchObject({ freed: false, queue: [{ id: 'a' }] });
+    expect(waits.value).toBeUndefined();
+    expect(steps(...left, [leave('a', 'again'), 11])).toMatchObject({ freed: false, value: { text: 'text' } });
+    expect(steps(held, [leave('a'), 30_000]).value).toBeUndefined();
   });
 
   test('every other step keeps them until they are over, and the index removes the document no sooner', () => {
@@ -50,17 +51,19 @@ describe('the pipelines of words', () => {
       [renewing(claim('b')), 30],
       [leaving({ id: 'b' }), 40],
     ];
-    const kept = steps(...left, ...others) as LineDocument & { readonly idle: Date };
-    expect(kept).toMatchObject({ line: [], words: { text: 'text' }, idle: at(1_010) });
-    expect(steps(...left, [attempting(claim('b')), 1_010]).words).toBeUndefined();
+    const kept = steps(...left, ...others) as QueueDocument & { readonly idle: Date };
+    expect(kept).toMatchObject({ queue: [], value: { text: 'text' }, idle: at(1_010) });
+    expect(steps(...left, [attempting(claim('b')), 1_010]).value).toBeUndefined();
   });
 
   test('a claim that they answer leaves its place, and one for which they are too old does not', () => {
     const waiting: Step[] = [held, [asking(claim('b'), ANY), 1], [leave('a'), 10]];
-    expect(steps(...waiting, [asking(claim('b'), ANY), 20])).toMatchObject({ line: [] });
-    expect(steps(...waiting, [asking(claim('b'), { ...ANY, age: 10 }), 20])).toMatchObject({ line: [] });
-    expect(steps(...waiting, [asking(claim('b'), { ...ANY, age: 9 }), 20])).toMatchObject({ line: [{ id: 'b' }] });
-    expect(steps(...waiting, [asking(claim('b'), ANY, at(19)), 20]), 'too late').toMatchObject({ line: [{ id: 'b' }] });
+    expect(steps(...waiting, [asking(claim('b'), ANY), 20])).toMatchObject({ queue: [] });
+    expect(steps(...waiting, [asking(claim('b'), { ...ANY, age: 10 }), 20])).toMatchObject({ queue: [] });
+    expect(steps(...waiting, [asking(claim('b'), { ...ANY, age: 9 }), 20])).toMatchObject({ queue: [{ id: 'b' }] });
+    expect(steps(...waiting, [asking(claim('b'), ANY, at(19)), 20]), 'too late').toMatchObject({
+      queue: [{ id: 'b' }],
+    });
   });
 
   test('a hold counts once, as long as nothing is left and the time of the count is not over', () => {
@@ -75,13 +78,13 @@ describe('the pipelines of words', () => {
 
   test('forgetting removes both, and says whether there was anything', () => {
     expect(steps(...left, [forgetting(), 11])).toMatchObject({ freed: true });
-    expect(steps(...left, [forgetting(), 11]).words).toBeUndefined();
+    expect(steps(...left, [forgetting(), 11]).value).toBeUndefined();
     expect(steps(...left, [forgetting(), 1_010])).toMatchObject({ freed: false });
-    expect(steps(held, [forgetting(), 1])).toMatchObject({ freed: false, line: [{ id: 'a' }] });
+    expect(steps(held, [forgetting(), 1])).toMatchObject({ freed: false, queue: [{ id: 'a' }] });
   });
 
   test('a document in another form is left exactly as it was', () => {
-    const newer = { _id: idOf('a'), v: 2, line: [{ id: 'a', expires: at(0) }], more: true };
+    const newer = { _id: idOf('a'), v: 2, queue: [{ id: 'a', expires: at(0) }], more: true };
     for (const pipeline of [asking(claim('a'), ANY), leave('a'), forgetting()])
       expect(apply(newer, pipeline, at(99))).toEqual(newer);
   });

@@ -1,0 +1,121 @@
+import { type Clock, onceFor, type QueueEntry, type ValueRecord } from '../../core/index.ts';
+import { ServerClock } from '../shared/server-clock.ts';
+import { FORM, idOf, keyOf, listingOf, lookIn, type QueueDocument } from './documents.ts';
+import type { MongoCollection, MongoDb } from './driver.ts';
+import { isDuplicate, newer, refusal } from './errors.ts';
+import type { Stage } from './pipeline.ts';
+import { type ServerKind, serverKind } from './server-kind.ts';
+
+/** How long a document is kept after its last use, s. It outlasts any usual step back of a server's clock. */
+const IDLE_SECONDS = 86_400;
+/** The limit of a call without a limit of its own, ms. */
+const MAX_CALL_MS = 5_000;
+
+/** The documents of all keys. Each change is one step on the server, and its answer has the server's time. */
+export class Queues {
+  readonly #db: MongoDb;
+  readonly #collection: MongoCollection;
+  readonly #clock: Clock;
+  readonly #serverClock: ServerClock;
+  /**
+   * Asked before the first write.
+   * @throws LockError `LOCK_UNSUPPORTED`
+   */
+  readonly kind: () => Promise<ServerKind> = onceFor(() => serverKind(this.#db, MAX_CALL_MS));
+  #indexed = false;
+
+  constructor(db: MongoDb, collection: MongoCollection, clock: Clock) {
+    this.#db = db;
+    this.#collection = collection;
+    this.#clock = clock;
+    this.#serverClock = new ServerClock(clock);
+  }
+
+  /** After this server's time, a request that is sent now is too late. Unknown before the first answer. */
+  notAfter(within: number): Date | undefined {
+    const time = this.#serverClock.in(within);
+    return time === undefined ? undefined : new Date(Math.ceil(time));
+  }
+
+  /** Makes the index by which the server removes idle documents. Without the right to make it they stay, which does no harm. */
+  index(): void {
+    if (this.#indexed) return;
+    this.#indexed = true;
+    this.#collection
+      .createIndex({ idle: 1 }, { name: 'holdfast_idle', expireAfterSeconds: IDLE_SECONDS })
+      .catch(() => undefined);
+  }
+
+  /** Undefined where there is no document. With `upsert` a missing document is made. */
+  async change(
+    key: string,
+    pipeline: Stage[],
+    within = MAX_CALL_MS,
+    upsert = false,
+  ): Promise<QueueDocument | undefined> {
+    try {
+      await this.kind();
+      const send = (): Promise<QueueDocument | undefined> => this.#send(key, pipeline, within, upsert);
+      // All but one of several upserts that make the document at once fail. From 5.0 on the server repeats them by itself, if the filter is
+      // `_id` alone; 4.4 never repeats a findAndModify (4,442 of 40,000 first attempts came back), so the lock rests on this repetition.
+      return await send().catch((error: unknown) => {
+        if (!isDuplicate(error)) throw error;
+        return send();
+      });
+    } catch (error) {
+      throw refusal(error);
+    }
+  }
+
+  async #send(key: string, pipeline: Stage[], within: number, upsert: boolean): Promise<QueueDocument | undefined> {
+    const sent = this.#clock.now();
+    const maxTimeMS = Math.ceil(within); // the server refuses fractions
+    const options = { upsert, returnDocument: 'after', includeResultMetadata: false, maxTimeMS };
+    const answer = await this.#collection.findOneAndUpdate({ _id: idOf(key) }, pipeline, options);
+    const document = known(answer as QueueDocument | null);
+    if (!document) return undefined;
+    this.#serverClock.learn(document.now.getTime(), sent);
+    return document;
+  }
+
+  /** Reads what a majority has: what only the primary has may be undone by a fail-over. */
+  async look(key: string): Promise<ValueRecord | undefined> {
+    const pipeline = [{ $match: { _id: { $eq: idOf(key) } } }, { $set: { now: { $max: ['$$NOW', '$now'] } } }];
+    const found = this.#collection.aggregate(pipeline, { readConcern: { level: 'majority' } });
+    for await (const document of found as AsyncIterable<QueueDocument>) return lookIn(known(document)!);
+    return undefined;
+  }
+
+  /** The keys that begin with `prefix` and of which memos keep something. */
+  async *keys(prefix: string): AsyncIterable<string> {
+    const fields = { value: { until: 1 }, attempts: { counts: 1 } };
+    for await (const { _id, value, attempts, now } of this.#all(prefix, false, fields))
+      if ((value && value.until > now) || (attempts && attempts.counts > now)) yield keyOf(_id);
+  }
+
+  /** All claims on keys that begin with `prefix`, or on that key. */
+  async *inspect(prefix: string, exact: boolean): AsyncIterable<QueueEntry> {
+    for await (const document of this.#all(prefix, exact, { value: 0, attempts: 0 }))
+      yield* listingOf(known(document)!);
+  }
+
+  async *#all(prefix: string, exact: boolean, fields: object): AsyncIterable<QueueDocument> {
+    const from = idOf(prefix);
+    const found = this.#collection.aggregate([
+      { $match: { _id: exact ? { $eq: from } : { $gte: from } } },
+      { $project: fields },
+      { $sort: { _id: 1 } },
+      { $set: { now: '$$NOW' } },
+    ]);
+    for await (const document of found as AsyncIterable<QueueDocument>) {
+      if (!document._id.startsWith(from)) return;
+      yield document;
+    }
+  }
+}
+
+/** @throws LockError `LOCK_UNAVAILABLE` for a document in a form that this version does not know */
+function known(document: QueueDocument | null): QueueDocument | undefined {
+  if (document && document.v !== FORM) throw newer(keyOf(document._id));
+  return document ?? undefined;
+}
