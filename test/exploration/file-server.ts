@@ -49,7 +49,7 @@ export function fileServer(clock: Clock): Backend {
     name: 'file, explored',
     traits: memory({ clock }).traits,
     attempt: (claim) => transact((turn, now) => turn.attempt(claim, now)),
-    renew: (claims) => transact((turn) => claims.map((claim) => turn.renew(claim))),
+    renew: (claims) => transact((turn) => claims.map((claim) => turn.step(claim.key, (queue) => queue.renew(claim)))),
     release: (handle, next) => transact((turn, now) => turn.release(handle, next, now)),
     watch: ({ id }, wake) => {
       waiting.set(id, wake);
@@ -63,7 +63,9 @@ export function fileServer(clock: Clock): Backend {
       while (!(await transact((turn) => turn.sweep())));
       yield* await transact((turn) => turn.inspect(prefix, exact));
     },
-    evict: (key, token) => transact((turn) => turn.evict(key, token)),
+    evict: async (key, token) =>
+      (await transact((turn) => turn.step(key, (queue) => queue.evict((claim) => claim.token === token)))) !==
+      undefined,
     hints: {
       read: (name) => transact((turn) => turn.hint(name)),
       write: (name, text, ttl) => transact((turn) => turn.keepHint(name, text, ttl)),

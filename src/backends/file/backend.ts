@@ -3,6 +3,7 @@ import {
   type Backend,
   type Claim,
   type Finding,
+  type Grant,
   type Handle,
   type Hints,
   type Listing,
@@ -16,21 +17,22 @@ import {
   type Values,
   type Wake,
 } from '../../core/index.ts';
+import type { EngineQueue } from '../shared/queue.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
+import type { StoredClaim } from '../shared/stored-queue.ts';
 import { MailboxClaims } from '../shared/waiting-claims.ts';
 import { findings } from './check.ts';
 import { LocksFile } from './locks-file.ts';
 import { machineBoot, machineTime } from './machine.ts';
 import { type FileOptions, type ResolvedFileOptions, resolveFileOptions } from './options.ts';
-import type { Message } from './own-bell.ts';
 import { checkSqlite } from './statements.ts';
 import type { Durability } from './store.ts';
-import type { BellEvents } from './wake-ups.ts';
+import type { Message, PeerEvents } from './wake-ups.ts';
 
 /** Holds renewed in one transaction. Others, and this process, wait about a millisecond for it. */
 const BATCH = 100;
 /** The number of attempts between two sweeps, which remove expired claims of keys that no caller asks for. */
-const SWEEP = 1_024;
+const SWEEP_EVERY = 1_024;
 
 const traits = (durability: Durability): Traits => ({
   units: 'counted',
@@ -59,7 +61,7 @@ export function file(options: FileOptions): Backend {
   return new FileBackend(resolved);
 }
 
-class FileBackend implements Backend, BellEvents {
+class FileBackend implements Backend, PeerEvents {
   readonly name = 'file';
   readonly traits: Traits;
   readonly #durability: Durability;
@@ -76,7 +78,7 @@ class FileBackend implements Backend, BellEvents {
 
   attempt(claim: Claim): Promise<Attempt> {
     const sent = machineTime();
-    const sweeps = ++this.#attempts % SWEEP === 0;
+    const sweeps = ++this.#attempts % SWEEP_EVERY === 0;
     return this.#file.transact((turn) => {
       if (sweeps) turn.sweep();
       return turn.attempt(claim, sent);
@@ -88,7 +90,9 @@ class FileBackend implements Backend, BellEvents {
     for (let from = 0; from < claims.length; from += BATCH) {
       if (from > 0) await this.#file.pause(0);
       const batch = claims.slice(from, from + BATCH);
-      const answers = await this.#file.transact((turn) => batch.map((claim) => turn.renew(claim)));
+      const answers = await this.#file.transact((turn) =>
+        batch.map((claim) => turn.step(claim.key, (queue) => queue.renew(claim))),
+      );
       for (const answer of answers) renewals.push(answer);
     }
     return renewals;
@@ -108,12 +112,13 @@ class FileBackend implements Backend, BellEvents {
     yield* await this.#file.transact((turn) => turn.inspect(prefix, exact));
   }
 
-  evict(key: string, token: bigint): Promise<boolean> {
-    return this.#file.transact((turn) => turn.evict(key, token));
+  async evict(key: string, token: bigint): Promise<boolean> {
+    const isIt = (claim: StoredClaim): boolean => claim.token === token;
+    return (await this.#step(key, (queue) => queue.evict(isIt))) !== undefined;
   }
 
   async check(): Promise<Finding[]> {
-    return this.#file.transact((_, { store, bells }) => findings(store.path, this.#durability, bells.name));
+    return this.#file.transact((_, { store, peers }) => findings(store.path, this.#durability, peers.name));
   }
 
   readonly hints: Hints = {
@@ -122,8 +127,8 @@ class FileBackend implements Backend, BellEvents {
   };
 
   readonly values: Values = {
-    look: (key) => this.#file.transact((turn) => turn.look(key)),
-    forget: (key) => this.#file.transact((turn) => turn.forget(key)),
+    look: (key) => this.#step(key, (queue) => queue.look(), true),
+    forget: (key) => this.#step(key, (queue) => queue.forget(), true),
     keys: (prefix) => eachOf(this.#file.transact((turn) => turn.remembered(prefix))),
   };
 
@@ -133,20 +138,28 @@ class FileBackend implements Backend, BellEvents {
 
   onMessage({ id, token }: Message): void {
     const waiter = this.#waiting.addressee(id);
-    waiter?.wake({ granted: true, token: BigInt(token), validFor: waiter.claim.ttl });
+    waiter?.wake(grantOf(waiter.claim, BigInt(token)));
   }
 
-  onDeath(bell: string): Promise<void> {
-    return this.#file.finish((turn) => turn.removeDead(bell));
+  onDeath(peer: string): Promise<void> {
+    return this.#file.finish((turn) => turn.removeDead(peer));
   }
 
   async onDisconnect(): Promise<void> {
     this.#waiting.noteMissed();
     const waiting = [...this.#waiting.values()];
-    const grants = await this.#file.transact((turn) => waiting.map(({ claim }) => turn.grant(claim)));
-    for (const [i, grant] of grants.entries()) if (grant) waiting[i]!.wake(grant);
+    const found = await this.#file.transact((turn) =>
+      waiting.map(({ claim: { key, id } }) => turn.step(key, (queue) => queue.find(id))),
+    );
+    for (const [i, { claim, wake }] of waiting.entries()) if (found[i]?.held) wake(grantOf(claim, found[i].token));
+  }
+
+  #step<T>(key: string, act: (queue: EngineQueue) => T, remembers?: boolean): Promise<T> {
+    return this.#file.transact((turn) => turn.step(key, act, remembers));
   }
 }
+
+const grantOf = ({ ttl }: Claim, token: bigint): Grant => ({ granted: true, token, validFor: ttl });
 
 async function* eachOf<T>(list: Promise<readonly T[]>): AsyncIterable<T> {
   yield* await list;

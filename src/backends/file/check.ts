@@ -3,15 +3,15 @@ import { dirname } from 'node:path';
 import type { Finding } from '../../core/index.ts';
 import type { Durability } from './store.ts';
 
-/** With less free space, a log that grows for a while may fill the disk. Bytes. */
-const ROOM = 64 * 2 ** 20;
+/** With less free space, a log that grows for a while may fill the disk. */
+const FREE_BYTES = 64 * 2 ** 20;
 
-/** @param bell '' when this process has no socket */
-export function findings(path: string, durability: Durability, bell: string): Finding[] {
+/** @param socket '' when this process has none */
+export function findings(path: string, durability: Durability, socket: string): Finding[] {
   const found: Finding[] = [];
   const { bavail, bsize } = statfsSync(dirname(path));
   const free = bavail * bsize;
-  if (free < ROOM) {
+  if (free < FREE_BYTES) {
     found.push({
       severity: 'warning',
       code: 'disk-space',
@@ -27,7 +27,7 @@ export function findings(path: string, durability: Durability, bell: string): Fi
       advice: 'give the file mode 0600 and its directory mode 0700',
     });
   }
-  if (bell === '') {
+  if (socket === '') {
     found.push({
       severity: 'warning',
       code: 'no-bell',

@@ -2,34 +2,33 @@ import { LockError } from '../../core/index.ts';
 import { faultOf, isBusy } from './errors.ts';
 import { machineTime } from './machine.ts';
 import type { ResolvedFileOptions } from './options.ts';
-import { OwnBell } from './own-bell.ts';
 import { Store } from './store.ts';
 import { FileTransaction } from './transaction.ts';
-import { type BellEvents, Bells } from './wake-ups.ts';
+import { OwnSocket, type PeerEvents, Peers } from './wake-ups.ts';
 
 /** The limit for one step, ms. A transaction of another process takes microseconds, unless that process is stopped. */
-const PATIENCE = 2_000;
+const MAX_STEP_MS = 2_000;
 /** Tries in a row before a pause. Mostly another process is done within one try. */
-const AT_ONCE = 4;
+const STEPS_AT_ONCE = 4;
 /** Longest pause between attempts. ms. */
-const LONGEST_PAUSE = 16;
+const MAX_PAUSE_MS = 16;
 
 interface OpenFile {
   readonly store: Store;
-  readonly bells: Bells;
+  readonly peers: Peers;
 }
 
 type Work<T> = (turn: FileTransaction, opened: OpenFile) => T;
 
-/** The file and its bells. The first step opens them, and so does the next one after a failure or a replacement of the file. */
+/** The file and its peers. The first step opens them, and so does the next one after a failure or a replacement of the file. */
 export class LocksFile {
   readonly #options: ResolvedFileOptions;
-  readonly #events: BellEvents;
+  readonly #events: PeerEvents;
   #opened: OpenFile | undefined;
   #opening: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(options: ResolvedFileOptions, events: BellEvents) {
+  constructor(options: ResolvedFileOptions, events: PeerEvents) {
     this.#options = options;
     this.#events = events;
   }
@@ -40,9 +39,9 @@ export class LocksFile {
    * @throws LockError a definite refusal
    * @throws Error when others were in the way for too long, or when the outcome is unknown
    */
-  async transact<T>(work: Work<T>, within: number = PATIENCE): Promise<T> {
+  async transact<T>(work: Work<T>, within: number = MAX_STEP_MS): Promise<T> {
     const { path, clock } = this.#options;
-    const patience = Math.min(within, PATIENCE);
+    const patience = Math.min(within, MAX_STEP_MS);
     const until = machineTime() + patience;
     for (let attempts = 1; ; attempts++) {
       try {
@@ -58,8 +57,8 @@ export class LocksFile {
           );
         }
       }
-      if (attempts % AT_ONCE === 0) {
-        await this.pause(Math.min(2 ** (attempts / AT_ONCE - 1), LONGEST_PAUSE) * (0.5 + clock.random() / 2));
+      if (attempts % STEPS_AT_ONCE === 0) {
+        await this.pause(Math.min(2 ** (attempts / STEPS_AT_ONCE - 1), MAX_PAUSE_MS) * (0.5 + clock.random() / 2));
       }
     }
   }
@@ -82,30 +81,30 @@ export class LocksFile {
     await this.#opening?.catch(() => {});
     const opened = this.#opened;
     this.#opened = undefined;
-    await opened?.bells.close();
+    await opened?.peers.close();
     opened?.store.close();
   }
 
   #step<T>(opened: OpenFile, work: Work<T>): T {
-    const { store, bells } = opened;
+    const { store, peers } = opened;
     let turn!: FileTransaction;
     const result = store.transact((sql, now) => {
-      turn = new FileTransaction({ prefix: this.#options.prefix, process: bells.name, tokens: store }, sql, now);
+      turn = new FileTransaction({ prefix: this.#options.prefix, process: peers.name, tokens: store }, sql, now);
       return work(turn, opened);
     });
     for (const { process = '', id, token } of turn.admitted) {
       const message = { id, token: Number(token) };
-      if (process === bells.name) this.#events.onMessage(message);
-      else bells.ring(process, message);
+      if (process === peers.name) this.#events.onMessage(message);
+      else peers.notify(process, message);
     }
-    for (const process of turn.ahead) bells.watch(process);
+    for (const process of turn.ahead) peers.watch(process);
     return result;
   }
 
   #ready(): OpenFile | undefined {
     if (this.#closed) throw new LockError('LOCK_CLOSED', 'this file backend is closed', { backend: 'file' });
     if (this.#opened?.store.replaced) {
-      void this.#opened.bells.close();
+      void this.#opened.peers.close();
       this.#opened.store.close();
       this.#opened = undefined;
     }
@@ -122,9 +121,9 @@ export class LocksFile {
   async #start(): Promise<void> {
     const { path, durability, clock } = this.#options;
     const store = await Store.open(path, durability);
-    const own = await OwnBell.open(store.path, clock, (message) => this.#events.onMessage(message));
-    const bells = new Bells(own, clock, this.#events);
-    this.#opened = { store, bells };
-    void bells.tidy();
+    const own = await OwnSocket.open(store.path, clock, (message) => this.#events.onMessage(message));
+    const peers = new Peers(own, clock, this.#events);
+    this.#opened = { store, peers };
+    void peers.tidy();
   }
 }

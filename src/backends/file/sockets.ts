@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /** `sun_path` has 108 bytes on Linux and 104 elsewhere, and ends with a NUL. A longer name would be cut without an error. */
-const LONGEST = process.platform === 'linux' ? 107 : 103;
+const MAX_PATH = process.platform === 'linux' ? 107 : 103;
 const NAME = 16;
 /** The last characters of a name are the process id, in base 36. */
 const PID = 6;
@@ -29,7 +29,7 @@ export const isBeside = (directory: string, file: string): boolean => isPipe || 
 
 const beside = (file: string): string => `${file}-bells`;
 
-const fits = (directory: string): boolean => Buffer.byteLength(directory) + 1 + NAME <= LONGEST;
+const fits = (directory: string): boolean => Buffer.byteLength(directory) + 1 + NAME <= MAX_PATH;
 
 /** A name that no other process ever has. @param random 128 random bits, in hexadecimal digits */
 export function socketName(random: string, pid: number = process.pid): string {
@@ -62,13 +62,13 @@ export function removeSocket(path: string): void {
  */
 export function provesDeath(
   trouble: string | undefined,
-  bell: string,
+  name: string,
   platform: NodeJS.Platform = process.platform,
   isGone: (pid: number) => boolean = isProcessGone,
 ): boolean {
   if (platform === 'win32') return trouble === 'ENOENT';
   if (trouble !== 'ECONNREFUSED') return false;
-  return platform === 'linux' || isGone(Number.parseInt(bell.slice(-PID), 36));
+  return platform === 'linux' || isGone(Number.parseInt(name.slice(-PID), 36));
 }
 
 function isProcessGone(pid: number): boolean {
@@ -99,8 +99,8 @@ export function probe(path: string, answer: (trouble: string | undefined) => voi
 }
 
 /** Whether the process with this name may be alive. */
-export function answers(file: string, bell: string): Promise<boolean> {
-  const path = resolve(socketDirectory(file), bell);
+export function answers(file: string, name: string): Promise<boolean> {
+  const path = resolve(socketDirectory(file), name);
   // Without its socket no process will ever listen under the name.
-  return new Promise((answer) => probe(path, (trouble) => answer(trouble !== 'ENOENT' && !provesDeath(trouble, bell))));
+  return new Promise((answer) => probe(path, (trouble) => answer(trouble !== 'ENOENT' && !provesDeath(trouble, name))));
 }

@@ -1,14 +1,4 @@
-import type {
-  Attempt,
-  Claim,
-  Grant,
-  Handle,
-  NewValue,
-  QueueEntry,
-  Release,
-  Renewal,
-  ValueRecord,
-} from '../../core/index.ts';
+import type { Attempt, Claim, Handle, NewValue, QueueEntry, Release } from '../../core/index.ts';
 import { EngineQueue } from '../shared/queue.ts';
 import { type KeyRecord, overAt, readRecord, writeRecord } from '../shared/record.ts';
 import { EngineTime, type StoredClaim, type Tokens } from '../shared/stored-queue.ts';
@@ -44,49 +34,26 @@ export class FileTransaction {
 
   attempt(claim: Claim, sent: number): Attempt {
     if (this.#now - sent > claim.within) return LATE;
-    return this.#step(claim.key, claim.accepts !== undefined, (queue) => {
+    const { key, id, accepts } = claim;
+    const act = (queue: EngineQueue): Attempt => {
       const attempt = queue.attempt(claim, this.#context.process);
       // A queue ahead only gets shorter, so all who are in the way are seen now. A claim that does not wait may come back.
-      if (!attempt.granted && !attempt.value && (queue.joined || !claim.queue)) this.#sees(claim);
+      if (!attempt.granted && !attempt.value && (queue.joined || !claim.queue))
+        this.ahead = this.#sql.processesAhead.all(this.#nameOf(key), id).map(({ process }) => String(process));
       return attempt;
-    });
-  }
-
-  #sees({ key, id }: Claim): void {
-    this.ahead = this.#sql.processesAhead.all(this.#nameOf(key), id).map(({ process }) => String(process));
-  }
-
-  renew(claim: Claim): Renewal {
-    return this.#step(claim.key, false, (queue) => queue.renew(claim));
+    };
+    return this.step(key, act, accepts !== undefined);
   }
 
   release(handle: Handle, next: Claim | undefined, sent: number, value?: NewValue): Release {
-    const released = this.#step(handle.key, value !== undefined, (queue) => queue.release(handle, value));
+    const released = this.step(handle.key, (queue) => queue.release(handle, value), value !== undefined);
     return { ...released, next: next && this.attempt(next, sent) };
-  }
-
-  evict(key: string, token: bigint): boolean {
-    return this.#step(key, false, (queue) => queue.evict((claim) => claim.token === token)) !== undefined;
-  }
-
-  look(key: string): ValueRecord {
-    return this.#step(key, true, (queue) => queue.look());
-  }
-
-  forget(key: string): boolean {
-    return this.#step(key, true, (queue) => queue.forget());
-  }
-
-  /** The grant of a waiting claim, if it was admitted. */
-  grant({ key, id, ttl }: Claim): Grant | undefined {
-    const mine = this.#step(key, false, (queue) => queue.find(id));
-    return mine?.held ? { granted: true, token: mine.token, validFor: ttl } : undefined;
   }
 
   /** Removes some claims of a dead process; true when none is left. */
   removeDead(process: string): boolean {
     const rows = this.#sql.mortal.all(process) as unknown as Row[];
-    for (const { name, id } of rows) this.#step(this.#keyOf(name), false, (queue) => queue.release({ id }));
+    for (const { name, id } of rows) this.step(this.#keyOf(name), (queue) => queue.release({ id }));
     if (rows.length === 0) this.#sql.orphan.run(process); // the others outlive their process
     return rows.length === 0;
   }
@@ -94,7 +61,7 @@ export class FileTransaction {
   /** Removes some claims that have expired, of any key; true when none is left. */
   sweep(): boolean {
     const rows = this.#sql.expiredNames.all(this.#now) as unknown as Pick<Row, 'name'>[];
-    for (const { name } of rows) this.#step(this.#keyOf(name), false, () => {});
+    for (const { name } of rows) this.step(this.#keyOf(name), () => {});
     return rows.length === 0;
   }
 
@@ -102,7 +69,7 @@ export class FileTransaction {
     const { from, to } = this.#range(prefix, exact);
     const rows = this.#sql.names.all(from, to) as unknown as Pick<Row, 'name'>[];
     const keys = rows.map(({ name }) => this.#keyOf(name));
-    return keys.flatMap((key) => this.#step(key, false, (queue) => queue.entries(key)));
+    return keys.flatMap((key) => this.step(key, (queue) => queue.entries(key)));
   }
 
   /** The keys of which memos know something. */
@@ -122,8 +89,8 @@ export class FileTransaction {
     if (text !== undefined) this.#sql.keepHint.run(this.#nameOf(name), text, this.#now + ttl);
   }
 
-  /** @param remembers with what memos know of the key */
-  #step<T>(key: string, remembers: boolean, act: (queue: EngineQueue) => T): T {
+  /** One step of a queue. @param remembers with what memos know of the key */
+  step<T>(key: string, act: (queue: EngineQueue) => T, remembers = false): T {
     const name = this.#nameOf(key);
     const value = remembers ? this.#sql.value.get(name, this.#now) : undefined;
     const record = value && readRecord(Buffer.from(value.record as Uint8Array).toString());

@@ -1,25 +1,116 @@
+import { renameSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import type { Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { resolve, sep } from 'node:path';
 import type { Cancel, Clock } from '../../core/index.ts';
-import type { Message, OwnBell } from './own-bell.ts';
-import { dial, isPipe, probe, provesDeath, removeSocket } from './sockets.ts';
+import {
+  dial,
+  isBeside,
+  isPipe,
+  makePrivate,
+  probe,
+  provesDeath,
+  removeSocket,
+  socketDirectory,
+  socketName,
+} from './sockets.ts';
 
 /** The number of connections in a row that may end without a proof of death. After that the claims of the process expire by themselves. */
-const TRIES = 5;
+const MAX_RETRIES = 5;
 /** The limit for last messages, and for the time from getting a name to listening under it. ms. */
-const MOMENT = 200;
+const MOMENT_MS = 200;
 /** The first pause between tries to remove the claims of a dead process, and the longest; it doubles. ms. */
-const FIRST_PAUSE = 10;
-const LAST_PAUSE = 1_000;
+const MIN_PAUSE_MS = 10;
+const MAX_PAUSE_MS = 1_000;
+/** Bytes of one message. */
+const MAX_MESSAGE = 4_096;
 
-export interface BellEvents {
+/** A claim was admitted, with this token. */
+export interface Message {
+  readonly id: string;
+  readonly token: number;
+}
+
+/** The socket on which this process hears that its claims were admitted. Its name is never used twice. */
+export class OwnSocket {
+  /** The name as it is stored; '' if this process has no socket. */
+  readonly name: string;
+  readonly directory: string;
+  readonly #server: Server | undefined;
+  readonly #callers = new Set<Socket>();
+
+  private constructor(directory: string, name: string, server: Server | undefined, heard: (message: Message) => void) {
+    this.directory = directory;
+    this.name = name;
+    this.#server = server;
+    server?.on('connection', (socket) => this.#listen(socket, heard)).on('error', () => {});
+  }
+
+  /** Without a socket (no rights, or its name is too long) a process hears nothing: it still asks by itself. */
+  static async open(file: string, clock: Clock, heard: (message: Message) => void): Promise<OwnSocket> {
+    const directory = socketDirectory(file);
+    const [made, name] = [socketName(clock.id()), socketName(clock.id())];
+    const server = createServer().unref();
+    try {
+      makePrivate(directory);
+      // In a cluster of Node a socket that is not exclusive listens in the primary, and outlives its process.
+      const at = { path: resolve(directory, isPipe ? name : made), exclusive: true };
+      await new Promise<void>((listening, failed) => {
+        server.once('error', failed).listen(at, listening);
+      });
+      server.removeAllListeners('error');
+      // Node removes the name it made when the process ends, and then nobody could tell that it is dead. So the name is changed.
+      if (!isPipe) renameSync(at.path, resolve(directory, name));
+      return new OwnSocket(directory, isBeside(directory, file) ? name : resolve(directory, name), server, heard);
+    } catch {
+      server.close();
+      return new OwnSocket(directory, '', undefined, heard);
+    }
+  }
+
+  /** The name is removed first, so that this process is not taken for dead: claims that it could not release expire. */
+  close(): void {
+    if (this.#server) removeSocket(resolve(this.directory, this.name));
+    this.#server?.close();
+    for (const caller of this.#callers) caller.destroy();
+  }
+
+  #listen(caller: Socket, heard: (message: Message) => void): void {
+    this.#callers.add(caller);
+    let text = '';
+    caller
+      .unref()
+      .setEncoding('utf8')
+      .on('error', () => {})
+      .once('close', () => this.#callers.delete(caller))
+      .on('data', (chunk: string) => {
+        const lines = (text + chunk).split('\n');
+        text = lines.pop()!;
+        if (text.length > MAX_MESSAGE) caller.destroy();
+        for (const line of lines) {
+          const message = read(line);
+          if (message) heard(message);
+          else caller.destroy();
+        }
+      });
+  }
+}
+
+function read(line: string): Message | undefined {
+  try {
+    const { id, token } = JSON.parse(line) as Partial<Message>;
+    if (typeof id === 'string' && Number.isSafeInteger(token)) return { id, token: token! };
+  } catch {} // it is not our message
+  return undefined;
+}
+
+export interface PeerEvents {
   /** A claim of this process was admitted. */
   onMessage(message: Message): void;
   /** A process has ended, perhaps after it admitted a claim and before it told about that. */
   onDisconnect(): Promise<void>;
   /** No process listens, or will ever listen, under this name. */
-  onDeath(bell: string): Promise<void>;
+  onDeath(peer: string): Promise<void>;
 }
 
 /**
@@ -27,15 +118,15 @@ export interface BellEvents {
  * it. If the connection ends and nobody listens there any more, the other process is dead. This needs no process id, which could
  * be used again. A process that is only stopped still listens.
  */
-export class Bells {
-  readonly #own: OwnBell;
+export class Peers {
+  readonly #own: OwnSocket;
   readonly #clock: Clock;
-  readonly #events: BellEvents;
+  readonly #events: PeerEvents;
   readonly #links = new Map<string, Socket>();
   readonly #pauses = new Set<Cancel>();
   #closed = false;
 
-  constructor(own: OwnBell, clock: Clock, events: BellEvents) {
+  constructor(own: OwnSocket, clock: Clock, events: PeerEvents) {
     this.#own = own;
     this.#clock = clock;
     this.#events = events;
@@ -47,23 +138,25 @@ export class Bells {
   }
 
   /** Sends a message as soon as there is a connection. It is lost only with the process it is for. */
-  ring(bell: string, message: Message): void {
-    if (bell !== '' && !this.#closed) this.#link(bell).write(`${JSON.stringify(message)}\n`);
+  notify(peer: string, message: Message): void {
+    if (peer !== '' && !this.#closed) this.#link(peer).write(`${JSON.stringify(message)}\n`);
   }
 
   /** From now on the death of that process is reported. */
-  watch(bell: string): void {
-    if (bell !== this.name && !this.#closed) this.#link(bell);
+  watch(peer: string): void {
+    if (peer !== this.name && !this.#closed) this.#link(peer);
   }
 
   /** Removes what processes left that died while nobody watched: claims and sockets. */
   async tidy(): Promise<void> {
     const entries = this.name === '' || isPipe ? [] : await readdir(this.#own.directory).catch(() => []);
     for (const entry of entries) {
-      const bell = this.name.includes(sep) ? this.#path(entry) : entry;
-      if (bell === this.name) continue;
+      const peer = this.name.includes(sep) ? this.#path(entry) : entry;
+      if (peer === this.name) continue;
       // Asked twice: a process that has a name and does not listen yet seems dead.
-      this.#ifDead(bell, () => this.#clock.after(MOMENT, () => this.#ifDead(bell, () => this.#removeDead(bell)), true));
+      this.#ifDead(peer, () =>
+        this.#clock.after(MOMENT_MS, () => this.#ifDead(peer, () => this.#removeDead(peer)), true),
+      );
     }
   }
 
@@ -74,7 +167,7 @@ export class Bells {
     const links = [...this.#links.values()];
     if (links.length === 0) return;
     await new Promise<void>((done) => {
-      const cancel = this.#clock.after(MOMENT, done);
+      const cancel = this.#clock.after(MOMENT_MS, done);
       const sent = links.map((link) => new Promise((closed) => link.once('close', closed).destroySoon()));
       void Promise.all(sent).then(() => {
         cancel();
@@ -84,31 +177,31 @@ export class Bells {
     for (const link of links) link.destroy();
   }
 
-  #link(bell: string, attempts = 0): Socket {
-    const known = this.#links.get(bell);
+  #link(peer: string, attempts = 0): Socket {
+    const known = this.#links.get(peer);
     if (known) return known;
     let connected = false;
     const link = dial(
-      this.#path(bell),
+      this.#path(peer),
       () => {
         connected = true;
       },
       (trouble) => {
-        this.#links.delete(bell);
+        this.#links.delete(peer);
         if (this.#closed) return;
         if (connected) this.#events.onDisconnect().catch(() => {}); // core also asks by its own timer
-        if (provesDeath(trouble, bell)) this.#removeDead(bell);
-        else if (connected && attempts < TRIES) this.#link(bell, attempts + 1);
+        if (provesDeath(trouble, peer)) this.#removeDead(peer);
+        else if (connected && attempts < MAX_RETRIES) this.#link(peer, attempts + 1);
       },
     );
-    this.#links.set(bell, link);
+    this.#links.set(peer, link);
     return link;
   }
 
-  #ifDead(bell: string, act: () => void): void {
+  #ifDead(peer: string, act: () => void): void {
     if (this.#closed) return;
-    probe(this.#path(bell), (trouble) => {
-      if (provesDeath(trouble, bell)) act();
+    probe(this.#path(peer), (trouble) => {
+      if (provesDeath(trouble, peer)) act();
     });
   }
 
@@ -116,14 +209,14 @@ export class Bells {
    * The socket is removed last: while it is there, later processes also find the dead one. A step fails where other processes keep the
    * file busy, or where the disk is full. It is tried again, since waiters learn only once that the process is dead.
    */
-  #removeDead(bell: string, pause = FIRST_PAUSE): void {
+  #removeDead(peer: string, pause = MIN_PAUSE_MS): void {
     if (this.#closed) return;
-    this.#events.onDeath(bell).then(
-      () => removeSocket(this.#path(bell)),
+    this.#events.onDeath(peer).then(
+      () => removeSocket(this.#path(peer)),
       () => {
         const again = (): void => {
           this.#pauses.delete(cancel);
-          this.#removeDead(bell, Math.min(2 * pause, LAST_PAUSE));
+          this.#removeDead(peer, Math.min(2 * pause, MAX_PAUSE_MS));
         };
         const cancel = this.#clock.after(pause, again, true);
         this.#pauses.add(cancel);
@@ -132,7 +225,7 @@ export class Bells {
     );
   }
 
-  #path(bell: string): string {
-    return resolve(this.#own.directory, bell);
+  #path(peer: string): string {
+    return resolve(this.#own.directory, peer);
   }
 }

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { file } from '../../../src/backends/file/index.ts';
 import { machineTime } from '../../../src/backends/file/machine.ts';
-import { Bells } from '../../../src/backends/file/wake-ups.ts';
+import { Peers } from '../../../src/backends/file/wake-ups.ts';
 import { isLockError } from '../../../src/core/contract/errors.ts';
 import { createLocks, type Lease, type LockOptions, type Locks } from '../../../src/index.ts';
 import { serve, tell } from '../../kit/worker.ts';
@@ -57,7 +57,7 @@ const calls = {
   },
   /** From here on this process dies whenever it is about to ring another. */
   dieBeforeRinging() {
-    Bells.prototype.ring = () => process.kill(process.pid, 'SIGKILL');
+    Peers.prototype.notify = () => process.kill(process.pid, 'SIGKILL');
   },
   /** Stays in a transaction until this process dies. */
   enterTransaction(path: string) {
