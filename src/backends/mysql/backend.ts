@@ -24,13 +24,11 @@ import { Poller } from './poller.ts';
 import { busyPool, isEnded, type MysqlPool, poolOfOne } from './pool.ts';
 import { Queues } from './queues.ts';
 import { Renewals } from './renewals.ts';
-import * as sql from './sql.generated.ts';
 import { QueueSteps } from './steps.ts';
-import { liveQueue, MICRO } from './stored-queue.ts';
 import { Sweeper } from './sweeper.ts';
 import { Table } from './table.ts';
 import { MysqlValues } from './values.ts';
-import { ServerBell } from './wake-ups.ts';
+import { NO_ADDRESS, ServerWakeUps } from './wake-ups.ts';
 
 const TRAITS: Traits = {
   units: 'counted',
@@ -46,7 +44,7 @@ const TRAITS: Traits = {
 };
 
 /**
- * Locks in tables, with what makes the tables and empties them.
+ * Locks in a table, with what makes the table and empties it.
  * @example
  * const backend = mysql(pool);
  * await backend.setup(); // by a user that may create tables
@@ -54,7 +52,7 @@ const TRAITS: Traits = {
  * const findings = await backend.check();
  */
 export interface MysqlBackend extends Backend {
-  /** Makes the tables, if they are missing. The first use does it, too, if the user may create tables. */
+  /** Makes the table, if it is missing. The first use does it, too, if the user may create tables. */
   setup(): Promise<void>;
   /** Removes the rows of idle keys. @returns how many rows */
   sweep(): Promise<number>;
@@ -77,7 +75,6 @@ export function mysql(pool: MysqlPool, options: MysqlOptions = {}): MysqlBackend
 class Mysql implements MysqlBackend {
   readonly name = 'mysql';
   readonly traits = TRAITS;
-  readonly hints: Hints;
   readonly values: MysqlValues;
   readonly #pool: MysqlPool;
   readonly #queues: Queues;
@@ -86,7 +83,7 @@ class Mysql implements MysqlBackend {
   readonly #steps: QueueSteps;
   readonly #poller: Poller;
   readonly #sweeper: Sweeper;
-  readonly #bell: ServerBell | undefined;
+  readonly #gate: ServerWakeUps | undefined;
 
   constructor(pool: MysqlPool, options: MysqlOptions) {
     const { table = 'holdfast_lines', poll = 25, gate = false, ownConnection = false, clock = systemClock } = options;
@@ -94,16 +91,14 @@ class Mysql implements MysqlBackend {
     this.#table = new Table(pool, table, clock, this.name);
     this.#queues = new Queues(this.#table, checkPrefix(options.prefix ?? 'holdfast'));
     this.#renewals = new Renewals(this.#queues, ownConnection ? poolOfOne(pool) : undefined, clock);
-    this.hints = notesOf(this.#table, (name) => this.#queues.lockNameOf(name));
     const pause = milliseconds(poll, 'poll', { min: 1, max: LONGEST });
     this.#poller = new Poller(clock, pause, (keys) => this.#queues.read(keys));
-    const bells = (keys: readonly string[]) => this.#bells(keys);
-    this.#bell = gate ? new ServerBell(this.#table.server, clock, () => this.#poller.hurry(), bells) : undefined;
+    this.#gate = gate ? new ServerWakeUps(this.#queues, clock, () => this.#poller.hurry()) : undefined;
     this.#steps = new QueueSteps(this.#queues, {
-      address: () => this.#bell?.address ?? '-',
+      address: () => this.#gate?.address ?? NO_ADDRESS,
       notifyOthers: (key) => {
         this.#poller.hurry();
-        this.#bell?.ring(key);
+        this.#gate?.notify(key);
       },
       waitsBehind: (id, token) => this.#poller.waitsBehind(id, token),
       forget: (id) => this.#poller.forget(id),
@@ -112,9 +107,13 @@ class Mysql implements MysqlBackend {
     this.#sweeper = new Sweeper(this.#table, clock, options);
   }
 
-  async setup(): Promise<void> {
-    await this.#table.ready();
-    await this.#table.make(sql.notes);
+  readonly hints: Hints = {
+    read: (name) => this.#queues.readHint(name),
+    write: (name, text, ttl) => this.#queues.writeHint(name, text, ttl),
+  };
+
+  setup(): Promise<void> {
+    return this.#table.ready();
   }
 
   sweep(): Promise<number> {
@@ -146,7 +145,7 @@ class Mysql implements MysqlBackend {
   }
 
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
-    this.#bell?.listen();
+    this.#gate?.listen();
     return this.#poller.watch(claim, wake, age);
   }
 
@@ -166,41 +165,8 @@ class Mysql implements MysqlBackend {
   async close(): Promise<void> {
     this.#poller.close();
     this.#sweeper.close();
-    await this.#bell?.close();
+    await this.#gate?.close();
     this.#renewals.close();
     this.#table.server.close();
   }
-
-  /** The bells of the processes that hold these keys now. */
-  async #bells(keys: readonly string[]): Promise<string[]> {
-    return [...(await this.#queues.read(keys)).values()].flatMap((queue) =>
-      liveQueue(queue)
-        .claims.filter(({ held }) => held)
-        .map(({ process }) => process),
-    );
-  }
-}
-
-/** The number of writes between two sweeps, which remove expired hints. */
-const SWEEP = 64;
-
-/** Hints in a table of their own. The first use makes the table. */
-export function notesOf(table: Table, lockNameOf: (name: string) => Buffer): Hints {
-  let written = 0;
-
-  return {
-    async read(name) {
-      const [row] = await table.orMake(sql.notes, () => table.read(sql.noteRead, { name: lockNameOf(name) }));
-      return row!.text === null ? undefined : String(row!.text);
-    },
-    async write(name, text, ttl) {
-      const values = { name: lockNameOf(name), ttl: `${Math.ceil(ttl * MICRO)}` };
-      await table.orMake(sql.notes, () =>
-        text === undefined
-          ? table.write(sql.noteForget, values)
-          : table.write(sql.noteKeep, { ...values, text: Buffer.from(text) }),
-      );
-      if (++written % SWEEP === 0) await table.write(sql.noteSweep);
-    },
-  };
 }

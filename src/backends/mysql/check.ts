@@ -89,7 +89,7 @@ export const DANGERS: readonly Danger<Settings>[] = [
   {
     severity: 'info',
     code: 'isolation',
-    message: 'the sessions are SERIALIZABLE: reads of a line wait for its writers',
+    message: 'the sessions are SERIALIZABLE: reads of a queue wait for its writers',
     advice: 'nothing breaks; READ COMMITTED is quicker',
     when: (settings) => (settings('transaction_isolation') || settings('tx_isolation')) === 'SERIALIZABLE',
   },

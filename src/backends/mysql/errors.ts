@@ -26,8 +26,6 @@ const DEFINITE: Readonly<Record<number, string>> = {
 const numberOf = (error: unknown): number | undefined => (error as { errno?: number } | undefined)?.errno;
 
 export const isPassing = (error: unknown): boolean => PASSING.has(numberOf(error) ?? 0);
-/** ER_TABLEACCESS_DENIED_ERROR. */
-export const isNoRight = (error: unknown): boolean => numberOf(error) === 1142;
 export const isNoTable = (error: unknown): boolean => numberOf(error) === 1146;
 
 /** A definite refusal as a `LockError`; anything else as it is, since its outcome is unknown. */

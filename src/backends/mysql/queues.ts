@@ -2,7 +2,7 @@ import type { Claim, Listing, QueueEntry } from '../../core/index.ts';
 import { entriesOf } from '../shared/stored-queue.ts';
 import type { Row } from './connection.ts';
 import type { MysqlPool } from './pool.ts';
-import { list, read, touch } from './sql.generated.ts';
+import { hintRead, hintWrite, list, read, touch, valueForget } from './sql.generated.ts';
 import { claimsOf, nameList, portions } from './statements.ts';
 import { liveQueue, MICRO, mark, type QueueText } from './stored-queue.ts';
 import type { Table } from './table.ts';
@@ -13,7 +13,7 @@ const [FIRST_BYTE, LAST_BYTE] = [Buffer.from([0]), Buffer.from([255])];
 /** From the first name up to, but not including, the second. */
 type Names = Readonly<Record<'from' | 'to', Buffer>>;
 
-/** The queues of keys, as they stand in the table. */
+/** The queues of keys, and hints, as they stand in the table. */
 export class Queues {
   readonly table: Table;
   readonly #prefix: string;
@@ -62,6 +62,24 @@ export class Queues {
       const listed = claims.map((claim) => ({ ...claim, remaining: claim.expires - now, since: now - claim.joined }));
       yield* entriesOf(this.keyOf(row.name), listed);
     }
+  }
+
+  async readHint(name: string): Promise<string | undefined> {
+    await this.table.ready();
+    const [row] = await this.table.read(hintRead, { name: this.#hintNameOf(name) });
+    return row!.text === null ? undefined : String(row!.text);
+  }
+
+  async writeHint(hint: string, text: string | undefined, ttl: number): Promise<void> {
+    await this.table.ready();
+    const name = this.#hintNameOf(hint);
+    if (text === undefined) await this.table.write(valueForget, { name });
+    else await this.table.write(hintWrite, { name, text: Buffer.from(text), ttl: `${Math.ceil(ttl * MICRO)}` });
+  }
+
+  /** No prefix has this mark, so no key has this name. */
+  #hintNameOf(name: string): Buffer {
+    return Buffer.from(`!${this.#prefix}/${name}`);
   }
 
   /** All rows of the keys that begin with `prefix`, or of that key. @param ask gives the first of them, in the order of their names */

@@ -62,7 +62,7 @@ export class Table {
     const members = list?.text ?? '';
     let found = this.#statements.get(text)?.get(members);
     if (!found) {
-      found = statement(text, { table: this.name, notes: `${this.name.slice(0, -1)}_notes\``, list: members });
+      found = statement(text, { table: this.name, list: members });
       this.#statements.set(text, (this.#statements.get(text) ?? new Map()).set(members, found));
     }
     return found.bind(values, list?.values ?? []);
@@ -94,16 +94,6 @@ export class Table {
     await this.#translateErrors(this.server.runAlone(this.bind(text)));
   }
 
-  /** Asks about a table that its first use makes. @param made the file that makes it */
-  async orMake<T>(made: string, ask: () => Promise<T>): Promise<T> {
-    await this.ready();
-    return ask().catch(async (error: Error) => {
-      if (!isNoTable(error.cause)) throw error;
-      await this.make(made);
-      return ask();
-    });
-  }
-
   #run(text: string, values?: NamedValues, list?: List): Promise<unknown> {
     return this.#translateErrors(this.server.run(this.bind(text, values, list)));
   }
@@ -115,10 +105,10 @@ export class Table {
   }
 }
 
-/** `table` or `database.table`. A name has 64 characters at most, and that of the table beside this one has 6 more. */
+/** `table` or `database.table`. A name has 64 characters at most. */
 function quoteTable(name: string): string {
-  if (!/^(\w{1,64}\.)?\w{1,58}$/.test(name)) {
-    const form = 'letters, digits and _, 58 at most, and may have its database before a dot';
+  if (!/^(\w{1,64}\.)?\w{1,64}$/.test(name)) {
+    const form = 'letters, digits and _, 64 at most, and may have its database before a dot';
     throw invalid(`table is ${shown(name)}; it must be ${form}`);
   }
   return name

@@ -2,56 +2,49 @@ import type { Clock } from '../../core/index.ts';
 import type { Connection, Row } from './connection.ts';
 import { checkWrites } from './errors.ts';
 import { destroy } from './pool.ts';
+import type { Queues } from './queues.ts';
 import type { Server } from './server.ts';
 import { closed, open } from './sql.generated.ts';
 import { bare } from './statements.ts';
+import { liveQueue } from './stored-queue.ts';
 
-/** How long one sleep on the server takes, s: less than every common idle limit. */
-const SLEEP = 20;
+/** One sleep on the server, s: less than every common idle limit. */
+const SLEEP_SECONDS = 20;
 /** Pause after the connection was lost, ms. */
-const PAUSE = 1_000;
-/** No bell. */
-const SILENT = '-';
+const RETRY_MS = 1_000;
+/** The address of a process that cannot be notified. */
+export const NO_ADDRESS = '-';
 
 /**
  * Lets another process tell this one to look, before its next poll. This process sleeps on the server, on one connection, and holds a
  * named lock meanwhile. The other one asks who holds that lock (IS_USED_LOCK), and ends this sleep. It is a hint: one that is not
  * heard costs one poll.
  */
-export class ServerBell {
+export class ServerWakeUps {
+  readonly #queues: Queues;
   readonly #server: Server;
   readonly #clock: Clock;
-  readonly #onRing: () => void;
-  readonly #bellsOf: (keys: readonly string[]) => Promise<readonly string[]>;
+  readonly #onNotify: () => void;
   readonly #name: string;
   #connection: Connection | undefined;
   #sleeping = false;
   #listening = false;
   readonly #over = new AbortController();
-  /** Keys whose holders the next ring is for. */
+  /** Keys whose holders are to be notified next. */
   readonly #wanted = new Set<string>();
-  #ringing = false;
+  #notifying = false;
 
-  /**
-   * @param onRing hears of each ring
-   * @param bellsOf gives the bells of those who hold these keys now
-   */
-  constructor(
-    server: Server,
-    clock: Clock,
-    onRing: () => void,
-    bellsOf: (keys: readonly string[]) => Promise<readonly string[]>,
-  ) {
-    this.#server = server;
+  constructor(queues: Queues, clock: Clock, onNotify: () => void) {
+    this.#queues = queues;
+    this.#server = queues.table.server;
     this.#clock = clock;
-    this.#onRing = onRing;
-    this.#bellsOf = bellsOf;
+    this.#onNotify = onNotify;
     this.#name = clock.id();
   }
 
-  /** The name by which others ring it, while this process listens. */
+  /** The name by which others notify this process, while it listens. */
   get address(): string {
-    return this.#sleeping ? this.#name : SILENT;
+    return this.#sleeping ? this.#name : NO_ADDRESS;
   }
 
   /** Begins to listen, if it does not already. */
@@ -62,12 +55,12 @@ export class ServerBell {
   }
 
   /**
-   * Rings, in the background, for the process that holds the key by then. One ring at a time; the next one is for all keys that came meanwhile. A
+   * Notifies, in the background, the process that holds the key by then. One at a time; the next one is for all keys that came meanwhile. A
    * KILL of a session that is just falling asleep takes MariaDB seconds, and several of them keep new connections out of the server.
    */
-  ring(key: string): void {
+  notify(key: string): void {
     this.#wanted.add(key);
-    if (!this.#ringing) void this.#ring();
+    if (!this.#notifying) void this.#notify();
   }
 
   async close(): Promise<void> {
@@ -85,7 +78,7 @@ export class ServerBell {
         await this.#server.with((connection) => this.#sleep(connection));
       } catch {
         if (this.#over.signal.aborted) return;
-        await new Promise<void>((resume) => this.#clock.after(PAUSE, resume, true));
+        await new Promise<void>((resume) => this.#clock.after(RETRY_MS, resume, true));
       }
     }
   }
@@ -99,16 +92,21 @@ export class ServerBell {
       // This also refuses a session with something left open on it: that would stay open for as long as this process listens.
       const [row] = (await this.#server.on(connection, { sql: getLock, values }, this.#over.signal)) as Row[];
       // A session that we lost may still have the lock. Without the lock, nobody could wake or end the sleep of this session.
-      if (Number(row?.got) !== 1) throw new Error('another session has the lock of this bell');
+      if (Number(row?.got) !== 1) throw new Error('another session has the lock of this name');
       for (;;) {
         this.#sleeping = true;
         const rows = await this.#server
-          .say(connection, `SELECT SLEEP(${SLEEP}), ${bare(closed)} AS closed`, SLEEP * 1_000, this.#over.signal)
+          .say(
+            connection,
+            `SELECT SLEEP(${SLEEP_SECONDS}), ${bare(closed)} AS closed`,
+            SLEEP_SECONDS * 1_000,
+            this.#over.signal,
+          )
           .catch((error) => {
             if (!isInterrupted(error)) throw error;
           });
         if (this.#over.signal.aborted) throw new Error('closed');
-        this.#onRing();
+        this.#onNotify();
         checkWrites(rows);
       }
     } finally {
@@ -118,34 +116,39 @@ export class ServerBell {
     }
   }
 
-  async #ring(): Promise<void> {
-    this.#ringing = true;
+  async #notify(): Promise<void> {
+    this.#notifying = true;
     while (this.#wanted.size > 0 && !this.#over.signal.aborted) {
       const keys = [...this.#wanted];
       this.#wanted.clear();
       await this.#wake(keys).catch(() => {}); // then a poll tells them
     }
-    this.#ringing = false;
+    this.#notifying = false;
   }
 
   async #wake(keys: readonly string[]): Promise<void> {
-    const others = new Set((await this.#bellsOf(keys)).filter((bell) => bell !== SILENT && bell !== this.#name));
+    const holders = [...(await this.#queues.read(keys)).values()].flatMap((queue) => {
+      const { claims, held } = liveQueue(queue);
+      return claims.slice(0, held);
+    });
+    const others = new Set(holders.map(({ process }) => process));
+    for (const none of [NO_ADDRESS, this.#name]) others.delete(none);
     if (others.size === 0) return;
     await this.#server.with(async (connection) => {
       // One statement finds and wakes it: the number of a session that was looked up before may be another's by now.
-      for (const bell of others)
-        await this.#server.say(connection, `KILL QUERY IS_USED_LOCK('${lockOf(bell)}')`).catch((error) => {
+      for (const other of others)
+        await this.#server.say(connection, `KILL QUERY IS_USED_LOCK('${lockOf(other)}')`).catch((error) => {
           if (!isNobody(error)) throw error;
         });
     });
   }
 }
 
-// Nobody rings at a server that was the primary.
+// Nobody notifies over a server that was the primary.
 const getLock = `SELECT GET_LOCK(?, 0) AS got, ${bare(closed)} AS closed, ${bare(open)} AS open`;
 
 /** The name comes from the table, so only the characters of our own names go into a statement. */
-const lockOf = (bell: string): string => `holdfast:${bell.replace(/[^0-9a-f]/g, '').slice(0, 32)}`;
+const lockOf = (address: string): string => `holdfast:${address.replace(/[^0-9a-f]/g, '').slice(0, 32)}`;
 
 /** ER_QUERY_INTERRUPTED. */
 const isInterrupted = (error: unknown): boolean => (error as { errno?: number }).errno === 1317;

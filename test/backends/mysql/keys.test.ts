@@ -101,7 +101,9 @@ describeOnMysql('the rows of keys of mysql, as its statements leave them', (kind
 
   test('a sweep comes by all keys, page by page', async () => {
     const made = await Rows.of(host, 'paged');
-    await made.query(`INSERT INTO paged SELECT CONCAT('key/', LPAD(seq, 5, 0)), 1, 0, '', '', 0 FROM ${numbersTo(2_005)}`);
+    await made.query(
+      `INSERT INTO paged SELECT CONCAT('key/', LPAD(seq, 5, 0)), 1, 0, '', '', 0 FROM ${numbersTo(2_005)}`,
+    );
     const page = async (after: string) => {
       const [row] = await made.read(sql.page, { after: Buffer.from(after) });
       return row!.last === null ? null : String(row!.last);
@@ -190,13 +192,12 @@ describeOnMysql('the rows of keys of mysql, as its statements leave them', (kind
     }
   });
 
-  test('a note is read until its time is over, and the last one that is kept under a name counts', async () => {
-    await rows.table.make(sql.notes);
-    const name = Buffer.from('note');
-    const keep = (text: string, ttl: number) => rows.write(sql.noteKeep, { name, text, ttl: `${ttl}` });
+  test('a hint is read until its time is over, and the last one that is written under a name counts', async () => {
+    const name = Buffer.from('!hint');
+    const keep = (text: string, ttl: number) => rows.write(sql.hintWrite, { name, text, ttl: `${ttl}` });
     const read = async () =>
-      (await rows.read(sql.noteRead, { name })).flatMap(({ text }) => (text === null ? [] : [String(text)]));
-    await rows.write(sql.noteKeep, { name: Buffer.from('another'), text: 'x', ttl: `${seconds(60)}` });
+      (await rows.read(sql.hintRead, { name })).flatMap(({ text }) => (text === null ? [] : [String(text)]));
+    await rows.write(sql.hintWrite, { name: Buffer.from('another'), text: 'x', ttl: `${seconds(60)}` });
     await keep('first', seconds(60));
     expect(await read()).toEqual(['first']);
     await keep('second', seconds(60));
@@ -204,20 +205,9 @@ describeOnMysql('the rows of keys of mysql, as its statements leave them', (kind
     await keep('third', -seconds(1));
     expect(await read(), 'after its time').toEqual([]);
     await keep('fourth', seconds(60));
-    await rows.write(sql.noteForget, { name });
+    await rows.write(sql.valueForget, { name });
     expect(await read(), 'once it is forgotten').toEqual([]);
-    await keep('x'.repeat(1_024), seconds(60));
-    await expect(keep('x'.repeat(1_025), seconds(60)), 'a note that is too long').rejects.toThrow(/too long/i);
-    expect(await rows.read(sql.noteRead, { name: Buffer.from('another') })).toMatchObject([{ text: Buffer.from('x') }]);
-  });
-
-  test('notes whose time is over go a hundred at a time, and no others', async () => {
-    const made = await Rows.of(host, 'noted');
-    await made.table.make(sql.notes);
-    await made.query(`INSERT INTO noted_notes SELECT CONCAT('old', seq), 'x', ${now} - seq FROM ${numbersTo(150)}`);
-    await made.write(sql.noteKeep, { name: Buffer.from('new'), text: 'x', ttl: `${seconds(60)}` });
-    for (const gone of [100, 50, 0]) expect(await made.write(sql.noteSweep)).toMatchObject({ affectedRows: gone });
-    expect(namesIn(await made.query('SELECT name FROM noted_notes'))).toEqual(['new']);
+    expect(await rows.read(sql.hintRead, { name: Buffer.from('another') })).toMatchObject([{ text: Buffer.from('x') }]);
   });
 
   test('the shape of a table is looked up in its own database, under its own name', async () => {

@@ -147,8 +147,12 @@ describeOnMysql('the table of mysql', (kind) => {
     const backend = mysql(pool, { table: 'large', sweep: 0, idle: 60_000 });
     await backend.setup();
     const now = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
-    await pool.query(`INSERT INTO large SELECT CONCAT('holdfast/', seq), seq, ${now}, '', '', 0 FROM ${numbersTo(20_000)}`);
-    await pool.query(`INSERT INTO large SELECT CONCAT('holdfast/old', seq), seq, 0, '', '', 0 FROM ${numbersTo(5_000)}`);
+    await pool.query(
+      `INSERT INTO large SELECT CONCAT('holdfast/', seq), seq, ${now}, '', '', 0 FROM ${numbersTo(20_000)}`,
+    );
+    await pool.query(
+      `INSERT INTO large SELECT CONCAT('holdfast/old', seq), seq, 0, '', '', 0 FROM ${numbersTo(5_000)}`,
+    );
     await pool.query('TRUNCATE mysql.slow_log');
     await pool.query("SET GLOBAL log_output = 'TABLE', long_query_time = 0, slow_query_log = 1");
     const fresh = mysql(host.pool(), { table: 'large', sweep: 0, idle: 60_000 }); // whose sessions keep the log

@@ -39,3 +39,16 @@ WHERE name = :name
 
 -- name: valueForget
 UPDATE {table} SET value = '', value_ends = 0 WHERE name = :name AND value_ends > {earliest}
+
+-- name: hintRead
+-- Words that processes leave for each other beside the locks: advice, which may be gone. Each has a row under a name that no key has.
+-- :name. One row: its text, NULL where there is none whose time is not over; and whether the server takes no writes, for one that was
+-- the primary does not know what was written since.
+SELECT hint.value AS text, {closed} AS closed, {open} AS open
+FROM (SELECT 1) AS one LEFT JOIN {table} AS hint ON hint.name = :name AND hint.value_ends > {earliest}
+
+-- name: hintWrite
+-- :name, :text, :ttl (µs)
+INSERT INTO {table} (name, token, used, queue, value, value_ends)
+VALUES (:name, 0, {latest}, '', :text, {latest} + CAST(:ttl AS SIGNED))
+ON DUPLICATE KEY UPDATE used = VALUES(used), value = VALUES(value), value_ends = VALUES(value_ends)
