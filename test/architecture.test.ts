@@ -110,7 +110,7 @@ test('few places state the rule that admits claims', () => {
     .filter((path) => path.startsWith('src/backends/'))
     .filter((path) => /new Tally|(?<!get )admitted\(/.test(readFileSync(`${root}${path}`, 'utf8')));
   expect(places).toContain('src/backends/shared/queued-claims.ts');
-  expect(places.length, places.join(', ')).toBeLessThanOrEqual(10);
+  expect(places.length, places.join(', ')).toBeLessThanOrEqual(4);
 });
 
 test('the lab keeps to its parts: scenes know of no page, and of no time but their own', () => {

@@ -1,4 +1,5 @@
-import { admitted, type QueueEntry } from '../../core/index.ts';
+import type { QueueEntry } from '../../core/index.ts';
+import { entriesOf } from '../shared/stored-queue.ts';
 import { type ClaimEntry, entryOf } from './queue.ts';
 import { valueSpan } from './stored-values.ts';
 import type { Client } from './wire/client.ts';
@@ -39,11 +40,11 @@ export async function* inspect(
 
 async function* entries(client: Client, key: string, queue: ClaimEntry[]): AsyncIterable<QueueEntry> {
   queue.sort((a, b) => (a.token < b.token ? -1 : 1));
-  const holders = admitted(queue);
-  const left = await Promise.all(queue.map(({ lease }) => remaining(client, lease)));
-  for (const [position, { token, units, capacity, label }] of queue.entries()) {
-    yield { key, held: position < holders, position, token, units, capacity, label, remaining: left[position]! };
-  }
+  const remain = await Promise.all(queue.map(({ lease }) => remaining(client, lease)));
+  yield* entriesOf(
+    key,
+    queue.map((claim, position) => ({ ...claim, remaining: remain[position]! })),
+  );
 }
 
 /** ms. etcd tells full seconds, rounded down. A key without a lease, which only another program puts, stays for ever. */

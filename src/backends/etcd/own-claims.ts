@@ -1,12 +1,5 @@
-import {
-  type Attempt,
-  admitted,
-  type Claim,
-  type Clock,
-  type Handle,
-  PLACE_TTL_MS,
-  type Release,
-} from '../../core/index.ts';
+import { type Attempt, type Claim, type Clock, type Handle, PLACE_TTL_MS, type Release } from '../../core/index.ts';
+import { admits } from '../shared/stored-queue.ts';
 import { KnownClaims } from './known-claims.ts';
 import { Leases } from './leases.ts';
 import { Moves } from './moves.ts';
@@ -97,7 +90,7 @@ export class OwnClaims {
       const seen = readFrom(answer, answer.succeeded ? 1 : 0);
       if (seen.claims.some(({ name }) => name.equals(me.name))) return this.#settle(claim, me, seen, sent, ms);
       // A claim without a queue joins only if there is room, and only if nobody has joined since this look.
-      if (admitted([...seen.claims, claim]) <= seen.claims.length) {
+      if (!admits(seen.claims, claim)) {
         this.known.forget(claim.id);
         return { granted: false, ahead: seen.claims.length };
       }

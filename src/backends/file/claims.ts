@@ -1,6 +1,6 @@
-import { ALL_UNITS, admitted, type Refusal, type Units } from '../../core/index.ts';
+import { ALL_UNITS, type Refusal, type Units } from '../../core/index.ts';
 import type { Claims } from '../shared/queued-claims.ts';
-import type { QueueTime, StoredClaim } from '../shared/stored-queue.ts';
+import { admits, type QueueTime, type StoredClaim } from '../shared/stored-queue.ts';
 import type { Row, Statements } from './statements.ts';
 
 interface Tally {
@@ -13,8 +13,7 @@ interface Tally {
 const EMPTY: Tally = { taken: 0, room: ALL_UNITS, waiting: null, soonest: Number.POSITIVE_INFINITY };
 
 /** The rule takes all admitted claims for one: it takes all their units, of the smallest capacity among them. */
-const fits = ({ taken, room }: Tally, units: Units): boolean =>
-  admitted([{ units: taken, capacity: room }, units]) === 2;
+const fits = ({ taken, room }: Tally, units: Units): boolean => admits([{ units: taken, capacity: room }], units);
 
 /**
  * The claims of one key as rows, within one transaction. The head has the tally of the admitted claims, so a step reads and writes the same

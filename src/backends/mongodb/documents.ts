@@ -1,6 +1,5 @@
 import {
   type Attempt,
-  admitted,
   type Claim,
   leastOf,
   NO_MARK,
@@ -8,6 +7,7 @@ import {
   type Units,
   type ValueRecord,
 } from '../../core/index.ts';
+import { verdictOn } from '../shared/line-verdict.ts';
 import { answerIn, type KeyRecord, markBehind, rememberedIn } from '../shared/record.ts';
 import { entriesOf } from '../shared/stored-queue.ts';
 
@@ -66,7 +66,7 @@ const tokenOf = (token: Long | undefined): bigint => BigInt(token?.toString() ??
 export function placeOf({ id, ttl }: Claim, { queue, now }: QueueDocument, notAfter?: Date): Attempt {
   const index = queue.findIndex((claim) => claim.id === id);
   if (index < 0 && notAfter && now > notAfter) return { granted: false, late: true };
-  if (index >= 0 && admitted(queue) > index) {
+  if (index >= 0 && verdictOn(queue, index).admitted) {
     return { granted: true, token: tokenOf(queue[index]!.token), validFor: ttl };
   }
   const ahead = index < 0 ? queue : queue.slice(0, index);

@@ -1,9 +1,9 @@
 import type { Claim, Handle, Release } from '../../core/index.ts';
+import { admits } from '../shared/stored-queue.ts';
 import type { Queues } from './queues.ts';
 import * as sql from './sql.generated.ts';
 import type { NamedValues } from './statements.ts';
 import {
-  fits,
   grantOf,
   type LiveQueue,
   liveQueue,
@@ -119,7 +119,7 @@ export class QueueSteps {
         continue;
       }
       if (state.left) throw new Error('it was given up meanwhile');
-      const free = fits(queue, claim);
+      const free = admits(queue.claims, claim);
       const token = free || claim.queue ? await this.#join(claim, queue.text, notAfter) : 0n;
       if (free ? token : token !== undefined)
         return free ? grantOf(token!, claim) : this.#refuse(claim, queue, queue.claims.length);

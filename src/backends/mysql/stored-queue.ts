@@ -1,4 +1,4 @@
-import { admitted, type Claim, type Grant, leastOf, PLACE_TTL_MS, type Refusal, Tally } from '../../core/index.ts';
+import { type Claim, type Grant, leastOf, PLACE_TTL_MS, type Refusal, Tally } from '../../core/index.ts';
 import type { StoredClaim } from '../shared/stored-queue.ts';
 
 /** The number of the server's time units in a ms. */
@@ -83,10 +83,6 @@ function parse(text: string): TextClaim {
 export type QueueAttempt = Grant | (Refusal & { readonly first?: bigint });
 
 export const grantOf = (token: bigint, { ttl }: Pick<Claim, 'ttl'>): Grant => ({ granted: true, token, validFor: ttl });
-
-/** Whether one more claim, at the end of the queue, would be admitted. */
-export const fits = ({ claims }: LiveQueue, newcomer: Claim): boolean =>
-  admitted([...claims, newcomer]) > claims.length;
 
 export function refusal({ claims, now }: LiveQueue, ahead: number): QueueAttempt {
   const retryAfter = leastOf(claims.slice(0, ahead).map(({ expires }) => expires)) - now;

@@ -104,6 +104,10 @@ export const jsonOf = (claims: Iterable<StoredClaim>): JsonClaim[] =>
 export const claimsOf = (claims: readonly JsonClaim[]): StoredClaim[] =>
   claims.map((claim) => ({ ...claim, token: BigInt(claim.token) }));
 
+/** Whether one more claim, at the end of a queue, would be admitted. */
+export const admits = (claims: readonly Units[], newcomer: Units): boolean =>
+  admitted([...claims, newcomer]) > claims.length;
+
 /** What a listing shows of a claim, beside what follows from its queue. */
 type ListedClaim = Pick<QueueEntry, 'token' | 'units' | 'capacity' | 'label' | 'remaining'> & {
   readonly since?: number | undefined;

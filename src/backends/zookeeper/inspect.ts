@@ -1,5 +1,6 @@
-import { admitted, type Listing, type QueueEntry } from '../../core/index.ts';
-import { type ClaimNode, decodeKey, sortedQueue } from './names.ts';
+import type { Listing, QueueEntry } from '../../core/index.ts';
+import { entriesOf } from '../shared/stored-queue.ts';
+import { decodeKey, sortedQueue } from './names.ts';
 import { caughtUp, list, listNow, read, removeNode } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
 
@@ -30,17 +31,17 @@ export async function* queueAt(connection: Connection, key: string, parent: stri
 
 async function* standings(connection: Connection, key: string, parent: string): AsyncIterable<QueueEntry> {
   const queue = sortedQueue((await list(connection, parent)).names);
-  const inside = admitted(queue);
+  const unread = { token: 0n, label: '', remaining: Number.POSITIVE_INFINITY };
+  const entries = entriesOf(
+    key,
+    queue.map((claim) => ({ ...claim, ...unread })),
+  );
   for (let from = 0; from < queue.length; from += BATCH) {
     const batch = queue.slice(from, from + BATCH);
     const nodes = await Promise.all(batch.map(({ name }) => read(connection, `${parent}/${name}`)));
     for (const [at, node] of nodes.entries()) {
       if (!node) continue; // it has left meanwhile
-      const { units, capacity }: ClaimNode = batch[at]!;
-      const position = from + at;
-      const label = node.data.toString('utf8');
-      const remaining = Number.POSITIVE_INFINITY;
-      yield { key, held: position < inside, position, token: node.stat.czxid, units, capacity, label, remaining };
+      yield { ...entries[from + at]!, token: node.stat.czxid, label: node.data.toString('utf8') };
     }
   }
 }
