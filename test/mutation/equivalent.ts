@@ -489,9 +489,9 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/mysql/sql/server.sql#pause jwDnl0: 0 => 1':
     'Only a SLEEP that somebody interrupts gives anything but 0, and then neither answer is known to be true.',
-  'src/backends/file/sql/schema.sql#script LyCpdF: = => <>':
+  'src/backends/file/sql/schema.sql#script v99TSd: = => <>':
     'Without the index a claim is found too, which only costs time; ids are drawn so that none comes twice.',
-  'src/backends/file/sql/schema.sql#script YEZA09: 0 => 1':
+  'src/backends/file/sql/schema.sql#script fT2VgT: 0 => 1':
     'Without the index a claim is found too, which only costs time; ids are drawn so that none comes twice.',
   'src/backends/redis/lua/include/line.lua#line_rule wWHnda: 2147483647 => 21474836470':
     'No lock has as many seats as either.',
@@ -577,20 +577,20 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/postgres/sql/inspect.sql#script vMIMoS: ORDER BY standing.key, standing.token => nothing':
     'The windows have sorted it so already; it is asked for so that no plan has to be trusted.',
-  'src/backends/mysql/sql/queue.sql#exchange hhmbTF: 16 => 160':
+  'src/backends/mysql/sql/queue.sql#exchange 8bg2LG: 16 => 160':
     'The first 16 signs decide, and nothing happens in the very µs of the clock that was read before.',
-  'src/backends/mysql/sql/queue.sql#exchange Gus12C: > => >=':
+  'src/backends/mysql/sql/queue.sql#exchange TupdZ2: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/mysql/sql/queue.sql#exchange froIEE: <= => <':
+  'src/backends/mysql/sql/queue.sql#exchange TcVc0W: <= => <':
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/mysql/sql/named.sql#getLock tRgpOk: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/mysql/sql/sweep.sql#idle Vx8WHg: <= => <':
+  'src/backends/mysql/sql/sweep.sql#idle OJ6ZtU: <= => <':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/mysql/sql/queue.sql#join XAIdFa: <= => <':
+  'src/backends/mysql/sql/queue.sql#join Otl5PF: <= => <':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/mysql/sql/queue.sql#leave oMWfvJ: 16 => 160':
+  'src/backends/mysql/sql/queue.sql#leave YN6tl2: 16 => 160':
     'The first 16 signs decide, and nothing happens in the very µs of the clock that was read before.',
-  'src/backends/mysql/sql/queue.sql#leave Fr1Rtz: > => >=':
+  'src/backends/mysql/sql/queue.sql#leave J_OAvc: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
 };

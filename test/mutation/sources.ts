@@ -83,7 +83,7 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
   },
   mysql: {
     scripts: 'src/backends/mysql/sql/*.sql',
-    tests: testsOf('backends/mysql', 'line,keys,session,table,lease,named,waiting'),
+    tests: testsOf('backends/mysql', 'line,keys,values,session,table,lease,named,waiting'),
     about: [
       { scripts: /(named|server|table)\.sql/, tests: /./ },
       { scripts: /./, tests: /^(?!.*named)/ },
