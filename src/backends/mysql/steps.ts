@@ -182,7 +182,7 @@ export class QueueSteps {
 interface AttemptState {
   /** Attempts under way. */
   asking: number;
-  /** It was refused and has a place, so the next attempt need not join. */
+  /** It was refused and stands in the queue, so the next attempt need not join. */
   stands: boolean;
   /** It was given up during an attempt. */
   left: boolean;

@@ -73,7 +73,7 @@ export class MysqlValues implements Values {
     return this.#answer(claim, accepts, attempt, attempt.granted ? undefined : look);
   }
 
-  /** A release, after which the next claim takes the place, or is answered. */
+  /** A release, after which the next claim joins, or is answered. */
   async release(handle: Handle, next: Claim, accepts: ValueCondition): Promise<Release> {
     const { freed, next: attempt } = await this.#steps.release(handle, next);
     return { freed, next: await this.#answer(next, accepts, attempt!) };

@@ -11,20 +11,20 @@ import {
   type ValueRecord,
 } from '../../core/index.ts';
 
-/** The longest words where an engine sets no other limit, bytes: they are no burden for a server, a pool or a client. */
+/** The longest value where an engine sets no other limit, bytes: it is no burden for a server, a pool or a client. */
 export const LONGEST_WORDS = 65_536;
 
-/** What is stored of a key beside its line. Times are those of the engine's clock, ms. */
+/** What is stored of a key beside its queue. Times are those of the engine's clock, ms. */
 export interface KeyRecord {
   /**
-   * The number of holds, of claims that count, begun since words were last left; the token and the mark of the last one, and until when
+   * The number of holds, of claims that count, begun since a value was last stored; the token and the mark of the last one, and until when
    * they count.
    */
   readonly attempts: number;
   readonly begun: bigint;
   readonly mark: string;
   readonly counts: number;
-  /** The words, if any were left: the token of the hold that did, when their age begins, and until when they count. */
+  /** The value, if one was stored: the token of the hold that did, when its age begins, and until when it counts. */
   readonly token: bigint;
   readonly at: number;
   readonly until: number;
@@ -33,10 +33,10 @@ export interface KeyRecord {
 
 const NOTHING: KeyRecord = { attempts: 0, begun: 0n, mark: NO_MARK, counts: 0, token: 0n, at: 0, until: 0, text: '' };
 
-/** Words without an age are stored as if they were left when they are over. The rounding of both times differs by so much, ms. */
+/** A value without an age is stored as if it were stored when it is over. The rounding of both times differs by so much, ms. */
 const AGELESS = 1;
 
-/** Gives the words that are there. */
+/** Gives the value that is there. */
 export function leftIn(
   record: Pick<KeyRecord, 'text' | 'token' | 'at' | 'until'> | undefined,
   now: number,
@@ -46,10 +46,10 @@ export function leftIn(
   return { text, token, age: until - at <= AGELESS ? 0 : now - at, validFor: until - now };
 }
 
-/** Gives the words that answer a claim. */
+/** Gives the value that answers a claim. */
 export function answerIn(record: KeyRecord | undefined, { age }: ValueCondition, now: number): StoredValue | undefined {
-  const left = leftIn(record, now);
-  return left && isAnswer(left, age) ? left : undefined;
+  const value = leftIn(record, now);
+  return value && isAnswer(value, age) ? value : undefined;
 }
 
 /** Gives the record from a grant on. It is the same one if the claim does not count, or if this grant or a later one was counted before. */
@@ -85,7 +85,7 @@ export function countedIn(
   return { attempt: { ...attempt, attempts: begun.attempts }, ...(begun !== record && { changed: begun }) };
 }
 
-/** Makes the record with words, which end the attempts. */
+/** Makes the record with a value, which ends the attempts. */
 export const leavingIn = (token: bigint, { text, ttl, ageless = false }: NewValue, now: number): KeyRecord => ({
   ...NOTHING,
   token,
@@ -110,7 +110,7 @@ export function rememberedIn(record: KeyRecord | undefined, now: number): ValueR
 /** Gives the time from which on nothing of the record counts. */
 export const overAt = ({ counts, until }: KeyRecord): number => Math.max(counts, until);
 
-/** Writes a record as text, for engines that store it so. The words are last, and may contain anything. */
+/** Writes a record as text, for engines that store it so. The value is last, and may contain anything. */
 export const writeRecord = ({ attempts, begun, mark, counts, token, at, until, text }: KeyRecord): string =>
   `1 ${attempts} ${begun} ${mark} ${Math.ceil(counts)} ${token} ${Math.floor(at)} ${Math.ceil(until)} ${text}`;
 
@@ -120,7 +120,7 @@ export const unknownFormat = (): LockError =>
     'what a memo keeps under this key has a format that this version does not know. Use the newest holdfast everywhere, or forget() the key',
   );
 
-/** The part before the words. */
+/** The part before the value. */
 const RECORD = /^1 (\d+) (\d+) (\S+) (\d+) (\d+) (\d+) (\d+) /;
 
 /** @param unit the number of its time units in a ms @throws LockError `LOCK_INVALID` for a text of another format */

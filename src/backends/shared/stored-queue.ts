@@ -6,7 +6,7 @@ export interface StoredClaim extends Units {
   readonly id: string;
   readonly label: string;
   token: bigint;
-  /** Whether the rule has admitted it. That is stored, because a hold lives longer than a place. */
+  /** Whether the rule has admitted it. That is stored, because a hold lives longer than a claim that waits. */
   held: boolean;
   /** The time for which it lives as a hold without a sign of life, ms. */
   ttl: number;
@@ -36,7 +36,7 @@ export interface StoredQueue {
 export interface QueueTime {
   /** ms. */
   readonly now: number;
-  /** A place whose last sign of life is no older than this part of its life needs no other: then a question of its claim changes nothing. */
+  /** A waiting claim whose last sign of life is no older than this part of its life needs no other: then its question changes nothing. */
   readonly fresh?: number;
   /** Gives the ms until the claim expires; 0 or less when it has. */
   remaining(claim: StoredClaim): number;

@@ -58,7 +58,7 @@ export class MailboxClaims extends WaitingClaims {
     this.#missed = this.#clock.now();
   }
 
-  /** Wakes the claims of a key that words may answer: some were left. */
+  /** Wakes the claims of a key that a value may answer: one was stored. */
   wakeAnswerable(key: string): void {
     this.noteMissed();
     for (const { claim, wake } of [...this.values()]) if (claim.accepts && claim.key === key) wake();

@@ -46,7 +46,7 @@ CREATE TABLE value (
 
 CREATE INDEX value_expires ON value (expires);
 
--- Words that processes leave for each other beside the locks: advice, which may be gone.
+-- Hints of processes for each other beside the locks: advice, which may be gone.
 CREATE TABLE hint (
   name    BLOB PRIMARY KEY,
   text    TEXT NOT NULL,

@@ -41,7 +41,7 @@ WHERE name = :name
 UPDATE {table} SET value = '', value_ends = 0 WHERE name = :name AND value_ends > {earliest}
 
 -- name: hintRead
--- Words that processes leave for each other beside the locks: advice, which may be gone. Each has a row under a name that no key has.
+-- Hints of processes for each other beside the locks: advice, which may be gone. Each has a row under a name that no key has.
 -- :name. One row: its text, NULL where there is none whose time is not over; and whether the server takes no writes, for one that was
 -- the primary does not know what was written since.
 SELECT hint.value AS text, {closed} AS closed, {open} AS open
