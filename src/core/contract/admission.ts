@@ -48,8 +48,7 @@ export function admitted(line: Iterable<Units>): number {
   const tally = new Tally();
   let count = 0;
   for (const seats of line) {
-    if (!tally.fits(seats)) break;
-    tally.add(seats);
+    if (!tally.take(seats)) break;
     count++;
   }
   return count;
@@ -70,9 +69,16 @@ export class Tally {
   }
 
   add(seats: Units): void {
+    this.#room = Math.min(this.#room, seats.capacity);
     this.#taken += seats.units;
     this.#rooms.set(seats.capacity, (this.#rooms.get(seats.capacity) ?? 0) + 1);
-    this.#room = Math.min(this.#room, seats.capacity);
+  }
+
+  /** Adds the units, if they fit. @returns whether they do */
+  take(seats: Units): boolean {
+    if (!this.fits(seats)) return false;
+    this.add(seats);
+    return true;
   }
 
   remove(seats: Units): void {
