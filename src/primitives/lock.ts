@@ -54,8 +54,12 @@ export interface Target<L, O> {
   readonly parts?: readonly Target<AnyLease, LockOptions>[];
   /** Gives the options that every lock has, without those of this kind of lock only. */
   lockOptions(options: O): LockOptions;
-  /** Takes the units. @returns undefined if `wait` is 0 and they are taken. A loop of refusals is slowed, see `RefusalThrottle` */
-  take(terms: Terms, options: O | undefined): Promise<L | undefined>;
+  /**
+   * Takes the units. A loop of refusals is slowed, see `RefusalThrottle`.
+   * @param watched whether the caller has to release the lease, so that a warning tells when it was dropped
+   * @returns undefined if `wait` is 0 and they are taken
+   */
+  take(terms: Terms, options: O | undefined, watched: boolean): Promise<L | undefined>;
   /** Runs `fn` where the lock can be re-entered. */
   inside<T>(lease: L, fn: (lease: L) => Promise<T> | T): Promise<T>;
 }
@@ -75,11 +79,15 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     if (terms.adaptive || terms.detect) this.#refuseUnsupported(terms);
   }
 
-  // It is not async, because one more async function costs more than all that it does itself.
   acquire(options?: O): Promise<L> {
+    return this.#take(options, true);
+  }
+
+  // It is not async, because one more async function costs more than all that it does itself.
+  #take(options: O | undefined, watched: boolean): Promise<L> {
     try {
       const terms = options === undefined ? this.#options.terms : this.#termsOf(options);
-      const lease = this.target.take(terms, options);
+      const lease = this.target.take(terms, options, watched);
       return terms.wait > 0 ? (lease as Promise<L>) : lease.then((lease) => lease ?? this.#throwTaken());
     } catch (error) {
       return this.#runtime.refusals.refuse(error);
@@ -90,7 +98,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     const given = options as O | undefined;
     try {
       const terms = given === undefined ? this.#options.terms : this.#termsOf(given);
-      return this.target.take({ ...terms, wait: 0 }, given).then((lease) => lease ?? null);
+      return this.target.take({ ...terms, wait: 0 }, given, true).then((lease) => lease ?? null);
     } catch (error) {
       return this.#runtime.refusals.refuse(error);
     }
@@ -99,7 +107,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   async run<T>(fn: (lease: L) => Promise<T> | T, options?: O): Promise<T> {
     // It is checked before the lock is taken. Otherwise others would wait for nothing.
     if (typeof fn !== 'function') throw invalid(`run() needs a function, not ${shown(fn)}`, this.target.name);
-    const lease = await this.acquire(options);
+    const lease = await this.#take(options, false);
     try {
       return await this.target.inside(lease, fn);
     } finally {
@@ -143,7 +151,8 @@ export const oneKey = <L extends AnyLease>(
 ): Target<L, LockOptions> => ({
   name: key,
   lockOptions: (options) => options,
-  take: (terms) => runtime.take(key, seats, terms) as Promise<AnyLease | undefined> as Promise<L | undefined>,
+  take: (terms, _, watched) =>
+    runtime.take(key, seats, terms, watched) as Promise<AnyLease | undefined> as Promise<L | undefined>,
   inside: (lease, fn) => new Frame(runtime, heldLease(lease)).run(fn, lease),
 });
 

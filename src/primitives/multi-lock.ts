@@ -43,7 +43,7 @@ export function multiLock(
   if (sorted.length === 0) throw invalid('all() was given no keys');
   const { clock } = runtime.engine;
 
-  async function take(terms: Terms): Promise<MultiLease | undefined> {
+  async function take(terms: Terms, _: unknown, watched: boolean): Promise<MultiLease | undefined> {
     const until = clock.now() + terms.wait;
     const leases: HeldLease[] = [];
     const all = nextNumber('requests');
@@ -56,7 +56,7 @@ export function multiLock(
           all,
           beside: leases.map(({ hold }) => hold),
         };
-        const lease = await part.take(rest, undefined);
+        const lease = await part.take(rest, undefined, watched);
         if (!lease) break;
         const held = heldLease(lease);
         leases.push(held);

@@ -46,9 +46,9 @@ export function semaphore(
       const { units: _, ...rest } = given;
       return rest;
     },
-    take(terms, given) {
+    take(terms, given, watched) {
       const units = given?.units === undefined ? 1 : whole(given.units, 'units', 1, of);
-      return oneKey<SharedLease>(runtime, key, { units: units, capacity: of }).take(terms, undefined);
+      return oneKey<SharedLease>(runtime, key, { units: units, capacity: of }).take(terms, undefined, watched);
     },
     inside: (lease, fn) => permit.inside(lease, fn),
   };

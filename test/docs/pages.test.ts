@@ -149,7 +149,7 @@ test('each option of a lock, and each member of `Locks` and of a lease, has a ro
     .match(/^\|.*?\|/gm)!
     .join('');
   const wanted = [...LOCK_OPTIONS, ...members].filter(
-    (name) => !['constructor', 'hold', 'undo', 'releaseWith', 'warnNever'].includes(name),
+    (name) => !['constructor', 'hold', 'undo', 'releaseWith'].includes(name),
   );
   expect(wanted.filter((name) => !new RegExp(`\`${name}[\`(]`).test(named))).toEqual([]);
 });

@@ -43,7 +43,6 @@ export class Frame {
     this.#context = context;
     this.#lease = lease;
     this.#parent = frames.getStore();
-    lease.warnNever();
   }
 
   /**
@@ -103,10 +102,11 @@ export class Frame {
   }
 
   /**
+   * @param watched whether the caller has to release the lease
    * @returns undefined when refused; `'ended'` when the frame was over before the turn of this request came
    * @throws LockError `LOCK_LOST` when the hold is lost: nothing may run under it any more
    */
-  async enter(events: RequestEvents, terms: Terms): Promise<HeldLease | undefined | 'ended'> {
+  async enter(events: RequestEvents, terms: Terms, watched: boolean): Promise<HeldLease | undefined | 'ended'> {
     this.#children ??= new ArrivalLine();
     if (terms.wait === 0 && !this.#children.admits(events.seats)) return undefined;
     const request = new AcquireRequest(events, terms, this.#context.engine.clock.now());
@@ -114,7 +114,7 @@ export class Frame {
     if (!request.isSettled && this.#children.join(request)) this.#admit(request);
     if (!request.isSettled) this.#beginWait(request);
     if (!(await request.outcome)) return 'ended';
-    const child = this.#childOf(request);
+    const child = this.#childOf(request, watched);
     try {
       child.assertHeld();
       const { loss } = child.hold.life;
@@ -150,9 +150,9 @@ export class Frame {
     request.grant(this.#lease.hold);
   }
 
-  #childOf(request: AcquireRequest): HeldLease {
+  #childOf(request: AcquireRequest, watched: boolean): HeldLease {
     const { hold } = this.#lease;
-    return new HeldLease(this.#context.engine, hold, () => {
+    return new HeldLease(this.#context.engine, hold, watched, () => {
       this.#leave(request);
       return hold.leave();
     });

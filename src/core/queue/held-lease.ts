@@ -19,18 +19,23 @@ export class HeldLease implements AnyLease {
   readonly #hold: Hold;
   readonly #engine: Engine;
   readonly #giveBack: (() => Promise<boolean>) | undefined;
+  readonly #watched: boolean;
   #released = false;
   #signal: AbortSignal | undefined;
   #unlisten: (() => void) | undefined;
 
-  /** @param giveBack what a release does, called once. Default: its caller leaves the hold */
-  constructor(engine: Engine, hold: Hold, giveBack?: () => Promise<boolean>) {
+  /**
+   * @param watched whether its caller has to release it, so that a warning tells when it was dropped
+   * @param giveBack what a release does, called once. Default: its caller leaves the hold
+   */
+  constructor(engine: Engine, hold: Hold, watched: boolean, giveBack?: () => Promise<boolean>) {
     this.#engine = engine;
     this.#hold = hold;
     this.#giveBack = giveBack;
     this.key = hold.claim.key;
     this.token = hold.exclusive ? hold.token : undefined;
-    if (hold.terms.renew) hold.life.leases.add(this);
+    this.#watched = watched && hold.terms.renew;
+    if (this.#watched) hold.life.leases.add(this);
   }
 
   get hold(): Hold {
@@ -40,11 +45,6 @@ export class HeldLease implements AnyLease {
   /** The number that the events of this hold have as `request`. */
   get request(): number | undefined {
     return this.#hold.owner?.events.number;
-  }
-
-  /** A `run` sees to its release, so no warning has to tell that it was dropped. */
-  warnNever(): void {
-    this.#hold.life.leases.remove(this);
   }
 
   get signal(): AbortSignal {
@@ -132,7 +132,7 @@ export class HeldLease implements AnyLease {
   release(): Promise<boolean> {
     if (this.#released) return Promise.resolve(false);
     this.#released = true;
-    this.warnNever();
+    if (this.#watched) this.#hold.life.leases.remove(this);
     const given = this.#giveBack ? this.#giveBack() : this.#hold.leave();
     // The listener is taken away only now, since the release may find that the hold is lost.
     if (this.#unlisten) given.then(this.#unlisten, this.#unlisten);

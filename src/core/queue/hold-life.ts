@@ -18,7 +18,7 @@ const leases = new FinalizationRegistry<LeasedHold>(({ life, claim }) => {
   );
 });
 
-/** The leases that callers have to release, of one hold. */
+/** The leases of one hold that callers have to release themselves. */
 class CallerLeases {
   readonly #recent: object[] = [];
 
@@ -27,7 +27,6 @@ class CallerLeases {
     this.#recent.push(lease);
   }
 
-  /** It was released, or a `run` sees to its release. */
   remove(lease: object): void {
     const at = this.#recent.lastIndexOf(lease);
     if (at >= 0) this.#recent.splice(at, 1);
@@ -60,9 +59,20 @@ export class HoldLife {
   over = false;
   /** The error that says why and when it was lost. */
   loss: LockError | undefined;
-  readonly leases = new CallerLeases();
+  /** It is made for the first lease: `run` sees to the release of its own. */
+  #leases: CallerLeases | undefined;
   /** It is made for the first listener: most holds have none. */
   #listeners: Set<LossListener> | undefined;
+
+  get leases(): CallerLeases {
+    this.#leases ??= new CallerLeases();
+    return this.#leases;
+  }
+
+  /** Warns from now on of the leases that are dropped without a release. */
+  watchLeases(hold: LeasedHold): void {
+    this.#leases?.watch(hold);
+  }
 
   /** Goes to a state, if the table allows it. @returns whether it does */
   become(state: State): boolean {

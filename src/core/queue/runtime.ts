@@ -46,9 +46,10 @@ export class LockRuntime implements QueueContext {
 
   /**
    * Takes units of a key. If a frame of that key is around the caller and may be re-entered, it enters that.
+   * @param watched whether the caller has to release the lease, so that a warning tells when it was dropped
    * @returns undefined when `wait` is 0 and they cannot be had now, and when words have settled the request
    */
-  async take(key: string, seats: Units, terms: Terms): Promise<HeldLease | undefined> {
+  async take(key: string, seats: Units, terms: Terms, watched = false): Promise<HeldLease | undefined> {
     const { clock } = this.engine;
     const began = clock.now();
     const events = new RequestEvents(this, key, seats, terms, began);
@@ -61,7 +62,7 @@ export class LockRuntime implements QueueContext {
         this.assertOpen(key);
         const frame = Frame.around(this, key, seats);
         if (!frame) break;
-        const lease = await frame.enter(events, left);
+        const lease = await frame.enter(events, left, watched);
         if (lease === undefined) return await this.#refuse(events);
         if (lease !== 'ended') {
           events.tellEnd('reentered');
@@ -78,7 +79,12 @@ export class LockRuntime implements QueueContext {
       }
       const hold = await this.queue(key).join(events, left, now, inside && ((name) => inside.holds(name)));
       if (hold)
-        return new HeldLease(this.engine, hold, history && (() => leaveLesson(this.engine, hold, terms, history)));
+        return new HeldLease(
+          this.engine,
+          hold,
+          watched,
+          history && (() => leaveLesson(this.engine, hold, terms, history)),
+        );
       const state = terms.inquiry?.settled;
       if (!state) return await this.#refuse(events);
       events.tellEnd('answered', undefined, state);

@@ -83,7 +83,7 @@ export class Watchdog {
     );
     for (const hold of batch) {
       hold.renewing = renewing;
-      hold.life.leases.watch(hold);
+      hold.life.watchLeases(hold);
     }
     const { answers, error } = await renewing;
     for (const [i, hold] of batch.entries()) {
