@@ -5,7 +5,7 @@ const NOTHING: Heard = { attempt: undefined, grant: undefined, needless: false }
 const NOW = 10_000;
 
 function granted(grant: Partial<LocalGrant> = {}): Partial<Heard> {
-  const counted = { token: 1n, sent: NOW - 100, validFor: 1_000, ...grant };
+  const counted = { token: 1n, sent: NOW - 100, since: NOW, validFor: 1_000, ...grant };
   return { attempt: { granted: true, token: 1n, validFor: 1_000 }, grant: counted };
 }
 

@@ -293,7 +293,7 @@ test('nobody is kept out after a hold without a delay', () => {
   const { traits } = memory();
   const closed = [0, 1, 7].map((delay) => {
     const { terms } = new LayeredOptions(traits, { ttl: 50, delay });
-    const timing = new HoldTiming({ token: 1n, sent: 0, validFor: 50 + delay }, terms, true, 0);
+    const timing = new HoldTiming({ token: 1n, sent: 0, since: 0, validFor: 50 + delay }, terms, true);
     return timing.closedUntil - timing.deadline;
   });
   expect(closed).toEqual([-47.5, 1, 7]);

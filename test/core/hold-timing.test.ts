@@ -18,8 +18,8 @@ interface How extends Partial<LocalGrant> {
 }
 
 function timingOf({ options = {}, session = false, patient = false, now = 0, ...granted }: How = {}): HoldTiming {
-  const asked = { token: 1n, sent: now, validFor: 3_000, ...granted };
-  const timing = new HoldTiming(asked, resolved(options), !session, now);
+  const asked = { token: 1n, sent: now, since: now, validFor: 3_000, ...granted };
+  const timing = new HoldTiming(asked, resolved(options), !session);
   if (patient) timing.renewAtOnce(now);
   return timing;
 }
@@ -150,9 +150,8 @@ describe('its holder is told', () => {
 });
 
 test('the key stays taken for the rest of minHold, from the grant', () => {
-  expect(timingOf({ now: 100, options: { minHold: 5_000 } }).minHoldLeft(1_100)).toBe(4_000);
-  expect(timingOf({ now: 100, options: { minHold: 1 } }).minHoldLeft(100)).toBe(1);
-  expect(timingOf({ now: 100 }).minHoldLeft(1_100)).toBe(0);
+  expect(timingOf({ now: 100, options: { minHold: 5_000 } }).keptUntil).toBe(5_100);
+  expect(timingOf({ now: 100 }).keptUntil).toBe(0);
 });
 
 describe('an extension', () => {

@@ -207,7 +207,8 @@ test.each<[string, () => Error]>([
 
 test('no waiter is ended by the first request of an outage, since its process may have stood still', () => {
   const error = new Error('no route');
-  const outage = new Outage(5, error);
+  const outage = new Outage(5);
+  outage.noteError(error, 0);
   expect(outage.last).toBe(error);
   expect(outage.exceeds(0, 5, 20_000), 'the first one').toBe(false);
   expect(outage.exceeds(0, 6, 10_005), 'within ten seconds').toBe(false);
@@ -215,7 +216,7 @@ test('no waiter is ended by the first request of an outage, since its process ma
 });
 
 test('a waiter has ten seconds from the last answer, or from when it came', () => {
-  const outage = new Outage(1_000, new Error('no route'));
+  const outage = new Outage(1_000);
   expect([outage.limit(300), outage.limit(2_000)]).toEqual([11_000, 12_000]);
 });
 
@@ -238,9 +239,10 @@ describe('the reason why a claim heard nothing', () => {
     return { clock, asked, fails, answers };
   }
 
-  test('is that nothing was answered so far, unless it was made after that moment', () => {
+  test('is that nothing was answered so far, unless it asked after that moment', () => {
     const { clock, asked } = scene();
     const made = clock.now();
+    void asked.ask(0);
     expect(asked.record.silence(made)).toMatchObject({ message: 'no request was answered so far' });
     expect(asked.record.silence(made - 1)).toBeUndefined();
   });

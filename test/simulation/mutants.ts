@@ -200,7 +200,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'ends a hold while a child is inside',
     file: 'core/queue/frame.ts',
-    sound: 'this.#lease.hold.users++;',
+    sound: 'this.#lease.hold.enter();',
     broken: '',
     foundBy: 'losses',
   },
@@ -229,8 +229,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'gives a key back before minHold is over',
     file: 'core/queue/hold-timing.ts',
-    sound: 'return this.minHold > 0 ? this.since + this.minHold - now : 0;',
-    broken: 'return 0;',
+    sound: 'this.keptUntil = terms.minHold > 0 ? now + terms.minHold : 0;',
+    broken: 'this.keptUntil = 0;',
     foundBy: 'minHold',
   },
   {

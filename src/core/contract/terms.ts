@@ -8,8 +8,8 @@ import type { Traits } from './traits.ts';
 
 /** A hold that a request is made inside of, as the request sees it. */
 export interface EnclosingHold {
-  /** The number of waiting claims whose callers have this hold. */
-  waitsInside: number;
+  /** Notes that a caller which has this hold begins to wait for another one. @returns a function that ends that */
+  beginWaitInside(): () => void;
   /**
    * The name of this hold in the label of a claim that is waited for inside it. A claim of other `Locks` has it, too: if they use another
    * server, a search finds no claim of this number under the key there.

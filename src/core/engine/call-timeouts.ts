@@ -119,7 +119,7 @@ export class CallTimeouts {
   }
 
   /** Begins the limit of a call that was sent at `now`. After `ms` it calls `expired`, unless the call has ended. */
-  begin(ms: number, expired: () => void, now = this.#clock.now()): Call {
+  begin(ms: number, expired: () => void, now: number = this.#clock.now()): Call {
     const call: Call = { due: now + ms, slot: -1, onExpiry: expired };
     this.#calls.add(call, call.due, now);
     return call;
@@ -133,9 +133,9 @@ export class CallTimeouts {
   }
 
   /** Gives the answer, or after `ms` the error that `expired` makes. */
-  bound<T>(answer: Promise<T>, ms: number, expired: () => Error): Promise<T> {
+  bound<T>(answer: Promise<T>, ms: number, expired: () => Error, now?: number): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const call = this.begin(ms, () => reject(expired()));
+    const call = this.begin(ms, () => reject(expired()), now);
     answer.then(
       (value) => {
         this.end(call);

@@ -94,9 +94,11 @@ export class Engine {
     this.#timeouts = new CallTimeouts(this.clock);
   }
 
-  attempt(claim: Claim): Promise<Attempt> {
+  /** @param sent the time now, where the caller knows it */
+  attempt(claim: Claim, sent?: number): Promise<Attempt> {
     const { key, within } = claim;
-    return this.limit(() => this.backend.attempt(claim), within, 'take', key, within < CALL_TIMEOUT ? OF_LEASE : '');
+    const why = within < CALL_TIMEOUT ? OF_LEASE : '';
+    return this.limit(() => this.backend.attempt(claim), within, 'take', key, why, sent);
   }
 
   /** Gives an answer per claim, also if the backend gave fewer. A missing answer is `unknown`. */
@@ -109,10 +111,11 @@ export class Engine {
     return claims.map((_, i) => renewalOf(answers?.[i]));
   }
 
-  release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
+  /** @param sent the time now, where the caller knows it */
+  release(handle: Handle, next?: Claim, leave?: NewValue, sent?: number): Promise<Release> {
     const within = next?.within ?? CALL_TIMEOUT;
     const why = within < CALL_TIMEOUT ? `${OF_LEASE} of the next claim` : '';
-    return this.limit(() => this.backend.release(handle, next, leave), within, 'release', handle.key, why);
+    return this.limit(() => this.backend.release(handle, next, leave), within, 'release', handle.key, why, sent);
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
@@ -210,13 +213,22 @@ export class Engine {
    * Makes the call; rejects when it takes too long. A late answer is dropped: the caller that gave up settles the outcome. The call
    * runs in no caller's context: other callers will use what a backend or its driver opens, arms and sends with it.
    * @param why says where the limit comes from
+   * @param sent the time now, where the caller knows it
    */
-  limit<T>(call: () => Promise<T>, within: number, act: string, key?: string, why = ''): Promise<T> {
-    return this.#timeouts.bound(inNoContext(promiseOf<T>, call), within, () => {
+  limit<T>(
+    call: () => Promise<T>,
+    within: number,
+    act: string,
+    key?: string,
+    why = '',
+    sent: number = this.clock.now(),
+  ): Promise<T> {
+    const expired = (): Error => {
       const obstacle = this.backend.obstacle?.();
       const what = key === undefined ? act : `${act} ${quoted(key)}`;
       return new Error(`${what}: no answer within ${inMs(within)}${why}${obstacle ? `; ${obstacle}` : ''}`);
-    });
+    };
+    return this.#timeouts.bound(inNoContext(promiseOf<T>, call), within, expired, sent);
   }
 
   /** Makes the error of an engine that did not answer. @param advice what becomes of the request, and what to do */

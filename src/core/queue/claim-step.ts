@@ -21,6 +21,8 @@ export interface LocalGrant {
   readonly tokenCount?: number | undefined;
   /** The time of the request from which this grant counts. */
   readonly sent: number;
+  /** The time at which this process began to count on it. */
+  readonly since: number;
   readonly validFor: number;
   readonly lost?: AbortSignal | undefined;
   /** The time until which an unanswered attempt of this claim may still arrive. It would set the lease that it asked for. */
@@ -110,7 +112,8 @@ export class SentRecord {
   lateUntil = 0;
   readonly #claim: Claim;
   readonly #spinBound: number;
-  readonly #made: number;
+  /** The time at which the first attempt was sent. */
+  #began: number | undefined;
   /** What `sent` was before the attempt that is under way. */
   #earlier: number | undefined;
   /** The time at which the last answered request was sent. */
@@ -121,24 +124,23 @@ export class SentRecord {
 
   /**
    * @param spinBound the longest pause of a claim without a place, ms
-   * @param made the time at which the claim was made
    * @param outage the outage that the claim before it met
    */
-  constructor(claim: Claim, spinBound: number, made: number, outage: Outage | undefined) {
+  constructor(claim: Claim, spinBound: number, outage: Outage | undefined) {
     this.#claim = claim;
     this.#spinBound = spinBound;
-    this.#made = made;
     this.outage = outage;
   }
 
-  /** Says why a caller heard nothing, if the engine is to blame: the last error, or that a claim made by `moment` got no answer at all. */
+  /** Says why a caller heard nothing, if the engine is to blame: the last error, or that a claim asked by `moment` got no answer at all. */
   silence(moment: number): unknown {
     if (this.outage) return this.outage.last;
-    return this.#answered === undefined && this.#made <= moment ? UNANSWERED : undefined;
+    return this.#answered === undefined && this.#began !== undefined && this.#began <= moment ? UNANSWERED : undefined;
   }
 
   noteSent(now: number): void {
     this.#earlier = this.sent;
+    this.#began ??= now;
     this.sent ??= now;
   }
 
@@ -158,9 +160,9 @@ export class SentRecord {
   noteFailure(error: unknown, sent: number, now: number): Outage {
     const claim = this.#claim;
     const pause = Math.max(signOfLife(claim), claim.queue ? 0 : this.#spinBound);
-    this.outage ??= new Outage(this.#answered ?? sent, error);
-    this.outage.last = error;
-    this.outage.leaveOut(standstill(sent - (this.#ended ?? sent), pause) + standstill(now - sent, claim.within));
+    this.outage ??= new Outage(this.#answered ?? sent);
+    const stoodStill = standstill(sent - (this.#ended ?? sent), pause) + standstill(now - sent, claim.within);
+    this.outage.noteError(error, stoodStill);
     this.#ended = now;
     return this.outage;
   }
@@ -170,6 +172,7 @@ export class SentRecord {
    * @returns undefined when the claim has to be asked again: the engine did not take it along, found it too late, or gave no answer
    */
   async answerOf({ sent, attempt }: PiggybackedAttempt, clock: Clock): Promise<Attempt | undefined> {
+    this.#began = sent;
     this.sent = sent; // it was sent, whether or not an answer ever comes
     try {
       const answer = await attempt;
@@ -193,8 +196,8 @@ export class SentRecord {
     this.sent = this.#earlier;
   }
 
-  /** Notes that the claim goes on under an id of which the engine knows nothing. */
-  restart(): void {
+  /** Notes that the engine has nothing of the claim, or of the id under which it goes on. */
+  forget(): void {
     this.sent = undefined;
     this.lateUntil = 0;
   }

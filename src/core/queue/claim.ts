@@ -44,7 +44,7 @@ export class QueuedClaim {
   /** @param outage the outage that the claim before it met */
   constructor(engine: Engine, claim: NumberedClaim, terms: Terms, outage?: Outage) {
     this.claim = claim;
-    this.record = new SentRecord(claim, terms.spin.bound, engine.clock.now(), outage);
+    this.record = new SentRecord(claim, terms.spin.bound, outage);
     this.#engine = engine;
     this.#terms = terms;
   }
@@ -79,21 +79,20 @@ export class QueuedClaim {
     try {
       let attempt = piggybacked && (await record.answerOf(piggybacked, this.#engine.clock));
       while (this.claimant) {
-        this.#checkMail();
-        const sent = this.#listener?.answer;
-        if (sent) attempt = sent;
-        else if (!this.#listener?.mail) attempt ??= await this.ask(this.claimant.began);
+        const answer = this.#listener?.answer;
+        if (answer) attempt = answer;
+        else if (!(this.#listener && this.#trustedMail())) attempt ??= await this.ask(this.claimant.began);
         const needless = attempt !== undefined && this.#terms.inquiry?.hears(attempt, record.sent ?? 0) === true;
-        this.#checkMail();
-        const grant = countedGrant(attempt, this.#listener?.mail, record);
-        const next = step(known, { attempt, grant, needless }, this.#terms, this.#engine.clock.now());
+        const now = this.#engine.clock.now();
+        const grant = countedGrant(attempt, this.#listener && this.#trustedMail(), record, now);
+        const next = step(known, { attempt, grant, needless }, this.#terms, now);
         known = next.known;
         switch (next.act) {
           case 'keep':
             kept = known.contended ? { ...grant!, contended: true } : grant;
             return kept;
           case 'leave':
-            if (!sent && !attempt?.granted) record.sent = undefined; // a claim without a place leaves nothing on the engine
+            if (!answer && !attempt?.granted) record.forget(); // a claim without a place leaves nothing on the engine
             return undefined;
           case 'ask':
             attempt = undefined;
@@ -133,7 +132,7 @@ export class QueuedClaim {
     const { inquiry } = this.#terms;
     if (inquiry) this.claim = { ...this.claim, accepts: inquiry.answerable(sent) };
     try {
-      const attempt = await this.#engine.attempt(this.claim);
+      const attempt = await this.#engine.attempt(this.claim, sent);
       const now = clock.now();
       // The engine may have admitted the id and let it expire before this process knew, so that this is a second place with the same id. Mail
       // for the first place may still be on its way, and is no grant of the second.
@@ -152,13 +151,15 @@ export class QueuedClaim {
     }
   }
 
-  /** Distrusts a grant in the mail if too little of it is left, because this process stood still. An attempt then renews it. */
-  #checkMail(): void {
+  /** Gives the grant that came by itself, unless this process stood still, and too little of it is left. An attempt then renews it. */
+  #trustedMail(): Grant | undefined {
     const mail = this.#listener?.mail;
     const { sent } = this.record;
     const ttl = this.#terms.lengths.hold;
-    if (!mail || this.claim.ttl === ttl || sent === undefined) return;
-    if (deadlineOf(sent, mail.validFor) < deadlineOf(this.#engine.clock.now(), ttl)) this.#listener?.distrustMail();
+    if (!mail || this.claim.ttl === ttl || sent === undefined) return mail;
+    if (deadlineOf(sent, mail.validFor) >= deadlineOf(this.#engine.clock.now(), ttl)) return mail;
+    this.#listener?.distrustMail();
+    return undefined;
   }
 
   /** Takes back what the engine may have granted to the claim. */
@@ -174,7 +175,7 @@ export class QueuedClaim {
     this.#listener?.disarm();
     this.withdraw();
     this.claim = { ...this.claim, id: this.#engine.clock.id() };
-    this.record.restart();
+    this.record.forget();
     if (wait === 0) throw new Error(`the hold, of ${inMs(lengths.hold)}, was over before its answer came`);
   }
 }
@@ -187,11 +188,12 @@ function countedGrant(
   attempt: Attempt | undefined,
   mail: Grant | undefined,
   { sent, lateUntil }: SentRecord,
+  now: number,
 ): LocalGrant | undefined {
   const grant: Grant | undefined = attempt?.granted ? attempt : mail;
   if (!grant || sent === undefined) return undefined;
   const { token, tokenCount, validFor, lost } = grant;
-  return { token, tokenCount, sent, validFor, lost, lateUntil };
+  return { token, tokenCount, sent, since: now, validFor, lost, lateUntil };
 }
 
 /**

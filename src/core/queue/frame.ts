@@ -146,7 +146,7 @@ export class Frame {
   /** Lets a request in. It is inside from this moment on, and not only once its caller continues: the hold must not end in between. */
   #admit(request: AcquireRequest): void {
     if (request.isSettled) return;
-    this.#lease.hold.users++;
+    this.#lease.hold.enter();
     request.grant(this.#lease.hold);
   }
 

@@ -11,19 +11,23 @@ export class HoldTiming implements Schedule {
   readonly renewedUntil: number;
   /** The lease that is asked of the engine, ms: an extension makes it longer. */
   ttl: number;
-  deadline: number;
+  deadline = 0;
+  /** The time at which the loss signal is due. Where the engine confirms less than the lease, the notice is shorter in proportion. */
+  noticeAt = 0;
+  /** The time from a request to the next one, ms: a third of the lease; less with a long notice, to leave time for a second try. */
+  interval = 0;
   /** The time of the request from which the deadline counts. */
-  sent: number;
+  sent = 0;
   /** The time for which the engine's last answer was good, ms: the ttl, or less if a session carries the hold. */
-  confirmedFor: number;
+  confirmedFor = 0;
   /** The time at which the next renewal is due; Infinity if none is. */
-  renewAt: number;
+  renewAt = 0;
   /** The error of the last renewal, if that is known. */
   failure: unknown;
   /** Until this time an unanswered attempt may still arrive. If that is after a release, it brings the hold back. */
   readonly lateUntil: number;
-  /** The key stays taken for this many ms from `since`. */
-  minHold: number;
+  /** The time until which the key stays taken, by `minHold`; 0 without that. */
+  keptUntil: number;
   /** The engine's last confirmation that this hold counts on, which may be good for longer than the lease. */
   confirmation: Pick<LocalGrant, 'sent' | 'validFor'>;
   /** The stand-in that renews it while this thread cannot run, if it has one. */
@@ -37,31 +41,42 @@ export class HoldTiming implements Schedule {
   #doubt = Number.POSITIVE_INFINITY;
 
   /** @param expires whether a hold of this engine expires by itself; otherwise a session carries it */
-  constructor(grant: LocalGrant, terms: Terms, expires: boolean, now: number) {
+  constructor(grant: LocalGrant, terms: Terms, expires: boolean) {
+    const { since: now, sent, validFor } = grant;
     this.#terms = terms;
     this.#expires = expires;
     this.since = now;
     this.renewedUntil = now + terms.maxHold;
     this.ttl = terms.lengths.hold;
-    this.minHold = terms.minHold;
+    this.keptUntil = terms.minHold > 0 ? now + terms.minHold : 0;
     this.lateUntil = grant.lateUntil ?? 0;
     if (this.lateUntil > 0) this.#doubt = this.ttl; // it may arrive at any time: of several nodes each has its own time to refuse it
-    const full = deadlineOf(now, usableTime(this.ttl, this.ttl, terms));
+    this.confirmation = { sent, validFor };
+    const usable = usableTime(validFor, Number.POSITIVE_INFINITY, terms);
+    const lease = usableTime(this.ttl, this.ttl, terms);
+    const full = deadlineOf(now, lease);
+    const granted = deadlineOf(sent, usable);
     this.#leaseEnd = terms.renew ? Number.POSITIVE_INFINITY : full;
-    this.confirmation = { sent: grant.sent, validFor: grant.validFor };
-    this.deadline = deadlineOf(grant.sent, usableTime(grant.validFor, Number.POSITIVE_INFINITY, terms));
     // If the grant lasts longer than the lease, as that of a waiter does, the hold lasts for the lease, from now. The next renewal makes it
     // no longer.
-    const longer = this.deadline > full && Math.min(this.deadline, terms.maxHold) < Number.POSITIVE_INFINITY;
-    this.sent = longer ? now : grant.sent;
-    this.confirmedFor = usableTime(Math.min(this.ttl, grant.validFor), this.ttl, terms);
-    this.deadline = Math.min(this.deadline, longer ? full : this.#leaseEnd);
-    this.renewAt = this.#nextRenewal(now);
+    const longer = granted > full && Math.min(granted, terms.maxHold) < Number.POSITIVE_INFINITY;
+    this.#begin(longer ? now : sent, longer ? full : granted, Math.min(lease, usable), now);
   }
 
-  /** The time at which the loss signal is due. Where the engine confirms less than the lease, the notice is shorter in proportion. */
-  get noticeAt(): number {
-    return this.deadline - this.#terms.notice * Math.min(1, this.confirmedFor / this.#terms.lengths.lease);
+  /** Begins a lease that counts from `sent`. @param confirmedFor the time for which the engine's answer is good, ms */
+  #begin(sent: number, deadline: number, confirmedFor: number, now: number): void {
+    const { notice, lengths } = this.#terms;
+    this.sent = sent;
+    this.confirmedFor = confirmedFor;
+    this.deadline = Math.min(deadline, this.#leaseEnd);
+    this.noticeAt = this.deadline - notice * Math.min(1, confirmedFor / lengths.lease);
+    this.interval = Math.min(confirmedFor / 3, (this.noticeAt - sent) / 2);
+    this.renewAt = this.renews(now) ? sent + this.interval : Number.POSITIVE_INFINITY;
+  }
+
+  /** Keeps the key no longer than the hold is held. */
+  dropMinHold(): void {
+    this.keptUntil = 0;
   }
 
   /** Makes the next renewal due now, if there is one. */
@@ -69,14 +84,14 @@ export class HoldTiming implements Schedule {
     if (this.renewAt < Number.POSITIVE_INFINITY) this.renewAt = now;
   }
 
+  /** Lets no renewal be due until the one that begins now is answered, or for good. */
+  holdRenewal(): void {
+    this.renewAt = Number.POSITIVE_INFINITY;
+  }
+
   /** The time until which nobody may get the key after this hold has expired; 0 if `delay` is 0. */
   get closedUntil(): number {
     return this.#terms.delay > 0 ? this.deadline + this.#terms.delay : 0;
-  }
-
-  /** Gives the time for which the key still has to stay taken by `minHold`, ms. */
-  minHoldLeft(now: number): number {
-    return this.minHold > 0 ? this.since + this.minHold - now : 0;
   }
 
   renews(now: number): boolean {
@@ -98,24 +113,13 @@ export class HoldTiming implements Schedule {
     if (this.cover?.asking) this.doubt(Math.min(before, ttl));
   }
 
-  /** The time from a request to the next one, ms: a third of the lease; less with a long notice, to leave time for a second try. */
-  get interval(): number {
-    return Math.min(this.confirmedFor / 3, (this.noticeAt - this.sent) / 2);
-  }
-
-  #nextRenewal(now: number): number {
-    return this.renews(now) ? this.sent + this.interval : Number.POSITIVE_INFINITY;
-  }
-
   noteRenewal(sent: number, validFor: number, now: number): void {
     const confirmed = Math.min(validFor, this.#doubt);
     this.confirmation = { sent, validFor: confirmed };
     const good = usableTime(confirmed, this.ttl, this.#terms);
-    this.deadline = Math.min(Math.max(this.deadline, deadlineOf(sent, good)), this.#leaseEnd);
-    this.sent = sent;
     this.failure = undefined;
-    this.confirmedFor = Math.min(usableTime(this.ttl, this.ttl, this.#terms), good);
-    this.renewAt = this.#nextRenewal(now);
+    const confirmedFor = Math.min(usableTime(this.ttl, this.ttl, this.#terms), good);
+    this.#begin(sent, Math.max(this.deadline, deadlineOf(sent, good)), confirmedFor, now);
     this.cover?.follow(this);
   }
 

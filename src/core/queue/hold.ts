@@ -47,6 +47,8 @@ export class Hold implements EnclosingHold {
   readonly token: bigint;
   /** Whether nobody can hold beside it. */
   readonly exclusive: boolean;
+  /** Whether it may end though nobody releases it: it is not renewed, or not for ever. */
+  readonly mayExpire: boolean;
   /** The number of tokens in a row that the engine gave, that of the first holder included. */
   readonly tokenCount: number;
   readonly tenure: Tenure;
@@ -56,37 +58,36 @@ export class Hold implements EnclosingHold {
   slot = -1;
   /** The renewal that is under way. Never rejects. */
   renewing: Promise<unknown> | undefined;
-  waitsInside = 0;
-  /** The number of callers that share it: the first one, and those that re-entered. */
-  users = 1;
+  #waitsInside = 0;
+  #users = 1;
   readonly keeper: HoldKeeper;
-  readonly #lost: AbortSignal | undefined;
+  /** It aborts when the engine knows that the hold is gone. */
+  readonly lost: AbortSignal | undefined;
 
   /** @param grant the grant, with the tenure if the hold passes on */
   constructor(keeper: HoldKeeper, owner: HoldOwner, claim: NumberedClaim, grant: LocalGrant & { tenure?: Tenure }) {
     const { terms } = owner;
-    const { backend, clock } = keeper.engine;
-    const now = clock.now();
     this.keeper = keeper;
     this.owner = owner;
     this.claim = claim;
     this.exclusive = isExclusive(claim);
     this.terms = terms;
+    this.mayExpire = !terms.renew || terms.maxHold < Number.POSITIVE_INFINITY;
     this.token = grant.token;
     this.tokenCount = grant.tokenCount ?? claim.tokenCount;
-    this.tenure = grant.tenure ?? { since: now, passes: 0, contended: grant.contended === true };
-    this.timing = new HoldTiming(grant, terms, backend.traits.expires, now);
+    this.tenure = grant.tenure ?? { since: grant.since, passes: 0, contended: grant.contended === true };
+    this.timing = new HoldTiming(grant, terms, keeper.engine.backend.traits.expires);
     // The claim of a patient waiter that is woken lasts much longer than the lease: a crash before the first renewal would keep the key for
     // all of that. Where nobody is woken it lasts as long as the lease, and a renewal would be one more request.
-    if (claim.placeTtl !== undefined && claim.ttl > this.timing.ttl) this.timing.renewAtOnce(now);
-    this.#lost = grant.lost instanceof AbortSignal ? grant.lost : undefined;
+    if (claim.placeTtl !== undefined && claim.ttl > this.timing.ttl) this.timing.renewAtOnce(grant.since);
+    this.lost = grant.lost instanceof AbortSignal ? grant.lost : undefined;
   }
 
   /** Lets the engine's `lost` end it from now on: at once, if that came before. */
   listen(): void {
     if (this.life.over) return;
-    if (this.#lost?.aborted) this.handleEvent();
-    else this.#lost?.addEventListener('abort', this, { once: true });
+    if (this.lost?.aborted) this.handleEvent();
+    else this.lost?.addEventListener('abort', this, { once: true });
   }
 
   /** Handles the engine's `lost`. */
@@ -111,6 +112,40 @@ export class Hold implements EnclosingHold {
   /** Whether no renewal is on its way, or may be. One that arrives later would set the lease of the next caller that has this hold. */
   get settled(): boolean {
     return !this.renewing && !this.keeper.engine.extensions.has(this.claim.id) && this.timing.certain;
+  }
+
+  /** Whether work that its callers left behind waits inside of it. */
+  get isWaitedInside(): boolean {
+    return this.#waitsInside > 0;
+  }
+
+  /** Notes that a caller which has this hold begins to wait for another one. @returns a function that ends that */
+  beginWaitInside(): () => void {
+    this.#waitsInside++;
+    return () => {
+      this.#waitsInside--;
+    };
+  }
+
+  /** The number of callers that share it: the first one, and those that re-entered. */
+  get users(): number {
+    return this.#users;
+  }
+
+  /** Lets one more caller share it. */
+  enter(): void {
+    this.#users++;
+  }
+
+  /** Notes a renewal that was sent now. No other one is due until it is answered. */
+  beginRenewal(renewing: Promise<unknown>): void {
+    this.renewing = renewing;
+    this.timing.holdRenewal();
+    this.life.watchLeases(this);
+  }
+
+  endRenewal(): void {
+    this.renewing = undefined;
   }
 
   noteRenewal(sent: number, validFor: number): void {
@@ -141,7 +176,7 @@ export class Hold implements EnclosingHold {
   async end(reason: string, known?: Promise<Eviction | undefined>): Promise<void> {
     if (!this.life.become('ended')) return;
     const tell = this.life.loss ? undefined : this.#lossFor(reason);
-    this.#lost?.removeEventListener('abort', this);
+    this.lost?.removeEventListener('abort', this);
     this.keeper.onEnd(this);
     const why = tell && known && (await known);
     if (why) this.#lossFor(why.words, undefined, why.reason)();
@@ -160,13 +195,13 @@ export class Hold implements EnclosingHold {
 
   /** Lets one caller leave. The last one releases the hold. @returns whether that freed it */
   leave(): Promise<boolean> {
-    return --this.users === 0 ? this.keeper.release(this) : Promise.resolve(false);
+    return --this.#users === 0 ? this.keeper.release(this) : Promise.resolve(false);
   }
 
   /** Ends the hold as released. It is over before a listener hears of that, since the listener may release again, or close. */
   markReleased(): void {
     this.life.become('released');
-    this.#lost?.removeEventListener('abort', this);
+    this.lost?.removeEventListener('abort', this);
     if (!channels.released.hasSubscribers) return;
     this.#tell('released', { duration: this.keeper.engine.clock.now() - this.timing.since });
   }
@@ -176,15 +211,10 @@ export class Hold implements EnclosingHold {
   }
 
   /** Gives the same hold on the engine to the next holder, with the next token. */
-  passTo(next: HoldOwner): Hold {
+  passTo(next: HoldOwner, now: number): Hold {
+    const { token, tokenCount, lost, timing } = this;
     const tenure = { ...this.tenure, passes: this.tenure.passes + 1 };
-    const grant = {
-      token: this.token + 1n,
-      tokenCount: this.tokenCount,
-      ...this.timing.confirmation,
-      lost: this.#lost,
-      tenure,
-    };
+    const grant = { token: token + 1n, tokenCount, since: now, ...timing.confirmation, lost, tenure };
     return new Hold(this.keeper, next, this.claim, grant);
   }
 }

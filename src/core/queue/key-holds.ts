@@ -1,4 +1,5 @@
 import type { NewValue, Release, ValueState } from '../contract/backend.ts';
+import { channels } from '../contract/events.ts';
 import type { StoreOutcome } from '../contract/left.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
@@ -17,6 +18,7 @@ import { Lookout, type Watchdog } from './watchdog.ts';
 export class KeyHolds implements HoldKeeper {
   readonly engine: Engine;
   readonly #watchdog: Watchdog;
+  readonly #standApart: () => void;
   readonly #onLeave: () => void;
   /** The requests of this process, in order of arrival. One is inside while it holds the key or stands in the engine's queue. */
   readonly line = new ArrivalLine<AcquireRequest>();
@@ -24,7 +26,8 @@ export class KeyHolds implements HoldKeeper {
   readonly apart = new Set<AcquireRequest>();
   /** Ends when a caller comes that has to wait here. */
   readonly interim: Interim;
-  readonly lookout: Lookout;
+  /** It is made for the first hold that may expire. */
+  lookout: Lookout | undefined;
 
   /**
    * @param standApart lets the first caller that waits here stand in the engine's queue, too
@@ -33,17 +36,15 @@ export class KeyHolds implements HoldKeeper {
   constructor(engine: Engine, watchdog: Watchdog, standApart: () => void, onLeave: () => void) {
     this.engine = engine;
     this.#watchdog = watchdog;
+    this.#standApart = standApart;
     this.#onLeave = onLeave;
     this.interim = new Interim(engine);
-    this.lookout = new Lookout(engine, this.line, standApart);
   }
 
-  /** Lets a request stand in the engine's queue. @param outage the outage that the claim before it met */
-  enter(request: AcquireRequest, outage?: Outage): void {
-    void this.serve(request, claimFor(request, outage));
-  }
-
-  /** Serves a request with a claim, until that is settled, or another request has taken it up. Never rejects. */
+  /**
+   * Serves a request with a claim in the engine's queue, until that is settled, or another request has taken it up. Never rejects.
+   * @param queued the claim of another request that gave up, or one that is sent with a release
+   */
   async serve(request: AcquireRequest, queued: QueuedClaim, piggybacked?: PiggybackedAttempt): Promise<void> {
     const { activity } = this.engine;
     activity.begin();
@@ -78,9 +79,10 @@ export class KeyHolds implements HoldKeeper {
     this.#watchdog.add(hold);
     request.grant(hold); // before listeners are told: one of them may end the wait
     const how = hold.tenure.passes > 0 ? 'handedOver' : 'acquired';
-    request.events.tellEnd(how, hold.exclusive ? hold.token : undefined);
-    this.lookout.begin(hold);
-    hold.listen();
+    if (channels[how].hasSubscribers) request.events.tellEnd(how, hold.exclusive ? hold.token : undefined);
+    if (hold.mayExpire) this.lookout ??= new Lookout(this.engine, this.line, this.#standApart);
+    this.lookout?.begin(hold);
+    if (hold.lost) hold.listen();
   }
 
   /** Releases a hold: it passes on, is kept for a while, or goes back to the engine. */
@@ -101,36 +103,62 @@ export class KeyHolds implements HoldKeeper {
   /** Looks after the hold no more: it is over. */
   #forget(hold: Hold): void {
     this.#watchdog.remove(hold);
-    this.lookout.remove(hold);
+    this.lookout?.remove(hold);
   }
 
   /** @param isLast whether it has lingered, or waited a turn @returns whether the release freed the hold */
   #passOn(hold: Hold, now: number, isLast: boolean): boolean | Promise<boolean> {
     const { line } = this;
-    const { owner } = hold;
-    const next = line.isInside(owner) ? line.head : undefined;
-    const later = async (): Promise<boolean> => this.#passOn(hold, this.engine.clock.now(), true);
-    const giveBack = (): Promise<Release> => this.#giveBack(hold);
-    switch (releaseActOf(hold, next, line.head !== undefined, isLast, now)) {
+    const { head } = line;
+    const next = head && line.isInside(hold.owner) ? head : undefined;
+    switch (releaseActOf(hold, next, head !== undefined, isLast, now)) {
       case 'pass':
-        line.replace(owner, next!);
-        this.#begin(hold.passTo(next!), next!);
+        line.replace(hold.owner, next!);
+        this.#begin(hold.passTo(next!, now), next!);
         return true;
       case 'linger':
-        this.interim.linger(lingerOf(hold, now), now, later);
+        this.interim.linger(lingerOf(hold, now), now, () => this.#passOnLater(hold));
         return true;
       case 'wait a turn':
-        return this.interim.endTurn(later);
+        return this.interim.endTurn(() => this.#passOnLater(hold));
       case 'keep':
       case 'give back':
-        return giveUp(this.engine, hold, giveBack, () => this.leave(owner));
+        return this.#giveUp(hold, now);
+    }
+  }
+
+  async #passOnLater(hold: Hold): Promise<boolean> {
+    return this.#passOn(hold, this.engine.clock.now(), true);
+  }
+
+  /** Gives a released hold up, and tells whether that freed it. A release whose outcome is unknown goes on in the background. */
+  async #giveUp(hold: Hold, now: number): Promise<boolean> {
+    const { engine } = this;
+    const { keptUntil, lateUntil } = hold.timing;
+    // This is set up before the release is sent. The answer to that may come when the time is over, and says nothing about requests that
+    // arrived after it.
+    if (lateUntil > now) withdrawAt(engine, hold.currentClaim, Math.max(lateUntil, keptUntil));
+    engine.activity.begin();
+    try {
+      if (keptUntil > now) {
+        if (engine.backend.traits.expires) return await keepTaken(engine, hold, keptUntil - now);
+        await engine.activity.pause(keptUntil - now);
+      }
+      return (await this.#giveBack(hold)).freed;
+    } catch (error) {
+      withdraw(engine, hold.currentClaim);
+      hold.owner.events.tell('releaseFailed', hold.exclusive ? hold.token : undefined, { error });
+      return false;
+    } finally {
+      this.leave(hold.owner);
+      engine.activity.end();
     }
   }
 
   /** Gives it back to the engine, in one step with the claim of the caller here that comes in then, if that may go with it. */
   #giveBack(hold: Hold): Promise<Release> {
     const { engine, line } = this;
-    const next = line.successor(hold.owner);
+    const next = line.head && line.successor(hold.owner);
     const queued = next && next.terms.wait > 0 ? claimFor(next) : undefined;
     if (!next || !queued?.openMailbox()) return engine.release(hold.claim);
     line.replace(hold.owner, next);
@@ -159,8 +187,8 @@ export class KeyHolds implements HoldKeeper {
   /** @param outage the outage that the next caller would meet, too */
   leave(request: HoldOwner, outage?: Outage): void {
     (this.apart as Set<HoldOwner>).delete(request);
-    for (const next of this.line.leave(request)) this.enter(next, outage);
-    this.lookout.follow();
+    for (const next of this.line.leave(request)) void this.serve(next, claimFor(next, outage));
+    this.lookout?.follow();
     this.#onLeave();
   }
 }
@@ -180,48 +208,9 @@ function* refuseAlike(
   }
 }
 
-/**
- * Gives a released hold up. A release whose outcome is unknown goes on in the background.
- * @param giveBack gives it back to the engine @param onEnd called when that is over
- * @returns whether that freed it
- */
-async function giveUp(
-  engine: Engine,
-  hold: Hold,
-  giveBack: () => Promise<Release>,
-  onEnd: () => void,
-): Promise<boolean> {
-  const { timing } = hold;
-  const now = engine.clock.now();
-  const left = timing.minHoldLeft(now);
-  // This is set up before the release is sent. The answer to that may come when the time is over, and says nothing about requests that
-  // arrived after it.
-  if (timing.lateUntil > now) withdrawAt(engine, hold.currentClaim, Math.max(timing.lateUntil, now + left));
-  engine.activity.begin();
-  try {
-    if (left > 0) return await keepTaken(engine, hold, left, giveBack);
-    return (await giveBack()).freed;
-  } catch (error) {
-    withdraw(engine, hold.currentClaim);
-    hold.owner.events.tell('releaseFailed', hold.exclusive ? hold.token : undefined, { error });
-    return false;
-  } finally {
-    onEnd();
-    engine.activity.end();
-  }
-}
-
-/**
- * Keeps the key taken for the rest of `minHold`: without this process where a hold expires by itself, and otherwise by a pause before
- * `giveBack`.
- */
-async function keepTaken(engine: Engine, hold: Hold, left: number, giveBack: () => Promise<Release>): Promise<boolean> {
-  const { traits } = engine.backend;
-  if (!traits.expires) {
-    await engine.activity.pause(left);
-    return (await giveBack()).freed;
-  }
-  const ttl = Math.max(Math.ceil(left), traits.ttl.min);
+/** Keeps the key taken for the rest of `minHold`, where the hold expires by itself: without this process. */
+async function keepTaken(engine: Engine, hold: Hold, left: number): Promise<boolean> {
+  const ttl = Math.max(Math.ceil(left), engine.backend.traits.ttl.min);
   const { settled } = hold; // else an earlier request may arrive after this one, and set its own, longer lease
   const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT).catch(() => []);
   // Without an answer the key might stay taken for the whole lease. That is too long, but never too short.
@@ -232,7 +221,7 @@ async function keepTaken(engine: Engine, hold: Hold, left: number, giveBack: () 
 /** Withdraws the claim in the background, when `minHold` and, after an expiry, `delay` are over. */
 function takeBack(engine: Engine, { currentClaim, timing }: Hold, closedUntil = 0): void {
   const now = engine.clock.now();
-  const kept = Math.max(now + timing.minHoldLeft(now), closedUntil);
+  const kept = Math.max(timing.keptUntil, closedUntil);
   if (kept > now) withdrawAt(engine, currentClaim, Math.max(kept, timing.lateUntil));
   else withdraw(engine, currentClaim, timing.lateUntil);
 }

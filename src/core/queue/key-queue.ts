@@ -4,7 +4,7 @@ import type { Terms } from '../contract/terms.ts';
 import type { Hold } from './hold.ts';
 import { KeyHolds } from './key-holds.ts';
 import { interchangeable, mayInherit } from './release.ts';
-import { AcquireRequest, type HoldsAround } from './request.ts';
+import { AcquireRequest, claimFor, type HoldsAround } from './request.ts';
 import type { QueueContext, RequestEvents } from './request-events.ts';
 import type { Watchdog } from './watchdog.ts';
 
@@ -43,13 +43,14 @@ export class KeyQueue {
   join(events: RequestEvents, terms: Terms, began: number, around?: HoldsAround): Promise<Hold | undefined> {
     const { line, interim, lookout } = this.#holds;
     const request = new AcquireRequest(events, terms, began, around);
-    request.noteCaller();
+    if (terms.detect || this.#context.traceparent) request.noteCaller();
     request.startLimits((error) => this.#giveUp(request, error));
     if (terms.wait === 0 && !line.admits(request.seats) && !interim.isOpen) request.grant(undefined);
     if (request.isSettled) return request.outcome;
-    if (this.#joinApart(request) || line.join(request)) this.#holds.enter(request);
+    if ((request.detects !== undefined && this.#joinApart(request)) || line.join(request))
+      void this.#holds.serve(request, claimFor(request));
     else {
-      lookout.follow();
+      lookout?.follow();
       interim.end();
       if (terms.wait > 0) request.beginWait();
       else void interim.ended.then(() => this.#endTry(request));
@@ -73,8 +74,7 @@ export class KeyQueue {
 
   #joinApart(request: AcquireRequest): boolean {
     const { line, apart, interim } = this.#holds;
-    if (request.detects === undefined || line.admits(request.seats)) return false;
-    if (request.circumstances()?.detects === undefined) return false;
+    if (line.admits(request.seats) || request.circumstances()?.detects === undefined) return false;
     interim.end(); // a hold that lingers goes back to the engine, where this request asks
     apart.add(request);
     return true;
@@ -85,7 +85,7 @@ export class KeyQueue {
     const { line, apart } = this.#holds;
     const { head } = line;
     if (!head || [...apart].some(({ isSettled }) => !isSettled)) return;
-    this.#holds.enter(head);
+    void this.#holds.serve(head, claimFor(head));
     this.#holds.leave(head); // before those come in that it alone kept out, its own claim is on its way
     apart.add(head);
   }

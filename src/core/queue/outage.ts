@@ -13,14 +13,14 @@ export class Outage {
   /** The last error. */
   last: unknown;
 
-  constructor(since: number, error: unknown) {
+  constructor(since: number) {
     this.#since = since;
-    this.last = error;
   }
 
-  /** Leaves out a time in which this process stood still: the engine was not asked. */
-  leaveOut(ms: number): void {
-    this.#since += ms;
+  /** @param stoodStill the time in which this process stood still, ms: the engine was not asked */
+  noteError(error: unknown, stoodStill: number): void {
+    this.last = error;
+    this.#since += stoodStill;
   }
 
   /** The time until which a caller that began at `began` waits. */

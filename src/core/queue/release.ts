@@ -34,7 +34,7 @@ export function mayInherit({ inside, detects }: NumberedClaim, next: AcquireRequ
 export function mayPass(hold: Hold, next: Wish, now: number): boolean {
   const { owner, terms, tenure, timing } = hold;
   if (!interchangeable(next, owner) || !hold.exclusive) return false;
-  if (hold.waitsInside > 0) return false; // work that its function left running would be inside the hold of the next function
+  if (hold.isWaitedInside) return false; // work that its function left running would be inside the hold of the next function
   if (hold.life.loss || terms.minHold > 0) return false;
   if (timing.ttl !== next.terms.lengths.hold || !hold.settled) return false; // it was extended, or may have been
   if (tenure.passes + 1 >= hold.tokenCount) return false; // the tokens that the first holder asked for are used up
@@ -48,9 +48,8 @@ export function mayPass(hold: Hold, next: Wish, now: number): boolean {
  */
 export function lingerOf(hold: Hold, now: number): number {
   const { owner, terms, tenure } = hold;
-  const { linger, within } = terms.handOff;
-  if (linger === 0 || tenure.contended || !mayPass(hold, owner, now)) return 0;
-  return Math.min(linger, tenure.since + within - now);
+  if (tenure.contended || !mayPass(hold, owner, now)) return 0;
+  return Math.min(terms.handOff.linger, tenure.since + terms.handOff.within - now);
 }
 
 /**
@@ -73,7 +72,7 @@ export function releaseActOf(
   now: number,
 ): ReleaseAct {
   if (next && mayPass(hold, next, now)) return 'pass';
-  if (!isLast && !isWaitedFor && lingerOf(hold, now) > 0) return 'linger';
-  if (hold.timing.minHoldLeft(now) > 0) return 'keep';
+  if (!isLast && !isWaitedFor && hold.terms.handOff.linger > 0 && lingerOf(hold, now) > 0) return 'linger';
+  if (hold.timing.keptUntil > now) return 'keep';
   return isLast || hold.terms.awaitRelease ? 'give back' : 'wait a turn';
 }

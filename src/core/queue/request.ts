@@ -33,7 +33,8 @@ export class AcquireRequest implements Claimant {
   traceparent: string | undefined;
   /** It is dropped when the request is settled, so that a hold does not keep it alive. */
   #around: HoldsAround | undefined;
-  #named: readonly EnclosingHold[] = NOBODY;
+  /** Ends the wait inside of each hold around the caller. */
+  #endWaits: readonly (() => void)[] = NOBODY;
   /** Gives the hold, or undefined where the caller does not wait and was refused. */
   readonly outcome: Promise<Hold | undefined>;
   readonly #resolve: (hold: Hold | undefined) => void;
@@ -88,8 +89,8 @@ export class AcquireRequest implements Claimant {
   #settle(): void {
     this.state = 'settled';
     this.#around = undefined;
-    for (const hold of this.#named) hold.waitsInside--;
-    this.#named = NOBODY;
+    for (const end of this.#endWaits) end();
+    this.#endWaits = NOBODY;
     this.#cancel?.();
     this.#unlisten?.();
   }
@@ -121,8 +122,7 @@ export class AcquireRequest implements Claimant {
   beginWait(): void {
     if (this.state !== 'new') return;
     this.state = 'waiting';
-    this.#named = [...this.#enclosing()];
-    for (const hold of this.#named) hold.waitsInside++;
+    this.#endWaits = Array.from(this.#enclosing(), (hold) => hold.beginWaitInside());
     if (this.detects !== undefined) this.events.context.deadlocks?.watch(this.key, this, this.#giveUp!);
     if (!this.isSettled) this.events.tellWait();
   }

@@ -63,7 +63,7 @@ export class Watchdog {
       } else if (now >= timing.renewAt - timing.confirmedFor / 30) {
         // Holds are renewed a little early, so that those taken at different times come to share a batch.
         if (timing.renews(now)) batch.push(hold);
-        else timing.renewAt = Number.POSITIVE_INFINITY;
+        else timing.holdRenewal();
       }
     }
     for (const holds of Map.groupBy(batch, patienceOf).values()) {
@@ -75,19 +75,17 @@ export class Watchdog {
   async #renew(batch: readonly Hold[]): Promise<void> {
     const sent = this.#engine.clock.now();
     const claims = batch.map(({ currentClaim }) => currentClaim);
-    for (const { timing } of batch) timing.renewAt = Number.POSITIVE_INFINITY; // no renewal is due until this one is answered
     const within = leastOf(batch.map(timeoutFor));
     const renewing = this.#engine.renew(claims, within).then(
       (answers) => ({ answers, error: undefined }),
       (error: unknown) => ({ answers: [], error }),
     );
     for (const hold of batch) {
-      hold.renewing = renewing;
-      hold.life.watchLeases(hold);
+      hold.beginRenewal(renewing);
     }
     const { answers, error } = await renewing;
     for (const [i, hold] of batch.entries()) {
-      hold.renewing = undefined;
+      hold.endRenewal();
       if (hold.life.over || hold.life.loss) continue;
       const answer = answers[i];
       const late = !hold.held; // a caller that looked in that time was told that it is over
@@ -144,10 +142,10 @@ export class Lookout {
     this.#standApart = standApart;
   }
 
-  /** Looks after a hold that was granted just now, if that may end without a renewal. */
+  /** Looks after a hold that was granted just now, if that may end without a release. */
   begin(hold: Hold): void {
     if (this.#holds.size > 0) this.#noteGrant(hold);
-    if (!hold.terms.renew || hold.terms.maxHold < Number.POSITIVE_INFINITY) this.#holds.add(hold);
+    if (hold.mayExpire) this.#holds.add(hold);
     this.follow();
   }
 
