@@ -4,7 +4,7 @@ import {
   checkWaitersListed,
   EXCLUSIVE,
   Frame,
-  heldLease,
+  type HeldLease,
   invalid,
   type LayeredOptions,
   type Lease,
@@ -153,7 +153,7 @@ export const oneKey = <L extends AnyLease>(
   lockOptions: (options) => options,
   take: (terms, _, watched) =>
     runtime.take(key, seats, terms, watched) as Promise<AnyLease | undefined> as Promise<L | undefined>,
-  inside: (lease, fn) => new Frame(runtime, heldLease(lease)).run(fn, lease),
+  inside: (lease, fn) => new Frame(runtime, lease as AnyLease as HeldLease).run(fn, lease),
 });
 
 /** A mutex has one holder at a time. It re-enters inside `run`. */

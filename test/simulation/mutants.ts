@@ -114,8 +114,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'hands over with the same token',
     file: 'core/queue/hold.ts',
-    sound: 'this.token + 1n',
-    broken: 'this.token',
+    sound: 'token: token + 1n',
+    broken: 'token',
     foundBy: 'tokens',
   },
   {

@@ -1,6 +1,6 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
 import { ofAllCopies } from './all-copies.ts';
-import { Context, inNoContext } from './context.ts';
+import { type Context, inNoContext } from './context.ts';
 import type { ValueState } from './left.ts';
 import { printable } from './printable.ts';
 
@@ -96,8 +96,6 @@ export interface ForcedEvent {
   readonly evicted: number;
 }
 
-const all: readonly Channel[] = Object.values(channels);
-
 type Counters = { locks: number; requests: number };
 
 /** All copies of the package share these numbers: their events come on the same channels. */
@@ -105,12 +103,6 @@ const counters = ofAllCopies<Counters>('counters', () => ({ locks: 0, requests: 
 
 /** Gives the numbers from 1 on, each once in this process. */
 export const nextNumber = (of: keyof Counters): number => ++counters[of];
-
-/** Makes the context in which the events of the lock that is asked for here are published. It costs nothing while nobody listens. */
-export function eventContext(): Context | undefined {
-  for (const each of all) if (each.hasSubscribers) return new Context();
-  return undefined;
-}
 
 /**
  * Publishes an event. `make` runs only if somebody listens. Node reports the error of a listener; it never reaches the lock.

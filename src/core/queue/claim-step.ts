@@ -1,4 +1,4 @@
-import type { Attempt, Claim } from '../contract/backend.ts';
+import type { Attempt, Claim, Grant } from '../contract/backend.ts';
 import { type Clock, deadlineOf } from '../contract/clock.ts';
 import { inMs } from '../contract/errors.ts';
 import { signOfLife } from '../contract/lengths.ts';
@@ -29,6 +29,22 @@ export interface LocalGrant {
   readonly lateUntil?: number;
   /** Whether its claim was refused first: then others want the key, too. */
   readonly contended?: boolean;
+}
+
+/**
+ * Gives the grant that this process may count on. A refusal that arrives after the mail was made before it. A grant in the answer counts more:
+ * the mail may be about an earlier place of the same id, which expired before this process heard of it.
+ */
+export function countedGrant(
+  attempt: Attempt | undefined,
+  mail: Grant | undefined,
+  { sent, lateUntil }: Pick<SentRecord, 'sent' | 'lateUntil'>,
+  now: number,
+): LocalGrant | undefined {
+  const grant: Grant | undefined = attempt?.granted ? attempt : mail;
+  if (!grant || sent === undefined) return undefined;
+  const { token, tokenCount, validFor, lost } = grant;
+  return { token, tokenCount, sent, since: now, validFor, lost, lateUntil };
 }
 
 /** What a claim that waits has learnt from the answers so far. */

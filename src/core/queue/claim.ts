@@ -7,6 +7,7 @@ import type { Engine } from '../engine/engine.ts';
 import { Listener } from '../engine/listener.ts';
 import { withdraw } from '../engine/withdrawal.ts';
 import {
+  countedGrant,
   type LocalGrant,
   NOTHING_KNOWN,
   type NumberedClaim,
@@ -178,22 +179,6 @@ export class QueuedClaim {
     this.record.forget();
     if (wait === 0) throw new Error(`the hold, of ${inMs(lengths.hold)}, was over before its answer came`);
   }
-}
-
-/**
- * Gives the grant that this process may count on. A refusal that arrives after the mail was made before it. A grant in the answer counts more:
- * the mail may be about an earlier place of the same id, which expired before this process heard of it.
- */
-function countedGrant(
-  attempt: Attempt | undefined,
-  mail: Grant | undefined,
-  { sent, lateUntil }: SentRecord,
-  now: number,
-): LocalGrant | undefined {
-  const grant: Grant | undefined = attempt?.granted ? attempt : mail;
-  if (!grant || sent === undefined) return undefined;
-  const { token, tokenCount, validFor, lost } = grant;
-  return { token, tokenCount, sent, since: now, validFor, lost, lateUntil };
 }
 
 /**

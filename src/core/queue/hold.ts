@@ -1,4 +1,4 @@
-import { isExclusive, type Units } from '../contract/admission.ts';
+import type { Units } from '../contract/admission.ts';
 import type { NewValue, ValueState } from '../contract/backend.ts';
 import { channels, type LockEvent } from '../contract/events.ts';
 import type { StoreOutcome } from '../contract/left.ts';
@@ -22,6 +22,7 @@ interface Tenure {
 /** The request that a hold was granted to. */
 export interface HoldOwner {
   readonly seats: Units;
+  readonly exclusive: boolean;
   readonly terms: Terms;
   readonly events: RequestEvents;
 }
@@ -70,7 +71,7 @@ export class Hold implements EnclosingHold {
     this.keeper = keeper;
     this.owner = owner;
     this.claim = claim;
-    this.exclusive = isExclusive(claim);
+    this.exclusive = owner.exclusive;
     this.terms = terms;
     this.mayExpire = !terms.renew || terms.maxHold < Number.POSITIVE_INFINITY;
     this.token = grant.token;

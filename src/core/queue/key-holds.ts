@@ -138,13 +138,15 @@ export class KeyHolds implements HoldKeeper {
     // This is set up before the release is sent. The answer to that may come when the time is over, and says nothing about requests that
     // arrived after it.
     if (lateUntil > now) withdrawAt(engine, hold.currentClaim, Math.max(lateUntil, keptUntil));
+    let sent = now;
     engine.activity.begin();
     try {
       if (keptUntil > now) {
         if (engine.backend.traits.expires) return await keepTaken(engine, hold, keptUntil - now);
         await engine.activity.pause(keptUntil - now);
+        sent = engine.clock.now();
       }
-      return (await this.#giveBack(hold)).freed;
+      return (await this.#giveBack(hold, sent)).freed;
     } catch (error) {
       withdraw(engine, hold.currentClaim);
       hold.owner.events.tell('releaseFailed', hold.exclusive ? hold.token : undefined, { error });
@@ -156,14 +158,13 @@ export class KeyHolds implements HoldKeeper {
   }
 
   /** Gives it back to the engine, in one step with the claim of the caller here that comes in then, if that may go with it. */
-  #giveBack(hold: Hold): Promise<Release> {
+  #giveBack(hold: Hold, sent: number): Promise<Release> {
     const { engine, line } = this;
     const next = line.head && line.successor(hold.owner);
     const queued = next && next.terms.wait > 0 ? claimFor(next) : undefined;
-    if (!next || !queued?.openMailbox()) return engine.release(hold.claim);
+    if (!next || !queued?.openMailbox()) return engine.release(hold.claim, undefined, undefined, sent);
     line.replace(hold.owner, next);
-    const sent = engine.clock.now();
-    const released = engine.release(hold.claim, queued.claim);
+    const released = engine.release(hold.claim, queued.claim, undefined, sent);
     void this.serve(next, queued, { sent, attempt: released.then((answer) => answer.next) });
     return released;
   }

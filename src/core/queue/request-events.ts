@@ -1,14 +1,7 @@
 import { ALL_UNITS, isExclusive, type Units } from '../contract/admission.ts';
+import { Context } from '../contract/context.ts';
 import { isLockError, type LockError } from '../contract/errors.ts';
-import {
-  channels,
-  EVENT_VERSION,
-  emit,
-  eventContext,
-  type LockEvent,
-  type LockType,
-  nextNumber,
-} from '../contract/events.ts';
+import { channels, EVENT_VERSION, emit, type LockEvent, type LockType, nextNumber } from '../contract/events.ts';
 import type { ValueState } from '../contract/left.ts';
 import type { Circumstances, ProcessName } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
@@ -44,6 +37,14 @@ export interface DeadlockWatch {
   /** @param giveUp ends the wait with this error */
   watch(key: string, wait: WatchedWait, giveUp: (error: LockError) => void): void;
   close(): void;
+}
+
+const ALL_CHANNELS = Object.values(channels);
+
+/** Makes the context in which the events of the lock that is asked for here are published. It costs nothing while nobody listens. */
+function eventContext(): Context | undefined {
+  for (const each of ALL_CHANNELS) if (each.hasSubscribers) return new Context();
+  return undefined;
 }
 
 /** Tells listeners about one request, from its beginning to the end of the hold that it gets. */

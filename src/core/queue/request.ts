@@ -19,6 +19,8 @@ export type HoldsAround = (name: ProcessName) => Iterable<Hold>;
 export class AcquireRequest implements Claimant {
   readonly key: string;
   readonly seats: Units;
+  /** Whether nobody can hold beside it. */
+  readonly exclusive: boolean;
   readonly terms: Terms;
   readonly began: number;
   /** Tells listeners about the request and its hold. */
@@ -48,6 +50,7 @@ export class AcquireRequest implements Claimant {
     this.key = events.key;
     this.#around = around;
     this.seats = events.seats;
+    this.exclusive = isExclusive(events.seats);
     this.events = events;
     this.terms = terms;
     this.began = now;
@@ -183,9 +186,10 @@ export function claimFor(request: AcquireRequest, outage?: Outage): QueuedClaim 
   const { engine, name } = request.events.context;
   const { backend, clock } = engine;
   const { lengths } = terms;
+  const circumstances = request.circumstances();
   const id = clock.id();
   const number = name.next(id);
-  const circumstances = request.circumstances();
+  const label = labelFor(terms.label, name.word!, number, circumstances);
   const queue = terms.wait > 0 && backend.traits.fair;
   const claim: NumberedClaim = {
     key,
@@ -196,11 +200,11 @@ export function claimFor(request: AcquireRequest, outage?: Outage): QueuedClaim 
     ttl: queue ? lengths.waiter : lengths.hold,
     queue,
     placeTtl: queue ? lengths.place : undefined,
-    tokenCount: isExclusive(seats) ? terms.handOff.max + 1 : 1,
+    tokenCount: request.exclusive ? terms.handOff.max + 1 : 1,
     within: Math.min(CALL_TIMEOUT, Math.max(lengths.lease / 2, 100)),
     accepts: terms.inquiry?.answerable(clock.now()),
     lingers: terms.minHold > 0 || terms.delay > 0,
-    label: labelFor(terms.label, name.word!, number, circumstances),
+    label,
     number,
     inside: circumstances?.inside ?? NOBODY,
     detects: circumstances?.detects,

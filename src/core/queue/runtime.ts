@@ -102,7 +102,7 @@ export class LockRuntime implements QueueContext {
 
   /** @throws LockError `LOCK_CLOSED` */
   queue(key: string): KeyQueue {
-    this.assertOpen(key);
+    if (this.#closed) this.assertOpen(key);
     return this.#queues.get(key) ?? this.#newQueue(key);
   }
 
