@@ -62,7 +62,7 @@ test('the rest of the library uses the core by its face, and a page in a browser
     .filter((path) => path.startsWith('src/core/'));
   expect(known).toContain('src/core/index.ts');
   const distinct = [...new Set(known)].sort();
-  expect(distinct.length, `files of core that others import: ${distinct}`).toBeLessThanOrEqual(7);
+  expect(distinct.length, `files of core that others import: ${distinct}`).toBeLessThanOrEqual(6);
 });
 
 test('the picture of the layers on the map is true', () => {

@@ -1,5 +1,5 @@
 /** The face of the core: all that the rest of the library may use of it. */
-export { abortSignal } from './contract/abort-signal.ts';
+
 export {
   ALL_UNITS,
   admitted,
@@ -11,11 +11,12 @@ export {
   type Units,
   WRITER,
 } from './contract/admission.ts';
-export { ofAllCopies } from './contract/all-copies.ts';
+export { addUser, ofAllCopies, removeUser } from './contract/all-copies.ts';
 export type {
   Attempt,
   Backend,
   Claim,
+  Finding,
   Grant,
   Handle,
   Refinements,
@@ -25,7 +26,6 @@ export type {
   Run,
   Wake,
 } from './contract/backend.ts';
-export { callListener } from './contract/call-listener.ts';
 export { checkListable, checkWaitersListed, unsupported } from './contract/capability.ts';
 export {
   type Cancel,
@@ -58,9 +58,7 @@ export {
   nextNumber,
 } from './contract/events.ts';
 export { leastOf, mostOf } from './contract/extremes.ts';
-export type { Finding } from './contract/finding.ts';
 export { checkKey, checkPrefix, MAX_KEY_BYTES } from './contract/key.ts';
-export { KeyedSerializer } from './contract/keyed-serializer.ts';
 export {
   isAnswer,
   type KeyState,
@@ -87,6 +85,7 @@ export {
 } from './contract/option-table.ts';
 export {
   type Adaptive,
+  abortSignal,
   allOf,
   checkBackend,
   checkGiven,
@@ -100,8 +99,7 @@ export {
   whole,
 } from './contract/options.ts';
 export type { Enclosing, Origin } from './contract/origin.ts';
-export { printable } from './contract/printable.ts';
-export { listOf, onceFor, sleep, withLimit } from './contract/promises.ts';
+export { callListener, KeyedSerializer, listOf, onceFor, sleep, withLimit } from './contract/promises.ts';
 export { RecentKeys } from './contract/recent-keys.ts';
 export {
   type RegisterEntry,
@@ -111,7 +109,6 @@ export {
   type Written,
   writeOutcome,
 } from './contract/register-store.ts';
-export { lastArgument, shellWord } from './contract/shell.ts';
 export { type Inquiry, leaseBounds, type Terms, withWaitUntil } from './contract/terms.ts';
 export {
   type Hints,
@@ -121,22 +118,21 @@ export {
   type QueueEntry,
   type Traits,
 } from './contract/traits.ts';
-export { visible } from './contract/visible.ts';
+export { printable, visible } from './contract/visible.ts';
 export { CallTimeouts } from './engine/call-timeouts.ts';
 export { Activity, CALL_TIMEOUT, Engine } from './engine/engine.ts';
 export { Bell, dispose } from './engine/listener.ts';
-export { StepLimit } from './engine/step-limit.ts';
-export { addUser, removeUser } from './engine/users.ts';
+export { StepLimit } from './engine/listing.ts';
 export { AdaptiveHistory } from './queue/adaptive-history.ts';
 export { ArrivalLine } from './queue/arrival-line.ts';
 export { type ForceOptions, forceRelease } from './queue/forced-release.ts';
 export { Frame } from './queue/frame.ts';
 export { HeldLease, heldLease } from './queue/held-lease.ts';
 export { Hold } from './queue/hold.ts';
+export type { Cover, Schedule, StandIn } from './queue/hold-timing.ts';
 export type { LocalEntry } from './queue/key-queue.ts';
 export type { AnyLease, Lease, LeaseRecord, SharedLease } from './queue/lease.ts';
 export { TROUBLE, UNANSWERED } from './queue/outage.ts';
 export { backOff } from './queue/pause.ts';
 export type { DeadlockWatch, WatchedWait } from './queue/request-events.ts';
 export { LockRuntime } from './queue/runtime.ts';
-export type { Cover, Schedule, StandIn } from './queue/stand-in.ts';

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { withLimit } from '../../src/core/contract/promises.ts';
 import { Activity } from '../../src/core/engine/engine.ts';
-import { StepLimit } from '../../src/core/engine/step-limit.ts';
+import { StepLimit } from '../../src/core/engine/listing.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 function setup() {

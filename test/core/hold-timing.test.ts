@@ -3,8 +3,8 @@ import { memory } from '../../src/backends/memory.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import type { LockOptions } from '../../src/core/contract/options.ts';
 import type { LocalGrant } from '../../src/core/queue/claim-step.ts';
+import type { Cover } from '../../src/core/queue/hold-timing.ts';
 import { HoldTiming } from '../../src/core/queue/hold-timing.ts';
-import type { Cover } from '../../src/core/queue/stand-in.ts';
 
 const { traits } = memory();
 const resolved = (options: LockOptions) => new LayeredOptions(traits, { ttl: 3_000, ...options }).terms;

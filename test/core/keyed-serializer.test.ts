@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { KeyedSerializer } from '../../src/core/contract/keyed-serializer.ts';
+import { KeyedSerializer } from '../../src/core/contract/promises.ts';
 
 /** Calls that end when they are told, and which of them have begun. */
 function scene() {

@@ -1,7 +1,7 @@
 import { setImmediate as turned } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Clock } from '../../src/core/contract/clock.ts';
-import { RefusalThrottle } from '../../src/core/engine/refusal-throttle.ts';
+import { RefusalThrottle } from '../../src/core/engine/back-pressure.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 /** How many of a hundred refusals in a row are over before the event loop turns, and after each turn. */

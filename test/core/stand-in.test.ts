@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Handle } from '../../src/core/contract/backend.ts';
-import type { Cover, Schedule, StandIn } from '../../src/core/queue/stand-in.ts';
+import type { Cover, Schedule, StandIn } from '../../src/core/queue/hold-timing.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
 import { runtimeOf } from '../../src/locks.ts';
 import { around } from '../../src/testing/around.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Unawaited } from '../../src/core/engine/unawaited.ts';
+import { Unawaited } from '../../src/core/engine/back-pressure.ts';
 
 test('256 releases may be under way without anybody who waits, and another one as soon as one has ended, in whatever way', async () => {
   const unawaited = new Unawaited();

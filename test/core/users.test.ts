@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { quorum } from '../../src/backends/quorum/index.ts';
-import { addUser, removeUser } from '../../src/core/engine/users.ts';
+import { addUser, removeUser } from '../../src/core/contract/all-copies.ts';
 import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as send } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { KeyedSerializer } from '../../src/core/contract/keyed-serializer.ts';
+import { KeyedSerializer } from '../../src/core/contract/promises.ts';
 import { freePort, giveBack, HOST } from './net.ts';
 
 export interface Front extends AsyncDisposable {

@@ -200,7 +200,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'ends a hold while a child is inside',
     file: 'core/queue/frame.ts',
-    sound: 'this.#lease.hold.enter();',
+    sound: 'this.#lease.hold.life.enter();',
     broken: '',
     foundBy: 'losses',
   },

@@ -1,4 +1,4 @@
-import { shellWord } from '../../core/index.ts';
+import { shellWord } from '../../ui/page/shell.ts';
 import { type Command, command } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 

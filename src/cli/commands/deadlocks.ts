@@ -1,5 +1,6 @@
-import { lastArgument, milliseconds, visible } from '../../core/index.ts';
+import { milliseconds, visible } from '../../core/index.ts';
 import type { Deadlock, Waits, WaitsClaim } from '../../index.ts';
+import { lastArgument } from '../../ui/page/shell.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { addressOf, open, sourceOf, URL_OPTION } from '../engine.ts';

@@ -1,7 +1,24 @@
+import type { Backend } from './backend.ts';
+
 /** Makes one thing for all copies of the package in this process. They may be of different versions, so its form never changes. */
 export function ofAllCopies<T extends object>(name: string, make: () => T): T {
   const known = globalThis as { [name: symbol]: T | undefined };
   const symbol = Symbol.for(`holdfast.${name}`);
   known[symbol] ??= make();
   return known[symbol];
+}
+
+/** The number of users of each backend. Several `Locks` of one process may use it, and a quorum of which it is a node. */
+const users = ofAllCopies('users', () => new WeakMap<Backend, number>());
+
+/** Counts one more user of the backend. */
+export function addUser(backend: Backend): void {
+  users.set(backend, (users.get(backend) ?? 0) + 1);
+}
+
+/** Counts one user less. The last one closes the backend: an earlier end of its connections would end the holds of the others. */
+export async function removeUser(backend: Backend): Promise<void> {
+  const others = (users.get(backend) ?? 1) - 1;
+  users.set(backend, others);
+  if (others <= 0) await backend.close();
 }

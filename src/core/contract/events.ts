@@ -2,7 +2,7 @@ import { type Channel, channel } from 'node:diagnostics_channel';
 import { ofAllCopies } from './all-copies.ts';
 import { type Context, inNoContext } from './context.ts';
 import type { ValueState } from './left.ts';
-import { printable } from './printable.ts';
+import { printable } from './visible.ts';
 
 /** The version of the events. A new field, channel or `type` keeps it; a change that breaks a listener raises it. */
 export const EVENT_VERSION = 1;

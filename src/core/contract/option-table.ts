@@ -1,11 +1,11 @@
 import { hostname } from 'node:os';
-import { abortSignal } from './abort-signal.ts';
 import { type Bounds, LONGEST, milliseconds } from './duration.ts';
 import { invalid, shown } from './errors.ts';
 import { checkKey } from './key.ts';
 import { leaseLength, lengthsFor } from './lengths.ts';
 import {
   type Adaptive,
+  abortSignal,
   checkNames,
   flag,
   type HandOff,

@@ -135,3 +135,9 @@ export function whole(value: unknown, name: string, min: number, max: number): n
   if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
   throw invalid(`${name} is ${shown(value)}; it must be a whole number from ${min} to ${max}`);
 }
+
+/** @throws LockError `LOCK_INVALID` */
+export function abortSignal(value: AbortSignal | undefined, key?: string): AbortSignal | undefined {
+  if (value === undefined || value instanceof AbortSignal) return value;
+  throw invalid(`signal is ${shown(value)}; it must be an AbortSignal`, key);
+}

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { reasonOf } from './errors.ts';
 
 /** Gives the result of `work`, or after `ms` the error that `late` makes. */
 export function withLimit<T>(work: Promise<T>, ms: number, late: () => Error, clock: Clock): Promise<T> {
@@ -38,4 +39,36 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     const cancel = clock.after(ms, end);
     signal?.addEventListener('abort', end, { once: true });
   });
+}
+
+/** Makes the calls for one id one after the other. None may overtake an earlier one that it repeats or takes back. */
+export class KeyedSerializer<K = string> {
+  readonly #last = new Map<K, Promise<unknown>>();
+
+  /** Whether a call for this id is under way. */
+  has(id: K): boolean {
+    return this.#last.has(id);
+  }
+
+  take<T>(id: K, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(id);
+    const mine = before ? before.then(work, work) : work();
+    this.#last.set(id, mine);
+    const over = (): void => {
+      if (this.#last.get(id) === mine) this.#last.delete(id);
+    };
+    mine.then(over, over);
+    return mine;
+  }
+}
+
+/** Tells a user's function something. What that throws, or rejects with, a warning tells; it harms nothing else. */
+export function callListener<T>(name: string, listener: (told: T) => unknown, told: T): void {
+  const warn = (error: unknown): void =>
+    process.emitWarning(`${name} failed, and holdfast goes on: ${reasonOf(error)}`, 'HoldfastListenerWarning');
+  try {
+    Promise.resolve(listener(told)).catch(warn);
+  } catch (error) {
+    warn(error);
+  }
 }

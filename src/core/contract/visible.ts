@@ -7,3 +7,14 @@ export const visible = (text: string): string =>
   text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, unicodeEscape);
 
 const unicodeEscape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** Prints tokens as text, as a lease does, because JSON has no such numbers. */
+const asText = {
+  toJSON(this: object): object {
+    const shown = Object.entries(this).map(([name, value]) => [name, typeof value === 'bigint' ? `${value}` : value]);
+    return Object.fromEntries(shown) as object;
+  },
+};
+
+/** Makes plain data with a `bigint` that `JSON.stringify` accepts. */
+export const printable = <T extends object>(data: T): T => Object.assign(Object.create(asText) as object, data);

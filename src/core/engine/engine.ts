@@ -1,3 +1,4 @@
+import { removeUser } from '../contract/all-copies.ts';
 import type {
   Attempt,
   Backend,
@@ -12,16 +13,15 @@ import type {
   ValueRecord,
 } from '../contract/backend.ts';
 import { type Clock, type EngineClock, withoutContext } from '../contract/clock.ts';
-import { Context, inNoContext, promiseOf } from '../contract/context.ts';
+import { inNoContext, promiseOf } from '../contract/context.ts';
 import { counted, inMs, isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
-import { KeyedSerializer } from '../contract/keyed-serializer.ts';
 import { labelParts } from '../contract/origin.ts';
-import { printable } from '../contract/printable.ts';
+import { KeyedSerializer } from '../contract/promises.ts';
+import { printable } from '../contract/visible.ts';
+import { Unawaited } from './back-pressure.ts';
 import { CallTimeouts } from './call-timeouts.ts';
 import { Bell } from './listener.ts';
-import { StepLimit } from './step-limit.ts';
-import { Unawaited } from './unawaited.ts';
-import { removeUser } from './users.ts';
+import { listed } from './listing.ts';
 
 /** The work under way on an engine, and the pauses in it. */
 export class Activity {
@@ -147,31 +147,8 @@ export class Engine {
     return this.#list(prefix, (step) => this.backend.values!.keys!(prefix, step), progress);
   }
 
-  async *#list<T>(
-    prefix: string,
-    list: (step: (looked: number) => void) => AsyncIterable<T>,
-    progress: Listing['progress'],
-  ): AsyncIterable<T> {
-    const caller = new Context();
-    const limit = new StepLimit();
-    const step = (looked: number): void => {
-      limit.stepDone();
-      if (progress) caller.run(() => progress(looked));
-    };
-    const ask = (call: () => Promise<void>): Promise<void> => this.#ask(prefix, call, 'Try again');
-    const found = inNoContext(() => list(step)[Symbol.asyncIterator]());
-    try {
-      for (;;) {
-        const { done, value } = await limit.apply(
-          inNoContext(promiseOf<IteratorResult<T>>, () => found.next()),
-          ask,
-        );
-        if (done) return;
-        yield value;
-      }
-    } finally {
-      inNoContext(async () => found.return?.()).catch(() => {}); // nobody waits for this: it may hang in the very call that took too long
-    }
+  #list<T>(prefix: string, list: Parameters<typeof listed<T>>[0], progress: Listing['progress']): AsyncIterable<T> {
+    return listed(list, (call) => this.#ask(prefix, call, 'Try again'), progress);
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */

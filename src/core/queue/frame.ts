@@ -87,7 +87,7 @@ export class Frame {
 
   /** Whether its function has ended, or has given the hold back itself. */
   get over(): boolean {
-    return this.#ended || this.#lease.hold.users === 0;
+    return this.#ended || this.#lease.hold.life.users === 0;
   }
 
   /** Runs `fn` inside. Afterwards nobody can enter, and the callers that waited for a turn inside go to the lock's own line. */
@@ -146,7 +146,7 @@ export class Frame {
   /** Lets a request in. It is inside from this moment on, and not only once its caller continues: the hold must not end in between. */
   #admit(request: AcquireRequest): void {
     if (request.isSettled) return;
-    this.#lease.hold.enter();
+    this.#lease.hold.life.enter();
     request.grant(this.#lease.hold);
   }
 

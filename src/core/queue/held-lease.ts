@@ -152,7 +152,7 @@ export class HeldLease implements AnyLease {
 
   /** Releases as if it had not been granted: without `minHold`. A hold that other callers are in stays as it is. */
   undo(): Promise<boolean> {
-    if (this.#hold.users === 1) this.#hold.timing.dropMinHold();
+    if (this.#hold.life.users === 1) this.#hold.timing.dropMinHold();
     return this.release();
   }
 

@@ -61,8 +61,38 @@ export class HoldLife {
   loss: LockError | undefined;
   /** It is made for the first lease: `run` sees to the release of its own. */
   #leases: CallerLeases | undefined;
+  #users = 1;
+  #waitsInside = 0;
   /** It is made for the first listener: most holds have none. */
   #listeners: Set<LossListener> | undefined;
+
+  /** The number of callers that share it: the first one, and those that re-entered. */
+  get users(): number {
+    return this.#users;
+  }
+
+  /** Lets one more caller share it. */
+  enter(): void {
+    this.#users++;
+  }
+
+  /** @returns whether the last caller has left */
+  leave(): boolean {
+    return --this.#users === 0;
+  }
+
+  /** Whether work that its callers left behind waits inside of it. */
+  get isWaitedInside(): boolean {
+    return this.#waitsInside > 0;
+  }
+
+  /** Notes that a caller which has this hold begins to wait for another one. @returns a function that ends that */
+  beginWaitInside(): () => void {
+    this.#waitsInside++;
+    return () => {
+      this.#waitsInside--;
+    };
+  }
 
   get leases(): CallerLeases {
     this.#leases ??= new CallerLeases();

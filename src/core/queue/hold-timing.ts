@@ -1,20 +1,18 @@
+import type { Handle } from '../contract/backend.ts';
 import { deadlineOf } from '../contract/clock.ts';
 import type { Terms } from '../contract/terms.ts';
 import type { LocalGrant } from './claim-step.ts';
-import type { Cover, Schedule } from './stand-in.ts';
 
 /** Knows how long a hold is good, and when its next renewal is due. Its caller gives it the time. */
 export class HoldTiming implements Schedule {
   /** The time at which this holder got the hold. */
   readonly since: number;
-  /** The time until which it is renewed, by `maxHold`. */
   readonly renewedUntil: number;
   /** The lease that is asked of the engine, ms: an extension makes it longer. */
   ttl: number;
   deadline = 0;
   /** The time at which the loss signal is due. Where the engine confirms less than the lease, the notice is shorter in proportion. */
   noticeAt = 0;
-  /** The time from a request to the next one, ms: a third of the lease; less with a long notice, to leave time for a second try. */
   interval = 0;
   /** The time of the request from which the deadline counts. */
   sent = 0;
@@ -40,7 +38,6 @@ export class HoldTiming implements Schedule {
   /** The shortest lease that an unanswered request may still set, whenever it arrives. ms. */
   #doubt = Number.POSITIVE_INFINITY;
 
-  /** @param expires whether a hold of this engine expires by itself; otherwise a session carries it */
   constructor(grant: LocalGrant, terms: Terms, expires: boolean) {
     const { since: now, sent, validFor } = grant;
     this.#terms = terms;
@@ -170,4 +167,34 @@ export function usableTime(
 ): number {
   const good = maxHold < Number.POSITIVE_INFINITY ? Math.min(validFor, ttl) : validFor;
   return delay > 0 ? Math.max(1, good - delay) : good;
+}
+
+/** Renews holds while the thread that has them cannot run. No call throws, or waits. */
+export interface StandIn {
+  /** Begins to stand in for the watchdog of a hold. Undefined where that is of no use: its lease is longer than any stall. */
+  cover(handle: Handle, schedule: Schedule): Cover | undefined;
+}
+
+/** The facts that the watchdog has about a hold. Times are by the clock of its engine, ms. */
+export interface Schedule {
+  /** The lease that is asked of the engine. */
+  readonly ttl: number;
+  /** The time of the request that was confirmed last. */
+  readonly sent: number;
+  /** The time from that request to the next one, ms: a third of the lease; less with a long notice, to leave time for a second try. */
+  readonly interval: number;
+  /** The time at which the watchdog stops to renew it, by `maxHold`. */
+  readonly renewedUntil: number;
+}
+
+/** The stand-in of one hold. */
+export interface Cover {
+  /** The time at which the last renewal was sent that the engine confirmed, to the lease of the schedule. */
+  readonly confirmed: number | undefined;
+  /** Whether a renewal of it is on its way, or may be. */
+  readonly asking: boolean;
+  /** Follows a schedule that has changed. */
+  follow(schedule: Schedule): void;
+  /** Ends it: the hold is over, or its holder was told to stop. It may be called again. */
+  end(): void;
 }

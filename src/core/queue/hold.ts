@@ -59,8 +59,6 @@ export class Hold implements EnclosingHold {
   slot = -1;
   /** The renewal that is under way. Never rejects. */
   renewing: Promise<unknown> | undefined;
-  #waitsInside = 0;
-  #users = 1;
   readonly keeper: HoldKeeper;
   /** It aborts when the engine knows that the hold is gone. */
   readonly lost: AbortSignal | undefined;
@@ -115,38 +113,16 @@ export class Hold implements EnclosingHold {
     return !this.renewing && !this.keeper.engine.extensions.has(this.claim.id) && this.timing.certain;
   }
 
-  /** Whether work that its callers left behind waits inside of it. */
-  get isWaitedInside(): boolean {
-    return this.#waitsInside > 0;
-  }
-
-  /** Notes that a caller which has this hold begins to wait for another one. @returns a function that ends that */
   beginWaitInside(): () => void {
-    this.#waitsInside++;
-    return () => {
-      this.#waitsInside--;
-    };
+    return this.life.beginWaitInside();
   }
 
-  /** The number of callers that share it: the first one, and those that re-entered. */
-  get users(): number {
-    return this.#users;
-  }
-
-  /** Lets one more caller share it. */
-  enter(): void {
-    this.#users++;
-  }
-
-  /** Notes a renewal that was sent now. No other one is due until it is answered. */
-  beginRenewal(renewing: Promise<unknown>): void {
+  /** Notes the renewal that was sent now, until it is answered. No other one is due till then. */
+  noteRenewing(renewing: Promise<unknown> | undefined): void {
     this.renewing = renewing;
+    if (!renewing) return;
     this.timing.holdRenewal();
     this.life.watchLeases(this);
-  }
-
-  endRenewal(): void {
-    this.renewing = undefined;
   }
 
   noteRenewal(sent: number, validFor: number): void {
@@ -196,7 +172,7 @@ export class Hold implements EnclosingHold {
 
   /** Lets one caller leave. The last one releases the hold. @returns whether that freed it */
   leave(): Promise<boolean> {
-    return --this.#users === 0 ? this.keeper.release(this) : Promise.resolve(false);
+    return this.life.leave() ? this.keeper.release(this) : Promise.resolve(false);
   }
 
   /** Ends the hold as released. It is over before a listener hears of that, since the listener may release again, or close. */
@@ -210,14 +186,14 @@ export class Hold implements EnclosingHold {
   #tell(name: 'renewed' | 'renewalFailed' | 'lost' | 'released', more: Partial<LockEvent>): void {
     this.owner.events.tell(name, this.exclusive ? this.token : undefined, more);
   }
+}
 
-  /** Gives the same hold on the engine to the next holder, with the next token. */
-  passTo(next: HoldOwner, now: number): Hold {
-    const { token, tokenCount, lost, timing } = this;
-    const tenure = { ...this.tenure, passes: this.tenure.passes + 1 };
-    const grant = { token: token + 1n, tokenCount, since: now, ...timing.confirmation, lost, tenure };
-    return new Hold(this.keeper, next, this.claim, grant);
-  }
+/** Gives the same hold on the engine to the next holder, with the next token. */
+export function passedTo(next: HoldOwner, now: number, hold: Hold): Hold {
+  const { keeper, claim, token, tokenCount, lost, timing } = hold;
+  const tenure = { ...hold.tenure, passes: hold.tenure.passes + 1 };
+  const grant = { token: token + 1n, tokenCount, since: now, ...timing.confirmation, lost, tenure };
+  return new Hold(keeper, next, claim, grant);
 }
 
 /** Ends a hold that the engine says is gone. A note may say that somebody evicted it: that of its first holder here, which had the token. */

@@ -6,7 +6,7 @@ import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
 import { ArrivalLine } from './arrival-line.ts';
 import type { QueuedClaim } from './claim.ts';
 import type { PiggybackedAttempt } from './claim-step.ts';
-import { Hold, type HoldKeeper, type HoldOwner } from './hold.ts';
+import { Hold, type HoldKeeper, type HoldOwner, passedTo } from './hold.ts';
 import { Interim } from './interim.ts';
 import type { Outage } from './outage.ts';
 import { lingerOf, releaseActOf } from './release.ts';
@@ -41,10 +41,7 @@ export class KeyHolds implements HoldKeeper {
     this.interim = new Interim(engine);
   }
 
-  /**
-   * Serves a request with a claim in the engine's queue, until that is settled, or another request has taken it up. Never rejects.
-   * @param queued the claim of another request that gave up, or one that is sent with a release
-   */
+  /** Serves a request with a claim, until that is settled, or another request has taken it up. Never rejects. */
   async serve(request: AcquireRequest, queued: QueuedClaim, piggybacked?: PiggybackedAttempt): Promise<void> {
     const { activity } = this.engine;
     activity.begin();
@@ -114,7 +111,7 @@ export class KeyHolds implements HoldKeeper {
     switch (releaseActOf(hold, next, head !== undefined, isLast, now)) {
       case 'pass':
         line.replace(hold.owner, next!);
-        this.#begin(hold.passTo(next!, now), next!);
+        this.#begin(passedTo(next!, now, hold), next!);
         return true;
       case 'linger':
         this.interim.linger(lingerOf(hold, now), now, () => this.#passOnLater(hold));
@@ -123,7 +120,7 @@ export class KeyHolds implements HoldKeeper {
         return this.interim.endTurn(() => this.#passOnLater(hold));
       case 'keep':
       case 'give back':
-        return this.#giveUp(hold, now);
+        return giveUp(this, hold, now);
     }
   }
 
@@ -131,34 +128,8 @@ export class KeyHolds implements HoldKeeper {
     return this.#passOn(hold, this.engine.clock.now(), true);
   }
 
-  /** Gives a released hold up, and tells whether that freed it. A release whose outcome is unknown goes on in the background. */
-  async #giveUp(hold: Hold, now: number): Promise<boolean> {
-    const { engine } = this;
-    const { keptUntil, lateUntil } = hold.timing;
-    // This is set up before the release is sent. The answer to that may come when the time is over, and says nothing about requests that
-    // arrived after it.
-    if (lateUntil > now) withdrawAt(engine, hold.currentClaim, Math.max(lateUntil, keptUntil));
-    let sent = now;
-    engine.activity.begin();
-    try {
-      if (keptUntil > now) {
-        if (engine.backend.traits.expires) return await keepTaken(engine, hold, keptUntil - now);
-        await engine.activity.pause(keptUntil - now);
-        sent = engine.clock.now();
-      }
-      return (await this.#giveBack(hold, sent)).freed;
-    } catch (error) {
-      withdraw(engine, hold.currentClaim);
-      hold.owner.events.tell('releaseFailed', hold.exclusive ? hold.token : undefined, { error });
-      return false;
-    } finally {
-      this.leave(hold.owner);
-      engine.activity.end();
-    }
-  }
-
   /** Gives it back to the engine, in one step with the claim of the caller here that comes in then, if that may go with it. */
-  #giveBack(hold: Hold, sent: number): Promise<Release> {
+  giveBack(hold: Hold, sent: number): Promise<Release> {
     const { engine, line } = this;
     const next = line.head && line.successor(hold.owner);
     const queued = next && next.terms.wait > 0 ? claimFor(next) : undefined;
@@ -206,6 +177,32 @@ function* refuseAlike(
     if (request.queued || request.isSettled || now < outage.limit(request.began)) continue;
     request.refuse(engine.unavailable(request.key, outage.last, 'Another caller in this process asked; try again'));
     yield request;
+  }
+}
+
+/** Gives a released hold up, and tells whether that freed it. A release whose outcome is unknown goes on in the background. */
+async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean> {
+  const { engine } = holds;
+  const { keptUntil, lateUntil } = hold.timing;
+  // This is set up before the release is sent. The answer to that may come when the time is over, and says nothing about requests that
+  // arrived after it.
+  if (lateUntil > now) withdrawAt(engine, hold.currentClaim, Math.max(lateUntil, keptUntil));
+  let sent = now;
+  engine.activity.begin();
+  try {
+    if (keptUntil > now) {
+      if (engine.backend.traits.expires) return await keepTaken(engine, hold, keptUntil - now);
+      await engine.activity.pause(keptUntil - now);
+      sent = engine.clock.now();
+    }
+    return (await holds.giveBack(hold, sent)).freed;
+  } catch (error) {
+    withdraw(engine, hold.currentClaim);
+    hold.owner.events.tell('releaseFailed', hold.exclusive ? hold.token : undefined, { error });
+    return false;
+  } finally {
+    holds.leave(hold.owner);
+    engine.activity.end();
   }
 }
 

@@ -4,8 +4,7 @@ import { leastOf } from '../contract/extremes.ts';
 import { Agenda } from '../engine/call-timeouts.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import { endGone, type Hold } from './hold.ts';
-import type { HoldTiming } from './hold-timing.ts';
-import type { StandIn } from './stand-in.ts';
+import type { HoldTiming, StandIn } from './hold-timing.ts';
 
 /** The number of holds that one call renews. */
 const BATCH = 500;
@@ -81,11 +80,11 @@ export class Watchdog {
       (error: unknown) => ({ answers: [], error }),
     );
     for (const hold of batch) {
-      hold.beginRenewal(renewing);
+      hold.noteRenewing(renewing);
     }
     const { answers, error } = await renewing;
     for (const [i, hold] of batch.entries()) {
-      hold.endRenewal();
+      hold.noteRenewing(undefined);
       if (hold.life.over || hold.life.loss) continue;
       const answer = answers[i];
       const late = !hold.held; // a caller that looked in that time was told that it is over

@@ -1,6 +1,6 @@
 import { Fragment } from 'preact';
-import { lastArgument } from '../../core/contract/shell.ts';
 import type { Event, Memo, Who } from '../wire.ts';
+import { lastArgument } from './shell.ts';
 import { elapsed, going, number, query, releasing, show, snapshot, t, time, toggleLine } from './state.ts';
 import { asWords, For, Going, Name } from './text.tsx';
 import type { Word } from './words/en.ts';

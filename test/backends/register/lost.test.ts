@@ -1,7 +1,7 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type RegisterStore, register } from '../../../src/backends/register/index.ts';
-import { KeyedSerializer } from '../../../src/core/contract/keyed-serializer.ts';
+import { KeyedSerializer } from '../../../src/core/contract/promises.ts';
 import { createLocks } from '../../../src/index.ts';
 import { memoryStore, shared } from '../../kit/register-store.ts';
 

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../contract/clock.ts';
 
 /** The number of refusals in one turn of the event loop after which the next ones wait for its end. */
-const MOST = 16;
+const MAX_REFUSALS_A_TURN = 16;
 
 /**
  * Gives timers and sockets their turn beside a loop of refusals that need no engine. Promises alone would starve them, and with them the
@@ -26,12 +26,31 @@ export class RefusalThrottle {
         resolve();
       });
     });
-    if (++this.#since > MOST) await this.#turning;
+    if (++this.#since > MAX_REFUSALS_A_TURN) await this.#turning;
   }
 
   /** Waits as `next` does, and then throws the error. */
   async refuse(error: unknown): Promise<never> {
     await this.next();
     throw error;
+  }
+}
+
+/** The number of releases that may be under way while no caller waits for them. */
+const MAX_UNAWAITED = 256;
+
+/** The releases under way that no caller waits for. None of them rejects. */
+export class Unawaited {
+  #count = 0;
+
+  /** @returns false if there are too many, so that the caller has to wait for this one */
+  add(release: Promise<unknown>): boolean {
+    if (this.#count >= MAX_UNAWAITED) return false;
+    this.#count++;
+    const end = (): void => {
+      this.#count--;
+    };
+    release.then(end, end);
+    return true;
   }
 }

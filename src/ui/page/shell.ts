@@ -1,4 +1,4 @@
-import { visible } from './visible.ts';
+import { visible } from '../../core/contract/visible.ts';
 
 /**
  * Makes a word that a POSIX shell takes as it is: in single quotes no character has a meaning. Characters that must

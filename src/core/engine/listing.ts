@@ -1,0 +1,58 @@
+import { Context, inNoContext, promiseOf } from '../contract/context.ts';
+
+/** A limit for work that may take any time as long as it makes progress: each step of it has the limit. */
+export class StepLimit {
+  #step = Promise.withResolvers<void>();
+
+  /** Tells that a step is over. */
+  stepDone(): void {
+    this.#step.resolve();
+  }
+
+  /** @param limit gives one step its limit, and rejects after it */
+  async apply<T>(work: Promise<T>, limit: (step: () => Promise<void>) => Promise<void>): Promise<T> {
+    let over = false;
+    const ended = work.then(() => {
+      over = true;
+    });
+    ended.catch(() => {}); // the caller may have given up by then
+    while (!over) {
+      this.#step = Promise.withResolvers<void>();
+      const { promise } = this.#step;
+      await limit(() => Promise.race([ended, promise]));
+    }
+    return work;
+  }
+}
+
+/**
+ * Gives the items of a listing, which may take any time as long as it makes progress.
+ * @param list begins the listing; it calls `step` after each request, with the number of keys looked at so far
+ * @param ask gives one step its limit
+ * @param progress the caller's function for the same
+ */
+export async function* listed<T>(
+  list: (step: (looked: number) => void) => AsyncIterable<T>,
+  ask: (call: () => Promise<void>) => Promise<void>,
+  progress: ((looked: number) => void) | undefined,
+): AsyncIterable<T> {
+  const caller = new Context();
+  const limit = new StepLimit();
+  const step = (looked: number): void => {
+    limit.stepDone();
+    if (progress) caller.run(() => progress(looked));
+  };
+  const found = inNoContext(() => list(step)[Symbol.asyncIterator]());
+  try {
+    for (;;) {
+      const { done, value } = await limit.apply(
+        inNoContext(promiseOf<IteratorResult<T>>, () => found.next()),
+        ask,
+      );
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    inNoContext(async () => found.return?.()).catch(() => {}); // nobody waits for this: it may hang in the very call that took too long
+  }
+}
