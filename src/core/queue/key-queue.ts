@@ -44,10 +44,9 @@ export class KeyQueue {
     const { line, interim, lookout } = this.#holds;
     const request = new AcquireRequest(events, terms, began, around);
     if (terms.detect || this.#context.traceparent) request.noteCaller();
-    request.startLimits((error) => this.#giveUp(request, error));
+    if (!request.startLimits((error) => this.#giveUp(request, error))) return request.outcome;
     if (terms.wait === 0 && !line.admits(request.seats) && !interim.isOpen) request.grant(undefined);
-    if (request.isSettled) return request.outcome;
-    if ((request.detects !== undefined && this.#joinApart(request)) || line.join(request))
+    else if ((request.detects !== undefined && this.#joinApart(request)) || line.join(request))
       void this.#holds.serve(request, claimFor(request));
     else {
       lookout?.follow();

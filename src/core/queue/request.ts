@@ -60,22 +60,23 @@ export class AcquireRequest implements Claimant {
     this.#reject = reject;
   }
 
-  /** Starts its limits, `wait` and `signal`. @param giveUp gets the error to refuse it with */
-  startLimits(giveUp: (error: LockError) => void): void {
+  /** Starts its limits, `wait` and `signal`. @param giveUp gets the error to refuse it with @returns false when that was called at once */
+  startLimits(giveUp: (error: LockError) => void): boolean {
     this.#giveUp = giveUp;
     const { wait, signal } = this.terms;
     const { backend, clock } = this.events.context.engine;
     if (signal?.aborted) {
       giveUp(abortError(this));
-      return;
+      return false;
     }
     if (wait > 0 && wait < Number.POSITIVE_INFINITY) {
       this.#cancel = clock.after(wait, () => giveUp(timeoutError(this, backend.name)));
     }
-    if (!signal) return;
+    if (!signal) return true;
     const abort = () => giveUp(abortError(this));
     signal.addEventListener('abort', abort, { once: true });
     this.#unlisten = () => signal.removeEventListener('abort', abort);
+    return true;
   }
 
   grant(hold: Hold | undefined): void {
