@@ -22,7 +22,7 @@ await admin.connect();
 const number = async (sql: string): Promise<number> => Number(Object.values((await admin.query(sql)).rows[0])[0]);
 const kilobytes = async (): Promise<number> =>
   Math.round(
-    (await number("SELECT pg_total_relation_size('holdfast_keys') + pg_total_relation_size('holdfast_line')")) / 1024,
+    (await number("SELECT pg_total_relation_size('holdfast_keys') + pg_total_relation_size('holdfast_queue')")) / 1024,
   );
 
 async function handOvers(total: number): Promise<void> {

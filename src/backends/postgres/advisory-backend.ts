@@ -24,8 +24,8 @@ import { checkSessions } from './clients.ts';
 import { refusal } from './errors.ts';
 import { type AdvisoryOptions, checkAdvisory, naming, sessionsOf } from './options.ts';
 import { checkPool, dialOf, isTrue, type PgPool } from './pool.ts';
+import { makeAndTell, setupAdvisory } from './schema.ts';
 import { Server } from './server.ts';
-import { advisorySetup } from './sql.generated.ts';
 
 const TRAITS: Traits = {
   units: 'shared',
@@ -77,7 +77,7 @@ class Advisory implements AdvisoryBackend {
     const limit = sessionsOf(options);
     const dial = dialOf(pool, connect);
     const server = new Server(pool, naming(options), clock, this.name);
-    const create = setup === 'auto' ? () => this.setup() : undefined;
+    const create = setup === 'auto' ? () => makeAndTell(server, setupAdvisory) : undefined;
     this.#prefix = prefix;
     this.#server = server;
     this.#texts = advisoryStatements(server.named);
@@ -160,7 +160,7 @@ class Advisory implements AdvisoryBackend {
   }
 
   setup(): Promise<void> {
-    return this.#server.script(advisorySetup, 'setting up the sequence');
+    return setupAdvisory(this.#server);
   }
 
   async close(): Promise<void> {

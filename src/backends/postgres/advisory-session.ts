@@ -1,8 +1,7 @@
 import type { OpenSession } from './advisory-sessions.ts';
-import { isMissing, readOnly, refusal, unavailable } from './errors.ts';
+import { isMissing, lookAlike, readOnly, refusal, unavailable } from './errors.ts';
 import { type Dial, isTrue } from './pool.ts';
 import type { Server } from './server.ts';
-import { lookAlike } from './server-kind.ts';
 import { Session } from './session.ts';
 import { advisoryKept, advisoryLook } from './sql.generated.ts';
 

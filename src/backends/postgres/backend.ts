@@ -15,23 +15,20 @@ import {
   type Renewal,
   systemClock,
   type Traits,
-  type ValueCondition,
   type Values,
 } from '../../core/index.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
 import { tableFindings } from './check.ts';
 import { type PostgresClient, poolOf } from './clients.ts';
-import { standings } from './inspect.ts';
-import { notesOf } from './notes.ts';
 import { checkTable, naming, type PostgresOptions } from './options.ts';
 import { busyPool, dialLike, dialOf, isEnded, isTrue, type PgPool } from './pool.ts';
+import { entries, hintsOf, storedValuesOf } from './reads.ts';
 import { Renewals } from './renewals.ts';
 import { open, setup } from './schema.ts';
 import { Server } from './server.ts';
-import { fieldsOf, SERVER_TIME, take, valuesOf } from './statements.ts';
+import { attemptOf, fieldsOf, take, valuesOf } from './statements.ts';
 import { IDLE, Sweeper } from './sweeper.ts';
 import { Mailbox } from './wake-ups.ts';
-import { attemptOf, inquiryOf, leaveOf, wordsOf } from './words.ts';
 
 const TRAITS: Traits = {
   units: 'counted',
@@ -63,7 +60,7 @@ export interface PostgresBackend extends Backend {
 }
 
 /**
- * The line in a table. Each step is one statement and one transaction, on a connection of the pool that it needs no longer. NOTIFY
+ * The queues in a table. Each step is one statement and one transaction, on a connection of the pool that it needs no longer. NOTIFY
  * tells a claim that it was admitted. The pool stays open.
  * @param client a pool of `pg`, or what you have of `postgres` (postgres.js), PGlite or Bun.SQL
  * @throws LockError `LOCK_INVALID` when it is none of them, or for a bad option
@@ -99,8 +96,8 @@ class Postgres implements PostgresBackend {
     const mailbox = dial && new Mailbox(dial, clock, pooler === 'session');
     this.#pool = pool;
     this.#server = server;
-    this.hints = notesOf(server, () => this.#open());
-    this.values = wordsOf(server, () => this.#open());
+    this.hints = hintsOf(server, () => this.#open());
+    this.values = storedValuesOf(server, () => this.#open());
     this.#sweeper = new Sweeper(server);
     this.#renewals = new Renewals(server, ownConnection ? dialOf(pool, connect) : undefined);
     this.#mailbox = mailbox;
@@ -115,24 +112,22 @@ class Postgres implements PostgresBackend {
   async attempt(claim: Claim): Promise<Attempt> {
     const sent = this.#server.clock.now();
     await this.#open();
-    if (claim.accepts) return (await this.#ask(claim, claim.accepts, sent)).attempt;
-    const answer = await take(this.#server, 'attempt', this.#values(claim, sent), claim.key);
-    return this.#outcome(fieldsOf(answer), claim);
+    return (await this.#attempt(claim, sent)).attempt;
   }
 
-  async release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
+  async release({ key, id }: Handle, next?: Claim, value?: NewValue): Promise<Release> {
     const sent = this.#server.clock.now();
     await this.#open();
-    if (leave) return this.#leave(handle, leave, next);
-    const gone = [Buffer.from(handle.key), handle.id];
-    if (!next) return { freed: isTrue(await take(this.#server, 'release', gone, handle.key)) };
-    if (next.accepts) {
-      const { freed, attempt } = await this.#ask(next, next.accepts, sent, gone);
-      return { freed, next: attempt };
+    const gone = [Buffer.from(key), id];
+    if (value) {
+      const { text, ttl, ageless } = value;
+      const answer = await take(this.#server, 'store', [...gone, Buffer.from(text), ttl, ageless ? ttl : 0], key);
+      const [freed, stored] = fieldsOf(answer).map((field) => field === 't');
+      return { freed: freed!, stored, ...(next && { next: await this.attempt(next) }) };
     }
-    const answer = await take(this.#server, 'exchange', [...gone, ...this.#values(next, sent)], handle.key);
-    const [freed, ...outcome] = fieldsOf(answer);
-    return { freed: freed === 't', next: this.#outcome(outcome, next) };
+    if (!next) return { freed: isTrue(await take(this.#server, 'release', gone, key)) };
+    const { freed, attempt } = await this.#attempt(next, sent, gone);
+    return { freed, next: attempt };
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
@@ -150,7 +145,7 @@ class Postgres implements PostgresBackend {
 
   async *inspect(prefix: string, listing: Listing = {}): AsyncIterable<QueueEntry> {
     await this.#open();
-    yield* standings(this.#server, prefix, listing);
+    yield* entries(this.#server, prefix, listing);
   }
 
   async evict(key: string, token: bigint): Promise<boolean> {
@@ -177,34 +172,19 @@ class Postgres implements PostgresBackend {
     await Promise.all([this.#mailbox?.close(), this.#renewals.close()]);
   }
 
-  /** @param sent when the attempt was asked for: before the tables were looked at */
-  #values(claim: Claim, sent: number): unknown[] {
-    return valuesOf(claim, this.#server.serverClock.in(claim.within, sent) ?? null, this.#mailbox?.channel ?? null);
-  }
-
-  /** An attempt of a claim that words may answer. @param gone key and id of the claim that is given up in the same step */
-  async #ask(
-    claim: Claim,
-    answered: ValueCondition,
-    sent: number,
-    gone: readonly unknown[] = [null, null],
-  ): Promise<{ freed: boolean; attempt: Attempt }> {
-    const values = [...gone, ...this.#values(claim, sent), ...inquiryOf(answered)];
-    const [freed, ...outcome] = fieldsOf(await take(this.#server, 'ask', values, claim.key));
-    return { freed: freed === 't', attempt: this.#outcome(outcome, claim) };
-  }
-
-  async #leave(handle: Handle, leave: NewValue, next?: Claim): Promise<Release> {
-    const answer = await take(this.#server, 'leave', leaveOf(handle, leave), handle.key);
-    const [freed, stored] = fieldsOf(answer).map((field) => field === 't');
-    return next ? { freed: freed!, stored, next: await this.attempt(next) } : { freed: freed!, stored };
-  }
-
-  /** @param outcome what the script of an attempt gives, in its order */
-  #outcome(outcome: string[], claim: Claim): Attempt {
-    this.#server.serverClock.learn(Number(outcome[SERVER_TIME]));
-    const attempt = attemptOf(outcome, claim);
+  /**
+   * @param sent when the attempt was asked for: before the tables were looked at
+   * @param gone key and id of a claim that is given up in the same step
+   */
+  async #attempt(claim: Claim, sent: number, gone?: readonly unknown[]): Promise<{ freed: boolean; attempt: Attempt }> {
+    const { serverClock } = this.#server;
+    const values = valuesOf(claim, serverClock.in(claim.within, sent) ?? null, this.#mailbox?.channel ?? null);
+    const answer = gone
+      ? await take(this.#server, 'exchange', [...gone, ...values], claim.key)
+      : await take(this.#server, 'attempt', values, claim.key);
+    const { freed, attempt, serverTime } = attemptOf(answer, claim);
+    serverClock.learn(serverTime);
     if (claim.queue && !attempt.granted && attempt.ahead !== undefined) void this.#mailbox?.open();
-    return attempt;
+    return { freed, attempt };
   }
 }

@@ -45,6 +45,7 @@ export const isUnprepared = (error: unknown): boolean => UNPREPARED.has(sqlState
 export const isForeign = (error: unknown): boolean => FOREIGN.has(sqlState(error));
 export const isFull = (error: unknown): boolean => sqlState(error) === FULL;
 export const isReadOnly = (error: unknown): boolean => sqlState(error) === READ_ONLY;
+export const isNoRight = (error: unknown): boolean => sqlState(error) === '42501';
 export const isMissing = (error: unknown): boolean => ['3F000', '42P01', '42883'].includes(sqlState(error));
 
 export const unavailable = (backend: string, message: string, key?: string, cause?: unknown): LockError =>
@@ -62,3 +63,19 @@ export function refusal(error: unknown, backend: string, asked: string, key?: st
   const known = DEFINITE[sqlState(error)];
   return known ? unavailable(backend, `${asked} was refused: ${known[0]}; ${known[1]}`, key, error) : error;
 }
+
+/**
+ * Servers that speak PostgreSQL's protocol and are another program, by what `version()` says. Amazon Aurora DSQL does not name
+ * itself there; it has no sequences, no procedures and no LISTEN, so it refuses setup() itself. Advisory locks silently do nothing on
+ * CockroachDB (https://github.com/cockroachdb/cockroach/issues/13546), and on YugabyteDB a setting can make them do nothing
+ * (https://github.com/yugabyte/yugabyte-db/issues/3642).
+ */
+const PRODUCTS: readonly (readonly [mark: RegExp, name: string])[] = [
+  [/CockroachDB/i, 'CockroachDB'],
+  [/-YB-|YugabyteDB/i, 'YugabyteDB'],
+  [/DSQL/i, 'Aurora DSQL'],
+];
+
+/** The name of such a server; undefined for PostgreSQL itself. */
+export const lookAlike = (version: unknown): string | undefined =>
+  PRODUCTS.find(([mark]) => mark.test(String(version)))?.[1];

@@ -4,7 +4,7 @@ import type { Dial } from './pool.ts';
 export interface Naming {
   /** The prefix of every table, sequence and function: at most 40 of A–Z a–z 0–9 _ . : - (default `holdfast`). */
   readonly prefix?: string;
-  /** The schema that they are in: at most 63 of the same characters (default `public`). */
+  /** The schema that they are in: at most 63 of the same characters (default `holdfast`). `setup()` makes it where there is none. */
   readonly schema?: string;
 }
 
@@ -69,12 +69,12 @@ export type FillNames = (script: string) => string;
  * None of the characters allowed can end a quoted identifier, a literal or a function body, so no name changes what a script does.
  * @throws LockError `LOCK_INVALID`.
  */
-export function naming({ prefix = 'holdfast', schema = 'public' }: Naming): FillNames {
+export function naming({ prefix = 'holdfast', schema = 'holdfast' }: Naming): FillNames {
   checkPrefix(prefix, PREFIX);
   checkPrefix(schema, SCHEMA);
   return (script) =>
     script
-      .replaceAll('{seats}', String(ALL_UNITS))
+      .replaceAll('{all_units}', String(ALL_UNITS))
       .replaceAll('{schema}', `"${schema}"`)
       .replace(/\{=(\w+)\}/g, (_, name) => `"${prefix}_${name}"`)
       .replace(/\{(\w+)\}/g, (_, name) => `"${schema}"."${prefix}_${name}"`);

@@ -3,12 +3,10 @@ import { isReadOnly } from './errors.ts';
 import type { Dial } from './pool.ts';
 import type { Server } from './server.ts';
 import { Session } from './session.ts';
-import { answerOf } from './statements.ts';
+import { CALLS, take } from './statements.ts';
 
-/** As text: postgres.js would write the text of a parameter of type json as JSON once more. */
-const RENEW = 'CALL {commit_renew}($1::text::json, NULL)';
-/** ms after a failure in which no other connection of our own is made. Renewals go over the pool meanwhile. */
-const AGAIN = 5_000;
+/** After a failure no other connection of our own is made for so long. Renewals go over the pool meanwhile. */
+const RETRY_MS = 5_000;
 
 /** Renewals: over a connection of our own where there is one, else over the pool. */
 export class Renewals {
@@ -28,12 +26,14 @@ export class Renewals {
     const asked = claims.map(({ key, id, ttl }) => ({ key: Buffer.from(key).toString('hex'), id, ttl }));
     const values = [JSON.stringify(asked)];
     const session = await this.#own();
-    const overPool = () => this.#server.send(RENEW, values, 'a renewal');
-    const [row] = await (session?.query(this.#server.named(RENEW), values) ?? overPool()).catch((error) => {
+    const overPool = () => take(this.#server, 'renew', values);
+    const overOwn = async (own: Session) =>
+      String((await own.query(this.#server.named(CALLS.renew), values))[0]!.answer);
+    const answer = await (session ? overOwn(session) : overPool()).catch((error) => {
       if (!session || !isReadOnly(error)) throw error;
       return overPool();
     });
-    const good = new Set(answerOf(row!).split(','));
+    const good = new Set(answer.split(','));
     return claims.map(({ ttl }, index) => (good.has(`${index + 1}`) ? { validFor: ttl } : 'gone'));
   }
 
@@ -50,7 +50,7 @@ export class Renewals {
         session.ended.addEventListener('abort', () => this.#postpone(0), { once: true });
         return session;
       },
-      () => this.#postpone(AGAIN),
+      () => this.#postpone(RETRY_MS),
     );
     return this.#session;
   }

@@ -1,16 +1,67 @@
-import { isMissing, unavailable } from './errors.ts';
-import { checkNaming, type Naming, naming } from './options.ts';
-import { aboutFunctions, FUNCTIONS, markFunctions, NEEDED, REVISION } from './revision.ts';
+import { createHash } from 'node:crypto';
+import type { Finding } from '../../core/index.ts';
+import { isMissing, isNoRight, unavailable } from './errors.ts';
+import { checkNaming, type FillNames, type Naming, naming } from './options.ts';
 import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';
 
+/**
+ * The revision of the functions and tables together. Raise it with every change of either. A newer one replaces an older one in
+ * the database, never the other way. Programs of both work side by side, so what a program calls keeps its name, its arguments
+ * and its meaning; a newer revision may only add to it.
+ */
+export const REVISION = 6;
+/** The oldest revision that this program can work with. */
+const MIN_REVISION = 6;
 /** The format of what is stored. */
 const FORMAT = 1;
 /** INSERT … ON CONFLICT, ROWS FROM and window frames would do with less; older ones are out of support. */
-const OLDEST = 120_000;
+const MIN_VERSION = 120_000;
+
+/** Only where an index is used does a step cost the same beside dead rows, and whatever the statistics say. */
+const BY_INDEX =
+  'SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off';
+
+/** Each function has the revision in it. */
+const FUNCTIONS = [sql.queue, sql.claim, sql.upkeep, sql.value, sql.calls]
+  .join('\n')
+  .replaceAll('{begin}', () => sql.begin)
+  .replaceAll('{end}', () => sql.end)
+  .replaceAll('{by_index}', BY_INDEX)
+  .replaceAll('AS $holdfast$\n', () => `AS $holdfast$\n-- holdfast revision ${REVISION}\n`);
+const NAMES = [...FUNCTIONS.matchAll(/CREATE OR REPLACE (?:FUNCTION|PROCEDURE) \{(\w+)\}/g)].map(([, name]) => name!);
+
+/** Fills in what a statement asks about the functions. */
+export const aboutFunctions = (statement: string): string =>
+  statement
+    .replaceAll('{installed}', sql.installed)
+    .replaceAll('{functions}', NAMES.map((name) => `'{=${name}}'`).join(', '));
+
+const STATE = aboutFunctions(sql.state);
 
 /**
- * Everything that `setup()` runs, for a migration of your own: one transaction, safe to run again.
+ * A block that makes what is missing. Only one runs at a time: two that create the same thing at once would fail in the catalogue's
+ * indexes. The right to create a schema is asked for only where there is none.
+ */
+const making = (parts: readonly string[], skip = ''): string => `DO $setup$
+BEGIN
+PERFORM pg_advisory_xact_lock(hashtextextended('{schema}', 0));
+${skip}IF to_regnamespace('{schema}') IS NULL THEN
+  CREATE SCHEMA {schema};
+END IF;
+${parts.map((part) => `EXECUTE $part$\n${part}\n$part$;`).join('\n')}
+END
+$setup$;`;
+
+/** Leaves a newer revision as it is. */
+const SETUP = making(
+  [sql.tables, FUNCTIONS],
+  aboutFunctions(`IF coalesce((\n${sql.installed}), 0) > ${REVISION} THEN\n  RETURN;\nEND IF;\n`),
+);
+const ADVISORY_SETUP = making([sql.advisorySetup]);
+
+/**
+ * Everything that `setup()` of `postgres` runs, for a migration of your own: one transaction, safe to run again.
  * @example console.log(setupScript({ schema: 'locks' }));
  */
 export function setupScript(names: Naming = {}): string {
@@ -18,23 +69,30 @@ export function setupScript(names: Naming = {}): string {
   return naming(names)(SETUP);
 }
 
-const PARTS = [sql.tables, sql.upgrade, sql.notes, sql.words, ...FUNCTIONS];
+export const setup = (server: Server): Promise<void> => make(server, SETUP, 'tables');
+export const setupAdvisory = (server: Server): Promise<void> => make(server, ADVISORY_SETUP, 'sequence');
 
-const STATE = aboutFunctions(sql.state);
+async function make(server: Server, script: string, what: string): Promise<void> {
+  await server.script(script, `setting up the ${what}`).catch((error) => {
+    if (!isNoRight(error.cause)) throw error;
+    const schema = server.named('{schema}');
+    throw unavailable(
+      server.backend,
+      `the role may not make the ${what} in the schema ${schema} (${error.cause.message}); let an administrator run CREATE SCHEMA ${schema} AUTHORIZATION of this role, or GRANT CREATE, USAGE ON SCHEMA ${schema} to it, or run setup() or what setupScript() gives as a role that may`,
+      undefined,
+      error.cause,
+    );
+  });
+}
 
-/** Leaves a newer revision as it is. Only one runs at a time: two that create the same thing at once would fail in the catalogue's indexes. */
-const SETUP = aboutFunctions(`DO $setup$
-BEGIN
-PERFORM pg_advisory_xact_lock(hashtextextended('{meta}', 0));
-IF coalesce((
-${sql.installed}), 0) > ${REVISION} THEN
-  RETURN;
-END IF;
-${PARTS.map((part) => `EXECUTE $part$\n${markFunctions(part)}\n$part$;`).join('\n')}
-END
-$setup$;`);
-
-export const setup = (server: Server): Promise<void> => server.script(SETUP, 'setting up the tables');
+/** As `setup`, at the first use: a database that was never asked to has something more in it, so its user is told. */
+export async function makeAndTell(server: Server, make: (server: Server) => Promise<void>): Promise<void> {
+  await make(server);
+  process.emitWarning(
+    `${server.backend}: made its tables and functions in the schema ${server.named('{schema}')} of this database, as setup 'auto' does; with 'manual', only setup() or a migration of yours makes them`,
+    { code: 'HOLDFAST_SETUP' },
+  );
+}
 
 /**
  * Looks at what is stored, before anything else is asked of the server. If `create`, it makes what is missing or of an older revision.
@@ -42,33 +100,62 @@ export const setup = (server: Server): Promise<void> => server.script(SETUP, 'se
  */
 export async function open(server: Server, create: boolean): Promise<void> {
   const look = async () => (await server.send(STATE, [], 'a look at the tables'))[0] ?? {};
-  const {
-    format,
-    version,
-    server_time,
-    revision: found,
-  } = await look().catch(async (error) => {
+  const state = await look().catch(async (error) => {
     if (!create || !isMissing(error.cause)) throw error;
-    await setup(server);
+    await makeAndTell(server, setup);
     return look();
   });
+  const { format, version, server_time } = state;
   if (Number(format) !== FORMAT) {
     throw unavailable(
       'postgres',
       `the tables have format ${format ?? 'none'}, this version of holdfast knows ${FORMAT}; run the same version everywhere, or use another prefix`,
     );
   }
-  if (Number(version) < OLDEST) throw unavailable('postgres', `the server is too old (${version}); use 12 or newer`);
-  const revision = Number(found ?? 0);
+  if (Number(version) < MIN_VERSION)
+    throw unavailable('postgres', `the server is too old (${version}); use 12 or newer`);
+  const revision = Number(state.revision ?? 0);
   if (revision < REVISION && create) {
     await setup(server).catch((error) => {
-      if (revision < NEEDED) throw error;
+      if (revision < MIN_REVISION) throw error;
     });
-  } else if (revision < NEEDED) {
+  } else if (revision < MIN_REVISION) {
     throw unavailable(
       'postgres',
-      `its functions are of revision ${revision || 'none'}, this version of holdfast needs ${NEEDED}; run setup() once, as the role that owns them`,
+      `its functions are of revision ${revision || 'none'}, this version of holdfast needs ${MIN_REVISION}; run setup() once, as the role that owns them`,
     );
   }
   server.serverClock.learn(Number(server_time));
+}
+
+const digestsOf = (named: FillNames): Map<string, string> => {
+  const found = named(FUNCTIONS).matchAll(
+    /(?:FUNCTION|PROCEDURE) "[^"]+"\."([^"]+)"\([^$]*\$holdfast\$(.*?)\$holdfast\$/gs,
+  );
+  return new Map([...found].map(([, name, body]) => [createHash('md5').update(body!).digest('hex'), name!]));
+};
+
+/** What differs between the functions in the database and those of this program, if anything does. */
+export async function revisionFinding(server: Server): Promise<Finding | undefined> {
+  const look = (statement: string) => server.send(aboutFunctions(statement), [], 'a look at the functions');
+  const [row] = await look(`SELECT (${sql.installed})::text AS revision`);
+  if (row!.revision === null) return undefined; // missing, which is another finding
+  const installed = Number(row!.revision);
+  if (installed > REVISION) {
+    return {
+      severity: 'info',
+      code: 'revision',
+      message: `The functions in the database are of revision ${installed}, newer than this program's ${REVISION}: it works with them.`,
+      advice: 'Bring every program to the newer version of holdfast.',
+    };
+  }
+  const present = new Set((await look(sql.functions)).map(({ digest }) => String(digest)));
+  const differing = [...digestsOf(server.named)].filter(([digest]) => !present.has(digest)).map(([, name]) => name);
+  if (differing.length === 0) return undefined;
+  return {
+    severity: 'warning',
+    code: 'revision',
+    message: `Functions in the database differ from those of this program (revision ${installed} there, ${REVISION} here): ${[...new Set(differing)].join(', ')}.`,
+    advice: 'Run setup() once, as the role that owns them.',
+  };
 }

@@ -1,20 +1,34 @@
-import { type Claim, PLACE_TTL_MS } from '../../core/index.ts';
+import {
+  type Attempt,
+  type Claim,
+  type Grant,
+  PLACE_TTL_MS,
+  type Refusal,
+  type StoredValue,
+} from '../../core/index.ts';
 import { isFull } from './errors.ts';
-import type { Row } from './pool.ts';
 import type { Server } from './server.ts';
 
-/** The parameters of a claim, from this one on. */
-const claimFrom = (first: number, length = 12): string => Array.from({ length }, (_, n) => `$${first + n}`).join();
+/** The types of the fields of `{claim}`. */
+const CLAIM = 'bytea text int int float8 int bytea boolean float8 bigint text float8 float8 text float8'.split(' ');
 
-/** Every step that writes is a procedure, which has committed when it answers. Beside each, its name in errors. */
+/** A claim of the parameters from this one on. */
+const claimFrom = (first: number): string =>
+  `ROW(${CLAIM.map((type, index) => `$${first + index}::${type}`).join()})::{claim}`;
+
+/** Each step is a procedure, which has committed when it answers. Beside each, its name in errors. */
 const STEPS = {
-  attempt: [`{commit_attempt}(${claimFrom(1)}`, 'an attempt'],
+  attempt: [`{commit_attempt}(NULL, NULL, ${claimFrom(1)}`, 'an attempt'],
+  exchange: [`{commit_attempt}($1, $2, ${claimFrom(3)}`, 'a release'],
   release: ['{commit_release}($1, $2', 'a release'],
-  exchange: [`{commit_exchange}($1, $2, ${claimFrom(3)}`, 'a release'],
-  ask: [`{commit_ask}($1, $2, ${claimFrom(3, 15)}`, 'an attempt'],
-  leave: ['{commit_leave}($1, $2, $3, $4, $5', 'a release'],
+  store: ['{commit_store}($1, $2, $3, $4, $5', 'a release'],
   evict: ['{commit_evict}($1, $2', 'a forced release'],
+  // As text: postgres.js would write the text of a parameter of type json as JSON once more.
+  renew: ['{commit_renew}($1::text::json', 'a renewal'],
   sweep: ['{commit_sweep}($1, $2, $3', 'a sweep'],
+  look: ['{commit_look}($1', 'a look at the value'],
+  forget: ['{commit_forget}($1', 'forgetting the value'],
+  hint: ['{commit_hint}($1, $2, $3', 'a hint'],
 } as const;
 
 type Step = keyof typeof STEPS;
@@ -22,7 +36,9 @@ type Texts = Readonly<Record<Step, string>>;
 
 const textsOf = (quiet: boolean): Texts =>
   Object.fromEntries(Object.entries(STEPS).map(([step, [call]]) => [step, `CALL ${call}, ${quiet}, NULL)`])) as Texts;
-const [LOUD, QUIET] = [textsOf(false), textsOf(true)];
+/** The text of each step; the quiet ones notify nobody. */
+export const CALLS = textsOf(false);
+const QUIET_CALLS = textsOf(true);
 
 /**
  * Takes a step. Its answer is one text, however the pool reads rows: that costs half of what the columns of a row would. While the
@@ -30,27 +46,58 @@ const [LOUD, QUIET] = [textsOf(false), textsOf(true)];
  */
 export async function take(server: Server, step: Step, values: unknown[], key?: string): Promise<string> {
   const send = (texts: Texts) => server.send(texts[step], values, STEPS[step][1], key);
-  const [row] = await send(LOUD).catch((error) => {
+  const [row] = await send(CALLS).catch((error) => {
     if (!isFull(error)) throw error;
-    return send(QUIET);
+    return send(QUIET_CALLS);
   });
-  return answerOf(row!);
+  return String(row!.answer);
 }
-
-export const answerOf = ({ answer }: Row): string => String(answer);
 
 /** The fields of a row that came as text; none of ours needs quotes. */
 export const fieldsOf = (row: string): string[] => row.slice(1, -1).split(',');
 
-/** Where in the fields of an attempt the server's time is. */
-export const SERVER_TIME = 4;
-
-/** The values of a claim, in the order of the scripts. @param until server's time after which the claim must not count */
+/** The values of a claim, in the order of its fields. @param until server's time after which the claim must not count */
 export const valuesOf = (
-  { key, id, units, capacity, ttl, tokenCount, label, queue, minToken, placeTtl = PLACE_TTL_MS }: Claim,
+  { key, id, units, capacity, ttl, tokenCount, label, queue, minToken, placeTtl = PLACE_TTL_MS, accepts }: Claim,
   until: number | null,
   channel: string | null,
 ): unknown[] => [
   ...[Buffer.from(key), id, units, capacity, ttl, tokenCount, Buffer.from(label), queue, until],
   ...[minToken === undefined ? null : String(minToken), channel, placeTtl],
+  ...[
+    accepts && accepts.age !== Number.POSITIVE_INFINITY ? accepts.age : null,
+    accepts?.mark ?? null,
+    accepts?.counts ?? null,
+  ],
 ];
+
+/** Where in the fields of an answer the server's time is. */
+const SERVER_TIME = 4;
+
+/** What an attempt came to. @param answer whether a claim was freed before it, and then the row in parentheses */
+export function attemptOf(answer: string, { ttl }: Claim): { freed: boolean; attempt: Attempt; serverTime: number } {
+  const start = answer.indexOf('(');
+  const fields = fieldsOf(answer.slice(start));
+  return { freed: answer[0] === '1', attempt: outcomeOf(fields, ttl), serverTime: Number(fields[SERVER_TIME]) };
+}
+
+/** @param fields of a claim that accepts a value there are more behind the server's time */
+function outcomeOf([state, token, ahead, retryAfter, , attempts, mark, ...value]: string[], ttl: number): Attempt {
+  if (state === 'held') {
+    const grant: Grant = { granted: true, token: BigInt(token!), validFor: ttl };
+    return attempts ? { ...grant, attempts: Number(attempts) } : grant;
+  }
+  if (state === 'late') return { granted: false, late: true };
+  if (state === 'value') return { granted: false, value: valueOf([token!, ...value]) };
+  const refusal: Refusal = { granted: false, ahead: Number(ahead), retryAfter: Number(retryAfter) };
+  return mark ? { ...refusal, mark: textOf(mark) } : refusal;
+}
+
+export const valueOf = ([token, age, valid, text]: string[]): StoredValue => ({
+  text: textOf(text!.slice(1)),
+  token: BigInt(token!),
+  age: Number(age),
+  validFor: Number(valid),
+});
+
+export const textOf = (hex: unknown): string => Buffer.from(String(hex), 'hex').toString();

@@ -168,7 +168,7 @@ describeOn('postgres', 'advisory locks', () => {
   });
 
   test('a wait goes on for as long as it takes, also in a role that may not see when its sessions began', async () => {
-    await database.sql(`CREATE ROLE owner; GRANT USAGE, CREATE ON SCHEMA public TO owner;
+    await database.sql(`CREATE ROLE owner; CREATE SCHEMA IF NOT EXISTS holdfast; GRANT USAGE, CREATE ON SCHEMA holdfast TO owner;
       CREATE ROLE hired LOGIN IN ROLE owner; ALTER ROLE hired SET role = owner`);
     let looks = 0;
     const after: Clock['after'] = (ms, fn, background) => {

@@ -73,7 +73,7 @@ describeOn(['postgres', 'preload'], 'postgres, while the clock of its server is 
     expect(await one.attempt(dead)).toMatchObject({ granted: true });
     await until('a sweep removes what has expired', async () => {
       await other.sweep();
-      return (await database.sql('SELECT FROM holdfast_line WHERE id = $1', [dead.id])).length === 0;
+      return (await database.sql('SELECT FROM holdfast_queue WHERE id = $1', [dead.id])).length === 0;
     });
   });
 });

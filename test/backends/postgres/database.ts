@@ -21,13 +21,13 @@ interface Client {
 /** A server, and clients of it that can be hurt one by one. */
 export class Database implements AsyncDisposable {
   readonly server: Server;
-  /** Undisturbed, as the superuser. */
+  /** Undisturbed, as the superuser, where the tables of holdfast need no schema before their names. */
   readonly admin: pg.Pool;
   readonly #clients = new Map<Backend, Client>();
 
   private constructor(server: Server) {
     this.server = server;
-    this.admin = new pg.Pool({ connectionString: server.url, max: 4 });
+    this.admin = new pg.Pool({ connectionString: server.url, max: 4, options: '-c search_path=holdfast,public' });
     this.admin.on('error', () => {});
   }
 

@@ -4,8 +4,8 @@ import { postgres } from '../../../src/backends/postgres/index.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { Database } from './database.ts';
 
-/** ttl, span, label, queue, until, least, channel, grace. */
-const REST = "30000, 1, '', true, NULL, NULL, NULL, 6000";
+/** The fields of a claim after its units and capacity. */
+const REST = "30000, 1, '', true, NULL, NULL, NULL, 6000, NULL, NULL, NULL";
 
 describeOn('postgres', 'hand-overs over a long time', () => {
   let database: Database;
@@ -25,7 +25,9 @@ describeOn('postgres', 'hand-overs over a long time', () => {
     await backend.setup();
     await using stack = new AsyncDisposableStack();
     stack.defer(() => backend.close());
-    const clients = [1, 2].map(() => new pg.Client(database.server.url));
+    const clients = [1, 2].map(
+      () => new pg.Client({ connectionString: database.server.url, options: '-c search_path=holdfast' }),
+    );
     for (const client of clients) {
       await client.connect();
       stack.defer(() => client.end());
@@ -38,7 +40,7 @@ describeOn('postgres', 'hand-overs over a long time', () => {
       session.query(
         named(`DO $$ BEGIN
           FOR n IN ${from} .. ${to - 1} LOOP
-            PERFORM holdfast_attempt('hot', 'w' || n + 1, 1, 1, ${REST});
+            PERFORM holdfast_attempt(ROW('hot', 'w' || n + 1, 1, 1, ${REST}));
             COMMIT;
             PERFORM holdfast_release('hot', 'w' || n);
             COMMIT;
@@ -48,14 +50,14 @@ describeOn('postgres', 'hand-overs over a long time', () => {
     /** Pages that one more of them looks at. */
     const cost = async (at: number): Promise<number> => {
       let pages = 0;
-      for (const call of [`attempt('hot', 'w${at + 1}', 1, 1, ${REST})`, `release('hot', 'w${at}')`]) {
+      for (const call of [`attempt(ROW('hot', 'w${at + 1}', 1, 1, ${REST}))`, `release('hot', 'w${at}')`]) {
         const { rows } = await session.query(named(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT holdfast_${call}`));
         const { Plan } = rows[0]['QUERY PLAN'][0];
         pages += Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'];
       }
       return pages;
     };
-    await session.query(named(`SELECT holdfast_attempt('hot', 'w1', 1, 1, ${REST})`));
+    await session.query(named(`SELECT holdfast_attempt(ROW('hot', 'w1', 1, 1, ${REST}))`));
     await handOvers(1, 100);
     await session.query('ANALYZE');
     const early = [await cost(100), await cost(101), await cost(102)];

@@ -117,7 +117,7 @@ describeOn('postgres', 'the line in a table', () => {
       async () =>
         (
           await database.sql(
-            "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%exchange%'",
+            "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%holdfast_commit_attempt"($1, $2, ROW%'",
           )
         ).length > 0,
     );
@@ -179,7 +179,8 @@ describeOn('postgres', 'the line in a table', () => {
     const claim = claimOf(fresh());
     const slow = await database.admin.connect(); // whose commit takes long, as when a synchronous replica is away
     await slow.query('BEGIN');
-    const attempt = 'SELECT holdfast_attempt($1, $2, $3, $4, 30000, 1, $5, true, NULL, NULL, NULL, 6000)';
+    const attempt =
+      'SELECT holdfast_attempt(ROW($1, $2, $3, $4, 30000, 1, $5, true, NULL, NULL, NULL, 6000, NULL, NULL, NULL))';
     await slow.query(attempt, [Buffer.from(claim.key), claim.id, claim.units, claim.capacity, Buffer.from('')]);
     const released = backend.release(claim);
     await blocked('release');
@@ -457,7 +458,7 @@ describeOn('postgres', 'the line in a table', () => {
         (await backend.renew([claimOf('idle')]))[0] === 'gone' && (await standings(backend, 'idle')).length === 0,
     );
     expect(await backend.sweep(0)).toBe(0); // 1,024 tokens were reserved: the sequence has not come that far
-    expect(await database.sql('SELECT FROM swept_line WHERE held AND expires < now()')).toEqual([]);
+    expect(await database.sql('SELECT FROM swept_queue WHERE held AND expires < now()')).toEqual([]);
     await database.sql("SELECT setval('swept_tokens', 5000)");
     expect(await backend.sweep(0)).toBe(1);
     expect((await rows()).map(({ key }) => key)).toEqual(['other 0', 'other 1', 'other 2']);

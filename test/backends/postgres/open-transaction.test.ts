@@ -60,7 +60,7 @@ describeOn('postgres', 'a connection of the pool on which the application left a
     expect(await seen(claim.key)).toBe(false);
     await leaveOpen();
     await backend.hints!.write('word', 'kept', 60_000);
-    const kept = "SELECT text FROM holdfast_notes WHERE name = 'word'";
+    const kept = "SELECT text FROM holdfast_hints WHERE name = 'word'";
     expect(await database.sql(kept)).toEqual([{ text: 'kept' }]);
     await leaveOpen();
     await backend.sweep(0);

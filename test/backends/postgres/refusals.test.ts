@@ -28,7 +28,9 @@ describeOn('postgres', 'what PostgreSQL cannot do is refused in words', () => {
       expect(await failure({ prefix: 'nothing', setup: 'manual' })).toEqual(unavailable(/setup\(\)/));
     });
     test(`${make.name}: no right to set up`, async () => {
-      expect(await failure({ prefix: 'nothing' }, { user: 'stranger' })).toEqual(unavailable(/lacks a right/));
+      expect(await failure({ schema: 'nowhere' }, { user: 'stranger' })).toEqual(
+        unavailable(/CREATE SCHEMA "nowhere" AUTHORIZATION.*setupScript/),
+      );
     });
     test(`${make.name}: no right to what is set up`, async () => {
       await failure({});
@@ -60,7 +62,6 @@ describeOn('postgres', 'what PostgreSQL cannot do is refused in words', () => {
       }
     });
     test(`${make.name}: a schema and a prefix of the operator's choice`, async () => {
-      await database.sql('CREATE SCHEMA IF NOT EXISTS "Ops-1.x:y"');
       const odd = { schema: 'Ops-1.x:y', prefix: 'Select.-:_'.padEnd(40, '0') };
       expect(await failure(odd)).toMatchObject({ granted: true });
     });
@@ -108,11 +109,13 @@ describeOn('postgres', 'what PostgreSQL cannot do is refused in words', () => {
   test('check says what rights are missing, and that nothing is heard', async () => {
     const owner = await database.open((pool) => postgres(pool, { prefix: 'poor' }));
     await owner.setup();
-    await database.sql('GRANT SELECT ON poor_meta TO stranger; REVOKE EXECUTE ON FUNCTION poor_renew FROM PUBLIC');
+    await database.sql(
+      'GRANT USAGE ON SCHEMA holdfast TO stranger; GRANT SELECT ON poor_meta TO stranger; REVOKE EXECUTE ON FUNCTION poor_renew FROM PUBLIC',
+    );
     const poor = await database.open((pool) => postgres(pool, { prefix: 'poor' }), { user: 'stranger' });
     const [found] = (await poor.check!()).filter(({ code }) => code === 'missing-rights');
     const each =
-      /UPDATE on "public"\."poor_meta".*INSERT on "public"\."poor_keys".*poor_tokens.*EXECUTE on poor_renew\(json\)\.$/;
+      /UPDATE on "holdfast"\."poor_meta".*INSERT on "holdfast"\."poor_keys".*poor_tokens.*EXECUTE on holdfast\.poor_renew\(json\)\.$/;
     expect(found!.message).toMatch(each);
     await Promise.all([owner.close(), poor.close()]);
   });

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { postgres, setupScript } from '../../../src/backends/postgres/index.ts';
 import { naming } from '../../../src/backends/postgres/options.ts';
-import { aboutFunctions } from '../../../src/backends/postgres/revision.ts';
+import { aboutFunctions } from '../../../src/backends/postgres/schema.ts';
 import { facts, inspect, rights } from '../../../src/backends/postgres/sql.generated.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
@@ -18,7 +18,6 @@ describeOn('postgres', 'a migration of one’s own', () => {
   test('the script is one text that can be run again, after which nothing has to be set up', async () => {
     await using database = await Database.start();
     const names = { schema: 'locks', prefix: 'mine' };
-    await database.sql('CREATE SCHEMA locks');
     for (let run = 0; run < 2; run++) await database.admin.query(setupScript(names));
     const tables = async () => database.sql("SELECT oid FROM pg_class WHERE relname LIKE 'mine%' ORDER BY oid");
     const before = await tables();
@@ -49,7 +48,7 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
     onOne(async (client) => {
       const names = fresh();
       const { prefix } = names;
-      const of = (table: string): string => `"public"."${prefix}_${table}"`;
+      const of = (table: string): string => `"holdfast"."${prefix}_${table}"`;
       const statement = naming(names)(aboutFunctions(rights));
       const missing = async (): Promise<string[]> => {
         await client.query('SET ROLE newcomer');
@@ -57,9 +56,9 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
         await client.query('RESET ROLE');
         return rows.map((row) => row.missing).toSorted();
       };
-      const [tables, tokens] = [['keys', 'line'], `USAGE and SELECT on ${of('tokens')}`];
+      const [tables, tokens] = [['keys', 'queue'], `USAGE and SELECT on ${of('tokens')}`];
 
-      const nothing = ['keys', 'keys', 'keys', 'keys', 'line', 'line', 'line', 'line', 'meta', 'meta', 'tokens'];
+      const nothing = ['keys', 'keys', 'keys', 'keys', 'meta', 'meta', 'queue', 'queue', 'queue', 'queue', 'tokens'];
       expect(await missing(), 'before it is set up').toEqual(nothing.map(of));
 
       await client.query(setupScript(names));
@@ -68,10 +67,12 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
           (table) => `${right} on ${of(table)}`,
         ),
       );
+      expect(await missing(), 'without the schema').toEqual(['USAGE on schema "holdfast"']);
+      await client.query('GRANT USAGE ON SCHEMA holdfast TO newcomer');
       expect(await missing(), 'before anything is granted').toEqual([...each, tokens].toSorted());
 
       await client.query(`GRANT SELECT, UPDATE ON ${of('meta')} TO newcomer;
-      GRANT SELECT, INSERT, UPDATE, DELETE ON ${of('keys')}, ${of('line')} TO newcomer`);
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ${of('keys')}, ${of('queue')} TO newcomer`);
       for (const half of ['USAGE', 'SELECT']) {
         await client.query(`GRANT ${half} ON SEQUENCE ${of('tokens')} TO newcomer`);
         expect(await missing(), `with ${half} alone on the sequence`).toEqual([tokens]);
@@ -81,7 +82,7 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
       expect(await missing(), 'with all of them').toEqual([]);
 
       await client.query(`REVOKE EXECUTE ON FUNCTION ${of('renew')} FROM PUBLIC`);
-      expect(await missing(), 'without a function').toEqual([`EXECUTE on ${prefix}_renew(json)`]);
+      expect(await missing(), 'without a function').toEqual([`EXECUTE on holdfast.${prefix}_renew(json)`]);
     }));
 
   test('the oldest transaction is that of this database, and replicas are told of that follow asynchronously', () =>
@@ -111,8 +112,8 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
     const name = `${names.prefix}_release`;
     const backend = await database.open((pool) => postgres(pool, names));
     await backend.setup();
-    await database.sql(`DO $$ DECLARE body text := pg_get_functiondef('"${name}"'::regproc); BEGIN
-      EXECUTE replace(body, 'public.${name}(', 'public.${name}_before(');
+    await database.sql(`DO $$ DECLARE body text := pg_get_functiondef('holdfast."${name}"'::regproc); BEGIN
+      EXECUTE replace(body, 'holdfast.${name}(', 'holdfast.${name}_before(');
       EXECUTE replace(body, '-- holdfast revision', '-- by hand');
     END $$`);
     expect(await database.sql('SELECT FROM pg_proc WHERE proname = $1', [`${name}_before`])).toHaveLength(1);
@@ -124,7 +125,7 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
   test('a listing has the lines of its keys up to the last, who holds by the rule, and the times in ms; nobody who has expired', async () => {
     const names = fresh();
     await database.admin.query(setupScript(names));
-    const line = naming(names)('{line}');
+    const line = naming(names)('{queue}');
     const hour = (sign: '-' | '+'): string => `clock_timestamp() ${sign} interval '1 hour'`;
     // In no order; of tokens as text 10 would come before 9.
     const rows: [key: string, token: number, units: number, capacity: number, expires: string][] = [

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PgPool, postgres, setupScript } from '../../../src/backends/postgres/index.ts';
-import { REVISION } from '../../../src/backends/postgres/revision.ts';
+import { REVISION } from '../../../src/backends/postgres/schema.ts';
 import type { Backend, Claim, ValueCondition } from '../../../src/core/contract/backend.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -29,7 +29,7 @@ describeOn('postgres', 'words in a table of their own', () => {
   };
   const asker = (key: string, accepts = ANY): Claim => claimOf(key, { accepts });
   const rows = async (prefix: string): Promise<number> =>
-    Number((await database.sql(`SELECT count(*) FROM ${prefix}_words`))[0]!.count);
+    Number((await database.sql(`SELECT count(*) FROM ${prefix}_values`))[0]!.count);
 
   test('a lock that leaves nothing sends the same statements as ever, and none of their functions looks at the words', async () => {
     const names = fresh();
@@ -42,15 +42,15 @@ describeOn('postgres', 'words in a table of their own', () => {
     await backend.renew([waiter]);
     await backend.release(waiter);
     const called = sent.flatMap(
-      (text) => /^CALL "public"\."(\w+)"/.exec(text)?.[1]?.replace(`${names.prefix}_`, '') ?? [],
+      (text) => /^CALL "holdfast"\."(\w+)"/.exec(text)?.[1]?.replace(`${names.prefix}_`, '') ?? [],
     );
-    expect(called).toEqual(['attempt', 'attempt', 'exchange', 'renew', 'release'].map((step) => `commit_${step}`));
+    expect(called).toEqual(['attempt', 'attempt', 'attempt', 'renew', 'release'].map((step) => `commit_${step}`));
     const looking = await database.sql(
-      `SELECT proname AS name FROM pg_proc WHERE proname LIKE $1 AND prosrc LIKE '%${names.prefix}_words"%' ORDER BY proname`,
+      `SELECT proname AS name FROM pg_proc WHERE proname LIKE $1 AND prosrc LIKE '%${names.prefix}_values"%' ORDER BY proname`,
       [`${names.prefix}_%`],
     );
     expect(looking.map(({ name }) => String(name).replace(`${names.prefix}_`, ''))).toEqual([
-      ...['answer', 'ask', 'begin', 'commit_forget', 'commit_look', 'leave', 'sweep_pages'],
+      ...['ask', 'commit_forget', 'commit_look', 'store', 'sweep', 'value_of'],
     ]);
     await backend.close();
   });
@@ -61,7 +61,7 @@ describeOn('postgres', 'words in a table of their own', () => {
     await leave(backend, 'key');
     const versions = () =>
       database.sql(
-        `SELECT xmin::text, xmax::text FROM ${names.prefix}_keys UNION ALL SELECT xmin::text, xmax::text FROM ${names.prefix}_words`,
+        `SELECT xmin::text, xmax::text FROM ${names.prefix}_keys UNION ALL SELECT xmin::text, xmax::text FROM ${names.prefix}_values`,
       );
     const before = await versions();
     for (let n = 0; n < 3; n++) expect(await backend.attempt(asker('key'))).toMatchObject({ value: { text: SECRET } });
@@ -78,7 +78,7 @@ describeOn('postgres', 'words in a table of their own', () => {
     const waiters = [1, 2, 3].map(() => asker('key'));
     for (const waiter of waiters) await backend.attempt(waiter);
     const [{ channel }] = (await database.sql(
-      `SELECT DISTINCT channel FROM ${names.prefix}_line WHERE channel IS NOT NULL`,
+      `SELECT DISTINCT channel FROM ${names.prefix}_queue WHERE channel IS NOT NULL`,
     )) as [{ channel: string }];
     const listener = new pg.Client(database.server.url);
     await listener.connect();
@@ -128,7 +128,7 @@ describeOn('postgres', 'words in a table of their own', () => {
     await old.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
     const cost = async (): Promise<number> => {
       const explained = await database.sql(
-        `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT ${names.prefix}_answer('key', NULL)`,
+        `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT ${names.prefix}_value_of('key', NULL)`,
       );
       const [{ Plan }] = explained[0]!['QUERY PLAN'] as [{ Plan: Record<string, number> }];
       return Plan['Shared Hit Blocks']! + Plan['Shared Read Blocks']!;
@@ -145,14 +145,14 @@ describeOn('postgres', 'words in a table of their own', () => {
     expect(await rows(names.prefix)).toBe(1);
   });
 
-  test('a role from before there were words locks and sweeps on; asking for words it is told what to grant', async () => {
+  test('a role without rights to values locks and sweeps on; asking for words it is told what to grant', async () => {
     const names = fresh();
     const { prefix } = names;
     const role = `${prefix}_worker`;
     await database.admin.query(setupScript(names));
     await database.sql(`CREATE ROLE ${role} LOGIN`);
-    await database.sql(`GRANT SELECT, UPDATE ON ${prefix}_meta TO ${role}`);
-    await database.sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${prefix}_keys, ${prefix}_line TO ${role}`);
+    await database.sql(`GRANT USAGE ON SCHEMA holdfast TO ${role}; GRANT SELECT, UPDATE ON ${prefix}_meta TO ${role}`);
+    await database.sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${prefix}_keys, ${prefix}_queue TO ${role}`);
     await database.sql(`GRANT USAGE, SELECT ON SEQUENCE ${prefix}_tokens TO ${role}`);
     const backend = await database.open((pool) => postgres(pool, names), { user: role });
     const claim = claimOf('key');
@@ -162,33 +162,6 @@ describeOn('postgres', 'words in a table of their own', () => {
     const refusal = { code: 'LOCK_UNAVAILABLE', message: expect.stringMatching(/lacks a right; grant/) };
     await expect(backend.attempt(asker('key'))).rejects.toMatchObject(refusal);
     await expect(backend.values!.look('key')).rejects.toMatchObject(refusal);
-    await backend.close();
-  });
-
-  test('over tables of the revision before, a program that may not replace them locks on; asking for words it is told to set up', async () => {
-    const names = fresh();
-    const { prefix } = names;
-    await database.admin.query(setupScript(names));
-    await database.sql(`DROP TABLE ${prefix}_words`);
-    for (const step of ['ask', 'leave', 'look', 'forget'])
-      await database.sql(`DROP PROCEDURE ${prefix}_commit_${step}`);
-    for (const { name } of await database.sql('SELECT oid::regprocedure AS name FROM pg_proc WHERE proname LIKE $1', [
-      `${prefix}_%`,
-    ])) {
-      const older = `replace(pg_get_functiondef('${name}'::regprocedure), '-- holdfast revision ${REVISION}', '-- holdfast revision 3')`;
-      await database.sql(`DO $$ BEGIN EXECUTE ${older}; END $$`);
-    }
-    const backend = await database.open((pool) => postgres(pool, { ...names, setup: 'manual' }));
-    const claim = claimOf('key');
-    expect(await backend.attempt(claim)).toMatchObject({ granted: true });
-    expect(await backend.release(claim)).toEqual({ freed: true });
-    await expect(backend.attempt(asker('key'))).rejects.toMatchObject({
-      code: 'LOCK_UNAVAILABLE',
-      message: expect.stringMatching(/does not exist; run .*setup\(\)/),
-    });
-    await backend.setup();
-    await leave(backend, 'key');
-    expect(await backend.attempt(asker('key'))).toMatchObject({ value: { text: SECRET } });
     await backend.close();
   });
 

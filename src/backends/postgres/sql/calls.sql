@@ -1,0 +1,102 @@
+-- What programs call: each procedure does its work in a transaction of its own, and has committed it when it answers. In a transaction
+-- that somebody has left open on the connection the server refuses the COMMIT (2D000), and the work is undone: nobody is told of a
+-- grant that a rollback could still take away.
+--   quiet   nobody is notified: for when the queue of messages is full, and no transaction with a message can commit
+
+-- name: begin
+LANGUAGE plpgsql AS $holdfast$
+BEGIN
+  -- An older snapshot would only have to be refused.
+  IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+    COMMIT;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+  END IF;
+  -- It is on disk when the answer comes, even where the server's default is not to wait for that.
+  IF current_setting('synchronous_commit') = 'off' THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+  IF quiet THEN
+    PERFORM set_config('holdfast.quiet', 'on', true);
+  END IF;
+
+-- name: end
+  COMMIT;
+END
+$holdfast$;
+
+-- name: calls
+-- Gives up the claim `gone`, if there is one, and then makes an attempt. Gives whether that freed it, and behind it what {attempt} or
+-- {ask} gives.
+CREATE OR REPLACE PROCEDURE {commit_attempt}(gone_key bytea, gone text, claim {claim}, quiet boolean, INOUT answer text) {begin}
+  IF gone IS NOT NULL THEN
+    answer := {release}(gone_key, gone)::int;
+  END IF;
+  IF claim.mark IS NULL THEN
+    answer := concat(answer, {attempt}(claim)::text);
+  ELSE
+    answer := concat(answer, {ask}(claim)::text);
+  END IF;
+{end}
+
+CREATE OR REPLACE PROCEDURE {commit_release}(key bytea, id text, quiet boolean, INOUT answer text) {begin}
+  answer := {release}(key, id)::int;
+{end}
+
+CREATE OR REPLACE PROCEDURE {commit_store}(
+  key bytea, id text, value bytea, ms float8, ageless float8, quiet boolean, INOUT answer text
+) {begin}
+  answer := {store}(key, id, value, ms, ageless)::text;
+{end}
+
+-- Forced release of the claim with a token. Gives 1 if it was there and had not expired.
+CREATE OR REPLACE PROCEDURE {commit_evict}(a_key bytea, a_token bigint, quiet boolean, INOUT answer text) {begin}
+  answer := coalesce((
+    SELECT {release}(a_key, id)::int FROM (
+      SELECT id FROM {queue} WHERE key = a_key AND token = a_token
+      UNION ALL
+      SELECT id FROM {keys} WHERE key = a_key AND token = a_token AND id IS NOT NULL
+    ) AS found LIMIT 1
+  ), 0);
+{end}
+
+-- Gives the positions with commas between them.
+CREATE OR REPLACE PROCEDURE {commit_renew}(asked json, quiet boolean, INOUT answer text) {begin}
+  answer := (SELECT coalesce(string_agg(n::text, ','), '') FROM {renew}(asked) AS n);
+{end}
+
+-- Gives `removed,next`.
+CREATE OR REPLACE PROCEDURE {commit_sweep}(every float8, idle float8, page bigint, quiet boolean, INOUT answer text) {begin}
+  answer := (SELECT removed || ',' || coalesce(next::text, '') FROM {sweep}(every, idle, page));
+{end}
+
+-- Gives `(token,age,valid,value,attempts,mark,begun)`: the first four are empty where no value is there; value and mark in hex.
+CREATE OR REPLACE PROCEDURE {commit_look}(a_key bytea, quiet boolean, INOUT answer text) {begin}
+  SELECT (
+      found.*, coalesce(last.attempts, 0), encode(convert_to(coalesce(last.mark, '-'), 'UTF8'), 'hex'), coalesce(last.begun, 0)
+    )::text INTO answer
+    FROM (SELECT) AS one
+      LEFT JOIN {value_of}(a_key, NULL) AS found ON true
+      LEFT JOIN LATERAL (SELECT * FROM {values} v WHERE v.key = a_key ORDER BY v.era DESC LIMIT 1) AS last
+        ON last.counts > clock_timestamp();
+{end}
+
+-- Gives 1 if a value or attempts were there.
+CREATE OR REPLACE PROCEDURE {commit_forget}(a_key bytea, quiet boolean, INOUT answer text) {begin}
+  WITH gone AS (
+    DELETE FROM {values} WHERE key = a_key RETURNING greatest(counts, until) > clock_timestamp() AS good
+  )
+  SELECT coalesce(bool_or(good), false)::int INTO answer FROM gone;
+{end}
+
+-- Keeps a hint for so many ms; without a text it is forgotten. Some of those that are over go, unless somebody is at them.
+CREATE OR REPLACE PROCEDURE {commit_hint}(a_name bytea, a_text text, ms float8, quiet boolean, INOUT answer text) {begin}
+  IF a_text IS NULL THEN
+    DELETE FROM {hints} WHERE name = a_name;
+  ELSE
+    DELETE FROM {hints} h USING (
+      SELECT name FROM {hints} WHERE expires <= clock_timestamp() AND name <> a_name LIMIT 100 FOR UPDATE SKIP LOCKED
+    ) AS over WHERE h.name = over.name;
+    INSERT INTO {hints} (name, text, expires) VALUES (a_name, a_text, clock_timestamp() + ms * interval '1 ms')
+      ON CONFLICT (name) DO UPDATE SET text = EXCLUDED.text, expires = EXCLUDED.expires;
+  END IF;
+{end}

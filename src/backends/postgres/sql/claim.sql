@@ -1,0 +1,188 @@
+-- What becomes of one claim.
+
+-- name: claim
+-- One attempt to hold a key: takes the hold, takes or keeps a place in the queue, or leaves nothing behind.
+-- Gives, in this order, state 'held' | 'waits' | 'late', and beside it
+--   token        of the hold
+--   ahead        how many claims are before it, if it waits
+--   retry_after  ms until one of them may expire, if it waits
+--   server_time  ms since 1970
+CREATE OR REPLACE FUNCTION {attempt}(
+  claim {claim},
+  OUT state text, OUT token bigint, OUT ahead int, OUT retry_after float8, OUT server_time float8
+) LANGUAGE plpgsql {by_index} AS $holdfast$
+DECLARE
+  key_row {keys};
+  moment timestamptz;
+  mine {queue};
+  moved boolean := false;
+BEGIN
+  -- Most attempts find a key that was used before and is free: one update does for them. All that is read here is read under
+  -- the row's lock, even after a wait for it. date_part is float8, and much quicker than the numeric of extract.
+  UPDATE {keys} k
+    SET (token, last) = (
+          SELECT drawn, drawn + claim.token_count - 1
+          FROM (SELECT greatest(k.last + 1, nextval('{tokens}'), claim.min_token) AS drawn OFFSET 0) AS once
+        ),
+        taken = claim.units, capacity = claim.capacity, expires = clock_timestamp() + claim.ttl * interval '1 ms',
+        id = claim.id, ttl = claim.ttl, joined = clock_timestamp(), label = claim.label,
+        steps = k.steps + 1, era = (k.steps + 1) / 64
+    WHERE k.key = claim.key
+      AND k.era >= (SELECT newest.era FROM {keys} newest WHERE newest.key = claim.key ORDER BY newest.era DESC LIMIT 1)
+      AND (k.taken = 0 OR k.id IS NOT NULL AND k.expires <= clock_timestamp())
+      AND date_part('epoch', clock_timestamp()) * 1000 <= coalesce(claim.until, 'infinity')
+    RETURNING k.token, date_part('epoch', clock_timestamp()) * 1000 INTO token, server_time;
+  IF FOUND THEN
+    state := 'held';
+    -- The time above is older than a wait for a row that was only locked, and is as it was.
+    IF server_time > claim.until THEN
+      PERFORM {release}(claim.key, claim.id);
+      state := 'late';
+    END IF;
+    RETURN;
+  END IF;
+
+  -- A try that cannot succeed writes nothing: nobody has expired, and somebody waits or too much is taken.
+  IF NOT claim.queue THEN
+    moment := clock_timestamp();
+    SELECT k.* INTO key_row FROM {keys} k
+      WHERE k.key = claim.key
+        AND k.era >= (SELECT newest.era FROM {keys} newest WHERE newest.key = claim.key ORDER BY newest.era DESC LIMIT 1)
+        AND k.expires > moment AND (k.waits > 0 OR k.taken + claim.units > claim.capacity)
+        AND k.id IS DISTINCT FROM claim.id
+        AND NOT EXISTS (SELECT FROM {queue} q WHERE q.id = claim.id AND q.key || '' = claim.key);
+    IF FOUND THEN
+      server_time := date_part('epoch', moment) * 1000;
+      state := 'waits';
+      SELECT count(*) + (key_row.id IS NOT NULL)::int INTO ahead FROM {queue} q
+        WHERE q.key = claim.key AND q.token >= key_row.first;
+      retry_after := date_part('epoch', key_row.expires - moment) * 1000;
+      RETURN;
+    END IF;
+  END IF;
+
+  key_row := {lock_key}(claim.key, true);
+  -- Not now(): that is when the transaction began, before the wait for the lock.
+  moment := clock_timestamp();
+  server_time := date_part('epoch', moment) * 1000;
+  IF server_time > claim.until THEN
+    state := 'late';
+    RETURN;
+  END IF;
+  IF key_row.id IS NOT NULL THEN
+    INSERT INTO {queue} VALUES (
+      claim.key, key_row.id, key_row.token, key_row.taken, key_row.capacity, key_row.ttl, true, key_row.expires, key_row.joined,
+      NULL, key_row.label);
+    key_row.id := NULL;
+    key_row.first := key_row.token;
+    key_row.head := key_row.token + 1;
+    moved := true;
+  END IF;
+  IF key_row.taken > 0 AND key_row.expires <= moment THEN
+    key_row := {settle}(key_row, moment, claim.id);
+    moved := true;
+  END IF;
+
+  UPDATE {queue} q
+    SET ttl = claim.ttl, channel = claim.channel,
+        -- Of a hold never sooner than a renewal confirmed.
+        expires = CASE WHEN q.held THEN greatest(q.expires, moment + claim.ttl * interval '1 ms')
+                      ELSE moment + least(claim.ttl, claim.place_ttl) * interval '1 ms' END
+    WHERE q.id = claim.id AND q.key || '' = claim.key
+    RETURNING * INTO mine;
+  IF FOUND THEN
+    IF moved OR mine.expires < key_row.expires THEN
+      key_row.expires := least(key_row.expires, mine.expires);
+      PERFORM {write_key}(key_row);
+    END IF;
+  ELSE
+    -- Drawn under the lock, so that tokens become visible in order.
+    key_row.last := greatest(key_row.last + 1, nextval('{tokens}'), claim.min_token) + claim.token_count - 1;
+    -- The claims that wait go first.
+    mine.held := key_row.waits = 0 AND key_row.taken + claim.units <= least(key_row.capacity, claim.capacity);
+    mine.token := key_row.last - claim.token_count + 1;
+    mine.expires := moment + CASE WHEN mine.held THEN claim.ttl ELSE least(claim.ttl, claim.place_ttl) END * interval '1 ms';
+    INSERT INTO {queue} VALUES (
+      claim.key, claim.id, mine.token, claim.units, claim.capacity, claim.ttl, mine.held, mine.expires, moment,
+      claim.channel, claim.label);
+    key_row.expires := CASE WHEN key_row.taken = 0 THEN mine.expires ELSE least(key_row.expires, mine.expires) END;
+    IF mine.held THEN
+      IF key_row.taken = 0 THEN
+        key_row.first := mine.token;
+      END IF;
+      key_row.head := mine.token + 1;
+      key_row.taken := key_row.taken + claim.units;
+      key_row.capacity := least(key_row.capacity, claim.capacity);
+    ELSE
+      -- The capacity that was known may be smaller than it is now, and admitting looks closer.
+      key_row.waits := key_row.waits + 1;
+      key_row := {admit}(key_row, moment, claim.id);
+      SELECT q.held INTO mine.held FROM {queue} q WHERE q.id = claim.id AND q.key || '' = claim.key;
+    END IF;
+    PERFORM {write_key}(key_row);
+  END IF;
+
+  IF mine.held THEN
+    state := 'held';
+    token := mine.token;
+    RETURN;
+  END IF;
+  state := 'waits';
+  SELECT count(*) INTO ahead FROM {queue} q WHERE q.key = claim.key AND q.token >= key_row.first AND q.token < mine.token;
+  retry_after := greatest(0, date_part('epoch', key_row.expires - moment) * 1000);
+  IF NOT claim.queue THEN
+    PERFORM {release}(claim.key, claim.id);
+  END IF;
+END
+$holdfast$;
+
+-- Gives up a claim, and admits the claims that the rule then admits. Gives whether it was there and had not expired.
+CREATE OR REPLACE FUNCTION {release}(a_key bytea, a_id text) RETURNS boolean
+LANGUAGE plpgsql {by_index} AS $holdfast$
+DECLARE
+  key_row {keys};
+  moment timestamptz;
+  gone {queue};
+BEGIN
+  -- Most are alone.
+  UPDATE {keys} k SET taken = 0, capacity = {all_units}, id = NULL, steps = k.steps + 1, era = (k.steps + 1) / 64
+    WHERE k.key = a_key AND k.era >= (SELECT newest.era FROM {keys} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1)
+      AND k.id = a_id
+    RETURNING k.expires INTO moment;
+  IF FOUND THEN
+    RETURN moment > clock_timestamp();
+  END IF;
+
+  key_row := {lock_key}(a_key, false);
+  IF key_row.key IS NULL THEN
+    RETURN false;
+  END IF;
+  IF key_row.id = a_id THEN
+    -- Alone since just now: the attempt was committed while this waited for the row.
+    key_row.taken := 0;
+    key_row.capacity := {all_units};
+    key_row.id := NULL;
+    PERFORM {write_key}(key_row);
+    RETURN key_row.expires > clock_timestamp();
+  END IF;
+  -- `|| ''` leaves the planner no index but the one for this.
+  DELETE FROM {queue} WHERE id = a_id AND key || '' = a_key RETURNING * INTO gone;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  moment := clock_timestamp();
+  IF gone.held THEN
+    key_row.taken := key_row.taken - gone.units;
+  ELSE
+    key_row.waits := key_row.waits - 1;
+  END IF;
+  IF key_row.taken = 0 THEN
+    key_row.capacity := {all_units};
+  END IF;
+  IF key_row.waits > 0 THEN
+    key_row := {admit}(key_row, moment, NULL);
+  END IF;
+  PERFORM {write_key}(key_row);
+  RETURN gone.expires > moment;
+END
+$holdfast$;

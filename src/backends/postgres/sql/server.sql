@@ -1,0 +1,60 @@
+-- What is asked about the server, and what is installed there.
+
+-- name: state
+-- Whether this is set up for us, and what time it is there; as text, for pg misreads numbers where its pool is `binary`.
+SELECT format, ({installed}) AS revision,
+       current_setting('server_version_num') AS version, version() AS product,
+       (extract(epoch FROM clock_timestamp()) * 1000)::text AS server_time
+FROM {meta}
+
+-- name: installed
+-- The lowest revision of the functions that are there; null: none is.
+SELECT min(substring(prosrc FROM '-- holdfast revision ([0-9]+)')::int) FROM pg_proc
+  WHERE pronamespace = to_regnamespace('{schema}') AND '"' || proname || '"' IN ({functions})
+
+-- name: functions
+-- What is installed, to be compared with what should be.
+SELECT proname AS name, md5(prosrc) AS digest FROM pg_proc
+WHERE pronamespace = to_regnamespace('{schema}') AND '"' || proname || '"' IN ({functions})
+
+-- name: rights
+-- What is missing for this role to lock: names of objects, or of objects and the right to them. Without USAGE on the schema, its objects
+-- cannot be asked for.
+WITH home AS (
+  SELECT coalesce(has_schema_privilege(to_regnamespace('{schema}'), 'USAGE'), true) AS usable
+), needed (object, rights) AS (
+  VALUES ('{meta}', 'SELECT'), ('{meta}', 'UPDATE'),
+         ('{keys}', 'SELECT'), ('{keys}', 'INSERT'), ('{keys}', 'UPDATE'), ('{keys}', 'DELETE'),
+         ('{queue}', 'SELECT'), ('{queue}', 'INSERT'), ('{queue}', 'UPDATE'), ('{queue}', 'DELETE'),
+         ('{tokens}', 'USAGE and SELECT')
+), found AS (
+  SELECT object, rights, CASE WHEN usable THEN to_regclass(object)::oid END AS relation FROM needed, home WHERE usable
+)
+SELECT 'USAGE on schema {schema}' AS missing FROM home WHERE NOT usable
+UNION ALL
+SELECT CASE WHEN relation IS NULL THEN object ELSE rights || ' on ' || object END
+FROM found
+WHERE relation IS NULL OR NOT CASE rights
+  WHEN 'USAGE and SELECT' THEN has_sequence_privilege(relation, 'USAGE') AND has_sequence_privilege(relation, 'SELECT')
+  ELSE has_table_privilege(relation, rights) END
+UNION ALL
+-- Which everybody has, unless the default was changed.
+SELECT 'EXECUTE on ' || oid::regprocedure FROM pg_proc
+WHERE pronamespace = to_regnamespace('{schema}') AND NOT has_function_privilege(oid, 'EXECUTE') AND '"' || proname || '"' IN ({functions})
+
+-- name: facts
+-- What endangers locks on this server, as facts; check.ts judges them. Numbers are text, for pg misreads them where its pool is `binary`.
+SELECT current_setting('server_version_num') AS version, pg_is_in_recovery()::int AS replica,
+       current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
+       current_setting('synchronous_commit') AS synchronous_commit,
+       current_setting('synchronous_standby_names') AS standbys,
+       current_setting('default_transaction_isolation') AS isolation,
+       (SELECT setting FROM pg_settings WHERE name = 'statement_timeout') AS statement_timeout,
+       version() AS product,
+       -- Asking also frees what nobody needs any more.
+       pg_notification_queue_usage()::text AS queue,
+       (SELECT count(*)::text FROM pg_stat_replication WHERE coalesce(sync_state, 'async') = 'async') AS replicas,
+       (SELECT string_agg(application_name, ', ' ORDER BY application_name) FROM pg_stat_replication WHERE sync_state = 'async')
+         AS replica_names,
+       (SELECT coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0)::text
+          FROM pg_stat_activity WHERE datname = current_database()) AS oldest_transaction
