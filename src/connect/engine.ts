@@ -13,6 +13,8 @@ export interface EngineUrl {
   /** The parameters behind the `?`; `any` where the driver reads the URL itself, and refuses unknown parameters. */
   readonly params: readonly string[] | 'any';
   open(address: Address): Promise<OpenEngine>;
+  /** Gives the SQL that a migration may run instead of the first use. */
+  setupScript?(address: Address): Promise<string>;
 }
 
 export interface OpenEngine {

@@ -91,7 +91,22 @@ export async function openBackend(url: string | readonly string[]): Promise<Back
 /** Has a limit and hides errors: the caller throws the error from before. */
 export const closeQuietly = (backend: Backend): Promise<void> => withConnectLimit(backend.close()).catch(() => {});
 
+/**
+ * The SQL that makes what the engine of a URL needs; undefined for an engine that needs none, or has none to show.
+ * @throws LockError `LOCK_INVALID` for a bad URL
+ */
+export async function setupScriptOf(url: string): Promise<string | undefined> {
+  const { engine, address } = find(url);
+  return engine.setupScript?.(address);
+}
+
 async function open(url: string): Promise<OpenEngine> {
+  const { engine, address } = find(url);
+  return engine.open(address);
+}
+
+/** @throws LockError `LOCK_INVALID` */
+function find(url: string): { readonly engine: EngineUrl; readonly address: Address } {
   const address = parseAddress(url, (href) => didYouMean(href, engines));
   const engine = engines.find(({ schemes }) => schemes.includes(address.scheme));
   if (!engine) {
@@ -99,7 +114,7 @@ async function open(url: string): Promise<OpenEngine> {
     throw invalid(`no engine has URLs of ${address.scheme}:; there are ${examples}${didYouMean(url, engines)}`);
   }
   if (engine.params !== 'any') checkParams(address, engine.params);
-  return engine.open(address);
+  return { engine, address };
 }
 
 /** A misspelt or repeated parameter must not be ignored: it might be the one that asks for TLS. */

@@ -2,7 +2,7 @@ import type { Hints, Listing, QueueEntry, ValueRecord, Values } from '../../core
 import { isTrue, type Row } from './pool.ts';
 import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';
-import { fieldsOf, take, textOf, valueOf } from './statements.ts';
+import { fieldsOf, storedValueOf, take, textOf } from './statements.ts';
 
 /** The first key that begins with `prefix`, and one behind the last. */
 function rangeOf(prefix: string, exact = false): [from: Buffer, to: Buffer] {
@@ -48,7 +48,7 @@ export const storedValuesOf = (server: Server, ready: () => Promise<void>): Valu
     const fields = fieldsOf(await take(server, 'look', [Buffer.from(key)], key));
     const [attempts, mark, begun] = fields.splice(-3);
     const last = { attempts: Number(attempts), mark: textOf(mark), begun: BigInt(begun!) };
-    return fields[0] ? { ...last, value: valueOf(fields) } : last;
+    return fields[0] ? { ...last, value: storedValueOf(fields) } : last;
   },
   async *keys(prefix): AsyncIterable<string> {
     await ready();

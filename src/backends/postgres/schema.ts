@@ -78,7 +78,7 @@ async function make(server: Server, script: string, what: string): Promise<void>
     const schema = server.named('{schema}');
     throw unavailable(
       server.backend,
-      `the role may not make the ${what} in the schema ${schema} (${error.cause.message}); let an administrator run CREATE SCHEMA ${schema} AUTHORIZATION of this role, or GRANT CREATE, USAGE ON SCHEMA ${schema} to it, or run setup() or what setupScript() gives as a role that may`,
+      `the role may not make the ${what} in the schema ${schema} (${error.cause.message}); let an administrator run CREATE SCHEMA ${schema} AUTHORIZATION of this role, or GRANT CREATE, USAGE ON SCHEMA ${schema} to it, or run what holdfast setup --print or setupScript() gives, as a role that may`,
       undefined,
       error.cause,
     );
@@ -89,7 +89,7 @@ async function make(server: Server, script: string, what: string): Promise<void>
 export async function makeAndTell(server: Server, make: (server: Server) => Promise<void>): Promise<void> {
   await make(server);
   process.emitWarning(
-    `${server.backend}: made its tables and functions in the schema ${server.named('{schema}')} of this database, as setup 'auto' does; with 'manual', only setup() or a migration of yours makes them`,
+    `${server.backend}: made its tables and functions in the schema ${server.named('{schema}')} of this database, as setup 'auto' does; holdfast setup --print shows them, for a migration and setup 'manual'`,
     { code: 'HOLDFAST_SETUP' },
   );
 }

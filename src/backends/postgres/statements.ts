@@ -88,12 +88,12 @@ function outcomeOf([state, token, ahead, retryAfter, , attempts, mark, ...value]
     return attempts ? { ...grant, attempts: Number(attempts) } : grant;
   }
   if (state === 'late') return { granted: false, late: true };
-  if (state === 'value') return { granted: false, value: valueOf([token!, ...value]) };
+  if (state === 'value') return { granted: false, value: storedValueOf([token!, ...value]) };
   const refusal: Refusal = { granted: false, ahead: Number(ahead), retryAfter: Number(retryAfter) };
   return mark ? { ...refusal, mark: textOf(mark) } : refusal;
 }
 
-export const valueOf = ([token, age, valid, text]: string[]): StoredValue => ({
+export const storedValueOf = ([token, age, valid, text]: string[]): StoredValue => ({
   text: textOf(text!.slice(1)),
   token: BigInt(token!),
   age: Number(age),

@@ -9,6 +9,7 @@ import { memo } from './memo.ts';
 import { once } from './once.ts';
 import { release } from './release.ts';
 import { run } from './run.ts';
+import { setup } from './setup.ts';
 import { torture } from './torture.ts';
 import { ui } from './ui.ts';
 import { who } from './who.ts';
@@ -27,6 +28,7 @@ export const COMMANDS: readonly Command[] = [
   ui,
   release,
   check,
+  setup,
   torture,
   demo,
   completion(() => COMMANDS),

@@ -27,6 +27,10 @@ export const postgresUrl: EngineUrl = {
     const backend = postgres(pool, pick(address, 'prefix', 'schema'));
     return openEngine(address, backend, () => pool.end());
   },
+  async setupScript(address) {
+    const { setupScript } = await import('../../backends/postgres/index.ts');
+    return setupScript(pick(address, 'prefix', 'schema'));
+  },
 };
 
 /** Those values of libpq's `sslmode` that are safe: the others would accept any certificate, or no TLS at all. */

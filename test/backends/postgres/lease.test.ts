@@ -117,7 +117,7 @@ describeOn('postgres', 'the line in a table', () => {
       async () =>
         (
           await database.sql(
-            "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%holdfast_commit_attempt"($1, $2, ROW%'",
+            "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%holdfast_commit_attempt_($1, $2, ROW%'",
           )
         ).length > 0,
     );

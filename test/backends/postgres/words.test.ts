@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PgPool, postgres, setupScript } from '../../../src/backends/postgres/index.ts';
-import { REVISION } from '../../../src/backends/postgres/schema.ts';
 import type { Backend, Claim, ValueCondition } from '../../../src/core/contract/backend.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import { describeOn } from '../../kit/suite.ts';

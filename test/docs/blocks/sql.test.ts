@@ -45,7 +45,7 @@ describeOn('postgres', 'blocks on postgres', () => {
     inTransaction = postgresTransactions(server.url, stack);
   });
   beforeEach(async () => {
-    await db.query('drop schema public cascade; create schema public');
+    await db.query('drop schema public cascade; create schema public; drop schema if exists holdfast cascade');
     await db.query(ORDERS);
     await db.query("insert into orders (id, state) values (42, 'new')");
     instances = [1, 2, 3].map(() => createLocks(postgres(db)));
