@@ -42,6 +42,7 @@ test.each([
   [['run', '--help'], /^Run a command/],
   [['run', 'key', '-h', '--', 'true'], /^Run a command/],
   [['--version'], /^holdfast \d+\.\d+\.\d+/],
+  [['setup', '--print', '--url', 'postgres://nowhere/app?schema=locks'], /CREATE SCHEMA "locks"/],
 ])('%j exits with 0', async (args, text) => {
   expect(await desk.run(...args)).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(text) });
 });
@@ -57,6 +58,7 @@ test.each([
   [['luck'], /no command "luck"\. See/],
   [['realese'], /no command "realese"; did you mean release\? See/],
   [['dead'], /did you mean deadlocks\?/],
+  [['setup', '--print', '--url', 'file:./locks.db'], /only PostgreSQL has SQL to print/],
   [['ls', '--url', 'localhost:6379'], /did you mean redis:\/\/localhost:6379\?/],
   [['ls', '--url', '127.0.0.1:2379'], /did you mean etcd:\/\/127\.0\.0\.1:2379\?/],
   [['ls', '--url', 'my-db:5432'], /did you mean postgres:\/\/my-db:5432\?/],

@@ -77,7 +77,7 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
     scripts: 'src/backends/postgres/sql/*.sql',
     tests: testsOf('backends/postgres', 'conformance,lease,sweep,hand-overs,revision,refusals,scripts,advisory'),
     about: [
-      { scripts: /advisory-/, tests: /advisory/i },
+      { scripts: /advisory\.sql/, tests: /advisory/i },
       { scripts: /./, tests: /^(?!.*advisory)/i },
     ],
   },

@@ -14,10 +14,15 @@ import {
   type Traits,
   type Wake,
 } from '../../core/index.ts';
-import { type AdvisoryHold, AdvisoryHolds } from './advisory-holds.ts';
-import { openAdvisory } from './advisory-session.ts';
-import { AdvisorySessions } from './advisory-sessions.ts';
-import { type AdvisoryStatements, advisoryStatements, grantOf, leastOf } from './advisory-statements.ts';
+import {
+  type AdvisoryHold,
+  AdvisoryHolds,
+  type AdvisoryStatements,
+  advisoryStatements,
+  grantOf,
+  minTokenOf,
+} from './advisory-holds.ts';
+import { AdvisorySessions, openAdvisory } from './advisory-sessions.ts';
 import { AdvisoryWaits } from './advisory-waits.ts';
 import { findings } from './check.ts';
 import { checkSessions } from './clients.ts';
@@ -107,7 +112,7 @@ class Advisory implements AdvisoryBackend {
     try {
       const on = await this.#sessions.toAsk();
       hold.on = on;
-      const values = [lock, leastOf(claim), this.#server.serverClock.in(within) ?? null];
+      const values = [lock, minTokenOf(claim), this.#server.serverClock.in(within) ?? null];
       const [row] = await on.session.query(this.#texts(hold.shared).attempt, values);
       this.#server.serverClock.learn(Number(row!.server_time));
       if (row!.token) return grantOf(row!, on);

@@ -1,13 +1,13 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { postgres, setupScript } from '../../../src/backends/postgres/index.ts';
+import { postgres, postgresAdvisory, setupScript } from '../../../src/backends/postgres/index.ts';
 import { naming } from '../../../src/backends/postgres/options.ts';
 import { aboutFunctions } from '../../../src/backends/postgres/schema.ts';
 import { facts, inspect, rights } from '../../../src/backends/postgres/sql.generated.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { Database } from './database.ts';
+import { claimOf, Database } from './database.ts';
 
 test('a name that the script would not take is refused, not left out', () => {
   for (const names of [{ prefx: 'mine' }, { prefix: 'a"b' }, { schema: '' }, 'mine'])
@@ -25,6 +25,34 @@ describeOn('postgres', 'a migration of one’s own', () => {
     expect(await locks.mutex('order').run(({ held }) => held)).toBe(true);
     await locks.close();
     expect(await tables()).toEqual(before);
+  });
+});
+
+describeOn('postgres', 'a first use', () => {
+  test.each([
+    postgres,
+    postgresAdvisory,
+  ])('%o tells once what it made, and where; setup() tells nothing', async (make) => {
+    await using database = await Database.start();
+    const told: string[] = [];
+    const hear = ({ code, message }: Error & { code?: string }) => code === 'HOLDFAST_SETUP' && told.push(message);
+    process.on('warning', hear);
+    try {
+      const locks = async (schema: string) => {
+        const backend = await database.open((pool) => make(pool, { schema }));
+        expect(await backend.attempt(claimOf('key', { id: 'one' }))).toMatchObject({ granted: true });
+        await backend.close();
+      };
+      await (await database.open((pool) => make(pool, { schema: 'asked' }))).setup();
+      await locks('asked');
+      for (let n = 0; n < 2; n++) await locks('unasked');
+      await new Promise(setImmediate);
+      expect(told).toEqual([expect.stringMatching(/made its .*in the schema "unasked" of this database/)]);
+      const mine = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace";
+      expect(await database.sql(mine), 'nothing is among the tables of others').toEqual([]);
+    } finally {
+      process.off('warning', hear);
+    }
   });
 });
 
