@@ -22,7 +22,9 @@ await admin.connect();
 const number = async (sql: string): Promise<number> => Number(Object.values((await admin.query(sql)).rows[0])[0]);
 const kilobytes = async (): Promise<number> =>
   Math.round(
-    (await number("SELECT pg_total_relation_size('holdfast_keys') + pg_total_relation_size('holdfast_queue')")) / 1024,
+    (await number(
+      "SELECT pg_total_relation_size('holdfast.holdfast_keys') + pg_total_relation_size('holdfast.holdfast_queue')",
+    )) / 1024,
   );
 
 async function handOvers(total: number): Promise<void> {
@@ -67,11 +69,11 @@ async function sweep(rows: number): Promise<void> {
   await backend.setup();
   longest = 0;
   await admin.query(
-    `INSERT INTO holdfast_keys (key, last, room, expires)
+    `INSERT INTO holdfast.holdfast_keys (key, last, capacity, expires)
      SELECT convert_to('order:' || n, 'UTF8'), n, 1, now() - interval '1 day' FROM generate_series(1, $1::int) n`,
     [rows],
   );
-  await admin.query(`SELECT setval('holdfast_tokens', ${rows + 1_000})`);
+  await admin.query(`SELECT setval('holdfast.holdfast_tokens', ${rows + 1_000})`);
   const began = performance.now();
   let removed = 0;
   for (let left = rows; left > 0; ) {
@@ -81,7 +83,7 @@ async function sweep(rows: number): Promise<void> {
     if (performance.now() - began > 120_000) break;
   }
   const seconds = (performance.now() - began) / 1_000;
-  const left = await number('SELECT count(*) FROM holdfast_keys');
+  const left = await number('SELECT count(*) FROM holdfast.holdfast_keys');
   console.log(
     `${removed} rows in ${seconds.toFixed(1)} s: ${Math.round(removed / seconds)}/s; ${left} left; longest statement ${longest.toFixed(0)} ms`,
   );

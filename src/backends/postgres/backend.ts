@@ -27,7 +27,7 @@ import { Renewals } from './renewals.ts';
 import { open, setup } from './schema.ts';
 import { Server } from './server.ts';
 import { attemptOf, fieldsOf, take, valuesOf } from './statements.ts';
-import { IDLE, Sweeper } from './sweeper.ts';
+import { IDLE_MS, Sweeper } from './sweeper.ts';
 import { Mailbox } from './wake-ups.ts';
 
 const TRAITS: Traits = {
@@ -161,7 +161,7 @@ class Postgres implements PostgresBackend {
     return setup(this.#server);
   }
 
-  async sweep(idle: number = IDLE): Promise<number> {
+  async sweep(idle: number = IDLE_MS): Promise<number> {
     await this.#open();
     return this.#sweeper.sweep(idle, 0);
   }

@@ -74,11 +74,11 @@ function isNative(pool: PgPool): boolean {
 export const isEnded = (pool: PgPool): boolean => (pool as PoolParts).ending === true;
 
 /** Longest time for one statement, ms. Without a limit, a link that fell silent would keep its connection from the pool for ever. */
-const PATIENCE = 10_000;
+const MAX_STATEMENT_MS = 10_000;
 
 /** The pool may allow its own statements less. */
 export const patienceOf = (pool: PgPool): number =>
-  Math.min((pool as PoolParts).options?.query_timeout || PATIENCE, PATIENCE);
+  Math.min((pool as PoolParts).options?.query_timeout || MAX_STATEMENT_MS, MAX_STATEMENT_MS);
 
 /**
  * How to open a connection like the pool's, outside the pool. A connection of the pool that listens or waits for long would be

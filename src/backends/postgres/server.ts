@@ -6,7 +6,7 @@ import type { FillNames } from './options.ts';
 import { idleOf, type PgPool, type PgQuery, patienceOf, type Row } from './pool.ts';
 
 /** How often a statement is sent again after a conflict. In each conflict another statement succeeds, so a few times suffice. */
-const RESENDS = 10;
+const MAX_RESENDS = 10;
 
 /** The users of each pool. One listener serves all of them: Node takes more than ten for a leak. */
 const users = new WeakMap<PgPool, Set<Server>>();
@@ -47,8 +47,8 @@ export class Server {
         return (await this.#pool.query(query)).rows;
       } catch (error) {
         if (isUnprepared(error) && query.name) this.#prepare = false;
-        else if (isConflict(error) && resends++ < RESENDS) await this.#pause(resends);
-        else if (isReadOnly(error) && idle > 0 && resends++ < RESENDS)
+        else if (isConflict(error) && resends++ < MAX_RESENDS) await this.#pause(resends);
+        else if (isReadOnly(error) && idle > 0 && resends++ < MAX_RESENDS)
           continue; // the pool has dropped one that was there before
         else if (isForeign(error)) this.#foreign(error, resends++, asked, key);
         else throw refusal(error, this.backend, asked, key);
@@ -89,7 +89,7 @@ $script$`,
   #foreign(cause: unknown, resends: number, asked: string, key: string | undefined): void {
     const found = 'a connection of the pool was inside a transaction that somebody had left open';
     const advice = 'end every transaction, also after an error, before its client goes back to the pool';
-    if (resends >= RESENDS) {
+    if (resends >= MAX_RESENDS) {
       throw unavailable(this.backend, `${asked} was refused ${resends} times: ${found}; ${advice}`, key, cause);
     }
     if (warned.has(this.#pool)) return;

@@ -4,9 +4,9 @@ import { isReadOnly } from './errors.ts';
 import type { Dial, PgClient, Row } from './pool.ts';
 
 /** ms between two looks at whether an idle session is still there, and the longest that any answer may take. */
-const PATIENCE = 5_000;
+const MAX_ANSWER_MS = 5_000;
 /** The longest time that a timer of Node can be set to, ms. A limit of the application for its own statements would end a wait. */
-const UNLIMITED = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * No limit of the server ends a session that is silent or waits on purpose. Keep-alives let the server notice within seconds, not
@@ -56,7 +56,7 @@ export class Session {
   static async open(dial: Dial, clock: Clock, pooled = false): Promise<Session> {
     const client = dial();
     const session = new Session(client, clock, pooled);
-    const late = clock.after(PATIENCE, () => session.cut());
+    const late = clock.after(MAX_ANSWER_MS, () => session.cut());
     try {
       // A race, since pg never settles a connect that was ended meanwhile.
       const cut = new Promise<never>((_, reject) => {
@@ -74,7 +74,7 @@ export class Session {
     }
     session.#ping = repeat(
       clock,
-      () => PATIENCE,
+      () => MAX_ANSWER_MS,
       () => session.#look(),
     );
     return session;
@@ -107,7 +107,7 @@ export class Session {
 
   /** A statement. Without an answer in time the session ends: later statements would only queue behind it. */
   async query(text: string, values: unknown[] = []): Promise<Row[]> {
-    const late = this.#clock.after(PATIENCE, () => this.cut(), true);
+    const late = this.#clock.after(MAX_ANSWER_MS, () => this.cut(), true);
     try {
       return await this.wait(text, values);
     } finally {
@@ -121,7 +121,7 @@ export class Session {
    */
   async wait(text: string, values: unknown[]): Promise<Row[]> {
     if (this.#working++ === 0) this.#client.ref?.();
-    const answer = this.#last.then(() => this.#client.query({ text, values, query_timeout: UNLIMITED }));
+    const answer = this.#last.then(() => this.#client.query({ text, values, query_timeout: MAX_TIMER_MS }));
     this.#last = answer.catch(() => {});
     try {
       return (await answer).rows;
@@ -146,7 +146,7 @@ export class Session {
   async end(): Promise<void> {
     if (this.#ended.signal.aborted) return;
     this.#ping();
-    const late = this.#clock.after(PATIENCE, () => this.cut());
+    const late = this.#clock.after(MAX_ANSWER_MS, () => this.cut());
     await this.#client.end().catch(() => {});
     late();
     this.cut();

@@ -4,10 +4,10 @@ import type { Server } from './server.ts';
 import { take } from './statements.ts';
 
 /** ms between two sweeps, over all processes, and how long a key must be out of use to be swept. */
-const EVERY = 60_000;
-export const IDLE = 600_000;
+const SWEEP_MS = 60_000;
+export const IDLE_MS = 600_000;
 /** The least pause between two parts of a sweep, ms. It is as long as the last part took, so that the server has half of its time. */
-const REST = 2;
+const MIN_REST_MS = 2;
 
 /** Removes what nobody uses any more, part by part. About once a minute, one of the processes goes through the table. */
 export class Sweeper {
@@ -25,8 +25,8 @@ export class Sweeper {
   begin(): void {
     const { clock } = this.#server;
     if (!this.#closed) {
-      const pause = () => EVERY * (0.5 + clock.random());
-      this.#stop = repeat(clock, pause, () => this.sweep(IDLE, EVERY));
+      const pause = () => SWEEP_MS * (0.5 + clock.random());
+      this.#stop = repeat(clock, pause, () => this.sweep(IDLE_MS, SWEEP_MS));
     }
   }
 
@@ -43,7 +43,7 @@ export class Sweeper {
         const [gone, next] = answer.split(',');
         removed += Number(gone);
         page = next;
-        if (page) await bell.sleep(Math.max(REST, clock.now() - began), every > 0);
+        if (page) await bell.sleep(Math.max(MIN_REST_MS, clock.now() - began), every > 0);
       }
       return removed;
     } finally {

@@ -5,10 +5,10 @@ import type { Dial } from './pool.ts';
 import { Session } from './session.ts';
 
 /** ms before the connection is tried again: at first, and at most. Waiters poll meanwhile. */
-const AGAIN = 100;
-const AGAIN_MAX = 5_000;
+const RETRY_MS = 100;
+const MAX_RETRY_MS = 5_000;
 /** ms that a test message may take. */
-const TEST = 1_000;
+const TEST_MS = 1_000;
 
 /**
  * The one channel on which this process hears that one of its claims was admitted. The first claim that must wait opens the
@@ -59,7 +59,7 @@ export class Mailbox {
     await this.open();
     if (!this.#link) return false;
     const { promise: heard, resolve } = Promise.withResolvers<boolean>();
-    const cancel = this.#clock.after(TEST, () => resolve(false));
+    const cancel = this.#clock.after(TEST_MS, () => resolve(false));
     this.#tests.push(() => resolve(true));
     await send(this.channel);
     return heard.finally(cancel);
@@ -87,7 +87,7 @@ export class Mailbox {
     if (!(await session.isOwn())) {
       // A pooler gives this session to others in a moment. LISTEN would go on for them, and hold up the server's queue of messages.
       await session.end();
-      return this.#retry(AGAIN_MAX);
+      return this.#retry(MAX_RETRY_MS);
     }
     session.onNotification(({ payload }) => this.#deliver(payload ?? ''));
     await session.query(`LISTEN "${this.channel}"`).catch((error) => {
@@ -121,9 +121,9 @@ export class Mailbox {
     }
   }
 
-  #retry(least = AGAIN): void {
+  #retry(least = RETRY_MS): void {
     if (this.#closed || this.#waiting.size === 0) return;
-    const pause = Math.min(least * 2 ** this.#failures++, AGAIN_MAX) * (0.5 + this.#clock.random() / 2);
+    const pause = Math.min(least * 2 ** this.#failures++, MAX_RETRY_MS) * (0.5 + this.#clock.random() / 2);
     this.#again = this.#clock.after(pause, () => this.open(), true);
   }
 
