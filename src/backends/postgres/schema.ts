@@ -18,7 +18,7 @@ const FORMAT = 1;
 /** INSERT … ON CONFLICT, ROWS FROM and window frames would do with less; older ones are out of support. */
 const MIN_VERSION = 120_000;
 
-/** Only where an index is used does a step cost the same beside dead rows, and whatever the statistics say. */
+/** A plan that uses the indexes costs the same beside dead rows, and also where the statistics of the tables are old. */
 const BY_INDEX =
   'SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off';
 
