@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../kit/folder.ts';
+import { plant } from '../kit/planted.ts';
 import { CHECKERS, check } from '../simulation/checkers.ts';
-import { MUTANTS, plant } from '../simulation/mutants.ts';
+import { MUTANTS } from '../simulation/mutants.ts';
 import { COUNTEREXAMPLES } from './counterexamples.ts';
 import { replay } from './explore.ts';
 import { PLOTS } from './plots.ts';
@@ -15,7 +16,7 @@ describe('a schedule that was found once', () => {
     const plot = PLOTS.find((each) => each.name === name)!;
     const mutant = MUTANTS.find((each) => each.bug === bug)!;
     using folder = temporaryFolder();
-    const { createLocks: create } = await plant([mutant], folder.path);
+    const { createLocks: create } = await plant(mutant.faults, folder.path);
     const broken = await replay({ plot, faults: 9, create }, schedule);
     expect(CHECKERS[mutant.foundBy](broken.history), `what ${mutant.foundBy} finds`).not.toEqual([]);
     expect(check((await replay({ plot, faults: 9 }, schedule)).history)).toEqual([]);

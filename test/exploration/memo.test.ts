@@ -1,9 +1,9 @@
 /** Memos in every order of their messages. One schedule again: `PLOT='a memo' SCHEDULE='…' npx vitest run test/exploration/memo.test.ts` */
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../kit/folder.ts';
+import { plant } from '../kit/planted.ts';
 import { checkMemo } from '../simulation/memo/checkers.ts';
 import { MEMO_MUTANTS } from '../simulation/memo/mutants.ts';
-import { plant } from '../simulation/mutants.ts';
 import { type Explored, exploreAll, exploreSome, replay } from './explore.ts';
 import { MEMO_PLOTS } from './memo-plots.ts';
 
@@ -47,7 +47,7 @@ describe.skipIf(SCHEDULE !== undefined)('a schedule is found that shows a memo t
     const plot = MEMO_PLOTS.find((each) => each.name === name)!;
     const mutant = MEMO_MUTANTS.find((each) => each.bug === bug)!;
     using folder = temporaryFolder();
-    const { createLocks: create } = await plant([mutant], folder.path);
+    const { createLocks: create } = await plant(mutant.faults, folder.path);
     const seeds = Array.from({ length: 400 }, (_, i) => i);
     const { failure } = await exploreSome({ plot, faults: 2, create }, seeds);
     expect(failure?.found ?? []).toContainEqual(expect.stringContaining(`${mutant.foundBy}: `));

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { type Exploration, replay } from '../exploration/explore.ts';
 import { exploreTowards, type Guide } from '../exploration/guided.ts';
 import { temporaryFolder } from '../kit/folder.ts';
+import { plant } from '../kit/planted.ts';
 import { describeOn } from '../kit/suite.ts';
 import { CHECKERS, check } from '../simulation/checkers.ts';
-import { plant } from '../simulation/mutants.ts';
 import type { Scope, Step } from './scopes.ts';
 import { LIMIT, searchOf } from './spin.ts';
 import { TWINS, type Twin } from './twins.ts';
@@ -46,12 +46,12 @@ describeOn('models', 'what goes wrong in a broken twin', () => {
   test.each(TWINS)('goes wrong in code with the same bug, and not in sound code: $name', {
     timeout: LIMIT,
   }, async (twin) => {
-    const { scope, edits, foundBy, plot, faults, allowed } = twin;
+    const { scope, planted, foundBy, plot, faults, allowed } = twin;
     const guide = guideAlong(await trailOf(twin), scope);
     expect(guide.steps).toBeGreaterThan(2);
 
     using folder = temporaryFolder();
-    const { createLocks, quorum, memory } = await plant(edits, folder.path);
+    const { createLocks, quorum, memory } = await plant(planted, folder.path);
     const broken: Exploration = {
       plot,
       faults,

@@ -1,6 +1,7 @@
 import type { Plot } from '../exploration/plots.ts';
+import { type Fault, moduleOf, seenAs } from '../kit/planted.ts';
 import type { CheckerName } from '../simulation/checkers.ts';
-import { type Edit, MUTANTS } from '../simulation/mutants.ts';
+import { MUTANTS } from '../simulation/mutants.ts';
 import { asks, grantByRelease, handOff, quorumToken, type Scope } from './scopes.ts';
 
 /** A broken twin of a model, and the same bug in the code. */
@@ -10,7 +11,7 @@ export interface Twin {
   readonly name: string;
   /** How deep to look for its failure, where a search by breadth takes too much memory. */
   readonly depth?: number;
-  readonly edits: readonly Edit[];
+  readonly planted: readonly Fault[];
   readonly foundBy: CheckerName;
   readonly plot: Plot;
   readonly faults: number;
@@ -18,7 +19,13 @@ export interface Twin {
   readonly allowed: boolean;
 }
 
-const known = (bug: string): Edit => MUTANTS.find((mutant) => mutant.bug === bug)!;
+const claims = moduleOf<typeof import('../../src/backends/shared/queued-claims.ts')>(
+  'backends/shared/queued-claims.ts',
+);
+const release = moduleOf<typeof import('../../src/core/queue/release.ts')>('core/queue/release.ts');
+const tally = moduleOf<typeof import('../../src/backends/quorum/tally.ts')>('backends/quorum/tally.ts');
+
+const known = (bug: string): readonly Fault[] => MUTANTS.find((mutant) => mutant.bug === bug)!.faults;
 
 /** Callers of two processes who hand over, as often as each says; they work for one step, or by the clock. */
 const relay = (name: string, mosts: readonly number[], ms?: number): Plot => ({
@@ -36,7 +43,7 @@ export const TWINS: readonly Twin[] = [
   {
     scope: grantByRelease,
     name: 'NO_POLL',
-    edits: [known('trusts its watch, without a poll beside it')],
+    planted: known('trusts its watch, without a poll beside it'),
     foundBy: 'endings',
     plot: {
       // In the model only the dead expiry. The place of a living process that does not poll expires as well: here later than what is
@@ -55,12 +62,15 @@ export const TWINS: readonly Twin[] = [
   {
     scope: grantByRelease,
     name: 'NO_EXPIRY',
-    edits: [
-      {
-        file: 'backends/shared/queued-claims.ts',
-        sound: 'if (time.now < this.#firstExpiry) return;',
-        broken: 'return;',
-      },
+    planted: [
+      claims.method(
+        'QueuedClaims',
+        'at',
+        () =>
+          function (time) {
+            this.time = time;
+          },
+      ),
     ],
     foundBy: 'endings',
     plot: grantByRelease.plots[0]!,
@@ -70,7 +80,7 @@ export const TWINS: readonly Twin[] = [
   {
     scope: handOff,
     name: 'SAME_TOKEN',
-    edits: [known('hands over with the same token')],
+    planted: known('hands over with the same token'),
     foundBy: 'tokens',
     plot: handOff.plots[0]!,
     faults: 0,
@@ -79,7 +89,7 @@ export const TWINS: readonly Twin[] = [
   {
     scope: handOff,
     name: 'NO_BOUND',
-    edits: [known('hands over beyond the reserved tokens')],
+    planted: known('hands over beyond the reserved tokens'),
     foundBy: 'tokens',
     // Later callers allow more than the first one, who asked for the tokens.
     plot: relay('callers that hand over more and more often', [2, 5, 5, 5]),
@@ -89,9 +99,14 @@ export const TWINS: readonly Twin[] = [
   {
     scope: handOff,
     name: 'NO_CLOCK',
-    edits: [
-      { file: 'core/queue/key-holds.ts', sound: 'if (!hold.timing.lasts(now)) {', broken: 'if (hold.life.over) {' },
-      { file: 'core/queue/release.ts', sound: ' && timing.lastsFor(next.terms, now)', broken: '' },
+    planted: [
+      ...known('says of a late release that it was in time'),
+      release.exported(
+        'releaseActOf',
+        (real) =>
+          (hold, ...rest) =>
+            real(seenAs(hold, { timing: seenAs(hold.timing, { lastsFor: () => true }) }), ...rest),
+      ),
     ],
     foundBy: 'tokens',
     // After a pause the watchdog looks at the clock as well. The model does without it: here the work of the holder ends before it,
@@ -105,13 +120,14 @@ export const TWINS: readonly Twin[] = [
     name: 'TWO_MAJORITIES',
     depth: 46,
     // Nodes that admit the claim are one majority; the highest number is not stored by all of them.
-    edits: [
-      {
-        file: 'backends/quorum/tally.ts',
-        sound: "return { kind: 'raise', to: tokens[majority - 1]! };",
-        broken: "return { kind: 'won', token: tokens.at(-1)! };",
-      },
-      { file: 'backends/quorum/ballot.ts', sound: 'fenced ? token : undefined', broken: 'undefined' },
+    planted: [
+      tally.exported('tally', (real) => (votes, ...rest) => {
+        const verdict = real(votes, ...rest);
+        const tokens = votes.flatMap((vote) => (vote.kind === 'yes' ? [vote.token] : []));
+        const token = tokens.reduce((most, each) => (each > most ? each : most), 0n);
+        return verdict.kind === 'raise' ? { kind: 'won', token } : verdict;
+      }),
+      tally.exported('worthOf', (real) => (answers, majority) => real(answers, majority, undefined)),
     ],
     foundBy: 'tokens',
     plot: quorumToken.plots[0]!,

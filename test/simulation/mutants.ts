@@ -1,257 +1,386 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { memory } from '../../src/backends/memory.ts';
-import type { quorum } from '../../src/backends/quorum/index.ts';
-import type { register } from '../../src/backends/register/index.ts';
-import type { createLocks } from '../../src/locks.ts';
+import { moduleOf, type PlantedBug, seenAs, Turn } from '../kit/planted.ts';
 import type { CheckerName } from './checkers.ts';
 
-/** What is changed in a file of `src`, to plant a bug. */
-export interface Edit {
-  readonly file: string;
-  readonly sound: string;
-  readonly broken: string;
-}
-
 /** The core with one planted bug, and the checker that must find it. */
-export interface Mutant extends Edit {
-  readonly bug: string;
+export interface Mutant extends PlantedBug {
   readonly foundBy: CheckerName;
   /** The first seed to try, where those below it were seen to find nothing: a rare one takes minutes otherwise. Default 1. */
   readonly from?: number;
 }
 
-const SOURCE = join(import.meta.dirname, '..', '..', 'src');
-
-/** What a run is made of. */
-export interface Planted {
-  readonly createLocks: typeof createLocks;
-  readonly quorum: typeof quorum;
-  readonly memory: typeof memory;
-  readonly register: typeof register;
-}
-
-/** The library with a bug, from a copy of its source in `folder`. */
-export async function plant(edits: readonly Edit[], folder: string): Promise<Planted> {
-  cpSync(SOURCE, folder, { recursive: true });
-  for (const edit of edits) make(edit, folder);
-  const load = (...path: string[]): Promise<Planted> =>
-    import(/* @vite-ignore */ pathToFileURL(join(folder, ...path)).href);
-  const { createLocks } = await load('locks.ts');
-  const { quorum } = await load('backends', 'quorum', 'index.ts');
-  const { memory } = await load('backends', 'memory.ts');
-  const { register } = await load('backends', 'register', 'index.ts');
-  return { createLocks, quorum, memory, register };
-}
-
-function make({ file, sound, broken }: Edit, folder: string): void {
-  const path = join(folder, file);
-  const text = readFileSync(path, 'utf8');
-  if (text.split(sound).length !== 2)
-    throw new Error(`${file} has to have this once, for the bug to replace: ${sound}`);
-  writeFileSync(
-    path,
-    text.replace(sound, () => broken),
-  );
-}
+const ballot = moduleOf<typeof import('../../src/backends/quorum/ballot.ts')>('backends/quorum/ballot.ts');
+const clock = moduleOf<typeof import('../../src/core/contract/clock.ts')>('core/contract/clock.ts');
+const context = moduleOf<typeof import('../../src/core/contract/context.ts')>('core/contract/context.ts');
+const serializer = moduleOf<typeof import('../../src/core/contract/promises.ts')>('core/contract/promises.ts');
+const listener = moduleOf<typeof import('../../src/core/engine/listener.ts')>('core/engine/listener.ts');
+const withdrawal = moduleOf<typeof import('../../src/core/engine/withdrawal.ts')>('core/engine/withdrawal.ts');
+const history = moduleOf<typeof import('../../src/core/queue/adaptive-history.ts')>('core/queue/adaptive-history.ts');
+const line = moduleOf<typeof import('../../src/core/queue/arrival-line.ts')>('core/queue/arrival-line.ts');
+const claim = moduleOf<typeof import('../../src/core/queue/claim.ts')>('core/queue/claim.ts');
+const sentRecord = moduleOf<typeof import('../../src/core/queue/claim-step.ts')>('core/queue/claim-step.ts');
+const frame = moduleOf<typeof import('../../src/core/queue/frame.ts')>('core/queue/frame.ts');
+const lease = moduleOf<typeof import('../../src/core/queue/held-lease.ts')>('core/queue/held-lease.ts');
+const hold = moduleOf<typeof import('../../src/core/queue/hold.ts')>('core/queue/hold.ts');
+const life = moduleOf<typeof import('../../src/core/queue/hold-life.ts')>('core/queue/hold-life.ts');
+const timing = moduleOf<typeof import('../../src/core/queue/hold-timing.ts')>('core/queue/hold-timing.ts');
+const holds = moduleOf<typeof import('../../src/core/queue/key-holds.ts')>('core/queue/key-holds.ts');
+const pause = moduleOf<typeof import('../../src/core/queue/pause.ts')>('core/queue/pause.ts');
+const release = moduleOf<typeof import('../../src/core/queue/release.ts')>('core/queue/release.ts');
+const request = moduleOf<typeof import('../../src/core/queue/request.ts')>('core/queue/request.ts');
+const multiLock = moduleOf<typeof import('../../src/primitives/multi-lock.ts')>('primitives/multi-lock.ts');
+const waitAbort = moduleOf<typeof import('../../src/primitives/wait-abort.ts')>('primitives/wait-abort.ts');
 
 export const QUORUM_MUTANTS: readonly Mutant[] = [
   {
     bug: 'answers an attempt again with the lease of the first',
-    file: 'backends/quorum/backend.ts',
-    sound: 'return ballot.outcomeFor(this.#context.clock.now());',
-    broken: 'return ballot.open();',
+    faults: [
+      ballot.method(
+        'Ballot',
+        'outcomeFor',
+        () =>
+          function () {
+            return this.open();
+          },
+      ),
+    ],
     foundBy: 'votes',
-    from: 9000,
+    from: 10_300,
   },
 ];
+
+/** An array that stays in the order that it has. */
+class Unsortable<T> extends Array<T> {
+  override sort(): this {
+    return this;
+  }
+
+  override toSorted(): T[] {
+    return this;
+  }
+}
 
 export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'counts the deadline from the reply',
-    file: 'core/queue/claim-step.ts',
-    sound: 'this.outage = undefined;\n    this.sent = sent;',
-    broken: 'this.outage = undefined;\n    this.sent = now;',
+    faults: [
+      sentRecord.method(
+        'SentRecord',
+        'noteAnswer',
+        (real) =>
+          function (attempt, _, now) {
+            real.call(this, attempt, now, now);
+          },
+      ),
+    ],
     foundBy: 'exclusion',
   },
   {
     bug: 'knows a loss only from its timer',
-    file: 'core/queue/hold.ts',
-    sound: 'return !this.life.over && this.timing.lasts(this.keeper.engine.clock.now());',
-    broken: 'return !this.life.over;',
+    faults: [
+      hold.method(
+        'Hold',
+        'held',
+        () =>
+          function () {
+            return !this.life.over;
+          },
+      ),
+    ],
     foundBy: 'exclusion',
   },
   {
     bug: 'leaves no margin for clocks that go wrong',
-    file: 'core/contract/clock.ts',
-    sound: 'validFor * PART - ROUNDING',
-    broken: 'validFor',
+    faults: [clock.exported('deadlineOf', () => (sent, validFor) => sent + validFor)],
     foundBy: 'exclusion',
     from: 1000,
   },
   {
     bug: 'extends beside a renewal under way',
-    file: 'core/queue/held-lease.ts',
-    sound: 'await hold.renewing;',
-    broken: '',
+    faults: [
+      lease.method(
+        'HeldLease',
+        'extend',
+        (real) =>
+          function (ttl) {
+            this.hold.renewing = undefined;
+            return real.call(this, ttl);
+          },
+      ),
+    ],
     foundBy: 'exclusion',
   },
   {
     bug: 'extends twice at once',
-    file: 'core/queue/held-lease.ts',
-    sound: 'await this.#engine.extensions.take(this.#hold.claim.id, () => this.#extend(ms));',
-    broken: 'await this.#extend(ms);',
+    faults: [serializer.method('KeyedSerializer', 'take', () => (_, work) => work())],
     foundBy: 'exclusion',
   },
   {
     bug: 'revives what a renewal finds past its deadline',
-    file: 'core/queue/watchdog.ts',
-    sound: 'const late = !hold.held;',
-    broken: 'const late = false;',
+    faults: [
+      hold.method(
+        'Hold',
+        'end',
+        (real) =>
+          async function (reason, known) {
+            // No other renewal is due before the answer to the last one is noted, and that is what ends it.
+            const isAnswered = !known && !this.renewing && this.timing.renewAt === Number.POSITIVE_INFINITY;
+            if (!isAnswered || !this.terms.renew || this.life.over) return real.call(this, reason, known);
+            this.noteRenewal(this.keeper.engine.clock.now(), this.timing.ttl);
+          },
+      ),
+    ],
     foundBy: 'finality',
   },
   {
     bug: 'hands over with the same token',
-    file: 'core/queue/hold.ts',
-    sound: 'token: token + 1n',
-    broken: 'token',
+    faults: [
+      hold.exported(
+        'passedTo',
+        (real) => (next, now, given) => Object.assign(real(next, now, given), { token: given.token }),
+      ),
+    ],
     foundBy: 'tokens',
   },
   {
     bug: 'hands over beyond the reserved tokens',
-    file: 'core/queue/release.ts',
-    sound: 'if (tenure.passes + 1 >= hold.tokenCount) return false;',
-    broken: '',
+    faults: [
+      release.exported(
+        'releaseActOf',
+        (real) =>
+          (released, ...rest) =>
+            real(seenAs(released, { tokenCount: Number.POSITIVE_INFINITY }), ...rest),
+      ),
+    ],
     foundBy: 'tokens',
     from: 550,
   },
   {
     bug: 'hands over while an extension is on its way',
-    file: 'core/queue/release.ts',
-    sound: ' || !hold.settled',
-    broken: '',
+    faults: [
+      release.exported(
+        'releaseActOf',
+        (real) =>
+          (released, ...rest) =>
+            real(seenAs(released, { settled: true }), ...rest),
+      ),
+    ],
     foundBy: 'exclusion',
     from: 2950,
   },
   {
     bug: 'says of a late release that it was in time',
-    file: 'core/queue/key-holds.ts',
-    sound: "hold.end('its deadline passed without a renewal');\n      return false;",
-    broken: '',
+    faults: [
+      holds.method(
+        'KeyHolds',
+        'release',
+        (real) =>
+          function (released) {
+            released.timing.lasts = () => true;
+            return real.call(this, released);
+          },
+      ),
+    ],
     foundBy: 'losses',
   },
   {
     bug: 'does not withdraw the place of who gives up',
-    file: 'core/queue/claim.ts',
-    sound: 'if (!kept) this.withdraw();',
-    broken: 'if (!kept && this.claimant) this.withdraw();',
+    faults: [
+      claim.method(
+        'QueuedClaim',
+        'withdraw',
+        (real) =>
+          function () {
+            if (this.claimant) real.call(this);
+          },
+      ),
+    ],
     foundBy: 'wakeUps',
   },
   {
     bug: 'gives up a withdrawal that only a session would end',
-    file: 'core/engine/withdrawal.ts',
-    sound: "const expires = backend.traits.lifetime === 'lease';",
-    broken: 'const expires = true;',
+    faults: [
+      withdrawal.exported('withdraw', (real) => (engine, ...rest) => {
+        const traits = { ...engine.backend.traits, lifetime: 'lease' as const };
+        real(seenAs(engine, { backend: seenAs(engine.backend, { traits }) }), ...rest);
+      }),
+    ],
     foundBy: 'residue',
   },
   {
     bug: 'does not attempt again once the watch is there',
-    file: 'core/engine/listener.ts',
-    sound: 'this.#watch = armed;\n        this.ring();',
-    broken: 'this.#watch = armed;',
+    faults: ((arming: WeakSet<object>) => [
+      listener.method(
+        'Listener',
+        'arm',
+        (real) =>
+          function (...args) {
+            const isArmed = real.apply(this, args);
+            if (!isArmed) arming.add(this);
+            return isArmed;
+          },
+      ),
+      listener.method(
+        'Listener',
+        'ring',
+        (real) =>
+          function () {
+            if (!arming.delete(this)) real.call(this);
+          },
+      ),
+    ])(new WeakSet()),
     foundBy: 'wakeUps',
   },
   {
     bug: 'trusts its watch, without a poll beside it',
-    file: 'core/queue/pause.ts',
-    sound: 'Math.max(1, Math.min(net, turn))',
-    broken: '1e9',
+    faults: [
+      pause.exported(
+        'pauseAfter',
+        (real) =>
+          (attempt, wakes, ...rest) =>
+            attempt?.granted === false && wakes !== 'never' ? 1e9 : real(attempt, wakes, ...rest),
+      ),
+    ],
     foundBy: 'endings',
   },
   {
     bug: 'takes several locks in the order given',
-    file: 'primitives/multi-lock.ts',
-    sound: '.sort((a, b) => (a.name < b.name ? -1 : 1))',
-    broken: '',
+    faults: [
+      multiLock.exported(
+        'multiLock',
+        (real) =>
+          (runtime, parts, ...rest) =>
+            real(runtime, Unsortable.from(parts), ...rest),
+      ),
+    ],
     foundBy: 'endings',
   },
   {
     bug: 'forgets a claim that rode on a release whose reply is lost',
-    file: 'core/queue/claim-step.ts',
-    sound: 'this.sent = sent; // it was sent, whether or not an answer ever comes',
-    broken: '',
+    faults: [
+      sentRecord.method(
+        'SentRecord',
+        'answerOf',
+        (real) =>
+          function (...args) {
+            const answer = real.apply(this, args);
+            this.sent = undefined;
+            return answer;
+          },
+      ),
+    ],
     foundBy: 'endings',
   },
   {
     bug: 'lets a child in that was aborted before it began',
-    file: 'core/queue/frame.ts',
-    sound: 'if (!request.isSettled && this.#children.join(request))',
-    broken: 'if (this.#children.join(request))',
+    faults: ((entering: Turn) => [
+      frame.method('Frame', 'enter', (real) => entering.of(real)),
+      request.method(
+        'AcquireRequest',
+        'isSettled',
+        (real) =>
+          function () {
+            return !entering.isOn && real.call(this);
+          },
+      ),
+    ])(new Turn()),
     foundBy: 'endings',
   },
   {
     bug: 'lets two children in together',
-    file: 'core/queue/frame.ts',
-    sound: 'if (!request.isSettled && this.#children.join(request)) this.#admit(request);',
-    broken: 'this.#children.join(request);\n    this.#admit(request);',
+    faults: ((entering: Turn) => [
+      frame.method('Frame', 'enter', (real) => entering.of(real)),
+      line.method(
+        'ArrivalLine',
+        'join',
+        (real) =>
+          function (member) {
+            return real.call(this, member) || entering.isOn;
+          },
+      ),
+    ])(new Turn()),
     foundBy: 'children',
   },
   {
     bug: 'ends a hold while a child is inside',
-    file: 'core/queue/frame.ts',
-    sound: 'this.#lease.hold.life.enter();',
-    broken: '',
+    faults: [
+      life.method(
+        'HoldLife',
+        'leave',
+        (real) =>
+          function () {
+            real.call(this);
+            return true;
+          },
+      ),
+    ],
     foundBy: 'losses',
   },
   {
     bug: 'waits for what the last holders left as long as it takes',
-    file: 'core/queue/adaptive-history.ts',
-    sound: "this.#engine.limit(ask, Math.min(within, NOTE_TIMEOUT), 'a note')",
-    broken: 'ask()',
+    faults: [
+      history.static(
+        'AdaptiveHistory',
+        'of',
+        (real) =>
+          (engine, ...rest) =>
+            real(seenAs(engine, { limit: (ask) => ask() }), ...rest),
+      ),
+    ],
     foundBy: 'endings',
   },
   {
     bug: 'keeps what it has of several that it cannot have',
-    file: 'primitives/multi-lock.ts',
-    sound: 'await undo(leases);\n      throw abort.loss ?? error;',
-    broken: 'throw abort.loss ?? error;',
+    faults: [lease.method('HeldLease', 'undo', () => async () => false)],
     foundBy: 'endings',
   },
   {
     bug: 'goes on with several of which one was lost meanwhile',
-    file: 'primitives/multi-lock.ts',
-    sound:
-      'abort.onLossOf(held);\n        for (const each of leases) each.assertHeld(); // one may be lost during the wait for the rest',
-    broken: '',
+    faults: [
+      waitAbort.method('WaitAbort', 'onLossOf', () => () => {}),
+      lease.method(
+        'HeldLease',
+        'assertHeld',
+        (real) =>
+          function () {
+            if (this.hold.terms.all === undefined) real.call(this);
+          },
+      ),
+    ],
     foundBy: 'tokens',
   },
   {
     bug: 'gives a key back before minHold is over',
-    file: 'core/queue/hold-timing.ts',
-    sound: 'this.keptUntil = terms.minHold > 0 ? now + terms.minHold : 0;',
-    broken: 'this.keptUntil = 0;',
+    faults: [
+      timing.exported(
+        'HoldTiming',
+        (real) =>
+          class extends real {
+            override readonly keptUntil = 0;
+          },
+      ),
+    ],
     foundBy: 'minHold',
   },
   {
     bug: 'tells of a loss in the context of whoever found it',
-    file: 'core/contract/context.ts',
-    sound: 'return this.#resource.runInAsyncScope(fn);',
-    broken: 'return fn();',
+    faults: [context.method('Context', 'run', () => (fn) => fn())],
     foundBy: 'contexts',
   },
   {
     bug: 'asks the engine in the context of a caller',
-    file: 'core/contract/context.ts',
-    sound: 'return nobody.runInAsyncScope(fn, undefined, ...args);',
-    broken: 'return fn(...args);',
+    faults: [
+      context.exported(
+        'inNoContext',
+        () =>
+          (fn, ...args) =>
+            fn(...args),
+      ),
+    ],
     foundBy: 'contexts',
   },
   {
     bug: 'leaves the watches of what it waited for',
-    file: 'core/queue/claim.ts',
-    sound: '} finally {\n      this.#listener?.disarm();',
-    broken: '} finally {',
+    faults: [listener.method('Listener', 'disarm', () => () => {})],
     foundBy: 'residue',
   },
 ];

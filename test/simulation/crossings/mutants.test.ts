@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../kit/folder.ts';
-import { plant } from '../mutants.ts';
+import { plant } from '../../kit/planted.ts';
 import { CROSSING_CHECKERS } from './checkers.ts';
 import { CROSSING_MUTANTS, type CrossingMutant } from './mutants.ts';
 import { SUBJECTS, simulateCrossing } from './simulate.ts';
@@ -17,7 +17,7 @@ function* seedsOf({ at: [one, other] }: CrossingMutant): Generator<number> {
 describe('the simulation of crossings finds one that', () => {
   test.each(CROSSING_MUTANTS)('$bug', { timeout: 300_000 }, async (mutant) => {
     using folder = temporaryFolder();
-    const { createLocks } = await plant([mutant], folder.path);
+    const { createLocks } = await plant(mutant.faults, folder.path);
     const checker = CROSSING_CHECKERS[mutant.foundBy];
     for (const seed of seedsOf(mutant))
       if (checker((await simulateCrossing(seed, createLocks)).history).length > 0) return;

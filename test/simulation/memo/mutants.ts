@@ -1,81 +1,146 @@
-import type { Edit } from '../mutants.ts';
+import type { NewValue, ValueRecord } from '../../../src/core/index.ts';
+import type { WaitingCallers } from '../../../src/memo/callers.ts';
+import { moduleOf, type PlantedBug, seenAs } from '../../kit/planted.ts';
 import type { MemoCheckerName } from './checkers.ts';
 
 /** Memos with one planted bug, and the checker that must find it. */
-export interface MemoMutant extends Edit {
-  readonly bug: string;
+export interface MemoMutant extends PlantedBug {
   readonly foundBy: MemoCheckerName;
 }
+
+const clock = moduleOf<typeof import('../../../src/core/contract/clock.ts')>('core/contract/clock.ts');
+const engine = moduleOf<typeof import('../../../src/core/engine/engine.ts')>('core/engine/engine.ts');
+const listener = moduleOf<typeof import('../../../src/core/engine/listener.ts')>('core/engine/listener.ts');
+const releasing = moduleOf<typeof import('../../../src/core/queue/release-with.ts')>('core/queue/release-with.ts');
+const callers = moduleOf<typeof import('../../../src/memo/caller.ts')>('memo/caller.ts');
+const decisions = moduleOf<typeof import('../../../src/memo/decisions.ts')>('memo/decisions.ts');
+const outcome = moduleOf<typeof import('../../../src/memo/outcome.ts')>('memo/outcome.ts');
+const runner = moduleOf<typeof import('../../../src/memo/runner.ts')>('memo/runner.ts');
+
+const aging = ({ ageless: _, ...value }: NewValue): NewValue => value;
+
+/** Takes a release that failed so for one that was carried out. */
+const takenForStored = (isTaken: (code: unknown) => boolean) =>
+  releasing.exported('releaseWith', (real) => (sound, ...rest) => {
+    const release: typeof sound.release = (...args) =>
+      sound.release(...args).catch((error) => {
+        if (isTaken(error.code)) return { freed: false, stored: true };
+        throw error;
+      });
+    return real(seenAs(sound, { release }), ...rest);
+  });
+
+/** @param act what a run does with the callers that wait for it, when it begins */
+const beginningWith = (act: (lease: never, waiting: WaitingCallers, runs: WaitingCallers['all'][number]) => void) =>
+  runner.exported(
+    'Runner',
+    (real) =>
+      class extends real {
+        constructor(facts: ConstructorParameters<typeof real>[0]) {
+          super(facts);
+          act(facts.lease as never, facts.waiting, facts.caller);
+        }
+      },
+  );
 
 export const MEMO_MUTANTS: readonly MemoMutant[] = [
   {
     bug: 'begins again what is poisoned, where no result is kept',
-    file: 'memo/outcome.ts',
-    sound: 'ttl, ageless: true }',
-    broken: 'ttl }',
+    faults: [
+      outcome.exported('usedUp', (real) => (plan) => aging(real(plan))),
+      outcome.exported('failed', (real) => (...args) => {
+        const value = real(...args);
+        return value && aging(value);
+      }),
+    ],
     foundBy: 'attempts',
   },
   {
     bug: 'counts no run that ended in a death',
-    file: 'memo/decisions.ts',
-    sound: 'if (attempts <= plan.attempts)',
-    broken: 'if (attempts <= 1_000)',
+    faults: [
+      decisions.exported(
+        'afterGrant',
+        (real) =>
+          (_, ...rest) =>
+            real(1, ...rest),
+      ),
+    ],
     foundBy: 'attempts',
   },
   {
     bug: 'trusts that another machine counts time as it does',
-    file: 'core/contract/clock.ts',
-    sound: 'Math.max(0, ms * PART - ROUNDING)',
-    broken: 'ms',
+    faults: [clock.exported('passedFor', () => (ms) => ms)],
     foundBy: 'onlyWaiters',
   },
   {
     bug: 'gives a result to callers that came after it',
-    file: 'memo/decisions.ts',
-    sound: '(caller.plan.keep > 0 || caller.began <= sent) && isAnswer(value, maxAge(caller, sent))',
-    broken: 'caller.plan.keep > 0 || value.age <= sent',
+    faults: [
+      decisions.exported(
+        'answered',
+        () => (all, value, sent) => all.filter(({ plan }) => plan.keep > 0 || value.age <= sent),
+      ),
+    ],
     foundBy: 'onlyWaiters',
   },
   {
     bug: 'takes a refused release for one that left the words',
-    file: 'core/queue/release-with.ts',
-    sound: "if (isLockError(error) && (!unanswered || error.code !== 'LOCK_UNAVAILABLE')) throw error;",
-    broken: "if (isLockError(error)) return 'left';",
+    faults: [takenForStored((code) => code !== undefined)],
     foundBy: 'oneResult',
   },
   {
     bug: 'does not ask again after a release without an answer',
-    file: 'core/queue/release-with.ts',
-    sound: 'if (clock.now() + pause >= timing.deadline || activity.over)',
-    broken: "if (unanswered) return 'left';\n    if (clock.now() + pause >= timing.deadline || activity.over)",
+    faults: [takenForStored((code) => code === undefined)],
     foundBy: 'oneResult',
   },
   {
     bug: 'does not ask once more when it begins to listen',
-    file: 'core/engine/listener.ts',
-    sound: 'if (claim.accepts) this.#distrusts = true;',
-    broken: '',
+    faults: [
+      listener.method(
+        'Listener',
+        'arm',
+        (real) =>
+          function (claim, ...rest) {
+            const waiting = { ...claim, accepts: undefined };
+            const isArmed = real.call(this, waiting, ...rest);
+            Object.assign(waiting, { accepts: claim.accepts }); // a value by mail is taken nevertheless
+            return isArmed;
+          },
+      ),
+    ],
     foundBy: 'promptness',
   },
   {
     bug: 'lets the wait of a caller end while its own function runs',
-    file: 'memo/shared-run.ts',
-    sound: '    waiting.remove(caller);\n    caller.begins();\n',
-    broken: '',
+    faults: [
+      beginningWith((_, waiting, runs) => waiting.add(runs)),
+      callers.method('Caller', 'begins', () => () => {}),
+    ],
     foundBy: 'values',
   },
   {
     bug: 'passes a run on to the next caller of the process, as a lock does',
-    file: 'memo/shared-run.ts',
-    sound: '    caller.begins();\n',
-    broken: '    caller.begins();\n    for (const next of waiting.all.slice(0, 1)) void next.fn(lease as never);\n',
+    faults: [beginningWith((lease, waiting) => void waiting.first?.fn(lease))],
     foundBy: 'exclusion',
   },
   {
     bug: 'lets a caller share a look that was sent before its process forgot the key',
-    file: 'memo/shared-runs.ts',
-    sound: '    this.#looks.delete(key);\n    this.#runs.delete(key);',
-    broken: '    this.#runs.delete(key);',
+    faults: ((underWay: WeakMap<object, Map<string, Promise<ValueRecord>>>) => [
+      engine.method(
+        'Engine',
+        'look',
+        (real) =>
+          function (key) {
+            const looks = underWay.get(this) ?? new Map();
+            underWay.set(this, looks);
+            if (!looks.has(key))
+              looks.set(
+                key,
+                real.call(this, key).finally(() => looks.delete(key)),
+              );
+            return looks.get(key);
+          },
+      ),
+    ])(new WeakMap()),
     foundBy: 'forgotten',
   },
 ];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createLocks } from '../../../src/index.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
+import { plant } from '../../kit/planted.ts';
 import { CHECKERS, check } from '../checkers.ts';
-import { plant } from '../mutants.ts';
 import { addSightings, nothingSeen } from '../sightings.ts';
 import { REGISTER_MUTANTS } from './mutants.ts';
 import { type RegisterHistory, simulateRegister } from './simulate.ts';
@@ -45,7 +45,7 @@ test('no schedule breaks a promise over a register, whoever comes and goes, and 
 describe('the simulation finds a register that', () => {
   test.each(REGISTER_MUTANTS)('$bug', { timeout: 300_000 }, async (mutant) => {
     using folder = temporaryFolder();
-    const { createLocks: create, register } = await plant([mutant], folder.path);
+    const { createLocks: create, register } = await plant(mutant.faults, folder.path);
     const { foundBy, from = 1 } = mutant;
     const finds = (history: RegisterHistory): readonly string[] =>
       foundBy === 'ages' ? history.wrong : CHECKERS[foundBy](history);
