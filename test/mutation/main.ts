@@ -1,8 +1,6 @@
 /** Every place of the sources changed, one at a time, and whether a test notices: `npm run prove -- mutants --help`. */
 import { flagsOf } from '../kit/flags.ts';
 import { durationOf } from '../prove/duration.ts';
-import { EQUIVALENT } from './equivalent.ts';
-import { identityIn } from './identity.ts';
 import type { Lane } from './lane.ts';
 import type { Mutant } from './mutant.ts';
 import { Results } from './results.ts';
@@ -19,7 +17,7 @@ const USAGE = `npm run prove -- mutants [flags]: every place of the sources chan
   --again           once more what survived, and by more of the tests that come by it: after one was written
   --tests <file>    only these of the sources' tests are asked, and only what they kill is kept: soon known of tests that were just written
   --files           a line for each file instead of each folder
-  --survivors       names each that survived and has no reason
+  --survivors       names each that survived
   --sample 200      so many of each lane, picked at random, the same ones for the same --seed
   --seed 1
   --slots 2         so many at a time
@@ -53,8 +51,6 @@ const say = (text: string): void => void (values.json || process.stdout.write(te
 const wanted = ({ file }: Mutant): boolean => !values.only || values.only.some((part) => file.includes(part));
 const sampled = (mutants: readonly Mutant[]): readonly Mutant[] =>
   values.sample ? sample(mutants, Number(values.sample), values.seed) : mutants;
-const reasons = new Set(Object.keys(EQUIVALENT).map(identityIn));
-const known = new Set<string>();
 const table: Row[] = [];
 /** Of each sample. */
 const lines: string[] = [];
@@ -89,21 +85,17 @@ for (const name of ['sources', ...Object.keys(ENGINES)]) {
   const shown = sampled(lane.mutants.filter(wanted));
   const left = shown.filter(({ id }) => {
     const verdict = results.get(id)?.verdict;
-    return !reasons.has(identityIn(id)) && (!verdict || (values.again && verdict !== 'killed'));
+    return !verdict || (values.again && verdict !== 'killed');
   });
   if (left.length > 0 && performance.now() < end) await run(lane, left, results);
-  for (const { id } of lane.mutants) known.add(identityIn(id));
   const own = rows(shown, results, values.files ? 'file' : 'folder');
   table.push(...own);
   if (values.sample) lines.push(sampledLine(name, own, lane.mutants.filter(wanted).length));
   if (values.survivors)
     for (const { id, line } of shown) {
       const verdict = results.get(id)?.verdict;
-      if (!reasons.has(identityIn(id)) && verdict && verdict !== 'killed') say(`\n${verdict}: line ${line}, ${id}`);
+      if (verdict && verdict !== 'killed') say(`\n${verdict}: line ${line}, ${id}`);
     }
 }
 if (values.json) for (const row of table) console.log(JSON.stringify(row));
 else console.log(['', printed(table), ...lines].join('\n'));
-if (!values.lane)
-  for (const id of Object.keys(EQUIVALENT))
-    if (!known.has(identityIn(id))) say(`a reason for what is no mutant now: ${id}\n`);

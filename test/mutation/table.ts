@@ -1,5 +1,3 @@
-import { EQUIVALENT } from './equivalent.ts';
-import { identityIn } from './identity.ts';
 import type { Mutant } from './mutant.ts';
 import type { Result } from './results.ts';
 
@@ -8,11 +6,10 @@ export interface Row {
   readonly mutants: number;
   readonly killed: number;
   readonly survived: number;
-  readonly equivalent: number;
   readonly unrun: number;
 }
 
-/** Of every hundred that could be killed and were run. */
+/** Of every hundred that were run. Some of the rest change nothing that a test could see. */
 export const rate = ({ killed, survived }: Row): string =>
   killed + survived === 0 ? '-' : `${((100 * killed) / (killed + survived)).toFixed(1)} %`;
 
@@ -34,10 +31,10 @@ export function atLeast(killed: number, survived: number): number {
 
 /** The rows of a sample as one line, which says how much of what it saw. Pure. */
 export function sampledLine(lane: string, own: readonly Row[], of: number): string {
-  const sum = (what: 'killed' | 'survived' | 'equivalent'): number => own.reduce((all, row) => all + row[what], 0);
-  const [killed, survived, equivalent] = [sum('killed'), sum('survived'), sum('equivalent')];
+  const sum = (what: 'killed' | 'survived'): number => own.reduce((all, row) => all + row[what], 0);
+  const [killed, survived] = [sum('killed'), sum('survived')];
   const share = killed + survived === 0 ? '-' : `${((100 * killed) / (killed + survived)).toFixed(1)} %`;
-  return `${lane}: drawn at random, ${killed + survived + equivalent} of ${of} judged: ${share} killed, of all at least ${atLeast(killed, survived).toFixed(1)} %`;
+  return `${lane}: drawn at random, ${killed + survived} of ${of} judged: ${share} killed, of all at least ${atLeast(killed, survived).toFixed(1)} %`;
 }
 
 /** A row for each folder, or for each file. Pure but for what it is given. */
@@ -45,30 +42,21 @@ export function rows(
   mutants: readonly Mutant[],
   results: { get(id: string): Pick<Result, 'verdict'> | undefined },
   by: 'folder' | 'file',
-  equivalent = EQUIVALENT,
 ): Row[] {
-  const reasons = new Set(Object.keys(equivalent).map(identityIn));
   const groups = Map.groupBy(mutants, ({ file }) => (by === 'file' ? file : file.replace(/\/[^/]*$/, '')));
   return [...groups].map(([of, own]) => {
-    const counted = own.map(({ id }) =>
-      reasons.has(identityIn(id)) ? 'equivalent' : (results.get(id)?.verdict ?? 'unrun'),
-    );
+    const counted = own.map(({ id }) => results.get(id)?.verdict ?? 'unrun');
     const count = (...verdicts: string[]): number => counted.filter((verdict) => verdicts.includes(verdict)).length;
     return {
       ...{ of, mutants: own.length, killed: count('killed'), survived: count('survived', 'unreached') },
-      ...{ equivalent: count('equivalent'), unrun: count('unrun') },
+      unrun: count('unrun'),
     };
   });
 }
 
 export function printed(all: readonly Row[]): string {
-  const lines = all.map((row) =>
-    [row.of, row.mutants, row.killed, row.survived, row.equivalent, row.unrun, rate(row)].map(String),
-  );
-  const table = [
-    ['of', 'mutants', 'killed', 'survived', 'equivalent', 'not run', 'killed of those that count'],
-    ...lines,
-  ];
+  const lines = all.map((row) => [row.of, row.mutants, row.killed, row.survived, row.unrun, rate(row)].map(String));
+  const table = [['of', 'mutants', 'killed', 'survived', 'not run', 'killed of those that were run'], ...lines];
   const widths = table[0]!.map((_, column) => Math.max(...table.map((line) => line[column]!.length)));
   return table
     .map((line) => line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  '))

@@ -189,14 +189,14 @@ const bugs = (results: readonly Result[]): string => {
 const mutants = (results: readonly Result[]): string =>
   [
     table(
-      ['folder', 'mutants', 'killed', 'survived', 'equivalent', 'not run yet', 'killed of those that count'],
+      ['folder', 'mutants', 'killed', 'survived', 'not run yet', 'killed of those that were run'],
       // The tool keeps its results by itself: its last word counts.
       linesOf(results.slice(-1)).map((each) => {
-        const { of, mutants, killed, survived, equivalent, unrun } = each;
-        return row(`\`${of}\``, ...[mutants, killed, survived, equivalent, unrun].map(number), rate(each));
+        const { of, mutants, killed, survived, unrun } = each;
+        return row(`\`${of}\``, ...[mutants, killed, survived, unrun].map(number), rate(each));
       }),
     ),
-    'Survived: no test of those that were run fails, or none comes by. Equivalent: a reason says why no test can tell it from the sources, in `test/mutation/equivalent.ts`.',
+    'Survived: no test of those that were run fails, or none comes by. Many of these change nothing that a test could see, such as an order of equals.',
   ].join('\n\n');
 
 const SECTIONS: readonly [title: string, begins: string, how: string, write: (results: readonly Result[]) => string][] =
@@ -233,7 +233,7 @@ const FIELDS = new Set(
     'name promise counts on', // the owner of a server, and rivals
     'nodes histories from', // the simulation
     'plot server how schedules exhausted failure message found', // the exploration
-    'of mutants killed survived equivalent unrun', // mutants
+    'of mutants killed survived unrun', // mutants
   ].flatMap((names) => names.split(' ')),
 );
 
