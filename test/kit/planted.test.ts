@@ -39,7 +39,7 @@ test('a fault replaces an exported function or class wherever another module imp
     'LockRuntime',
     (real) =>
       class extends real {
-        override assertOpen(): void {
+        override take(): never {
           throw new Error('never open');
         }
       },
