@@ -24,12 +24,12 @@ import type { Port } from './port.ts';
 import { Releases } from './releases.ts';
 import { renewals } from './renewals.ts';
 import { isTooFew, ReplicatedServers } from './replicated-servers.ts';
-import { ATTEMPT, PASS } from './scripts.generated.ts';
+import { ATTEMPT, PASS, RENEW } from './scripts.generated.ts';
 import { Incarnation } from './server.ts';
 import { asker, type Request, Shards } from './shards.ts';
 import { hintsOf, RedisValues } from './values.ts';
 import { WakeUps } from './wake-ups.ts';
-import { attemptArgs, isFailure, readAttempt, releaseArgs } from './wire.ts';
+import { attemptArgs, isFailure, readAttempt, releaseArgs, renewArgs } from './wire.ts';
 
 const TRAITS: Traits = {
   units: 'counted',
@@ -166,7 +166,11 @@ class Redis implements Backend {
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
-    return renewals(claims, this.#shards, this.#replicated ?? this.#shards);
+    const { remember } = this.#shards;
+    return renewals(claims, this.#shards, (batch) => {
+      const requests = batch.map((claim) => ({ key: claim.key, args: renewArgs(claim, remember) }));
+      return (this.#replicated ?? this.#shards).ask(RENEW, requests);
+    });
   }
 
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable> {

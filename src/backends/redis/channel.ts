@@ -148,10 +148,10 @@ const PROBE = 'probe';
 /** This does the same as `send` of lua/queue.lua. The server answers with the number of its listeners. */
 const SEND = "return redis.call('SPUBLISH', ARGV[1], ARGV[2])";
 /** The replies of a server that does not know the command, or does not let this user call it. */
-const REFUSED =
+export const REFUSED =
   /NOPERM|no permissions|unknown command|Unknown Redis command|ACL failure in script|can't run this command/i;
 
-/** Says that sharded messages cannot be used with this server, user or client. */
+/** Says that what is listened for cannot be had of this server, user or client. */
 export class Impossible extends Error {}
 
 /** Says so because a message did not come over a connection that stands. But it may be that this process stood still. */

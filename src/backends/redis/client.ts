@@ -63,14 +63,17 @@ function withErrorListener<C extends object>(over: (client: C) => Port): (client
   };
 }
 
-/** @throws LockError `LOCK_INVALID` if the client is of no known kind */
-export function portOf(client: RedisClient): Port {
+/**
+ * @param user the function that was given the client, for the message
+ * @throws LockError `LOCK_INVALID` if the client is of no known kind
+ */
+export function portOf(client: RedisClient, user = 'redis()'): Port {
   const why = UNFIT.find(({ can }) => has(client, can))?.why;
   const kind = why ? undefined : KINDS.find(({ can }) => has(client, can));
   if (kind) return kind.over(client as never);
   throw new LockError(
     'LOCK_INVALID',
-    'redis() needs a connected client: new Redis() or new Cluster() of ioredis (5 or newer), or createClient() or ' +
+    `${user} needs a connected client: new Redis() or new Cluster() of ioredis (5 or newer), or createClient() or ` +
       `createCluster() of redis (node-redis 5 or newer), or its createSentinel() (6 or newer); or GlideClient of Valkey GLIDE, or RedisClient of Bun${why ? `; ${why}` : ''}`,
     { backend: 'redis' },
   );

@@ -7,7 +7,7 @@ import {
 } from './ioredis.ts';
 import { SLOTS, slotOf } from './keys.ts';
 import { connectionOver, type KeyPrefix, listenOver, type NodeRedisLike, raw } from './node-redis.ts';
-import { connections, type Listening, listenLater, type OwnConnection, type Port } from './port.ts';
+import { CHANGED_KEYS, connections, type Listening, listenLater, type OwnConnection, type Port } from './port.ts';
 
 /** The difference between the clients of a Cluster: N is the client of one of its servers. */
 interface ClusterClient<N> {
@@ -21,14 +21,20 @@ interface ClusterClient<N> {
   clientOf(address: string | undefined): N | Promise<N>;
   send(node: N, args: readonly string[]): Promise<unknown>;
   connect(node: N, over: AbortSignal, lost: () => void): Promise<OwnConnection>;
-  listen(node: N, channel: string, heard: (message: string) => void, lost: () => void, sharded?: boolean): Listening;
+  listen(
+    node: N,
+    channel: string,
+    heard: (message: string) => void,
+    lost: () => void,
+    kind?: 'sharded' | 'keys',
+  ): Listening<string>;
   /** Whether the client can listen to sharded messages. */
   readonly shards: boolean;
 }
 
 function overCluster<N>(
   client: ClusterClient<N>,
-): Pick<Port, 'cluster' | 'nodeOf' | 'nodes' | 'ownConnection' | 'listen' | 'listenAt'> {
+): Pick<Port, 'cluster' | 'nodeOf' | 'nodes' | 'ownConnection' | 'listen' | 'listenAt' | 'listenForKeys'> {
   let turn: number | undefined;
   const open = async (address: string | undefined): Promise<N> => client.clientOf(address);
   return {
@@ -45,9 +51,11 @@ function overCluster<N>(
       turn = (turn ?? slotOf(channel)) + 1;
       return listenLater(open(all[turn % all.length]), (node) => client.listen(node, channel, heard, lost));
     },
+    listenForKeys: (slot, heard, lost) =>
+      listenLater(open(client.primaryOf(slot)), (node) => client.listen(node, CHANGED_KEYS, heard, lost, 'keys')),
     ...(client.shards && {
       listenAt: (slot, channel, heard, lost) =>
-        listenLater(open(client.primaryOf(slot)), (node) => client.listen(node, channel, heard, lost, true)),
+        listenLater(open(client.primaryOf(slot)), (node) => client.listen(node, channel, heard, lost, 'sharded')),
     }),
   };
 }

@@ -33,17 +33,17 @@ function codeOf(message: string): string | undefined {
  * a limit passed, READONLY, MISCONF, NOREPLICAS, LOADING, MASTERDOWN, CLUSTERDOWN, TRYAGAIN, BUSY…) may pass, and stays an
  * unknown outcome.
  */
-export function meaning(error: unknown, act: string, key?: string): unknown {
+export function meaning(error: unknown, act: string, key?: string, backend = 'redis'): unknown {
   if (isLockError(error)) return error;
   const cause = withoutSecrets(error);
   const code = codeOf(cause.message);
   if (!code) return cause;
   return new LockError(
     'LOCK_UNAVAILABLE',
-    `redis refused to ${actWords(act, key)}: ${cause.message}. What to do: ${ADVICE[code]}`,
+    `${backend} refused to ${actWords(act, key)}: ${cause.message}. What to do: ${ADVICE[code]}`,
     {
       key,
-      backend: 'redis',
+      backend,
       cause,
     },
   );

@@ -129,7 +129,8 @@ export class Listings {
   }
 }
 
-async function* scan(node: Node, pattern: string): AsyncIterable<string[]> {
+/** Gives all keys of a server that fit the pattern, some at a time and perhaps twice. */
+export async function* scan(node: Node, pattern: string): AsyncIterable<string[]> {
   let cursor = '0';
   do {
     let reply: [unknown, unknown[]];

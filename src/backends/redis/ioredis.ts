@@ -1,6 +1,6 @@
 import { LockError } from '../../core/index.ts';
 import { isReply } from './errors.ts';
-import { connections, hangUpOf, type Listening, type OwnConnection, type Port } from './port.ts';
+import { CHANGED_KEYS, connections, hangUpOf, type Listening, type OwnConnection, type Port } from './port.ts';
 
 /** The part of ioredis that sends commands. */
 export interface IoredisSender {
@@ -86,18 +86,23 @@ export function overIoredis(client: IoredisLike): Port {
     nodes: () => [{ command: (name, ...args) => commands.command(name, [], ...args) }],
     ownConnection: (_, over, lost) => connectionOver(client, over, lost),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
+    listenForKeys: (_, heard, lost) => listenOver(client, CHANGED_KEYS, heard, lost, 'keys'),
   };
 }
 
-/** @param sharded whether the channel belongs to a slot: then `lost` is called, too, when the slot moves */
+/**
+ * @param kind `sharded`: the channel belongs to a slot, and `lost` is called, too, when that moves. `keys`: keys that have changed are named
+ * there, by RESP2, since ioredis passes on no pushes; it resolves to the id of the connection
+ */
 export function listenOver(
   client: IoredisLike,
   channel: string,
   heard: (message: string) => void,
   lost: () => void,
-  sharded = false,
-): Listening {
-  const listener = client.duplicate(OURS);
+  kind?: 'sharded' | 'keys',
+): Listening<string> {
+  const listener = client.duplicate({ ...OURS, ...(kind === 'keys' && { protocol: 2 }) });
+  const sharded = kind === 'sharded';
   listener.on('end', lost);
   if (sharded) {
     listener.on('moved', lost); // the server ended the subscription, because another server has the slot now
@@ -105,8 +110,10 @@ export function listenOver(
   }
   listener.on(sharded ? 'smessage' : 'message', (_channel, message) => heard(String(message)));
   const hangUp = hangUpOf(listener, () => listener.disconnect());
-  const subscribe = async (): Promise<void> => {
+  const subscribe = async (): Promise<string> => {
+    const id = kind === 'keys' ? String(await listener.call('client', 'id')) : '';
     await (sharded ? listener.ssubscribe?.(channel) : listener.subscribe(channel));
+    return id;
   };
   return { ready: listener.connect().then(subscribe), hangUp };
 }

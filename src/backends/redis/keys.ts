@@ -33,8 +33,11 @@ export function nameOf(prefix: string, key: string): string | undefined {
 
 /** Makes the pattern with which SCAN finds all locks whose names begin with `start`. */
 export function patternOf(prefix: string, start: string): string {
-  return `${`${prefix}:{${encode(start)}`.replace(/[\\*?[\]^-]/g, '\\$&')}*}`;
+  return `${escapePattern(`${prefix}:{${encode(start)}`)}*}`;
 }
+
+/** Makes a pattern of SCAN that only this text fits. */
+export const escapePattern = (text: string): string => text.replace(/[\\*?[\]^-]/g, '\\$&');
 
 export const SLOTS = 16_384;
 

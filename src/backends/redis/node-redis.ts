@@ -1,6 +1,6 @@
 import { systemClock } from '../../core/index.ts';
 import { isReply } from './errors.ts';
-import { connections, hangUpOf, type Listening, type OwnConnection, type Port } from './port.ts';
+import { CHANGED_KEYS, connections, hangUpOf, type Listening, type OwnConnection, type Port } from './port.ts';
 
 /** The part of a node-redis client that holdfast uses. */
 export interface NodeRedisLike {
@@ -122,24 +122,33 @@ export function overNodeRedis(client: NodeRedisLike): Port {
     onConnection: (again) => connections(client, again),
     ownConnection: (_, over, lost) => connectionOver(client, over, lost, client._keyPrefix),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
+    listenForKeys: (_, heard, lost) => listenOver(client, CHANGED_KEYS, heard, lost, 'keys'),
   };
 }
 
-/** @param sharded whether the channel belongs to a slot: then `lost` is called, too, when the slot moves */
+/**
+ * @param kind `sharded`: the channel belongs to a slot, and `lost` is called, too, when that moves. `keys`: keys that have changed are named
+ * there, as a list, or null for all; it resolves to the id of the connection
+ */
 export function listenOver(
   client: NodeRedisLike,
   channel: string,
   heard: (message: string) => void,
   lost: () => void,
-  sharded = false,
-): Listening {
+  kind?: 'sharded' | 'keys',
+): Listening<string> {
+  const resp2 = kind === 'keys' ? { RESP: 2, emitInvalidate: false, maintNotifications: 'disabled' } : {};
   // A listener may send and receive nothing for long, and `socketTimeout` would end it for that again and again.
-  const listener = duplicate(client, lost, { socketTimeout: undefined });
+  const listener = duplicate(client, lost, { socketTimeout: undefined }, resp2);
   // The server ended the subscription, because another server has the slot now.
-  if (sharded) listener.on('sharded-channel-moved', lost);
+  if (kind === 'sharded') listener.on('sharded-channel-moved', lost);
   const hangUp = hangUpOf(listener, endOf(listener));
-  const subscribe = async (): Promise<void> =>
-    sharded ? listener.sSubscribe?.(channel, heard) : listener.subscribe(channel, heard);
+  const deliver = (message: string | null): void => heard(String(message ?? ''));
+  const subscribe = async (): Promise<string> => {
+    const id = kind === 'keys' ? String(await listener.sendCommand(['CLIENT', 'ID'])) : '';
+    await (kind === 'sharded' ? listener.sSubscribe?.(channel, deliver) : listener.subscribe(channel, deliver));
+    return id;
+  };
   return { ready: listener.connect().then(subscribe), hangUp };
 }
 
@@ -150,8 +159,9 @@ const endOf = (own: NodeRedisOwn) => (): void => {
   } catch {} // it is closed already
 };
 
-function duplicate(client: NodeRedisLike, lost: () => void, socket: object = {}): NodeRedisOwn {
+function duplicate(client: NodeRedisLike, lost: () => void, socket: object = {}, protocol: object = {}): NodeRedisOwn {
   const own = client.duplicate({
+    ...protocol,
     // The end of this connection would empty a cache that it shared with the client.
     clientSideCache: undefined,
     socket: { ...client.options?.socket, ...socket, reconnectStrategy: false },

@@ -42,7 +42,16 @@ export interface Port {
    * what is told there. `lost` is called, too, when the slot moves. Undefined where the library cannot do it.
    */
   listenAt?(slot: number, channel: string, heard: (message: string) => void, lost: () => void): Listening;
+  /**
+   * Opens one more connection like the client's, to the server that has a slot, and resolves to its id. Another connection names that in
+   * `CLIENT TRACKING`: then each key that was read there, and has changed, is heard here; '' stands for all keys. Undefined where the library
+   * cannot do it.
+   */
+  listenForKeys?(slot: number, heard: (key: string) => void, lost: () => void): Listening<string>;
 }
+
+/** The channel on which a server names the keys that have changed. A connection of RESP3 would get pushes there. */
+export const CHANGED_KEYS = '__redis__:invalidate';
 
 /** A connection of our own to one server. Commands keep their order on it, and after its end all fail. */
 export type OwnConnection = Pick<Port, 'evalSha' | 'eval' | 'command'>;
@@ -52,8 +61,8 @@ export interface Node {
   command(name: string, ...args: string[]): Promise<unknown>;
 }
 
-export interface Listening {
-  readonly ready: Promise<void>;
+export interface Listening<T = unknown> {
+  readonly ready: Promise<T>;
   hangUp(): void;
 }
 
@@ -66,18 +75,21 @@ export const noReplicas = (client: string): LockError =>
   );
 
 /** Listens over a client that is still being opened. @param unused ends a client that opened only after the hang-up */
-export function listenLater<C>(
+export function listenLater<C, T>(
   opening: Promise<C>,
-  listen: (client: C) => Listening,
+  listen: (client: C) => Listening<T>,
   unused: (client: C) => void = () => {},
-): Listening {
-  let listening: Listening | undefined;
+): Listening<T> {
+  let listening: Listening<T> | undefined;
   let over = false;
   return {
-    ready: opening.then(async (client) => {
-      if (over) return unused(client);
+    ready: opening.then((client) => {
+      if (over) {
+        unused(client);
+        throw new Error('hung up');
+      }
       listening = listen(client);
-      await listening.ready;
+      return listening.ready;
     }),
     hangUp() {
       over = true;

@@ -1,8 +1,7 @@
-import { type Claim, leastOf, PLACE_TTL_MS, type Renewal } from '../../core/index.ts';
+import { type Claim, type Clock, leastOf, PLACE_TTL_MS, type Renewal, withLimit } from '../../core/index.ts';
 import { parts } from './command-batcher.ts';
-import { RENEW } from './scripts.generated.ts';
-import type { Shards } from './shards.ts';
-import { readRenewal, renewArgs } from './wire.ts';
+import type { Port } from './port.ts';
+import { readRenewal } from './wire.ts';
 
 /** The most holds that one command renews. The script skips those for which there is no time left. */
 const BATCH = 250;
@@ -14,20 +13,27 @@ const timeoutOf = (claims: readonly Claim[]): number =>
     PLACE_TTL_MS,
   ) / 4;
 
+/** What has the holds: one server, or a Cluster, where a script is about one group of keys. */
+interface Servers {
+  readonly port: Pick<Port, 'cluster'>;
+  readonly clock: Clock;
+  readonly groupOf: ((claim: Claim) => number) | undefined;
+}
+
 /**
- * Renews holds. Those that one server has are renewed together.
- * @param servers the shards, or the servers that wait for replicas, too
+ * Renews holds. Those that one server has are renewed together. In a Cluster a node that hangs delays nobody else.
+ * @param ask renews a batch, and gives a reply for each
  */
 export async function renewals(
   claims: readonly Claim[],
-  shards: Shards,
-  servers: Pick<Shards, 'ask'>,
+  { port, clock, groupOf }: Servers,
+  ask: (batch: readonly Claim[]) => Promise<unknown[]>,
 ): Promise<Renewal[]> {
   const found = new Map<Claim, Renewal>();
   const renew = async (batch: readonly Claim[]): Promise<void> => {
-    const requests = batch.map((claim) => ({ key: claim.key, args: renewArgs(claim, shards.remember) }));
-    // A batch that fails leaves its own holds unknown, not the others.
-    const replies = await shards.within(timeoutOf(claims), servers.ask(RENEW, requests)).catch(() => []);
+    const answers = ask(batch);
+    const limited = port.cluster ? withLimit(answers, timeoutOf(claims), () => new Error('silent'), clock) : answers;
+    const replies = await limited.catch(() => []); // a batch that fails leaves its own holds unknown, not the others
     const left: Claim[] = [];
     for (const [i, claim] of batch.entries()) {
       const renewal = readRenewal(replies[i], claim.ttl);
@@ -36,6 +42,6 @@ export async function renewals(
     }
     if (left.length > 0) await renew(left);
   };
-  await Promise.all(parts([...claims], BATCH, shards.groupOf).map(renew));
+  await Promise.all(parts([...claims], BATCH, groupOf).map(renew));
   return claims.map((claim) => found.get(claim)!);
 }

@@ -1,6 +1,8 @@
-import { isLockError, LockError, type Run } from '../../core/index.ts';
+import { type Clock, isLockError, LockError, type Run } from '../../core/index.ts';
+import { ServerClock } from '../shared/server-clock.ts';
 import type { Traffic } from './command-batcher.ts';
 import { closedError, isReply, meaning } from './errors.ts';
+import { slotOf } from './keys.ts';
 import type { Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 
@@ -56,6 +58,44 @@ export class Server implements Traffic {
 
   close(): void {
     this.#unlisten?.();
+  }
+}
+
+/** Such a server, or a Cluster, with the keys and the clocks that locks have there. */
+export abstract class KeyedServer extends Server {
+  readonly clock: Clock;
+  /** The clock of the server, unless this is a Cluster. */
+  readonly #serverClock: ServerClock;
+  readonly #clockOf = new Map<string, ServerClock>();
+
+  constructor(port: Port, clock: Clock) {
+    super(port);
+    this.clock = clock;
+    this.#serverClock = new ServerClock(clock);
+  }
+
+  /** Gives the key in which a lock is kept. */
+  abstract keyOf(key: string): string;
+
+  slotOf(key: string): number {
+    return slotOf(this.port.keyPrefix + this.keyOf(key));
+  }
+
+  /** Gives the group of a request. One script may answer the requests of one group. Undefined means that it may answer any. */
+  get groupOf(): ((request: { readonly key: string }) => number) | undefined {
+    return this.port.cluster ? ({ key }) => this.slotOf(key) : undefined;
+  }
+
+  /** Gives the clock of the server that has this key now: each server has its own. */
+  clockOf(key: string): ServerClock {
+    if (!this.port.cluster) return this.#serverClock;
+    const node = this.port.nodeOf(this.slotOf(key));
+    let clock = this.#clockOf.get(node);
+    if (!clock) {
+      clock = new ServerClock(this.clock);
+      this.#clockOf.set(node, clock);
+    }
+    return clock;
   }
 }
 

@@ -1,12 +1,11 @@
-import { type Clock, isLockError, withLimit } from '../../core/index.ts';
-import { ServerClock } from '../shared/server-clock.ts';
+import { isLockError } from '../../core/index.ts';
 import type { Asker } from './command-batcher.ts';
 import { isReply, meaning } from './errors.ts';
-import { keysOf, lockOf, slotOf, valueKeyOf } from './keys.ts';
+import { keysOf, lockOf, valueKeyOf } from './keys.ts';
 import type { ResolvedRedisOptions } from './options.ts';
 import type { Port } from './port.ts';
 import { ATTEMPT, type Script } from './scripts.generated.ts';
-import { refuseUnsupported, Server } from './server.ts';
+import { KeyedServer, refuseUnsupported } from './server.ts';
 import { attemptArgs, readAttempt } from './wire.ts';
 
 /** The key and the arguments of one request. One script may answer many requests. */
@@ -27,40 +26,17 @@ const NAMES = 16;
 /** Gives what INFO says of the server. */
 const WHICH = "return redis.call('INFO', 'server')";
 
-/** Sends requests to the server that has their key, and knows the clock of that server and the options. */
-export class Shards extends Server {
+/** Sends requests to the server that has their key, and knows the options. */
+export class Shards extends KeyedServer {
   readonly prefix: string;
-  readonly clock: Clock;
   /** For how long a key that nobody uses keeps its last token, ms. */
   readonly remember: number;
-  /** The clock of the server, unless this is a Cluster. */
-  readonly #serverClock: ServerClock;
-  readonly #clockOf = new Map<string, ServerClock>();
   #supported: Promise<void> | undefined;
 
   constructor(port: Port, { prefix, clock, remember }: Pick<ResolvedRedisOptions, 'prefix' | 'clock' | 'remember'>) {
-    super(port);
+    super(port, clock);
     this.prefix = prefix;
-    this.clock = clock;
     this.remember = remember;
-    this.#serverClock = new ServerClock(clock);
-  }
-
-  /** Gives the group of a request. One script may answer the requests of one group. Undefined means that it may answer any. */
-  get groupOf(): ((request: { readonly key: string }) => number) | undefined {
-    return this.port.cluster ? ({ key }) => this.slotOf(key) : undefined;
-  }
-
-  /** Gives the clock of the server that has this key now: each server has its own. */
-  clockOf(key: string): ServerClock {
-    if (!this.port.cluster) return this.#serverClock;
-    const node = this.port.nodeOf(this.slotOf(key));
-    let clock = this.#clockOf.get(node);
-    if (!clock) {
-      clock = new ServerClock(this.clock);
-      this.#clockOf.set(node, clock);
-    }
-    return clock;
   }
 
   /** Asks a server for its time. It sends an attempt that is already too late, which changes nothing, and whose refusal tells the time. */
@@ -109,10 +85,6 @@ export class Shards extends Server {
     return lockOf(this.prefix, key);
   }
 
-  slotOf(key: string): number {
-    return slotOf(this.port.keyPrefix + this.keyOf(key));
-  }
-
   /** Gives the keys and arguments with which one script answers all these requests. */
   wire(requests: readonly Request[]): { keys: readonly string[]; args: string[] } {
     const locks = requests.map(({ key }) => this.keyOf(key));
@@ -140,11 +112,6 @@ export class Shards extends Server {
   /** Makes the client find out which server has this key now. */
   find({ key }: { readonly key: string }): Promise<unknown> {
     return this.port.command('GET', [this.keyOf(key)]);
-  }
-
-  /** Gives the answers. In a Cluster it rejects after `timeout` ms of silence, so that a node that hangs delays nobody else. */
-  within(timeout: number, answers: Promise<unknown[]>): Promise<unknown[]> {
-    return this.port.cluster ? withLimit(answers, timeout, () => new Error('silent'), this.clock) : answers;
   }
 }
 
