@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { withLayouts } from './lua-layout.mjs';
 
-const FOLDERS = ['src/backends/redis', 'src/stock/redis'];
+const FOLDERS = ['src/backends/redis', 'src/backends/redis-plain', 'src/stock/redis'];
 const sourceOf = (folder) => new URL(`../${folder}/lua/`, import.meta.url);
 const targetOf = (folder) => new URL(`../${folder}/scripts.generated.ts`, import.meta.url);
 
@@ -69,7 +69,8 @@ export function compile(source, layouts) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const folder of FOLDERS) {
-    const { layouts } = await import(new URL(`../${folder}/layout.ts`, import.meta.url));
+    const layout = new URL(`../${folder}/layout.ts`, import.meta.url);
+    const layouts = existsSync(layout) ? (await import(layout)).layouts : {};
     const module = compile(sourceOf(folder), layouts);
     const target = targetOf(folder);
     if (!existsSync(target) || readFileSync(target, 'utf8') !== module) writeFileSync(target, module);

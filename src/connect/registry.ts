@@ -4,7 +4,7 @@ import { etcdUrl, zookeeperUrl } from './engines/consensus.ts';
 import { fileUrl, memoryUrl } from './engines/local.ts';
 import { mongodbUrl } from './engines/mongodb.ts';
 import { natsUrl } from './engines/nats.ts';
-import { redisUrl, redlockUrl } from './engines/redis.ts';
+import { plainRedisUrl, redisUrl, redlockUrl } from './engines/redis.ts';
 import { mysqlUrl, postgresUrl } from './engines/sql.ts';
 
 /** The engines that an address can name. CONTRIBUTING.md lists what else a new one needs, and a test asks for each item of that list. */
@@ -13,6 +13,7 @@ const REGISTRY = {
   file: fileUrl,
   redis: redisUrl,
   redlock: redlockUrl,
+  'redis-plain': plainRedisUrl,
   postgres: postgresUrl,
   mysql: mysqlUrl,
   mongodb: mongodbUrl,

@@ -31,9 +31,10 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** The rooms of core, from the ground up: each may import those before it, types included. */
 const ROOMS = ['contract', 'engine', 'queue'];
 
-/** Backends know `core` and what they share; Redlock is the quorum of several Redis, and nothing else. */
+/** Backends know `core` and what they share; Redlock is the quorum of several Redis, and nothing else. Layouts of others on Redis share its clients. */
 const COMPOSED: Readonly<Record<string, readonly string[]>> = {
   redlock: ['quorum', 'redis'],
+  'redis-plain': ['redis'],
   s3: ['register'],
   dynamodb: ['register'],
   nats: ['register'],
@@ -62,7 +63,7 @@ const CORE_BUILTINS = ['node:async_hooks', 'node:crypto', 'node:diagnostics_chan
 
 const LONGEST_FILE = 250;
 const LONGEST_CLASS = 150;
-const INDEX_OF_A_BACKEND = /^src\/backends\/\w+\/index\.ts$/;
+const INDEX_OF_A_BACKEND = /^src\/backends\/[\w-]+\/index\.ts$/;
 
 /** What `node:sqlite` has learnt since the oldest Node that package.json allows (https://nodejs.org/api/sqlite.html). */
 const NEW_IN_SQLITE = [

@@ -13,6 +13,7 @@ import { nats } from '../../src/backends/nats/index.ts';
 import { postgres, postgresAdvisory, setupScript } from '../../src/backends/postgres/index.ts';
 import { quorum } from '../../src/backends/quorum/index.ts';
 import { redis } from '../../src/backends/redis/index.ts';
+import { plainRedis } from '../../src/backends/redis-plain/index.ts';
 import { redlock } from '../../src/backends/redlock/index.ts';
 import { register } from '../../src/backends/register/index.ts';
 import { s3 } from '../../src/backends/s3/index.ts';
@@ -75,6 +76,7 @@ const calls: Record<string, { call: Call; needs?: object; more?: string[]; inner
   memory: { call: (options) => memory(options) },
   file: { call: (options) => file(options), needs: { path: '/nowhere/locks.db' } },
   redis: { call: (options) => redis(client, options), inner: { replicas: { acknowledge: 1 } } },
+  'redis-plain': { call: (options) => plainRedis(client, options) },
   redlock: {
     call: (options) => redlock(clients, options),
   },

@@ -28,7 +28,8 @@ const PLACES: Readonly<Record<string, Names | 'exists'>> = {
   'bench/arenas.ts': (text, { name }) => new RegExp(`^  ${name}(,$|: )`, 'm').test(text),
   'docs/backends/<name>.md': 'exists',
   'docs/README.md': link,
-  'docs/cli.md': (text, { name }) => text.includes(`\`${name}:`) || text.includes(`${name}+`),
+  'docs/cli.md': (text, { name }) =>
+    [`\`${name}:`, `${name}+`, `\`${name.replace('-', '+')}:`].some((address) => text.includes(address)),
   'docs/guides/choosing-an-engine.md': link,
   'README.md': link,
   'site/navigation.ts': link,

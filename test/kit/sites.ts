@@ -53,6 +53,14 @@ async function inFolder(): Promise<Site> {
   return { url, ports: [], [Symbol.asyncDispose]: async () => folder[Symbol.dispose]() };
 }
 
+/** A server of Redis, by the address of the engine whose locks other programs take, too. */
+async function startPlainRedis(): Promise<StartedSite> {
+  const started = await startRedis();
+  const { port } = started;
+  const url = started.url.replace('redis:', 'redis+plain:');
+  return { url, port, [Symbol.asyncDispose]: async () => started[Symbol.asyncDispose]() };
+}
+
 const nobody = (scheme: string, rest: string): string => `${scheme}://nobody:canary@${HOST}:1${rest}`;
 
 export const SITES = {
@@ -79,6 +87,13 @@ export const SITES = {
     refuses: true,
   },
   redlock: { engine: 'redlock', start: server(() => startRedisNodes(3)) },
+  'redis-plain': {
+    engine: 'redis-plain',
+    driver: 'ioredis',
+    start: server(startPlainRedis),
+    dead: nobody('redis+plain', ''),
+    refuses: true,
+  },
   postgres: {
     engine: 'postgres',
     driver: 'pg',

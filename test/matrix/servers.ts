@@ -69,6 +69,7 @@ const REDIS = [
   onRedis('redis-sentinel'),
   onRedis('redis-cluster'),
   onRedis('redlock', 'redis,redlock'),
+  onRedis('redis-plain', 'redis-plain'),
 ];
 const alone = (name: string, need: Need, clients: readonly string[]): Suite[] => [
   { name, backends: name, needs: [need], paths: [`test/backends/${name}/`], clients },

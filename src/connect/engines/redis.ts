@@ -1,6 +1,14 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
-import { invalid } from '../../core/index.ts';
-import { CONNECT_LIMIT_MS, driver, type EngineUrl, openEngine, several, withConnectLimit } from '../engine.ts';
+import { type Backend, invalid } from '../../core/index.ts';
+import {
+  CONNECT_LIMIT_MS,
+  driver,
+  type EngineUrl,
+  type OpenEngine,
+  openEngine,
+  several,
+  withConnectLimit,
+} from '../engine.ts';
 import { distrust, TLS_PARAMS, tlsOf } from '../tls.ts';
 import { type Address, pick, single } from '../url.ts';
 
@@ -73,39 +81,59 @@ export const redisUrl: EngineUrl = {
   denials: [/^(?:WRONGPASS|NOAUTH|NOPERM)\b/],
   params: ['prefix', 'db', ...TLS_PARAMS],
   async open(address) {
-    const ioredis = await driver('ioredis');
     const { redis } = await import('../../backends/redis/index.ts');
-    const client = CLIENTS[address.scheme]!(ioredis, address);
-    const backend = redis(client, pick(address, 'prefix')); // before connecting: if this throws, nobody would end a connection
-    let why: unknown;
-    client.on('error', (error: Error & { lastNodeError?: unknown }) => {
-      why = error.lastNodeError ?? error; // of a cluster, the error of a node. Later the calls that fail tell
-    });
-    // With sentinels the client may give up for good, if one of them names the new primary while another one is asked.
-    // A quorum is open when most of its servers have answered, so it may be closed before this client has connected.
-    let closed = false;
-    const again = (): void => {
-      if (!closed) client.connect().catch(() => {}); // its 'error' tells
-    };
-    const connected = withConnectLimit(client.connect()).then(
-      () => {
-        client.on('end', again);
-      },
-      async (error) => {
-        throw (await untold(address)) ?? why ?? error;
-      },
-    );
-    return openEngine(
-      address,
-      backend,
-      () => {
-        closed = true;
-        client.disconnect();
-      },
-      connected,
-    );
+    return openClient(address, (client) => redis(client, pick(address, 'prefix')));
   },
 };
+
+const PLAIN: Readonly<Record<string, string>> = { 'redis+plain': 'redis', 'rediss+plain': 'rediss' };
+
+/** One server whose locks other programs take, too. `key` begins each key: it is what stands before the name. */
+export const plainRedisUrl: EngineUrl = {
+  schemes: Object.keys(PLAIN),
+  example: 'redis+plain://127.0.0.1:6379/0',
+  denials: redisUrl.denials!,
+  params: ['key', 'registry', ...TLS_PARAMS],
+  async open(address) {
+    const { plainRedis } = await import('../../backends/redis-plain/index.ts');
+    const { key, ...registry } = pick(address, 'key', 'registry');
+    const options = key === undefined ? registry : { ...registry, key: (name: string) => `${key}${name}` };
+    return openClient({ ...address, scheme: PLAIN[address.scheme]! }, (client) => plainRedis(client, options));
+  },
+};
+
+async function openClient(address: Address, engine: (client: Redis | Cluster) => Backend): Promise<OpenEngine> {
+  const ioredis = await driver('ioredis');
+  const client = CLIENTS[address.scheme]!(ioredis, address);
+  const backend = engine(client); // before connecting: if this throws, nobody would end a connection
+  let why: unknown;
+  client.on('error', (error: Error & { lastNodeError?: unknown }) => {
+    why = error.lastNodeError ?? error; // of a cluster, the error of a node. Later the calls that fail tell
+  });
+  // With sentinels the client may give up for good, if one of them names the new primary while another one is asked.
+  // A quorum is open when most of its servers have answered, so it may be closed before this client has connected.
+  let closed = false;
+  const again = (): void => {
+    if (!closed) client.connect().catch(() => {}); // its 'error' tells
+  };
+  const connected = withConnectLimit(client.connect()).then(
+    () => {
+      client.on('end', again);
+    },
+    async (error) => {
+      throw (await untold(address)) ?? why ?? error;
+    },
+  );
+  return openEngine(
+    address,
+    backend,
+    () => {
+      closed = true;
+      client.disconnect();
+    },
+    connected,
+  );
+}
 
 /** For several servers with TLS, where the driver hides the errors of the handshakes. */
 async function untold(address: Address): Promise<Error | undefined> {

@@ -78,13 +78,15 @@ const LONGEST_DELAY = 60_000;
 /**
  * Gives the time for which the key stays taken after a hold that expired, ms. The engine is asked for so much more than the holder counts
  * on. Where a session carries the hold, the holder counts on so much less than the session is good for; it may take half of that at most.
- * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where a hold ends with the connection of its process
+ * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where a hold ends with the connection of its process, or may be another program's
  */
-export function checkDelay(given: Duration, { lifetime, sessionGrace = 0, ttl }: Traits): number {
+export function checkDelay(given: Duration, { lifetime, sessionGrace = 0, ttl, hasStrangers = false }: Traits): number {
   const leased = lifetime === 'lease';
   const max = Math.min(LONGEST_DELAY, leased || sessionGrace === 0 ? ttl.max - ttl.min : Math.floor(sessionGrace / 2));
   const delay = milliseconds(given, 'delay', { min: 0, max });
-  if (delay === 0 || leased || sessionGrace > 0) return delay;
-  const why = `delay is ${shown(given)}, and a lock of this engine is free as soon as the connection of its holder ends: use an engine with leases, or leave delay out`;
-  throw new LockError('LOCK_UNSUPPORTED', why);
+  if (delay === 0 || (!hasStrangers && (leased || sessionGrace > 0))) return delay;
+  const why = hasStrangers
+    ? 'other programs hold locks of this engine, too, which are free as soon as they expire: share the lock only among holdfast'
+    : 'a lock of this engine is free as soon as the connection of its holder ends: use an engine with leases';
+  throw new LockError('LOCK_UNSUPPORTED', `delay is ${shown(given)}, and ${why}, or leave delay out`);
 }

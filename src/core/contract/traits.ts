@@ -16,6 +16,11 @@ export interface Traits {
   readonly canStarve?: boolean;
   /** Exclusive tokens strictly grow: `always`; `durable`, as long as the engine keeps what it acknowledged; or `never`. */
   readonly fencing: 'always' | 'durable' | 'never';
+  /**
+   * Programs without holdfast hold keys here, too. What only our holders would keep to is refused: a pause after an expiry (`delay`).
+   * Default false.
+   */
+  readonly hasStrangers?: boolean;
   /** Several tokens in a row can be reserved, so that a hold may pass from hand to hand inside a process. */
   readonly tokenBlocks: boolean;
   /**

@@ -43,7 +43,7 @@ const ending: readonly Law[] = [
     await isTaken(there, 'it was extended');
     await lease.release();
   }),
-  law('delay keeps the key taken after a hold that expired, and not after a release', async (scene) => {
+  law('delay keeps the key taken after a hold that expired, and not after a release', ['delay'], async (scene) => {
     const [here, there] = await scene.mutexes({ ttl: scene.ttl, delay: scene.ttl });
     const released = await here.acquire();
     assert.ok(released.remaining <= scene.ttl, `${released.remaining} ms left of a ttl of ${scene.ttl} ms`);

@@ -42,6 +42,14 @@ describeOn('redis', 'blocks on one redis', () => {
     );
   });
 
+  test('redis-plain: four processes are inside one after the other', async () => {
+    await expectOneAtATime(
+      found('docs/backends/redis-plain.md', 'In one minute'),
+      { 'new Redis()': `new Redis(${server.port})` },
+      '// nobody else holds the key mutex:order:42, whatever language it is written in',
+    );
+  });
+
   test.each([
     ['README.md', () => example('README.md', 'On your engine')({ client })],
     [

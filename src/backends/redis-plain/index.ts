@@ -1,0 +1,3 @@
+export type { RedisClient } from '../redis/index.ts';
+export { plainRedis } from './backend.ts';
+export type { PlainRedisOptions } from './options.ts';
