@@ -42,6 +42,7 @@ export const navigation: readonly Section[] = [
       ['docs/backends/redis-cluster.md', 'Redis Cluster'],
       ['docs/guides/redis-replication.md', 'Redis with replicas'],
       ['docs/backends/redlock.md', 'Redlock, and any quorum'],
+      ['docs/backends/redis-plain.md', 'Plain Redis, shared'],
       ['docs/backends/postgres.md', 'PostgreSQL'],
       ['docs/backends/mysql.md', 'MySQL and MariaDB'],
       ['docs/backends/mongodb.md', 'MongoDB'],
