@@ -3,7 +3,7 @@ import { chosenEngines, whyNot } from '../kit/selection.ts';
 import { Instance, type Stand } from './instance.ts';
 import { type LeadingEngine, SITES, type Site } from './sites.ts';
 
-export { ALL, LINKED, TELLING, TTL } from './sites.ts';
+export { ALL, DELAYING, LINKED, TELLING, TTL } from './sites.ts';
 
 export interface Place {
   /** So many processes, each of which is there on every engine. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { ALL, onEngines, TTL } from './engines.ts';
+import { ALL, DELAYING, onEngines, TTL } from './engines.ts';
 import type { Instance } from './instance.ts';
 
 const first = { ttl: TTL, label: 'first' };
@@ -59,7 +59,9 @@ onEngines(ALL, 'a leader', {
       expect((await a.heard('elected', 'pause')).token).toBeGreaterThan(next.get(b)!.token);
     });
   },
+});
 
+onEngines(DELAYING, 'a leader', {
   async 'that expired is followed no sooner than its delay after the deadline; one that was stopped, at once'(place) {
     const delay = 800; // of a session it is a part; else it comes on top
     const options = { ttl: TTL, delay, label: 'same' };

@@ -88,16 +88,16 @@ export const redisUrl: EngineUrl = {
 
 const PLAIN: Readonly<Record<string, string>> = { 'redis+plain': 'redis', 'rediss+plain': 'rediss' };
 
-/** One server whose locks other programs take, too. `key` begins each key: it is what stands before the name. */
+/** One server whose locks other programs take, too. `prefix` is what stands before each name, by default nothing. */
 export const plainRedisUrl: EngineUrl = {
   schemes: Object.keys(PLAIN),
   example: 'redis+plain://127.0.0.1:6379/0',
   denials: redisUrl.denials!,
-  params: ['key', 'registry', ...TLS_PARAMS],
+  params: ['prefix', 'registry', ...TLS_PARAMS],
   async open(address) {
     const { plainRedis } = await import('../../backends/redis-plain/index.ts');
-    const { key, ...registry } = pick(address, 'key', 'registry');
-    const options = key === undefined ? registry : { ...registry, key: (name: string) => `${key}${name}` };
+    const { prefix, ...registry } = pick(address, 'prefix', 'registry');
+    const options = prefix === undefined ? registry : { ...registry, key: (name: string) => `${prefix}${name}` };
     return openClient({ ...address, scheme: PLAIN[address.scheme]! }, (client) => plainRedis(client, options));
   },
 };
