@@ -11,6 +11,7 @@ const MET = {
   fencing: ({ traits }) => traits.fencing !== 'never',
   'token blocks': ({ traits }) => traits.tokenBlocks,
   expiry: ({ traits }) => traits.expires,
+  delay: ({ traits }) => traits.hasStrangers !== true,
   'renewal from anywhere': ({ traits }) => traits.renewedFrom === 'anywhere',
   'observed expiry': ({ traits }) => traits.observedExpiry === true,
   'wake-ups': ({ traits }) => traits.wakes !== 'never',
