@@ -24,6 +24,7 @@ import { RegisterHints } from './hints.ts';
 import { entriesAmong } from './inspect.ts';
 import { KeyDocument } from './key-document.ts';
 import { headOf, nameOf } from './names.ts';
+import type { OpenQueue } from './open-queue.ts';
 
 import { checkStore, type RegisterOptions, resolveRegisterOptions } from './options.ts';
 import { proof, storeProof } from './proof.ts';
@@ -90,7 +91,11 @@ class Register implements Backend {
     const { clock } = this.#calls;
     const sent = clock.now();
     const isLate = (): boolean => clock.now() - sent > claim.within;
-    const { attempt, joined } = await this.#document(claim.key).take(claim, (queue) => {
+    const putOff = (queue: OpenQueue, age?: number): Asked | undefined => {
+      const attempt = queue.putOff(claim, age);
+      return attempt && { attempt };
+    };
+    const { attempt, joined } = await this.#document(claim.key).take({ ttl: claim.ttl, putOff }, (queue): Asked => {
       if (isLate() && !queue.find(claim.id)) return { attempt: LATE };
       return { attempt: queue.attempt(claim), joined: signOfLife(queue.joined) };
     });
@@ -166,6 +171,12 @@ class Register implements Backend {
     const key = entry.text === undefined ? undefined : keyOf(entry.text);
     return key === undefined || !isWanted(key) ? [] : this.#document(key).learn(entry).entries(key);
   }
+}
+
+/** What came of an attempt, and the sign of life that it left if it brought the claim into the queue. */
+interface Asked {
+  readonly attempt: Attempt;
+  readonly joined?: string | undefined;
 }
 
 const signOfLife = (claim: StoredClaim | undefined): string | undefined => claim && `${claim.token} ${claim.beat}`;

@@ -4,6 +4,7 @@ import {
   type RegisterEntry,
   type RegisterStore,
   readEntry,
+  sleep,
   type WriteOutcome,
   writeOutcome,
 } from '../../core/index.ts';
@@ -15,9 +16,19 @@ const LONGEST = 4_000;
 /** The time that a request has even for the shortest lease, ms. */
 const SHORTEST = 100;
 
+/** Some stores take one write of an object in so many ms. */
+const WRITE_INTERVAL_MS = 1_000;
+/** The number of times that a write is sent again because of that. */
+const MAX_RESENDS = 2;
+
+/** The store did nothing, because an object is written too often. Whether the condition of the write held, it does not say. */
+export class Throttled extends Error {}
+
 /** The proof that the store keeps to versions. It comes before the first write of a queue. */
 export interface Proof {
   passed(): Promise<void>;
+  /** For so many ms the store keeps what is written, as far as is known. */
+  readonly kept: number;
   /** The error for what lives for so many ms, where the store would remove it before its end: known when the proof has passed. */
   refusal(life: number): LockError | undefined;
   /** A caller waits for `within` ms at most, and the proof is a part of that. */
@@ -61,9 +72,23 @@ export class Calls {
     return readEntry(await this.limited((signal) => this.store.read(key, signal), 'a read'), this.store);
   }
 
-  async write(key: string, text: string, ifVersion: string | undefined): Promise<WriteOutcome> {
-    const written = await this.limited((signal) => this.store.write(key, text, ifVersion, signal), 'a write');
-    return writeOutcome(written, this.store);
+  /** @throws Throttled after some tries, each of which came too soon after another write */
+  async write(
+    key: string,
+    text: string,
+    ifVersion: string | undefined,
+    maxResends = MAX_RESENDS,
+  ): Promise<WriteOutcome> {
+    const { clock, store } = this;
+    for (let resends = 0; ; resends++) {
+      try {
+        const written = await this.limited((signal) => store.write(key, text, ifVersion, signal), 'a write');
+        return writeOutcome(written, store);
+      } catch (error) {
+        if (!(error instanceof Throttled) || resends === maxResends) throw error;
+      }
+      await sleep(clock, WRITE_INTERVAL_MS * (1 + clock.random() / 4));
+    }
   }
 
   /** Short, random, and of one write alone. */

@@ -1,31 +1,45 @@
-import { isLockError, mostOf, type RegisterEntry, sleep, systemClock } from '../../core/index.ts';
-import { type Calls, MAX_CONFLICTS } from './calls.ts';
-import { type QueueDocument, queueDocumentOf, queueText } from './document.ts';
-import { OpenQueue } from './open-queue.ts';
+import { isLockError, mostOf, type RegisterEntry, sleep, type WriteOutcome } from '../../core/index.ts';
+import { type Calls, MAX_CONFLICTS, Throttled } from './calls.ts';
+import { queueText } from './document.ts';
+import type { OpenQueue } from './open-queue.ts';
+import { QueueReader, type QueueState } from './queue-reader.ts';
 import { Room } from './room.ts';
-import { type Sight, type Sightings, StoreTime } from './sightings.ts';
+import type { Sight, Sightings } from './sightings.ts';
 
 /** One change of a queue, or a question about it. */
 interface Step extends PromiseWithResolvers<unknown> {
   readonly apply: (queue: OpenQueue) => unknown;
   /** It is written in any case, if an earlier write may still be under way: that one finds another version then. */
   readonly settles?: boolean;
-}
-
-/** The queue of a key, as it was when it was last read or written here. */
-interface QueueState {
-  readonly queue: QueueDocument;
-  readonly text: string | undefined;
-  readonly version: string | undefined;
-  /** When that was, by the clock of this process. */
-  readonly at: number;
-  readonly sight: () => Sight;
+  /** Answers it without a change, where that can wait. @param age of what is known, ms; undefined: others were first with their writes */
+  readonly putOff?: (queue: OpenQueue, age?: number) => unknown;
 }
 
 /** For so long a queue is remembered, ms. Somebody may remove the document of an idle key, and in some stores its versions begin again. */
 const REMEMBERED_MS = 60_000;
+/** So many writes in a row that were refused, and what can wait does. */
+const PUT_OFF_AFTER = 2;
+/** What is known of a queue of several claims is likely over after the time of so many requests. */
+const KNOWN_FOR = 4;
+/** A store that refuses so often to make what is not there will go on with it. */
+const MAX_REFUSED_OVER_NOTHING = 8;
+const REFUSED_OVER_NOTHING =
+  'shows nothing there, and refuses to make it as if something were: some stores take the delete marker of a versioned bucket for an object. Use a bucket without versioning, or remove the marker';
 /** Longest pause, after a conflict or to leave room, ms. */
 const MAX_PAUSE_MS = 1_000;
+
+/** Answers from what is known, if all steps can do with that. @param age of that, ms; undefined: others were first with their writes */
+function putOff(
+  steps: readonly Step[],
+  known: QueueState | undefined,
+  reader: QueueReader,
+  age?: number,
+): unknown[] | undefined {
+  if (!known || steps.length === 0) return undefined;
+  const open = reader.open(known);
+  const answers = steps.map(({ putOff }) => putOff?.(open, age));
+  return answers.includes(undefined) ? undefined : answers;
+}
 
 /**
  * The queue of one key, in its document. All steps of this process that come together go into one write, and no two of its writes meet. A step is decided on
@@ -37,6 +51,7 @@ export class KeyDocument {
   readonly #name: string;
   readonly #calls: Calls;
   readonly #sightings: Sightings;
+  readonly #reader: QueueReader;
   readonly #room = new Room();
   #known: QueueState | undefined;
   /** A write was not answered: it may still come. */
@@ -50,6 +65,7 @@ export class KeyDocument {
     this.#name = name;
     this.#sightings = sightings;
     this.#calls = calls.apart();
+    this.#reader = new QueueReader(key, name, this.#calls, sightings);
   }
 
   get idle(): boolean {
@@ -58,7 +74,7 @@ export class KeyDocument {
 
   /** @param ttl ms: it waits for a lost request no longer */
   take<T>(
-    { ttl, ...how }: { ttl?: number | undefined; settles?: boolean },
+    { ttl, ...how }: { ttl?: number | undefined } & Pick<Step, 'settles' | 'putOff'>,
     apply: (queue: OpenQueue) => T,
   ): Promise<T> {
     if (ttl !== undefined) this.#calls.hurry(ttl);
@@ -70,9 +86,9 @@ export class KeyDocument {
 
   /** What a watch has brought. */
   learn(entry: RegisterEntry): OpenQueue {
-    const known = this.#stateOf(entry, this.#calls.clock.now());
+    const known = this.#reader.stateOf(entry, this.#calls.clock.now());
     if (!this.#running && !this.#calls.store.tellsTime) this.#known = known;
-    return new OpenQueue(known.queue, known.sight());
+    return this.#reader.open(known);
   }
 
   async #run(): Promise<void> {
@@ -94,23 +110,33 @@ export class KeyDocument {
   /** @param steps gets the steps that go along */
   async #commit(steps: Step[]): Promise<unknown[]> {
     const { clock, store } = this.#calls;
-    let fresh = false;
+    let [fresh, refusedOverNothing] = [false, 0];
+    const age = clock.now() - (this.#known?.at ?? 0);
+    if (!store.watch) {
+      for (const step of this.#pending.splice(0)) steps.push(step);
+      const known = this.#doubt ? undefined : putOff(steps, this.#known, this.#reader, age);
+      if (known) return known;
+    }
     // What it knew of the time is over, or of the queue.
-    if (store.tellsTime || clock.now() - (this.#known?.at ?? 0) > REMEMBERED_MS) this.#known = undefined;
+    const isCrowd = Array.from(this.#known?.queue.claims ?? []).length > 1;
+    if (store.tellsTime || age > REMEMBERED_MS || (isCrowd && age > KNOWN_FOR * this.#reader.took))
+      this.#known = undefined;
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; ) {
+      const later = conflicts < PUT_OFF_AFTER || this.#doubt ? undefined : putOff(steps, this.#known, this.#reader);
+      if (later) return later;
       const room = this.#room.pause(this.#known?.version, clock.now());
       if (room > 0) await sleep(clock, Math.min(MAX_PAUSE_MS, room));
       for (const step of this.#pending.splice(0)) steps.push(step);
       if (!this.#known) {
         // A guess costs nothing there: either nothing is under the key, or the refusal tells what is.
         const guess = this.#new && store.tellsConflicts === true;
-        this.#known = guess ? this.#stateOf(undefined, 0) : await this.#read();
+        this.#known = guess ? this.#reader.stateOf(undefined, 0) : await this.#reader.read();
         fresh = !guess;
         this.#new = false;
       }
-      const { queue, version } = this.#known;
+      const { version } = this.#known;
       const sight = this.#known.sight();
-      const open = new OpenQueue(queue, sight);
+      const open = this.#reader.open(this.#known, sight);
       const answers = steps.map(({ apply }) => apply(open));
       if (!open.changed && !(this.#doubt && (conflicts > 0 || steps.some(({ settles }) => settles)))) {
         if (fresh) return answers;
@@ -119,13 +145,10 @@ export class KeyDocument {
       }
       if (await this.#write(open, sight, version, conflicts++)) return answers;
       fresh = true;
+      refusedOverNothing = (version ?? this.#known?.version) ? 0 : refusedOverNothing + 1;
+      if (refusedOverNothing === MAX_REFUSED_OVER_NOTHING) throw new Error(`${store.name} ${REFUSED_OVER_NOTHING}`);
     }
     throw new Error(`others changed the queue ${MAX_CONFLICTS} times in a row before a change could be written`);
-  }
-
-  async #read(): Promise<QueueState> {
-    const sent = this.#calls.clock.now();
-    return this.#stateOf(await this.#calls.read(this.#name), sent);
   }
 
   /**
@@ -143,17 +166,20 @@ export class KeyDocument {
     const sent = clock.now();
     const doubt = this.#doubt;
     this.#doubt = true;
-    const { taken, found, ...made } = await this.#calls.write(this.#name, text, version).catch((error) => {
-      if (isLockError(error)) this.#doubt = doubt;
-      throw error;
-    });
+    const { taken, found, ...made } = await this.#calls
+      .write(this.#name, text, version)
+      .catch((error): WriteOutcome => {
+        if (error instanceof Throttled) return { taken: false };
+        if (isLockError(error)) this.#doubt = doubt;
+        throw error;
+      });
     // A client that sends again by itself may meet its own first try.
     if (!taken && found?.text !== text) {
       // Rivals part: by up to as long as this took, and more with each conflict. What is read before a pause would be old after it.
       const pause = Math.min(MAX_PAUSE_MS, (clock.now() - sent) * conflicts) * clock.random();
       if (pause > 0) await sleep(clock, pause);
       const told = conflicts === 0 && !store.tellsTime ? found : undefined;
-      this.#known = told ? this.#stateOf(told, 0) : await this.#read();
+      this.#known = told ? this.#reader.stateOf(told, 0) : await this.#reader.read();
       // Refused, though it has the version that is there: another write is under way, which may be its own first try, and still come.
       this.#doubt = doubt || this.#known.version === version;
       if (this.#known.text !== text) return false;
@@ -162,22 +188,8 @@ export class KeyDocument {
     this.#sightings.see(this.#key, open.claims, clock.now());
     const now = this.#known?.version ?? found?.version ?? made.version;
     this.#room.wrote(version, now, sent, clock.now());
-    const known = { queue: open, text, at: clock.now(), sight: () => this.#sightings.by(this.#key, clock.now()) };
-    if (now !== undefined) this.#known = { ...known, version: now };
+    const sightings = (): Sight => this.#sightings.by(this.#key, clock.now());
+    if (now !== undefined) this.#known = { queue: open, text, version: now, at: clock.now(), sight: sightings };
     return true;
-  }
-
-  #stateOf(entry: RegisterEntry | undefined, sent: number): QueueState {
-    const { clock, store } = this.#calls;
-    const { text, version, now } = entry ?? {};
-    // Where a store has forgotten the last token, the clock on the wall is very likely ahead of it.
-    const queue =
-      text === undefined
-        ? { last: BigInt(Math.floor(clock.epoch?.() ?? systemClock.epoch())) * 1_000n, claims: [], out: [] }
-        : queueDocumentOf(text, this.#key, store.name);
-    this.#sightings.see(this.#key, queue.claims, clock.now());
-    const sight = (): Sight =>
-      now === undefined ? this.#sightings.by(this.#key, clock.now()) : new StoreTime(now, clock.now() - sent);
-    return { queue, text, version, at: clock.now(), sight };
   }
 }

@@ -1,5 +1,5 @@
 import { backOff, type Finding, LockError, onceFor, sleep, type WriteOutcome } from '../../core/index.ts';
-import type { Calls, Proof } from './calls.ts';
+import { type Calls, type Proof, Throttled } from './calls.ts';
 import { hintOf, hintText } from './document.ts';
 import { RIVALRY } from './hints.ts';
 
@@ -8,12 +8,14 @@ const MOST_TRIES = 6;
 /** New objects that are made at the same time, and the writes that want to make each. */
 const RACES = 8;
 const RIVALS = 3;
+/** A store that takes one write of an object in a second gets each again: of three at the same time, and of those of a few other processes. */
+const MAX_RESENDS = 6;
 /** What the object of the proof says once the races were run. */
 const RACED = 'of compare and set, with races';
 
 /**
  * Some stores ignore the conditions of a write, and say that all went well; others check them apart from the write. So two writes with one
- * version are sent at the same time, and then one that wants nothing to be there, over an object that is kept for that: four requests, and two
+ * version are sent at the same time, and one that wants nothing to be there, over an object that is kept for that: four requests, and two
  * more the first time. A store of which there are imitations has to pass races, too: once for all processes, as the object says then.
  * @param always run the races, also if the object says that they were run
  */
@@ -29,9 +31,9 @@ export async function proof(calls: Calls, always = false): Promise<Finding | und
 }
 
 const writing =
-  (calls: Calls, name: string, text = 'of compare and set') =>
+  (calls: Calls, name: string, text = 'of compare and set', maxResends = MAX_RESENDS) =>
   (ifVersion?: string): Promise<WriteOutcome> =>
-    calls.write(name, hintText('proof', { text, life: 0 }, calls.mark()), ifVersion);
+    calls.write(name, hintText('proof', { text, life: 0 }, calls.mark()), ifVersion, maxResends);
 
 /** @returns what a write went over that had to be refused */
 async function wrong(calls: Calls, always: boolean): Promise<string | undefined> {
@@ -44,12 +46,18 @@ async function wrong(calls: Calls, always: boolean): Promise<string | undefined>
       continue;
     }
     const said = hintOf(text, 'proof', store.name).text ?? undefined;
-    const write = writing(calls, name, said);
-    const taken = (await Promise.all([write(version), write(version)])).filter(({ taken }) => taken);
+    const isRaced = said === RACED && !always;
+    const write = writing(calls, name, said, isRaced ? 0 : MAX_RESENDS);
+    const written = await Promise.all([write(version), write(version), write()]).catch((error) => {
+      if (isRaced && error instanceof Throttled) return undefined;
+      throw error;
+    });
+    if (!written) return undefined; // others write it all the time, and one of them has proved the store
+    const taken = written.slice(0, 2).filter(({ taken }) => taken);
     if (taken.length === 2) return 'over a version that was gone';
+    if (written[2]!.taken) return 'over something that was there';
     if (taken.length === 1) {
-      if ((await write()).taken) return 'over something that was there';
-      if (!store.imitated || (said === RACED && !always)) return undefined;
+      if (!store.imitated || isRaced) return undefined;
       // No lease limits these: where a store takes one write after another, the last one waits for all.
       if (await races(calls.apart())) return 'over one that was under way';
       if (taken[0]!.version !== undefined) await writing(calls, name, RACED)(taken[0]!.version);
@@ -89,6 +97,9 @@ export function storeProof(calls: Calls): Proof {
   });
   return {
     passed,
+    get kept() {
+      return kept;
+    },
     refusal(life) {
       if (life < kept) return undefined;
       const { name } = calls.store;

@@ -10,9 +10,6 @@ export interface Sight extends QueueTime {
   watched(claim: Beating): number | undefined;
 }
 
-/** A place that gave a sign of life within this part of its life needs no other one yet: a question is a read then, and no write. */
-const FRESH = 0.25;
-
 /** A sign of life, and a time of this process at which it was there already. */
 interface Seen {
   readonly sign: string;
@@ -52,7 +49,6 @@ export class Sightings {
     };
     return {
       now,
-      fresh: FRESH,
       watched,
       remaining: (claim) => claim.life! - watched(claim),
       revive(claim, life) {
@@ -72,8 +68,6 @@ function seenOf(claim: Beating, before: Seen | undefined, now: number): Seen {
 
 /** The time of a store that has a clock. */
 export class StoreTime extends EngineTime implements Sight {
-  readonly fresh = FRESH;
-
   /**
    * @param time what it showed at a read that has just come
    * @param spent ms since that was asked for

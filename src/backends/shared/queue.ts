@@ -19,10 +19,19 @@ import { type Claims, QueuedClaims } from './queued-claims.ts';
 import { answerIn, countedIn, type KeyRecord, leavingIn, overAt, rememberedIn } from './record.ts';
 import { entriesOf, type QueueTime, type StoredClaim, type StoredQueue, type Tokens } from './stored-queue.ts';
 
+/**
+ * Gives how long the place of a claim lives, and how much of that has to be left so that a question of it changes nothing, ms.
+ * @param mine its place, if it has one
+ */
+type PlaceRule = (claim: Claim, mine?: StoredClaim) => { readonly life: number; readonly renewAt: number };
+
+const usualPlace: PlaceRule = (claim) => ({ life: placeTtlOf(claim), renewAt: placeTtlOf(claim) });
+
 /** The steps of the contract on one queue. Each begins with `at`. */
 export class EngineQueue implements StoredQueue {
   /** The claim that the last attempt brought into the queue. */
   joined: StoredClaim | undefined;
+  protected readonly placeOf: PlaceRule = usualPlace;
   readonly #claims: Claims;
   readonly #tokens: Tokens;
   #record: KeyRecord | undefined;
@@ -142,7 +151,7 @@ export class EngineQueue implements StoredQueue {
     const token = this.#tokens.reserve(tokenCount, minToken);
     const newcomer: StoredClaim = { id, units, capacity, label, token, held, ttl, process, lingers };
     this.joined = newcomer;
-    this.#claims.join(newcomer, held ? ttl : placeTtlOf(claim));
+    this.#claims.join(newcomer, held ? ttl : this.placeOf(claim).life);
     return held ? { granted: true, token, validFor: ttl } : this.#claims.refusal(newcomer);
   }
 
@@ -157,9 +166,8 @@ export class EngineQueue implements StoredQueue {
   }
 
   #wait(mine: StoredClaim, claim: Claim): Refusal {
-    const { time } = this.#claims;
-    const life = placeTtlOf(claim);
-    if (time.remaining(mine) < life * (1 - (time.fresh ?? 0))) this.#claims.revive(mine, life);
+    const { life, renewAt } = this.placeOf(claim, mine);
+    if (this.#claims.time.remaining(mine) < renewAt) this.#claims.revive(mine, life);
     const refusal = this.#claims.refusal(mine);
     if (!claim.queue) this.#claims.leave(mine);
     return refusal;

@@ -36,8 +36,6 @@ export interface StoredQueue {
 export interface QueueTime {
   /** ms. */
   readonly now: number;
-  /** A waiting claim whose last sign of life is no older than this part of its life needs no other: then its question changes nothing. */
-  readonly fresh?: number;
   /** Gives the ms until the claim expires; 0 or less when it has. */
   remaining(claim: StoredClaim): number;
   /** Notes a sign of life that is good for so many ms. The first one of a claim is also the time at which it joined. */

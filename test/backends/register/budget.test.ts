@@ -9,11 +9,11 @@ const linesOf = (path: string): number =>
     .split('\n')
     .filter((line) => line.trim() !== '' && !line.trim().startsWith('//')).length;
 
-test('the engine over registers has at most 740 lines, without the proof of a store', () => {
+test('the engine over registers has at most 810 lines, without the proof of a store', () => {
   const files = globSync('register/*.ts', { cwd: backends }).filter((path) => !path.endsWith('proof.ts'));
   const all = files.map(linesOf).reduce((sum, lines) => sum + lines, 0);
   expect(all, files.join()).toBeGreaterThan(300);
-  expect(all).toBeLessThanOrEqual(740);
+  expect(all).toBeLessThanOrEqual(810);
 });
 
 test.each(['s3', 'dynamodb', 'nats'])('the adapter of %s has at most 80 lines', (name) => {
