@@ -8,8 +8,14 @@ export interface Front extends AsyncDisposable {
   readonly port: number;
 }
 
-/** In front of a server of HTTP on loopback, which it gets one request after another. Its end is the end of the server. */
-export async function startInTurn(server: Front): Promise<Front> {
+/** What is answered to a request instead of the server. */
+export type Refuse = (request: IncomingMessage) => { status: number; code: string } | undefined;
+
+/**
+ * In front of a server of HTTP on loopback, which it gets one request after another. Its end is the end of the server.
+ * @param refuse gives the answer to requests that the server does not get, as S3 words it
+ */
+export async function startInTurn(server: Front, refuse: Refuse = () => undefined): Promise<Front> {
   const turns = new KeyedSerializer();
   const pass = async ({ method, url: path, headers }: IncomingMessage, body: Buffer) => {
     const sent = send({ host: HOST, port: server.port, method, path, headers }).end(body);
@@ -19,6 +25,11 @@ export async function startInTurn(server: Front): Promise<Front> {
   const front = createServer(async (request, response) => {
     try {
       const body = await buffer(request);
+      const refused = refuse(request);
+      if (refused) {
+        response.writeHead(refused.status, { 'content-type': 'application/xml' });
+        return void response.end(`<Error><Code>${refused.code}</Code><Message>refused</Message></Error>`);
+      }
       const { status, headers, body: text } = await turns.take('server', () => pass(request, body));
       response.writeHead(status, headers).end(text);
     } catch {

@@ -1,4 +1,5 @@
 import { type Backend, invalid, LockError, reasonOf } from '../../core/index.ts';
+import { Throttled } from '../register/calls.ts';
 import { type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
 import type { S3Like } from './client.ts';
 
@@ -27,9 +28,13 @@ const storeOf = (client: S3Like, Bucket: string): RegisterStore => ({
   async write(Key, Body, version, abortSignal) {
     const condition = version === undefined ? { IfNoneMatch: '*' } : { IfMatch: version };
     const input = { Bucket, Key, Body, ContentType: 'application/json', ...condition };
-    // 404: what had that version is gone. 409: another write of the object is under way.
-    const written = await client.putObject(input, { abortSignal }).catch(unless(412, Bucket, 409, 404));
-    return written !== undefined && (written.ETag ?? true);
+    try {
+      // 404: what had that version is gone. 409: another write of the object is under way.
+      const written = await client.putObject(input, { abortSignal }).catch(unless(412, Bucket, 409, 404));
+      return written !== undefined && (written.ETag ?? true);
+    } catch (error) {
+      throw statusOf(error) === 429 || (error as Error).name === 'SlowDown' ? new Throttled(reasonOf(error)) : error;
+    }
   },
   async *list(Prefix) {
     for (let ContinuationToken: string | undefined; ; ) {
@@ -40,7 +45,13 @@ const storeOf = (client: S3Like, Bucket: string): RegisterStore => ({
     }
   },
   async remove(Key) {
-    await client.deleteObject({ Bucket, Key }).catch(unless(404, Bucket));
+    const removed = client.deleteObject({ Bucket, Key }).catch(async (error) => {
+      if (statusOf(error) !== 403) throw error;
+      // The policy of a bucket may ask for a condition here; not every store knows one. 412: somebody has written since.
+      const { ETag } = await client.getObject({ Bucket, Key }, { abortSignal: new AbortController().signal });
+      await client.deleteObject(Object.assign({ Bucket, Key }, { IfMatch: ETag })).catch(unless(404, Bucket, 412));
+    });
+    await removed.catch(unless(404, Bucket));
   },
 });
 
@@ -50,13 +61,16 @@ const ADVICE: Readonly<Record<number, string>> = {
   501: 'this store does not know conditional writes, and locks need them',
 };
 
+const statusOf = (error: unknown): number =>
+  (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode ?? 0;
+
 /** Undefined for one of these answers; else the error, as a `LockError` where the store did nothing for sure. */
 const unless =
   (...[status, bucket, ...more]: [number, string, ...number[]]) =>
   (error: unknown): undefined => {
-    const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
-    const answer = $metadata?.httpStatusCode ?? 0;
-    const advice = name === 'NoSuchBucket' ? 'make it first, in the region of the client' : ADVICE[answer];
+    const answer = statusOf(error);
+    const advice =
+      (error as Error).name === 'NoSuchBucket' ? 'make it first, in the region of the client' : ADVICE[answer];
     if (advice === undefined && answer > 0 && [status, ...more].includes(answer)) return undefined;
     if (advice === undefined) throw error;
     const message = `the bucket ${bucket} refused: ${reasonOf(error)}; ${advice}`;
