@@ -16,7 +16,6 @@ export type {
   Attempt,
   Backend,
   Claim,
-  Finding,
   Grant,
   Handle,
   Refinements,
@@ -58,6 +57,7 @@ export {
   nextNumber,
 } from './contract/events.ts';
 export { leastOf, mostOf } from './contract/extremes.ts';
+export type { Finding } from './contract/finding.ts';
 export { checkKey, checkPrefix, MAX_KEY_BYTES } from './contract/key.ts';
 export {
   isAnswer,

@@ -3,7 +3,6 @@ import type {
   Attempt,
   Backend,
   Claim,
-  Finding,
   Handle,
   Listing,
   NewValue,
@@ -15,6 +14,7 @@ import type {
 import { type Clock, type EngineClock, withoutContext } from '../contract/clock.ts';
 import { inNoContext, promiseOf } from '../contract/context.ts';
 import { counted, inMs, isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
+import type { Finding } from '../contract/finding.ts';
 import { labelParts } from '../contract/origin.ts';
 import { KeyedSerializer } from '../contract/promises.ts';
 import { printable } from '../contract/visible.ts';
