@@ -13,6 +13,7 @@ export const USES: Readonly<Record<string, string>> = {
   './memory': `(await take(createLocks(it.memory()))) === 1n`,
   './file': `(await take(createLocks(it.file({ path: 'used.db' })))) > 0n`,
   './register': `isLockError(thrown(() => it.register({})))`,
+  './redis-plain': `isLockError(thrown(() => it.plainRedis({})))`,
   './redlock': `(await take(createLocks(it.quorum([memory(), memory(), memory()])))) > 0n`,
   './connect': `(await take(await it.connect('memory:'))) === 1n`,
   './decorator': `(await it.locked({ key: 'k', locks: createLocks(memory()) }, async () => it.currentLease().token)()) === 1n`,

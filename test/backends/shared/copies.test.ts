@@ -105,9 +105,17 @@ describeOn(['redis', 'preload'], 'the queue in Lua', () => {
 /** What takes the place of a function: the function itself with other arguments, or something else made of its call. */
 interface SqlFault {
   readonly name: string;
-  readonly args?: Readonly<Record<string, string>>;
+  readonly args?: Readonly<Record<string, string>> | undefined;
   readonly made?: (call: string) => string;
 }
+
+/** The schema in which the engine keeps its tables and functions by default. */
+const SCHEMA = 'holdfast';
+
+/** The claim with another value of one field. */
+const withField = (field: string, value: string): SqlFault['args'] => ({
+  claim: `jsonb_populate_record(claim, jsonb_build_object('${field}', ${value}))`,
+});
 
 describeOn(['postgres', 'preload'], 'the queue in plpgsql', () => {
   const stack = new AsyncDisposableStack();
@@ -140,9 +148,9 @@ describeOn(['postgres', 'preload'], 'the queue in plpgsql', () => {
     expect(rows, `the function ${name}`).toHaveLength(1);
     const [{ declared, result, names }] = rows as [{ declared: string; result: string; names: string[] }];
     for (const arg of Object.keys(args)) expect(names, `the arguments of ${name}`).toContain(arg);
-    const call = `"${prefix}_real_${name}"(${names.map((each) => args[each] ?? each).join(', ')})`;
-    await pool.query(`ALTER FUNCTION "${prefix}_${name}" RENAME TO "${prefix}_real_${name}";
-      CREATE FUNCTION "${prefix}_${name}"(${declared}) RETURNS ${result} LANGUAGE sql AS $faulty$ ${made(call)} $faulty$`);
+    const call = `${SCHEMA}."${prefix}_real_${name}"(${names.map((each) => args[each] ?? each).join(', ')})`;
+    await pool.query(`ALTER FUNCTION ${SCHEMA}."${prefix}_${name}" RENAME TO "${prefix}_real_${name}";
+      CREATE FUNCTION ${SCHEMA}."${prefix}_${name}"(${declared}) RETURNS ${result} LANGUAGE sql AS $faulty$ ${made(call)} $faulty$`);
   }
 
   test('does in each random step what the pure queue does', LIMIT, async () => {
@@ -150,12 +158,12 @@ describeOn(['postgres', 'preload'], 'the queue in plpgsql', () => {
   });
 
   const SQL_FAULTS: Readonly<Record<string, SqlFault>> = {
-    'lets nothing expire': { name: 'settle', made: () => 'SELECT (spot).*' },
-    'admits nobody when a claim leaves': { name: 'admit', made: () => 'SELECT (spot).*' },
+    'lets nothing expire': { name: 'settle', made: () => 'SELECT (key_row).*' },
+    'admits nobody when a claim leaves': { name: 'admit', made: () => 'SELECT (key_row).*' },
     'frees also what has expired': { name: 'release', made: (call) => `SELECT ${call} OR true` },
-    'reserves no token but the first': { name: 'attempt', args: { a_token_count: '1' } },
-    'gives a place to a claim that wants none': { name: 'attempt', args: { a_queue: 'true' } },
-    'lets a lease be over before its end': { name: 'attempt', args: { a_ttl: 'a_ttl / 2' } },
+    'reserves no token but the first': { name: 'attempt', args: withField('token_count', '1') },
+    'gives a place to a claim that wants none': { name: 'attempt', args: withField('queue', 'true') },
+    'lets a lease be over before its end': { name: 'attempt', args: withField('ttl', '(claim).ttl / 2') },
     'takes a hold for renewed that is gone': { name: 'renew', made: (call) => `SELECT 1 FROM ${call} UNION SELECT 1` },
   };
 
