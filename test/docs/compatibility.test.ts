@@ -28,6 +28,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   Aurora: NOT_RUN,
   Azure: NOT_RUN,
   Ceph: NOT_RUN,
+  MinIO: NOT_RUN,
+  R2: NOT_RUN,
   Neon: 'PgBouncer stands for its pooler',
   Supabase: 'PgBouncer stands for its pooler',
   Curator: 'it is a client of ZooKeeper in Java, with which a test of its own shares a lock',
