@@ -1,6 +1,7 @@
 import { type PlainRedisOptions, plainRedis } from '../../../src/backends/redis-plain/index.ts';
 import type { Backend } from '../../../src/core/index.ts';
-import { type Fleet, type Library, owning } from '../redis/fleet.ts';
+import { startRedis } from '../../kit/redis.ts';
+import { Fleet, type Library, owning } from '../redis/fleet.ts';
 
 /** A backend over a client of its own, as another process would have. It ends the client when it is closed. */
 export async function plainOver(fleet: Fleet, library: Library, options?: PlainRedisOptions): Promise<Backend> {
@@ -23,4 +24,12 @@ export async function soon(redis: { ping(): Promise<unknown> }): Promise<number>
     took.push(performance.now() - began);
   }
   return Math.max(25, 15 * half(took));
+}
+
+/** A server for the tests of a suite, and another program that is connected to it. */
+export async function startPlainServer() {
+  const stack = new AsyncDisposableStack();
+  const server = stack.use(await startRedis());
+  const fleet = stack.use(new Fleet(server.port));
+  return { server, fleet, redis: fleet.ioredis(), [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
 }

@@ -12,7 +12,7 @@ import { openRedlock } from '../../rivals/redlock.ts';
 import type { Rival } from '../../rivals/rival.ts';
 import { openVerrou } from '../../rivals/verrou.ts';
 import { Fleet, LIBRARIES, type Library } from '../redis/fleet.ts';
-import { half, plainOver, soon } from './fleet.ts';
+import { half, plainOver, soon, startPlainServer } from './fleet.ts';
 
 interface Peer {
   readonly name: string;
@@ -43,17 +43,15 @@ class Referee {
 }
 
 describeOn('redis-plain', 'plain redis and', () => {
+  let scene: Awaited<ReturnType<typeof startPlainServer>>;
   let server: Server;
   let fleet: Fleet;
 
   beforeAll(async () => {
-    server = await startRedis();
-    fleet = new Fleet(server.port);
+    scene = await startPlainServer();
+    ({ server, fleet } = scene);
   });
-  afterAll(async () => {
-    await fleet[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  });
+  afterAll(() => scene[Symbol.asyncDispose]());
 
   const open = async ({ open, key }: Peer, library: Library) => {
     const rival = open(server.url);

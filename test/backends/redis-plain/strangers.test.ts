@@ -3,19 +3,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PlainRedisOptions } from '../../../src/backends/redis-plain/index.ts';
 import { listOf } from '../../../src/core/index.ts';
 import { createLocks, type Locks } from '../../../src/index.ts';
-import { startRedis } from '../../kit/redis.ts';
-import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
-import { Fleet, LIBRARIES } from '../redis/fleet.ts';
-import { plainOver } from './fleet.ts';
+import { type Fleet, LIBRARIES } from '../redis/fleet.ts';
+import { plainOver, startPlainServer } from './fleet.ts';
 
 /** What another program writes. */
 const THEIRS = 'b7c4f8f0-3f1f-4b4e-9f58-7d9f9a1f2b3c';
 const CODE = (code: string) => expect.objectContaining({ code });
 
 describeOn('redis-plain', 'plain redis beside other programs', () => {
-  let server: Server;
+  let scene: Awaited<ReturnType<typeof startPlainServer>>;
   let fleet: Fleet;
   let redis: ReturnType<Fleet['ioredis']>;
   let keys = 0;
@@ -24,14 +22,10 @@ describeOn('redis-plain', 'plain redis beside other programs', () => {
     createLocks(await plainOver(fleet, library, options));
 
   beforeAll(async () => {
-    server = await startRedis();
-    fleet = new Fleet(server.port);
-    redis = fleet.ioredis();
+    scene = await startPlainServer();
+    ({ fleet, redis } = scene);
   });
-  afterAll(async () => {
-    await fleet[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  });
+  afterAll(() => scene[Symbol.asyncDispose]());
 
   describe.each(LIBRARIES)('over %s', (library) => {
     test('the key is the name as it is, with a text that begins with holdfast and a ttl, and gone after the release', async () => {

@@ -11,7 +11,7 @@ import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
 import { clusterFleet } from '../redis/clients.ts';
 import { Fleet, LIBRARIES } from '../redis/fleet.ts';
-import { half, plainOver, soon } from './fleet.ts';
+import { half, plainOver, soon, startPlainServer } from './fleet.ts';
 
 const THEIRS = 'another program';
 
@@ -26,19 +26,16 @@ async function trackers(redis: ReturnType<Fleet['ioredis']>): Promise<string[]> 
 }
 
 describeOn('redis-plain', 'waiters of plain redis', () => {
+  let scene: Awaited<ReturnType<typeof startPlainServer>>;
   let server: Server;
   let fleet: Fleet;
   let redis: ReturnType<Fleet['ioredis']>;
 
   beforeAll(async () => {
-    server = await startRedis();
-    fleet = new Fleet(server.port);
-    redis = fleet.ioredis();
+    scene = await startPlainServer();
+    ({ server, fleet, redis } = scene);
   });
-  afterAll(async () => {
-    await fleet[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  });
+  afterAll(() => scene[Symbol.asyncDispose]());
 
   describe.each(LIBRARIES)('over %s', (library) => {
     test('a release that nobody publishes is heard in a few ms', async () => {
