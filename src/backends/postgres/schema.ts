@@ -85,7 +85,7 @@ async function make(server: Server, script: string, what: string): Promise<void>
   });
 }
 
-/** As `setup`, at the first use: a database that was never asked to has something more in it, so its user is told. */
+/** As `setup`, at the first use. Nobody asked for new tables in this database, so a warning names them. */
 export async function makeAndTell(server: Server, make: (server: Server) => Promise<void>): Promise<void> {
   await make(server);
   process.emitWarning(
