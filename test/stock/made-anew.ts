@@ -115,8 +115,9 @@ export function madeAnew(storeOf: () => StockStore): void {
     const remover = stopping(store, (call) => call === 'clear');
     const resizer = stopping(store, (call) => call === 'relayout');
     const resized = (await createStock(resizer.slow).open(name)).resize(2).catch((error: unknown) => error);
+    await resizer.reached; // before the removal has begun, which a resize would see
     const removed = createStock(remover.slow).remove(name);
-    await Promise.all([remover.reached, resizer.reached]);
+    await remover.reached;
     await stock.remove(name);
     const product = await stock.create(name, { units: 5, segments: 3 });
     await product.take();
