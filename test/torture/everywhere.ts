@@ -1,8 +1,12 @@
 /** `holdfast torture` on a server of each engine that is here, and engines that break promises: `npm run prove -- torture --help`. */
+
+import type { Event } from '../../src/torture/events.ts';
 import { torture } from '../../src/torture/torture.ts';
 import type { Verdict } from '../../src/torture/verdict.ts';
 import { flagsOf } from '../kit/flags.ts';
+import { missing } from '../kit/programs.ts';
 import { whyNot } from '../kit/selection.ts';
+import { JUDGED, opinions } from '../porcupine/judges.ts';
 import { BROKEN } from './broken.ts';
 import { NODE_REDIS } from './node-redis.ts';
 import { TORTURED } from './tortured.ts';
@@ -25,7 +29,8 @@ const USAGE = `npm run prove -- torture [engine…] [flags]: holdfast torture on
   --seed 1         the same faults again
   --json           a line of JSON for each
   --help           this
-Ours has to keep its promises, and each promise that broken.ts breaks has to be found. The exit code is the verdict.`;
+Ours has to keep its promises, and each promise that broken.ts breaks has to be found. Where Porcupine is built (test/porcupine), it
+judges each history, too, and has to say the same. The exit code is the verdict.`;
 
 const { values, positionals } = flagsOf(USAGE, {
   options: {
@@ -39,6 +44,14 @@ const { values, positionals } = flagsOf(USAGE, {
 });
 const seed = Number(values.seed);
 const duration = Number(values.for) * 1_000;
+
+/** What Porcupine says of a history, and whether that agrees with our judge. */
+function secondOpinion(events: readonly Event[], { broken }: Verdict): { opinion: string; agrees: boolean } {
+  if (missing('porcupine')) return { opinion: 'not asked', agrees: true };
+  const [opinion = 'unknown'] = opinions([events]);
+  const expected = Object.keys(broken).some((promise) => JUDGED.has(promise)) ? 'impossible' : 'possible';
+  return { opinion, agrees: opinion === expected };
+}
 
 const line = (engine: string, what: string, { outcome, ended, ran, totals, faults, broken }: Verdict): string => {
   const effective = Object.values(faults).reduce((sum, each) => sum + each.effective, 0);
@@ -70,13 +83,16 @@ for (const { name: engine, site, byNodeRedis } of TORTURED) {
         ...(worker && { worker }),
         renewal,
       };
-      const verdict = await torture(plan);
+      const events: Event[] = [];
+      const verdict = await torture({ ...plan, write: (text) => events.push(JSON.parse(text)) });
+      const { opinion, agrees } = secondOpinion(events, verdict);
       if (values.json) {
         const { violations: _, engine: __, ...rest } = verdict;
-        console.log(JSON.stringify({ engine, what, ...rest }));
-      } else console.log(line(engine, what, verdict));
-      if (verdict.outcome === wanted) return;
+        console.log(JSON.stringify({ engine, what, porcupine: opinion, ...rest }));
+      } else console.log(`${line(engine, what, verdict)}  Porcupine: ${opinion}`);
+      if (verdict.outcome === wanted && agrees) return;
       wrong++;
+      if (!agrees) console.log(`    Porcupine says ${opinion}, and our judge does not`);
       for (const { message } of verdict.violations.slice(0, 5)) console.log(`    ${message}`);
       for (const what of verdict.missing) console.log(`    only ${what}`);
     };
