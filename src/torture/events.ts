@@ -83,9 +83,12 @@ export const LINK_FAULTS = [
   'cut after the reply',
   'halved',
 ] as const;
+/** …and of the network, where each process and each server has a host of its own: packets are dropped without a word. */
+export const NETWORK_FAULTS = ['partitioned', 'cut one way', 'losing packets', 'vanished'] as const;
 export type ProcessFault = (typeof PROCESS_FAULTS)[number];
 export type LinkFault = (typeof LINK_FAULTS)[number];
-export type FaultKind = ProcessFault | LinkFault;
+export type NetworkFault = (typeof NETWORK_FAULTS)[number];
+export type FaultKind = ProcessFault | LinkFault | NetworkFault;
 /** A disturbance that no planned fault caused: the engine did not answer the referee, or the machine did not let it run. */
 export type Disturbance = FaultKind | 'no answer' | 'slow machine';
 
@@ -96,6 +99,17 @@ export interface TestLock {
   readonly permits: number;
   /** The part of its holds that are longer than a lease without renewal: 0 to 1. */
   readonly longPart: number;
+}
+
+/** Hosts of processes and servers, and the network between them. */
+export interface Network {
+  /** The command that runs another one on the host of a process. */
+  readonly onHost: (by: number) => readonly string[];
+  /**
+   * Begins a fault of the network.
+   * @returns what ends it, and tells whether a packet was dropped; undefined while another fault lasts
+   */
+  readonly begin: (kind: NetworkFault, by: number, choice: number) => (() => boolean) | undefined;
 }
 
 /** What all processes do. */

@@ -1,5 +1,5 @@
 import { randomFrom } from '../testing/random.ts';
-import { type FaultKind, LINK_FAULTS, PROCESS_FAULTS } from './events.ts';
+import { type FaultKind, LINK_FAULTS, NETWORK_FAULTS, PROCESS_FAULTS } from './events.ts';
 import { settleTime } from './hand-overs.ts';
 
 /** One fault of one process, or of its connections. */
@@ -21,8 +21,8 @@ export interface ScheduleOptions {
   readonly processes: number;
   /** ms */
   readonly ttl: number;
-  /** Whether there are connections. */
-  readonly links: boolean;
+  /** What there is beside the processes: connections through proxies, or a network of hosts. */
+  readonly between: 'nothing' | 'links' | 'network';
   /** All by default. */
   readonly kinds?: readonly FaultKind[] | undefined;
 }
@@ -35,12 +35,17 @@ const MAX_CALM_MS = 4_000;
 /** Time between two faults. */
 const [MIN_GAP_MS, MAX_GAP_MS] = [80, 500];
 
+const DECKS = {
+  nothing: PROCESS_FAULTS,
+  links: [...PROCESS_FAULTS, ...PROCESS_FAULTS, ...LINK_FAULTS],
+  network: [...PROCESS_FAULTS, ...NETWORK_FAULTS, ...NETWORK_FAULTS],
+} as const satisfies Record<ScheduleOptions['between'], readonly FaultKind[]>;
+
 /** The faults of a run, in their order. The same seed gives the same faults. */
 export function* schedule(seed: number, options: ScheduleOptions): Generator<Fault> {
   const random = randomFrom(seed);
-  const { duration, processes, ttl, links, kinds } = options;
-  const all = links ? [...PROCESS_FAULTS, ...PROCESS_FAULTS, ...LINK_FAULTS] : PROCESS_FAULTS;
-  const deck = draws(kinds ?? all, random);
+  const { duration, processes, ttl, between: what, kinds } = options;
+  const deck = draws(kinds ?? DECKS[what], random);
   for (const [start, end] of storms(duration, ttl)) {
     for (let at = start; at < end; at += between(MIN_GAP_MS, MAX_GAP_MS, random())) {
       const kind = deck.next().value;
@@ -66,6 +71,10 @@ function durationOf(kind: FaultKind, ttl: number, part: number): number {
     case 'stalled':
     case 'blocked':
     case 'starved':
+    case 'partitioned':
+    case 'cut one way':
+    case 'losing packets':
+    case 'vanished':
       // Mostly longer than the lease, and nearly always longer than the time to a renewal.
       return between(ttl * 0.4, ttl * 2.2, part);
     case 'delayed':

@@ -1,7 +1,7 @@
 import { openBackend } from '../connect/open.ts';
 import { counted, inMs, LockError, type Traits } from '../core/index.ts';
 import { createLocks, type Locks } from '../locks.ts';
-import type { FaultKind, TestLock } from './events.ts';
+import type { FaultKind, Network, TestLock } from './events.ts';
 import { Crew } from './referee/crew.ts';
 import { delay, FaultInjector } from './referee/fault-injector.ts';
 import { RunRecord } from './referee/run-record.ts';
@@ -37,6 +37,8 @@ export interface Torture {
   readonly others?: boolean;
   /** The program of a process. Default: ours. */
   readonly worker?: URL;
+  /** Each process runs on a host of its own, and faults of the network take the place of faults of connections. */
+  readonly network?: Network;
 }
 
 export type Progress = Pick<Verdict, 'ran' | 'totals' | 'faults' | 'broken'>;
@@ -70,10 +72,11 @@ export async function torture(plan: Torture): Promise<Verdict> {
     roundTrip: await measureRoundTrip(locks, `${run}referee`),
   };
   const record = new RunRecord(terms, plan.write ?? (() => {}));
-  const links = !/^\s*file:/i.test(url);
+  const between = plan.network ? 'network' : /^\s*file:/i.test(url) ? 'nothing' : 'links';
+  const links = between === 'links';
   const testLocks = testLocksOf(others ? 'exclusive' : backend.traits.units, run, busy);
   const crew = new Crew(
-    { url, testLocks, ttl, processes, seed, label, links, busy, renewal, worker: plan.worker },
+    { url, testLocks, ttl, processes, seed, label, links, busy, renewal, worker: plan.worker, network: plan.network },
     record,
   );
   const [over, gone] = [new AbortController(), new AbortController()];
@@ -92,7 +95,7 @@ export async function torture(plan: Torture): Promise<Verdict> {
     running.push(
       watchEngine(locks, `${run}referee`, record, over.signal, plan.patience ?? PATIENCE_MS, gone),
       watchMachine(record, over.signal),
-      injectAll(schedule(seed, { duration, processes, ttl, links, kinds: plan.faults }), injector, over.signal),
+      injectAll(schedule(seed, { duration, processes, ttl, between, kinds: plan.faults }), injector, over.signal),
     );
     ended = await untilEnd(began + duration, record, gone.signal, plan.signal, !others, () =>
       progress?.(progressNow()),
@@ -116,7 +119,7 @@ export async function torture(plan: Torture): Promise<Verdict> {
     ...{ totals: record.totals, broken: record.broken, violations: record.violations, overslept: injector.overslept },
     ...{ staleWrites: crew.register.stale, staleRefused: crew.register.refused },
     notes: [
-      ...notesOf(backend.traits, links, ended, left === undefined, ttl),
+      ...notesOf(backend.traits, between !== 'nothing', ended, left === undefined, ttl),
       // Where faults cut connections, such errors are to be expected, and say nothing.
       ...(outcome === 'nothing' || ended === 'server gone' ? troubleOf(record.troubles) : []),
     ],

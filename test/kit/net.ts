@@ -80,9 +80,10 @@ export function exchange(
   request: string | Uint8Array,
   enough: (reply: string) => boolean = () => false,
   within = 1_000,
+  host = HOST,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: HOST });
+    const socket = connect({ port, host });
     let reply = '';
     socket.setEncoding('latin1');
     socket.setTimeout(within, () => socket.destroy(new Error(`port ${port} did not answer in ${within} ms`)));

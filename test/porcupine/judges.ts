@@ -2,14 +2,15 @@ import { spawnSync } from 'node:child_process';
 import type { Event } from '../../src/torture/events.ts';
 import { History } from '../../src/torture/history.ts';
 import { judge } from '../../src/torture/judge.ts';
-import { program } from '../kit/programs.ts';
+import type { Verdict } from '../../src/torture/verdict.ts';
+import { missing, program } from '../kit/programs.ts';
 import { stepsOf } from './steps.ts';
 
 /** `possible`: a lock could have answered so. `unknown`: found out neither way in time. */
 export type Opinion = 'possible' | 'impossible' | 'unknown' | 'empty';
 
 /** The promises that both judges look at. Waiting, wake-ups and crashes are no matter of order. */
-export const JUDGED: ReadonlySet<string> = new Set(['exclusion', 'tokens', 'register']);
+const JUDGED: ReadonlySet<string> = new Set(['exclusion', 'tokens', 'register']);
 
 function historyOf(events: readonly Event[]): History {
   const history = new History();
@@ -33,4 +34,12 @@ export function ourOpinion(events: readonly Event[]): Opinion {
   if (![...history.operations.values()].some(({ hold }) => hold)) return 'empty';
   const { violations } = judge(history, { ttl: 2_000, wakes: false, roundTrip: 1 });
   return violations.some(({ broken }) => JUDGED.has(broken)) ? 'impossible' : 'possible';
+}
+
+/** What Porcupine says of a history, and whether that agrees with our judge. */
+export function secondOpinion(events: readonly Event[], { broken }: Verdict): { opinion: string; agrees: boolean } {
+  if (missing('porcupine')) return { opinion: 'not asked', agrees: true };
+  const [opinion = 'unknown'] = opinions([events]);
+  const expected = Object.keys(broken).some((promise) => JUDGED.has(promise)) ? 'impossible' : 'possible';
+  return { opinion, agrees: opinion === expected };
 }

@@ -1,6 +1,7 @@
 /** The proofs that run by themselves, with their own flags: `npm run prove -- torture --help`. */
 export const PROOFS: Readonly<Record<string, string>> = {
   torture: 'test/torture/everywhere.ts',
+  'torture:hosts': 'test/hosts/main.ts',
   'torture:memo': 'test/memo/faults/main.ts',
   'torture:owner': 'test/torture/owner/main.ts',
   mutants: 'test/mutation/main.ts',

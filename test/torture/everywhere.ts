@@ -4,9 +4,8 @@ import type { Event } from '../../src/torture/events.ts';
 import { torture } from '../../src/torture/torture.ts';
 import type { Verdict } from '../../src/torture/verdict.ts';
 import { flagsOf } from '../kit/flags.ts';
-import { missing } from '../kit/programs.ts';
 import { whyNot } from '../kit/selection.ts';
-import { JUDGED, opinions } from '../porcupine/judges.ts';
+import { secondOpinion } from '../porcupine/judges.ts';
 import { BROKEN } from './broken.ts';
 import { NODE_REDIS } from './node-redis.ts';
 import { TORTURED } from './tortured.ts';
@@ -44,14 +43,6 @@ const { values, positionals } = flagsOf(USAGE, {
 });
 const seed = Number(values.seed);
 const duration = Number(values.for) * 1_000;
-
-/** What Porcupine says of a history, and whether that agrees with our judge. */
-function secondOpinion(events: readonly Event[], { broken }: Verdict): { opinion: string; agrees: boolean } {
-  if (missing('porcupine')) return { opinion: 'not asked', agrees: true };
-  const [opinion = 'unknown'] = opinions([events]);
-  const expected = Object.keys(broken).some((promise) => JUDGED.has(promise)) ? 'impossible' : 'possible';
-  return { opinion, agrees: opinion === expected };
-}
 
 const line = (engine: string, what: string, { outcome, ended, ran, totals, faults, broken }: Verdict): string => {
   const effective = Object.values(faults).reduce((sum, each) => sum + each.effective, 0);

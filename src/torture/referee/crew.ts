@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { FromWorker, Job, ProcessEvent, Question, Task } from '../events.ts';
+import type { FromWorker, Job, Network, ProcessEvent, Question, Task } from '../events.ts';
 import type { History } from '../history.ts';
 import { FaultyProxy } from '../link/proxy.ts';
 import { Member } from './member.ts';
@@ -9,6 +9,7 @@ export interface CrewPlan extends Job {
   readonly processes: number;
   /** The program of a process. Default: ours. */
   readonly worker?: URL | undefined;
+  readonly network?: Network | undefined;
 }
 
 const WORKER = new URL('../process/worker.ts', import.meta.url);
@@ -31,6 +32,10 @@ export class Crew {
     this.proxies = Array.from({ length: plan.processes }, () => new FaultyProxy());
   }
 
+  get network(): Network | undefined {
+    return this.#plan.network;
+  }
+
   /** Starts all processes. @throws the first failure */
   async start(): Promise<void> {
     const started = await Promise.allSettled(this.#turns.map((_, by) => this.begin(by)));
@@ -39,10 +44,12 @@ export class Crew {
 
   /** Starts a process, or starts it again. */
   async begin(by: number): Promise<void> {
-    const { processes: _, worker = WORKER, seed, ...job } = this.#plan;
+    const { processes: _, worker = WORKER, seed, network, ...job } = this.#plan;
     const turn = this.#turns[by]!++;
     const onCrash = (how: string): void => this.#record.add({ what: 'crashed', by, how });
-    const member = new Member(fileURLToPath(worker), (message) => this.#receive(by, member, message), onCrash);
+    const program = [...(network?.onHost(by) ?? []), process.execPath];
+    const receive = (message: FromWorker): void => this.#receive(by, member, message);
+    const member = new Member(program, fileURLToPath(worker), receive, onCrash);
     this.members[by] = member;
     const origin = `${this.#record.origin}`;
     const task: Task = { ...job, by, origin, seed: seed + by * 1_000 + turn, name: `${by + 1}.${turn + 1}` };

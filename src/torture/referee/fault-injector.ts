@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isExclusive } from '../../core/index.ts';
-import { type FaultKind, LINK_FAULTS, type LinkFault } from '../events.ts';
+import { type FaultKind, LINK_FAULTS, type LinkFault, NETWORK_FAULTS, type NetworkFault } from '../events.ts';
 import type { Fault } from '../schedule.ts';
 import type { Crew } from './crew.ts';
 import type { RunRecord } from './run-record.ts';
@@ -16,6 +16,8 @@ export const delay = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(Math.max(0, ms), undefined, { signal }).catch(() => {});
 
 const isLinkFault = (kind: FaultKind): kind is LinkFault => (LINK_FAULTS as readonly FaultKind[]).includes(kind);
+const isNetworkFault = (kind: FaultKind): kind is NetworkFault =>
+  (NETWORK_FAULTS as readonly FaultKind[]).includes(kind);
 
 /** Applies the faults of the schedule to the processes. */
 export class FaultInjector {
@@ -41,12 +43,18 @@ export class FaultInjector {
     const { members } = this.#crew;
     const able = members.filter(({ state }) => state === 'working').length;
     if (this.#disturbed.has(by) || members[by]?.state !== 'working') return;
-    if (!isLinkFault(kind) && able - 1 < members.length / 2) return;
+    const outside = isLinkFault(kind) || isNetworkFault(kind);
+    if (!outside && able - 1 < members.length / 2) return;
+    const endOfNetwork = isNetworkFault(kind) ? this.#crew.network?.begin(kind, by, fault.choice) : undefined;
+    if (isNetworkFault(kind) && !endOfNetwork) return;
     this.#disturbed.add(by);
     const end = this.#record.disturb(kind, by);
     let effective = false;
     try {
-      effective = await (isLinkFault(kind) ? this.#onLinks(fault, kind) : this.#onProcess(fault));
+      if (endOfNetwork) {
+        await delay(fault.lasts, this.#signal);
+        effective = endOfNetwork();
+      } else effective = await (isLinkFault(kind) ? this.#onLinks(fault, kind) : this.#onProcess(fault));
     } finally {
       end(effective);
       this.#disturbed.delete(by);

@@ -17,11 +17,21 @@ export class Member {
   #endsOnPurpose = false;
   state: State = 'starting';
 
-  /** @param onMessage gets its messages @param onCrash called if it ends by itself */
-  constructor(file: string, onMessage: (message: FromWorker) => void, onCrash: (how: string) => void) {
+  /**
+   * @param program the command that runs `file`
+   * @param onMessage gets its messages
+   * @param onCrash called if it ends by itself
+   */
+  constructor(
+    [execPath, ...args]: readonly string[],
+    file: string,
+    onMessage: (message: FromWorker) => void,
+    onCrash: (how: string) => void,
+  ) {
     this.#child = fork(file, {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      execArgv: ['--disable-warning=ExperimentalWarning'],
+      ...(execPath !== undefined && { execPath }),
+      execArgv: [...args, '--disable-warning=ExperimentalWarning'],
     });
     this.#child.stderr?.on('data', (text) => {
       this.#stderr = (this.#stderr + text).slice(-2_000);
