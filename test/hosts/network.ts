@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { program } from '../kit/programs.ts';
+import { missing, program } from '../kit/programs.ts';
 
 /** One of the networks that RFC 1918 leaves to everybody. It exists only inside of the namespaces. */
 const NET = '10.213.0';
@@ -9,7 +9,23 @@ const CHAIN = 'holdfast';
 /** Of the names of namespaces, with the pid of the process that made them. */
 const PREFIX = 'holdfast-hosts-';
 
-const ip = (...args: string[]): string => execFileSync(program('hosts', 'ip'), args, { encoding: 'utf8' });
+const ip = (...args: string[]): string =>
+  execFileSync(program('hosts', 'ip'), args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+
+/** Why this process cannot make hosts; undefined if it can. */
+export function whyNoHosts(): string | undefined {
+  const absent = missing('hosts');
+  if (absent) return absent.message;
+  const probe = `${PREFIX}${process.pid}-probe`;
+  try {
+    ip('netns', 'add', probe);
+    tables([program('hosts', 'ip'), 'netns', 'exec', probe], '-L');
+    ip('netns', 'del', probe);
+    return undefined;
+  } catch (error) {
+    return `this system lets it make no network namespace: ${(error as Error).message.trim()}`;
+  }
+}
 
 /** Removes what runs left behind that were killed. */
 function removeOld(): void {
@@ -88,7 +104,9 @@ export class HostNetwork {
 }
 
 function tables([file, ...command]: readonly string[], ...args: string[]): string {
-  return execFileSync(file!, [...command, program('hosts', 'iptables'), '-w', ...args], { encoding: 'utf8' });
+  return execFileSync(file!, [...command, program('hosts', 'iptables'), '-w', ...args], {
+    ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] },
+  });
 }
 
 /** One rule of a fault: what `host` drops, in the words of iptables. */

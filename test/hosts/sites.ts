@@ -16,6 +16,8 @@ export interface HostedSite {
   url(hosts: readonly Host[]): string;
   /** The servers, in the order in which they start; those of one list start together. */
   plans(hosts: readonly Host[]): readonly (readonly ServerPlan[])[];
+  /** The promises that are best effort there, as docs/promises.md has them: a fail-over may forget a grant. */
+  readonly mayBreak?: readonly string[];
   /** What makes one of them all, once they run. */
   join?(hosts: readonly Host[]): Promise<void>;
 }
@@ -56,6 +58,8 @@ function redis(
     ready: async () => ready.test(await askRedis(host, question)),
   });
 }
+
+const FAIL_OVER: Pick<HostedSite, 'mayBreak'> = { mayBreak: ['exclusion', 'tokens', 'register'] };
 
 const SENTINEL = 26_379;
 
@@ -152,7 +156,7 @@ export const HOSTED_SITES: Readonly<Record<string, HostedSite>> = {
   },
   /** Each host has a server and a sentinel. */
   'redis-sentinel': {
-    ...{ engine: 'redis', count: 3 },
+    ...{ engine: 'redis', count: 3, ...FAIL_OVER },
     url: (hosts) => `redis+sentinel://${all(hosts, SENTINEL)}/main`,
     plans: ([primary, ...others]) => [
       [redis(primary!)],
@@ -163,7 +167,7 @@ export const HOSTED_SITES: Readonly<Record<string, HostedSite>> = {
     ],
   },
   'redis-cluster': {
-    ...{ engine: 'redis', count: 6 },
+    ...{ engine: 'redis', count: 6, ...FAIL_OVER },
     url: (hosts) => `redis+cluster://${all(hosts, REDIS)}`,
     plans: (hosts) => [
       hosts.map((host) =>
