@@ -22,6 +22,7 @@ export {
   type QueueEntry,
   type SharedLease,
   type Spin,
+  type Wait,
 } from './core/index.ts';
 export type { LeaderEvent, TermEnd } from './leading/events.ts';
 export type { CampaignOptions, Leader, ObserveOptions } from './leading/leader.ts';

@@ -4,14 +4,14 @@ import {
   type Clock,
   callListener,
   checkNames,
-  type Duration,
   invalid,
   isLockError,
   LockError,
-  milliseconds,
   namesOf,
   sleep,
   systemClock,
+  type Wait,
+  waitIn,
 } from '../core/index.ts';
 import { type EngineUrl, type OpenEngine, several, withConnectLimit } from './engine.ts';
 import { ENGINES } from './registry.ts';
@@ -131,7 +131,7 @@ export interface ConnectOptions {
    * How long to go on trying while the server cannot be reached: 0 to a year. Default 0: one try, which takes up to 5 s. A wrong
    * address, user, password or certificate is an error at once.
    */
-  readonly within?: Duration | undefined;
+  readonly within?: Wait | undefined;
   /** Ends the wait: `LOCK_ABORTED`. */
   readonly signal?: AbortSignal | undefined;
   /** Gets the error of each try that another one follows. */
@@ -155,7 +155,7 @@ export async function patiently<T>(
 ): Promise<T> {
   checkNames(options, KNOWN, 'the options of connect()');
   const { signal, onError } = options;
-  const until = clock.now() + milliseconds(options.within ?? 0, 'within');
+  const until = clock.now() + waitIn(options.within ?? 0, 'within');
   for (let tries = 0; ; tries++) {
     if (signal?.aborted) throw abortError(signal);
     try {

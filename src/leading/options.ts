@@ -87,7 +87,7 @@ export function leaderPlan(
     throw invalid(`autoCampaign is ${shown(autoCampaign)}; it must be true or false`, name);
   if (typeof onError !== 'function') throw invalid(`onError is ${shown(onError)}; it must be a function`, name);
   return {
-    lock: { ttl, delay, notice, label, spin: candidateSpin(defaults.spin, wakes), ...UNSHARED_HOLD },
+    lock: { wait: 'forever', ttl, delay, notice, label, spin: candidateSpin(defaults.spin, wakes), ...UNSHARED_HOLD },
     label,
     pause: pause === undefined ? DEFAULT_PAUSE_MS : spin({ ...DEFAULT_PAUSE_MS, ...pause }),
     settle: milliseconds(settle, 'settle'),

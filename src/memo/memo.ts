@@ -1,4 +1,4 @@
-import type { Duration, LockError } from '../core/index.ts';
+import type { Duration, LockError, Wait } from '../core/index.ts';
 
 /** What `run` came to. */
 export interface MemoResult<T> {
@@ -60,8 +60,8 @@ export type MemoWork<T> = (run: MemoRun) => Promise<T> | T;
 
 /** How one call waits for a result. */
 export interface MemoWait {
-  /** How long to wait while another one runs; 0: not at all. What this call runs itself has no limit. */
-  readonly wait?: Duration | undefined;
+  /** How long to wait while another one runs; 0: not at all; `'forever'`. What this call runs itself has no limit. */
+  readonly wait?: Wait | undefined;
   /** Ends the wait, and tells a run to stop that nobody else waits for. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -131,8 +131,8 @@ export interface MemoOptions<T = unknown> {
   readonly decode?: ((text: string) => T) | undefined;
   /** For results that are secrets: what is stored is sealed. */
   readonly seal?: Seal | undefined;
-  /** How long to wait for a result, unless a call says otherwise; 0: not at all. Default: no limit. */
-  readonly wait?: Duration | undefined;
+  /** How long to wait for a result, unless a call says otherwise; 0: not at all. Default `'forever'`. */
+  readonly wait?: Wait | undefined;
   /** The lease of a run: so long after its death another one begins. Default 30 s; the engine sets the bounds. */
   readonly ttl?: Duration | undefined;
   /** How long before the deadline of the lease a run learns of its loss. Default a tenth of `ttl`; at most two thirds of it. */

@@ -76,7 +76,7 @@ export function memoPlan<T>(
   const lock = {
     ...UNSHARED_HOLD,
     ttl: options.ttl ?? defaults.ttl,
-    wait: options.wait ?? defaults.wait,
+    wait: options.wait ?? defaults.wait ?? 'forever',
     label: options.label ?? defaults.label,
     notice: options.notice ?? defaults.notice,
     maxHold: options.maxHold ?? defaults.maxHold,

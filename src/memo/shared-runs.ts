@@ -9,12 +9,12 @@ import {
   isLockError,
   LockError,
   type LockRuntime,
-  milliseconds,
   namesOf,
   promiseOf,
   quoted,
   shown,
   type ValueRecord,
+  waitIn,
 } from '../core/index.ts';
 import { incumbentOf } from '../leading/observer.ts';
 import { Caller, resultOf, whenAt } from './caller.ts';
@@ -173,7 +173,7 @@ export class SharedRuns {
 function limited<T>(plan: MemoPlan<T>, { wait, signal }: MemoWait): MemoPlan<T> {
   const terms = {
     ...plan.terms,
-    ...(wait !== undefined && { wait: wait === Number.POSITIVE_INFINITY ? wait : milliseconds(wait, 'wait') }),
+    ...(wait !== undefined && { wait: waitIn(wait) }),
     signal: abortSignal(signal, plan.key),
   };
   return { ...plan, terms };

@@ -91,7 +91,7 @@ export async function rebalance(lock: Mutex, cells: Cells, layout: LayoutCache, 
   for (;;) {
     const began = performance.now();
     try {
-      if (await lock.run(work, { signal })) return;
+      if (await lock.run(work, { wait: 'forever', signal })) return;
     } catch (error) {
       if (signal?.aborted) return;
       const now = performance.now();

@@ -12,7 +12,8 @@ const resolved = (options: LockOptions, own = traits) => new LayeredOptions(own,
 
 test('what is not given is what the reference says', () => {
   expect(resolved({})).toEqual({
-    wait: Infinity,
+    wait: 30_000,
+    isDefaultWait: true,
     ttl: 30_000,
     renew: true,
     maxHold: Infinity,
@@ -52,6 +53,10 @@ describe('an option that is out of its bounds is refused with its name, the valu
   test.each<[Record<string, unknown>, string]>([
     [{ wait: -1 }, 'wait is -1; it must be from 0 ms'],
     [{ wait: 'soon' }, 'wait is "soon"; give milliseconds'],
+    [
+      { wait: Number.POSITIVE_INFINITY },
+      "wait is Infinity; it must be from 0 ms to 1 year; for no limit give 'forever'",
+    ],
     [{ ttl: 0 }, 'ttl is 0; it must be from'],
     [{ ttl: 2 }, 'ttl is 2; it must be from 3 ms'],
     [{ maxHold: 0 }, 'maxHold is 0; it must be from 1 ms'],
@@ -91,7 +96,7 @@ describe('an option that is out of its bounds is refused with its name, the valu
 });
 
 test.each<[LockOptions, Record<string, unknown>]>([
-  [{ wait: Number.POSITIVE_INFINITY }, { wait: Infinity }],
+  [{ wait: 'forever' }, { wait: Infinity, isDefaultWait: false }],
   [{ maxHold: 1 }, { maxHold: 1 }],
   [{ ttl: 1_000, notice: 666 }, { notice: 666 }],
   [{ ttl: 1_005 }, { notice: 100 }],

@@ -33,7 +33,8 @@ function setup(traits: Partial<Traits> = {}) {
 
 describe('a request', () => {
   test.each<[LockOptions, number]>([
-    [{}, 0],
+    [{}, 1],
+    [{ wait: 'forever' }, 0],
     [{ wait: 0 }, 0],
     [{ wait: 0.5 }, 1],
     [{ wait: 100 }, 1],

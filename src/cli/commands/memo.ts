@@ -55,7 +55,7 @@ const HELP = `Run a command once, and print its output for all that ask for the 
   --match <text>      what is asked for; another one under the same key is an error
   --attempts <n>      the number of runs without success, deaths included, after which it rests for an hour
   --refresh <time>    if the output is older, one makes a new one, and the others get the old one at once
-  --wait <time>       how long to wait for the output of another (default: no limit)
+  --wait <time>       how long to wait for the output of another (default forever)
   --ttl <time>        how long it takes until the others know that a machine is dead (default 30s)
   --grace <time>      time between SIGTERM and SIGKILL when the key is lost (default 5s, at most two thirds of the ttl)
   --forget            forget first what is kept

@@ -1,4 +1,4 @@
-import { type AnyLease, milliseconds, type SharedOption } from '../../core/index.ts';
+import { type AnyLease, type SharedOption, waitIn } from '../../core/index.ts';
 import type { LockOptions, Locks, LocksDefaults } from '../../index.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
@@ -19,8 +19,8 @@ const HELP = `Run a command while holding a lock. Others that ask for the same k
   holdfast run crawl --permits 3 -- ./crawl.sh          at most three at a time
 
   -u, --url <url>     the engine (default $HOLDFAST_URL, else a local file)
-  --wait <time>       how long to wait for the lock, and for an engine that is away; 0 tries once (default: no limit
-                      for the lock, 10s for the engine)
+  --wait <time>       how long to wait for the lock, and for an engine that is away; 0 tries once, forever has no limit
+                      (default 30s for the lock, 10s for the engine)
   --ttl <time>        how long the lock outlives this process (default 30s); it is renewed while the command runs
   --min-hold <time>   hold the key at least this long, even if the command ends earlier
   --delay <time>      keep the key taken this long after a lease that was not renewed, at most 1m (default 0)
@@ -68,7 +68,7 @@ export const run = command({
       minHold: timeIfGiven(values['min-hold'], '--min-hold'),
       delay: timeIfGiven(values.delay, '--delay'),
     } satisfies Record<SharedOption<'run'>, unknown>;
-    const wait = own.wait === undefined ? undefined : milliseconds(own.wait, '--wait');
+    const wait = own.wait === undefined ? undefined : waitIn(own.wait, '--wait');
     using interruption = new Interruption();
     using trouble = new Trouble();
     const began = performance.now();
@@ -78,10 +78,11 @@ export const run = command({
       handOff: false, // there is one command in this process
       label: labelOf(rest[0]!),
     };
-    const patience = { within: wait ?? UNANSWERED, onError: trouble.tell };
+    const patience = { within: own.wait ?? UNANSWERED, onError: trouble.tell };
     await using locks = await openWithin(addressOf(values.url), defaults, interruption, patience);
     if (!locks) return interruption.exitCode!;
-    const left = wait && Math.max(1, wait - (performance.now() - began));
+    const limited = wait !== undefined && wait > 0 && wait < Number.POSITIVE_INFINITY;
+    const left = limited ? Math.max(1, wait - (performance.now() - began)) : own.wait;
     const lease = await acquire(locks, key!, values, { wait: left, signal: interruption.signal }).catch((error) => {
       if (interruption.exitCode === undefined) throw error;
     });

@@ -8,6 +8,9 @@ type Unit = 'ms' | 's' | 'm' | 'h' | 'd';
  */
 export type Duration = number | `${number}${Unit}` | `${number} ${Unit}`;
 
+/** How long to wait; `'forever'` has no limit. */
+export type Wait = Duration | 'forever';
+
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const FORM = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/;
 
@@ -42,6 +45,12 @@ export function milliseconds(
   }
   return ms;
 }
+
+/** Checks a wait. It gives Infinity for `'forever'`. @throws LockError `LOCK_INVALID` */
+export const waitIn = (value: Wait, name = 'wait'): number =>
+  value === 'forever'
+    ? Number.POSITIVE_INFINITY
+    : milliseconds(value, name, { min: 0, max: LONGEST, advice: "for no limit give 'forever'" });
 
 const UNIT_WORDS = [
   ['year', LONGEST, 's'],

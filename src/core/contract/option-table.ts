@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { type Bounds, LONGEST, milliseconds } from './duration.ts';
+import { type Bounds, LONGEST, milliseconds, waitIn } from './duration.ts';
 import { invalid, shown } from './errors.ts';
 import { checkKey } from './key.ts';
 import { leaseLength, lengthsFor } from './lengths.ts';
@@ -28,6 +28,8 @@ const MOST_PASSES = 1_023;
 const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
 /** The usual lease, ms, within the bounds of the engine. */
 export const DEFAULT_TTL = 30_000;
+/** A call that names no `wait` may have forgotten it, and must not hang for ever. */
+export const DEFAULT_WAIT_MS = 30_000;
 export const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
 
 const ADAPTIVE_NAMES = namesOf<Adaptive>({ group: true, cap: true });
@@ -63,8 +65,7 @@ const NOTHING = undefined;
 /** Every option of a lock. A new one needs its row here, its words in `LockOptions`, its place in `Terms`, and what makes use of it. */
 export const OPTIONS = {
   wait: {
-    resolve: ({ wait }) =>
-      wait === undefined || wait === Number.POSITIVE_INFINITY ? Number.POSITIVE_INFINITY : milliseconds(wait, 'wait'),
+    resolve: ({ wait = DEFAULT_WAIT_MS }) => waitIn(wait),
     seen: ({ wait }) => wait > 0,
     takers: ['run'],
   },
@@ -176,8 +177,8 @@ function resolve(traits: Traits, given: LockOptions): Terms {
   const setting = { traits, bounds, delay, ttl: milliseconds(given.ttl ?? standard, 'ttl', bounds) };
   const terms: Partial<Record<Name, unknown>> = {};
   for (const [name, option] of ROWS) terms[name] = option.resolve(given, setting);
-  const resolved = terms as Record<Name, unknown> as unknown as Omit<Terms, 'lengths'>;
-  return { ...resolved, lengths: lengthsFor(resolved, traits) };
+  const resolved = terms as Record<Name, unknown> as unknown as Omit<Terms, 'lengths' | 'isDefaultWait'>;
+  return { ...resolved, isDefaultWait: given.wait === undefined, lengths: lengthsFor(resolved, traits) };
 }
 
 const withoutUndefined = (layer: LockOptions): LockOptions =>

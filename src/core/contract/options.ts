@@ -1,5 +1,5 @@
 import type { Backend } from './backend.ts';
-import type { Duration } from './duration.ts';
+import type { Duration, Wait } from './duration.ts';
 import { invalid, shown } from './errors.ts';
 
 /**
@@ -7,8 +7,8 @@ import { invalid, shown } from './errors.ts';
  * given; null is refused.
  */
 export interface LockOptions {
-  /** The time to wait for the lock; 0 is one attempt. Default: no limit. */
-  readonly wait?: Duration | undefined;
+  /** The time to wait for the lock; 0 is one attempt, `'forever'` has no limit. Default 30 s. */
+  readonly wait?: Wait | undefined;
   /** Lease: how long the hold lives without a renewal. Default 30 s; bounds are the engine's, and 3 ms. */
   readonly ttl?: Duration | undefined;
   /** Renew every third of `ttl` while it is held. Default true; false with `adaptive`. */

@@ -35,6 +35,8 @@ export interface Inquiry {
 /** The terms of a request: the options after the checks. Every duration is in ms, and every default is filled in. */
 export interface Terms {
   readonly wait: number;
+  /** Whether nobody gave a `wait`. The error says so then. */
+  readonly isDefaultWait: boolean;
   readonly ttl: number;
   readonly renew: boolean;
   readonly maxHold: number;

@@ -1,6 +1,6 @@
 import { isExclusive, type Units } from '../contract/admission.ts';
 import type { Cancel } from '../contract/clock.ts';
-import { inMs, LockError, quoted, reasonOf } from '../contract/errors.ts';
+import { LockError, quoted } from '../contract/errors.ts';
 import { type Circumstances, type Enclosing, labelFor, MOST_ENCLOSING, type ProcessName } from '../contract/origin.ts';
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import { CALL_TIMEOUT } from '../engine/engine.ts';
@@ -9,6 +9,7 @@ import type { NumberedClaim } from './claim-step.ts';
 import type { Hold } from './hold.ts';
 import type { Outage } from './outage.ts';
 import type { RequestEvents } from './request-events.ts';
+import { limitWait } from './wait-limit.ts';
 
 const NOBODY: readonly never[] = [];
 
@@ -64,14 +65,11 @@ export class AcquireRequest implements Claimant {
   startLimits(giveUp: (error: LockError) => void): boolean {
     this.#giveUp = giveUp;
     const { wait, signal } = this.terms;
-    const { backend, clock } = this.events.context.engine;
     if (signal?.aborted) {
       giveUp(abortError(this));
       return false;
     }
-    if (wait > 0 && wait < Number.POSITIVE_INFINITY) {
-      this.#cancel = clock.after(wait, () => giveUp(timeoutError(this, backend.name)));
-    }
+    if (wait > 0 && wait < Number.POSITIVE_INFINITY) this.#cancel = limitWait(this, giveUp);
     if (!signal) return true;
     const abort = () => giveUp(abortError(this));
     signal.addEventListener('abort', abort, { once: true });
@@ -159,23 +157,6 @@ export class AcquireRequest implements Claimant {
 function abortError({ key, terms }: AcquireRequest): LockError {
   const cause = terms.signal?.reason;
   return new LockError('LOCK_ABORTED', `the wait for ${quoted(key)} was aborted by its signal`, { key, cause });
-}
-
-/**
- * Makes the error at the end of a wait. If the engine did not answer, it says so, since the reader then has to do something else. It does
- * not if other callers of this process had the key most of the time: then the engine was asked only just now.
- */
-function timeoutError({ key, queued, began, terms: { wait } }: AcquireRequest, backend: string): LockError {
-  const cause = queued?.record.silence(began + wait / 2);
-  const waited = `${quoted(key)} could not be had on ${backend} within ${inMs(wait)}`;
-  const [code, why] =
-    cause === undefined
-      ? ([
-          'LOCK_TIMEOUT',
-          'others hold it or were first. Wait longer or try later; inspect() shows who, where the engine can list',
-        ] as const)
-      : (['LOCK_UNAVAILABLE', `${reasonOf(cause)}. What it may have done is being undone; try again`] as const);
-  return new LockError(code, `${waited}: ${why}`, { key, backend, cause });
 }
 
 /**

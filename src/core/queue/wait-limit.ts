@@ -1,0 +1,81 @@
+import type { Cancel } from '../contract/clock.ts';
+import { inWords } from '../contract/duration.ts';
+import { inMs, LockError, quoted, reasonOf } from '../contract/errors.ts';
+import { DEFAULT_WAIT_MS } from '../contract/option-table.ts';
+import { RecentKeys } from '../contract/recent-keys.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { AcquireRequest } from './request.ts';
+
+/** How long before the end of a wait that nobody gave the engine is asked who holds the key, ms. */
+const LOOK_AHEAD_MS = 1_000;
+/** How many holders an error names. */
+const MAX_HOLDERS = 3;
+
+/** Calls `giveUp` with the error at the end of the wait. @returns a function that ends that */
+export function limitWait(request: AcquireRequest, giveUp: (error: LockError) => void): Cancel {
+  const { key, events, terms } = request;
+  const { engine } = events.context;
+  const { clock } = engine;
+  let holders = '';
+  const end = (): void => giveUp(timeoutError(request, holders));
+  if (!terms.isDefaultWait || !engine.backend.inspect) return clock.after(terms.wait, end);
+  // The look comes before the end, so that the wait takes no longer for it.
+  const ahead = Math.min(LOOK_AHEAD_MS, terms.wait);
+  let cancel = clock.after(terms.wait - ahead, () => {
+    cancel = clock.after(ahead, end);
+    void holdersOf(engine, key).then((found) => {
+      holders = found;
+    });
+  });
+  return () => cancel();
+}
+
+interface Look {
+  readonly at: number;
+  readonly found: Promise<string>;
+}
+
+const looks = new WeakMap<Engine, RecentKeys<Look>>();
+
+/** Says who holds the key; empty if nobody could say. Callers that ask at about the same time share one look. */
+function holdersOf(engine: Engine, key: string): Promise<string> {
+  const recent = looks.get(engine) ?? new RecentKeys<Look>();
+  looks.set(engine, recent);
+  const now = engine.clock.now();
+  const last = recent.get(key);
+  if (last && now - last.at < LOOK_AHEAD_MS / 2) return last.found;
+  const found = look(engine, key).catch(() => '');
+  recent.set(key, { at: now, found });
+  return found;
+}
+
+async function look(engine: Engine, key: string): Promise<string> {
+  const holders: string[] = [];
+  for await (const { held, label, since } of engine.inspect(key, { exact: true })) {
+    if (!held || holders.length === MAX_HOLDERS) break; // the holders come first
+    const asked = since === undefined ? '' : `, and asked for it ${Math.round(since / 1_000)} s ago`;
+    holders.push(`${quoted(label)} holds it${asked}`);
+  }
+  return holders.join('; ');
+}
+
+/**
+ * Makes the error at the end of a wait. If the engine did not answer, it says so, since the reader then has to do something else. It does
+ * not if other callers of this process had the key most of the time: then the engine was asked only just now.
+ */
+function timeoutError({ key, queued, began, terms, events }: AcquireRequest, holders: string): LockError {
+  const { wait, isDefaultWait } = terms;
+  const { name: backend } = events.context.engine.backend;
+  const cause = queued?.record.silence(began + wait / 2);
+  const within = isDefaultWait ? `${inWords(DEFAULT_WAIT_MS)}, the default of wait` : inMs(wait);
+  const waited = `${quoted(key)} could not be had on ${backend} within ${within}`;
+  const details = { key, backend, cause };
+  if (cause !== undefined) {
+    const advice = 'What it may have done is being undone; try again';
+    return new LockError('LOCK_UNAVAILABLE', `${waited}: ${reasonOf(cause)}. ${advice}`, details);
+  }
+  const why = holders || 'others hold it or were first';
+  const advice = isDefaultWait ? "To wait longer, give wait: '5m' or wait: 'forever'" : 'Wait longer or try later';
+  const listed = 'inspect() shows who, where the engine can list';
+  return new LockError('LOCK_TIMEOUT', `${waited}: ${why}. ${advice}; ${listed}`, details);
+}

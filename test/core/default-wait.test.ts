@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
+import { createLocks, type LockError, type LockOptions } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+/** A holder in one process, and the locks of another one, whose engine may have other calls. */
+async function scene(calls: (engine: Backend) => Partial<Backend> = () => ({}), options?: LockOptions) {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const holder = await createLocks(engine, { clock, label: 'web-1' }).mutex('order:42').acquire();
+  const locks = createLocks(around(engine, calls(engine)), { clock, ...options });
+  const timeout = (wait: Promise<unknown>): Promise<LockError> =>
+    wait.then(
+      () => expect.fail('it got the lock'),
+      (error) => error as LockError,
+    );
+  return { clock, engine, holder, locks, timeout };
+}
+
+test('without a wait a call waits 30 s, and says that this was the default, who holds and since when', async () => {
+  const { clock, locks, timeout } = await scene();
+  await clock.advance(12_000);
+  const error = timeout(locks.mutex('order:42').acquire());
+  await clock.advance(29_999);
+  expect(await Promise.race([error, 'waits'])).toBe('waits');
+  await clock.advance(1);
+  const { code, message } = await error;
+  expect(code).toBe('LOCK_TIMEOUT');
+  expect(message).toMatch(/"order:42" could not be had on memory within 30 s, the default of wait: /);
+  expect(message).toMatch(/"web-1" holds it, and asked for it 4[12] s ago/);
+  expect(message).toMatch(/wait: '5m' or wait: 'forever'/);
+});
+
+test.each<[string, (locks: ReturnType<typeof createLocks>) => Promise<unknown>]>([
+  ['a run', (locks) => locks.mutex('order:42').run(() => {})],
+  ['a reader', (locks) => locks.rwLock('order:42').read.acquire()],
+  ['a permit', (locks) => locks.semaphore('order:42', { permits: 2 }).acquire()],
+  ['all()', (locks) => locks.all(['a', 'order:42']).acquire()],
+])('%s has the same default', async (_, take) => {
+  const { clock, locks, timeout } = await scene();
+  const error = timeout(take(locks));
+  await clock.advance(30_000);
+  expect((await error).message).toMatch(/within 30 s, the default of wait: "web-1" holds it/);
+  expect(clock.pending).toBeLessThan(4); // only those of the hold, and of the line that it left
+});
+
+test('a wait for ever has no end, per call or for all locks', async () => {
+  const { clock, holder, locks } = await scene(undefined, { wait: 'forever' });
+  const lease = locks.mutex('order:42').acquire();
+  const other = locks.mutex('order:42').acquire({ wait: 'forever' });
+  await clock.advance(3_600_000);
+  await holder.release();
+  await (await lease).release();
+  await (await other).release();
+});
+
+test('many callers that wait for one key ask once who holds it', async () => {
+  let looks = 0;
+  const { clock, locks, timeout } = await scene((engine) => ({
+    inspect: (...args) => {
+      looks++;
+      return engine.inspect!(...args);
+    },
+  }));
+  const errors = Array.from({ length: 100 }, () => timeout(locks.mutex('order:42').acquire()));
+  await clock.advance(30_000);
+  for (const error of errors) expect((await error).message).toContain('"web-1" holds it');
+  expect(looks).toBe(1);
+});
+
+test.each<[string, Partial<Backend>]>([
+  ['cannot list', { inspect: undefined as never }],
+  [
+    'does not answer that question',
+    { inspect: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }) },
+  ],
+  [
+    'refuses it',
+    { inspect: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('no')) }) }) },
+  ],
+])('an engine that %s is waited for no longer, and the error says the rest', async (_, calls) => {
+  const { clock, locks, timeout } = await scene(() => calls);
+  const error = timeout(locks.mutex('order:42').acquire());
+  await clock.advance(30_000);
+  expect((await error).message).toMatch(/the default of wait: others hold it or were first\. /);
+});
+
+test('a wait that was given asks nobody, and names no default', async () => {
+  const { clock, locks, timeout } = await scene(() => ({ inspect: () => expect.fail('it asked') }));
+  const error = timeout(locks.mutex('order:42').acquire({ wait: '30s' }));
+  await clock.advance(30_000);
+  expect((await error).message).toMatch(/within 30000 ms: others hold it or were first\. Wait longer/);
+});
