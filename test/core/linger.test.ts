@@ -81,7 +81,7 @@ describe('a hold that lingers', () => {
   });
 
   test('keeps the process alive until it is back at the engine', async () => {
-    const { mutex, timers } = setup({ handOff: { linger: 700, within } });
+    const { mutex, timers } = setup({ wait: 'forever', handOff: { linger: 700, within } });
     await mutex.run(() => {});
     expect(timers).toEqual([700]);
   });

@@ -41,7 +41,7 @@ test('a claim tells the tokenCount that its request belongs to, which is asked f
     asked.push(request.event());
     return traceparent;
   };
-  const options: LockOptions = { label: 'traced' };
+  const options: LockOptions = { wait: 'forever', label: 'traced' };
   void runtime.take('key', EXCLUSIVE, new LayeredOptions(engine.traits, options).terms);
   await clock.advance(30_000);
   const listed: unknown[] = [];

@@ -24,7 +24,7 @@ test.each([
   const holder = createLocks(backend, { clock });
   const waiter = createLocks(counted, { clock });
   const held = await holder.mutex('k').acquire({ ttl: TTL });
-  const waits = waiter.mutex('k').acquire({ ttl: TTL, spin });
+  const waits = waiter.mutex('k').acquire({ wait: 'forever', ttl: TTL, spin });
   await clock.advance(20 * every);
   expect(attempts).toBeGreaterThanOrEqual(19);
   expect(attempts).toBeLessThanOrEqual(23);

@@ -18,7 +18,7 @@ export interface Scope {
 
 /** The lock that all are about, asked for under the name of the process, so that a server's claims tell whose they are. */
 export const asks = ({ process, locks }: Actor, options: LockOptions) =>
-  [locks.mutex('a'), { ...options, wait: Number.POSITIVE_INFINITY, label: process.name }] as const;
+  [locks.mutex('a'), { ...options, wait: 'forever', label: process.name }] as const;
 
 /** Of a process by its name, or by a label that has it. */
 const numberOf = (name: string): number => Number(/p(\d)/.exec(name)![1]);

@@ -63,7 +63,7 @@ export class Caller {
     return {
       label: asking.getStore()!,
       ttl: choice.pick(TTLS),
-      wait: choice.chance(gentle ? 0.8 : 0.6) ? Number.POSITIVE_INFINITY : choice.between(1, 1_500),
+      wait: choice.chance(gentle ? 0.8 : 0.6) ? 'forever' : choice.between(1, 1_500),
       handOff: choice.pick([false, { max: 1, within: 400 }, { max: 3, within: 400 }, usual]),
       awaitRelease: !lingers,
       ...choice.pick([

@@ -1,3 +1,4 @@
+import { waitIn } from '../../../src/core/contract/duration.ts';
 import type { LockOptions } from '../../../src/core/contract/options.ts';
 import type { AnyLease } from '../../../src/core/queue/lease.ts';
 import type { Locks } from '../../../src/locks.ts';
@@ -113,7 +114,7 @@ export class Asker {
   /** Asks in one of the ways in which a lock is asked, and gives back in one of those. */
   async takes({ lock, keys, primitive, features, options, moments, way, work }: Taken): Promise<void> {
     const { choice, process, recorder } = this;
-    const [wait, ttl] = [options.wait as number, options.adaptive ? LONGEST_TTL : (options.ttl as number)];
+    const [wait, ttl] = [waitIn(options.wait!), options.adaptive ? LONGEST_TTL : (options.ttl as number)];
     const request = recorder.asks({ process, keys, primitive, features, wait, ttl });
     const units = primitive === 'semaphore' ? { units: choice.whole(1, 2) } : {};
     const all = { ...options, ...units, signal: this.#signal(features, request), label: asking.getStore()! };
@@ -170,8 +171,9 @@ export class Asker {
   async #memo({ features, moments }: Request): Promise<void> {
     const { choice, process, recorder } = this;
     const [key] = KEYS.memo as [string];
-    const { wait, detect, maxHold } = optionsFor(features, choice) as { wait: number } & LockOptions;
-    const request = recorder.asks({ process, keys: KEYS.memo, primitive: 'memo', features, wait, ttl: TTL });
+    const { wait, detect, maxHold } = optionsFor(features, choice);
+    const asks = { process, keys: KEYS.memo, primitive: 'memo', features, wait: waitIn(wait!), ttl: TTL } as const;
+    const request = recorder.asks(asks);
     const signal = this.#signal(features, request);
     let answered = false;
     const answer = (error?: unknown): void => {

@@ -14,7 +14,7 @@ export function optionsFor(features: readonly Feature[], choice: Choice): LockOp
   const usual = choice.pick([{}, {}, { handOff: false as const }, { handOff: { max: 3, within: 400 } }]);
   return {
     ttl: choice.pick(has('renew: false') ? [600, LONG] : TTLS),
-    wait: has('wait: 0') ? 0 : choice.chance(0.75) ? Number.POSITIVE_INFINITY : choice.between(50, 1_500),
+    wait: has('wait: 0') ? 0 : choice.chance(0.75) ? 'forever' : choice.between(50, 1_500),
     ...(has('linger') ? { handOff: { linger: 80, within: 400 } } : usual),
     ...(has('awaitRelease') && { awaitRelease: false }),
     ...(has('detect') && { detect: true }),

@@ -108,7 +108,7 @@ async function works(
     const memo = locks.memo<string>(key, { keep, ...limit, ...refresh });
     const controller = new AbortController();
     if (choice.chance(0.1)) process.clock.after(choice.between(1, 800), () => controller.abort());
-    const wait = choice.chance(0.6) ? Number.POSITIVE_INFINITY : choice.pick([0, choice.between(1, 1_500)]);
+    const wait = choice.chance(0.6) ? 'forever' : choice.pick([0, choice.between(1, 1_500)]);
     try {
       const result = await memo.run(
         async (run) => {
