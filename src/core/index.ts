@@ -95,6 +95,7 @@ export {
   type LockOptions,
   namesOf,
   type OptionNames,
+  oneOf,
   type Spin,
   whole,
 } from './contract/options.ts';

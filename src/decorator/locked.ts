@@ -26,12 +26,16 @@ function locking<M extends AnyMethod>(method: M, given: Plan, name: string): M {
   async function run(this: unknown, ...args: unknown[]): Promise<unknown> {
     const lock = lockOf(plan, locksOf(this, plan.locks, name), keyOf(args));
     for (let attempts = 0; ; attempts++) {
-      const visit = new MethodRun(() => Reflect.apply(method, this, args));
+      let began = false;
+      const work = (lease: AnyLease): unknown => {
+        began = true;
+        return leases.run(lease, () => Reflect.apply(method, this, args));
+      };
       try {
-        return await visit.through(lock, plan);
+        return await lock.run(work, plan.kind === 'semaphore' ? { units: plan.units } : undefined);
       } catch (error) {
         // The method's own error stays its own, even if it is a LockError.
-        if (visit.began) throw error;
+        if (began) throw error;
         const busy = isLockError(error, 'LOCK_TIMEOUT');
         if (attempts < plan.retries && (busy || isLockError(error, 'LOCK_UNAVAILABLE')))
           await pauseBefore(attempts, plan);
@@ -65,34 +69,6 @@ function withGroup({ key, lock }: Plan, name: string): LockOptions {
 function lockOf({ kind, permits, lock }: Plan, locks: Locks, key: string): AnyLock {
   if (kind === 'semaphore') return locks.semaphore(key, { permits, ...lock });
   return kind === 'mutex' ? locks.mutex(key, lock) : locks.rwLock(key, lock)[kind];
-}
-
-/** One try to run the method, and whether it began. */
-class MethodRun {
-  began = false;
-  readonly #work: () => unknown;
-
-  constructor(work: () => unknown) {
-    this.#work = work;
-  }
-
-  through(lock: AnyLock, { kind, units, onLoss }: Plan): Promise<unknown> {
-    const options = kind === 'semaphore' ? { units } : undefined;
-    const lost = Promise.withResolvers<never>();
-    const running = lock.run(async (lease) => {
-      this.began = true;
-      const tell = () => lost.reject(lease.signal.reason);
-      if (onLoss === 'reject') lease.signal.addEventListener('abort', tell, { once: true });
-      if (onLoss === 'reject' && lease.signal.aborted) tell(); // the method around this one may have lost the hold that both share
-      try {
-        return await leases.run(lease, this.#work);
-      } finally {
-        lease.signal.removeEventListener('abort', tell);
-      }
-    }, options);
-    // The caller learns of a loss at once. The hold ends only when the method has ended.
-    return Promise.race([running, lost.promise]);
-  }
 }
 
 /** An aborted signal ends the pause early, and the next try reports it. */

@@ -6,6 +6,7 @@ import {
   type LockError,
   type LockOptions,
   namesOf,
+  oneOf,
   shown,
   spin,
   type Terms,
@@ -46,11 +47,6 @@ export interface LockedOptions<B extends OnBusy = OnBusy> extends LockOptions {
    * makes the result. With `skip`, a function, or `retries`, the default of `wait` is 0.
    */
   readonly onBusy?: B;
-  /**
-   * If the lock is lost while the method runs: `signal` tells only the method, by the signal of its lease. `reject` also
-   * rejects the call at once with `LOCK_LOST`; nothing can stop the method from outside. Default `signal`.
-   */
-  readonly onLoss?: 'signal' | 'reject';
   /** Default: the locks of the class (`lockedBy`), else those of `useLocks`. */
   readonly locks?: Locks;
 }
@@ -70,7 +66,6 @@ export interface Plan {
   readonly retries: number;
   readonly spin: Terms['spin'];
   readonly onBusy: 'throw' | 'skip' | ((error: LockError, ...args: unknown[]) => unknown);
-  readonly onLoss: 'signal' | 'reject';
   readonly locks: Locks | undefined;
   readonly lock: LockOptions;
 }
@@ -82,7 +77,6 @@ const OWN = namesOf<Omit<LockedOptions & KeyOption, keyof LockOptions>>({
   units: true,
   retries: true,
   onBusy: true,
-  onLoss: true,
   locks: true,
 });
 const NAMES = allOf(OWN, LOCK_OPTIONS);
@@ -90,7 +84,7 @@ const NAMES = allOf(OWN, LOCK_OPTIONS);
 /** @throws LockError `LOCK_INVALID` for errors that show without an engine; the call checks the engine's own bounds */
 export function planOf(options: LockedOptions & KeyOption): Plan {
   checkNames(options, NAMES, 'the options of @Locked and locked()');
-  const { key, kind, permits, units, retries = 0, onBusy = 'throw', onLoss = 'signal', locks, ...lock } = options;
+  const { key, kind, permits, units, retries = 0, onBusy = 'throw', locks, ...lock } = options;
   checkKeyOption(key);
   if (permits === undefined && units !== undefined) throw invalid('units are of a semaphore: give permits too');
   if (permits !== undefined && kind !== undefined) throw invalid('permits make it a semaphore: leave kind out');
@@ -105,7 +99,6 @@ export function planOf(options: LockedOptions & KeyOption): Plan {
     retries,
     spin: spin(lock.spin),
     onBusy: busy as Plan['onBusy'],
-    onLoss: oneOf(onLoss, ['signal', 'reject'], 'onLoss'),
     locks,
     lock: impatient ? { ...lock, wait: lock.wait ?? 0 } : lock,
   };
@@ -115,10 +108,4 @@ export function planOf(options: LockedOptions & KeyOption): Plan {
 export function checkKeyOption(key: unknown): void {
   if (key === undefined || typeof key === 'string' || typeof key === 'function') return;
   throw invalid(`key is ${shown(key)}; it must be a template such as 'order:{0}', or a function of the arguments`);
-}
-
-function oneOf<T extends string>(value: unknown, choices: readonly T[], name: string, more = ''): T {
-  const found = choices.find((choice) => choice === value);
-  if (found !== undefined) return found;
-  throw invalid(`${name} is ${shown(value)}; it must be ${choices.map(shown).join(' or ')}${more}`);
 }

@@ -6,12 +6,14 @@ import {
   Frame,
   type HeldLease,
   invalid,
+  isLockError,
   type LayeredOptions,
   type Lease,
   LockError,
   type LockOptions,
   type LockRuntime,
   quoted,
+  reasonOf,
   shown,
   type Terms,
   type Units,
@@ -37,7 +39,10 @@ export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = Loc
    */
   tryAcquire(options?: Omit<O, 'wait'>): Promise<L | null>;
   /**
-   * Takes the lock, runs `fn` and releases the lock. It gives fn's own result or error, also if the release fails.
+   * Takes the lock, runs `fn` and releases the lock. It gives fn's own result or error, also if the release fails, and if the lease was
+   * lost meanwhile, unless `onLoss` is `'throw'`. Inside, `fn` and all that it starts enter the same lock again (`reentrant`): `await` it, or
+   * it runs beside `fn`.
+   * @throws what `fn` throws; LockError as `acquire`, `LOCK_LOST`
    * @example
    * await locks.mutex('order:42').run(async (lease) => {
    *   await writeOrder(lease.token);
@@ -109,7 +114,9 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     if (typeof fn !== 'function') throw invalid(`run() needs a function, not ${shown(fn)}`, this.target.name);
     const lease = await this.#take(options, false);
     try {
-      return await this.target.inside(lease, fn);
+      const work = this.target.inside(lease, fn);
+      const throws = (options?.onLoss ?? this.#options.terms.onLoss) === 'throw';
+      return await (throws ? unlessLost(lease, work) : work);
     } finally {
       await lease[Symbol.asyncDispose]();
     }
@@ -141,6 +148,34 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     this.#refuseUnsupported(terms);
     return terms;
   }
+}
+
+/**
+ * Gives what work gave that ran under a lease.
+ * @throws LockError `LOCK_LOST` if the lease was lost before the work ended, whatever that gave
+ */
+async function unlessLost<T>(lease: AnyLease, work: Promise<T>): Promise<T> {
+  const [outcome] = await Promise.allSettled([work]);
+  const cause = lossOf(lease);
+  if (cause) {
+    const { key, backend } = cause;
+    const gave = outcome.status === 'fulfilled' ? 'a result' : `an error: ${reasonOf(outcome.reason)}`;
+    const lost = key === undefined ? 'the lock' : `the lock of ${quoted(key)} on ${backend}`;
+    const message = `${lost} was lost while its work ran, which ended all the same, with ${gave}. Look what it has done: outcome has what it gave, cause the loss`;
+    throw new LockError('LOCK_LOST', message, { key, backend, cause, outcome });
+  }
+  return work;
+}
+
+/** The loss of a lease, also if the deadline has passed and no timer could tell of it yet. */
+function lossOf(lease: AnyLease): LockError | undefined {
+  try {
+    if (lease.signal.aborted) return lease.signal.reason as LockError;
+    lease.assertHeld();
+  } catch (error) {
+    if (isLockError(error, 'LOCK_LOST')) return error;
+  }
+  return undefined; // it is held, or the work has given it back itself
 }
 
 /** @internal Makes a target of units of one key. */

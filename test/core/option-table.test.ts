@@ -26,6 +26,7 @@ const OTHER: { readonly [N in keyof Required<LockOptions>]: LockOptions[N] } = {
   awaitRelease: false,
   handOff: false,
   reentrant: false,
+  onLoss: 'throw',
   detect: true,
 };
 

@@ -27,6 +27,7 @@ test('what is not given is what the reference says', () => {
     awaitRelease: true,
     handOff: { max: 64, within: 10, linger: 0 },
     reentrant: true,
+    onLoss: 'tell',
     detect: false,
     lengths: { lease: 30_000, hold: 30_000, waiter: 32_525, place: undefined },
   });

@@ -211,33 +211,14 @@ test("onBusy's function answers for the method, and sees its arguments; a timeou
   await expect(nested()).rejects.toMatchObject({ code: 'LOCK_TIMEOUT', key: 'k' });
 });
 
-test('a loss is told to the method by its signal, and to the caller if asked for; the method then ends alone', async () => {
-  const told: string[] = [];
-  const ended = Promise.withResolvers<void>();
-  const work = (onLoss: 'signal' | 'reject') =>
-    locked({ key: 'k', onLoss, renew: false, ttl: 60 }, async () => {
-      const { signal } = currentLease();
-      await once(signal, 'abort');
-      told.push(signal.reason.code);
-      if (onLoss === 'reject') await ended.promise;
-      return 'done';
-    });
-  expect(await work('signal')()).toBe('done');
-  await expect(work('reject')()).rejects.toMatchObject({ code: 'LOCK_LOST' });
-  expect(told).toEqual(['LOCK_LOST', 'LOCK_LOST']);
-  ended.resolve();
-});
-
-test('a method that re-enters a hold that is being lost has its caller told at once', async () => {
-  const ended = Promise.withResolvers<void>();
-  const inner = locked({ key: 'k', onLoss: 'reject' }, () => ended.promise);
-  const outer = locked({ key: 'k', renew: false, ttl: 600, notice: 400 }, async () => {
-    await once(currentLease().signal, 'abort');
-    expect(currentLease().held).toBe(true);
-    return inner();
+test.each(['tell', 'throw'] as const)('a loss is told to the method by its signal; onLoss %s', async (onLoss) => {
+  const work = locked({ key: 'k', onLoss, renew: false, ttl: 60 }, async () => {
+    const { signal } = currentLease();
+    await once(signal, 'abort');
+    return signal.reason.code;
   });
-  await expect(outer()).rejects.toMatchObject({ code: 'LOCK_LOST' });
-  ended.resolve();
+  if (onLoss === 'tell') expect(await work()).toBe('LOCK_LOST');
+  else await expect(work()).rejects.toMatchObject({ code: 'LOCK_LOST', outcome: { value: 'LOCK_LOST' } });
 });
 
 test('calls with different keys learn from each other how long a lease has to be', async () => {

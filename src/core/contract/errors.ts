@@ -33,6 +33,7 @@ export interface LockErrorDetails {
   readonly key?: string;
   readonly backend?: string;
   readonly cause?: unknown;
+  readonly outcome?: PromiseSettledResult<unknown>;
 }
 
 /** Every copy of the package sees this mark; `instanceof` sees only the errors of its own copy. */
@@ -56,12 +57,15 @@ export class LockError extends Error {
   declare readonly key?: string;
   /** The engine that it is about, if it is about one. */
   declare readonly backend?: string;
+  /** Of `LOCK_LOST` by `onLoss: 'throw'`: what the function gave that ran while the lease was lost. */
+  declare readonly outcome?: PromiseSettledResult<unknown>;
 
   constructor(code: LockErrorCode, message: string, details: LockErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     if (details.key !== undefined) this.key = details.key;
     if (details.backend !== undefined) this.backend = details.backend;
+    if (details.outcome !== undefined) this.outcome = details.outcome;
   }
 
   get [BRAND](): true {

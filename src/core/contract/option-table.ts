@@ -12,6 +12,7 @@ import {
   type LockOptions,
   namesOf,
   type OptionNames,
+  oneOf,
   type Spin,
   whole,
 } from './options.ts';
@@ -112,6 +113,10 @@ export const OPTIONS = {
   },
   reentrant: {
     resolve: ({ reentrant = true }) => flag(reentrant, 'reentrant'),
+    seen: NOTHING,
+  },
+  onLoss: {
+    resolve: ({ onLoss = 'tell' }) => oneOf(onLoss, ['tell', 'throw'], 'onLoss'),
     seen: NOTHING,
   },
   detect: { resolve: ({ detect = false }) => flag(detect, 'detect'), seen: NOTHING },

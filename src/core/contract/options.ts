@@ -46,6 +46,11 @@ export interface LockOptions {
    */
   readonly reentrant?: boolean | undefined;
   /**
+   * What `run` does if its lease was lost before its function ended. `'tell'` (default): it gives what the function gave; `lease.signal` has
+   * told the function. `'throw'`: when the function has ended, it rejects with `LOCK_LOST`; `outcome` of the error is what that gave.
+   */
+  readonly onLoss?: 'tell' | 'throw' | undefined;
+  /**
    * Searches for a deadlock after half a second, if the caller waits inside another hold. Of the waits in a deadlock that have this option,
    * the last one gives up, with `LOCK_DEADLOCK`. Default false. Not where waiters cannot be listed.
    */
@@ -128,6 +133,13 @@ export function checkGiven(given: unknown, names: OptionNames, what: string): vo
 export function flag(value: unknown, name: string, key?: string): boolean {
   if (typeof value === 'boolean') return value;
   throw invalid(`${name} is ${shown(value)}; it must be true or false`, key);
+}
+
+/** @throws LockError `LOCK_INVALID`, unless `value` is one of `choices` */
+export function oneOf<T extends string>(value: unknown, choices: readonly T[], name: string, more = ''): T {
+  const found = choices.find((choice) => choice === value);
+  if (found !== undefined) return found;
+  throw invalid(`${name} is ${shown(value)}; it must be ${choices.map(shown).join(' or ')}${more}`);
 }
 
 /** @throws LockError `LOCK_INVALID`, unless `value` is a whole number within the bounds. */

@@ -50,6 +50,7 @@ export interface Terms {
   readonly awaitRelease: boolean;
   readonly handOff: { readonly max: number; readonly within: number; readonly linger: number };
   readonly reentrant: boolean;
+  readonly onLoss: 'tell' | 'throw';
   readonly detect: boolean;
   readonly lengths: Lengths;
   /** The number that the events of all parts of one `all()` share. */
