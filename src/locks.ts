@@ -154,7 +154,8 @@ export class Locks implements AsyncDisposable {
 
   /**
    * Runs `fn` for a tick of a schedule, unless another instance does or has. One of all that call this for the same name and tick
-   * runs it, if their clocks differ by at most `skew`. With `retry` it is one at a time, and nobody after a success.
+   * runs it, if their clocks differ by at most `skew`. A job that throws is done, too, and the others get the reason `failed`: with `retry`
+   * one after the other runs it until one succeeds.
    * @param tick when it is due: the time of the schedule, not of the call
    * @returns what happened here; rejects with what `fn` throws
    * @throws LockError `LOCK_UNAVAILABLE` if the engine did not answer while the tick was young; `LOCK_ABORTED`, `LOCK_LOST`,

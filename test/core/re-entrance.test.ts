@@ -242,3 +242,49 @@ test('who comes into a hold that is lost, and is the last inside, is told when i
   await clock.advance(100);
   expect(await told).toEqual(['LOCK_LOST', 0]);
 });
+
+/** The warnings about children that nobody awaits, while it is in use. */
+function unawaited(): Disposable & { readonly told: string[] } {
+  const told: string[] = [];
+  const listen = (warning: Error & { code?: string }): void => {
+    if (warning.code === 'HOLDFAST_UNAWAITED_RUN') told.push(warning.message);
+  };
+  process.on('warning', listen);
+  return { told, [Symbol.dispose]: () => void process.off('warning', listen) };
+}
+
+test('a run that re-enters and outlives the function around it is told of, once', async () => {
+  using warnings = unawaited();
+  const { clock, lock } = scene();
+  const audit = () => lock.run(() => new Promise<void>((resolve) => clock.after(10, resolve)));
+  for (let i = 0; i < 2; i++) {
+    let auditing!: Promise<void>;
+    await lock.run(async () => {
+      auditing = audit();
+      await clock.advance(1);
+    });
+    await clock.advance(10);
+    await auditing;
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(warnings.told).toHaveLength(1);
+  expect(warnings.told[0]).toMatch(/a run of "key" .* await it, or give it reentrant: false/);
+});
+
+test('runs that are awaited, that end first, or that were refused are not told of; nor is a lease that is passed on', async () => {
+  using warnings = unawaited();
+  const { clock, lock } = scene();
+  await lock.run(() => lock.run(() => lock.run(() => {})));
+  await lock.run(async () => {
+    void lock.run(() => {});
+    await clock.advance(1);
+  });
+  await lock.run(async () => {
+    const child = lock.run(() => {}, { signal: AbortSignal.abort() });
+    await expect(child).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
+  });
+  const lease = await lock.run(() => lock.acquire());
+  await lease.release();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(warnings.told).toEqual([]);
+});

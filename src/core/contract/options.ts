@@ -40,7 +40,8 @@ export interface LockOptions {
   /** How long an exclusive hold may pass from hand to hand inside this process. Default at most 64 times and 10 ms. */
   readonly handOff?: false | HandOff | undefined;
   /**
-   * Whether it is entered again inside `run`, by what runs in its async context. Default true. False for work that is done for many
+   * Whether it is entered again inside `run`, by what runs in its async context. Default true. `await` such work: what is not awaited is
+   * inside beside the function that started it. False for work that is done for many
    * callers in the context of one, such as a batch's or a pool's: it waits in line as a stranger's would. If what holds the lock
    * waits for that work in turn, both wait until `wait` is over.
    */

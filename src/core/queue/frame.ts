@@ -37,6 +37,8 @@ export class Frame {
   #parent: Frame | undefined;
   /** The line of the callers that re-enter. Most frames have no such callers. */
   #children: ArrivalLine<AcquireRequest> | undefined;
+  /** How many functions of `run` are inside that have re-entered. */
+  #running = 0;
   #ended = false;
 
   constructor(context: QueueContext, lease: HeldLease) {
@@ -96,6 +98,7 @@ export class Frame {
       return await frames.run(this, fn, lease);
     } finally {
       this.#ended = true;
+      if (this.#running > 0) warnOfUnawaited(this.#context, this.#lease.key);
       // A request that is inside already has its answer.
       for (const request of this.#children?.members ?? []) request.grant(undefined);
     }
@@ -152,11 +155,26 @@ export class Frame {
 
   #childOf(request: AcquireRequest, watched: boolean): HeldLease {
     const { hold } = this.#lease;
+    const running = watched ? 0 : 1;
+    this.#running += running;
     return new HeldLease(this.#context.engine, hold, watched, () => {
+      this.#running -= running;
       this.#leave(request);
       return hold.leave();
     });
   }
+}
+
+const warned = new WeakSet<QueueContext>();
+
+/** Says, once, that two functions were inside at a time. A lease of `acquire` may be passed on, so it tells nothing. */
+function warnOfUnawaited(context: QueueContext, key: string): void {
+  if (warned.has(context)) return;
+  warned.add(context);
+  process.emitWarning(
+    `a run of ${quoted(key)} inside another run of it was not awaited: the function around it has ended first, and both were inside at a time. In what runs inside, await it, or give it reentrant: false`,
+    { type: 'HoldfastUnawaitedRunWarning', code: 'HOLDFAST_UNAWAITED_RUN' },
+  );
 }
 
 function deadlock(key: string, backend: string): LockError {
