@@ -4,6 +4,7 @@ export {
   type Backend,
   type Clock,
   type Duration,
+  duration,
   type Enclosing,
   type Finding,
   type ForcedEvent,

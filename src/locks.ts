@@ -1,5 +1,4 @@
 import {
-  type AnyLease,
   addUser,
   allOf,
   type Backend,
@@ -33,8 +32,8 @@ import { Ticks } from './once/once.ts';
 import type { OnceOptions } from './once/options.ts';
 import type { OnceResult, TickWork } from './once/run.ts';
 import type { Tick } from './once/tick.ts';
-import { type Lock, LockObject, type Mutex, mutex } from './primitives/lock.ts';
-import { type MultiLock, multiLock } from './primitives/multi-lock.ts';
+import { type Lock, type Mutex, mutex } from './primitives/lock.ts';
+import { type MultiLock, multiLock, partsOf } from './primitives/multi-lock.ts';
 import { type RwLock, rwLock } from './primitives/rw-lock.ts';
 import { type Semaphore, type SemaphoreOptions, semaphore } from './primitives/semaphore.ts';
 import { Detector } from './waits/detector.ts';
@@ -81,7 +80,8 @@ export class Locks implements AsyncDisposable {
   static {
     runtimeOf = (locks, taker) => {
       if (typeof locks === 'object' && locks !== null && #runtime in locks) return locks.#runtime;
-      throw notLocks(locks, taker);
+      const why = `${taker} takes Locks, of createLocks() or connect() of this copy of holdfast, not ${shown(locks)}`;
+      throw invalid(why);
     };
   }
 
@@ -139,8 +139,12 @@ export class Locks implements AsyncDisposable {
    * @example await locks.all(['account:1', 'account:2']).run((lease) => pay(lease.tokens));
    */
   all(parts: readonly (string | Lock)[], options?: LockOptions): MultiLock {
-    const locks = partsOf(parts, (key) => this.mutex(key));
-    return multiLock(this.#runtime, locks, this.#options, options);
+    return multiLock(
+      this.#runtime,
+      partsOf(parts, (key) => this.mutex(key)),
+      this.#options,
+      options,
+    );
   }
 
   /**
@@ -187,6 +191,17 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
+   * Whether anybody holds the key: a reader or a permit, too. It is so at the moment of the answer: to act on it, take the lock
+   * (`tryAcquire`).
+   * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` if the engine does not answer
+   * @example if (await locks.isHeld('report')) console.log('it is being made');
+   */
+  async isHeld(key: string): Promise<boolean> {
+    for await (const { held } of this.inspect(checkKey(key), { exact: true })) return held; // the holders come first
+    return false;
+  }
+
+  /**
    * Finds which claim waits for which other one, and the deadlocks, which later looks confirm. It lists all keys that begin with `prefix`.
    * Of another process it sees the waiters in the engine's line. All waits with `detect` stand there.
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` if the engine does not answer
@@ -227,21 +242,6 @@ export class Locks implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-}
-
-const notLocks = (given: unknown, taker: string): LockError =>
-  invalid(`${taker} takes Locks, of createLocks() or connect() of this copy of holdfast, not ${shown(given)}`);
-
-function partsOf(
-  parts: readonly (string | Lock)[],
-  mutexOf: (key: string) => Lock,
-): LockObject<AnyLease, LockOptions>[] {
-  if (!Array.isArray(parts)) throw invalid(`all() takes a list of keys and locks, not ${shown(parts)}`);
-  return (parts as readonly (string | Lock)[]).map((part) => {
-    const lock = typeof part === 'string' ? mutexOf(part) : part;
-    if (!(lock instanceof LockObject)) throw invalid(`all() takes keys and locks, not ${shown(part)}`);
-    return lock as LockObject<AnyLease, LockOptions>;
-  });
 }
 
 function listingOf(options: Listing): Listing {

@@ -36,7 +36,7 @@ export {
   systemClock,
 } from './contract/clock.ts';
 export { Context, inNoContext, promiseOf } from './contract/context.ts';
-export { type Duration, inWords, LONGEST, milliseconds, type Wait, waitIn } from './contract/duration.ts';
+export { type Duration, duration, inWords, LONGEST, milliseconds, type Wait, waitIn } from './contract/duration.ts';
 export {
   counted,
   inMs,

@@ -4,4 +4,4 @@ export { type EtcdFence, type EtcdPut, etcdFence } from './etcd.ts';
 export type { Fence } from './fence.ts';
 export { type MemoryFence, memoryFence } from './fence.ts';
 export { type RedisFence, type RedisFenceOptions, redisFence } from './redis.ts';
-export { type FenceFragments, fenceColumn, type SqlFence, type SqlFenceOptions, sqlFence } from './sql.ts';
+export { type FenceFragments, fenceColumn, fenced, type SqlFence, type SqlFenceOptions, sqlFence } from './sql.ts';

@@ -1,6 +1,6 @@
-import { checkKey, checkNames, invalid, LockError, namesOf } from '../core/index.ts';
+import { checkKey, checkNames, invalid, LockError, namesOf, shown } from '../core/index.ts';
 import {
-  changedRows,
+  assertTransaction,
   type DialectName,
   dialectOf,
   type Query,
@@ -108,12 +108,11 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
       const alone = run === query;
       const values = `SELECT ${first}::text, ${second}::numeric${alone ? ` WHERE ${OWN_TRANSACTION.durable}` : ''}`;
       const update = `DO UPDATE SET newest = EXCLUDED.newest WHERE ${quoted}.newest <= EXCLUDED.newest`;
-      const returning = alone ? ` RETURNING ${OWN_TRANSACTION.returning}` : '';
-      const insert = `INSERT INTO ${quoted} (resource, newest) ${values} ON CONFLICT (resource) ${update}${returning}`;
+      const returning = alone ? OWN_TRANSACTION.returning : '1 AS raised'; // rows: some libraries hide how many were changed
+      const insert = `INSERT INTO ${quoted} (resource, newest) ${values} ON CONFLICT (resource) ${update} RETURNING ${returning}`;
       const result = await run(insert, [resource, newest] as never[]);
-      if (!alone) return changedRows(result) > 0;
       const raised = rowsOf(result).length > 0;
-      if (raised) await checkCommitted(result, run, `the claim of ${quoted}`);
+      if (raised && alone) await checkCommitted(result, run, `the claim of ${quoted}`);
       return raised;
     }
     // In hex. Otherwise the character set of the connection would decide about the bytes, and so about the row.
@@ -138,14 +137,47 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
   };
 }
 
+/**
+ * Claims, works and writes in one transaction. The mark of the resource stays locked until the commit, so a newer holder comes after it,
+ * and an older one is refused before it has read anything. If it throws, roll the transaction back.
+ * @param query runs one statement in your transaction, as for `claim`
+ * @param lease of an exclusive lock: its token is claimed
+ * @param work reads and writes by `query`; its result is given
+ * @param options `dialect`: default `postgres`; `table`: where the marks are, which `sqlFence(…).setup()` makes
+ * @throws what `work` throws; LockError `LOCK_FENCED`; `LOCK_INVALID`, also where `query` is not in a transaction
+ * @example
+ * await locks.mutex('order:42').run((lease) =>
+ *   inTransaction((query) =>
+ *     fenced(query, lease, 'order:42', () => query('UPDATE orders SET driver = $1 WHERE id = $2', [7, 42])),
+ *   ),
+ * );
+ */
+export async function fenced<T>(
+  query: Query,
+  lease: { readonly token: bigint },
+  resource: string,
+  work: () => Promise<T> | T,
+  options: SqlFenceOptions = {},
+): Promise<T> {
+  const fence = sqlFence(query, resource, options);
+  if (typeof work !== 'function')
+    throw invalid(`fenced() needs a function that does the work, not ${shown(work)}`, resource);
+  const token = checkToken(lease?.token);
+  await assertTransaction(query, 'fenced', resource); // else the mark would be free again before the work is done
+  await fence.claim(token, (sql, params) => query(sql, params)); // a query of its own: it is in a transaction on purpose
+  return work();
+}
+
 /** Parts for a statement over rows with a fence column of their own, so that one statement checks and writes. */
 export interface FenceFragments {
   /** For SET: `"fence" = $2`. */
   readonly set: string;
   /** For WHERE: `"fence" <= $3`. If no row changed, the token was fenced, or there is no such row. */
   readonly where: string;
-  /** To add to the statement's parameters, in this order. */
+  /** To add to the statement's parameters, in this order: two, one for `set` and one for `where`. */
   readonly params: readonly string[];
+  /** The number of the next free placeholder: `first` and two. */
+  readonly next: number;
 }
 
 interface ColumnOptions {
@@ -157,7 +189,8 @@ interface ColumnOptions {
 const OF_COLUMN = namesOf<ColumnOptions>({ column: true, dialect: true, first: true });
 
 /**
- * The check of a fence as parts of your own statement, for rows with a fence column of their own.
+ * The check of a fence as parts of your own statement, for rows with a fence column of their own. It takes two placeholders, `first` and
+ * the one after it; `next` is the number of the one after these.
  * @param options `column`: default `fence`; `dialect`: default `postgres`; `first`: the number of the first free placeholder, from 1
  * @throws LockError `LOCK_INVALID`
  * @example
@@ -173,5 +206,6 @@ export function fenceColumn(
   const { mark } = dialectOf(dialect);
   const name = new Text(dialectOf(dialect)).name(column);
   const value = String(checkToken(token));
-  return { set: `${name} = ${mark(first)}`, where: `${name} <= ${mark(first + 1)}`, params: [value, value] };
+  const [set, where] = [`${name} = ${mark(first)}`, `${name} <= ${mark(first + 1)}`];
+  return { set, where, params: [value, value], next: first + 2 };
 }

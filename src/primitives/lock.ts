@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import {
   AdaptiveHistory,
   type AnyLease,
@@ -120,6 +121,11 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     } finally {
       await lease[Symbol.asyncDispose]();
     }
+  }
+
+  /** Shows in a log what the lock is, and nothing of how it works. */
+  [inspect.custom](): string {
+    return `Lock(${quoted(this.target.name)} on ${this.#runtime.engine.backend.name})`;
   }
 
   /** Tells whether the same `Locks` made it, so that its terms fit the engine. */

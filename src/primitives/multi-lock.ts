@@ -8,6 +8,7 @@ import {
   type LockRuntime,
   nextNumber,
   quoted,
+  shown,
   type Terms,
   withWaitUntil,
 } from '../core/index.ts';
@@ -88,3 +89,16 @@ export function multiLock(
 
 /** Gives all leases back at once. */
 const undo = (leases: readonly HeldLease[]): Promise<unknown> => Promise.all(leases.map((lease) => lease.undo()));
+
+/** Gives the locks of a list of keys and locks. @throws LockError `LOCK_INVALID` */
+export function partsOf(
+  parts: readonly (string | Lock)[],
+  mutexOf: (key: string) => Lock,
+): LockObject<AnyLease, LockOptions>[] {
+  if (!Array.isArray(parts)) throw invalid(`all() takes a list of keys and locks, not ${shown(parts)}`);
+  return (parts as readonly (string | Lock)[]).map((part) => {
+    const lock = typeof part === 'string' ? mutexOf(part) : part;
+    if (!(lock instanceof LockObject)) throw invalid(`all() takes keys and locks, not ${shown(part)}`);
+    return lock as LockObject<AnyLease, LockOptions>;
+  });
+}

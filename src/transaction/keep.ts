@@ -3,6 +3,7 @@ import { fromText, type Refused, toText } from '../memo/encoding.ts';
 import { decoded, encoded, unkeepable } from '../memo/entry.ts';
 import { checkMatch, fingerprint } from '../memo/match.ts';
 import {
+  assertTransaction,
   checkCall,
   codesOf,
   type Dialect,
@@ -70,7 +71,7 @@ export async function keepIn<T>(
   if (typeof fn !== 'function') throw invalid('keepIn() needs a function that does the work', key);
   const mark = fingerprint(options, checkKey(key));
   const row = new ResultRow(query, dialect, table, key);
-  await row.assertTransaction();
+  await assertTransaction(query, 'keepIn', key); // else the key would be committed before the work is done
   const kept = await row.take(mark);
   if (kept) {
     checkMatch({ key, match: mark, backend: dialect.name }, String(kept.mark));
@@ -100,19 +101,6 @@ class ResultRow {
     this.#dialect = dialect;
     this.#table = table;
     this.#key = key;
-  }
-
-  /** Without a transaction the key would be committed before the work is done. Then the server does not find the savepoint. */
-  async assertTransaction(): Promise<void> {
-    try {
-      for (const text of ['SAVEPOINT holdfast_keep', 'RELEASE SAVEPOINT holdfast_keep']) await this.#query(text, []);
-    } catch (error) {
-      const message = codesOf(error)
-        .map((code) => REFUSALS[code])
-        .find(Boolean);
-      if (message === undefined) throw error;
-      throw new LockError('LOCK_INVALID', message, { key: this.#key, cause: error });
-    }
   }
 
   /** Takes the key for this transaction. @returns the row that is there already */
@@ -170,12 +158,6 @@ function textOf<T>(key: string, encode: (value: T) => string, value: T): string 
   }
 }
 
-const OUTSIDE = 'keepIn() is not in a transaction: begin one, and give it a query that runs on its connection';
-/** No active transaction, of PostgreSQL; no such savepoint, of MySQL and MariaDB; and what MySQL does not prepare. */
-const REFUSALS: Readonly<Record<string, string>> = {
-  ...{ '25P01': OUTSIDE, '3B001': OUTSIDE, '1305': OUTSIDE },
-  '1295': 'MySQL takes no SAVEPOINT as a prepared statement: give keepIn() connection.query, not connection.execute',
-};
 /** ER_DUP_ENTRY of MySQL and MariaDB. */
 const DUPLICATE = '1062';
 

@@ -205,6 +205,29 @@ export async function waitUntilMade(creation: Promise<unknown>): Promise<void> {
   });
 }
 
+/** No active transaction, of PostgreSQL; no such savepoint, of MySQL and MariaDB. */
+const NO_TRANSACTION = ['25P01', '3B001', '1305'];
+/** What MySQL does not prepare. */
+const NOT_PREPARED = '1295';
+
+/**
+ * Checks that `query` runs in a transaction: outside of one the server does not find the savepoint.
+ * @throws LockError `LOCK_INVALID`
+ */
+export async function assertTransaction(query: Query, taker: string, key: string): Promise<void> {
+  try {
+    for (const text of ['SAVEPOINT holdfast_check', 'RELEASE SAVEPOINT holdfast_check']) await query(text, []);
+  } catch (error) {
+    const codes = codesOf(error);
+    const isOutside = codes.some((code) => NO_TRANSACTION.includes(code));
+    if (!isOutside && !codes.includes(NOT_PREPARED)) throw error;
+    const why = isOutside
+      ? `${taker}() is not in a transaction: begin one, and give it a query that runs on its connection`
+      : `MySQL takes no SAVEPOINT as a prepared statement: give ${taker}() connection.query, not connection.execute`;
+    throw new LockError('LOCK_INVALID', why, { key, cause: error });
+  }
+}
+
 const ADVICE = {
   LOCK_TIMEOUT: 'others have the row locked; roll back, or try again later',
   LOCK_DEADLOCK: 'two transactions waited for each other; roll back and begin again, and lock rows in one order',

@@ -10,6 +10,7 @@ import {
   etcdFence,
   type Fence,
   fenceColumn,
+  fenced,
   redisFence,
   sqlFence,
 } from '../../src/fence/index.ts';
@@ -174,9 +175,12 @@ function ofMysql(url: string): Database {
       const connection = await pool.getConnection();
       try {
         await connection.beginTransaction();
-        const result = await fn((sql, params) => connection.execute(sql, params as string[]));
+        const result = await fn((sql, params) => connection.query(sql, params as string[]));
         await connection.commit();
         return result;
+      } catch (error) {
+        await connection.rollback();
+        throw error;
       } finally {
         connection.release();
       }
@@ -201,6 +205,9 @@ const DATABASES: readonly [DialectName, readonly Part[], () => Promise<Server>, 
             const result = await fn((sql, params) => client.query(sql, [...params]));
             await client.query('COMMIT');
             return result;
+          } catch (error) {
+            await client.query('ROLLBACK');
+            throw error;
           } finally {
             client.release();
           }
@@ -258,6 +265,39 @@ for (const [dialect, parts, start, open] of DATABASES) {
       await expect(fence.claim(1n)).rejects.toThrow(FENCED);
     });
 
+    test('claims, works and writes in one transaction', async () => {
+      await database.query('CREATE TABLE fenced_rows (id int, value int)', []);
+      await database.query('INSERT INTO fenced_rows VALUES (1, 0)', []);
+      const order: string[] = [];
+      const write = (token: bigint, value: number, during?: () => void) =>
+        database.transaction((query) =>
+          fenced(
+            query,
+            { token },
+            'fenced rows',
+            async () => {
+              during?.();
+              await query(`UPDATE fenced_rows SET value = ${value} WHERE id = 1`, []);
+              order.push(`wrote ${value}`);
+              return value;
+            },
+            { dialect },
+          ),
+        );
+      let newer: Promise<unknown> = Promise.resolve();
+      const first = await write(1n, 10, () => {
+        newer = write(2n, 20);
+      });
+      await newer;
+      expect(first, 'the result of the work').toBe(10);
+      expect(order, 'a newer holder comes after the commit').toEqual(['wrote 10', 'wrote 20']);
+      await expect(write(1n, 11), 'an older one does nothing').rejects.toThrow(FENCED);
+      expect(rowsOf(await database.query('SELECT value FROM fenced_rows', []))).toEqual([{ value: 20 }]);
+      await expect(
+        fenced(database.query, { token: 3n }, 'fenced rows', () => expect.fail('it ran'), { dialect }),
+      ).rejects.toMatchObject({ code: 'LOCK_INVALID', message: expect.stringContaining('is not in a transaction') });
+    });
+
     test('a mark that a rollback could take away is no mark', async () => {
       let refused: unknown;
       await database.transaction(async (query) => {
@@ -285,7 +325,8 @@ for (const [dialect, parts, start, open] of DATABASES) {
       await database.query('INSERT INTO rows_with_fence VALUES (1, 0, 0)', []);
       const mark = dialect === 'postgres' ? '$1' : '?';
       const write = async (value: number, token: bigint) => {
-        const { set, where, params } = fenceColumn(token, { dialect, first: 2 });
+        const { set, where, params, next } = fenceColumn(token, { dialect, first: 2 });
+        expect(next, 'the number after its own').toBe(2 + params.length);
         const sql = `UPDATE rows_with_fence SET value = ${mark}, ${set} WHERE id = 1 AND ${where}`;
         await database.query(sql, [value, ...params]);
       };

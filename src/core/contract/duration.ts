@@ -4,7 +4,7 @@ type Unit = 'ms' | 's' | 'm' | 'h' | 'd';
 
 /**
  * A number of milliseconds, or a string such as `'250ms'`, `'30s'`, `'1.5m'`, `'2h'`, `'1d'`. Text from a configuration, whose form is
- * not known before it is read, is checked all the same: pass it `as Duration`.
+ * not known before it is read, becomes one by `duration(text)`.
  */
 export type Duration = number | `${number}${Unit}` | `${number} ${Unit}`;
 
@@ -44,6 +44,16 @@ export function milliseconds(
     throw invalid(`${name} is ${shown(value)}; it must be from ${inWords(min)} to ${inWords(max)}${longer}`);
   }
   return ms;
+}
+
+/**
+ * Makes a duration of a text whose form is not known before it is read, such as a variable of the environment.
+ * @throws LockError `LOCK_INVALID`
+ * @example const locks = createLocks(memory(), { ttl: duration(process.env.LOCK_TTL ?? '30s') });
+ */
+export function duration(text: string): Duration {
+  milliseconds(text as Duration, 'the duration');
+  return text as Duration;
 }
 
 /** Checks a wait. It gives Infinity for `'forever'`. @throws LockError `LOCK_INVALID` */
