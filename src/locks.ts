@@ -80,8 +80,7 @@ export class Locks implements AsyncDisposable {
   static {
     runtimeOf = (locks, taker) => {
       if (typeof locks === 'object' && locks !== null && #runtime in locks) return locks.#runtime;
-      const why = `${taker} takes Locks, of createLocks() or connect() of this copy of holdfast, not ${shown(locks)}`;
-      throw invalid(why);
+      throw invalid(`${taker} takes Locks of createLocks() or connect() of this copy of holdfast, not ${shown(locks)}`);
     };
   }
 

@@ -1,5 +1,11 @@
 export { Locks } from '../locks.ts';
 export { type HealthOptions, type LocksHealth, type LocksHealthDetail, LocksHealthIndicator } from './health.ts';
 export { Leading, type LeadingDecorator } from './leading.ts';
-export { LocksModule, type LocksModuleAsyncOptions, type LocksOptionsFactory, type Visibility } from './module.ts';
+export {
+  InjectLocks,
+  LocksModule,
+  type LocksModuleAsyncOptions,
+  type LocksOptionsFactory,
+  type Visibility,
+} from './module.ts';
 export type { LocksModuleOptions } from './options.ts';

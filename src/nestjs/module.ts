@@ -1,5 +1,6 @@
 import {
   type DynamicModule,
+  Inject,
   type InjectionToken,
   Module,
   type ModuleMetadata,
@@ -97,6 +98,22 @@ export class LocksModule {
   }
 }
 Module({})(LocksModule);
+
+/**
+ * Injects the `Locks` of the application. It names them itself, so it also works where a linter has made their import a type only, which
+ * Nest cannot see.
+ * @example
+ * ```ts
+ * import type { Locks } from 'holdfast';
+ * class Orders {
+ *   readonly #locks: Locks;
+ *   constructor(@InjectLocks() locks: Locks) {
+ *     this.#locks = locks;
+ *   }
+ * }
+ * ```
+ */
+export const InjectLocks = (): ReturnType<typeof Inject> => Inject(Locks);
 
 function optionsOf({ inject = [], useFactory, useClass, useExisting }: LocksModuleAsyncOptions): Provider[] {
   const given = Object.entries({ useFactory, useClass, useExisting }).filter(([, value]) => value !== undefined);

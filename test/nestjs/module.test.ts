@@ -5,7 +5,7 @@ import { memory } from '../../src/backends/memory.ts';
 import { connect } from '../../src/connect/index.ts';
 import { currentLease, Locked } from '../../src/decorator/index.ts';
 import { createLocks, isLockError, type LocksDefaults, type Term } from '../../src/index.ts';
-import { Leading, Locks, LocksHealthIndicator, LocksModule } from '../../src/nestjs/index.ts';
+import { InjectLocks, Leading, Locks, LocksHealthIndicator, LocksModule } from '../../src/nestjs/index.ts';
 import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
@@ -59,6 +59,19 @@ describe('the locks', () => {
     expect(await app.get(Orders).grab(1)).toBeGreaterThan(token);
     await rest[Symbol.asyncDispose]();
     await expect(locks.mutex('order:1').acquire()).rejects.toMatchObject({ code: 'LOCK_CLOSED' });
+  });
+
+  test('are injected where nothing tells their class, as after an import of its type only', async () => {
+    @Injectable()
+    class Plain {
+      readonly locks: unknown;
+      constructor(locks: unknown) {
+        this.locks = locks;
+      }
+    }
+    InjectLocks()(Plain, undefined, 0); // as `constructor(@InjectLocks() locks: Locks)` is compiled
+    await using application = await started({ imports: [LocksModule.forRoot({ url: 'memory:' })], providers: [Plain] });
+    expect(application.app.get(Plain).locks).toBe(application.app.get(Locks));
   });
 
   test('of two applications in one process are each one’s own', async () => {

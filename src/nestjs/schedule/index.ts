@@ -46,7 +46,7 @@ const NAMES = allOf(OF_ONCE, OF_CRON);
 
 /**
  * `@Cron` for an application with several instances: at each time of the expression one of them runs the method, with the tick
- * as its argument. It needs `ScheduleModule.forRoot()` and `LocksModule.forRoot()`.
+ * as its argument. With `retry` another one runs it if the method throws; without, such a tick is done. It needs `ScheduleModule.forRoot()` and `LocksModule.forRoot()`.
  * @param name names the job to all instances: one name per job among all that share the engine and its prefix. It is also the
  * name of the job in Nest's registry
  * @throws LockError `LOCK_INVALID` for a bad name when the class is made, for other options when the application starts
@@ -54,7 +54,7 @@ const NAMES = allOf(OF_ONCE, OF_CRON);
  * ```ts
  * import type { TickRun } from 'holdfast';
  * class Reports {
- *   @OnceCron('0 3 * * *', 'nightly-report', { timeZone: 'Europe/Berlin' })
+ *   @OnceCron('0 3 * * *', 'nightly-report', { retry: true, timeZone: 'Europe/Berlin' })
  *   async nightly(run: TickRun): Promise<void> {
  *     await report(run.tick, run.token, run.signal);
  *   }

@@ -324,6 +324,22 @@ test('testing: a job that is evicted stops', async () => {
   );
 });
 
+test('testing: an engine does what the test says, and another process holds a key', async () => {
+  const seen = async (locks: Locks): Promise<void> => {
+    const taken = locks.mutex('key').tryAcquire();
+    logged.push([await taken.then((lease) => lease?.release()).catch((error) => error.code)]);
+  };
+  const down = '// each call fails at once: LOCK_UNAVAILABLE';
+  const up = '// all is well again';
+  const other = '// another process has it, until the block ends';
+  const held = "\nlogged.push([await locks.mutex('order:42').tryAcquire()]);";
+  await example('docs/guides/testing.md', 'An engine that is away')(
+    { seen, logged },
+    { [down]: '\nawait seen(locks);', [up]: '\nawait seen(locks);', [other]: held },
+  );
+  expect(logged).toEqual([['LOCK_UNAVAILABLE'], [true], [null]]);
+});
+
 test('fencing: the guard lets the holder write', async () => {
   const { counter } = await example('docs/guides/ttl-renewal-fencing.md', 'Why that is not enough')();
   expect(counter).toBe(1);
