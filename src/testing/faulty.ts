@@ -35,7 +35,7 @@ export interface FaultyBackend extends Backend {
 
 type Call = (...args: unknown[]) => unknown;
 
-/** The calls that ask the engine something, of a backend, its hints and its values. */
+/** The calls that ask an engine something, of itself, of its hints and of its values. */
 const CALLS = ['attempt', 'renew', 'release', 'watch', 'changed', 'inspect', 'evict', 'check'];
 const PARTS = { hints: ['read', 'write'], values: ['look', 'forget', 'keys'] } as const;
 const LISTINGS = ['inspect', 'keys'];
@@ -64,40 +64,36 @@ export function faulty(backend: Backend, clock: Clock = systemClock): FaultyBack
     };
   }
 
-  /** A wake-up is an answer that comes by itself. */
-  const delayed =
-    (wake: Wake): Wake =>
-    (...news) => {
-      if (state === 'up') void (delay === 0 ? wake(...news) : sleep(clock, delay).then(() => wake(...news)));
-    };
-
   const begins = disturbed(async () => {});
   const listing = (list: Call) =>
     async function* (...args: unknown[]) {
       await begins();
       yield* list(...args) as AsyncIterable<unknown>;
     };
+  /** A wake-up is an answer that comes by itself. */
+  const watching = (watch: Call) =>
+    disturbed((claim, wake, age) => {
+      const delayed: Wake = (...news) => {
+        if (state === 'up')
+          void (delay === 0 ? (wake as Wake)(...news) : sleep(clock, delay).then(() => (wake as Wake)(...news)));
+      };
+      return watch(claim, delayed, age);
+    });
 
-  function callsOf(target: object, names: readonly string[]): Record<string, Call> {
-    const calls: Record<string, Call> = {};
+  function callsOf(target: object, names: readonly string[]): Record<string, unknown> {
+    const calls: Record<string, unknown> = {};
     for (const name of names) {
       const call = (target as Record<string, Call | undefined>)[name]?.bind(target);
-      if (call) calls[name] = LISTINGS.includes(name) ? listing(call) : disturbed(call);
+      const kind = LISTINGS.includes(name) ? listing : name === 'watch' ? watching : disturbed;
+      if (call) calls[name] = kind(call);
     }
     return calls;
   }
 
-  const calls: Record<string, unknown> = callsOf(backend, CALLS);
+  const calls = callsOf(backend, CALLS);
   for (const [part, names] of Object.entries(PARTS)) {
     const target = backend[part as keyof typeof PARTS];
     if (target) calls[part] = callsOf(target, names);
-  }
-  const { watch } = backend;
-  if (watch) {
-    const watching = disturbed((...[claim, wake, age]) =>
-      watch.call(backend, claim as never, delayed(wake as Wake), age as never),
-    );
-    calls.watch = watching;
   }
   const become = (next: typeof state, by = 0): void => {
     state = next;

@@ -22,7 +22,7 @@ describeOn('file', 'holdfast run', () => {
   test('two ask, one runs; the other runs after it', async () => {
     await using first = desk.start('run', 'two', '--', ...HOLD);
     await first.prints('ready');
-    await using second = desk.start('run', 'two', '--', ...HOLD);
+    await using second = desk.start('run', 'two', '--wait', 'forever', '--', ...HOLD);
     const third = await desk.run('run', 'two', '--wait', '0', '--', 'echo', 'third');
     expect(third).toMatchObject({ code: 75, stdout: '' });
     expect(third.stderr).toMatch(/^holdfast: .*"two".*\n$/);
