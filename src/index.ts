@@ -30,7 +30,7 @@ export type { CampaignOptions, Leader, ObserveOptions } from './leading/leader.t
 export type { Incumbent } from './leading/observer.ts';
 export type { LeaderOptions } from './leading/options.ts';
 export type { Term, TermWork } from './leading/term.ts';
-export { createLocks, type Locks, type LocksDefaults, type WaitsOptions } from './locks.ts';
+export { createLocks, type Locks, type LocksDefaults } from './locks.ts';
 export type {
   Memo,
   MemoOptions,
@@ -53,4 +53,4 @@ export type { PermitOptions, Semaphore, SemaphoreOptions } from './primitives/se
 export type { WaitsClaim } from './waits/claims.ts';
 export type { Deadlock } from './waits/deadlocks.ts';
 export type { WaitsEdge } from './waits/edges.ts';
-export type { Waits } from './waits/waits.ts';
+export type { Waits, WaitsOptions } from './waits/waits.ts';

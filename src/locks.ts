@@ -7,7 +7,7 @@ import {
   checkKey,
   checkListable,
   checkNames,
-  checkWaitersListed,
+  type Engine,
   type Finding,
   type ForceOptions,
   flag,
@@ -37,7 +37,7 @@ import { type MultiLock, multiLock, partsOf } from './primitives/multi-lock.ts';
 import { type RwLock, rwLock } from './primitives/rw-lock.ts';
 import { type Semaphore, type SemaphoreOptions, semaphore } from './primitives/semaphore.ts';
 import { Detector } from './waits/detector.ts';
-import { type Waits, waitsOf } from './waits/waits.ts';
+import { type Waits, type WaitsOptions, waitsOf } from './waits/waits.ts';
 
 /** Options that all locks of one `Locks` share, unless a lock has its own. */
 export interface LocksDefaults extends LockOptions {
@@ -45,12 +45,8 @@ export interface LocksDefaults extends LockOptions {
   readonly clock?: Clock;
 }
 
-/** Who hears of the progress of `waits`. */
-export type WaitsOptions = Pick<Listing, 'progress'>;
-
 const DEFAULTS = allOf(LOCK_OPTIONS, namesOf<Omit<LocksDefaults, keyof LockOptions>>({ clock: true }));
 const INSPECT_OPTIONS = namesOf<Listing>({ exact: true, progress: true });
-const WAITS_OPTIONS = namesOf<WaitsOptions>({ progress: true });
 
 /**
  * Locks on one engine.
@@ -78,14 +74,12 @@ export let runtimeOf: (locks: Locks, taker: string) => LockRuntime;
 /** Locks on one engine, as `createLocks` makes them: the mutexes, semaphores and leaders of a program. */
 export class Locks implements AsyncDisposable {
   static {
-    runtimeOf = (locks, taker) => {
-      if (typeof locks === 'object' && locks !== null && #runtime in locks) return locks.#runtime;
-      throw invalid(`${taker} takes Locks of createLocks() or connect() of this copy of holdfast, not ${shown(locks)}`);
-    };
+    runtimeOf = (locks, taker) => (#runtime in Object(locks) ? locks.#runtime : refuse(locks, taker));
   }
 
+  /** The number of this `Locks` in the process; its events have it as `locks`. */
+  readonly number: number;
   readonly #runtime: LockRuntime;
-  readonly #defaults: LockOptions;
   readonly #options: LayeredOptions;
   readonly #ticks: Ticks;
   readonly #memos: Memos;
@@ -93,17 +87,12 @@ export class Locks implements AsyncDisposable {
   /** @internal Use `createLocks`. */
   constructor(backend: Backend, { clock = systemClock, ...defaults }: LocksDefaults) {
     this.#runtime = new LockRuntime(backend, clock);
+    this.number = this.#runtime.number;
     this.#runtime.deadlocks = new Detector(this.#runtime);
-    this.#defaults = defaults;
     this.#options = new LayeredOptions(backend.traits, defaults);
     this.#ticks = new Ticks(this.#runtime, defaults);
     this.#memos = new Memos(this.#runtime, defaults);
     mutex(this.#runtime, 'defaults', this.#options); // checks the defaults now, and not at the first lock
-  }
-
-  /** The number of this `Locks` in the process; its events have it as `locks`. */
-  get number(): number {
-    return this.#runtime.number;
   }
 
   /**
@@ -133,8 +122,7 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * All or none, without deadlock in any order. A key means its mutex; a semaphore means one permit. Only `options` say how to
-   * take them; the options of the parts have no effect.
+   * All or none, without deadlock in any order. A key means its mutex, a semaphore one permit. Options of the parts have no effect.
    * @example await locks.all(['account:1', 'account:2']).run((lease) => pay(lease.tokens));
    */
   all(parts: readonly (string | Lock)[], options?: LockOptions): MultiLock {
@@ -152,15 +140,13 @@ export class Locks implements AsyncDisposable {
    * @example await locks.leader('feed').run((term) => work(term.signal), { signal });
    */
   leader(name: string, options?: LeaderOptions): Leader {
-    return leaderOf(this.#runtime, checkKey(name), this.#defaults, options);
+    return leaderOf(this.#runtime, checkKey(name), this.#options.given, options);
   }
 
   /**
-   * Runs `fn` for a tick of a schedule, unless another instance does or has. One of all that call this for the same name and tick
-   * runs it, if their clocks differ by at most `skew`. A job that throws is done, too, and the others get the reason `failed`: with `retry`
-   * one after the other runs it until one succeeds.
+   * Runs `fn` for a tick of a schedule, unless another instance does or has, if their clocks differ by at most `skew`. A job that throws is
+   * done, too: the others get the reason `failed`. With `retry` it is one at a time, until one has succeeded. What `fn` throws is thrown here.
    * @param tick when it is due: the time of the schedule, not of the call
-   * @returns what happened here; rejects with what `fn` throws
    * @throws LockError `LOCK_UNAVAILABLE` if the engine did not answer while the tick was young; `LOCK_ABORTED`, `LOCK_LOST`,
    * `LOCK_CLOSED`, `LOCK_INVALID`; `LOCK_UNSUPPORTED` if nothing outlives the process
    * @example await locks.once('report', '2026-05-04T03:00:00Z', (run) => report(run.token));
@@ -178,20 +164,17 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Lists who holds and who waits, key by key in the order of their lines. It takes as long as the engine needs to read its
-   * keys; each request has a time limit.
+   * Lists who holds and who waits, key by key, in the order of their queues. It takes as long as the engine needs to read its keys.
    * @param prefix only keys that begin with it; with `exact`, the key itself
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` if the engine does not answer
    * @example for await (const { key, held, label } of locks.inspect('order:')) console.log(key, held, label);
    */
   inspect(prefix = '', options: Listing = {}): AsyncIterable<QueueEntry> {
-    checkListable(this.#runtime.engine.backend, prefix);
-    return this.#runtime.engine.inspect(prefix, listingOf(options));
+    return inspected(this.#runtime.engine, prefix, options);
   }
 
   /**
-   * Whether anybody holds the key: a reader or a permit, too. It is so at the moment of the answer: to act on it, take the lock
-   * (`tryAcquire`).
+   * Whether anybody holds the key, also a reader or a permit, at the moment of the answer. To act on it take the lock (`tryAcquire`).
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` if the engine does not answer
    * @example if (await locks.isHeld('report')) console.log('it is being made');
    */
@@ -206,10 +189,7 @@ export class Locks implements AsyncDisposable {
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` if the engine does not answer
    * @example const { deadlocks } = await locks.waits('order:');
    */
-  async waits(prefix = '', options: WaitsOptions = {}): Promise<Waits> {
-    checkNames(options, WAITS_OPTIONS, 'the options of waits');
-    checkListable(this.#runtime.engine.backend, prefix);
-    checkWaitersListed(this.#runtime.engine.backend, 'see who holds with inspect()');
+  waits(prefix = '', options: WaitsOptions = {}): Promise<Waits> {
     return waitsOf(this.#runtime, prefix, options);
   }
 
@@ -221,7 +201,7 @@ export class Locks implements AsyncDisposable {
    * @example await locks.forceRelease('order:42', { reason: 'its machine is gone' });
    */
   forceRelease(key: string, options: ForceOptions): Promise<number> {
-    return forceRelease(this.#runtime, key, options, this.#defaults.label);
+    return forceRelease(this.#runtime, key, options, this.#options.given.label);
   }
 
   /**
@@ -243,8 +223,13 @@ export class Locks implements AsyncDisposable {
   }
 }
 
-function listingOf(options: Listing): Listing {
+function refuse(given: unknown, taker: string): never {
+  throw invalid(`${taker} takes Locks of createLocks() or connect() of this copy of holdfast, not ${shown(given)}`);
+}
+
+function inspected(engine: Engine, prefix: string, options: Listing): AsyncIterable<QueueEntry> {
+  checkListable(engine.backend, prefix);
   checkNames(options, INSPECT_OPTIONS, 'the options of inspect');
   const { exact = false, progress } = options;
-  return { exact: flag(exact, 'exact'), ...(progress && { progress }) };
+  return engine.inspect(prefix, { exact: flag(exact, 'exact'), ...(progress && { progress }) });
 }

@@ -4,15 +4,13 @@ import { ONCE_OPTIONS, type OnceOptions } from '../once/options.ts';
 import type { TickRun } from '../once/run.ts';
 
 /** Options of a job that a cron library calls on every instance. */
-interface TaskOptions extends OnceOptions {
+export interface TaskOptions extends OnceOptions {
   /**
    * Gets the error if the engine did not answer or an option is wrong. Then this instance did not begin to run the tick, and
    * does not know whether another one did. Default: a warning of the process. The cron library gets what the job throws.
    */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
-
-export type { TaskOptions };
 
 const OPTIONS = allOf(ONCE_OPTIONS, namesOf<Omit<TaskOptions, keyof OnceOptions>>({ onError: true }));
 
@@ -37,7 +35,7 @@ export function cronerTask<J extends CronerJob = CronerJob, C = unknown>(
   fn: (run: TickRun, job: J, context: C) => unknown,
   options: TaskOptions = {},
 ): (job: J, context: C) => Promise<void> {
-  checkTask(options, 'cronerTask()');
+  checkNames(options, OPTIONS, 'the options of cronerTask()'); // now, where they were written, and not at the first tick
   return (job, context) => {
     const now = Date.now();
     const work = (run: TickRun): unknown => fn(run, job, context);
@@ -139,15 +137,9 @@ export function nodeCronTask(
   fn: (run: TickRun) => unknown,
   options: TaskOptions = {},
 ): (context: NodeCronContext) => Promise<void> {
-  checkTask(options, 'nodeCronTask()');
+  checkNames(options, OPTIONS, 'the options of nodeCronTask()');
   return ({ date }) => runTick(locks, name, () => date, fn, options);
 }
-
-/**
- * Checks the names now, where they were written, and not at the first tick.
- * @throws LockError `LOCK_INVALID`
- */
-const checkTask = (options: TaskOptions, of: string): void => checkNames(options, OPTIONS, `the options of ${of}`);
 
 /** Runs one tick if it is this instance's turn. */
 async function runTick(

@@ -158,7 +158,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
 
 /**
  * Gives what work gave that ran under a lease.
- * @throws LockError `LOCK_LOST` if the lease was lost before the work ended, whatever that gave
+ * @throws LockError `LOCK_LOST` if the lease was lost before the work ended, also if the work failed
  */
 async function unlessLost<T>(lease: AnyLease, work: Promise<T>): Promise<T> {
   const [outcome] = await Promise.allSettled([work]);

@@ -1,4 +1,14 @@
-import { type Listing, type LockRuntime, MAX_PLACE_TTL_MS, printable, type QueueEntry } from '../core/index.ts';
+import {
+  checkListable,
+  checkNames,
+  checkWaitersListed,
+  type Listing,
+  type LockRuntime,
+  MAX_PLACE_TTL_MS,
+  namesOf,
+  printable,
+  type QueueEntry,
+} from '../core/index.ts';
 import { type Queues, queuesAmong, queuesOf, type WaitsClaim } from './claims.ts';
 import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 import { edgesAmong, type WaitsEdge } from './edges.ts';
@@ -15,8 +25,17 @@ export interface Waits {
   readonly deadlocks: readonly Deadlock[];
 }
 
+/** Who hears of the progress of `waits`. */
+export type WaitsOptions = Pick<Listing, 'progress'>;
+
+const OPTIONS = namesOf<WaitsOptions>({ progress: true });
+
 /** @internal */
-export async function waitsOf(runtime: LockRuntime, prefix: string, listing: Listing): Promise<Waits> {
+export async function waitsOf(runtime: LockRuntime, prefix: string, listing: WaitsOptions): Promise<Waits> {
+  const { backend } = runtime.engine;
+  checkNames(listing, OPTIONS, 'the options of waits');
+  checkListable(backend, prefix);
+  checkWaitersListed(backend, 'see who holds with inspect()');
   const queues = await lookAtAll(runtime, prefix, listing);
   return {
     claims: [...queues.claims.values()].map(printable),

@@ -57,7 +57,7 @@ export class LockError extends Error {
   declare readonly key?: string;
   /** The engine that it is about, if it is about one. */
   declare readonly backend?: string;
-  /** Of `LOCK_LOST` by `onLoss: 'throw'`: what the function gave that ran while the lease was lost. */
+  /** What the function gave that ran while the lease was lost, if `onLoss: 'throw'` made this error. */
   declare readonly outcome?: PromiseSettledResult<unknown>;
 
   constructor(code: LockErrorCode, message: string, details: LockErrorDetails = {}) {

@@ -158,12 +158,12 @@ export const UNSHARED_HOLD = { handOff: false, reentrant: false } as const satis
 export class LayeredOptions {
   readonly terms: Terms;
   readonly #traits: Traits;
-  readonly #given: LockOptions;
+  readonly given: LockOptions;
 
   /** @throws LockError `LOCK_INVALID`, naming the option, the value and the bound. */
   constructor(traits: Traits, given: LockOptions) {
     this.#traits = traits;
-    this.#given = given;
+    this.given = given;
     this.terms = resolve(traits, given);
   }
 
@@ -171,7 +171,7 @@ export class LayeredOptions {
   with(nearer: LockOptions | undefined): LayeredOptions {
     if (nearer === undefined) return this;
     checkNames(nearer, LOCK_OPTIONS, 'lock options');
-    return new LayeredOptions(this.#traits, { ...this.#given, ...withoutUndefined(nearer) });
+    return new LayeredOptions(this.#traits, { ...this.given, ...withoutUndefined(nearer) });
   }
 }
 

@@ -3,16 +3,26 @@ import { inWords } from '../contract/duration.ts';
 import { inMs, LockError, quoted, reasonOf } from '../contract/errors.ts';
 import { DEFAULT_WAIT_MS } from '../contract/option-table.ts';
 import { RecentKeys } from '../contract/recent-keys.ts';
+import type { Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { AcquireRequest } from './request.ts';
+import type { SentRecord } from './claim-step.ts';
 
 /** How long before the end of a wait that nobody gave the engine is asked who holds the key, ms. */
 const LOOK_AHEAD_MS = 1_000;
 /** How many holders an error names. */
 const MAX_HOLDERS = 3;
 
+/** A request as its limit sees it. */
+interface LimitedRequest {
+  readonly key: string;
+  readonly began: number;
+  readonly terms: Terms;
+  readonly queued: { readonly record: Pick<SentRecord, 'silence'> } | undefined;
+  readonly events: { readonly context: { readonly engine: Engine } };
+}
+
 /** Calls `giveUp` with the error at the end of the wait. @returns a function that ends that */
-export function limitWait(request: AcquireRequest, giveUp: (error: LockError) => void): Cancel {
+export function limitWait(request: LimitedRequest, giveUp: (error: LockError) => void): Cancel {
   const { key, events, terms } = request;
   const { engine } = events.context;
   const { clock } = engine;
@@ -30,16 +40,12 @@ export function limitWait(request: AcquireRequest, giveUp: (error: LockError) =>
   return () => cancel();
 }
 
-interface Look {
-  readonly at: number;
-  readonly found: Promise<string>;
-}
-
-const looks = new WeakMap<Engine, RecentKeys<Look>>();
+type Looks = RecentKeys<{ readonly at: number; readonly found: Promise<string> }>;
+const looks = new WeakMap<Engine, Looks>();
 
 /** Says who holds the key; empty if nobody could say. Callers that ask at about the same time share one look. */
 function holdersOf(engine: Engine, key: string): Promise<string> {
-  const recent = looks.get(engine) ?? new RecentKeys<Look>();
+  const recent = looks.get(engine) ?? (new RecentKeys() as Looks);
   looks.set(engine, recent);
   const now = engine.clock.now();
   const last = recent.get(key);
@@ -63,7 +69,7 @@ async function look(engine: Engine, key: string): Promise<string> {
  * Makes the error at the end of a wait. If the engine did not answer, it says so, since the reader then has to do something else. It does
  * not if other callers of this process had the key most of the time: then the engine was asked only just now.
  */
-function timeoutError({ key, queued, began, terms, events }: AcquireRequest, holders: string): LockError {
+function timeoutError({ key, queued, began, terms, events }: LimitedRequest, holders: string): LockError {
   const { wait, isDefaultWait } = terms;
   const { name: backend } = events.context.engine.backend;
   const cause = queued?.record.silence(began + wait / 2);
