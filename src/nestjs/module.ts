@@ -102,16 +102,7 @@ Module({})(LocksModule);
 /**
  * Injects the `Locks` of the application. It names them itself, so it also works where a linter has made their import a type only, which
  * Nest cannot see.
- * @example
- * ```ts
- * import type { Locks } from 'holdfast';
- * class Orders {
- *   readonly #locks: Locks;
- *   constructor(@InjectLocks() locks: Locks) {
- *     this.#locks = locks;
- *   }
- * }
- * ```
+ * @example const inject = InjectLocks(); // in a class: constructor(@InjectLocks() locks: Locks)
  */
 export const InjectLocks = (): ReturnType<typeof Inject> => Inject(Locks);
 
