@@ -1,7 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { memory as engineOf } from '../../src/backends/memory.ts';
+import { createLocks } from '../../src/index.ts';
 import { createStock, memoryStock, type StockErrorCode, type StockStore } from '../../src/stock/index.ts';
 import { homeOf } from '../../src/stock/layout.ts';
+import { manualClock } from '../../src/testing/index.ts';
 
 const buyers = Array.from({ length: 100 }, (_, i) => `b${i}`);
 
@@ -118,4 +121,19 @@ test('sold out that is not for good is asked for again by whoever comes later', 
   await expect(product.take()).rejects.toThrow(refused('STOCK_SOLD_OUT', { final: false }));
   await product.cancel(kept.ref);
   expect(await product.take()).toMatchObject({ units: 1 });
+});
+
+test('a rebalancer waits for as long as another process has the work', async () => {
+  const clock = manualClock();
+  const engine = engineOf({ clock });
+  const other = await createLocks(engine, { clock }).mutex('stock:phone:rebalancer').acquire();
+  const locks = createLocks(engine, { clock });
+  const stop = new AbortController();
+  const product = await createStock(memoryStock(), { locks }).create('phone', { units: 4, segments: 2 });
+  const rebalancing = product.rebalance({ signal: stop.signal }).then(() => 'over');
+  await clock.advance(3_600_000);
+  expect(await Promise.race([rebalancing, 'waits'])).toBe('waits');
+  stop.abort();
+  expect(await rebalancing).toBe('over');
+  await other.release();
 });
