@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { createPool, type PoolOptions } from 'mysql2/promise';
 import pg from 'pg';
+import postgresJs from 'postgres';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { etcd } from '../../src/backends/etcd/index.ts';
@@ -336,6 +337,28 @@ for (const [dialect, parts, start, open] of DATABASES) {
     });
   });
 }
+
+describeOn('postgres', 'a fence in a transaction of postgres.js', () => {
+  test('claims, works and writes in it; an older token does nothing', async () => {
+    await using server = await startPostgres();
+    const sql = postgresJs(server.url, { onnotice: () => {} });
+    await sqlFence((text, params) => sql.unsafe(text, params), 'any').setup();
+    await sql`CREATE TABLE js_rows (value int)`;
+    const write = (token: bigint, value: number) =>
+      sql.begin((tx) =>
+        fenced(
+          (text, params) => tx.unsafe(text, params),
+          { token },
+          'js rows',
+          () => tx`INSERT INTO js_rows VALUES (${value})`,
+        ),
+      );
+    await write(2n, 20);
+    await expect(write(1n, 10)).rejects.toThrow(FENCED);
+    expect([...(await sql`SELECT value FROM js_rows`)]).toEqual([{ value: 20 }]);
+    await sql.end();
+  });
+});
 
 describeOnMysql('a fence over connections of all kinds', ({ dialect, start }) => {
   let server: Server;
