@@ -32,16 +32,24 @@ function setup(traits: Partial<Traits> = {}) {
 }
 
 describe('a request', () => {
-  test.each<[LockOptions, number]>([
-    [{}, 1],
-    [{ wait: 'forever' }, 0],
-    [{ wait: 0 }, 0],
-    [{ wait: 0.5 }, 1],
-    [{ wait: 100 }, 1],
-  ])('has a timer where its wait has an end that is to come: %j', (options, timers) => {
+  test.each<[LockOptions, number, number]>([
+    [{}, 0, 1],
+    [{ wait: 'forever' }, 0, 0],
+    [{ wait: 0.5 }, 1, 1],
+    [{ wait: 100 }, 1, 1],
+  ])('has a timer for its wait, by default only once it waits: %j', (options, first, waiting) => {
     const { clock, request } = setup();
-    request(options).startLimits(() => {});
-    expect(clock.pending).toBe(timers);
+    const one = request(options);
+    one.startLimits(() => {});
+    expect(clock.pending, 'at the start').toBe(first);
+    one.beginWait();
+    expect(clock.pending, 'while it waits').toBe(waiting);
+  });
+
+  test('that does not wait has no timer', () => {
+    const { clock, request } = setup();
+    request({ wait: 0 }).startLimits(() => {});
+    expect(clock.pending).toBe(0);
   });
 
   test.each<[string, (request: AcquireRequest) => void]>([

@@ -64,12 +64,12 @@ export class AcquireRequest implements Claimant {
   /** Starts its limits, `wait` and `signal`. @param giveUp gets the error to refuse it with @returns false when that was called at once */
   startLimits(giveUp: (error: LockError) => void): boolean {
     this.#giveUp = giveUp;
-    const { wait, signal } = this.terms;
+    const { wait, signal, isDefaultWait } = this.terms;
     if (signal?.aborted) {
       giveUp(abortError(this));
       return false;
     }
-    if (wait > 0 && wait < Number.POSITIVE_INFINITY) this.#cancel = limitWait(this, giveUp);
+    if (!isDefaultWait && wait > 0 && wait < Number.POSITIVE_INFINITY) this.#cancel = limitWait(this, giveUp);
     if (!signal) return true;
     const abort = () => giveUp(abortError(this));
     signal.addEventListener('abort', abort, { once: true });
@@ -124,6 +124,8 @@ export class AcquireRequest implements Claimant {
   beginWait(): void {
     if (this.state !== 'new') return;
     this.state = 'waiting';
+    // Most calls name no wait and have the lock at once, and a timer for each would cost more than the rest. The first attempt has limits.
+    if (this.terms.isDefaultWait) this.#cancel = limitWait(this, this.#giveUp!);
     this.#endWaits = Array.from(this.#enclosing(), (hold) => hold.beginWaitInside());
     if (this.detects !== undefined) this.events.context.deadlocks?.watch(this.key, this, this.#giveUp!);
     if (!this.isSettled) this.events.tellWait();

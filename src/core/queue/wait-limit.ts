@@ -23,15 +23,16 @@ interface LimitedRequest {
 
 /** Calls `giveUp` with the error at the end of the wait. @returns a function that ends that */
 export function limitWait(request: LimitedRequest, giveUp: (error: LockError) => void): Cancel {
-  const { key, events, terms } = request;
+  const { key, events, terms, began } = request;
   const { engine } = events.context;
   const { clock } = engine;
   let holders = '';
   const end = (): void => giveUp(timeoutError(request, holders));
-  if (!terms.isDefaultWait || !engine.backend.inspect) return clock.after(terms.wait, end);
+  const left = Math.max(0, began + terms.wait - clock.now());
+  if (!terms.isDefaultWait || !engine.backend.inspect) return clock.after(left, end);
   // The look comes before the end, so that the wait takes no longer for it.
-  const ahead = Math.min(LOOK_AHEAD_MS, terms.wait);
-  let cancel = clock.after(terms.wait - ahead, () => {
+  const ahead = Math.min(LOOK_AHEAD_MS, left);
+  let cancel = clock.after(left - ahead, () => {
     cancel = clock.after(ahead, end);
     void holdersOf(engine, key).then((found) => {
       holders = found;
