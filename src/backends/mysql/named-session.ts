@@ -1,142 +1,146 @@
-import type { Grant } from '../../core/index.ts';
-import type { Connection, Header, Row, Value } from './connection.ts';
+import { type Cancel, type Claim, type Clock, type Grant, LockError, onceFor } from '../../core/index.ts';
+import { repeat } from '../shared/repeat.ts';
+import type { LockSession, SessionSource } from '../shared/session-locks.ts';
+import { settingsOf } from './check.ts';
+import type { Connection, Header, Row } from './connection.ts';
+import { translateError } from './errors.ts';
 import { destroy } from './pool.ts';
 import * as sql from './sql.generated.ts';
 import { asText, type NamedValues } from './statements.ts';
 import type { Table } from './table.ts';
 
-/** Names a lock, and the row of its tokens. */
-export interface LockName extends Record<string, Value> {
-  readonly database: string;
-  readonly name: Buffer;
-}
-
+/** How long one wait on the server takes, s. */
+const WAIT_SECONDS = 5;
+/** A wait has no time limit by the server's clock. */
+const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
+/** Longest pause between two looks at a held lock, ms. It is shorter where the server ends idle sessions sooner. */
+const KEEP_ALIVE_MS = 10_000;
 /** A key that no row has. */
 const NO_KEY = Buffer.from([0]);
 
 /**
  * A connection of its own for one claim. It waits for a named lock, then has it. The server frees the lock when the connection ends,
- * for any reason. So in any doubt we end the connection.
+ * for any reason. So in any doubt we end the connection. While it has the lock it is looked at now and then: so a connection that
+ * ended silently is noticed, and is never idle.
  */
-export class NamedSession {
+export class NamedSession implements LockSession {
   readonly #table: Table;
-  readonly #lock: LockName;
-  readonly #lost = new AbortController();
-  readonly #over = new AbortController();
-  readonly #onLoss = (): void => this.#end();
+  readonly #ended = new AbortController();
+  readonly #onLoss = (): void => this.#end(this.#killOwner);
   readonly #killOwner = (session: string): Promise<unknown> =>
     this.#table.server.kill(asText(sql.killOwner, { session }, this.#lock));
+  readonly #repeat: (act: () => unknown) => Cancel;
   #connection: Connection | undefined;
-  #grant: Grant | undefined;
-  #ended = false;
+  /** Names the lock, and the row of its tokens. */
+  #lock: NamedValues = {};
+  #has = false;
+  #stopLooking: Cancel = () => {};
 
-  constructor(table: Table, lock: LockName) {
+  /** @param repeat repeats the look at a held lock */
+  constructor(table: Table, connection: Connection, repeat: (act: () => unknown) => Cancel) {
     this.#table = table;
-    this.#lock = lock;
-  }
-
-  /** Undefined before it has the lock, and after it has ended. */
-  get grant(): Grant | undefined {
-    return this.#ended ? undefined : this.#grant;
-  }
-
-  get ended(): boolean {
-    return this.#ended;
-  }
-
-  async open(): Promise<void> {
-    const connection = await this.#table.server.connection();
-    if (this.#ended) return connection.release();
+    this.#connection = connection;
+    this.#repeat = repeat;
     connection.on('error', this.#onLoss);
     connection.on('end', this.#onLoss);
-    this.#connection = connection;
   }
 
-  /**
-   * Waits on the server for as long as `seconds`.
-   * @returns the grant; undefined when others have the lock; `late` when the server got this after `notAfter`
-   */
-  async take(seconds: number, notAfter: string, minToken: bigint): Promise<Grant | 'late' | undefined> {
-    const [row] = (await this.#run(sql.getLock, { wait: `${seconds}`, notAfter })) as Row[];
-    this.#table.learn(row!.now);
-    const got = row!.got === null ? undefined : Number(row!.got);
-    if (got === undefined) throw this.#failure('GET_LOCK was interrupted');
-    if (got !== 1) return got < 0 ? 'late' : undefined;
-    const token = (await this.#token(minToken)) ?? (await this.#firstToken(minToken));
-    if (this.#ended) throw new Error('the connection has ended');
-    this.#grant = { granted: true, token, validFor: Number.POSITIVE_INFINITY, lost: this.#lost.signal };
-    return this.#grant;
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  take(lock: string, { within, minToken = 0n }: Claim): Promise<Grant | 'late' | undefined> {
+    return this.#ask(lock, 0, this.#table.limit(within), minToken);
+  }
+
+  async wait(lock: string, { minToken = 0n }: Claim): Promise<Grant | undefined> {
+    try {
+      for (;;) {
+        const answer = await this.#ask(lock, WAIT_SECONDS, FOREVER, minToken);
+        if (typeof answer === 'object') return answer;
+      }
+    } catch {
+      return undefined;
+    }
+  }
+
+  async cancel(): Promise<void> {
+    this.cut();
   }
 
   /** Whether the lock is still this session's, on a server that takes writes: after a fail-over another one gives locks. */
-  async check(): Promise<boolean> {
+  async confirm(): Promise<boolean> {
     const [row] = (await this.#run(sql.ownsLock)) as Row[];
-    if (Number(row!.mine) !== 1) this.#end();
+    if (Number(row!.mine) !== 1) this.#onLoss();
     else await this.#run(sql.swap, { name: NO_KEY, old: NO_KEY, new: '' });
-    return !this.#ended;
+    return this.#connection !== undefined;
   }
 
-  /** Frees the lock and gives the connection back to the pool. @returns whether this freed it */
-  async release(): Promise<boolean> {
-    if (!this.#grant || this.#ended) {
-      this.end();
-      return false;
-    }
-    this.#grant = undefined;
+  async unlock(): Promise<boolean> {
+    if (!this.#has) return false;
+    this.#has = false;
+    this.#stopLooking();
     const [row] = (await this.#run(sql.releaseLock)) as Row[];
-    if (Number(row!.freed) !== 1) {
-      this.#end();
-      return false;
-    }
-    this.leave();
-    return true;
+    const freed = Number(row!.freed) === 1;
+    if (!freed) this.#onLoss();
+    return freed;
   }
 
   /** Gives the connection back. It must not have the lock. */
   leave(): void {
-    this.#ended = true;
     const connection = this.#detach();
     connection?.removeListener('error', this.#onLoss);
     connection?.release();
   }
 
   /** Ends the connection, and with it the lock or the wait. */
-  end(): void {
+  cut(): void {
     this.#end((session) => this.#table.server.kill(`KILL ${session}`));
   }
 
   /** @param kill ends the session on the server, which may notice the end late: while it waits, or when no goodbye came through */
-  #end(kill = this.#killOwner): void {
-    if (this.#ended) return;
-    this.#ended = true;
+  #end(kill: (session: string) => Promise<unknown>): void {
     const connection = this.#detach();
-    if (connection) destroy(connection);
-    this.#over.abort();
-    if (connection) kill(`${Number(connection.threadId)}`).catch(() => {}); // most likely it has ended already
-    if (this.#grant) this.#lost.abort(new Error('the connection that had the lock has ended'));
+    if (!connection) return;
+    destroy(connection);
+    this.#ended.abort(new Error('the connection that had the lock has ended'));
+    kill(`${Number(connection.threadId)}`).catch(() => {}); // most likely it has ended already
   }
 
   #detach(): Connection | undefined {
     const connection = this.#connection;
     this.#connection = undefined;
+    this.#stopLooking();
     connection?.removeListener('end', this.#onLoss);
     return connection; // the listener for errors stays: without one, an error would end the process
   }
 
-  async #token(minToken: bigint): Promise<bigint | undefined> {
-    const header = (await this.#run(sql.token, { minToken: `${minToken}` })) as Header;
-    return header.affectedRows > 0 ? BigInt(header.insertId) : undefined;
+  /** @param seconds for which the server waits @param notAfter the server's time after which it is too late */
+  async #ask(lock: string, seconds: number, notAfter: string, minToken: bigint): Promise<Grant | 'late' | undefined> {
+    this.#lock = { database: this.#table.address.database, name: Buffer.from(lock) };
+    const [row] = (await this.#run(sql.getLock, { wait: `${seconds}`, notAfter })) as Row[];
+    this.#table.learn(row!.now);
+    const got = row!.got === null ? undefined : Number(row!.got);
+    if (got === undefined) throw this.#failure('GET_LOCK was interrupted');
+    if (got !== 1) return got < 0 ? 'late' : undefined;
+    const token = await this.#token(minToken);
+    if (!this.#connection) throw new Error('the connection has ended');
+    this.#has = true;
+    this.#stopLooking = this.#repeat(() => this.confirm());
+    return { granted: true, token, validFor: Number.POSITIVE_INFINITY, lost: this.ended };
   }
 
-  async #firstToken(minToken: bigint): Promise<bigint> {
+  /** @param isNew the row of the key was just made */
+  async #token(minToken: bigint, isNew = false): Promise<bigint> {
+    const header = (await this.#run(sql.token, { minToken: `${minToken}` })) as Header;
+    if (header.affectedRows > 0) return BigInt(header.insertId);
+    if (isNew) throw this.#failure('the row of the tokens vanished');
     await this.#run(sql.create);
-    const token = await this.#token(minToken);
-    if (token === undefined) throw this.#failure('the row of the tokens vanished');
-    return token;
+    return this.#token(minToken, true);
   }
 
   #failure(message: string): Error {
-    this.#end();
+    this.#onLoss();
     return new Error(message);
   }
 
@@ -144,10 +148,67 @@ export class NamedSession {
     if (!this.#connection) throw new Error('the connection has ended');
     try {
       const statement = this.#table.bind(text, { ...this.#lock, ...values });
-      return await this.#table.server.on(this.#connection, statement, this.#over.signal);
+      return await this.#table.server.on(this.#connection, statement, this.ended);
     } catch (error) {
-      this.#end();
+      this.#onLoss();
       throw error;
     }
+  }
+}
+
+/** Sessions over connections of the pool: the pool bounds them. */
+export class NamedSessions implements SessionSource<NamedSession> {
+  readonly single = true;
+  readonly #table: Table;
+  readonly #clock: Clock;
+  readonly #open = new Set<NamedSession>();
+  /** ms after which the server ends an idle session. Asked only once: later, holds may have all connections of the pool. */
+  readonly #idleLimit = onceFor(() => this.#askIdleLimit());
+
+  constructor(table: Table, clock: Clock) {
+    this.#table = table;
+    this.#clock = clock;
+  }
+
+  async toAsk(): Promise<NamedSession> {
+    try {
+      await this.#table.ready();
+      const pause = Math.min(KEEP_ALIVE_MS, (await this.#idleLimit()) / 3);
+      const connection = await this.#table.server.connection();
+      const session = new NamedSession(this.#table, connection, (act) => repeat(this.#clock, () => pause, act));
+      this.#open.add(session);
+      session.ended.addEventListener('abort', () => this.#open.delete(session));
+      return session;
+    } catch (error) {
+      throw translateError(error, this.#table.backend);
+    }
+  }
+
+  toWait(): Promise<NamedSession> {
+    return this.toAsk();
+  }
+
+  done(session: NamedSession): void {
+    this.#open.delete(session);
+    session.leave();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(
+      [...this.#open].map(async (session) => {
+        await session.unlock().catch(() => false);
+        this.done(session);
+      }),
+    );
+  }
+
+  async #askIdleLimit(): Promise<number> {
+    const settings = await settingsOf(this.#table);
+    if (settings('wsrep_on') === 'ON') {
+      const message =
+        'mysql-named cannot lock here: named locks are of one node, and this is a Galera cluster. Use mysql()';
+      throw new LockError('LOCK_UNSUPPORTED', message, { backend: 'mysql-named' });
+    }
+    return Number(settings('wait_timeout')) * 1_000;
   }
 }

@@ -1,39 +1,33 @@
+import type { SessionSource } from '../shared/session-locks.ts';
+import { type AdvisoryServer, AdvisorySession, advisoryTexts } from './advisory-session.ts';
 import { isMissing, lookAlike, readOnly, refusal, unavailable } from './errors.ts';
 import { type Dial, isTrue, type Row } from './pool.ts';
 import type { Server } from './server.ts';
 import { Session } from './session.ts';
 import { advisoryKept, advisoryLook } from './sql.generated.ts';
 
-/** A session that may carry locks, and the process of the server that it belongs to. */
-export interface OpenSession {
-  readonly session: Session;
-  readonly pid: number;
-  /** When that process began. On a server that took over, another process may have its number. */
-  readonly started: string;
-}
-
-/** A session and what it is used for. */
-export interface AdvisorySession extends OpenSession {
-  /** Locks that it holds or asks for. */
-  load: number;
-  /** A wait blocks it: nothing else can be sent. */
-  waiting: boolean;
-}
-
 /**
  * A bounded set of sessions. Many locks share one. A wait has one to itself, since a statement sent behind it would wait too. One
  * session is always left to ask on.
  */
-export class AdvisorySessions {
-  readonly #open: () => Promise<OpenSession>;
+export class AdvisorySessions implements SessionSource<AdvisorySession> {
+  readonly single = false;
+  readonly #open: (server: AdvisoryServer) => Promise<AdvisorySession>;
+  readonly #server: AdvisoryServer;
   readonly #limit: number;
   readonly #sessions = new Set<AdvisorySession>();
   #opening = 0;
   #shared: Promise<AdvisorySession> | undefined;
   #closed = false;
 
-  constructor(open: () => Promise<OpenSession>, limit: number) {
+  constructor(
+    open: (server: AdvisoryServer) => Promise<AdvisorySession>,
+    { clock, serverClock, named }: Server,
+    limit: number,
+  ) {
     this.#open = open;
+    const query: AdvisoryServer['query'] = (text, values) => this.query(text, values);
+    this.#server = { clock, serverClock, texts: advisoryTexts(named), query };
     this.#limit = limit;
   }
 
@@ -57,13 +51,13 @@ export class AdvisorySessions {
   async query(text: string, values: unknown[]): Promise<Row[]> {
     const found = await this.toAsk();
     try {
-      return await found.session.query(text, values);
+      return await found.query(text, values);
     } finally {
-      found.load--;
+      this.done(found);
     }
   }
 
-  /** One that carries nothing, marked as waiting already; undefined where all are in use. */
+  /** One that carries nothing, marked as waiting already. */
   async toWait(): Promise<AdvisorySession | undefined> {
     const all = [...this.#sessions];
     // The sessions being opened may become waits too.
@@ -75,19 +69,25 @@ export class AdvisorySessions {
     return found;
   }
 
+  done(session: AdvisorySession, waited = false): void {
+    if (waited) session.waiting = false;
+    else session.load--;
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     await this.#shared?.catch(() => {});
-    await Promise.all([...this.#sessions].map(({ session }) => session.end()));
+    await Promise.all([...this.#sessions].map((session) => session.end()));
   }
 
   async #add(waiting = false): Promise<AdvisorySession> {
     this.#opening++;
     try {
-      const added: AdvisorySession = { ...(await this.#open()), load: 0, waiting };
+      const added = await this.#open(this.#server);
+      added.waiting = waiting;
       this.#sessions.add(added);
-      added.session.ended.addEventListener('abort', () => this.#sessions.delete(added));
-      if (this.#closed) added.session.cut();
+      added.ended.addEventListener('abort', () => this.#sessions.delete(added));
+      if (this.#closed) added.cut();
       return added;
     } finally {
       this.#opening--;
@@ -110,7 +110,8 @@ export async function openAdvisory(
   { backend, clock, serverClock, named }: Server,
   pooled: boolean,
   create: (() => Promise<void>) | undefined,
-): Promise<OpenSession> {
+  ours: AdvisoryServer,
+): Promise<AdvisorySession> {
   const session = await Session.open(dial, clock, pooled).catch((error) => {
     throw refusal(error, backend, ASKED);
   });
@@ -137,7 +138,7 @@ export async function openAdvisory(
       if (!create || !isMissing(error)) throw error;
       await create();
     });
-    return { session, pid: Number(before!.pid), started: String(before!.started) };
+    return new AdvisorySession(session, { pid: Number(before!.pid), started: String(before!.started) }, ours);
   } catch (error) {
     session.cut();
     throw refusal(error, backend, ASKED);

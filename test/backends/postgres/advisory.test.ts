@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LOOK_MS } from '../../../src/backends/postgres/advisory-waits.ts';
+import { LOOK_MS } from '../../../src/backends/postgres/advisory-session.ts';
 import {
   type AdvisoryBackend,
   type AdvisoryOptions,

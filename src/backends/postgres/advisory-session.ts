@@ -1,0 +1,182 @@
+import { type Claim, type Clock, type Grant, isExclusive } from '../../core/index.ts';
+import { repeat } from '../shared/repeat.ts';
+import type { ServerClock } from '../shared/server-clock.ts';
+import type { LockSession } from '../shared/session-locks.ts';
+import { isTrue, type Row } from './pool.ts';
+import type { Session } from './session.ts';
+import { advisoryAttempt, advisoryWait } from './sql.generated.ts';
+
+/** A cancellation that had no effect is sent again after so long, and so often. It may arrive before the statement that it cancels. */
+const RECANCEL_MS = 50;
+const MAX_CANCELLATIONS = 5;
+/** The time between two looks, from another session, at whether the server still knows the one that waits. */
+export const LOOK_MS = 10_000;
+
+/** For readers, the functions of the server have names with another ending. */
+const textsOf = (end: '' | '_shared', named: (script: string) => string) => ({
+  attempt: named(advisoryAttempt.replaceAll('{try}', `pg_try_advisory_lock${end}`)),
+  wait: named(advisoryWait.replaceAll('{wait}', `pg_advisory_lock${end}`)),
+  unlock: `SELECT pg_advisory_unlock${end}($1::bigint)::int AS freed`,
+});
+
+type Texts = ReturnType<typeof textsOf>;
+
+/** What all sessions of a backend share. */
+export interface AdvisoryServer {
+  readonly clock: Clock;
+  readonly serverClock: ServerClock;
+  readonly texts: Readonly<Record<'exclusive' | 'shared', Texts>>;
+  /** A statement on any session that does not wait. */
+  query(text: string, values: unknown[]): Promise<Row[]>;
+}
+
+export const advisoryTexts = (named: (script: string) => string): AdvisoryServer['texts'] => ({
+  exclusive: textsOf('', named),
+  shared: textsOf('_shared', named),
+});
+
+/** The process of the server that a session belongs to. */
+export interface SessionProcess {
+  readonly pid: number;
+  /** When that process began. On a server that took over, another process may have its number. */
+  readonly started: string;
+}
+
+/** A session that has many advisory locks, or blocks in a wait for one. */
+export class AdvisorySession implements LockSession {
+  /** Locks that it holds or asks for. */
+  load = 0;
+  /** A wait blocks it: nothing else can be sent. */
+  waiting = false;
+  readonly #session: Session;
+  readonly #process: SessionProcess;
+  readonly #server: AdvisoryServer;
+  /** The row of the last wait, when it was granted. */
+  #outcome: Promise<Row | undefined> | undefined;
+  #over = true;
+  #cancelled: Promise<void> | undefined;
+
+  constructor(session: Session, process: SessionProcess, server: AdvisoryServer) {
+    this.#session = session;
+    this.#process = process;
+    this.#server = server;
+  }
+
+  get ended(): AbortSignal {
+    return this.#session.ended;
+  }
+
+  query(text: string, values: unknown[]): Promise<Row[]> {
+    return this.#session.query(text, values);
+  }
+
+  async take(lock: string, claim: Claim): Promise<Grant | 'late' | undefined> {
+    const { serverClock } = this.#server;
+    const values = [lock, minTokenOf(claim), serverClock.in(claim.within) ?? null];
+    const [row] = await this.#session.query(this.#texts(!isExclusive(claim)).attempt, values);
+    serverClock.learn(Number(row!.server_time));
+    if (row!.token) return this.#grantOf(row!);
+    return isTrue(row!.late) ? 'late' : undefined;
+  }
+
+  async wait(lock: string, claim: Claim): Promise<Grant | undefined> {
+    this.#over = false;
+    this.#cancelled = undefined;
+    const answer = this.#session.wait(this.#texts(!isExclusive(claim)).wait, [lock, minTokenOf(claim)]);
+    this.#outcome = answer
+      .then(
+        ([row]) => row,
+        () => undefined,
+      )
+      .finally(() => {
+        this.#over = true;
+      });
+    // Without a look, a wait on a connection that broke silently would never end.
+    const stopLooking = repeat(
+      this.#server.clock,
+      () => LOOK_MS,
+      () => this.#look(),
+    );
+    const row = await this.#outcome;
+    stopLooking();
+    if (this.#cancelled) {
+      await this.#cancelled;
+      return undefined;
+    }
+    // A wait that failed by itself leaves a session that nobody can trust.
+    if (row) this.load++;
+    else this.cut();
+    this.waiting = false;
+    return row && this.#grantOf(row);
+  }
+
+  /** Resolves when the statement is over, what it may have taken is given back, and no cancellation can hit another statement. */
+  cancel(): Promise<void> {
+    if (!this.#over) this.#cancelled ??= this.#cancel();
+    return this.#cancelled ?? Promise.resolve();
+  }
+
+  async unlock(lock: string, shared: boolean): Promise<boolean> {
+    const [row] = await this.#session.query(this.#texts(shared).unlock, [lock]);
+    return isTrue(row!.freed);
+  }
+
+  cut(): void {
+    this.#session.cut();
+  }
+
+  end(): Promise<void> {
+    return this.#session.end();
+  }
+
+  async #cancel(): Promise<void> {
+    try {
+      for (let sent = 0; !this.#over && sent <= MAX_CANCELLATIONS; sent++) {
+        const end = sent < MAX_CANCELLATIONS ? 'pg_cancel_backend' : 'pg_terminate_backend';
+        const found = await this.#there(`${end}(pid)`);
+        if (found.length === 0) break; // it is gone, or this is another server by now
+        await this.#overWithin(RECANCEL_MS * 2 ** sent);
+      }
+    } catch {
+      // No session can be asked to end it: it ends with its connection.
+    }
+    if (!this.#over) this.cut();
+    await this.#outcome;
+    // A wait that is granted as it is cancelled may report either, and leave the lock behind in both cases.
+    if (!this.ended.aborted) await this.query('SELECT pg_advisory_unlock_all()', []).catch(() => this.cut());
+    this.waiting = false;
+  }
+
+  async #look(): Promise<void> {
+    const found = await this.#there('').catch(() => []);
+    if (!this.#over && found.length === 0) this.cut();
+  }
+
+  /** Acts on this session, while it waits, from another one. @returns a row if the session is there */
+  #there(act: string): Promise<Row[]> {
+    const { pid, started } = this.#process;
+    // A role other than the one that logged in may not see when a session began. Then the server's start must do.
+    const began = 'coalesce(backend_start, pg_postmaster_start_time())';
+    const where = `pid = $1 AND extract(epoch FROM ${began})::text = $2`;
+    return this.#server.query(`SELECT ${act} FROM pg_stat_activity WHERE ${where}`, [pid, started]);
+  }
+
+  async #overWithin(ms: number): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#server.clock.after(ms, resolve);
+    await Promise.race([this.#outcome, late]);
+    cancel();
+  }
+
+  #texts(shared: boolean): Texts {
+    return this.#server.texts[shared ? 'shared' : 'exclusive'];
+  }
+
+  /** The grant lasts as long as the session. */
+  #grantOf({ token }: Row): Grant {
+    return { granted: true, token: BigInt(String(token)), validFor: Number.POSITIVE_INFINITY, lost: this.ended };
+  }
+}
+
+/** The lowest token allowed, as the statements take it. */
+const minTokenOf = ({ minToken }: Claim): string | null => (minToken === undefined ? null : String(minToken));

@@ -1,0 +1,249 @@
+import {
+  type Attempt,
+  type Claim,
+  type Grant,
+  type Handle,
+  isExclusive,
+  type Release,
+  type Renewal,
+  type Wake,
+} from '../../core/index.ts';
+
+/** What locks of a server's sessions can do, whichever server it is. */
+export const SESSION_TRAITS = {
+  fair: false,
+  fencing: 'durable',
+  tokenBlocks: false,
+  wakes: 'watch',
+  expires: false,
+  lifetime: 'session',
+} as const;
+
+/** A session of the server. It has locks, or waits for one. */
+export interface LockSession {
+  /** Aborted once it is gone, and its locks with it. */
+  readonly ended: AbortSignal;
+  /** Takes the lock if it is free. @returns `late`: after the time that the claim allows; undefined: others have it */
+  take(lock: string, claim: Claim): Promise<Grant | 'late' | undefined>;
+  /** Waits for the lock, and nothing else can be sent meanwhile. @returns undefined when it failed, and the session has ended, or was cancelled */
+  wait(lock: string, claim: Claim): Promise<Grant | undefined>;
+  /** Ends the wait. */
+  cancel(): Promise<void>;
+  /** Asks the server whether it still has the lock; left out where `ended` tells that soon. */
+  confirm?(): Promise<boolean>;
+  /** @returns whether it had the lock */
+  unlock(lock: string, shared: boolean): Promise<boolean>;
+  /** Ends it at once. */
+  cut(): void;
+}
+
+/** Where sessions come from. */
+export interface SessionSource<S extends LockSession> {
+  /** Whether each session serves one claim alone, so that what a claim may have ends with its session. */
+  readonly single: boolean;
+  toAsk(): Promise<S>;
+  /** Undefined where all are in use: then the claim asks again and again. */
+  toWait(): Promise<S | undefined>;
+  /** A claim has no more use for it. @param waited it was for a wait, which did not begin */
+  done(session: S, waited?: boolean): void;
+  close(): Promise<void>;
+}
+
+/** A lock that this process holds or asks for. */
+interface SessionHold<S> {
+  readonly shared: boolean;
+  readonly asked: Promise<Attempt>;
+  /** Where it is held or asked for, once a session was found. */
+  on?: S;
+  isHeld?: boolean;
+}
+
+/** What this process holds or asks for, by lock and id. The server would let one session in twice, so this is looked at first. */
+class SessionHolds<S extends LockSession> {
+  readonly #byLock = new Map<string, Map<string, SessionHold<S>>>();
+  readonly #done: (session: S) => void;
+
+  constructor(done: (session: S) => void) {
+    this.#done = done;
+  }
+
+  get(lock: string, id: string): SessionHold<S> | undefined {
+    return this.#living(lock)?.get(id);
+  }
+
+  /** Whether one more may be asked for: one reader beside others. */
+  admits(lock: string, shared: boolean): boolean {
+    return [...(this.#living(lock)?.values() ?? [])].every((hold) => hold.shared && shared);
+  }
+
+  /** Whether others have the same lock, or ask for it, on the same session. */
+  beside(lock: string, mine: SessionHold<S>): boolean {
+    return [...(this.#living(lock)?.values() ?? [])].some((hold) => hold !== mine && hold.on && hold.on === mine.on);
+  }
+
+  keep(lock: string, id: string, hold: SessionHold<S>): void {
+    this.#byLock.set(lock, (this.#byLock.get(lock) ?? new Map()).set(id, hold));
+  }
+
+  forget(lock: string, id: string): void {
+    const holds = this.#byLock.get(lock);
+    const on = holds?.get(id)?.on;
+    if (on) this.#done(on);
+    holds?.delete(id);
+    if (holds?.size === 0) this.#byLock.delete(lock);
+  }
+
+  /** Without those whose session has ended. */
+  #living(lock: string): ReadonlyMap<string, SessionHold<S>> | undefined {
+    const holds = this.#byLock.get(lock);
+    for (const [id, { on }] of holds ?? []) if (on?.ended.aborted) this.forget(lock, id);
+    return holds;
+  }
+}
+
+/** Locks that a session of the server has, for as long as it lives. Waiters wait on the server. */
+export class SessionLocks<S extends LockSession> {
+  readonly #sessions: SessionSource<S>;
+  readonly #lockOf: (key: string) => string;
+  readonly #translate: (error: unknown, key: string) => unknown;
+  readonly #holds: SessionHolds<S>;
+  readonly #watchers = new Map<string, Wake>();
+  /** Each stays until it is over: nothing is left of it on the server. */
+  readonly #waits = new Map<string, { readonly on: S; readonly over: Promise<void> }>();
+
+  /** @param translate makes a definite refusal a LockError */
+  constructor(
+    sessions: SessionSource<S>,
+    lockOf: (key: string) => string,
+    translate: (error: unknown, key: string) => unknown,
+  ) {
+    this.#sessions = sessions;
+    this.#lockOf = lockOf;
+    this.#translate = translate;
+    this.#holds = new SessionHolds((session) => sessions.done(session));
+  }
+
+  async attempt(claim: Claim): Promise<Attempt> {
+    const { id, key } = claim;
+    const lock = this.#lockOf(key);
+    const mine = this.#holds.get(lock, id);
+    if (mine) return mine.asked;
+    const shared = !isExclusive(claim);
+    if (this.#waits.has(id) || !this.#holds.admits(lock, shared)) return { granted: false };
+    const hold: SessionHold<S> = { shared, asked: Promise.resolve().then(() => this.#ask(lock, hold, claim)) };
+    this.#holds.keep(lock, id, hold);
+    const answer = await hold.asked;
+    // Its wait may have broken off.
+    if (!answer.granted && !answer.late) await this.#begin(lock, claim).catch(() => {});
+    return answer;
+  }
+
+  async renew(claims: readonly Claim[]): Promise<Renewal[]> {
+    return Promise.all(
+      claims.map(async ({ key, id }) => {
+        const hold = this.#holds.get(this.#lockOf(key), id);
+        const held = hold && (await (hold.on?.confirm?.().catch(() => false) ?? true));
+        return held ? { validFor: Number.POSITIVE_INFINITY } : 'gone';
+      }),
+    );
+  }
+
+  async release({ key, id }: Handle, next?: Claim): Promise<Release> {
+    const lock = this.#lockOf(key);
+    const waited = await this.#dismiss(id);
+    const hold = this.#holds.get(lock, id);
+    const freed = hold ? await this.#giveBack(lock, id, hold) : waited;
+    return { freed, next: next && (await this.attempt(next)) };
+  }
+
+  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+    const { id, key } = claim;
+    const lock = this.#lockOf(key);
+    this.#watchers.set(id, wake);
+    if (!this.#holds.get(lock, id)) await this.#begin(lock, claim);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        if (this.#watchers.get(id) === wake) await this.#dismiss(id);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#watchers.keys(), ...this.#waits.keys()].map((id) => this.#dismiss(id)));
+    await this.#sessions.close();
+  }
+
+  async #ask(lock: string, hold: SessionHold<S>, claim: Claim): Promise<Attempt> {
+    const { id, key } = claim;
+    try {
+      const on = await this.#sessions.toAsk();
+      if (this.#holds.get(lock, id) !== hold) {
+        this.#sessions.done(on);
+        throw new Error('it was given up meanwhile');
+      }
+      hold.on = on;
+      const answer = await on.take(lock, claim);
+      hold.isHeld = typeof answer === 'object';
+      if (typeof answer === 'object') return answer;
+      this.#holds.forget(lock, id);
+      return answer ? { granted: false, late: true } : { granted: false };
+    } catch (error) {
+      // The lock may have been taken or not. Where another reader has it on the same session, nobody can tell whose lock is freed.
+      if (this.#holds.beside(lock, hold)) hold.on!.cut();
+      else await this.#unlock(lock, hold).catch(() => {});
+      this.#holds.forget(lock, id);
+      throw this.#translate(error, key);
+    }
+  }
+
+  async #giveBack(lock: string, id: string, hold: SessionHold<S>): Promise<boolean> {
+    try {
+      if (this.#sessions.single && !hold.isHeld) hold.on?.cut();
+      else if (hold.on && (await hold.asked.catch(() => undefined))?.granted) return await this.#unlock(lock, hold);
+      return false;
+    } finally {
+      this.#holds.forget(lock, id);
+    }
+  }
+
+  /** Gives back what a hold may have. If that fails, the session is ended, and the lock with it. */
+  async #unlock(lock: string, { on, shared }: SessionHold<S>): Promise<boolean> {
+    if (!on) return false;
+    try {
+      return await on.unlock(lock, shared);
+    } catch (error) {
+      on.cut();
+      throw error;
+    }
+  }
+
+  /** Starts to wait on the server, if the claim is watched and a session is left for it. */
+  async #begin(lock: string, claim: Claim): Promise<void> {
+    const { id } = claim;
+    const isWanted = () => this.#watchers.has(id) && !this.#waits.has(id);
+    const on = isWanted() && (await this.#sessions.toWait());
+    if (!on) return;
+    if (isWanted()) this.#waits.set(id, { on, over: this.#wait(lock, claim, on) });
+    else this.#sessions.done(on, true);
+  }
+
+  async #wait(lock: string, claim: Claim, on: S): Promise<void> {
+    const { id } = claim;
+    const grant = await on.wait(lock, claim);
+    this.#waits.delete(id);
+    if (grant) {
+      const asked = Promise.resolve(grant);
+      this.#holds.keep(lock, id, { shared: !isExclusive(claim), on, asked, isHeld: true });
+    }
+    this.#watchers.get(id)?.(grant);
+  }
+
+  /** The watcher is removed first: a wait that is about to begin finds it gone, and does not start. @returns whether there was a wait */
+  async #dismiss(id: string): Promise<boolean> {
+    this.#watchers.delete(id);
+    const wait = this.#waits.get(id);
+    await wait?.on.cancel();
+    await wait?.over;
+    return wait !== undefined;
+  }
+}
