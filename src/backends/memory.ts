@@ -8,7 +8,6 @@ import {
   type Hints,
   type Listing,
   LONGEST,
-  MAX_PLACE_TTL_MS,
   type NewValue,
   namesOf,
   type QueueEntry,
@@ -21,25 +20,15 @@ import {
 } from '../core/index.ts';
 import { keptHints } from './shared/kept-hints.ts';
 import { EngineQueue } from './shared/queue.ts';
-import { LONGEST_WORDS } from './shared/record.ts';
 import { EngineTime, TokenCounter } from './shared/stored-queue.ts';
+import { QUEUE_TRAITS } from './shared/traits.ts';
 import { WaitingClaims } from './shared/waiting-claims.ts';
 
 /** The number of old queues that are looked at for each new one. So those that have expired go faster than new ones come. */
 const SWEPT = 2;
 
-const TRAITS: Traits = {
-  units: 'counted',
-  fair: true,
-  fencing: 'durable',
-  tokenBlocks: true,
-  wakes: 'watch',
-  expires: true,
-  lifetime: 'lease',
-  placeTtl: MAX_PLACE_TTL_MS,
-  values: { maxBytes: LONGEST_WORDS },
-  ttl: { min: 1, max: LONGEST },
-};
+const { renewedFrom: _, ...QUEUE } = QUEUE_TRAITS;
+const TRAITS: Traits = { ...QUEUE, wakes: 'watch', ttl: { min: 1, max: LONGEST } };
 
 /** Options of `memory`. */
 export interface MemoryOptions {

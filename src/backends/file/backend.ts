@@ -8,7 +8,6 @@ import {
   type Hints,
   type Listing,
   LONGEST,
-  MAX_PLACE_TTL_MS,
   type NewValue,
   type QueueEntry,
   type Release,
@@ -18,8 +17,8 @@ import {
   type Wake,
 } from '../../core/index.ts';
 import type { EngineQueue } from '../shared/queue.ts';
-import { LONGEST_WORDS } from '../shared/record.ts';
 import type { StoredClaim } from '../shared/stored-queue.ts';
+import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { MailboxClaims } from '../shared/waiting-claims.ts';
 import { findings } from './check.ts';
 import { LocksFile } from './locks-file.ts';
@@ -35,17 +34,10 @@ const BATCH = 100;
 const SWEEP_EVERY = 1_024;
 
 const traits = (durability: Durability): Traits => ({
-  units: 'counted',
-  fair: true,
+  ...QUEUE_TRAITS,
   // Where the system does not name its starts, a reboot is not always seen. Then tokens might come again after a power cut.
   fencing: machineBoot() !== '' || durability === 'power' ? 'always' : 'durable',
-  tokenBlocks: true,
   wakes: 'mailbox',
-  expires: true,
-  lifetime: 'lease',
-  renewedFrom: 'anywhere',
-  placeTtl: MAX_PLACE_TTL_MS,
-  values: { maxBytes: LONGEST_WORDS },
   ttl: { min: 10, max: LONGEST },
 });
 

@@ -10,7 +10,6 @@ import {
   type Handle,
   invalid,
   type Listing,
-  MAX_PLACE_TTL_MS,
   type NewValue,
   namesOf,
   type QueueEntry,
@@ -21,7 +20,8 @@ import {
   type Values,
   type Wake,
 } from '../../core/index.ts';
-import { LONGEST_WORDS, rememberedIn } from '../shared/record.ts';
+import { rememberedIn } from '../shared/record.ts';
+import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { check } from './check.ts';
 import { answerTo, FORM, idOf, newsOfValues, placeOf, type QueueDocument } from './documents.ts';
 import type { MongoDb } from './driver.ts';
@@ -29,19 +29,7 @@ import { attempting, forgetting, leaving, renewing, storing } from './pipeline.t
 import { Queues } from './queues.ts';
 import { Changes } from './wake-ups.ts';
 
-const TRAITS: Traits = {
-  units: 'counted',
-  fair: true,
-  fencing: 'durable',
-  tokenBlocks: true,
-  wakes: 'watch',
-  expires: true,
-  lifetime: 'lease',
-  renewedFrom: 'anywhere',
-  placeTtl: MAX_PLACE_TTL_MS,
-  values: { maxBytes: LONGEST_WORDS },
-  ttl: { min: 1, max: 365 * 86_400_000 },
-};
+const TRAITS: Traits = { ...QUEUE_TRAITS, wakes: 'watch', ttl: { min: 1, max: 365 * 86_400_000 } };
 
 /** A grant counts only when a majority has it; otherwise a fail-over undoes it. Nothing is read from a secondary. */
 const SURE = { writeConcern: { w: 'majority', journal: true }, readPreference: 'primary' };

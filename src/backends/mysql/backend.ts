@@ -15,9 +15,10 @@ import {
   type Renewal,
   systemClock,
   type Traits,
+  type Values,
   type Wake,
 } from '../../core/index.ts';
-import { LONGEST_WORDS } from '../shared/record.ts';
+import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { findings } from './check.ts';
 import { checkTable, type MysqlOptions } from './options.ts';
 import { Poller } from './poller.ts';
@@ -25,23 +26,13 @@ import { busyPool, isEnded, type MysqlPool, poolOfOne } from './pool.ts';
 import { Queues } from './queues.ts';
 import { Renewals } from './renewals.ts';
 import { QueueSteps } from './steps.ts';
+import { NO_ADDRESS } from './stored-queue.ts';
 import { Sweeper } from './sweeper.ts';
 import { Table } from './table.ts';
-import { MysqlValues } from './values.ts';
-import { NO_ADDRESS, ServerWakeUps } from './wake-ups.ts';
+import { ServerWakeUps } from './wake-ups.ts';
 
-const TRAITS: Traits = {
-  units: 'counted',
-  fair: true,
-  fencing: 'durable',
-  tokenBlocks: true,
-  wakes: 'mailbox',
-  expires: true,
-  lifetime: 'lease',
-  renewedFrom: 'anywhere',
-  values: { maxBytes: LONGEST_WORDS },
-  ttl: { min: 10, max: LONGEST },
-};
+const { placeTtl: _, ...QUEUE } = QUEUE_TRAITS;
+const TRAITS: Traits = { ...QUEUE, wakes: 'mailbox', ttl: { min: 10, max: LONGEST } };
 
 /**
  * Locks in a table, with what makes the table and empties it.
@@ -75,7 +66,6 @@ export function mysql(pool: MysqlPool, options: MysqlOptions = {}): MysqlBackend
 class Mysql implements MysqlBackend {
   readonly name = 'mysql';
   readonly traits = TRAITS;
-  readonly values: MysqlValues;
   readonly #pool: MysqlPool;
   readonly #queues: Queues;
   readonly #renewals: Renewals;
@@ -103,13 +93,18 @@ class Mysql implements MysqlBackend {
       waitsBehind: (id, token) => this.#poller.waitsBehind(id, token),
       forget: (id) => this.#poller.forget(id),
     });
-    this.values = new MysqlValues(this.#queues, this.#steps);
-    this.#sweeper = new Sweeper(this.#table, clock, options);
+    this.#sweeper = new Sweeper(this.#queues, clock, options);
   }
 
   readonly hints: Hints = {
     read: (name) => this.#queues.readHint(name),
     write: (name, text, ttl) => this.#queues.writeHint(name, text, ttl),
+  };
+
+  readonly values: Values = {
+    look: async (key) => (await this.#queues.open(this.#queues.lockNameOf(key))).look(),
+    forget: async (key) => (await this.#queues.step(this.#queues.lockNameOf(key), (queue) => queue.forget()))!,
+    keys: (prefix) => this.#queues.keysWithValues(prefix),
   };
 
   setup(): Promise<void> {
@@ -121,15 +116,11 @@ class Mysql implements MysqlBackend {
   }
 
   attempt(claim: Claim): Promise<Attempt> {
-    return claim.accepts ? this.values.attempt(claim, claim.accepts) : this.#steps.attempt(claim);
+    return this.#steps.attempt(claim);
   }
 
-  async release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
-    if (value) {
-      const { freed, stored } = await this.values.store(handle, value);
-      return next ? { freed, stored, next: await this.attempt(next) } : { freed, stored };
-    }
-    return next?.accepts ? this.values.release(handle, next, next.accepts) : this.#steps.release(handle, next);
+  release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
+    return this.#steps.release(handle, next, value);
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {

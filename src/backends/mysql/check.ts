@@ -178,7 +178,7 @@ async function rights(table: Table): Promise<Finding[]> {
   const steps: Readonly<Record<string, () => Promise<unknown>>> = {
     'SELECT and UPDATE': async () => {
       await table.ready();
-      await table.write(sql.swap, { name: none, old: none, new: '' });
+      await table.write(sql.valueForget, { name: none });
     },
     INSERT: () => table.write(sql.found, { format: '' }),
     DELETE: () => table.write(sql.sweep, { token: '0', idle: '0' }, nameList([none])),

@@ -1,5 +1,6 @@
 import { type Backend, checkPrefix, type Finding, LONGEST, systemClock, type Traits } from '../../core/index.ts';
-import { SESSION_TRAITS, SessionLocks } from '../shared/session-locks.ts';
+import { SessionLocks } from '../shared/session-locks.ts';
+import { SESSION_TRAITS } from '../shared/traits.ts';
 import { findings } from './check.ts';
 import { translateError } from './errors.ts';
 import { type NamedSession, NamedSessions } from './named-session.ts';

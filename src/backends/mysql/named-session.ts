@@ -5,14 +5,13 @@ import { settingsOf } from './check.ts';
 import type { Connection, Header, Row } from './connection.ts';
 import { translateError } from './errors.ts';
 import { destroy } from './pool.ts';
+import { FOREVER } from './queues.ts';
 import * as sql from './sql.generated.ts';
 import { asText, type NamedValues } from './statements.ts';
 import type { Table } from './table.ts';
 
 /** How long one wait on the server takes, s. */
 const WAIT_SECONDS = 5;
-/** A wait has no time limit by the server's clock. */
-const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
 /** Longest pause between two looks at a held lock, ms. It is shorter where the server ends idle sessions sooner. */
 const KEEP_ALIVE_MS = 10_000;
 /** A key that no row has. */
@@ -72,7 +71,7 @@ export class NamedSession implements LockSession {
   async confirm(): Promise<boolean> {
     const [row] = (await this.#run(sql.ownsLock)) as Row[];
     if (Number(row!.mine) !== 1) this.#onLoss();
-    else await this.#run(sql.swap, { name: NO_KEY, old: NO_KEY, new: '' });
+    else await this.#run(sql.valueForget, { name: NO_KEY });
     return this.#connection !== undefined;
   }
 

@@ -1,6 +1,7 @@
 import type { Cancel, Claim, Clock, Wake } from '../../core/index.ts';
+import type { StoredClaim } from '../shared/stored-queue.ts';
 import { MailboxClaims } from '../shared/waiting-claims.ts';
-import { grantOf, liveQueue, type QueueText } from './stored-queue.ts';
+import { grantOf, type RowQueue } from './stored-queue.ts';
 
 /** The farther back in a queue, the longer the pause: up to this many times as long. */
 const MAX_PAUSE_FACTOR = 8;
@@ -18,14 +19,14 @@ export class Poller {
   readonly #standing = new Map<string, { readonly ahead: number; readonly since: number }>();
   readonly #clock: Clock;
   readonly #pause: number;
-  readonly #look: (keys: readonly string[]) => Promise<Map<string, QueueText>>;
+  readonly #look: (keys: readonly string[]) => Promise<Map<string, RowQueue>>;
   #cancel: Cancel | undefined;
   #looking = false;
   /** When the look under way is over, another one follows at once. */
   #again = false;
 
   /** @param pause ms between two looks for the first in a queue */
-  constructor(clock: Clock, pause: number, look: (keys: readonly string[]) => Promise<Map<string, QueueText>>) {
+  constructor(clock: Clock, pause: number, look: (keys: readonly string[]) => Promise<Map<string, RowQueue>>) {
     this.#clock = clock;
     this.#waiting = new MailboxClaims(clock);
     this.#pause = pause;
@@ -94,21 +95,19 @@ export class Poller {
   }
 
   /** Wakes the claims that are admitted, or have expired claims beside them to clear. @returns the pause before the next look, ms */
-  #notify(queues: ReadonlyMap<string, QueueText>): number {
+  #notify(queues: ReadonlyMap<string, RowQueue>): number {
     let pause = this.#pause * MAX_PAUSE_FACTOR;
-    const live = new Map([...queues].map(([key, queue]) => [key, liveQueue(queue)]));
     for (const { claim, wake } of [...this.#waiting.values()]) {
-      const queue = live.get(claim.key);
-      const position = queue?.claims.findIndex(({ id }) => id === claim.id) ?? -1;
-      const mine = queue?.claims[position];
+      const queue = queues.get(claim.key);
+      const mine = queue?.find(claim.id);
       if (mine?.held && !queue?.expired) {
         this.forget(claim.id);
         wake(grantOf(mine.token, claim));
         continue;
       }
-      if (queue?.expired || (mine && this.#mayBeAnswered(claim, queue!.claims[0]!.token))) wake();
+      if (queue?.expired || (mine && this.#mayBeAnswered(claim, queue!.first!))) wake();
       // One that is not there has not joined yet, or has expired: its next attempt will tell.
-      if (mine) pause = Math.min(pause, this.#pauseOf(claim, position - queue!.held + 1));
+      if (mine) pause = Math.min(pause, this.#pauseOf(claim, [...queue!.claims].filter(isWaiting).indexOf(mine) + 1));
     }
     return pause;
   }
@@ -133,3 +132,5 @@ export class Poller {
     return before !== first;
   }
 }
+
+const isWaiting = ({ held }: StoredClaim): boolean => !held;

@@ -1,11 +1,16 @@
 import type { Claim, Listing, QueueEntry } from '../../core/index.ts';
-import { entriesOf } from '../shared/stored-queue.ts';
+import { overAt } from '../shared/record.ts';
 import type { Row } from './connection.ts';
 import type { MysqlPool } from './pool.ts';
-import { hintRead, hintWrite, list, read, touch, valueForget } from './sql.generated.ts';
+import * as sql from './sql.generated.ts';
 import { claimsOf, nameList, portions } from './statements.ts';
-import { liveQueue, MICRO, mark, type QueueText } from './stored-queue.ts';
+import { MICRO, mark, micro, RowQueue, type StoredRow } from './stored-queue.ts';
 import type { Table } from './table.ts';
+
+/** How often a row is read again because others changed it. After that the outcome of the step is unknown. In each round one of them succeeds. */
+const MAX_RETRIES = 64;
+/** A step that comes late does no harm. */
+export const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
 
 /** Below and above every byte of UTF-8. */
 const [FIRST_BYTE, LAST_BYTE] = [Buffer.from([0]), Buffer.from([255])];
@@ -36,45 +41,84 @@ export class Queues {
     return String(name).slice(this.#prefix.length + 1);
   }
 
-  async read(keys: readonly string[]): Promise<Map<string, QueueText>> {
-    const queues = new Map<string, QueueText>();
+  async read(keys: readonly string[]): Promise<Map<string, RowQueue>> {
+    const queues = new Map<string, RowQueue>();
     for (const portion of portions(keys)) {
-      const rows = await this.table.read(read, {}, nameList(portion.map((key) => this.lockNameOf(key))));
-      for (const row of rows) queues.set(this.keyOf(row.name), textOf(row));
+      const rows = await this.table.read(sql.read, {}, nameList(portion.map((key) => this.lockNameOf(key))));
+      for (const row of rows) if (String(row.name) !== '') queues.set(this.keyOf(row.name), new RowQueue(rowOf(row)));
     }
-    queues.delete(''); // the table's own row; a key is never empty
     return queues;
+  }
+
+  /** The queue of a name, with what memos know of it. @param touched as for `step` */
+  async open(name: Buffer, touched?: string): Promise<RowQueue> {
+    await this.table.ready();
+    const [row] = await this.table.read(sql.row, { name });
+    return new RowQueue(rowOf(row!), touched);
+  }
+
+  /**
+   * One step of a queue, as `act` decides it. The row is written if the step, or time, has changed it.
+   * @param notAfter the server's time, µs, after which it is too late
+   * @param touched the id of a claim that a statement of this step has given a sign of life
+   * @returns undefined when it was too late
+   */
+  async step<T>(
+    name: Buffer,
+    act: (queue: RowQueue) => T,
+    notAfter: string = FOREVER,
+    touched?: string,
+  ): Promise<T | undefined> {
+    for (let attempts = 0; attempts < MAX_RETRIES; attempts++) {
+      const queue = await this.open(name, touched);
+      if (queue.stored.now * MICRO > Number(notAfter)) return undefined;
+      const answer = act(queue);
+      if (queue.isStored) return answer;
+      if (queue.stored.token === undefined) await this.table.write(sql.create, { name });
+      else if (await this.#swap(name, queue, notAfter)) return answer;
+    }
+    throw new Error(`the queue was changed, or too long to join, each of ${MAX_RETRIES} times it was looked at`);
   }
 
   /** Renews claims, each of another key. @returns how many were alive, and now live for another ttl */
   async touch(claims: readonly Claim[], notAfter: string, keeps: '0' | '1'): Promise<number> {
-    const list = claimsOf(
-      claims.map(({ key, id, ttl }) => [this.lockNameOf(key), mark(id), `${Math.round(ttl * MICRO)}`]),
-    );
-    return (await this.table.write(touch, { notAfter, keeps }, list)).affectedRows;
+    const list = claimsOf(claims.map(({ key, id, ttl }) => [this.lockNameOf(key), mark(id), micro(ttl)]));
+    return (await this.table.write(sql.touch, { notAfter, keeps }, list)).affectedRows;
   }
 
   /** The queues of the keys that begin with `prefix`, or of that key, some rows at a time. */
   async *inspect(prefix: string, { exact = false }: Listing): AsyncGenerator<QueueEntry> {
-    const ask = async (names: Names): Promise<Row[]> => (await this.table.read(list, names)).slice(1);
-    for await (const row of this.pages(ask, prefix, exact)) {
-      const { claims, now } = liveQueue(textOf(row));
-      const listed = claims.map((claim) => ({ ...claim, remaining: claim.expires - now, since: now - claim.joined }));
-      yield* entriesOf(this.keyOf(row.name), listed);
-    }
+    const ask = async (names: Names): Promise<Row[]> => (await this.table.read(sql.list, names)).slice(1);
+    for await (const row of this.#pages(ask, prefix, exact))
+      yield* new RowQueue(rowOf(row)).entries(this.keyOf(row.name));
+  }
+
+  /** The keys that begin with `prefix` and of which memos keep something. */
+  async *keysWithValues(prefix: string): AsyncGenerator<string> {
+    await this.table.ready();
+    for await (const { name } of this.#pages((names) => this.table.read(sql.valueKeys, names), prefix))
+      yield this.keyOf(name);
   }
 
   async readHint(name: string): Promise<string | undefined> {
     await this.table.ready();
-    const [row] = await this.table.read(hintRead, { name: this.#hintNameOf(name) });
+    const [row] = await this.table.read(sql.hintRead, { name: this.#hintNameOf(name) });
     return row!.text === null ? undefined : String(row!.text);
   }
 
   async writeHint(hint: string, text: string | undefined, ttl: number): Promise<void> {
     await this.table.ready();
     const name = this.#hintNameOf(hint);
-    if (text === undefined) await this.table.write(valueForget, { name });
-    else await this.table.write(hintWrite, { name, text: Buffer.from(text), ttl: `${Math.ceil(ttl * MICRO)}` });
+    if (text === undefined) await this.table.write(sql.valueForget, { name });
+    else await this.table.write(sql.hintWrite, { name, text: Buffer.from(text), ttl: micro(ttl) });
+  }
+
+  async #swap(name: Buffer, queue: RowQueue, notAfter: string): Promise<boolean> {
+    const { stored, text, token, value, record } = queue;
+    const before = { oldQueue: stored.queue, oldToken: `${stored.token}`, oldValue: Buffer.from(stored.value!) };
+    const ends = record ? micro(overAt(record)) : '0';
+    const after = { queue: text, token: `${token}`, value: Buffer.from(value), ends };
+    return (await this.table.write(sql.swap, { name, ...before, ...after, notAfter })).affectedRows > 0;
   }
 
   /** No prefix has this mark, so no key has this name. */
@@ -83,7 +127,7 @@ export class Queues {
   }
 
   /** All rows of the keys that begin with `prefix`, or of that key. @param ask gives the first of them, in the order of their names */
-  async *pages(ask: (names: Names) => Promise<readonly Row[]>, prefix: string, exact = false): AsyncGenerator<Row> {
+  async *#pages(ask: (names: Names) => Promise<readonly Row[]>, prefix: string, exact = false): AsyncGenerator<Row> {
     const to = Buffer.concat([this.lockNameOf(prefix), exact ? FIRST_BYTE : LAST_BYTE]);
     for (let from = this.lockNameOf(prefix); ; ) {
       const rows = await ask({ from, to });
@@ -94,5 +138,10 @@ export class Queues {
   }
 }
 
-/** The queue in a row. */
-export const textOf = ({ queue, now }: Row): QueueText => ({ text: String(queue), now: Number(now) / MICRO });
+/** What a row has; without a row nothing. */
+const rowOf = ({ queue, now, token, value }: Row): StoredRow => ({
+  queue: String(queue ?? ''),
+  now: Number(now) / MICRO,
+  ...(token !== undefined && token !== null && { token: BigInt(token as number | string) }),
+  ...(value !== undefined && { value: String(value ?? '') }),
+});

@@ -1,13 +1,11 @@
 import { CallTimeouts, type Claim, type Clock, isLockError, type Renewal } from '../../core/index.ts';
 import type { PoolOfOne } from './pool.ts';
-import type { Queues } from './queues.ts';
+import { FOREVER, type Queues } from './queues.ts';
 import { portions } from './statements.ts';
 
 /** Longest wait for an answer over the connection of our own; and ms after a failure in which the pool is asked instead. */
 const MAX_WAIT_MS = 1_000;
 const RETRY_MS = 5_000;
-/** A renewal that comes late finds its claim gone, or does no harm. */
-const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
 
 /** Renewals: over a connection of our own where there is one. Over the pool they wait behind the application's statements. */
 export class Renewals {

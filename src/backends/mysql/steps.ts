@@ -1,25 +1,12 @@
-import type { Claim, Handle, Release } from '../../core/index.ts';
-import { admits } from '../shared/stored-queue.ts';
+import type { Attempt, Claim, Handle, NewValue, Release } from '../../core/index.ts';
 import type { Queues } from './queues.ts';
 import * as sql from './sql.generated.ts';
 import type { NamedValues } from './statements.ts';
-import {
-  grantOf,
-  type LiveQueue,
-  liveQueue,
-  MICRO,
-  mark,
-  partsOf,
-  type QueueAttempt,
-  refusal,
-} from './stored-queue.ts';
+import { grantOf, mark, partsOf, type RowQueue } from './stored-queue.ts';
 import type { Table } from './table.ts';
 
 /** The bits of what `leave` answers. */
 const [ALIVE, OTHERS] = [1, 2];
-
-/** How often a queue is looked at again because others changed it. After that the outcome of the attempt is unknown. */
-const MAX_RETRIES = 20;
 
 /** How waiters are notified of a change. */
 interface WakeUps {
@@ -33,7 +20,10 @@ interface WakeUps {
   forget(id: string): void;
 }
 
-/** The steps of claims: they join queues, find where they stand, and leave. */
+/**
+ * The steps of claims. What happens most goes a quick way, by one statement that reads nothing first: to join, to leave, both at once, and
+ * to give a sign of life. All else is decided by the queue itself, as it is read.
+ */
 export class QueueSteps {
   readonly #table: Table;
   readonly #queues: Queues;
@@ -47,112 +37,100 @@ export class QueueSteps {
     this.#attempts = new Attempts(wakeUps.forget);
   }
 
-  attempt(claim: Claim): Promise<QueueAttempt> {
+  attempt(claim: Claim): Promise<Attempt> {
     return this.#visit(claim, async (state) => {
       await this.#table.ready();
       return this.#ask(claim, state, this.#table.limit(claim.within));
     });
   }
 
-  async release(handle: Handle, next?: Claim): Promise<Release & { readonly next?: QueueAttempt }> {
+  async release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
     const ready = this.#table.ready();
-    if (!next) return { freed: await ready.then(() => this.#leave(handle)) };
-    let freed = true;
+    if (!next) return ready.then(() => this.#giveBack(handle, value));
+    let released: Release = { freed: true };
     // One state for all steps: the next claim may be given up during any of them.
     const attempt = await this.#visit(next, async (state) => {
       await ready;
       const notAfter = this.#table.limit(next.within);
-      const exchanged = await this.#exchange(handle, next, state, notAfter);
+      const exchanged = !value && !next.accepts && (await this.#exchange(handle, next, state, notAfter));
       if (exchanged) return exchanged;
-      freed = await this.#leave(handle);
+      released = await this.#giveBack(handle, value);
       return this.#ask(next, state, notAfter);
     });
-    return { freed, next: attempt };
-  }
-
-  /** Gives up an exclusive hold by a statement of the caller. @param leave says whether it did */
-  async leaveBy({ key, id }: Handle, leave: () => Promise<boolean>): Promise<boolean> {
-    this.#attempts.leave(id);
-    const left = await leave();
-    if (left) this.#wakeUps.notifyOthers(key);
-    return left;
+    return { ...released, next: attempt };
   }
 
   async evict(key: string, token: bigint): Promise<boolean> {
-    await this.#table.ready();
-    const stored = (await this.#queues.read([key])).get(key);
-    const found = stored && liveQueue(stored).claims.find((claim) => claim.token === token);
+    const queue = await this.#queues.open(this.#queues.lockNameOf(key));
+    const found = [...queue.claims].find((claim) => claim.token === token);
     return found !== undefined && this.#leave({ key, id: found.id });
   }
 
-  async #visit(claim: Claim, ask: (state: Readonly<AttemptState>) => Promise<QueueAttempt>): Promise<QueueAttempt> {
+  async #visit(claim: Claim, ask: (state: Readonly<AttemptState>) => Promise<Attempt>): Promise<Attempt> {
     const state = this.#attempts.begin(claim.id);
     let stands = false;
     try {
       const answer = await ask(state);
-      stands = !answer.granted && claim.queue && !answer.late;
+      stands = !answer.granted && claim.queue && !answer.late && !answer.value;
       return answer;
     } finally {
       if (this.#attempts.end(claim.id, stands)) await this.#leave(claim);
     }
   }
 
-  async #ask(claim: Claim, state: Readonly<AttemptState>, notAfter: string): Promise<QueueAttempt> {
-    if (state.stands) return this.#find(claim, state, notAfter);
-    const token = await this.#join(claim, '', notAfter);
-    return token ? grantOf(token, claim) : this.#find(claim, state, notAfter, token === 0n);
-  }
-
-  /** Finds where a claim stands in its queue. That may be out of date, but nobody gets ahead of it later. */
-  async #find(claim: Claim, state: Readonly<AttemptState>, notAfter: string, touched = false): Promise<QueueAttempt> {
-    for (let attempts = 0; attempts < MAX_RETRIES; attempts++) {
-      const stored = (await this.#queues.read([claim.key])).get(claim.key);
-      if (!stored) await this.#table.write(sql.create, { name: this.#queues.lockNameOf(claim.key) });
-      const queue = liveQueue(stored ?? { text: '', now: 0 });
-      if (queue.now * MICRO > Number(notAfter)) return { granted: false, late: true };
-      if (queue.expired && !(await this.#swap(claim.key, stored!.text, queue.text))) continue;
-      const position = queue.claims.findIndex(({ id }) => id === claim.id);
-      const mine = queue.claims[position];
-      if (mine) {
-        touched ||= (await this.#queues.touch([claim], notAfter, '1')) === 1;
-        if (touched) return mine.held ? grantOf(mine.token, claim) : this.#refuse(claim, queue, position);
-        continue;
-      }
-      if (state.left) throw new Error('it was given up meanwhile');
-      const free = admits(queue.claims, claim);
-      const token = free || claim.queue ? await this.#join(claim, queue.text, notAfter) : 0n;
-      if (free ? token : token !== undefined)
-        return free ? grantOf(token!, claim) : this.#refuse(claim, queue, queue.claims.length);
-      touched = token === 0n;
+  async #ask(claim: Claim, state: Readonly<AttemptState>, notAfter: string): Promise<Attempt> {
+    if (state.stands) {
+      const isTouched = (await this.#queues.touch([claim], notAfter, '1')) === 1;
+      return this.#decide(claim, state, notAfter, isTouched);
     }
-    throw new Error(`the queue was changed, or too long to join, each of ${MAX_RETRIES} times it was looked at`);
+    if (claim.accepts) return this.#decide(claim, state, notAfter);
+    const header = await this.#table.write(sql.join, {
+      ...this.#newcomer(claim, notAfter),
+      waits: claim.queue ? '1' : '0',
+    });
+    const token = BigInt(header.insertId);
+    if (header.affectedRows > 0 && token) return grantOf(token, claim);
+    return this.#decide(claim, state, notAfter, header.affectedRows > 0);
   }
 
-  #refuse(claim: Claim, queue: LiveQueue, ahead: number): QueueAttempt {
-    if (claim.accepts && claim.queue) this.#wakeUps.waitsBehind(claim.id, queue.claims[0]!.token);
-    return refusal(queue, ahead);
+  /** Finds out where a claim stands in its queue. That may be out of date, but nobody gets ahead of it later. */
+  async #decide(claim: Claim, state: Readonly<AttemptState>, notAfter: string, isTouched = false): Promise<Attempt> {
+    const { id, key } = claim;
+    const address = this.#wakeUps.address();
+    const act = (queue: RowQueue): Attempt => {
+      if (state.left && !queue.find(id)) throw new Error('it was given up meanwhile');
+      const attempt = queue.attempt(claim, address);
+      if (!attempt.granted && claim.accepts && queue.find(id)) this.#wakeUps.waitsBehind(id, queue.first!);
+      return attempt;
+    };
+    const name = this.#queues.lockNameOf(key);
+    return (await this.#queues.step(name, act, notAfter, isTouched ? id : undefined)) ?? { granted: false, late: true };
   }
 
-  /** @returns the token, if the queue was as expected; 0, if it was another one and the claim joined it; undefined, if nothing was done */
-  async #join(claim: Claim, expected: string, notAfter: string): Promise<bigint | undefined> {
-    const waits = claim.queue ? '1' : '0';
-    const header = await this.#table.write(sql.join, { ...this.#newcomer(claim), expected, waits, notAfter });
-    return header.affectedRows > 0 ? BigInt(header.insertId) : undefined;
-  }
-
+  /** @returns undefined if there was nothing to exchange */
   async #exchange(
     { id }: Handle,
     next: Claim,
     state: Readonly<AttemptState>,
     notAfter: string,
-  ): Promise<QueueAttempt | undefined> {
-    const header = await this.#table.write(sql.exchange, { ...this.#newcomer(next), gone: mark(id), notAfter });
+  ): Promise<Attempt | undefined> {
+    const header = await this.#table.write(sql.exchange, { ...this.#newcomer(next, notAfter), gone: mark(id) });
     if (header.affectedRows === 0) return undefined;
     this.#attempts.leave(id);
     const token = BigInt(header.insertId);
     if (token) return grantOf(token, next);
     this.#wakeUps.notifyOthers(next.key);
-    return this.#find(next, state, notAfter, true);
+    return this.#decide(next, state, notAfter, true);
+  }
+
+  async #giveBack(handle: Handle, value?: NewValue): Promise<Release> {
+    if (!value) return { freed: await this.#leave(handle) };
+    const { id, key } = handle;
+    this.#attempts.leave(id);
+    const act = (queue: RowQueue) => ({ released: queue.release(handle, value), first: queue.first });
+    const { released, first } = (await this.#queues.step(this.#queues.lockNameOf(key), act))!;
+    if (first !== undefined) this.#wakeUps.notifyOthers(key);
+    return released;
   }
 
   async #leave({ key, id }: Handle): Promise<boolean> {
@@ -166,15 +144,16 @@ export class QueueSteps {
     return (Number(insertId) & ALIVE) > 0;
   }
 
-  async #swap(key: string, old: string, text: string): Promise<boolean> {
-    const header = await this.#table.write(sql.swap, { name: this.#queues.lockNameOf(key), old, new: text });
-    return header.affectedRows > 0;
-  }
-
-  #newcomer(claim: Claim): NamedValues {
+  #newcomer(claim: Claim, notAfter: string): NamedValues {
     const { key, minToken = 0n, tokenCount } = claim;
     const parts = partsOf(claim, this.#wakeUps.address());
-    return { ...parts, name: this.#queues.lockNameOf(key), minToken: `${minToken}`, tokenCount: `${tokenCount}` };
+    return {
+      ...parts,
+      name: this.#queues.lockNameOf(key),
+      minToken: `${minToken}`,
+      tokenCount: `${tokenCount}`,
+      notAfter,
+    };
   }
 }
 

@@ -1,68 +1,45 @@
-import { type Claim, type Grant, leastOf, PLACE_TTL_MS, type Refusal, Tally } from '../../core/index.ts';
-import type { StoredClaim } from '../shared/stored-queue.ts';
+import { admitted, type Claim, type Grant, PLACE_TTL_MS } from '../../core/index.ts';
+import { EngineQueue } from '../shared/queue.ts';
+import { type KeyRecord, overAt, readRecord, writeRecord } from '../shared/record.ts';
+import { EngineTime, type StoredClaim, TokenCounter } from '../shared/stored-queue.ts';
 
 /** The number of the server's time units in a ms. */
 export const MICRO = 1_000;
+/** The address of a process that cannot be notified. */
+export const NO_ADDRESS = '-';
+
+export const micro = (ms: number): string => `${Math.round(ms * MICRO)}`;
 
 /** How a claim begins. No other part of a queue has an `@`, so a claim can be found in the text. */
 export const mark = (id: string): string => `@${encodeURIComponent(id)} `;
 
-/** The parts of a claim that this process knows. The statement adds those that only the server knows. */
-export function partsOf(claim: Claim, process: string): { mark: string; ttl: string; units: string; tail: string } {
-  const ttl = `${Math.round(claim.ttl * MICRO)}`;
+/** The parts of a claim that its process knows. A statement adds those that only the server knows. */
+export function partsOf(
+  { id, units, capacity, ttl, label }: Pick<StoredClaim, 'id' | 'units' | 'capacity' | 'ttl' | 'label'>,
+  process = NO_ADDRESS,
+): { mark: string; ttl: string; units: string; tail: string } {
   return {
-    mark: mark(claim.id),
-    ttl,
-    units: ` ${claim.units} ${claim.capacity} ${ttl} `,
-    tail: ` ${process} ${encodeURIComponent(claim.label.toWellFormed())};`,
+    mark: mark(id),
+    ttl: micro(ttl),
+    units: ` ${units} ${capacity} ${micro(ttl)} `,
+    tail: ` ${process} ${encodeURIComponent(label.toWellFormed())};`,
   };
 }
 
-/** A queue as it was read. */
-export interface QueueText {
-  readonly text: string;
-  /** The server's time then, ms. */
-  readonly now: number;
+function textOf(claim: StoredClaim): string {
+  const { mark, units, tail } = partsOf(claim, claim.process);
+  return `${mark}${micro(claim.expires!)} ${claim.token}${units}${micro(claim.joined!)}${tail}`;
 }
 
-interface TextClaim extends StoredClaim {
-  readonly joined: number;
-  expires: number;
-  /** The address of its process; `-` if it has none. */
-  readonly process: string;
-  /** The text that is stored. */
-  readonly text: string;
+/** The claims of a text. Who holds is not stored, since it follows from the order and the units. */
+function claimsOf(text: string): StoredClaim[] {
+  const claims = text.split(';').slice(0, -1).map(parse);
+  const held = admitted(claims);
+  for (const claim of claims.slice(0, held)) claim.held = true;
+  return claims;
 }
 
-/** The claims of a queue that have not expired. */
-export interface LiveQueue extends QueueText {
-  readonly claims: readonly TextClaim[];
-  /** How many of them hold; they are the first ones. */
-  readonly held: number;
-  /** Whether any claim was left out. */
-  readonly expired: boolean;
-}
-
-/** A waiting claim may expire earlier than a hold, since its process asks again and again. */
-export function liveQueue({ text, now }: QueueText): LiveQueue {
-  const stored = text.split(';').slice(0, -1);
-  const tally = new Tally();
-  const claims: TextClaim[] = [];
-  let held = 0;
-  for (const claim of stored.map(parse)) {
-    claim.held = held === claims.length && tally.fits(claim);
-    if (!claim.held) claim.expires -= Math.max(0, claim.ttl - PLACE_TTL_MS);
-    if (claim.expires <= now) continue;
-    claims.push(claim);
-    if (!claim.held) continue;
-    tally.add(claim);
-    held++;
-  }
-  const rest = claims.map((claim) => claim.text).join('');
-  return { claims, held, now, text: rest, expired: claims.length < stored.length };
-}
-
-function parse(text: string): TextClaim {
+function parse(text: string): StoredClaim {
   const [id, expires, token, units, capacity, ttl, joined, process, label] = text.slice(1).split(' ');
   return {
     id: decodeURIComponent(id!),
@@ -75,16 +52,84 @@ function parse(text: string): TextClaim {
     joined: Number(joined) / MICRO,
     expires: Number(expires) / MICRO,
     process: process!,
-    text: `${text};`,
   };
 }
 
-/** What a queue says of a claim. `first`: the token of the claim that stands first. */
-export type QueueAttempt = Grant | (Refusal & { readonly first?: bigint });
+/** A row as it was read. */
+export interface StoredRow {
+  readonly queue: string;
+  /** The server's time then, ms. */
+  readonly now: number;
+  readonly token?: bigint;
+  readonly value?: string;
+}
+
+/** The server's time at a read. Stored is when a claim expires as a hold; while it waits that is earlier, since its process asks again and again. */
+class RowTime extends EngineTime {
+  readonly #touched: string | undefined;
+
+  /** @param touched the id of a claim that a statement has just given a sign of life */
+  constructor(now: number, touched: string | undefined) {
+    super(now);
+    this.#touched = touched;
+  }
+
+  override remaining(claim: StoredClaim): number {
+    return super.remaining(claim) - earlier(claim);
+  }
+
+  override revive(claim: StoredClaim, life: number): void {
+    if (claim.id !== this.#touched || claim.expires === undefined) super.revive(claim, life + earlier(claim));
+  }
+}
+
+const earlier = ({ held, ttl }: StoredClaim): number => (held ? 0 : Math.max(0, ttl - PLACE_TTL_MS));
+
+/** The queue of a key, and what memos know of it, as a row has them. */
+export class RowQueue extends EngineQueue {
+  readonly stored: StoredRow;
+  /** Whether any claim has expired since the row was written. */
+  readonly expired: boolean;
+  readonly #counter: TokenCounter;
+  readonly #storedRecord: KeyRecord | undefined;
+
+  constructor(stored: StoredRow, touched?: string) {
+    const { queue, now, token = 0n, value = '' } = stored;
+    const [counter, claims] = [new TokenCounter(token), claimsOf(queue)];
+    const written = value === '' ? undefined : readRecord(value);
+    const record = written && overAt(written) > now ? written : undefined;
+    super(counter, { claims, record });
+    this.stored = stored;
+    this.#counter = counter;
+    this.#storedRecord = record;
+    this.at(new RowTime(now, touched));
+    this.expired = Array.from(this.claims).length < claims.length;
+  }
+
+  /** The highest token given or reserved. */
+  get token(): bigint {
+    return this.#counter.last;
+  }
+
+  /** The token of the claim that stands first. */
+  get first(): bigint | undefined {
+    for (const { token } of this.claims) return token;
+    return undefined;
+  }
+
+  get text(): string {
+    return Array.from(this.claims, textOf).join('');
+  }
+
+  get value(): string {
+    if (this.record === this.#storedRecord && this.stored.value !== undefined) return this.stored.value;
+    return this.record ? writeRecord(this.record) : '';
+  }
+
+  /** Whether nothing of it has to be written. */
+  get isStored(): boolean {
+    return this.record === this.#storedRecord && this.text === this.stored.queue;
+  }
+}
 
 export const grantOf = (token: bigint, { ttl }: Pick<Claim, 'ttl'>): Grant => ({ granted: true, token, validFor: ttl });
-
-export function refusal({ claims, now }: LiveQueue, ahead: number): QueueAttempt {
-  const retryAfter = leastOf(claims.slice(0, ahead).map(({ expires }) => expires)) - now;
-  return { granted: false, ahead, retryAfter, first: claims[0]?.token };
-}

@@ -1,10 +1,10 @@
 import { type Cancel, type Clock, milliseconds } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
 import type { Row } from './connection.ts';
-import { textOf } from './queues.ts';
+import type { Queues } from './queues.ts';
 import * as sql from './sql.generated.ts';
 import { nameList, portions } from './statements.ts';
-import { liveQueue, MICRO } from './stored-queue.ts';
+import { micro } from './stored-queue.ts';
 import type { Table } from './table.ts';
 
 const IDLE_MS = 600_000;
@@ -19,14 +19,16 @@ export interface SweepOptions {
 
 /** Removes the rows of keys that nobody uses any more. In each interval, one of all processes does it. */
 export class Sweeper {
+  readonly #queues: Queues;
   readonly #table: Table;
   readonly #idle: string;
   readonly #stop: Cancel | undefined;
   #closed = false;
 
-  constructor(table: Table, clock: Clock, { idle = IDLE_MS, sweep = SWEEP_MS }: SweepOptions) {
-    this.#table = table;
-    this.#idle = `${Math.round(milliseconds(idle, 'idle') * MICRO)}`;
+  constructor(queues: Queues, clock: Clock, { idle = IDLE_MS, sweep = SWEEP_MS }: SweepOptions) {
+    this.#queues = queues;
+    this.#table = queues.table;
+    this.#idle = micro(milliseconds(idle, 'idle'));
     const interval = milliseconds(sweep, 'sweep');
     const pause = () => interval * (0.75 + clock.random() / 2);
     if (interval > 0) this.#stop = repeat(clock, pause, () => this.#turn(interval));
@@ -41,12 +43,9 @@ export class Sweeper {
       const last = page?.last as Buffer | null;
       if (last === null) return swept;
       const rows = await this.#table.read(sql.idle, { after, last, idle: this.#idle });
-      swept += await this.#remove(rows.filter(({ queue }) => (queue as Buffer).length === 0));
-      for (const row of rows) {
-        const stored = textOf(row);
-        const { expired, text } = liveQueue(stored);
-        if (expired) await this.#table.write(sql.swap, { name: row.name as Buffer, old: stored.text, new: text });
-      }
+      const isFree = ({ queue }: Row): boolean => (queue as Buffer).length === 0;
+      swept += await this.#remove(rows.filter(isFree));
+      for (const row of rows) if (!isFree(row)) await this.#queues.step(row.name as Buffer, () => {});
       after = last;
     }
     return swept;
@@ -72,7 +71,7 @@ export class Sweeper {
 
   async #turn(interval: number): Promise<void> {
     await this.#table.ready();
-    const { affectedRows } = await this.#table.write(sql.turn, { interval: `${interval * MICRO}` });
+    const { affectedRows } = await this.#table.write(sql.turn, { interval: micro(interval) });
     if (affectedRows > 0) await this.sweep();
   }
 }

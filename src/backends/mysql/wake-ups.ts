@@ -6,14 +6,12 @@ import type { Queues } from './queues.ts';
 import type { Server } from './server.ts';
 import { closed, open } from './sql.generated.ts';
 import { bare } from './statements.ts';
-import { liveQueue } from './stored-queue.ts';
+import { NO_ADDRESS } from './stored-queue.ts';
 
 /** One sleep on the server, s: less than every common idle limit. */
 const SLEEP_SECONDS = 20;
 /** Pause after the connection was lost, ms. */
 const RETRY_MS = 1_000;
-/** The address of a process that cannot be notified. */
-export const NO_ADDRESS = '-';
 
 /**
  * Lets another process tell this one to look, before its next poll. This process sleeps on the server, on one connection, and holds a
@@ -127,11 +125,9 @@ export class ServerWakeUps {
   }
 
   async #wake(keys: readonly string[]): Promise<void> {
-    const holders = [...(await this.#queues.read(keys)).values()].flatMap((queue) => {
-      const { claims, held } = liveQueue(queue);
-      return claims.slice(0, held);
-    });
-    const others = new Set(holders.map(({ process }) => process));
+    const queues = await this.#queues.read(keys);
+    const claims = [...queues.values()].flatMap((queue) => [...queue.claims]);
+    const others = new Set(claims.filter(({ held }) => held).map(({ process }) => process!));
     for (const none of [NO_ADDRESS, this.#name]) others.delete(none);
     if (others.size === 0) return;
     await this.#server.with(async (connection) => {

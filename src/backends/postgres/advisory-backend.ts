@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Backend, type Finding, isLockError, LONGEST, systemClock, type Traits } from '../../core/index.ts';
-import { SESSION_TRAITS, SessionLocks } from '../shared/session-locks.ts';
+import { SessionLocks } from '../shared/session-locks.ts';
+import { SESSION_TRAITS } from '../shared/traits.ts';
 import type { AdvisorySession } from './advisory-session.ts';
 import { AdvisorySessions, openAdvisory } from './advisory-sessions.ts';
 import { findings } from './check.ts';

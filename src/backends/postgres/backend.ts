@@ -7,7 +7,6 @@ import {
   type Hints,
   type Listing,
   LONGEST,
-  MAX_PLACE_TTL_MS,
   type NewValue,
   onceFor,
   type QueueEntry,
@@ -17,7 +16,7 @@ import {
   type Traits,
   type Values,
 } from '../../core/index.ts';
-import { LONGEST_WORDS } from '../shared/record.ts';
+import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { tableFindings } from './check.ts';
 import { type PostgresClient, poolOf } from './clients.ts';
 import { checkTable, naming, type PostgresOptions } from './options.ts';
@@ -30,19 +29,7 @@ import { attemptOf, fieldsOf, take, valuesOf } from './statements.ts';
 import { IDLE_MS, Sweeper } from './sweeper.ts';
 import { Mailbox } from './wake-ups.ts';
 
-const TRAITS: Traits = {
-  units: 'counted',
-  fair: true,
-  fencing: 'durable',
-  tokenBlocks: true,
-  wakes: 'mailbox',
-  expires: true,
-  lifetime: 'lease',
-  renewedFrom: 'anywhere',
-  placeTtl: MAX_PLACE_TTL_MS,
-  values: { maxBytes: LONGEST_WORDS },
-  ttl: { min: 10, max: LONGEST },
-};
+const TRAITS: Traits = { ...QUEUE_TRAITS, wakes: 'mailbox', ttl: { min: 10, max: LONGEST } };
 
 /** Locks in tables, with what makes the tables and empties them. */
 export interface PostgresBackend extends Backend {

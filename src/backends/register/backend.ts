@@ -7,7 +7,6 @@ import {
   type Listing,
   LONGEST,
   leastOf,
-  MAX_PLACE_TTL_MS,
   type QueueEntry,
   RecentKeys,
   type RegisterStore,
@@ -18,6 +17,7 @@ import {
   withLimit,
 } from '../../core/index.ts';
 import type { StoredClaim } from '../shared/stored-queue.ts';
+import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { Calls } from './calls.ts';
 import { keyOf } from './document.ts';
 import { RegisterHints } from './hints.ts';
@@ -68,18 +68,12 @@ class Register implements Backend {
     this.#folder = `${calls.prefix}/l/`;
     this.name = store.name;
     this.hints = new RegisterHints(calls);
+    const { values: _, ...traits } = QUEUE_TRAITS;
     this.traits = {
-      units: 'counted',
-      fair: true,
+      ...traits,
       joinsByRace: true,
-      fencing: 'durable',
-      tokenBlocks: true,
       wakes: store.watch ? 'watch' : 'never',
-      expires: true,
       ...(!store.tellsTime && { observedExpiry: true }),
-      lifetime: 'lease',
-      renewedFrom: 'anywhere',
-      placeTtl: MAX_PLACE_TTL_MS,
       ...(store.spin && { spin: store.spin }),
       ttl: { min: store.minTtl ?? (store.tellsTime ? 1 : 100), max: LONGEST },
     };

@@ -9,16 +9,6 @@ import {
   type Wake,
 } from '../../core/index.ts';
 
-/** What locks of a server's sessions can do, whichever server it is. */
-export const SESSION_TRAITS = {
-  fair: false,
-  fencing: 'durable',
-  tokenBlocks: false,
-  wakes: 'watch',
-  expires: false,
-  lifetime: 'session',
-} as const;
-
 /** A session of the server. It has locks, or waits for one. */
 export interface LockSession {
   /** Aborted once it is gone, and its locks with it. */

@@ -46,8 +46,8 @@ describeOnMysql('a queue of mysql, as its statements leave it', (kind) => {
     notAfter: `${now + seconds(60)}`,
     ...wish,
   });
-  const joins = (expected: string, waits: '0' | '1', wish: NamedValues = {}): Promise<Header> =>
-    rows.write(join, { ...newcomer(wish), expected, waits });
+  const joins = (waits: '0' | '1', wish: NamedValues = {}): Promise<Header> =>
+    rows.write(join, { ...newcomer(wish), waits });
   const exchanges = (gone: string, wish: NamedValues = {}): Promise<Header> =>
     rows.write(exchange, { ...newcomer(wish), gone: mark(gone) });
   const leaves = (id: string): Promise<Header> => rows.write(leave, { name: KEY, mark: mark(id) });
@@ -82,7 +82,7 @@ describeOnMysql('a queue of mysql, as its statements leave it', (kind) => {
   ])('the tokens that a newcomer takes are above all before, and as many as it asks for: %o', async (wish) => {
     const values = { minToken: `${wish.minToken}`, tokenCount: `${wish.tokenCount}` };
     await put('');
-    expect(await joins('', '0', values)).toMatchObject({ affectedRows: 1, insertId: wish.token });
+    expect(await joins('0', values)).toMatchObject({ affectedRows: 1, insertId: wish.token });
     expect((await found()).token, 'highest token after a join').toBe(wish.highest);
     expectTaken(await found(), '', wish.token);
 
@@ -92,27 +92,26 @@ describeOnMysql('a queue of mysql, as its statements leave it', (kind) => {
     expectTaken(await found(), '', wish.token);
   });
 
-  test('who joins a queue that is as expected stands at its end, and learns its token', async () => {
-    const queue = placeOf('first', now + seconds(9)) + placeOf('second', now + seconds(9));
+  test('who joins an empty queue learns its token', async () => {
     for (const waits of ['0', '1'] as const) {
-      await put(queue);
-      expect(await joins(queue, waits)).toMatchObject({ affectedRows: 1, insertId: 8 });
-      expectTaken(await found(), queue, 8);
+      await put('');
+      expect(await joins(waits)).toMatchObject({ affectedRows: 1, insertId: 8 });
+      expectTaken(await found(), '', 8);
     }
   });
 
-  test('who joins a queue that has changed queues where it may, and is told to read the queue', async () => {
+  test('who joins a queue in which others stand does so where it may, and is told to read the queue', async () => {
     const queue = placeOf('first', now + seconds(9));
     await put(queue);
-    await unchanged('it does not wait', await joins('', '0'), queue);
-    expect(await joins('', '1')).toMatchObject({ affectedRows: 1, insertId: 0 });
+    await unchanged('it does not wait', await joins('0'), queue);
+    expect(await joins('1')).toMatchObject({ affectedRows: 1, insertId: 0 });
     expectTaken(await found(), queue, 8);
   });
 
   test('nobody stands in a queue twice', async () => {
     for (const queue of [placeOf('new', now), placeOf('first', now + seconds(9)) + placeOf('new', now)]) {
       await put(queue);
-      await unchanged('it joins a second time', await joins('', '1'), queue);
+      await unchanged('it joins a second time', await joins('1'), queue);
     }
     const both = placeOf('old', now + seconds(9)) + placeOf('new', now + seconds(9));
     await put(both);
@@ -126,12 +125,10 @@ describeOnMysql('a queue of mysql, as its statements leave it', (kind) => {
     const queue = placeOf('old', now + seconds(9));
     const late = { notAfter: `${now - 1}` };
     await put(queue);
-    for (const [waits, expected] of [
-      ['0', queue],
-      ['1', queue],
-      ['1', ''],
-    ] as const)
-      await unchanged('a join', await joins(expected, waits, late), queue);
+    for (const waits of ['0', '1'] as const) await unchanged('a join', await joins(waits, late), queue);
+    await put('');
+    for (const waits of ['0', '1'] as const) await unchanged('a join of nobody', await joins(waits, late), '');
+    await put(queue);
     await unchanged('an exchange', await exchanges('old', late), queue);
     const touched = rows.write(touch, { ...late, keeps: '0' }, claimsOf([[KEY, mark('old'), '1000000']]));
     await unchanged('a touch', await touched, queue);
@@ -144,7 +141,7 @@ describeOnMysql('a queue of mysql, as its statements leave it', (kind) => {
       return old + 'x'.repeat(length - old.length);
     };
     for (const step of ['join', 'exchange']) {
-      const take = () => (step === 'join' ? joins('', '1') : exchanges('old'));
+      const take = () => (step === 'join' ? joins('1') : exchanges('old'));
       await put(filled(most + 1));
       await unchanged(`${step} without room`, await take(), filled(most + 1));
       await put(filled(most));
@@ -247,12 +244,30 @@ describeOnMysql('a queue of mysql, as its statements leave it', (kind) => {
     }
   });
 
-  test('a queue is put in the place of the one that was read, and of no other', async () => {
+  test('what a step has made of a row is put in the place of the row that was read, and of no other', async () => {
     const [old, other] = [placeOf('old', now), placeOf('other', now)];
+    const read = { name: KEY, oldQueue: old, oldToken: '7', oldValue: '' };
+    const made = {
+      queue: other,
+      token: '9',
+      value: 'text',
+      ends: '9000000000000000',
+      notAfter: `${now + seconds(60)}`,
+    };
     await put(old);
-    await unchanged('another queue', await rows.write(swap, { name: KEY, old: other, new: '' }), old);
-    expect(await rows.write(swap, { name: KEY, old, new: other })).toMatchObject({ affectedRows: 1 });
-    expect(await found()).toMatchObject({ queue: other, token: 7 });
+    for (const wish of [
+      { oldQueue: other },
+      { oldQueue: '' },
+      { oldToken: '6' },
+      { oldToken: '8' },
+      { oldValue: 'another' },
+      { notAfter: `${now - 1}` },
+    ])
+      await unchanged(JSON.stringify(wish), await rows.write(swap, { ...read, ...made, ...wish }), old);
+    expect(await rows.write(swap, { ...read, ...made })).toMatchObject({ affectedRows: 1 });
+    expect(await found()).toMatchObject({ queue: other, token: 9 });
     expect((await found()).used).toBeGreaterThanOrEqual(now);
+    const [row] = await rows.query(`SELECT value, value_ends AS ends FROM kept_lines WHERE name = '${KEY}'`);
+    expect([String(row!.value), row!.ends]).toEqual(['text', 9_000_000_000_000_000]);
   });
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Poller } from '../../../src/backends/mysql/poller.ts';
+import { RowQueue } from '../../../src/backends/mysql/stored-queue.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import type { Claim, Grant } from '../../../src/core/contract/backend.ts';
 import { manualClock } from '../../../src/testing/index.ts';
@@ -19,9 +20,9 @@ async function scene(...ahead: string[]) {
   const text = (): string => [...state.ahead, 'waiter'].map((id, i) => place(id, i + 1)).join('');
   const look = async () => {
     state.looks++;
-    return new Map([['key', { text: text(), now: 1 }]]);
+    return new Map([['key', new RowQueue({ queue: text(), now: 1 })]]);
   };
-  const poller = new Poller(clock, POLL, look as never);
+  const poller = new Poller(clock, POLL, look);
   const watch = poller.watch(waiter, (grant) => {
     state.granted = grant;
   });

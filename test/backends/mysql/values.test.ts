@@ -1,13 +1,11 @@
 import type { RowDataPacket } from 'mysql2/promise';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type MysqlBackend, mysql } from '../../../src/backends/mysql/index.ts';
-import * as sql from '../../../src/backends/mysql/sql.generated.ts';
-import { mark } from '../../../src/backends/mysql/stored-queue.ts';
 import type { Claim, ValueCondition } from '../../../src/core/contract/backend.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { claimOf } from './claims.ts';
-import { Rows, seconds } from './rows.ts';
+import { placeOf, Rows, seconds } from './rows.ts';
 import { useServer } from './server.ts';
 
 const ANY: ValueCondition = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
@@ -78,9 +76,9 @@ describeOnMysql('values of mysql, in the rows of their keys', (kind) => {
   });
 });
 
-describeOnMysql('the statements of values', (kind) => {
+describeOnMysql('a value of mysql, in the row of a queue', (kind) => {
   const host = useServer(kind);
-  const name = Buffer.from('holdfast/key');
+  const name = 'holdfast/key';
   let rows: Rows;
   let backend: MysqlBackend;
   beforeAll(async () => {
@@ -90,38 +88,25 @@ describeOnMysql('the statements of values', (kind) => {
   afterAll(() => backend.close());
   beforeEach(() => rows.clear());
 
-  const claimText = (id: string, until: number, token: number): string =>
-    `${mark(id)}${until} ${token} 1 1 60000000 ${until - seconds(60)} - ;`;
-  const stores = async (id: string): Promise<boolean> => {
-    const values = { name, mark: mark(id), text: Buffer.from('x'), ttl: `${seconds(60)}`, fresh: '0' };
-    return (await rows.write(sql.valueStore, values)).affectedRows > 0;
-  };
-  const count = async (old: string, changed: string): Promise<number> =>
-    (await rows.write(sql.valueCount, { name, old, new: changed, ends: '9000000000000000' })).affectedRows;
-  const value = async (): Promise<string> => String((await rows.read(sql.valueRead, { name, mark: '@ ' }))[0]!.value);
-
-  test('what is noted of a begun hold changes nothing of a record that was changed meanwhile, and no text', async () => {
-    await rows.put(`${name}`, {});
-    expect(await count('', 'one ')).toBe(1);
-    expect(await count('', 'two '), 'there is one').toBe(0);
-    expect(await count('other ', 'two ')).toBe(0);
-    await rows.query("UPDATE said SET value = CONCAT(value, 'text') WHERE name = 'holdfast/key'");
-    expect(await count('one ', 'another ')).toBe(1);
-    expect(await value()).toBe('another text');
-  });
+  const stores = async (id: string): Promise<boolean> =>
+    (await backend.release({ key: 'key', id }, undefined, { text: 'x', ttl: 60_000 })).stored === true;
 
   test('only the first in a queue stores a value, while it has not expired, and the others stay as they are', async () => {
     const now = await rows.now();
-    const second = claimText('second', now + seconds(60), 4);
-    await rows.put(`${name}`, { token: 4, queue: claimText('first', now + seconds(60), 3) + second });
+    const [first, second] = [placeOf('first', now + seconds(30), 3), placeOf('second', now + seconds(30), 4)];
+    await rows.put(name, { token: 4, queue: first + second });
     expect(await stores('second'), 'one that waits').toBe(false);
+    await rows.put(name, { token: 4, queue: first + second });
     expect(await stores('first')).toBe(true);
-    expect((await rows.all())[`${name}`]).toMatchObject({ token: 4, queue: second });
+    const { token, queue } = (await rows.all())[name]!;
+    expect({ token, begins: queue.split(' ')[0], claims: queue.split(';').length - 1 }).toEqual({
+      ...{ token: 4, begins: '@second', claims: 1 },
+    });
     const { value: stored } = await backend.values!.look('key');
     expect(stored).toMatchObject({ text: 'x', token: 3n });
     expect(stored!.validFor).toBeGreaterThan(59_000);
     expect(stored!.validFor).toBeLessThanOrEqual(60_001);
-    await rows.put(`${name}`, { token: 5, queue: claimText('dead', now - seconds(1), 5) });
+    await rows.put(name, { token: 5, queue: placeOf('dead', now - seconds(1), 5) });
     expect(await stores('dead'), 'one that has expired').toBe(false);
   });
 });

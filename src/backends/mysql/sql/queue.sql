@@ -24,15 +24,15 @@ WHERE name = '' OR (name >= :from AND name < :to AND queue <> '')
 ORDER BY name LIMIT 200
 
 -- name: join
--- Joins the queue at its end, if the queue is :expected or, when the claim queues, any queue.
+-- Joins the queue at its end, if the queue is empty or, when the claim queues, any queue.
 --
 -- A claim is the text `@id expires token units capacity ttl joined process label;`. expires, always of 16 digits, is when it
 -- expires as a hold. process is its address for wake-ups. Who holds is not stored: it follows from the order and the units (src/core/contract/admission.ts).
 --
--- :name, :mark (`@id `), :expected, :waits (0 or 1), :minToken (lowest token), :tokenCount (tokens to reserve)
+-- :name, :mark (`@id `), :waits (0 or 1), :minToken (lowest token), :tokenCount (tokens to reserve)
 -- :ttl (µs), :units (` units capacity ttl `), :tail (` process label;`), :notAfter (the server's time after which it is too late)
--- Result: no row changed: too late, no such row, there already, no room, or the queue is another and the claim does not queue.
---         insertId: the token, if the queue was :expected; else 0, and the queue has to be read.
+-- Result: no row changed: too late, no such row, there already, no room, or the queue is not empty and the claim does not queue.
+--         insertId: the token, if the queue was empty; else 0, and the queue has to be read.
 UPDATE {table}
 SET queue = CONCAT(
       queue, :mark, {latest} + CAST(:ttl AS SIGNED), ' ', GREATEST(token + 1, CAST(:minToken AS UNSIGNED)),
@@ -41,10 +41,10 @@ SET queue = CONCAT(
     token = GREATEST(token + 1, CAST(:minToken AS UNSIGNED)) + CAST(:tokenCount AS UNSIGNED) - 1,
     used = {latest}
 WHERE name = :name
-  AND (queue = :expected OR (CAST(:waits AS UNSIGNED) = 1 AND INSTR(queue, :mark) = 0))
+  AND (queue = '' OR (CAST(:waits AS UNSIGNED) = 1 AND INSTR(queue, :mark) = 0))
   AND {latest} <= CAST(:notAfter AS SIGNED)
   AND {room}
-  AND LAST_INSERT_ID(IF(queue = :expected, GREATEST(token + 1, CAST(:minToken AS UNSIGNED)), 0)) >= 0
+  AND LAST_INSERT_ID(IF(queue = '', GREATEST(token + 1, CAST(:minToken AS UNSIGNED)), 0)) >= 0
 
 -- name: exchange
 -- Gives up a hold that has not expired, and in the same step another claim joins the queue at its end.
@@ -107,10 +107,22 @@ WHERE INSTR(kept.queue, claims.mark) > 0
   AND SUBSTRING(kept.queue, INSTR(kept.queue, claims.mark) + LENGTH(claims.mark), 16) > CAST({earliest} AS CHAR)
   AND {latest} <= CAST(:notAfter AS SIGNED)
 
+-- name: row
+-- All of the row of a key; NULL where there is none. For a server that was the primary: whether it takes no writes, since it does not know
+-- what was stored since.
+-- :name
+SELECT kept.queue, kept.token, kept.value, {earliest} AS now, {closed} AS closed, {open} AS open
+FROM (SELECT 1) AS one LEFT JOIN {table} AS kept ON kept.name = :name
+
 -- name: swap
--- Stores another queue instead of the one that was read, unless it has changed meanwhile: how the dead are removed.
--- :name, :old, :new
-UPDATE {table} SET queue = :new, used = {latest} WHERE name = :name AND queue = :old
+-- Stores what a step has made of a row, unless the row has changed since it was read.
+-- :name, :queue, :token, :value, :ends (when nothing of the value counts any more), and of the row as it was read :oldQueue, :oldToken, :oldValue
+-- :notAfter  the server's time after which it is too late
+UPDATE {table}
+SET queue = :queue, token = CAST(:token AS UNSIGNED), value = :value, value_ends = CAST(:ends AS SIGNED), used = {latest}
+WHERE name = :name AND queue = :oldQueue AND token = CAST(:oldToken AS UNSIGNED) AND value = :oldValue
+  AND LENGTH(:queue) <= 16777215
+  AND {latest} <= CAST(:notAfter AS SIGNED)
 
 -- name: room
 -- Whether the queue has room for one more claim, of 2,048 bytes at most. In a mode that is not strict, a CONCAT above

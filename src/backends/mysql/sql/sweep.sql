@@ -14,7 +14,7 @@ SELECT MAX(name) AS last FROM (SELECT name FROM {table} WHERE name > :after ORDE
 -- name: idle
 -- Keys of a page that nobody has used for :idle µs, and of which memos keep nothing. A queue that is not empty then is one of the dead, or of a hold with a long ttl.
 -- :after, :last (where the page ends), :idle
-SELECT name, token, queue, {earliest} AS now FROM {table}
+SELECT name, token, queue FROM {table}
 WHERE name > :after AND name <= :last AND value_ends <= {earliest} AND used <= {earliest} - CAST(:idle AS SIGNED)
 
 -- name: floor
