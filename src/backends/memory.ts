@@ -18,7 +18,6 @@ import {
   type Values,
   type Wake,
 } from '../core/index.ts';
-import { keptHints } from './shared/kept-hints.ts';
 import { EngineQueue } from './shared/queue.ts';
 import { EngineTime, TokenCounter } from './shared/stored-queue.ts';
 import { QUEUE_TRAITS } from './shared/traits.ts';
@@ -138,4 +137,21 @@ class Memory implements Backend {
   async *#keysWithValues(prefix: string): AsyncIterable<string> {
     for (const [key, { record }] of [...this.#queues]) if (record && key.startsWith(prefix)) yield key;
   }
+}
+
+/** Keeps hints in this process. */
+function keptHints(clock: Clock): Hints {
+  const hints = new Map<string, { readonly text: string; readonly expires: number }>();
+  return {
+    read: async (name) => {
+      const hint = hints.get(name);
+      return hint && clock.now() < hint.expires ? hint.text : undefined;
+    },
+    write: async (name, text, ttl) => {
+      const now = clock.now();
+      for (const [old, { expires }] of hints) if (expires <= now) hints.delete(old);
+      if (text === undefined) hints.delete(name);
+      else hints.set(name, { text, expires: now + ttl });
+    },
+  };
 }

@@ -20,6 +20,11 @@ interface WakeUps {
   forget(id: string): void;
 }
 
+interface Asked {
+  times: number;
+  isLeft: boolean;
+}
+
 /**
  * The steps of claims. What happens most goes a quick way, by one statement that reads nothing first: to join, to leave, both at once, and
  * to give a sign of life. All else is decided by the queue itself, as it is read.
@@ -28,19 +33,21 @@ export class QueueSteps {
   readonly #table: Table;
   readonly #queues: Queues;
   readonly #wakeUps: WakeUps;
-  readonly #attempts: Attempts;
+  /** The claims that attempts are under way for, how many, and whether the claim was given up meanwhile. */
+  readonly #asked = new Map<string, Asked>();
+  /** The claims that were refused and stand in their queues: they need not join again. */
+  readonly #standing = new Set<string>();
 
   constructor(queues: Queues, wakeUps: WakeUps) {
     this.#table = queues.table;
     this.#queues = queues;
     this.#wakeUps = wakeUps;
-    this.#attempts = new Attempts(wakeUps.forget);
   }
 
   attempt(claim: Claim): Promise<Attempt> {
-    return this.#visit(claim, async (state) => {
+    return this.#visit(claim, async (asked) => {
       await this.#table.ready();
-      return this.#ask(claim, state, this.#table.limit(claim.within));
+      return this.#ask(claim, asked, this.#table.limit(claim.within));
     });
   }
 
@@ -49,13 +56,13 @@ export class QueueSteps {
     if (!next) return ready.then(() => this.#giveBack(handle, value));
     let released: Release = { freed: true };
     // One state for all steps: the next claim may be given up during any of them.
-    const attempt = await this.#visit(next, async (state) => {
+    const attempt = await this.#visit(next, async (asked) => {
       await ready;
       const notAfter = this.#table.limit(next.within);
-      const exchanged = !value && !next.accepts && (await this.#exchange(handle, next, state, notAfter));
+      const exchanged = !value && !next.accepts && (await this.#exchange(handle, next, asked, notAfter));
       if (exchanged) return exchanged;
       released = await this.#giveBack(handle, value);
-      return this.#ask(next, state, notAfter);
+      return this.#ask(next, asked, notAfter);
     });
     return { ...released, next: attempt };
   }
@@ -66,39 +73,49 @@ export class QueueSteps {
     return found !== undefined && this.#leave({ key, id: found.id });
   }
 
-  async #visit(claim: Claim, ask: (state: Readonly<AttemptState>) => Promise<Attempt>): Promise<Attempt> {
-    const state = this.#attempts.begin(claim.id);
+  /**
+   * An attempt takes several statements, and its claim may be given up between two of them. Then the attempt must not join again, and
+   * removes what it may have left.
+   */
+  async #visit(claim: Claim, ask: (asked: Readonly<Asked>) => Promise<Attempt>): Promise<Attempt> {
+    const { id, queue } = claim;
+    const asked = this.#asked.get(id) ?? { times: 0, isLeft: false };
+    asked.times++;
+    this.#asked.set(id, asked);
     let stands = false;
     try {
-      const answer = await ask(state);
-      stands = !answer.granted && claim.queue && !answer.late && !answer.value;
+      const answer = await ask(asked);
+      stands = queue && !answer.granted && !answer.late && !answer.value && !asked.isLeft;
       return answer;
     } finally {
-      if (this.#attempts.end(claim.id, stands)) await this.#leave(claim);
+      if (--asked.times === 0) this.#asked.delete(id);
+      if (stands) this.#standing.add(id);
+      else this.#standing.delete(id);
+      if (asked.isLeft) await this.#leave(claim);
     }
   }
 
-  async #ask(claim: Claim, state: Readonly<AttemptState>, notAfter: string): Promise<Attempt> {
-    if (state.stands) {
+  async #ask(claim: Claim, asked: Readonly<Asked>, notAfter: string): Promise<Attempt> {
+    if (this.#standing.has(claim.id)) {
       const isTouched = (await this.#queues.touch([claim], notAfter, '1')) === 1;
-      return this.#decide(claim, state, notAfter, isTouched);
+      return this.#decide(claim, asked, notAfter, isTouched);
     }
-    if (claim.accepts) return this.#decide(claim, state, notAfter);
+    if (claim.accepts) return this.#decide(claim, asked, notAfter);
     const header = await this.#table.write(sql.join, {
       ...this.#newcomer(claim, notAfter),
       waits: claim.queue ? '1' : '0',
     });
     const token = BigInt(header.insertId);
     if (header.affectedRows > 0 && token) return grantOf(token, claim);
-    return this.#decide(claim, state, notAfter, header.affectedRows > 0);
+    return this.#decide(claim, asked, notAfter, header.affectedRows > 0);
   }
 
   /** Finds out where a claim stands in its queue. That may be out of date, but nobody gets ahead of it later. */
-  async #decide(claim: Claim, state: Readonly<AttemptState>, notAfter: string, isTouched = false): Promise<Attempt> {
+  async #decide(claim: Claim, asked: Readonly<Asked>, notAfter: string, isTouched = false): Promise<Attempt> {
     const { id, key } = claim;
     const address = this.#wakeUps.address();
     const act = (queue: RowQueue): Attempt => {
-      if (state.left && !queue.find(id)) throw new Error('it was given up meanwhile');
+      if (asked.isLeft && !queue.find(id)) throw new Error('it was given up meanwhile');
       const attempt = queue.attempt(claim, address);
       if (!attempt.granted && claim.accepts && queue.find(id)) this.#wakeUps.waitsBehind(id, queue.first!);
       return attempt;
@@ -108,25 +125,20 @@ export class QueueSteps {
   }
 
   /** @returns undefined if there was nothing to exchange */
-  async #exchange(
-    { id }: Handle,
-    next: Claim,
-    state: Readonly<AttemptState>,
-    notAfter: string,
-  ): Promise<Attempt | undefined> {
+  async #exchange({ id }: Handle, next: Claim, asked: Readonly<Asked>, notAfter: string): Promise<Attempt | undefined> {
     const header = await this.#table.write(sql.exchange, { ...this.#newcomer(next, notAfter), gone: mark(id) });
     if (header.affectedRows === 0) return undefined;
-    this.#attempts.leave(id);
+    this.#giveUp(id);
     const token = BigInt(header.insertId);
     if (token) return grantOf(token, next);
     this.#wakeUps.notifyOthers(next.key);
-    return this.#decide(next, state, notAfter, true);
+    return this.#decide(next, asked, notAfter, true);
   }
 
   async #giveBack(handle: Handle, value?: NewValue): Promise<Release> {
     if (!value) return { freed: await this.#leave(handle) };
     const { id, key } = handle;
-    this.#attempts.leave(id);
+    this.#giveUp(id);
     const act = (queue: RowQueue) => ({ released: queue.release(handle, value), first: queue.first });
     const { released, first } = (await this.#queues.step(this.#queues.lockNameOf(key), act))!;
     if (first !== undefined) this.#wakeUps.notifyOthers(key);
@@ -134,7 +146,7 @@ export class QueueSteps {
   }
 
   async #leave({ key, id }: Handle): Promise<boolean> {
-    this.#attempts.leave(id);
+    this.#giveUp(id);
     const { affectedRows, insertId } = await this.#table.write(sql.leave, {
       name: this.#queues.lockNameOf(key),
       mark: mark(id),
@@ -142,6 +154,13 @@ export class QueueSteps {
     if (affectedRows === 0) return false;
     if (Number(insertId) & OTHERS) this.#wakeUps.notifyOthers(key);
     return (Number(insertId) & ALIVE) > 0;
+  }
+
+  #giveUp(id: string): void {
+    this.#wakeUps.forget(id);
+    this.#standing.delete(id);
+    const asked = this.#asked.get(id);
+    if (asked) asked.isLeft = true;
   }
 
   #newcomer(claim: Claim, notAfter: string): NamedValues {
@@ -154,53 +173,5 @@ export class QueueSteps {
       tokenCount: `${tokenCount}`,
       notAfter,
     };
-  }
-}
-
-/** What this process knows of one claim, beside what the table says. */
-interface AttemptState {
-  /** Attempts under way. */
-  asking: number;
-  /** It was refused and stands in the queue, so the next attempt need not join. */
-  stands: boolean;
-  /** It was given up during an attempt. */
-  left: boolean;
-}
-
-/**
- * An attempt takes several statements, and its claim may be given up between two of them. Then the attempt must not join again, and
- * removes what it may have left.
- */
-class Attempts {
-  readonly #attempts = new Map<string, AttemptState>();
-  readonly #onLeave: (id: string) => void;
-
-  /** @param onLeave called with the id of each claim that is given up */
-  constructor(onLeave: (id: string) => void) {
-    this.#onLeave = onLeave;
-  }
-
-  begin(id: string): Readonly<AttemptState> {
-    const state = this.#attempts.get(id) ?? { asking: 0, stands: false, left: false };
-    state.asking++;
-    this.#attempts.set(id, state);
-    return state;
-  }
-
-  /** @returns whether it was given up during the attempt */
-  end(id: string, stands: boolean): boolean {
-    const state = this.#attempts.get(id)!;
-    state.asking--;
-    state.stands = stands;
-    if (state.asking === 0 && (!stands || state.left)) this.#attempts.delete(id);
-    return state.left;
-  }
-
-  leave(id: string): void {
-    this.#onLeave(id);
-    const state = this.#attempts.get(id);
-    if (!state) return;
-    state.left = true;
-    if (state.asking === 0) this.#attempts.delete(id);
   }
 }

@@ -21,11 +21,9 @@ import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { Calls } from './calls.ts';
 import { keyOf } from './document.ts';
 import { RegisterHints } from './hints.ts';
-import { entriesAmong } from './inspect.ts';
 import { KeyDocument } from './key-document.ts';
 import { headOf, nameOf } from './names.ts';
 import type { OpenQueue } from './open-queue.ts';
-
 import { checkStore, type RegisterOptions, resolveRegisterOptions } from './options.ts';
 import { proof, storeProof } from './proof.ts';
 import { Sightings } from './sightings.ts';
@@ -33,6 +31,8 @@ import { KeyWatch } from './wake-ups.ts';
 
 /** This part of a lease a renewal may take: less than the third for which the core waits, and time for another try is left. */
 const SHARE = 0.3;
+/** Reads under way at a time. */
+const AT_ONCE = 16;
 /** Keys whose queues are remembered. */
 const KEPT = 10_000;
 
@@ -165,6 +165,31 @@ class Register implements Backend {
     const key = entry.text === undefined ? undefined : keyOf(entry.text);
     return key === undefined || !isWanted(key) ? [] : this.#document(key).learn(entry).entries(key);
   }
+}
+
+/**
+ * The claims of all queues with these names.
+ * @param read the claims of one queue
+ * @param progress called with the number of queues read so far
+ */
+async function* entriesAmong(
+  names: AsyncIterable<string>,
+  read: (name: string) => Promise<readonly QueueEntry[]>,
+  progress?: (looked: number) => void,
+): AsyncIterable<QueueEntry> {
+  let looked = 0;
+  async function* all(some: readonly string[]): AsyncIterable<QueueEntry> {
+    for (const entries of await Promise.all(some.map(read))) {
+      yield* entries;
+      progress?.(++looked);
+    }
+  }
+  const some: string[] = [];
+  for await (const name of names) {
+    some.push(name);
+    if (some.length === AT_ONCE) yield* all(some.splice(0));
+  }
+  yield* all(some);
 }
 
 /** What came of an attempt, and the sign of life that it left if it brought the claim into the queue. */
