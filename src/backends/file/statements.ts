@@ -70,11 +70,6 @@ const SQL = {
   names: 'SELECT DISTINCT name FROM claim WHERE name >= ? AND name < ? ORDER BY name',
   /** The label as bytes: Node 22.13 and Deno 2.9 read a text only up to its first NUL. */
   claims: 'SELECT *, CAST(label AS BLOB) AS bytes FROM claim WHERE name = ? ORDER BY token',
-  /** As bytes, for the same reason. */
-  hint: 'SELECT CAST(text AS BLOB) AS text FROM hint WHERE name = ? AND expires > ?',
-  keepHint: 'INSERT INTO hint VALUES (?, ?, ?)',
-  /** A hint by its name, and all hints that are over. */
-  removeHints: 'DELETE FROM hint WHERE name = ? OR expires <= ?',
   value: 'SELECT record FROM value WHERE name = ? AND expires > ?',
   valueNames: 'SELECT name FROM value WHERE name >= ? AND name < ? AND expires > ?',
   keepValue: 'INSERT OR REPLACE INTO value VALUES (?, ?, ?)',

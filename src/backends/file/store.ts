@@ -214,7 +214,7 @@ function settle(db: DatabaseSync, path: string, own: string, dead: ReadonlySet<s
       return String(unasked.process);
     }
     if (boot !== own || ahead) {
-      db.exec('DELETE FROM claim; DELETE FROM hint; DELETE FROM value');
+      db.exec('DELETE FROM claim; DELETE FROM value');
       db.prepare('UPDATE ledger SET boot = ?, last = last + ?').run(own, LEAP);
     }
     db.exec('COMMIT');

@@ -1,6 +1,6 @@
 import type { Attempt, Claim, Handle, NewValue, QueueEntry, Release } from '../../core/index.ts';
 import { EngineQueue } from '../shared/queue.ts';
-import { type KeyRecord, overAt, readRecord, writeRecord } from '../shared/record.ts';
+import { overAt, readRecord, writeRecord } from '../shared/record.ts';
 import { EngineTime, type StoredClaim, type Tokens } from '../shared/stored-queue.ts';
 import { FileClaims } from './claims.ts';
 import type { Row, Statements } from './statements.ts';
@@ -80,13 +80,12 @@ export class FileTransaction {
   }
 
   hint(name: string): string | undefined {
-    const row = this.#sql.hint.get(this.#nameOf(name), this.#now);
-    return row && Buffer.from(row.text as Uint8Array).toString();
+    const row = this.#sql.value.get(this.#hintNameOf(name), this.#now);
+    return row && Buffer.from(row.record as Uint8Array).toString();
   }
 
   keepHint(name: string, text: string | undefined, ttl: number): void {
-    this.#sql.removeHints.run(this.#nameOf(name), this.#now);
-    if (text !== undefined) this.#sql.keepHint.run(this.#nameOf(name), text, this.#now + ttl);
+    this.#keep(this.#hintNameOf(name), text, this.#now + ttl);
   }
 
   /** One step of a queue. @param remembers with what memos know of the key */
@@ -96,19 +95,22 @@ export class FileTransaction {
     const record = value && readRecord(Buffer.from(value.record as Uint8Array).toString());
     const queue = new EngineQueue(this.#context.tokens, { record }, new FileClaims(this.#sql, name)).at(this.#time);
     const answer = act(queue);
-    if (queue.record !== record) this.#storeRecord(name, queue.record);
+    const { record: kept } = queue;
+    if (kept !== record) this.#keep(name, kept && writeRecord(kept), kept && overAt(kept));
     for (const claim of queue.admitted) this.admitted.push(claim);
     return answer;
   }
 
   /** Removes some values that are over, too. */
-  #storeRecord(name: Uint8Array, record: KeyRecord | undefined): void {
-    if (!record) {
-      this.#sql.removeValue.run(name);
-      return;
-    }
+  #keep(name: Uint8Array, text: string | undefined, expires = 0): void {
     this.#sql.removeExpiredValues.run(this.#now);
-    this.#sql.keepValue.run(name, Buffer.from(writeRecord(record)), overAt(record));
+    if (text === undefined) this.#sql.removeValue.run(name);
+    else this.#sql.keepValue.run(name, Buffer.from(text), expires);
+  }
+
+  /** No prefix has this mark, so no key has this name. */
+  #hintNameOf(name: string): Uint8Array {
+    return Buffer.from(`!${this.#context.prefix}/${name}`);
   }
 
   #nameOf(key: string): Uint8Array {

@@ -37,18 +37,12 @@ CREATE TABLE claim (
 -- A claim is found as the head of its queue or here: a claim on an empty queue, the common case, costs no second tree.
 CREATE UNIQUE INDEX claim_id ON claim (id) WHERE first = 0;
 
--- What memos keep, and how often they were begun.
+-- What memos keep, and how often they were begun. Hints of processes for each other beside the locks have names with a mark in front:
+-- advice, which may be gone.
 CREATE TABLE value (
   name    BLOB PRIMARY KEY,
-  record  BLOB NOT NULL, -- see shared/record.ts
+  record  BLOB NOT NULL, -- see shared/record.ts; of a hint its text
   expires REAL NOT NULL  -- nothing of it counts from then on
 ) STRICT;
 
 CREATE INDEX value_expires ON value (expires);
-
--- Hints of processes for each other beside the locks: advice, which may be gone.
-CREATE TABLE hint (
-  name    BLOB PRIMARY KEY,
-  text    TEXT NOT NULL,
-  expires REAL NOT NULL
-) STRICT, WITHOUT ROWID;
