@@ -139,9 +139,10 @@ export class Queues {
 }
 
 /** What a row has; without a row nothing. */
-const rowOf = ({ queue, now, token, value }: Row): StoredRow => ({
+const rowOf = ({ queue, now, latest, token, value }: Row): StoredRow => ({
   queue: String(queue ?? ''),
   now: Number(now) / MICRO,
+  ...(latest !== undefined && { latest: Number(latest) / MICRO }),
   ...(token !== undefined && token !== null && { token: BigInt(token as number | string) }),
   ...(value !== undefined && { value: String(value ?? '') }),
 });

@@ -58,8 +58,10 @@ function parse(text: string): StoredClaim {
 /** A row as it was read. */
 export interface StoredRow {
   readonly queue: string;
-  /** The server's time then, ms. */
+  /** The server's time then, ms, at the earliest. */
   readonly now: number;
+  /** At the latest: a lease counts from then. */
+  readonly latest?: number;
   readonly token?: bigint;
   readonly value?: string;
 }
@@ -69,8 +71,8 @@ class RowTime extends EngineTime {
   readonly #touched: string | undefined;
 
   /** @param touched the id of a claim that a statement has just given a sign of life */
-  constructor(now: number, touched: string | undefined) {
-    super(now);
+  constructor({ now, latest }: StoredRow, touched: string | undefined) {
+    super(now, latest);
     this.#touched = touched;
   }
 
@@ -102,7 +104,7 @@ export class RowQueue extends EngineQueue {
     this.stored = stored;
     this.#counter = counter;
     this.#storedRecord = record;
-    this.at(new RowTime(now, touched));
+    this.at(new RowTime(stored, touched));
     this.expired = Array.from(this.claims).length < claims.length;
   }
 

@@ -111,7 +111,7 @@ WHERE INSTR(kept.queue, claims.mark) > 0
 -- All of the row of a key; NULL where there is none. For a server that was the primary: whether it takes no writes, since it does not know
 -- what was stored since.
 -- :name
-SELECT kept.queue, kept.token, kept.value, {earliest} AS now, {closed} AS closed, {open} AS open
+SELECT kept.queue, kept.token, kept.value, {earliest} AS now, {latest} AS latest, {closed} AS closed, {open} AS open
 FROM (SELECT 1) AS one LEFT JOIN {table} AS kept ON kept.name = :name
 
 -- name: swap
