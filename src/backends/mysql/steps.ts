@@ -1,4 +1,4 @@
-import type { Attempt, Claim, Handle, NewValue, Release } from '../../core/index.ts';
+import type { Attempt, Claim, Handle, NewValue, Release, ValueCondition } from '../../core/index.ts';
 import type { Queues } from './queues.ts';
 import * as sql from './sql.generated.ts';
 import type { NamedValues } from './statements.ts';
@@ -96,18 +96,25 @@ export class QueueSteps {
   }
 
   async #ask(claim: Claim, asked: Readonly<Asked>, notAfter: string): Promise<Attempt> {
+    const answer = claim.accepts && (await this.#answerTo(claim, claim.accepts));
+    if (answer) return answer;
     if (this.#standing.has(claim.id)) {
       const isTouched = (await this.#queues.touch([claim], notAfter, '1')) === 1;
       return this.#decide(claim, asked, notAfter, isTouched);
     }
-    if (claim.accepts) return this.#decide(claim, asked, notAfter);
-    const header = await this.#table.write(sql.join, {
-      ...this.#newcomer(claim, notAfter),
-      waits: claim.queue ? '1' : '0',
-    });
+    const values = { ...this.#newcomer(claim, notAfter), waits: claim.queue ? '1' : '0' };
+    const header = await this.#table.write(sql.join, values);
     const token = BigInt(header.insertId);
-    if (header.affectedRows > 0 && token) return grantOf(token, claim);
+    if (header.affectedRows > 0 && token && !claim.accepts) return grantOf(token, claim);
     return this.#decide(claim, asked, notAfter, header.affectedRows > 0);
+  }
+
+  /** Answers without a step where a value is there. All who wait for one are answered at once: as steps they would disturb each other. */
+  async #answerTo(claim: Claim, accepts: ValueCondition): Promise<Attempt | undefined> {
+    const queue = await this.#queues.open(this.#queues.lockNameOf(claim.key));
+    const value = queue.answerTo(accepts);
+    if (value && queue.find(claim.id)) await this.#leave(claim);
+    return value && { granted: false, value };
   }
 
   /** Finds out where a claim stands in its queue. That may be out of date, but nobody gets ahead of it later. */
@@ -164,14 +171,12 @@ export class QueueSteps {
   }
 
   #newcomer(claim: Claim, notAfter: string): NamedValues {
-    const { key, minToken = 0n, tokenCount } = claim;
-    const parts = partsOf(claim, this.#wakeUps.address());
-    return {
-      ...parts,
-      name: this.#queues.lockNameOf(key),
-      minToken: `${minToken}`,
-      tokenCount: `${tokenCount}`,
-      notAfter,
-    };
+    return newcomerOf(claim, this.#queues.lockNameOf(claim.key), this.#wakeUps.address(), notAfter);
   }
 }
+
+/** A claim as the statements that let it join take it. */
+const newcomerOf = (claim: Claim, name: Buffer, process: string, notAfter: string): NamedValues => ({
+  ...partsOf(claim, process),
+  ...{ name, minToken: `${claim.minToken ?? 0n}`, tokenCount: `${claim.tokenCount}`, notAfter },
+});

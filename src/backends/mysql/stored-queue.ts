@@ -1,6 +1,13 @@
-import { admitted, type Claim, type Grant, PLACE_TTL_MS } from '../../core/index.ts';
+import {
+  admitted,
+  type Claim,
+  type Grant,
+  PLACE_TTL_MS,
+  type StoredValue,
+  type ValueCondition,
+} from '../../core/index.ts';
 import { EngineQueue } from '../shared/queue.ts';
-import { type KeyRecord, overAt, readRecord, writeRecord } from '../shared/record.ts';
+import { answerIn, type KeyRecord, overAt, readRecord, writeRecord } from '../shared/record.ts';
 import { EngineTime, type StoredClaim, TokenCounter } from '../shared/stored-queue.ts';
 
 /** The number of the server's time units in a ms. */
@@ -111,6 +118,11 @@ export class RowQueue extends EngineQueue {
   /** The highest token given or reserved. */
   get token(): bigint {
     return this.#counter.last;
+  }
+
+  /** The value that answers a claim. */
+  answerTo(accepts: ValueCondition): StoredValue | undefined {
+    return answerIn(this.record, accepts, this.stored.now);
   }
 
   /** The token of the claim that stands first. */

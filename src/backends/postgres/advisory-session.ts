@@ -1,10 +1,10 @@
-import { type Claim, type Clock, type Grant, isExclusive } from '../../core/index.ts';
+import { type Claim, type Grant, isExclusive } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
-import type { ServerClock } from '../shared/server-clock.ts';
 import type { LockSession } from '../shared/session-locks.ts';
 import { isTrue, type Row } from './pool.ts';
+import type { Server } from './server.ts';
 import type { Session } from './session.ts';
-import { advisoryAttempt, advisoryWait } from './sql.generated.ts';
+import { advisoryAttempt, advisoryUnlock, advisoryWait } from './sql.generated.ts';
 
 /** A cancellation that had no effect is sent again after so long, and so often. It may arrive before the statement that it cancels. */
 const RECANCEL_MS = 50;
@@ -12,28 +12,11 @@ const MAX_CANCELLATIONS = 5;
 /** The time between two looks, from another session, at whether the server still knows the one that waits. */
 export const LOOK_MS = 10_000;
 
-/** For readers, the functions of the server have names with another ending. */
-const textsOf = (end: '' | '_shared', named: (script: string) => string) => ({
-  attempt: named(advisoryAttempt.replaceAll('{try}', `pg_try_advisory_lock${end}`)),
-  wait: named(advisoryWait.replaceAll('{wait}', `pg_advisory_lock${end}`)),
-  unlock: `SELECT pg_advisory_unlock${end}($1::bigint)::int AS freed`,
-});
-
-type Texts = ReturnType<typeof textsOf>;
-
 /** What all sessions of a backend share. */
-export interface AdvisoryServer {
-  readonly clock: Clock;
-  readonly serverClock: ServerClock;
-  readonly texts: Readonly<Record<'exclusive' | 'shared', Texts>>;
+export interface AdvisoryServer extends Pick<Server, 'clock' | 'serverClock' | 'named'> {
   /** A statement on any session that does not wait. */
   query(text: string, values: unknown[]): Promise<Row[]>;
 }
-
-export const advisoryTexts = (named: (script: string) => string): AdvisoryServer['texts'] => ({
-  exclusive: textsOf('', named),
-  shared: textsOf('_shared', named),
-});
 
 /** The process of the server that a session belongs to. */
 export interface SessionProcess {
@@ -71,9 +54,9 @@ export class AdvisorySession implements LockSession {
   }
 
   async take(lock: string, claim: Claim): Promise<Grant | 'late' | undefined> {
-    const { serverClock } = this.#server;
-    const values = [lock, minTokenOf(claim), serverClock.in(claim.within) ?? null];
-    const [row] = await this.#session.query(this.#texts(!isExclusive(claim)).attempt, values);
+    const { serverClock, named } = this.#server;
+    const values = [...argumentsOf(lock, claim), serverClock.in(claim.within) ?? null];
+    const [row] = await this.#session.query(named(advisoryAttempt), values);
     serverClock.learn(Number(row!.server_time));
     if (row!.token) return this.#grantOf(row!);
     return isTrue(row!.late) ? 'late' : undefined;
@@ -82,7 +65,7 @@ export class AdvisorySession implements LockSession {
   async wait(lock: string, claim: Claim): Promise<Grant | undefined> {
     this.#over = false;
     this.#cancelled = undefined;
-    const answer = this.#session.wait(this.#texts(!isExclusive(claim)).wait, [lock, minTokenOf(claim)]);
+    const answer = this.#session.wait(this.#server.named(advisoryWait), argumentsOf(lock, claim));
     this.#outcome = answer
       .then(
         ([row]) => row,
@@ -117,7 +100,7 @@ export class AdvisorySession implements LockSession {
   }
 
   async unlock(lock: string, shared: boolean): Promise<boolean> {
-    const [row] = await this.#session.query(this.#texts(shared).unlock, [lock]);
+    const [row] = await this.#session.query(advisoryUnlock, [lock, shared]);
     return isTrue(row!.freed);
   }
 
@@ -168,15 +151,14 @@ export class AdvisorySession implements LockSession {
     cancel();
   }
 
-  #texts(shared: boolean): Texts {
-    return this.#server.texts[shared ? 'shared' : 'exclusive'];
-  }
-
   /** The grant lasts as long as the session. */
   #grantOf({ token }: Row): Grant {
     return { granted: true, token: BigInt(String(token)), validFor: Number.POSITIVE_INFINITY, lost: this.ended };
   }
 }
 
-/** The lowest token allowed, as the statements take it. */
-const minTokenOf = ({ minToken }: Claim): string | null => (minToken === undefined ? null : String(minToken));
+/** The lock, whether it is shared, and the lowest token allowed, as the statements take them. */
+const argumentsOf = (lock: string, { minToken, ...units }: Claim): unknown[] => [
+  ...[lock, !isExclusive(units)],
+  minToken === undefined ? null : String(minToken),
+];

@@ -1,5 +1,5 @@
 import type { SessionSource } from '../shared/session-locks.ts';
-import { type AdvisoryServer, AdvisorySession, advisoryTexts } from './advisory-session.ts';
+import { type AdvisoryServer, AdvisorySession } from './advisory-session.ts';
 import { isMissing, lookAlike, readOnly, refusal, unavailable } from './errors.ts';
 import { type Dial, isTrue, type Row } from './pool.ts';
 import type { Server } from './server.ts';
@@ -27,7 +27,7 @@ export class AdvisorySessions implements SessionSource<AdvisorySession> {
   ) {
     this.#open = open;
     const query: AdvisoryServer['query'] = (text, values) => this.query(text, values);
-    this.#server = { clock, serverClock, texts: advisoryTexts(named), query };
+    this.#server = { clock, serverClock, named, query };
     this.#limit = limit;
   }
 

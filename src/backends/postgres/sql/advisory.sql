@@ -43,18 +43,26 @@ SELECT pg_backend_pid()::text AS pid, ((SELECT count(*) FROM pg_locks WHERE lock
 
 -- name: advisoryAttempt
 -- Takes a session lock if it is free; the token is drawn while it is held.
---   $1  the lock    $2  least token, or null    $3  server's time (ms since 1970) after which it must not be taken, or null
---   {try} is pg_try_advisory_lock or pg_try_advisory_lock_shared
+--   $1  the lock    $2  whether it is shared    $3  least token, or null
+--   $4  server's time (ms since 1970) after which it must not be taken, or null
 -- Gives `token`, null when refused; `late`; `server_time`, ms since 1970.
-SELECT late::int, server_time::text, CASE WHEN NOT late AND {try}($1::bigint) THEN {token}($2::bigint)::text END AS token
+SELECT late::int, server_time::text, CASE WHEN late THEN NULL
+    WHEN CASE WHEN $2::boolean THEN pg_try_advisory_lock_shared($1::bigint) ELSE pg_try_advisory_lock($1::bigint) END
+    THEN {token}($3::bigint)::text END AS token
 FROM (
   -- OFFSET 0 keeps the planner from reading the clock once for each use.
-  SELECT server_time, server_time > coalesce($3::float8, 'infinity') AS late
+  SELECT server_time, server_time > coalesce($4::float8, 'infinity') AS late
   FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS server_time OFFSET 0) AS now OFFSET 0
 ) AS asked
 
 -- name: advisoryWait
 -- Waits for a session lock, as long as it takes; the token is drawn while it is held, for FROM comes first.
---   $1  the lock    $2  least token, or null
---   {wait} is pg_advisory_lock or pg_advisory_lock_shared
-SELECT {token}($2::bigint)::text AS token FROM {wait}($1::bigint)
+--   $1  the lock    $2  whether it is shared    $3  least token, or null
+SELECT {token}($3::bigint)::text AS token FROM (
+  SELECT CASE WHEN $2::boolean THEN pg_advisory_lock_shared($1::bigint) ELSE pg_advisory_lock($1::bigint) END OFFSET 0
+) AS waited
+
+-- name: advisoryUnlock
+--   $1  the lock    $2  whether it is shared
+-- Gives `freed`.
+SELECT CASE WHEN $2::boolean THEN pg_advisory_unlock_shared($1::bigint) ELSE pg_advisory_unlock($1::bigint) END::int AS freed
