@@ -195,8 +195,8 @@ export class NamedSessions implements SessionSource<NamedSession> {
   async close(): Promise<void> {
     await Promise.all(
       [...this.#open].map(async (session) => {
-        await session.unlock().catch(() => false);
-        this.done(session);
+        if (await session.unlock().catch(() => false)) this.done(session);
+        else session.cut(); // it waits, or is asking
       }),
     );
   }
