@@ -11,6 +11,10 @@ const MAX_TRANSACTION_S = 300;
 const MIN_STATEMENT_MS = 1_000;
 /** Part of the queue of messages. */
 const FULL_QUEUE = 0.5;
+/** Beside 10 sessions that listen hand-overs came at 0.9 of the rate, beside 100 at 0.7, on two cores. */
+const MAX_LISTENERS = 50;
+/** From this version on, NOTIFY wakes only the sessions that listen to its channel. */
+const WAKES_FEW = 190_000;
 
 /** What endangers locks on any PostgreSQL, whichever way they are taken. */
 const DANGERS: readonly Danger<Row>[] = [
@@ -50,6 +54,15 @@ const DANGERS: readonly Danger<Row>[] = [
     message:
       'The queue of NOTIFY is more than half full: some session listens and does not end its transaction. Once it is full, waiters are told nothing and find out by polling.',
     advice: 'Find the session in pg_stat_activity by its old xact_start, and end it.',
+  },
+  {
+    when: ({ listeners, version }) => Number(listeners) > MAX_LISTENERS && Number(version) < WAKES_FEW,
+    severity: 'warning',
+    code: 'listeners',
+    message: ({ listeners }) =>
+      `${listeners} sessions of this database listen: before PostgreSQL 19 each NOTIFY wakes all of them, so hand-overs, and all else on this server, get slower.`,
+    advice:
+      "Find them in pg_stat_activity: ours are named '… holdfast listens', one for each process that waits. Let other programs listen in another database, or those of ours that wait for long poll (`connect: false`).",
   },
   {
     when: ({ product }) => lookAlike(product) !== undefined,

@@ -1,4 +1,5 @@
 import type { Cancel, Claim, Clock, Wake } from '../../core/index.ts';
+import { repeat } from '../shared/repeat.ts';
 import { MailboxClaims } from '../shared/waiting-claims.ts';
 import type { Listen } from './clients.ts';
 import type { Dial } from './pool.ts';
@@ -9,11 +10,18 @@ const RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 /** ms that a test message may take. */
 const TEST_MS = 1_000;
+/** ms between two looks at whether any claim waits. After so many without one in a row, the process stops listening. */
+export const IDLE_LOOK_MS = 10_000;
+const MAX_IDLE_LOOKS = 3;
+
+/** `check()` counts the sessions of all processes that listen, by this name. */
+const NAME =
+  "SELECT set_config('application_name', left(current_setting('application_name'), 40) || ' holdfast listens', false)";
 
 /**
  * The one channel on which this process hears that one of its claims was admitted. The first claim that must wait opens the
- * connection: a process that never meets another needs none. Once it listens, it wakes all waiters: they look whether they missed
- * a message.
+ * connection, and it ends when none has waited for a while: up to version 18 the server wakes every session that listens at every
+ * message. Once it listens, it wakes all waiters: they look whether they missed a message.
  */
 export class Mailbox {
   /** Random: nobody can guess it, so nobody else listens. */
@@ -23,6 +31,8 @@ export class Mailbox {
   readonly #clock: Clock;
   readonly #waiting: MailboxClaims;
   #link: { end(): Promise<void> } | undefined;
+  #stopLooking: Cancel = () => {};
+  #idleLooks = 0;
   #opening: Promise<void> | undefined;
   #again: Cancel = () => {};
   #failures = 0;
@@ -47,10 +57,13 @@ export class Mailbox {
 
   /** Listens, if it does not. Resolves after one try, whether or not it succeeded. */
   open(): Promise<void> {
+    this.#idleLooks = 0; // a claim is about to wait
     if (this.#link || this.#closed) return Promise.resolve();
-    this.#opening ??= this.#listen().finally(() => {
-      this.#opening = undefined;
-    });
+    this.#opening ??= this.#listen()
+      .catch(() => this.#retry())
+      .finally(() => {
+        this.#opening = undefined;
+      });
     return this.#opening;
   }
 
@@ -69,17 +82,13 @@ export class Mailbox {
     this.#closed = true;
     this.#again();
     await this.#opening;
-    await this.#link?.end();
+    await this.#stop();
   }
 
   async #listen(): Promise<void> {
     this.#again();
-    try {
-      if (typeof this.#dial === 'function') await this.#dialAndListen(this.#dial);
-      else await this.#listenBy(this.#dial.listen);
-    } catch {
-      this.#retry();
-    }
+    if (typeof this.#dial === 'function') await this.#dialAndListen(this.#dial);
+    else await this.#listenBy(this.#dial.listen);
   }
 
   async #dialAndListen(dial: Dial): Promise<void> {
@@ -90,15 +99,17 @@ export class Mailbox {
       return this.#retry(MAX_RETRY_MS);
     }
     session.onNotification(({ payload }) => this.#deliver(payload ?? ''));
-    await session.query(`LISTEN "${this.channel}"`).catch((error) => {
+    try {
+      for (const text of [NAME, `LISTEN "${this.channel}"`]) await session.query(text);
+    } catch (error) {
       session.cut();
       throw error;
-    });
+    }
     if (session.ended.aborted) return this.#retry();
-    this.#link = session;
-    this.#failures = 0;
+    this.#keep(session);
     session.ended.addEventListener('abort', () => {
-      this.#link = undefined;
+      if (this.#link !== session) return;
+      void this.#stop();
       this.#retry();
     });
     this.#waiting.wakeAll();
@@ -112,13 +123,29 @@ export class Mailbox {
         (payload) => this.#deliver(payload),
         () => this.#waiting.wakeAll(),
       );
-      this.#link = { end: async () => void (await Promise.resolve(stop()).catch(() => {})) };
-      this.#failures = 0;
+      this.#keep({ end: async () => void (await Promise.resolve(stop()).catch(() => {})) });
     } catch (error) {
       // postgres.js (3.4) answers the same channel with the same failure for ever.
       this.channel = `holdfast_${this.#clock.id()}`;
       throw error;
     }
+  }
+
+  #keep(link: { end(): Promise<void> }): void {
+    this.#link = link;
+    this.#failures = 0;
+    const look = () => {
+      this.#idleLooks = this.#waiting.size > 0 ? 0 : this.#idleLooks + 1;
+      return this.#idleLooks < MAX_IDLE_LOOKS ? undefined : this.#stop();
+    };
+    this.#stopLooking = repeat(this.#clock, () => IDLE_LOOK_MS, look);
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopLooking();
+    const link = this.#link;
+    this.#link = undefined;
+    await link?.end();
   }
 
   #retry(least = RETRY_MS): void {

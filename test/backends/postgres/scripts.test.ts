@@ -113,24 +113,26 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
       expect(await missing(), 'without a function').toEqual([`EXECUTE on holdfast.${prefix}_renew(json)`]);
     }));
 
-  test('the oldest transaction is that of this database, and replicas are told of that follow asynchronously', () =>
+  test('the oldest transaction and those who listen are of this database, and replicas are told of that follow asynchronously', () =>
     onOne(async (client) => {
       // What the server would have to be made to do for minutes is written down, in views that are found first.
       const schema = `s${systemClock.id()}`;
       await client.query(`CREATE SCHEMA "${schema}";
-      CREATE VIEW "${schema}".pg_stat_activity AS SELECT datname, clock_timestamp() - ago AS xact_start FROM (VALUES
-        (current_database(), interval '10 s'), (current_database(), interval '600 s'), (current_database(), NULL),
-        ('elsewhere', interval '3600 s')) AS sessions(datname, ago);
+      CREATE VIEW "${schema}".pg_stat_activity AS
+        SELECT datname, clock_timestamp() - ago AS xact_start, application_name, query FROM (VALUES
+          (current_database(), interval '10 s', 'shop holdfast listens', NULL), (current_database(), interval '600 s', '', 'listen x'),
+          (current_database(), NULL, '', 'SELECT 1'), ('elsewhere', interval '3600 s', '', 'LISTEN x')
+        ) AS sessions(datname, ago, application_name, query);
       CREATE VIEW "${schema}".pg_stat_replication AS SELECT * FROM (VALUES
         ('second', 'async'), ('first', 'async'), ('safe', 'sync'), (NULL, NULL)) AS replicas(application_name, sync_state);
       SET search_path = "${schema}", pg_catalog`);
-      const { rows } = await client.query<{ oldest_transaction: string; replicas: string; replica_names: string }>(
-        facts,
-      );
+      const { rows } =
+        await client.query<Record<'oldest_transaction' | 'listeners' | 'replicas' | 'replica_names', string>>(facts);
       await client.query('RESET search_path');
-      const [{ oldest_transaction, replicas, replica_names }] = rows as [(typeof rows)[0]];
+      const [{ oldest_transaction, listeners, replicas, replica_names }] = rows as [(typeof rows)[0]];
       expect(Number(oldest_transaction)).toBeGreaterThan(599);
       expect(Number(oldest_transaction)).toBeLessThan(700);
+      expect(Number(listeners)).toBe(2);
       // Who may not see how one follows takes it for the worse.
       expect({ replicas: Number(replicas), replica_names }).toEqual({ replicas: 3, replica_names: 'first, second' });
     }));

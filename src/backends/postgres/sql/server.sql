@@ -53,6 +53,9 @@ SELECT current_setting('server_version_num') AS version, pg_is_in_recovery()::in
        version() AS product,
        -- Asking also frees what nobody needs any more.
        pg_notification_queue_usage()::text AS queue,
+       -- Ours by their name, also of other roles; those of other programs while LISTEN is the last that they sent.
+       (SELECT count(*)::text FROM pg_stat_activity WHERE datname = current_database()
+          AND (application_name LIKE '% holdfast listens' OR query ILIKE 'listen %')) AS listeners,
        (SELECT count(*)::text FROM pg_stat_replication WHERE coalesce(sync_state, 'async') = 'async') AS replicas,
        (SELECT string_agg(application_name, ', ' ORDER BY application_name) FROM pg_stat_replication WHERE sync_state = 'async')
          AS replica_names,
