@@ -21,7 +21,7 @@ import {
 import { EngineQueue } from './shared/queue.ts';
 import { EngineTime, TokenCounter } from './shared/stored-queue.ts';
 import { QUEUE_TRAITS } from './shared/traits.ts';
-import { WaitingClaims } from './shared/waiting-claims.ts';
+import { MailboxClaims } from './shared/waiting-claims.ts';
 
 /** The number of old queues that are looked at for each new one. So those that have expired go faster than new ones come. */
 const SWEPT = 2;
@@ -52,7 +52,7 @@ class Memory implements Backend {
   readonly #clock: Clock;
   readonly #queues = new Map<string, EngineQueue>();
   #sweeping: Iterator<string> = this.#queues.keys();
-  readonly #waiting = new WaitingClaims();
+  readonly #waiting: MailboxClaims;
   /** One counter for all keys. So it grows for each key, and unused keys leave nothing behind. */
   readonly #tokens = new TokenCounter(0n);
   /** A queue of nobody, for the next key: one that has become empty is as good as new. */
@@ -60,6 +60,7 @@ class Memory implements Backend {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#waiting = new MailboxClaims(clock);
     this.hints = keptHints(clock);
   }
 
@@ -87,6 +88,10 @@ class Memory implements Backend {
     return this.#waiting.watch(claim, wake);
   }
 
+  watchHold(claim: Claim, wake: Wake, age: number): AsyncDisposable {
+    return this.#waiting.watchSince(claim, wake, age);
+  }
+
   async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {
     const keys = exact ? [prefix] : [...this.#queues.keys()].filter((name) => name.startsWith(prefix)).sort();
     for (const key of keys) yield* this.#step(key, (queue) => queue.entries(key));
@@ -94,6 +99,7 @@ class Memory implements Backend {
 
   evict(key: string, token: bigint): Promise<boolean> {
     const evicted = this.#step(key, (queue) => queue.evict((claim) => claim.token === token));
+    if (evicted?.held) this.#waiting.addressee(evicted.id)?.wake();
     return Promise.resolve(evicted !== undefined);
   }
 

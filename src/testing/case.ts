@@ -19,6 +19,7 @@ const MET = {
   inspect: (backend) => backend.inspect !== undefined,
   evict: (backend) => backend.evict !== undefined,
   changed: (backend) => backend.changed !== undefined,
+  'hold watch': ({ watchHold }) => watchHold !== undefined,
   hints: (backend) => backend.hints !== undefined,
   values: ({ traits, values }) => traits.values !== undefined && values !== undefined,
   apart: (_, subject) => subject.apart !== undefined,

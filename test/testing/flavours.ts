@@ -104,6 +104,7 @@ function mailing(engine: Backend, line: Line, clock: Clock): Backend {
       return answer;
     },
     watch: (claim, wake, age) => waiting.watchSince(claim, wake, age),
+    watchHold: (claim, wake, age) => waiting.watchSince(claim, wake, age),
     changed: (key, tell) => watchLine(engine, key, tell, clock),
   });
 }

@@ -7,6 +7,9 @@ import { LONGEST } from '../../src/core/contract/duration.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock, type Subject } from '../../src/testing/index.ts';
 
+const TOLD_OF_EVICTION =
+  'an evicted holder is told long before its next renewal, and by whom and why where there are hints';
+
 /** The memory backend with one law broken. */
 export interface Mutant {
   readonly bug: string;
@@ -581,6 +584,16 @@ export const MUTANTS: readonly Mutant[] = [
     bug: 'tells nobody of words',
     foundBy: 'a release with words wakes the waiters',
     plant: () => ({ watch: () => ({ [Symbol.asyncDispose]: async () => {} }) }),
+  },
+  {
+    bug: 'tells no holder of its eviction',
+    foundBy: TOLD_OF_EVICTION,
+    plant: () => ({ watchHold: () => ({ [Symbol.asyncDispose]: async () => {} }) }),
+  },
+  {
+    bug: 'forgets an eviction that came before the hold was watched',
+    foundBy: TOLD_OF_EVICTION,
+    plant: (sound) => ({ watchHold: (claim, wake) => sound.watchHold!(claim, wake, Number.NEGATIVE_INFINITY) }),
   },
 ];
 

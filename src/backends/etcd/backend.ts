@@ -17,13 +17,13 @@ import {
   type Wake,
 } from '../../core/index.ts';
 import { LONGEST_WORDS } from '../shared/record.ts';
-import { together } from '../shared/repeated-watch.ts';
+import { together, watchEach } from '../shared/repeated-watch.ts';
 import { check } from './check.ts';
 import { inspect } from './inspect.ts';
 import { renew } from './moves.ts';
 import { type EtcdConnection, type EtcdOptions, open } from './options.ts';
 import { OwnClaims } from './own-claims.ts';
-import { queueNow, queuePrefix } from './queue.ts';
+import { claimKey, queueNow, queuePrefix } from './queue.ts';
 import { EtcdValues } from './values.ts';
 import { remove, stillStands } from './wire/messages.ts';
 
@@ -134,6 +134,21 @@ export class Etcd implements Backend {
       throw error;
     });
     return together(value, waiting);
+  }
+
+  async watchHold({ key, id }: Claim, wake: Wake): Promise<AsyncDisposable> {
+    const { client, prefix, clock } = this.#etcd;
+    const name = claimKey(queuePrefix(prefix, key), id);
+    const watch = watchEach(
+      async (notify) => {
+        const { header } = await client.range({ key: name, keysOnly: true });
+        return this.#own.watches.watch({ key: name, puts: false, from: header!.revision + 1n }, notify);
+      },
+      wake,
+      clock,
+    );
+    await watch.arm();
+    return watch;
   }
 
   inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {

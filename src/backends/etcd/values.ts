@@ -10,7 +10,7 @@ import {
   type ValueRecord,
   type Values,
 } from '../../core/index.ts';
-import { type RepeatedWatch, watchValue } from '../shared/repeated-watch.ts';
+import { type RepeatedWatch, watchEach } from '../shared/repeated-watch.ts';
 import type { EtcdConnection } from './options.ts';
 import type { OwnClaims } from './own-claims.ts';
 import type { OwnClaim, ValueLease } from './queue.ts';
@@ -149,6 +149,6 @@ export class EtcdValues implements Values {
       const { header } = await this.#client.range({ key: value, keysOnly: true });
       return this.#own.watches.watch({ key: value, puts: true, from: header!.revision + 1n }, notify);
     };
-    return watchValue(set, wake, this.#etcd.clock);
+    return watchEach(set, wake, this.#etcd.clock);
   }
 }

@@ -99,6 +99,10 @@ class FileBackend implements Backend, PeerEvents {
     return this.#waiting.watchSince(claim, wake, age);
   }
 
+  watchHold(claim: Claim, wake: Wake, age: number): AsyncDisposable {
+    return this.#waiting.watchSince(claim, wake, age);
+  }
+
   async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {
     await this.#file.finish((turn) => turn.sweep());
     yield* await this.#file.transact((turn) => turn.inspect(prefix, exact));
@@ -106,7 +110,7 @@ class FileBackend implements Backend, PeerEvents {
 
   async evict(key: string, token: bigint): Promise<boolean> {
     const isIt = (claim: StoredClaim): boolean => claim.token === token;
-    return (await this.#step(key, (queue) => queue.evict(isIt))) !== undefined;
+    return this.#file.transact((turn) => turn.evict(key, isIt));
   }
 
   async check(): Promise<Finding[]> {
@@ -128,9 +132,9 @@ class FileBackend implements Backend, PeerEvents {
     return this.#file.close();
   }
 
-  onMessage({ id, token }: Message): void {
+  onMessage({ id, token, evicted }: Message): void {
     const waiter = this.#waiting.addressee(id);
-    waiter?.wake(grantOf(waiter.claim, BigInt(token)));
+    waiter?.wake(evicted ? undefined : grantOf(waiter.claim, BigInt(token)));
   }
 
   onDeath(peer: string): Promise<void> {

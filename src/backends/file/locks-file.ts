@@ -92,8 +92,10 @@ export class LocksFile {
       turn = new FileTransaction({ prefix: this.#options.prefix, process: peers.name, tokens: store }, sql, now);
       return work(turn, opened);
     });
-    for (const { process = '', id, token } of turn.admitted) {
-      const message = { id, token: Number(token) };
+    const { admitted, evicted } = turn;
+    for (const claim of evicted ? [evicted, ...admitted] : admitted) {
+      const { process = '', id, token } = claim;
+      const message = { id, token: Number(token), ...(claim === evicted && { evicted: true }) };
       if (process === peers.name) this.#events.onMessage(message);
       else peers.notify(process, message);
     }

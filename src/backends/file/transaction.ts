@@ -18,6 +18,8 @@ const LATE = { granted: false, late: true } as const;
 export class FileTransaction {
   /** Claims that were admitted because another left. */
   readonly admitted: StoredClaim[] = [];
+  /** The hold that was evicted. */
+  evicted: StoredClaim | undefined;
   /** The processes ahead of a new waiter, or of a claim that was refused and does not wait. */
   ahead: Iterable<string> = [];
   readonly #context: TransactionContext;
@@ -48,6 +50,12 @@ export class FileTransaction {
   release(handle: Handle, next: Claim | undefined, sent: number, value?: NewValue): Release {
     const released = this.step(handle.key, (queue) => queue.release(handle, value), value !== undefined);
     return { ...released, next: next && this.attempt(next, sent) };
+  }
+
+  evict(key: string, isIt: (claim: StoredClaim) => boolean): boolean {
+    const evicted = this.step(key, (queue) => queue.evict(isIt));
+    if (evicted?.held) this.evicted = evicted;
+    return evicted !== undefined;
   }
 
   /** Removes some claims of a dead process; true when none is left. */

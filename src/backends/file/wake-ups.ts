@@ -25,13 +25,14 @@ const MAX_PAUSE_MS = 1_000;
 /** Bytes of one message. */
 const MAX_MESSAGE = 4_096;
 
-/** A claim was admitted, with this token. */
+/** A claim was admitted, with this token, or evicted. */
 export interface Message {
   readonly id: string;
   readonly token: number;
+  readonly evicted?: boolean;
 }
 
-/** The socket on which this process hears that its claims were admitted. Its name is never used twice. */
+/** The socket on which this process hears that its claims were admitted, or evicted. Its name is never used twice. */
 export class OwnSocket {
   /** The name as it is stored; '' if this process has no socket. */
   readonly name: string;
@@ -98,14 +99,14 @@ export class OwnSocket {
 
 function read(line: string): Message | undefined {
   try {
-    const { id, token } = JSON.parse(line) as Partial<Message>;
-    if (typeof id === 'string' && Number.isSafeInteger(token)) return { id, token: token! };
+    const { id, token, evicted = false } = JSON.parse(line) as Partial<Message>;
+    if (typeof id === 'string' && Number.isSafeInteger(token)) return { id, token: token!, evicted };
   } catch {} // it is not our message
   return undefined;
 }
 
 export interface PeerEvents {
-  /** A claim of this process was admitted. */
+  /** A claim of this process was admitted, or evicted. */
   onMessage(message: Message): void;
   /** A process has ended, perhaps after it admitted a claim and before it told about that. */
   onDisconnect(): Promise<void>;

@@ -23,7 +23,7 @@ import {
 import { rememberedIn } from '../shared/record.ts';
 import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { answerTo, FORM, idOf, newsOfValues, placeOf, type QueueDocument } from './documents.ts';
-import type { MongoDb } from './driver.ts';
+import type { MongoCollection, MongoDb } from './driver.ts';
 import { attempting, forgetting, leaving, renewing, storing } from './pipeline.ts';
 import { Queues } from './queues.ts';
 import { Changes } from './wake-ups.ts';
@@ -32,6 +32,8 @@ const TRAITS: Traits = { ...QUEUE_TRAITS, wakes: 'watch', ttl: { min: 1, max: 36
 
 /** A grant counts only when a majority has it; otherwise a fail-over undoes it. Nothing is read from a secondary. */
 const SURE = { writeConcern: { w: 'majority', journal: true }, readPreference: 'primary' };
+/** The longest time for which an eviction waits for the message to its holder, ms. */
+const TELL_MS = 1_000;
 /** How long closing waits for a server that does not answer, ms. */
 const CLOSE_MS = 2_000;
 
@@ -68,6 +70,9 @@ class Mongo implements Backend {
   readonly #db: MongoDb;
   readonly #queues: Queues;
   readonly #changes: Changes;
+  /** They have a collection of their own, in which only an eviction writes: a process that holds hears of nothing else. */
+  readonly #evictions: Changes;
+  readonly #evicted: MongoCollection;
   readonly #clock: Clock;
 
   constructor(db: MongoDb, collection: string, clock: Clock) {
@@ -75,6 +80,8 @@ class Mongo implements Backend {
     const documents = db.collection(collection, SURE);
     this.#queues = new Queues(db, documents, clock);
     this.#changes = new Changes(documents, clock);
+    this.#evicted = db.collection(`${collection}_evicted`, SURE);
+    this.#evictions = new Changes(this.#evicted, clock, false);
     this.#clock = clock;
   }
 
@@ -139,12 +146,27 @@ class Mongo implements Backend {
     return { [Symbol.asyncDispose]: async () => stop() };
   }
 
+  async watchHold({ key }: Claim, wake: Wake): Promise<AsyncDisposable> {
+    if ((await this.#queues.kind()) === 'router') this.#evictions.poll();
+    const stop = await this.#evictions.listen({ id: idOf(key), onChange: () => wake() });
+    return { [Symbol.asyncDispose]: async () => stop() };
+  }
+
   inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {
     return this.#queues.inspect(prefix, exact);
   }
 
   async evict(key: string, token: bigint): Promise<boolean> {
-    return (await this.#queues.change(key, leaving({ token })))?.freed ?? false;
+    const evicted = (await this.#queues.change(key, leaving({ token })))?.freed ?? false;
+    if (evicted) await this.#tellHolder(key).catch(() => {}); // then its next renewal tells
+    return evicted;
+  }
+
+  /** The document goes by itself: only its change is of use. */
+  async #tellHolder(key: string): Promise<void> {
+    const options = { upsert: true, maxTimeMS: TELL_MS };
+    await this.#evicted.findOneAndUpdate({ _id: idOf(key) }, [{ $set: { at: '$$NOW' } }], options);
+    await this.#evicted.createIndex({ at: 1 }, { name: 'holdfast_evicted', expireAfterSeconds: 3_600 });
   }
 
   check(): Promise<Finding[]> {
@@ -153,7 +175,7 @@ class Mongo implements Backend {
 
   async close(): Promise<void> {
     const limit = new Bell(this.#clock);
-    void this.#changes.close().then(limit.ring);
+    void Promise.all([this.#changes.close(), this.#evictions.close()]).then(limit.ring);
     await limit.sleep(CLOSE_MS);
   }
 }

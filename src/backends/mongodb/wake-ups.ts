@@ -17,10 +17,11 @@ export interface ChangeListener {
   onChange(document?: QueueDocument): void;
 }
 
-/** One change stream for all waiters of this process, open while anybody waits. */
+/** One change stream for all listeners of this process, open while there are any. */
 export class Changes {
   readonly #collection: MongoCollection;
   readonly #clock: Clock;
+  readonly #polls: boolean;
   readonly #listeners = new Set<ChangeListener>();
   #stream?: MongoStream;
   #opened: Promise<void> = Promise.resolve();
@@ -28,9 +29,11 @@ export class Changes {
   #idle?: Cancel;
   #unsupported = false;
 
-  constructor(collection: MongoCollection, clock: Clock) {
+  /** @param polls whether listeners ask again and again where the server has no change streams */
+  constructor(collection: MongoCollection, clock: Clock, polls = true) {
     this.#collection = collection;
     this.#clock = clock;
+    this.#polls = polls;
   }
 
   /** From now on waiters ask, as where the server has no change streams. */
@@ -58,7 +61,7 @@ export class Changes {
   #open(): void {
     if (this.#stream || this.#again) return;
     if (this.#unsupported) {
-      this.#later();
+      if (this.#polls) this.#later();
       return;
     }
     const stream = this.#collection.watch(WITHOUT_TEXT, { fullDocument: 'updateLookup' });

@@ -22,7 +22,7 @@ import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { findings } from './check.ts';
 import { checkTable, type MysqlOptions } from './options.ts';
 import { Poller } from './poller.ts';
-import { busyPool, isEnded, type MysqlPool, poolOfOne } from './pool.ts';
+import { busyPool, canMakeLike, isEnded, type MysqlPool, poolOfOne } from './pool.ts';
 import { Queues } from './queues.ts';
 import { Renewals } from './renewals.ts';
 import { QueueSteps } from './steps.ts';
@@ -76,11 +76,12 @@ class Mysql implements MysqlBackend {
   readonly #gate: ServerWakeUps | undefined;
 
   constructor(pool: MysqlPool, options: MysqlOptions) {
-    const { table = 'holdfast_lines', poll = 25, gate = false, ownConnection = false, clock = systemClock } = options;
+    const { table = 'holdfast_lines', poll = 25, gate = false, ownConnection, clock = systemClock } = options;
     this.#pool = pool;
     this.#table = new Table(pool, table, clock, this.name);
     this.#queues = new Queues(this.#table, checkPrefix(options.prefix ?? 'holdfast'));
-    this.#renewals = new Renewals(this.#queues, ownConnection ? poolOfOne(pool) : undefined, clock);
+    const own = ownConnection ?? canMakeLike(pool);
+    this.#renewals = new Renewals(this.#queues, own ? poolOfOne(pool) : undefined, clock);
     const pause = milliseconds(poll, 'poll', { min: 1, max: LONGEST });
     this.#poller = new Poller(clock, pause, (keys) => this.#queues.read(keys));
     this.#gate = gate ? new ServerWakeUps(this.#queues, clock, () => this.#poller.hurry()) : undefined;
@@ -89,6 +90,10 @@ class Mysql implements MysqlBackend {
       notifyOthers: (key) => {
         this.#poller.hurry();
         this.#gate?.notify(key);
+      },
+      tellEvicted: (process) => {
+        this.#poller.hurry();
+        this.#gate?.wake([process]).catch(() => {}); // then a poll tells it
       },
       waitsBehind: (id, token) => this.#poller.waitsBehind(id, token),
       forget: (id) => this.#poller.forget(id),
@@ -138,6 +143,11 @@ class Mysql implements MysqlBackend {
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
     this.#gate?.listen();
     return this.#poller.watch(claim, wake, age);
+  }
+
+  watchHold(claim: Claim, wake: Wake): AsyncDisposable {
+    this.#gate?.listen();
+    return this.#poller.watchHold(claim, wake);
   }
 
   async *inspect(prefix: string, listing: Listing = {}): AsyncIterable<QueueEntry> {

@@ -24,7 +24,11 @@ export interface MysqlOptions {
   readonly idle?: number;
   /** ms between two sweeps. One of all processes sweeps. Default 5 minutes; 0: none. */
   readonly sweep?: number;
-  /** Renewals go over one connection of their own, outside the pool, so they never wait for statements of the application. Default false. */
+  /**
+   * Renewals go over one connection of their own, outside the pool, so they never wait for statements of the application. The first renewal
+   * opens it; while it is away, renewals go over the pool. Default true for a pool of mysql2; one of `mariadb` does not tell how to open a
+   * connection like its own, so true is refused there.
+   */
   readonly ownConnection?: boolean;
   /** Time and randomness; the machine's by default. */
   readonly clock?: Clock;

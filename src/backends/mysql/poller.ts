@@ -1,6 +1,6 @@
 import type { Cancel, Claim, Clock, Wake } from '../../core/index.ts';
 import type { StoredClaim } from '../shared/stored-queue.ts';
-import { MailboxClaims } from '../shared/waiting-claims.ts';
+import { MailboxClaims, WaitingClaims } from '../shared/waiting-claims.ts';
 import { grantOf, type RowQueue } from './stored-queue.ts';
 
 /** The farther back in a queue, the longer the pause: up to this many times as long. */
@@ -10,9 +10,13 @@ const STILL = { share: 0.05, maxMs: 250 };
 /** The random part of each pause, so that processes that began together do not stay together. */
 const JITTER = 0.25;
 
-/** Looks at the queues of all claims that wait in this process, by one query, again and again while there are any. */
+/** ms between two looks, at the least, while nobody waits: those who have held for a while must learn when somebody has evicted them. */
+const HOLD_PAUSE_MS = 1_000;
+
+/** Looks at the queues of all claims that wait in this process, or have held for a while, by one query, while there are any. */
 export class Poller {
   readonly #waiting: MailboxClaims;
+  readonly #holds = new WaitingClaims();
   /** The token of the first in the queue of each claim that a value may answer. When another one is first, a value may be there. */
   readonly #firsts = new Map<string, bigint>();
   /** How far each claim was from its turn at the last look, and since when. */
@@ -21,6 +25,8 @@ export class Poller {
   readonly #pause: number;
   readonly #look: (keys: readonly string[]) => Promise<Map<string, RowQueue>>;
   #cancel: Cancel | undefined;
+  /** The time of the next look, by the clock. */
+  #next = Number.POSITIVE_INFINITY;
   #looking = false;
   /** When the look under way is over, another one follows at once. */
   #again = false;
@@ -37,7 +43,14 @@ export class Poller {
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
     const watch = this.#waiting.watch(claim, wake, () => this.forget(claim.id));
     if (this.#waiting.mayHaveMissed(age)) this.hurry();
-    else if (!this.#cancel && !this.#looking) this.#schedule(this.#pause);
+    else this.#scheduleBy(this.#pause);
+    return watch;
+  }
+
+  /** Wakes a hold that is not there any more. */
+  watchHold(claim: Claim, wake: Wake): AsyncDisposable {
+    const watch = this.#holds.watch(claim, wake, () => this.#isIdle && this.#stop());
+    this.#scheduleBy(HOLD_PAUSE_MS);
     return watch;
   }
 
@@ -50,11 +63,16 @@ export class Poller {
   hurry(): void {
     this.#waiting.noteMissed();
     if (this.#looking) this.#again = true;
-    else if (this.#waiting.size > 0) void this.#round();
+    else if (!this.#isIdle) void this.#round();
+  }
+
+  get #isIdle(): boolean {
+    return this.#waiting.size + this.#holds.size === 0;
   }
 
   close(): void {
     this.#waiting.clear();
+    this.#holds.clear();
     this.#firsts.clear();
     this.#standing.clear();
     this.#stop();
@@ -65,15 +83,23 @@ export class Poller {
     this.#waiting.delete(id);
     this.#firsts.delete(id);
     this.#standing.delete(id);
-    if (this.#waiting.size === 0) this.#stop();
+    if (this.#isIdle) this.#stop();
   }
 
   #stop(): void {
     this.#cancel?.();
     this.#cancel = undefined;
+    this.#next = Number.POSITIVE_INFINITY;
+  }
+
+  #scheduleBy(pause: number): void {
+    if (this.#looking || this.#next <= this.#clock.now() + pause) return;
+    this.#stop();
+    this.#schedule(pause);
   }
 
   #schedule(pause: number): void {
+    this.#next = this.#clock.now() + pause;
     this.#cancel = this.#clock.after(pause * (1 - JITTER * this.#clock.random()), () => void this.#round(), true);
   }
 
@@ -84,19 +110,20 @@ export class Poller {
     try {
       do {
         this.#again = false;
-        const keys = new Set([...this.#waiting.values()].map(({ claim }) => claim.key));
+        const claims = [...this.#waiting.values(), ...this.#holds.values()];
+        const keys = new Set(claims.map(({ claim }) => claim.key));
         pause = this.#notify(await this.#look([...keys]));
-      } while (this.#again && this.#waiting.size > 0);
+      } while (this.#again && !this.#isIdle);
     } catch {
       // Each waiter also asks by itself, and says what is wrong. This goes on looking.
     }
     this.#looking = false;
-    if (this.#waiting.size > 0) this.#schedule(pause);
+    if (!this.#isIdle) this.#schedule(pause);
   }
 
   /** Wakes the claims that are admitted, or have expired claims beside them to clear. @returns the pause before the next look, ms */
   #notify(queues: ReadonlyMap<string, RowQueue>): number {
-    let pause = this.#pause * MAX_PAUSE_FACTOR;
+    let pause = this.#waiting.size > 0 ? this.#pause * MAX_PAUSE_FACTOR : HOLD_PAUSE_MS;
     for (const { claim, wake } of [...this.#waiting.values()]) {
       const queue = queues.get(claim.key);
       const mine = queue?.find(claim.id);
@@ -109,6 +136,7 @@ export class Poller {
       // One that is not there has not joined yet, or has expired: its next attempt will tell.
       if (mine) pause = Math.min(pause, this.#pauseOf(claim, [...queue!.claims].filter(isWaiting).indexOf(mine) + 1));
     }
+    for (const { claim, wake } of [...this.#holds.values()]) if (!queues.get(claim.key)?.find(claim.id)?.held) wake();
     return pause;
   }
 

@@ -62,6 +62,10 @@ export function busyPool(pool: MysqlPool): string | undefined {
 /** Whether its owner has closed it. */
 export const isEnded = (pool: MysqlPool): boolean => (coreOf(pool) as PoolState)._closed === true;
 
+/** Whether it tells how to open a connection like its own. */
+export const canMakeLike = (pool: MysqlPool): boolean =>
+  (coreOf(pool) as PoolState).config?.connectionConfig !== undefined;
+
 export type PoolOfOne = CallbackPool & { end(done: (error?: unknown) => void): void };
 
 /**

@@ -14,6 +14,8 @@ interface WakeUps {
   address(): string;
   /** A claim has left a queue in which others stand. */
   notifyOthers(key: string): void;
+  /** A claim of the process at this address was evicted. */
+  tellEvicted(process: string): void;
   /** A claim that a value may answer waits, and a claim with this token is the first in the queue. */
   waitsBehind(id: string, token: bigint): void;
   /** The claim waits no more. */
@@ -70,7 +72,9 @@ export class QueueSteps {
   async evict(key: string, token: bigint): Promise<boolean> {
     const queue = await this.#queues.open(this.#queues.lockNameOf(key));
     const found = [...queue.claims].find((claim) => claim.token === token);
-    return found !== undefined && this.#leave({ key, id: found.id });
+    const evicted = found !== undefined && (await this.#leave({ key, id: found.id }));
+    if (evicted) this.#wakeUps.tellEvicted(found.process!);
+    return evicted;
   }
 
   /**

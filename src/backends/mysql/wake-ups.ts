@@ -25,7 +25,6 @@ export class ServerWakeUps {
   readonly #onNotify: () => void;
   readonly #name: string;
   #connection: Connection | undefined;
-  #sleeping = false;
   #listening = false;
   readonly #over = new AbortController();
   /** Keys whose holders are to be notified next. */
@@ -40,9 +39,9 @@ export class ServerWakeUps {
     this.#name = clock.id();
   }
 
-  /** The name by which others notify this process, while it listens. */
+  /** The name by which others notify this process, while it listens. A hold keeps the name that it was taken under. */
   get address(): string {
-    return this.#sleeping ? this.#name : NO_ADDRESS;
+    return this.#name;
   }
 
   /** Begins to listen, if it does not already. */
@@ -92,7 +91,6 @@ export class ServerWakeUps {
       // A session that we lost may still have the lock. Without the lock, nobody could wake or end the sleep of this session.
       if (Number(row?.got) !== 1) throw new Error('another session has the lock of this name');
       for (;;) {
-        this.#sleeping = true;
         const rows = await this.#server
           .say(
             connection,
@@ -108,7 +106,6 @@ export class ServerWakeUps {
         checkWrites(rows);
       }
     } finally {
-      this.#sleeping = false;
       this.#connection = undefined;
       destroy(connection);
     }
@@ -119,15 +116,20 @@ export class ServerWakeUps {
     while (this.#wanted.size > 0 && !this.#over.signal.aborted) {
       const keys = [...this.#wanted];
       this.#wanted.clear();
-      await this.#wake(keys).catch(() => {}); // then a poll tells them
+      await this.#wakeHoldersOf(keys).catch(() => {}); // then a poll tells them
     }
     this.#notifying = false;
   }
 
-  async #wake(keys: readonly string[]): Promise<void> {
+  async #wakeHoldersOf(keys: readonly string[]): Promise<void> {
     const queues = await this.#queues.read(keys);
     const claims = [...queues.values()].flatMap((queue) => [...queue.claims]);
-    const others = new Set(claims.filter(({ held }) => held).map(({ process }) => process!));
+    await this.wake(claims.filter(({ held }) => held).map(({ process }) => process!));
+  }
+
+  /** Ends the sleep of the processes with these addresses. */
+  async wake(processes: readonly string[]): Promise<void> {
+    const others = new Set(processes);
     for (const none of [NO_ADDRESS, this.#name]) others.delete(none);
     if (others.size === 0) return;
     await this.#server.with(async (connection) => {

@@ -64,6 +64,7 @@ class Postgres implements PostgresBackend {
   readonly name = 'postgres';
   readonly traits: Traits;
   readonly watch: Backend['watch'];
+  readonly watchHold: Backend['watchHold'];
   readonly hints: Hints;
   readonly values: Values;
   readonly #pool: PgPool;
@@ -75,20 +76,22 @@ class Postgres implements PostgresBackend {
   readonly #open: () => Promise<void>;
 
   constructor(client: PostgresClient, options: PostgresOptions) {
-    const { setup = 'auto', connect, clock = systemClock, pooler, ownConnection = false } = options;
+    const { setup = 'auto', connect, clock = systemClock, pooler, ownConnection } = options;
     const { pool, listen } = poolOf(client, clock);
     const create = setup === 'auto';
     const server = new Server(pool, naming(options), clock, this.name);
     const dial = connect === false ? undefined : (connect ?? dialLike(pool) ?? (listen && { listen }));
-    const mailbox = dial && new Mailbox(dial, clock, pooler === 'session');
+    const mailbox = dial && new Mailbox(dial, clock, server.named('{evictions}'), pooler === 'session');
     this.#pool = pool;
     this.#server = server;
     this.hints = hintsOf(server, () => this.#open());
     this.values = storedValuesOf(server, () => this.#open());
     this.#sweeper = new Sweeper(server);
-    this.#renewals = new Renewals(server, ownConnection ? dialOf(pool, connect) : undefined);
+    const dialOwn = ownConnection ? dialOf(pool, connect) : typeof dial === 'function' ? dial : undefined;
+    this.#renewals = new Renewals(server, ownConnection === false ? undefined : dialOwn, () => mailbox?.session);
     this.#mailbox = mailbox;
     this.watch = mailbox && ((claim, wake, age) => mailbox.watch(claim, wake, age));
+    this.watchHold = mailbox && ((claim, wake, age) => mailbox.watchHold(claim, wake, age));
     this.traits = mailbox ? TRAITS : { ...TRAITS, wakes: 'never' };
     this.#open = onceFor(async () => {
       await open(server, create);

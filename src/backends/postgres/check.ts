@@ -11,7 +11,7 @@ const MAX_TRANSACTION_S = 300;
 const MIN_STATEMENT_MS = 1_000;
 /** Part of the queue of messages. */
 const FULL_QUEUE = 0.5;
-/** Beside 10 sessions that listen hand-overs came at 0.9 of the rate, beside 100 at 0.7, on two cores. */
+/** Hand-overs came at 0.9 of the rate beside 10 sessions that listen, and at 0.7 beside 100, on two cores. */
 const MAX_LISTENERS = 50;
 /** From this version on, NOTIFY wakes only the sessions that listen to its channel. */
 const WAKES_FEW = 190_000;

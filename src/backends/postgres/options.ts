@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { ALL_UNITS, type Clock, checkNames, checkPrefix, namesOf, whole } from '../../core/index.ts';
 import type { Dial } from './pool.ts';
 
@@ -25,8 +26,9 @@ export interface PostgresOptions extends ServerOptions {
    */
   readonly connect?: Dial | false;
   /**
-   * Renewals go over a connection of their own, outside the pool, so they never wait behind statements of the application.
-   * Default false. The first renewal opens it; while it is away, renewals go over the pool.
+   * Renewals go over a connection outside the pool, so they never wait behind statements of the application: the one that listens, else one of
+   * their own, which the first renewal opens. While it is away, renewals go over the pool. Default true where the pool tells how to open a
+   * connection like its own, as that of `pg` does, or `connect` does. With true, it is refused where neither does; false: over the pool.
    */
   readonly ownConnection?: boolean;
 }
@@ -62,7 +64,7 @@ export const sessionsOf = ({ sessions = SESSIONS.default }: AdvisoryOptions): nu
 const PREFIX = /^[A-Za-z0-9_.:-]{1,40}$/;
 const SCHEMA = /^[A-Za-z0-9_.:-]{1,63}$/;
 
-/** Fills the names of tables and functions into a script. */
+/** Fills the names of tables, functions and the channel of evictions into a script. */
 export type FillNames = (script: string) => string;
 
 /**
@@ -75,6 +77,7 @@ export function naming({ prefix = 'holdfast', schema = 'holdfast' }: Naming): Fi
   return (script) =>
     script
       .replaceAll('{all_units}', String(ALL_UNITS))
+      .replaceAll('{evictions}', `holdfast_${hash('sha256', `${schema}/${prefix}`).slice(0, 32)}`)
       .replaceAll('{schema}', `"${schema}"`)
       .replace(/\{=(\w+)\}/g, (_, name) => `"${prefix}_${name}"`)
       .replace(/\{(\w+)\}/g, (_, name) => `"${schema}"."${prefix}_${name}"`);

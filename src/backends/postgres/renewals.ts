@@ -8,24 +8,29 @@ import { CALLS, take } from './statements.ts';
 /** After a failure no other connection of our own is made for so long. Renewals go over the pool meanwhile. */
 const RETRY_MS = 5_000;
 
-/** Renewals: over a connection of our own where there is one, else over the pool. */
+/** Renewals: over the connection that listens, else over one of our own where that can be had, else over the pool. */
 export class Renewals {
   readonly #server: Server;
   readonly #dial: Dial | undefined;
+  readonly #listening: () => Session | undefined;
   #session: Promise<Session | undefined> | undefined;
   #notBefore = Number.NEGATIVE_INFINITY;
   #closed = false;
 
-  /** @param dial makes the connection of our own */
-  constructor(server: Server, dial: Dial | undefined) {
+  /**
+   * @param dial makes the connection of our own; undefined: all go over the pool
+   * @param listening gives the connection that listens, while there is one
+   */
+  constructor(server: Server, dial: Dial | undefined, listening: () => Session | undefined) {
     this.#server = server;
     this.#dial = dial;
+    this.#listening = listening;
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const asked = claims.map(({ key, id, ttl }) => ({ key: Buffer.from(key).toString('hex'), id, ttl }));
     const values = [JSON.stringify(asked)];
-    const session = await this.#own();
+    const session = (this.#dial && this.#listening()) ?? (await this.#own());
     const overPool = () => take(this.#server, 'renew', values);
     const overOwn = async (own: Session) =>
       String((await own.query(this.#server.named(CALLS.renew), values))[0]!.answer);

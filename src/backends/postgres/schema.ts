@@ -10,7 +10,7 @@ import * as sql from './sql.generated.ts';
  * the database, never the other way. Programs of both work side by side, so what a program calls keeps its name, its arguments
  * and its meaning; a newer revision may only add to it.
  */
-export const REVISION = 6;
+export const REVISION = 7;
 /** The oldest revision that this program can work with. */
 const MIN_REVISION = 6;
 /** The format of what is stored. */

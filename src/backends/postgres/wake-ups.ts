@@ -19,9 +19,10 @@ const NAME =
   "SELECT set_config('application_name', left(current_setting('application_name'), 40) || ' holdfast listens', false)";
 
 /**
- * The one channel on which this process hears that one of its claims was admitted. The first claim that must wait opens the
- * connection, and it ends when none has waited for a while: up to version 18 the server wakes every session that listens at every
- * message. Once it listens, it wakes all waiters: they look whether they missed a message.
+ * The one connection on which this process hears that one of its claims was admitted, on a channel of its own, and that holds were evicted,
+ * on a channel of all. The first claim that must wait, or that holds for a while, opens it, and it ends when there has been none for a while:
+ * up to version 18 the server wakes every session that listens at every message. Once it listens, it wakes all of these claims: they look
+ * whether they missed a message.
  */
 export class Mailbox {
   /** Random: nobody can guess it, so nobody else listens. */
@@ -29,7 +30,9 @@ export class Mailbox {
   readonly #dial: Dial | { readonly listen: Listen };
   readonly #sessionPooler: boolean;
   readonly #clock: Clock;
+  /** The claims that wait, and the holds that are to hear of their eviction. */
   readonly #waiting: MailboxClaims;
+  readonly #evictions: string;
   #link: { end(): Promise<void> } | undefined;
   #stopLooking: Cancel = () => {};
   #idleLooks = 0;
@@ -41,18 +44,31 @@ export class Mailbox {
 
   /**
    * @param dial how to connect, or how the client of the application listens by itself
+   * @param evictions the channel that tells of evictions
    * @param sessionPooler a pooler in between pools whole sessions
    */
-  constructor(dial: Dial | { readonly listen: Listen }, clock: Clock, sessionPooler = false) {
+  constructor(dial: Dial | { readonly listen: Listen }, clock: Clock, evictions: string, sessionPooler = false) {
     this.#dial = dial;
     this.#sessionPooler = sessionPooler;
     this.#clock = clock;
+    this.#evictions = evictions;
     this.#waiting = new MailboxClaims(clock);
     this.channel = `holdfast_${clock.id()}`;
   }
 
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
     return this.#waiting.watchSince(claim, wake, age);
+  }
+
+  /** Watches a hold for its eviction. */
+  watchHold(claim: Claim, wake: Wake, age: number): AsyncDisposable {
+    void this.open();
+    return this.watch(claim, wake, age);
+  }
+
+  /** The session that listens, if it is of our own. */
+  get session(): Session | undefined {
+    return this.#link instanceof Session ? this.#link : undefined;
   }
 
   /** Listens, if it does not. Resolves after one try, whether or not it succeeded. */
@@ -87,24 +103,21 @@ export class Mailbox {
 
   async #listen(): Promise<void> {
     this.#again();
-    if (typeof this.#dial === 'function') await this.#dialAndListen(this.#dial);
-    else await this.#listenBy(this.#dial.listen);
-  }
-
-  async #dialAndListen(dial: Dial): Promise<void> {
-    const session = await Session.open(dial, this.#clock, this.#sessionPooler);
-    if (!(await session.isOwn())) {
-      // A pooler gives this session to others in a moment. LISTEN would go on for them, and hold up the server's queue of messages.
-      await session.end();
-      return this.#retry(MAX_RETRY_MS);
+    const wakeAll = (): void => this.#waiting.wakeAll();
+    const channels = [this.channel, this.#evictions] as const;
+    const hear = (channel: string, payload: string): void =>
+      channel === this.#evictions ? this.#wakeHolders(payload) : this.#deliver(payload);
+    if (typeof this.#dial !== 'function') {
+      const { listen } = this.#dial;
+      // postgres.js (3.4) answers the same channel with the same failure for ever.
+      const link = await listenBy(listen, channels, hear, wakeAll).catch((error) => {
+        this.channel = `holdfast_${this.#clock.id()}`;
+        throw error;
+      });
+      return this.#keep(link);
     }
-    session.onNotification(({ payload }) => this.#deliver(payload ?? ''));
-    try {
-      for (const text of [NAME, `LISTEN "${this.channel}"`]) await session.query(text);
-    } catch (error) {
-      session.cut();
-      throw error;
-    }
+    const session = await Session.open(this.#dial, this.#clock, this.#sessionPooler);
+    if (!(await listens(session, channels, hear))) return this.#retry(MAX_RETRY_MS);
     if (session.ended.aborted) return this.#retry();
     this.#keep(session);
     session.ended.addEventListener('abort', () => {
@@ -112,23 +125,7 @@ export class Mailbox {
       void this.#stop();
       this.#retry();
     });
-    this.#waiting.wakeAll();
-  }
-
-  /** The client connects again by itself, and says so. */
-  async #listenBy(listen: Listen): Promise<void> {
-    try {
-      const stop = await listen(
-        this.channel,
-        (payload) => this.#deliver(payload),
-        () => this.#waiting.wakeAll(),
-      );
-      this.#keep({ end: async () => void (await Promise.resolve(stop()).catch(() => {})) });
-    } catch (error) {
-      // postgres.js (3.4) answers the same channel with the same failure for ever.
-      this.channel = `holdfast_${this.#clock.id()}`;
-      throw error;
-    }
+    wakeAll();
   }
 
   #keep(link: { end(): Promise<void> }): void {
@@ -154,6 +151,12 @@ export class Mailbox {
     this.#again = this.#clock.after(pause, () => this.open(), true);
   }
 
+  /** @param payload the key of which somebody was evicted, in hex */
+  #wakeHolders(payload: string): void {
+    const evicted = Buffer.from(payload, 'hex').toString();
+    this.#waiting.wakeAll(({ key }) => key === evicted);
+  }
+
   /** @param payload `token id` of the claim that was admitted; a key in hex, of which words were left; empty: a test */
   #deliver(payload: string): void {
     if (payload === '') for (const passed of this.#tests.splice(0)) passed();
@@ -163,4 +166,37 @@ export class Mailbox {
     waiter?.wake({ granted: true, token: BigInt(token!), validFor: waiter.claim.ttl });
     if (id === undefined) this.#waiting.wakeAnswerable(Buffer.from(payload, 'hex').toString());
   }
+}
+
+type Hear = (channel: string, payload: string) => void;
+
+/** Lets a session listen. @returns false if a pooler is in between: the session has ended then */
+async function listens(session: Session, channels: readonly string[], hear: Hear): Promise<boolean> {
+  if (!(await session.isOwn())) {
+    // A pooler gives this session to others in a moment. LISTEN would go on for them, and hold up the server's queue of messages.
+    await session.end();
+    return false;
+  }
+  session.onNotification(({ channel, payload = '' }) => hear(channel, payload));
+  try {
+    for (const text of [NAME, ...channels.map((channel) => `LISTEN "${channel}"`)]) await session.query(text);
+    return true;
+  } catch (error) {
+    session.cut();
+    throw error;
+  }
+}
+
+/** The client connects again by itself, and says so by `onListening`. */
+async function listenBy(
+  listen: Listen,
+  [own, evictions]: readonly [string, string],
+  hear: Hear,
+  onListening: () => void,
+): Promise<{ end(): Promise<void> }> {
+  const stop = await listen(own, (payload) => hear(own, payload), onListening);
+  // Without it a holder is told at its next renewal.
+  const hearing = listen(evictions, (payload) => hear(evictions, payload), onListening);
+  const stopHearing = await hearing.catch(() => () => {});
+  return { end: async () => void (await Promise.allSettled([stop(), stopHearing()])) };
 }

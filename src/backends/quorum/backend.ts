@@ -14,7 +14,7 @@ import {
 } from '../../core/index.ts';
 import { Ballot } from './ballot.ts';
 import { ContentionBackoff } from './contention-backoff.ts';
-import { evict, findings, inspect } from './inspect.ts';
+import { evict, findings, inspect, watchHold } from './inspect.ts';
 import { Node, type QuorumContext } from './node.ts';
 import { checkNodes, type QuorumOptions, type ResolvedQuorumOptions, resolveQuorumOptions } from './options.ts';
 import { renew } from './renewals.ts';
@@ -50,6 +50,7 @@ class Quorum implements Backend {
   readonly traits: Traits;
   readonly inspect?: Backend['inspect'];
   readonly evict?: Backend['evict'];
+  readonly watchHold?: Backend['watchHold'];
   readonly #context: QuorumContext;
   readonly #timeouts: CallTimeouts;
   readonly #backoff: ContentionBackoff;
@@ -78,6 +79,8 @@ class Quorum implements Backend {
     if (listing) this.inspect = (prefix, how) => inspect(this.#context, prefix, how);
     if (listing && backends.every((backend) => backend.evict))
       this.evict = (key, token) => evict(this.#context, key, token);
+    if (backends.some((backend) => backend.watchHold))
+      this.watchHold = (claim, ...how) => watchHold(this.#context, this.#ballots.get(claim.id)!.claims, ...how);
     for (const backend of backends) addUser(backend);
   }
 

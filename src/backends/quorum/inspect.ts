@@ -1,5 +1,6 @@
 import { type Finding, isExclusive, type Listing, type QueueEntry } from '../../core/index.ts';
 import type { Node, QuorumContext } from './node.ts';
+import type { NodeClaims } from './node-claims.ts';
 
 /** The longest time a node may take for one request of a listing. Core waits longer for progress, so one node may hang. */
 const REQUEST_TIMEOUT_MS = 4_000;
@@ -28,6 +29,34 @@ export async function evict(context: QuorumContext, key: string, token: bigint):
     ),
   );
   return evicted.filter(Boolean).length >= majority;
+}
+
+/**
+ * Watches the parts of a hold. It wakes when so many nodes have woken that the rest is no majority: a renewal in the middle of an eviction
+ * would ask the nodes that were first for their votes again.
+ */
+export async function watchHold(
+  { nodes, majority }: QuorumContext,
+  claims: NodeClaims,
+  wake: () => void,
+  age: number,
+): Promise<AsyncDisposable> {
+  const woken = new Set<number>();
+  const watchAt = async (i: number): Promise<AsyncDisposable | undefined> => {
+    const note = (): void => {
+      if (woken.add(i).size <= nodes.length - majority) return;
+      woken.clear();
+      wake();
+    };
+    return nodes[i]!.backend.watchHold?.(claims.at(i).current, note, age);
+  };
+  const armed = await Promise.allSettled([...nodes.keys()].map(watchAt));
+  const watches = armed.map((each) => (each.status === 'fulfilled' ? each.value : undefined));
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await Promise.allSettled(watches.map((watch) => watch?.[Symbol.asyncDispose]()));
+    },
+  };
 }
 
 async function list({ nodes, majority, fenced }: QuorumContext, prefix: string, how: Listing): Promise<Poll[]> {

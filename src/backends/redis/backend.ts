@@ -178,6 +178,10 @@ class Redis implements Backend {
     return this.#wakeUps.watch(claim, this.#replicated ? () => wake() : wake, age);
   }
 
+  watchHold(claim: Claim, wake: Wake, age: number): AsyncDisposable | Promise<AsyncDisposable> {
+    return this.#wakeUps.watch(claim, wake, age);
+  }
+
   async *inspect(start: string, listing?: Listing): AsyncIterable<QueueEntry> {
     yield* (await this.#listings()).inspect(start, listing);
   }

@@ -23,7 +23,7 @@ const MICROS = 16;
 const TOKENS = { token: MICROS, tokenCount: 4 };
 
 /**
- * What a claim asks for, and the channel for its grant: `-` is none. Before the name of a channel is a sign (`channelOf` in wake-ups.ts).
+ * What a claim asks for, and the channel for its grant and its eviction: `-` is none. Before the name of a channel is a sign (`channelOf` in wake-ups.ts).
  * `ttl` is in ms.
  */
 const ASKED_FOR = { id: WORD, units: NUMBER, capacity: NUMBER, ttl: NUMBER };

@@ -12,14 +12,15 @@ const ANYWHERE = '';
 /** The number of names that are tried until one lies in a slot of the wanted server. */
 const NAMES = 20_000;
 /**
- * The channels on which the grants of this process arrive. One on one connection serves all keys of one server. An ordinary
+ * The channels on which the grants and the evictions of this process arrive. One on one connection serves all keys of one server. An ordinary
  * message in a Cluster goes over its bus to every node, so each hand-over would cost as many messages as there are nodes. There the process
- * has a sharded channel at each primary on whose keys it waits, and only that primary and its replicas pass on its messages. Sharded
+ * has a sharded channel at each primary on whose keys it waits, or which it has held for a while, and only that primary and its replicas pass on its messages. Sharded
  * messages: https://redis.io/docs/latest/develop/pubsub/#sharded-pubsub
  */
 export class WakeUps {
   readonly #shards: Shards;
   readonly #port: Port;
+  /** The claims that wait, and the holds that are to hear of their eviction. */
   readonly #waiting: MailboxClaims;
   /** The channels by server, each with the last key that was asked for there, and whether the last proof was not heard. */
   readonly #channels = new Map<string, { readonly channel: Channel; key: string; unheard: boolean }>();
@@ -149,7 +150,8 @@ export class WakeUps {
     const message = readMessage(text);
     const waiter = message && this.#waiting.addressee(message.id);
     if (!waiter) return;
-    if ('grant' in message) waiter.wake(message.grant);
+    if ('evicted' in message) waiter.wake();
+    else if ('grant' in message) waiter.wake(message.grant);
     else {
       // The message may have lain unread for long, while this process stood still.
       const time = this.#shards.clockOf(waiter.claim.key).in(0);

@@ -32,7 +32,7 @@ export function attemptArgs(claim: Claim, channel: string, notAfter: number, rem
   const ttl = Math.ceil(claim.ttl);
   const asked = {
     ...{ notAfter: Math.floor(notAfter * MICRO), minToken, queue: queue ? 1 : 0, tokenCount },
-    ...{ id, units, capacity, ttl, channel: queue ? channel : '-', label },
+    ...{ id, units, capacity, ttl, channel, label },
   };
   return [writeAttempt(asked), `${ttl + remember}`];
 }
@@ -92,18 +92,20 @@ export const readValue = (token: unknown, since: unknown, ends: unknown, text: u
   until: Number(ends) / MICRO,
 });
 
-/** A message for one claim: its grant, or a value. Without a value the claim has to ask for it. */
+/** A message for one claim: its grant, a value, or that it was evicted. Without a value the claim has to ask for it. */
 export type Message = { readonly id: string } & (
   | { readonly grant: Grant }
   | { readonly value: ReturnType<typeof readValue> | undefined }
+  | { readonly evicted: true }
 );
 
-const MESSAGE = /^(grant|value|ask) (\S+)(?: (\d+) (\d+) (\d+))?(?: (.*))?$/s;
+const MESSAGE = /^(grant|value|ask|evicted) (\S+)(?: (\d+) (\d+) (\d+))?(?: (.*))?$/s;
 
-/** Reads a message of the scripts (`notify` in lua/queue.lua, `notify_all` in lua/values.lua). Undefined for what they do not send. */
+/** Reads a message of the scripts (`notify` in lua/queue.lua, `notify_all` in lua/values.lua, lua/release.lua). Undefined for what they do not send. */
 export function readMessage(message: string): Message | undefined {
   const [, kind, id, token, second, third, text] = MESSAGE.exec(message) ?? [];
   if (!id) return undefined;
+  if (kind === 'evicted') return { id, evicted: true };
   if (kind !== 'grant') return { id, value: token ? readValue(token, second, third, text ?? '') : undefined };
   if (!token) return undefined;
   // It is good for so long since the last answered attempt.

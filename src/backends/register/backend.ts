@@ -13,7 +13,6 @@ import {
   type Release,
   type Renewal,
   type Traits,
-  type Wake,
   withLimit,
 } from '../../core/index.ts';
 import type { StoredClaim } from '../shared/stored-queue.ts';
@@ -33,6 +32,8 @@ import { KeyWatch } from './wake-ups.ts';
 const SHARE = 0.3;
 /** Reads under way at a time. */
 const AT_ONCE = 16;
+/** While so many keys are watched, no hold is: a watch may cost the server more than the renewals of a hold. */
+const MAX_WATCHED_KEYS = 100;
 /** Keys whose queues are remembered. */
 const KEPT = 10_000;
 
@@ -54,6 +55,7 @@ class Register implements Backend {
   readonly hints: RegisterHints;
   readonly inspect?: Backend['inspect'];
   readonly watch?: Backend['watch'];
+  readonly watchHold?: Backend['watchHold'];
   readonly #calls: Calls;
   /** The folder that has the queues. */
   readonly #folder: string;
@@ -78,7 +80,13 @@ class Register implements Backend {
       ttl: { min: store.minTtl ?? (store.tellsTime ? 1 : 100), max: LONGEST },
     };
     if (store.list) this.inspect = (prefix, listing = {}) => this.#inspect(prefix, listing);
-    if (store.watch) this.watch = (claim, wake) => this.#watch(claim, wake);
+    if (!store.watch) return;
+    this.watch = (claim, wake) => this.#watch(claim).add(claim, () => wake());
+    this.watchHold = async (claim, wake) => {
+      if (this.#watches.size >= MAX_WATCHED_KEYS && !this.#watches.has(claim.key))
+        throw new Error('too many are watched');
+      return this.#watch(claim).add(claim, wake, true);
+    };
   }
 
   async attempt(claim: Claim): Promise<Attempt> {
@@ -142,8 +150,7 @@ class Register implements Backend {
     return document;
   }
 
-  #watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    const { key } = claim;
+  #watch({ key }: Claim): KeyWatch {
     let watch = this.#watches.get(key);
     if (!watch) {
       const { store } = this.#calls;
@@ -151,7 +158,7 @@ class Register implements Backend {
       watch = new KeyWatch(store, this.#folder + nameOf(key), (entry) => this.#document(key).learn(entry), over);
       this.#watches.set(key, watch);
     }
-    return watch.add(claim, () => wake());
+    return watch;
   }
 
   async *#inspect(prefix: string, { exact = false, progress }: Listing): AsyncIterable<QueueEntry> {

@@ -2,9 +2,10 @@ import type { Claim, RegisterEntry, RegisterStore } from '../../core/index.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import type { OpenQueue } from './open-queue.ts';
 
-/** The claims of this process that wait for one key, and the one watch of the store that serves them. */
+/** The claims of this process that wait for one key, or have held it for a while, and the one watch of the store that serves them. */
 export class KeyWatch {
   readonly #waiting = new WaitingClaims();
+  readonly #holds = new WaitingClaims();
   readonly #learn: (entry: RegisterEntry) => OpenQueue;
   readonly #over: () => void;
   readonly #armed: Promise<AsyncDisposable>;
@@ -17,8 +18,8 @@ export class KeyWatch {
     this.#armed.catch(over); // the next waiter tries again, with a watch of its own
   }
 
-  async add(claim: Claim, wake: () => void): Promise<AsyncDisposable> {
-    const mine = this.#waiting.watch(claim, wake, () => this.#left());
+  async add(claim: Claim, wake: () => void, holds = false): Promise<AsyncDisposable> {
+    const mine = (holds ? this.#holds : this.#waiting).watch(claim, wake, () => this.#left());
     await this.#armed;
     return mine;
   }
@@ -33,10 +34,11 @@ export class KeyWatch {
       const mine = queue?.find(claim.id);
       if (!mine || mine.held) wake();
     }
+    for (const { claim, wake } of [...this.#holds.values()]) if (!queue?.find(claim.id)?.held) wake();
   }
 
   #left(): void {
-    if (this.#waiting.size > 0) return;
+    if (this.#waiting.size + this.#holds.size > 0) return;
     this.#over();
     this.#armed.then((watch) => watch[Symbol.asyncDispose]()).catch(() => {});
   }

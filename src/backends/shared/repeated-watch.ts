@@ -63,8 +63,8 @@ export const together = (...watches: (AsyncDisposable | undefined)[]): AsyncDisp
   },
 });
 
-/** Wakes a claim each time the value of its key changes, when the next watch is set. @param set sets a one-time watch of the value */
-export function watchValue(set: (notify: Notify) => Promise<Cancel>, wake: () => void, clock: Clock): RepeatedWatch {
+/** Wakes a claim each time something of it changes, when the next watch is set. @param set sets a one-time watch, of a value or a hold */
+export function watchEach(set: (notify: Notify) => Promise<Cancel>, wake: () => void, clock: Clock): RepeatedWatch {
   let isFirst = true;
   const setAgain: SetWatch = async (notify) => {
     const cancel = await set(notify);

@@ -52,20 +52,22 @@ class Zookeeper implements Backend {
   readonly traits: Traits;
   readonly hints: Hints;
   readonly values: ZookeeperValues;
+  /** The renewal that core sends then sets a watch on the node of the hold, and `lost` of the grant tells of its end. */
+  readonly watchHold = async (): Promise<AsyncDisposable> => together();
   readonly #settings: Settings;
   readonly #session: Session;
   readonly #own: OwnNodes;
   readonly #admissions: Admissions;
   readonly #turns = new KeyedSerializer();
+  readonly #ask: Ask = (what, act) => this.#translateErrors(what, PATIENCE, act);
 
   constructor(settings: Settings) {
     const { servers, sessionTimeout: timeout, tls, auth, clock, root, acl } = settings;
     this.#settings = settings;
     this.#own = new OwnNodes(root, acl);
     this.#admissions = new Admissions(this.#own, clock);
-    const ask: Ask = (what, act) => this.#translateErrors(what, PATIENCE, act);
-    this.hints = new ZookeeperHints(root, acl, clock, ask);
-    this.values = new ZookeeperValues(new StoredValues(root, acl), this.#own, clock, ask);
+    this.hints = new ZookeeperHints(root, acl, clock, this.#ask);
+    this.values = new ZookeeperValues(new StoredValues(root, acl), this.#own, clock, this.#ask);
     this.#session = new Session(servers, { timeout, tls, auth }, clock, {
       onConnection: (connection) => this.#clear(connection),
       onExpiry: (session) => this.#own.expired(session),
@@ -119,11 +121,11 @@ class Zookeeper implements Backend {
     const key = JSON.stringify(handle.key);
     if (value) {
       const store = (connection: Connection): Promise<Release> => this.values.store(connection, handle, value);
-      return this.#translateErrors(`keep a value under ${key}`, PATIENCE, store);
+      return this.#ask(`keep a value under ${key}`, store);
     }
     if (this.#own.endUnsent(handle)) return Promise.resolve({ freed: false });
     this.#own.giveUp(handle);
-    return this.#translateErrors(`leave ${key}`, PATIENCE, async (connection) => ({
+    return this.#ask(`leave ${key}`, async (connection) => ({
       freed: await this.#own.leave(connection, handle),
     }));
   }
@@ -162,21 +164,19 @@ class Zookeeper implements Backend {
   }
 
   changed(key: string, notify: () => void): Promise<AsyncDisposable> {
-    return this.#translateErrors(`watch ${JSON.stringify(key)}`, PATIENCE, (connection) =>
+    return this.#ask(`watch ${JSON.stringify(key)}`, (connection) =>
       watchChildren(connection, this.#own.parent(key), notify),
     );
   }
 
   evict(key: string, token: bigint): Promise<boolean> {
-    return this.#translateErrors(`evict from ${JSON.stringify(key)}`, PATIENCE, (connection) =>
+    return this.#ask(`evict from ${JSON.stringify(key)}`, (connection) =>
       evictClaim(connection, this.#own.parent(key), token),
     );
   }
 
   check(): Promise<Finding[]> {
-    return this.#translateErrors('be examined', PATIENCE, (connection) =>
-      check(connection, this.#session.timeout, this.#settings),
-    );
+    return this.#ask('be examined', (connection) => check(connection, this.#session.timeout, this.#settings));
   }
 
   close(): Promise<void> {

@@ -12,7 +12,7 @@ import {
   type Values,
 } from '../../core/index.ts';
 import { countedIn, leftIn, rememberedIn } from '../shared/record.ts';
-import { type RepeatedWatch, watchValue } from '../shared/repeated-watch.ts';
+import { type RepeatedWatch, watchEach } from '../shared/repeated-watch.ts';
 import { type Ask, stat, WATCH_ENDS_ITSELF } from './nodes.ts';
 import type { OwnNodes } from './own-nodes.ts';
 import type { Stored, StoredValues } from './stored-values.ts';
@@ -103,7 +103,7 @@ export class ZookeeperValues implements Values {
       await this.#ask('watch for a value', (connection) => this.#nodes.watch(connection, key, notify));
       return WATCH_ENDS_ITSELF;
     };
-    return watchValue(set, wake, this.#clock);
+    return watchEach(set, wake, this.#clock);
   }
 }
 

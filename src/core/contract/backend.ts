@@ -61,6 +61,13 @@ export interface Refinements {
    */
   watch?(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable>;
   /**
+   * An evicted holder is told at once, and not only at its next renewal. Core calls it for a hold that has lasted for a while, and renews the
+   * hold after each wake: the answer counts. It returns a promise only if it has to ask the server; core renews once more when that resolves.
+   * Otherwise an engine that may have missed something wakes at once. Where the grant has `lost`, that may tell it instead of a wake.
+   * @param age ms since the last request was sent that confirmed the hold
+   */
+  watchHold?(claim: Claim, wake: () => void, age: number): AsyncDisposable | Promise<AsyncDisposable>;
+  /**
    * An observer of leaders, which has no claim, finds out about a new leader at once. It calls `tell` once: when a claim has joined or left
    * the line of a key, or when it can no longer tell. From the moment at which it returns or resolves, no such change is missed.
    */

@@ -41,6 +41,9 @@ const ROUNDING = 2;
  */
 export const deadlineOf = (sent: number, validFor: number): number => sent + validFor * PART - ROUNDING;
 
+/** Gives the `validFor` with which the deadline of a request that is sent now is no sooner than `until`, ms. */
+export const validUntil = (until: number, now: number): number => (until - now + ROUNDING) / PART;
+
 /** Gives how much of a time that passed here has surely passed by the clock of another machine, too, ms. */
 export const passedFor = (ms: number): number => Math.max(0, ms * PART - ROUNDING);
 

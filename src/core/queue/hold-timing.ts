@@ -1,5 +1,5 @@
 import type { Handle } from '../contract/backend.ts';
-import { deadlineOf } from '../contract/clock.ts';
+import { deadlineOf, validUntil } from '../contract/clock.ts';
 import type { Terms } from '../contract/terms.ts';
 import type { LocalGrant } from './claim-step.ts';
 
@@ -167,6 +167,13 @@ export function usableTime(
 ): number {
   const good = maxHold < Number.POSITIVE_INFINITY ? Math.min(validFor, ttl) : validFor;
   return delay > 0 ? Math.max(1, good - delay) : good;
+}
+
+/** Gives the lease with which a request that is sent now changes nothing for the holder, ms. No longer one is confirmed from then on. */
+export function leaseLeft(timing: HoldTiming, now: number): number {
+  const ttl = Math.min(timing.ttl, validUntil(Math.max(timing.deadline, timing.closedUntil), now));
+  timing.confirmation = { sent: now, validFor: ttl };
+  return ttl;
 }
 
 /** Renews holds while the thread that has them cannot run. No call throws, or waits. */

@@ -11,6 +11,9 @@ import { HoldLife, lossOf } from './hold-life.ts';
 import { HoldTiming } from './hold-timing.ts';
 import type { RequestEvents } from './request-events.ts';
 
+/** A hold that lasts for so long is watched for its eviction, ms. Shorter ones, which are most, cost nothing more. */
+export const WATCHED_AFTER_MS = 500;
+
 /** Tells how often and since when a hold has passed from hand to hand. */
 interface Tenure {
   readonly since: number;
@@ -57,6 +60,9 @@ export class Hold implements EnclosingHold {
   readonly timing: HoldTiming;
   /** The slot of the hold in the agenda of the watchdog. */
   slot = -1;
+  /** The time at which the engine is asked to tell of an eviction: a shorter hold is over before anybody could evict it. */
+  watchAt: number;
+  watch: AsyncDisposable | undefined;
   /** The renewal that is under way. Never rejects. */
   renewing: Promise<unknown> | undefined;
   readonly keeper: HoldKeeper;
@@ -76,6 +82,7 @@ export class Hold implements EnclosingHold {
     this.tokenCount = grant.tokenCount ?? claim.tokenCount;
     this.tenure = grant.tenure ?? { since: grant.since, passes: 0, contended: grant.contended === true };
     this.timing = new HoldTiming(grant, terms, keeper.engine.backend.traits.expires);
+    this.watchAt = keeper.engine.backend.watchHold ? grant.since + WATCHED_AFTER_MS : Number.POSITIVE_INFINITY;
     // The claim of a patient waiter that is woken lasts much longer than the lease: a crash before the first renewal would keep the key for
     // all of that. Where nobody is woken it lasts as long as the lease, and a renewal would be one more request.
     if (claim.placeTtl !== undefined && claim.ttl > this.timing.ttl) this.timing.renewAtOnce(grant.since);

@@ -1,10 +1,12 @@
 import type { Cancel } from '../contract/clock.ts';
+import { inNoContext } from '../contract/context.ts';
 import { reasonOf } from '../contract/errors.ts';
 import { leastOf } from '../contract/extremes.ts';
 import { Agenda } from '../engine/call-timeouts.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
-import { endGone, type Hold } from './hold.ts';
-import type { HoldTiming, StandIn } from './hold-timing.ts';
+import { dispose } from '../engine/listener.ts';
+import { endGone, type Hold, WATCHED_AFTER_MS } from './hold.ts';
+import { type HoldTiming, leaseLeft, type StandIn } from './hold-timing.ts';
 
 /** The number of holds that one call renews. */
 const BATCH = 500;
@@ -33,6 +35,7 @@ export class Watchdog {
   remove(hold: Hold): void {
     this.#holds.remove(hold);
     hold.timing.cover?.end();
+    dispose(hold.watch);
   }
 
   /** Sees to it that the timer rings when the hold is due. */
@@ -54,6 +57,8 @@ export class Watchdog {
     const batch: Hold[] = [];
     for (const hold of this.#holds.items) {
       const { timing } = hold;
+      // A little early, too, so that many holds cost few looks at all of them.
+      if (now >= hold.watchAt - WATCHED_AFTER_MS / 2) this.#watch(hold, now);
       if (!timing.lasts(now)) hold.expire();
       else if (now >= timing.noticeAt) {
         const { reason, cause } = whyLost(timing, now);
@@ -69,6 +74,49 @@ export class Watchdog {
       for (let i = 0; i < holds.length; i += BATCH) void this.#renew(holds.slice(i, i + BATCH));
     }
     for (const hold of this.#holds.items) this.#holds.ringBy(due(hold), now);
+  }
+
+  /** Lets the engine tell of an eviction. If it cannot now, the next renewal tells. */
+  #watch(hold: Hold, now: number): void {
+    hold.watchAt = Number.POSITIVE_INFINITY;
+    const look = (): void => void this.#lookAt(hold);
+    try {
+      const watch = inNoContext(() => this.#engine.backend.watchHold!(hold.claim, look, now - hold.timing.sent));
+      if (!('then' in watch)) {
+        hold.watch = watch;
+        return;
+      }
+      watch.then(
+        (armed) => {
+          if (hold.life.over) return dispose(armed);
+          hold.watch = armed;
+          look();
+        },
+        () => {},
+      );
+    } catch {}
+  }
+
+  /** Asks the engine for a hold that may be gone. */
+  async #lookAt(hold: Hold): Promise<void> {
+    await hold.renewing; // it may have been sent before
+    if (hold.life.over || hold.life.loss) return;
+    const { clock, extensions } = this.#engine;
+    const now = clock.resync();
+    if (hold.timing.renews(now)) {
+      hold.timing.renewAtOnce(now);
+      this.#holds.ringBy(now);
+    } else await extensions.take(hold.claim.id, () => this.#confirm(hold));
+  }
+
+  /** Asks for a hold that is not renewed: the engine keeps it for no longer than its holder counts on. */
+  async #confirm(hold: Hold): Promise<void> {
+    if (hold.life.over || hold.life.loss) return;
+    const { clock, backend } = this.#engine;
+    const ttl = Math.max(Math.ceil(leaseLeft(hold.timing, clock.now())), backend.traits.ttl.min);
+    const [answer] = await this.#engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT).catch(() => []);
+    if (answer === 'gone') await endGone(hold, 'the engine no longer has it');
+    else if (typeof answer !== 'object') hold.timing.doubt(ttl);
   }
 
   async #renew(batch: readonly Hold[]): Promise<void> {
@@ -106,8 +154,8 @@ function whyLost(timing: HoldTiming, now: number): { readonly reason: string; re
 }
 
 /** Gives the time at which the watchdog has to look at a hold next. */
-function due({ life, timing }: Hold): number {
-  return life.loss ? timing.deadline : Math.min(timing.renewAt, timing.noticeAt);
+function due({ life, timing, watchAt }: Hold): number {
+  return life.loss ? timing.deadline : Math.min(timing.renewAt, timing.noticeAt, watchAt);
 }
 
 /** Gives the time that a hold can wait for an answer, to within a factor of two: a short lease must not share the limit of a long one. */

@@ -5,6 +5,8 @@ import { meanwhile } from '../limited.ts';
 import { arrived, toldOfLoss } from './outcomes.ts';
 
 const reason = 'conformance';
+/** A process that holds for so long listens for an eviction, ms. */
+const AGE_MS = 1_500;
 
 /** A forced release is an explicit act. It tells the evicted holder, and fences it. */
 const evicting: readonly Law[] = [
@@ -37,6 +39,29 @@ const evicting: readonly Law[] = [
     assert.equal(await there.forceRelease(scene.key, { reason }), 0, 'nobody was left');
     await scene.isFree();
   }),
+  law(
+    'an evicted holder is told long before its next renewal, and by whom and why where there are hints',
+    ['hold watch'],
+    async (scene) => {
+      // The next renewal is due after a third of it: later than what comes at once may be late.
+      const ttl = Math.min(scene.patience * 8, scene.clients[0].traits.ttl.max);
+      const [here, there] = await scene.processes({ ttl, label: 'night shift' });
+      const words: string[] = [];
+      // The first is evicted just after its grant, and the others when the process has had time to listen.
+      for (const age of [0, AGE_MS, AGE_MS]) {
+        const lease = await here.mutex(scene.key).acquire();
+        await scene.pass(age);
+        const told = meanwhile(toldOfLoss(scene, lease));
+        assert.equal(await there.forceRelease(scene.key, { reason }), 1, 'one held it');
+        await told;
+        words.push(lease.signal.reason.message);
+      }
+      // It is advice: the holder does not wait for a hint that is slow, as under the load of a test.
+      const why = `"${reason}" (by night shift)`;
+      const isToldWhy = words.some((message) => message.includes(why));
+      assert.ok(isToldWhy || !scene.clients[0].hints, `the evicted holder was told: ${words}`);
+    },
+  ),
   law('an evicted holder learns by whom and why, and a later holder does not', ['hints'], async (scene) => {
     const here = (await scene.locks({ ttl: scene.ttl * 2 })).mutex(scene.key);
     const there = await scene.locks({ label: 'night shift' });

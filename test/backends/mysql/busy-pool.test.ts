@@ -17,9 +17,18 @@ describeOnMysql('a pool whose connections the application keeps busy', (kind) =>
     };
   };
 
+  test('no hold is lost while long transactions take all connections of the pool', async () => {
+    const pool = host.pool({ connectionLimit: 2 });
+    const locks = createLocks(mysql(pool), { ttl: '2s' });
+    const leases = await Promise.all([1, 2, 3].map((n) => locks.mutex(`transaction ${n}`).acquire()));
+    await Promise.all(leases.map(() => pool.query('SELECT SLEEP(5)')));
+    expect(leases.map(({ held }) => held)).toEqual([true, true, true]);
+    await locks.close();
+  });
+
   test('a hold that is lost because its renewals waited for a connection says so', async () => {
     const pool = host.pool({ connectionLimit: 2 });
-    const locks = createLocks(mysql(pool));
+    const locks = createLocks(mysql(pool, { ownConnection: false }));
     const lease = await locks.mutex('busy').acquire({ ttl: 1_000 });
     const free = await occupy(pool);
     await until('it is lost', () => lease.signal.aborted);
@@ -39,7 +48,7 @@ describeOnMysql('a pool whose connections the application keeps busy', (kind) =>
 
   test('with a connection of our own, renewals go on, and it ends with the locks', async () => {
     const pool = host.pool({ connectionLimit: 2 });
-    const backend = mysql(pool, { ownConnection: true });
+    const backend = mysql(pool);
     const claim = claimOf('own');
     await backend.attempt(claim);
     const free = await occupy(pool);
@@ -59,7 +68,7 @@ describeOnMysql('a pool whose connections the application keeps busy', (kind) =>
   test('while a connection of our own is away, renewals go over the pool', async () => {
     const link = await startProxy(host.server.port);
     const pool = createPool({ uri: host.server.url, port: link.port, connectionLimit: 1 });
-    const backend = mysql(pool, { ownConnection: true });
+    const backend = mysql(pool);
     const claim = claimOf('away');
     await backend.attempt(claim); // over the connection of the pool, which stays
     link.refuse();

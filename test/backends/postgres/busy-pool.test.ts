@@ -13,8 +13,19 @@ describeOn('postgres', 'a pool whose connections the application keeps busy', ()
   });
   afterAll(() => database[Symbol.asyncDispose]());
 
-  test('a hold that is lost because its renewals waited for a connection says so', async () => {
+  test('no hold is lost while long transactions take all connections of the pool', async () => {
     const backend = await database.open((pool) => postgres(pool), { max: 2 });
+    const { pool } = database.client(backend);
+    const locks = createLocks(backend, { ttl: '2s' });
+    const leases = await Promise.all([1, 2, 3].map((n) => locks.mutex(`transaction ${n}`).acquire()));
+    const sleeps = leases.map(() => pool.query('SELECT pg_sleep(5)'));
+    await Promise.all(sleeps);
+    expect(leases.map(({ held }) => held)).toEqual([true, true, true]);
+    await locks.close();
+  });
+
+  test('a hold that is lost because its renewals waited for a connection says so', async () => {
+    const backend = await database.open((pool) => postgres(pool, { ownConnection: false }), { max: 2 });
     const { pool } = database.client(backend);
     const locks = createLocks(backend);
     const lease = await locks.mutex('busy').acquire({ ttl: 1_000 });
@@ -24,7 +35,7 @@ describeOn('postgres', 'a pool whose connections the application keeps busy', ()
       until('it is lost', () => lease.signal.aborted),
       5_000,
     );
-    expect(lease.signal.reason).toMatchObject({
+    expect(lease.signal.reason, String(lease.signal.reason)).toMatchObject({
       code: 'LOCK_LOST',
       message: expect.stringMatching(/all 2 connections of the pool are in use, and \d+ statements? waits? for one/),
       cause: expect.objectContaining({ message: expect.stringMatching(/renew 1 hold/) }),
@@ -39,7 +50,7 @@ describeOn('postgres', 'a pool whose connections the application keeps busy', ()
   });
 
   test('with a connection of our own, renewals go on', async () => {
-    const backend = await database.open((pool) => postgres(pool, { ownConnection: true }), { max: 2 });
+    const backend = await database.open((pool) => postgres(pool), { max: 2 });
     const { pool } = database.client(backend);
     const claim = claimOf(`key ${systemClock.id()}`);
     await backend.attempt(claim);
@@ -57,7 +68,7 @@ describeOn('postgres', 'a pool whose connections the application keeps busy', ()
       refused++;
       throw new Error('away');
     };
-    const backend = await database.open((pool) => postgres(pool, { ownConnection: true, connect }));
+    const backend = await database.open((pool) => postgres(pool, { connect }));
     const claim = claimOf(`key ${systemClock.id()}`);
     await backend.attempt(claim);
     expect(await backend.renew([claim])).toEqual([{ validFor: claim.ttl }]);

@@ -398,7 +398,7 @@ describeOn('postgres', 'the line in a table', () => {
   });
 
   test('a link that fell silent gives its connection back to the pool', async () => {
-    const backend = await open({}, { max: 1 });
+    const backend = await open({ ownConnection: false }, { max: 1 });
     const { pool, proxy } = database.client(backend);
     const claim = claimOf(fresh());
     await backend.attempt(claim);

@@ -51,7 +51,7 @@ describeOn('postgres', 'servers that only look like PostgreSQL, and settings tha
       Number((await shared.query('SELECT count(*) FROM pg_listening_channels()')).rows[0].count);
     for (const [pooler, expected] of [
       [undefined, 0],
-      ['session', 1],
+      ['session', 2], // its own, and that of evictions
     ] as const) {
       const backend = await database.open((pool) => postgres(pool, { connect: pooled, pooler }));
       await backend.setup();

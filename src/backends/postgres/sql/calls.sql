@@ -48,7 +48,8 @@ CREATE OR REPLACE PROCEDURE {commit_store}(
   answer := {store}(key, id, value, ms, ageless)::text;
 {end}
 
--- Forced release of the claim with a token. Gives 1 if it was there and had not expired.
+-- Forced release of the claim with a token. Gives 1 if it was there and had not expired. Every process that has held a key for a while
+-- listens, and one that held this key asks for its hold at once.
 CREATE OR REPLACE PROCEDURE {commit_evict}(a_key bytea, a_token bigint, quiet boolean, INOUT answer text) {begin}
   answer := coalesce((
     SELECT {release}(a_key, id)::int FROM (
@@ -57,6 +58,9 @@ CREATE OR REPLACE PROCEDURE {commit_evict}(a_key bytea, a_token bigint, quiet bo
       SELECT id FROM {keys} WHERE key = a_key AND token = a_token AND id IS NOT NULL
     ) AS found LIMIT 1
   ), 0);
+  IF answer = '1' AND NOT quiet THEN
+    PERFORM pg_notify('{evictions}', encode(a_key, 'hex'));
+  END IF;
 {end}
 
 -- Gives the positions with commas between them.

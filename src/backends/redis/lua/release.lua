@@ -10,8 +10,8 @@
 return answer(release, 1)
 
 -- @script evict
--- Forced release of the claim with this token, of any process; admits those who are next and notifies them. A portion of the queue
--- at a time.
+-- Forced release of the claim with this token, of any process; admits those who are next and notifies them, and an evicted holder. A
+-- portion of the queue at a time.
 --   KEYS  lock; of a Cluster, then the others
 --   ARGV  token (16 digits); where to begin: nothing, or what the last reply was; ms for which the last token is remembered
 --   ->    1 if there was one, 0 if not, 3 where more are to be admitted (see `release`), or where to go on looking for it
@@ -22,17 +22,26 @@ local now = clock()
 local value = redis.call('GET', KEYS[1])
 local kind = kind_of(value)
 if kind == $free then return 0 end
+
+-- Its process asks for the hold at once. One that does not listen asks at its next renewal.
+local function tell(id, channel)
+  if channel ~= '-' then queue_rule().send(channel, 'evicted ' .. id) end
+end
+
 if kind == $sole then
   local token = value:sub($sole.token)
   if token ~= ARGV[1] then return 0 end
   set_free(KEYS[1], $free{token, tokenCount = value:sub($sole.tokenCount)}, ARGV[3], token > now)
+  tell(value:match($sole[id, channel]))
   return 1
 end
 
-local function evicted(id)
+local function evicted(id, holds)
   local record = redis.call('HGET', KEYS[1] .. ':claims', id)
   if not record or record:sub($record.token) ~= ARGV[1] then return nil end
-  return queue_rule().withdraw(KEYS[1], value, now, ARGV[3], id)
+  local freed = queue_rule().withdraw(KEYS[1], value, now, ARGV[3], id)
+  if holds then tell(record:match($record[id, channel])) end
+  return freed
 end
 
 -- A waiter stands at its token.
@@ -43,7 +52,7 @@ if ARGV[2] == '' then
 end
 local holders, rest = portion(KEYS[1], ARGV[2])
 for i = 1, #holders, 2 do
-  local found = evicted(holders[i])
+  local found = evicted(holders[i], true)
   if found then return found end
 end
 return rest and rest:sub(1, 1) == 'h' and rest or 0
