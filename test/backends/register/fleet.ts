@@ -72,7 +72,7 @@ export async function fleet(wanted: Fleet): Promise<FleetReport> {
     };
   };
   const fleet: Locks[] = Array.from({ length: processes }, () =>
-    createLocks(register(store(), { clock }), { clock, ttl }),
+    createLocks(register(store(), { clock }), { clock, ttl, wait: 'forever' }),
   );
   const failed: Record<string, number> = {};
   let [lost, served] = [0, 0];
