@@ -50,6 +50,8 @@ export const NEEDS = {
     programs: ['java', 'javac', '/usr/share/java/curator-recipes.jar'],
     packages: ['openjdk-17-jdk-headless', 'libcurator-recipes-java'],
   },
+  /** Libraries of Java come from its registry (java.ts). */
+  maven: { programs: ['java', 'javac', 'mvn'], packages: ['openjdk-17-jdk-headless', 'maven'] },
   /** Private packages of this repository, which no test of a lock needs. */
   site: { programs: ['site/node_modules/vitepress/package.json'], packages: [], folder: 'site' },
   emulators: {
