@@ -1,53 +1,27 @@
-import { ALL_UNITS, type Listing, LockError, type QueueEntry } from '../../core/index.ts';
-import { parts } from '../redis/command-batcher.ts';
-import { scan } from '../redis/inspect.ts';
-import { escapePattern } from '../redis/keys.ts';
+import { ALL_UNITS, type Listing, type QueueEntry } from '../../core/index.ts';
+import { inspect } from '../redis-foreign/inspect.ts';
+import type { ForeignServer } from '../redis-foreign/server.ts';
 import { INSPECT } from './scripts.generated.ts';
-import type { PlainServer } from './server.ts';
-
-/** The number of keys that one script looks at. */
-const KEYS_PER_SCRIPT = 500;
 
 /** Lists the holder of one key, or of all keys that begin with the name. */
-export async function* inspect(
-  server: PlainServer,
+export async function inspectPlain(
+  server: ForeignServer,
   start: string,
-  { exact = false, progress }: Listing = {},
-): AsyncIterable<QueueEntry> {
-  if (exact) {
-    yield* await holdersOf(server, [start], true);
-    return;
-  }
-  const { around, own } = server.naming;
-  if (!around) {
-    const message =
-      'plainRedis() can list locks only where key() puts texts before and behind the name; ask for one lock by its name';
-    throw new LockError('LOCK_UNSUPPORTED', message, { backend: server.name });
-  }
-  const before = server.port.keyPrefix + around.before;
-  const pattern = `${escapePattern(before + start)}*${escapePattern(around.after)}`;
-  const seen = new Set<string>(); // SCAN may give a key twice
-  let looked = 0;
-  for (const node of server.port.nodes()) {
-    for await (const keys of scan(node, pattern)) {
-      const names = keys
-        .filter((key) => key.length >= before.length + around.after.length)
-        .map((key) => key.slice(before.length, key.length - around.after.length))
-        .filter((name) => name !== '' && !seen.has(name));
-      for (const name of names) seen.add(name);
-      for (const page of parts(names, server.port.cluster ? 1 : KEYS_PER_SCRIPT))
-        yield* await holdersOf(server, page, own || start !== '');
-      looked += keys.length;
-      progress?.(looked);
-    }
-  }
+  listing: Listing = {},
+): Promise<AsyncIterable<QueueEntry>> {
+  const { around } = server.naming;
+  // Where the key is the name alone, a database holds other things under such keys, too.
+  const foreign =
+    listing.exact === true || start !== '' || (around !== undefined && around.before + around.after !== '');
+  return inspect(server, start, listing, (names) => holdersOf(server, names, foreign));
 }
 
 /** @param foreign whether what other programs hold is shown, too */
-async function holdersOf(server: PlainServer, names: readonly string[], foreign: boolean): Promise<QueueEntry[]> {
+async function holdersOf(server: ForeignServer, names: readonly string[], foreign: boolean): Promise<QueueEntry[]> {
   if (names.length === 0) return [];
   const keys = names.map((name) => server.naming.keyOf(name));
-  const [time, ...rows] = (await server.ask('inspect', INSPECT, keys, [])) as [unknown, ...unknown[][]];
+  const reply = await server.ask('inspect', { script: INSPECT, keys, args: [] });
+  const [time, ...rows] = reply as [unknown, ...unknown[][]];
   return rows
     .filter(([, , , ours]) => Number(ours) === 1 || foreign)
     .map(([i, left, number, ours, words]): QueueEntry => {

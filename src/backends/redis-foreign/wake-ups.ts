@@ -1,4 +1,4 @@
-import type { Cancel, Claim, Clock, Wake } from '../../core/index.ts';
+import { type Cancel, type Claim, type Clock, isExclusive, type Wake } from '../../core/index.ts';
 import { Channel, Impossible, REFUSED } from '../redis/channel.ts';
 import { slotOf } from '../redis/keys.ts';
 import type { Listening, OwnConnection, Port } from '../redis/port.ts';
@@ -16,10 +16,17 @@ class AwaitedKey {
   readonly claims = new WaitingClaims();
   cancelTimer: Cancel = () => {};
 
-  wake(): void {
-    for (const { wake } of [...this.claims.values()]) wake();
+  wake(some: (claim: Claim) => boolean = () => true): void {
+    for (const { claim, wake } of [...this.claims.values()]) if (some(claim)) wake();
+  }
+
+  get hasReaders(): boolean {
+    return [...this.claims.values()].some(({ claim }) => !isExclusive(claim));
   }
 }
+
+/** Tells whether readers may enter a key that is taken. It reads the key over this connection. */
+export type AdmitsReaders = (reader: OwnConnection, key: string) => Promise<boolean>;
 
 /** The connections to one server: one is told which keys have changed, of those that were read over the other one. */
 interface Place {
@@ -35,14 +42,16 @@ interface Place {
 export class KeyWakeUps {
   readonly #port: Port;
   readonly #clock: Clock;
+  readonly #admitsReaders: AdmitsReaders | undefined;
   /** The awaited keys, as the server names them. */
   readonly #awaited = new Map<string, AwaitedKey>();
   readonly #places = new Map<string, Place>();
   #refused: { readonly why: Error; readonly until: number } | undefined;
 
-  constructor(port: Port, clock: Clock) {
+  constructor(port: Port, clock: Clock, admitsReaders: AdmitsReaders | undefined) {
     this.#port = port;
     this.#clock = clock;
+    this.#admitsReaders = admitsReaders;
   }
 
   /** The reason why the server tells of no changes, if it refused that. */
@@ -124,11 +133,13 @@ export class KeyWakeUps {
   async #look({ reader }: Place, name: string, awaited: AwaitedKey): Promise<void> {
     if (!reader) throw new Error('the connection was lost');
     const key = name.slice(this.#port.keyPrefix.length);
-    const left = Number(await reader.command('PTTL', [key]));
+    const admitsReaders = awaited.hasReaders && this.#admitsReaders?.(reader, key);
+    const [left, readersMay] = await Promise.all([reader.command('PTTL', [key]).then(Number), admitsReaders]);
     awaited.cancelTimer();
     if (awaited.claims.size === 0) return;
     if (left === -2) awaited.wake();
-    else if (left >= 0) {
+    else if (readersMay) awaited.wake((claim) => !isExclusive(claim));
+    if (left >= 0) {
       const pause = left + EXPIRED_AFTER_MS + this.#clock.random() * JITTER_MS;
       awaited.cancelTimer = this.#clock.after(pause, () => awaited.wake(), true);
     }

@@ -1,0 +1,185 @@
+import {
+  type Attempt,
+  type Backend,
+  type Claim,
+  EXCLUSIVE,
+  type Finding,
+  type Handle,
+  invalid,
+  type Listing,
+  LONGEST,
+  type QueueEntry,
+  type Release,
+  type Renewal,
+  type Traits,
+  type Wake,
+} from '../../core/index.ts';
+import { renewals } from '../redis/renewals.ts';
+import { Incarnation } from '../redis/server.ts';
+import type { Command, ForeignServer } from './server.ts';
+import { type AdmitsReaders, KeyWakeUps } from './wake-ups.ts';
+
+/** What engines whose holds are kept as other programs keep them can do. */
+export const FOREIGN: Traits = {
+  units: 'exclusive',
+  fair: false,
+  canStarve: true,
+  fencing: 'durable',
+  tokenBlocks: false,
+  wakes: 'watch',
+  expires: true,
+  lifetime: 'lease',
+  renewedFrom: 'anywhere',
+  hasStrangers: true,
+  ttl: { min: 10, max: LONGEST },
+};
+
+/** The way in which other programs keep locks: the scripts that do the same. */
+export interface Layout {
+  readonly traits: Traits;
+  /**
+   * Gives `{'late', time}`, `{'held', time, PTTL}` or `{token, time}`, with the time of the server in µs.
+   * @param limit the last moment by the clock of the server, µs
+   * @throws LockError if the layout cannot carry the claim
+   */
+  attempt(claim: Claim, limit: string): Command;
+  /** Says why the claim is refused for good, by an answer that is none of these. */
+  refusal?(answer: readonly unknown[], claim: Claim): Error;
+  /** Gives 1 for each hold that was renewed, and 0 for each that is gone. */
+  renew(claims: readonly Claim[]): Command;
+  /** Frees the hold of this id, or with this token, and gives 1 if there was one. */
+  release(key: string, hold: { readonly id: string } | { readonly token: bigint }): Command;
+  readonly admitsReaders?: AdmitsReaders;
+  inspect(server: ForeignServer, start: string, listing?: Listing): Promise<AsyncIterable<QueueEntry>>;
+}
+
+/** The pause of a waiter that nothing wakes now, ms; up to half of it is left out at random. */
+const POLL_MS = 100;
+
+/** Makes the finding that nothing wakes a waiter, with the reason. */
+const polling = (why: string): Finding => ({
+  severity: 'warning',
+  code: 'polling',
+  message: `a waiter asks again and again, because no change of a key is told: ${why}`,
+  advice: 'use Redis 6.2 or newer or Valkey over ioredis or node-redis, and grant the user +client and +subscribe',
+});
+
+/** An engine on Redis whose locks other programs take, too. */
+export class ForeignBackend implements Backend {
+  readonly name: string;
+  readonly traits: Traits;
+  readonly incarnation?: Backend['incarnation'];
+  readonly watch?: Backend['watch'];
+  readonly #server: ForeignServer;
+  readonly #layout: Layout;
+  /** Undefined where the client has no connection that hears of changes: then waiters poll. */
+  readonly #wakeUps: KeyWakeUps | undefined;
+  readonly #incarnation: Incarnation;
+
+  constructor(server: ForeignServer, layout: Layout) {
+    const { port, clock, naming } = server;
+    this.name = server.name;
+    this.#server = server;
+    this.#layout = layout;
+    this.#incarnation = new Incarnation(server);
+    if (port.onConnection) this.incarnation = () => this.#incarnation.ask();
+    const wakeUps = port.listenForKeys && new KeyWakeUps(port, clock, layout.admitsReaders);
+    this.#wakeUps = wakeUps;
+    this.traits = wakeUps ? layout.traits : { ...layout.traits, wakes: 'never' };
+    if (wakeUps) this.watch = (claim, wake: Wake) => wakeUps.watch(naming.keyOf(claim.key), claim, wake);
+  }
+
+  async attempt(claim: Claim): Promise<Attempt> {
+    const { key: name, id, ttl, within } = claim;
+    const { clock } = this.#server;
+    if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', name);
+    const began = clock.now();
+    const answer = async (): Promise<unknown[]> => {
+      const sent = clock.now();
+      const limit = Math.floor((this.#server.clockOf(name).in(within, began) ?? 0) * 1_000);
+      const reply = await this.#server.ask('attempt', this.#layout.attempt(claim, `${limit}`), name);
+      this.#server.clockOf(name).learn(Number((reply as unknown[])[1]) / 1_000, sent);
+      return reply as unknown[];
+    };
+    // The first answer of a server only tells its time.
+    const isKnown = this.#server.clockOf(name).known;
+    const first = await answer();
+    const reply = isKnown ? first : await answer();
+    const what = `${reply[0]}`;
+    if (what === 'late') return { granted: false, late: true };
+    if (what === 'held') return { granted: false, ...this.#retryAfter(this.#server.keyOf(name), Number(reply[2])) };
+    if (/^\d+$/.test(what)) return { granted: true, token: BigInt(what), validFor: ttl };
+    throw this.#layout.refusal?.(reply, claim);
+  }
+
+  /** Gives when it is worth asking again: at the expiry, if there is one. Where nobody is woken now, a holder may have left before. */
+  #retryAfter(key: string, left: number): { readonly retryAfter?: number } {
+    const end = left < 0 ? undefined : left + 1;
+    if (!this.#wakeUps || this.#wakeUps.isAwaited(key)) return end === undefined ? {} : { retryAfter: end };
+    const poll = POLL_MS * (1 - this.#server.clock.random() / 2);
+    return { retryAfter: Math.min(end ?? poll, poll) };
+  }
+
+  renew(claims: readonly Claim[]): Promise<Renewal[]> {
+    return renewals(claims, this.#server, async (batch) => {
+      const { script, keys, args } = this.#layout.renew(batch);
+      return (await this.#server.run(script, keys, args)) as unknown[];
+    });
+  }
+
+  /** The next claim is left alone: between the two a stranger has its chance, as everywhere in these layouts. */
+  async release({ key, id }: Handle): Promise<Release> {
+    return { freed: await this.#free('release', key, { id }) };
+  }
+
+  evict(key: string, token: bigint): Promise<boolean> {
+    return this.#free('evict', key, { token });
+  }
+
+  #free(act: string, name: string, hold: Parameters<Layout['release']>[1]): Promise<boolean> {
+    const ask = async (): Promise<boolean> =>
+      Number(await this.#server.ask(act, this.#layout.release(name, hold), name)) === 1;
+    return this.#server.once(ask, (freed) => freed);
+  }
+
+  async *inspect(prefix: string, listing?: Listing): AsyncIterable<QueueEntry> {
+    yield* await this.#layout.inspect(this.#server, prefix, listing);
+  }
+
+  async check(): Promise<Finding[]> {
+    const { aside, findings } = await import('../redis/check.ts');
+    const { port, clock } = this.#server;
+    const id = clock.id();
+    const claim = {
+      ...EXCLUSIVE,
+      key: `check:${id}`,
+      id,
+      ttl: 1_000,
+      queue: false,
+      tokenCount: 1,
+      within: 1_000,
+      label: '',
+    };
+    const trial = async (): Promise<void> => {
+      await this.attempt(claim);
+      const watching = this.#wakeUps?.watch(this.#server.keyOf(claim.key), claim, () => {});
+      await watching?.then((watch) => watch[Symbol.asyncDispose]()).catch(() => {});
+      await this.release(claim);
+    };
+    const found = await aside(port, (nodes) => findings(nodes, trial, 0, clock));
+    const why = this.#wakeUps
+      ? this.#wakeUps.refusal
+      : 'the client library gives no connection that could hear of changes';
+    return why === undefined ? found : [...found, polling(why)];
+  }
+
+  ended(): boolean {
+    return this.#server.port.ended;
+  }
+
+  async close(): Promise<void> {
+    this.#wakeUps?.close();
+    this.#incarnation.close();
+    this.#server.close();
+  }
+}

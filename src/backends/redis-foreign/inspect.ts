@@ -1,0 +1,45 @@
+import { type Listing, LockError, type QueueEntry } from '../../core/index.ts';
+import { parts } from '../redis/command-batcher.ts';
+import { scan } from '../redis/inspect.ts';
+import { escapePattern } from '../redis/keys.ts';
+import type { ForeignServer } from './server.ts';
+
+/** The number of keys that one script looks at. */
+const KEYS_PER_SCRIPT = 500;
+
+/**
+ * Lists the holders of one key, or of all keys that begin with the name.
+ * @param holdersOf asks who holds some locks
+ */
+export async function* inspect(
+  server: ForeignServer,
+  start: string,
+  { exact = false, progress }: Listing = {},
+  holdersOf: (names: readonly string[]) => Promise<QueueEntry[]>,
+): AsyncIterable<QueueEntry> {
+  if (exact) {
+    yield* await holdersOf([start]);
+    return;
+  }
+  const { around } = server.naming;
+  if (!around) {
+    const message = `${server.name} can list locks only where key() puts texts before and behind the name; ask for one lock by its name`;
+    throw new LockError('LOCK_UNSUPPORTED', message, { backend: server.name });
+  }
+  const before = server.port.keyPrefix + around.before;
+  const pattern = `${escapePattern(before + start)}*${escapePattern(around.after)}`;
+  const seen = new Set<string>(); // SCAN may give a key twice
+  let looked = 0;
+  for (const node of server.port.nodes()) {
+    for await (const keys of scan(node, pattern)) {
+      const names = keys
+        .filter((key) => key.length >= before.length + around.after.length)
+        .map((key) => key.slice(before.length, key.length - around.after.length))
+        .filter((name) => name !== '' && !seen.has(name));
+      for (const name of names) seen.add(name);
+      for (const page of parts(names, server.port.cluster ? 1 : KEYS_PER_SCRIPT)) yield* await holdersOf(page);
+      looked += keys.length;
+      progress?.(looked);
+    }
+  }
+}

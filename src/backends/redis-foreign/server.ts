@@ -1,0 +1,66 @@
+import { type Clock, invalid, quoted, shown } from '../../core/index.ts';
+import { meaning } from '../redis/errors.ts';
+import type { Port } from '../redis/port.ts';
+import type { Script } from '../redis/scripts.generated.ts';
+import { KeyedServer } from '../redis/server.ts';
+
+/** One script with what it is about. */
+export interface Command {
+  readonly script: Script;
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+}
+
+/** The server, or the servers of a Cluster, with the names that locks have there. */
+export class ForeignServer extends KeyedServer {
+  readonly name: string;
+  readonly naming: Naming;
+
+  /** @param name what messages call the engine */
+  constructor(name: string, port: Port, naming: Naming, clock: Clock) {
+    super(port, clock);
+    this.name = name;
+    this.naming = naming;
+  }
+
+  keyOf(name: string): string {
+    return this.naming.keyOf(name);
+  }
+
+  /** Runs a script, and says what an error means. @param name of the lock that it is about, if it is about one */
+  async ask(act: string, { script, keys, args }: Command, name?: string): Promise<unknown> {
+    try {
+      return await this.run(script, keys, args);
+    } catch (error) {
+      throw meaning(error, act, name, this.name);
+    }
+  }
+}
+
+/** The names of locks and what other programs call them. */
+export interface Naming {
+  /** Gives the Redis key of a lock. */
+  keyOf(name: string): string;
+  /** The texts before and behind the name in every key; undefined where a key does not tell its name. */
+  readonly around: { readonly before: string; readonly after: string } | undefined;
+}
+
+/**
+ * @param key the option of that name: by default a key is the name as it is
+ * @throws LockError `LOCK_INVALID`
+ */
+export function namingOf(key: (name: string) => string = (name) => name): Naming {
+  if (typeof key !== 'function')
+    throw invalid(`key is ${shown(key)}; it must be a function from the name of a lock to its Redis key`);
+  const keyOf = (name: string): string => {
+    const found: unknown = key(name);
+    if (typeof found === 'string' && found !== '' && found.isWellFormed()) return found;
+    throw invalid(`key() gave ${shown(found)} for ${quoted(name)}; it must be well-formed text`, name);
+  };
+  const [before, after, more] = keyOf(PROBE).split(PROBE);
+  const around = before !== undefined && after !== undefined && more === undefined ? { before, after } : undefined;
+  return { keyOf, around };
+}
+
+/** A name that shows what stands around each name in its key. */
+const PROBE = 'holdfast-8f2c51';
