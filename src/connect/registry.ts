@@ -4,7 +4,7 @@ import { etcdUrl, zookeeperUrl } from './engines/consensus.ts';
 import { fileUrl, memoryUrl } from './engines/local.ts';
 import { mongodbUrl } from './engines/mongodb.ts';
 import { natsUrl } from './engines/nats.ts';
-import { plainRedisUrl, redisUrl, redlockUrl } from './engines/redis.ts';
+import { plainRedisUrl, redissonUrl, redisUrl, redlockUrl } from './engines/redis.ts';
 import { mysqlUrl, postgresUrl } from './engines/sql.ts';
 
 /** The engines that an address can name. CONTRIBUTING.md lists what else a new one needs, and a test asks for each item of that list. */
@@ -14,6 +14,7 @@ const REGISTRY = {
   redis: redisUrl,
   redlock: redlockUrl,
   'redis-plain': plainRedisUrl,
+  redisson: redissonUrl,
   postgres: postgresUrl,
   mysql: mysqlUrl,
   mongodb: mongodbUrl,

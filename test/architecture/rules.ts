@@ -34,7 +34,9 @@ const ROOMS = ['contract', 'engine', 'queue'];
 /** Backends know `core` and what they share; Redlock is the quorum of several Redis, and nothing else. Layouts of others on Redis share its clients. */
 const COMPOSED: Readonly<Record<string, readonly string[]>> = {
   redlock: ['quorum', 'redis'],
-  'redis-plain': ['redis'],
+  'redis-foreign': ['redis'],
+  'redis-plain': ['redis', 'redis-foreign'],
+  redisson: ['redis', 'redis-foreign'],
   s3: ['register'],
   dynamodb: ['register'],
   nats: ['register'],

@@ -14,6 +14,7 @@ import { postgres, postgresAdvisory, setupScript } from '../../src/backends/post
 import { quorum } from '../../src/backends/quorum/index.ts';
 import { redis } from '../../src/backends/redis/index.ts';
 import { plainRedis } from '../../src/backends/redis-plain/index.ts';
+import { redisson } from '../../src/backends/redisson/index.ts';
 import { redlock } from '../../src/backends/redlock/index.ts';
 import { register } from '../../src/backends/register/index.ts';
 import { s3 } from '../../src/backends/s3/index.ts';
@@ -77,6 +78,7 @@ const calls: Record<string, { call: Call; needs?: object; more?: string[]; inner
   file: { call: (options) => file(options), needs: { path: '/nowhere/locks.db' } },
   redis: { call: (options) => redis(client, options), inner: { replicas: { acknowledge: 1 } } },
   'redis-plain': { call: (options) => plainRedis(client, options) },
+  redisson: { call: (options) => redisson(client, options) },
   redlock: {
     call: (options) => redlock(clients, options),
   },

@@ -47,6 +47,16 @@ export const ENGINES = {
       'bench/arenas.ts': 'its tests measure how soon a waiter is in; what a lock costs is a command or two',
     },
   },
+  redisson: {
+    title: 'Redisson',
+    needs: ['redis'],
+    absent: {
+      'test/torture/owner/owned.ts':
+        'its server is that of the rows of Redis, and keeps no more of a lock than a few keys',
+      'test/matrix/servers.ts': 'its servers are those of Redis, whose row runs its tests',
+      'bench/arenas.ts': 'its tests measure how soon a waiter is in; what a lock costs is a command or two',
+    },
+  },
   postgres: { title: 'PostgreSQL', needs: ['postgres'] },
   mysql: { title: 'MySQL', needs: ['mariadb', 'mysqld'] },
   mongodb: {

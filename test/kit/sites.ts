@@ -53,13 +53,13 @@ async function inFolder(): Promise<Site> {
   return { url, ports: [], [Symbol.asyncDispose]: async () => folder[Symbol.dispose]() };
 }
 
-/** A server of Redis, by the address of the engine whose locks other programs take, too. */
-async function startPlainRedis(): Promise<StartedSite> {
+/** Starts a server of Redis, by the address of an engine whose locks other programs take, too. */
+const startSharedRedis = (scheme: string) => async (): Promise<StartedSite> => {
   const started = await startRedis();
   const { port } = started;
-  const url = started.url.replace('redis:', 'redis+plain:');
+  const url = started.url.replace('redis:', `${scheme}:`);
   return { url, port, [Symbol.asyncDispose]: async () => started[Symbol.asyncDispose]() };
-}
+};
 
 const nobody = (scheme: string, rest: string): string => `${scheme}://nobody:canary@${HOST}:1${rest}`;
 
@@ -90,8 +90,15 @@ export const SITES = {
   'redis-plain': {
     engine: 'redis-plain',
     driver: 'ioredis',
-    start: server(startPlainRedis),
+    start: server(startSharedRedis('redis+plain')),
     dead: nobody('redis+plain', ''),
+    refuses: true,
+  },
+  redisson: {
+    engine: 'redisson',
+    driver: 'ioredis',
+    start: server(startSharedRedis('redis+redisson')),
+    dead: nobody('redis+redisson', ''),
     refuses: true,
   },
   postgres: {

@@ -14,8 +14,8 @@ export const ALL = named.filter((engine) => !rows[engine].register);
 export const SITES = Object.fromEntries(
   named.map((engine) => [engine, () => ALL_SITES[engine].start(TTL)]),
 ) as Readonly<Record<LeadingEngine, () => Promise<Site>>>;
-/** Those whose holders all keep to a delay: on plain Redis other programs would not. */
-export const DELAYING = ALL.filter((engine) => engine !== 'redis-plain');
+/** Those whose holders all keep to a delay: where other programs lock, too, these would not. */
+export const DELAYING = ALL.filter((engine) => !['redis-plain', 'redisson'].includes(engine));
 /** Those that tell observers of changes. */
 export const TELLING: readonly LeadingEngine[] = ['etcd', 'zookeeper'];
 /** Those that are reached over a link, which can fail. */

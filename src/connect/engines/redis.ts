@@ -86,19 +86,44 @@ export const redisUrl: EngineUrl = {
   },
 };
 
-const PLAIN: Readonly<Record<string, string>> = { 'redis+plain': 'redis', 'rediss+plain': 'rediss' };
+/** Gives the scheme of the client for that of an engine whose locks other programs take, too: `redis+plain` is `redis`. */
+const clientScheme = (scheme: string, engine: string): string => scheme.replace(`+${engine}`, '');
 
-/** One server whose locks other programs take, too. `prefix` is what stands before each name, by default nothing. */
+/** By `prefix`, the text before each name; by default there is none. */
+const keyOption = (prefix: string | undefined): { key?: (name: string) => string } =>
+  prefix === undefined ? {} : { key: (name: string) => `${prefix}${name}` };
+
+/** One server whose locks other programs take, too. */
 export const plainRedisUrl: EngineUrl = {
-  schemes: Object.keys(PLAIN),
+  schemes: ['redis+plain', 'rediss+plain'],
   example: 'redis+plain://127.0.0.1:6379/0',
   denials: redisUrl.denials!,
   params: ['prefix', 'registry', ...TLS_PARAMS],
   async open(address) {
     const { plainRedis } = await import('../../backends/redis-plain/index.ts');
     const { prefix, ...registry } = pick(address, 'prefix', 'registry');
-    const options = prefix === undefined ? registry : { ...registry, key: (name: string) => `${prefix}${name}` };
-    return openClient({ ...address, scheme: PLAIN[address.scheme]! }, (client) => plainRedis(client, options));
+    const options = { ...registry, ...keyOption(prefix) };
+    return openClient({ ...address, scheme: clientScheme(address.scheme, 'plain') }, (client) =>
+      plainRedis(client, options),
+    );
+  },
+};
+
+/** One server, one behind sentinels, or a Cluster, whose locks Redisson takes, too. */
+export const redissonUrl: EngineUrl = {
+  schemes: ['redis+redisson', 'rediss+redisson', 'redis+redisson+sentinel', 'redis+redisson+cluster'],
+  example: 'redis+redisson://127.0.0.1:6379/0',
+  denials: redisUrl.denials!,
+  params: ['prefix', 'fenced', 'db', ...TLS_PARAMS],
+  async open(address) {
+    const { redisson } = await import('../../backends/redisson/index.ts');
+    const { prefix, fenced } = pick(address, 'prefix', 'fenced');
+    if (fenced !== undefined && !['true', 'false'].includes(fenced))
+      throw invalid('?fenced= is true or false, as in redis+redisson://host/0?fenced=true');
+    const options = { ...keyOption(prefix), fenced: fenced === 'true' };
+    return openClient({ ...address, scheme: clientScheme(address.scheme, 'redisson') }, (client) =>
+      redisson(client, options),
+    );
   },
 };
 

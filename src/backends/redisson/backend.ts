@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { type Backend, type Claim, invalid, isExclusive, LockError, quoted, type Units } from '../../core/index.ts';
+import { portOf, type RedisClient } from '../redis/client.ts';
+import { FOREIGN, ForeignBackend, type Layout } from '../redis-foreign/backend.ts';
+import { ForeignServer, type Naming } from '../redis-foreign/server.ts';
+import { keysOf, type LockKeys } from './keys.ts';
+import { type RedissonOptions, resolveRedissonOptions } from './options.ts';
+import { ATTEMPT, RELEASE, RENEW } from './scripts.generated.ts';
+
+const NAME = 'redisson';
+
+/**
+ * Locks that are shared with Redisson (Java, 3.28 or newer) on one Redis, on one behind sentinels, or on a Cluster: a mutex is an `RLock` or, with
+ * `fenced`, an `RFencedLock`, and `rwLock` an `RReadWriteLock` of the same name. It works over the caller's connected client, which the
+ * caller closes.
+ * @throws LockError `LOCK_INVALID` when it is not such a client, or an option is malformed; `LOCK_UNSUPPORTED` for `fair`
+ * @example
+ * import { Redis } from 'ioredis';
+ * const locks = createLocks(redisson(new Redis()));
+ */
+export function redisson(client: RedisClient, options: RedissonOptions = {}): Backend {
+  const { naming, fenced, clock } = resolveRedissonOptions(options);
+  const port = portOf(client, 'redisson()');
+  if (port.keyPrefix !== '')
+    throw invalid(
+      'redisson() needs a client without a prefix of keys, since other keys stand before the name; use key',
+    );
+  const server = new ForeignServer(NAME, port, naming, clock);
+  return new ForeignBackend(server, layoutOf(naming, port.cluster, fenced));
+}
+
+/**
+ * Gives the owner in whose name a claim holds: a UUID and a number, as Redisson's clients have them. Each claim has its own, since counts of two
+ * holds would meet in one field. It does not tell the id, which is a secret.
+ */
+export function ownerOf(id: string): string {
+  const hash = createHash('sha256').update(id).digest();
+  const uuid = hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  return `${uuid}:${hash.readUIntBE(16, 6)}`;
+}
+
+type Kind = 'lock' | 'read' | 'write';
+
+function kindOf(units: Units): Kind {
+  if (!isExclusive(units)) return 'read';
+  return units.readWrite ? 'write' : 'lock';
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  lock: 'an RLock, which mutex() takes',
+  read: 'an RReadWriteLock, which rwLock() takes',
+  write: 'an RReadWriteLock, which rwLock() takes',
+  string: 'a string, as an RSemaphore or another library keeps it',
+};
+
+function layoutOf(naming: Naming, cluster: boolean, fenced: boolean): Layout {
+  const keys = (name: string): LockKeys => keysOf(naming, name, cluster);
+  return {
+    traits: { ...FOREIGN, units: 'shared' },
+    attempt(claim, limit) {
+      const { key, id, ttl, label, minToken } = claim;
+      if (minToken) {
+        const why =
+          'redisson() cannot be a node of a quorum, since its tokens cannot be raised; use plainRedis() or redis()';
+        throw new LockError('LOCK_UNSUPPORTED', why, { backend: NAME, key });
+      }
+      const { lock, records, counter, reads } = keys(key);
+      const kind = kindOf(claim);
+      return {
+        script: ATTEMPT,
+        keys: fenced && kind === 'lock' ? [lock, records, counter] : [lock, records],
+        args: [limit, `${Math.ceil(ttl)}`, ownerOf(id), kind, reads, label],
+      };
+    },
+    refusal: ([, , found], claim) => kindError(`${found}`, claim),
+    renew(claims) {
+      const all = claims.map((claim) => ({ ...claim, ...keys(claim.key) }));
+      return {
+        script: RENEW,
+        keys: all.flatMap(({ lock, records }) => [lock, records]),
+        args: all.flatMap(({ id, ttl, reads }) => [ownerOf(id), `${Math.ceil(ttl)}`, reads]),
+      };
+    },
+    release(name, hold) {
+      const { lock, records, fairQueue, reads, lockChannel, rwChannel } = keys(name);
+      const [owner, token] = 'id' in hold ? [ownerOf(hold.id), '-'] : ['-', `${hold.token}`];
+      const args = [owner, token, reads, lockChannel, rwChannel, cluster ? '1' : '0'];
+      return { script: RELEASE, keys: [lock, records, fairQueue], args };
+    },
+    inspect: async (...args) => (await import('./inspect.ts')).inspectRedisson(...args), // few programs call this
+    // A writer of Redisson that goes on as a reader publishes nothing.
+    admitsReaders: async (reader, key) => (await reader.command('HGET', [key], 'mode')) === 'read',
+  };
+}
+
+function kindError(found: string, claim: Claim): LockError {
+  const { key } = claim;
+  const wanted = KINDS[kindOf(claim)]!;
+  const there = KINDS[found] ?? `a ${found} that is no lock of Redisson`;
+  const message =
+    `redisson refused to attempt ${quoted(key)}: its key holds ${there}. What to do: a name is one kind of lock for all programs. ` +
+    `This call wants ${wanted}: use another name, or the kind that is there`;
+  return new LockError('LOCK_UNAVAILABLE', message, { backend: NAME, key });
+}

@@ -1,0 +1,59 @@
+import { ALL_UNITS, type Listing, type QueueEntry } from '../../core/index.ts';
+import { inspect } from '../redis-foreign/inspect.ts';
+import type { ForeignServer } from '../redis-foreign/server.ts';
+import { isApart, keysOf } from './keys.ts';
+import { INSPECT } from './scripts.generated.ts';
+
+/** The owners that Redisson writes. A database may have other hashes that look like a lock. */
+const OWNER = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}):(\d+)(?::write)?$/;
+
+/** Lists the holders of one key, or of all keys that begin with the name. */
+export async function inspectRedisson(
+  server: ForeignServer,
+  start: string,
+  listing: Listing = {},
+): Promise<AsyncIterable<QueueEntry>> {
+  return inspect(server, start, listing, (names) => holdersOf(server, names, listing.exact === true));
+}
+
+/** @param any whether holders are shown that do not call themselves as Redisson's do */
+async function holdersOf(server: ForeignServer, found: readonly string[], any: boolean): Promise<QueueEntry[]> {
+  const { cluster } = server.port;
+  // In a Cluster such a name is no lock, and the server would refuse the whole script.
+  const names = found.filter((name) => any || !cluster || !isApart(server.naming.keyOf(name)));
+  if (names.length === 0) return [];
+  const all = names.map((name) => keysOf(server.naming, name, server.port.cluster));
+  const keys = all.flatMap(({ lock, records }) => [lock, records]);
+  const reply = await server.ask('inspect', { script: INSPECT, keys, args: all.map(({ reads }) => reads) });
+  const [time, ...rows] = reply as [unknown, ...unknown[][]];
+  const indexOf = ({ key }: { readonly key: string }): number => names.indexOf(key);
+  const entries = rows
+    .filter(([, , , owner, ours]) => any || Number(ours) === 1 || OWNER.test(`${owner}`))
+    .map(([i, left, number, owner, ours, label, isRead]): Omit<QueueEntry, 'position'> => {
+      const token = BigInt(`${number}`);
+      const since = (Number(time) - Number(token)) / 1_000;
+      return {
+        ...{ key: names[Number(i)]!, held: true, token, capacity: ALL_UNITS },
+        units: Number(isRead) === 1 ? 1 : ALL_UNITS,
+        label: Number(ours) === 1 ? `${label}` : labelOf(`${owner}`),
+        remaining: Number(left) < 0 ? Number.POSITIVE_INFINITY : Number(left),
+        // The token of a fenced lock is no time.
+        ...(Number(ours) === 1 && Number(token) > FIRST_TIME && since >= 0 && { since }),
+      };
+    });
+  // The holds of one key stand together.
+  return entries
+    .sort((a, b) => indexOf(a) - indexOf(b) || Number(a.token - b.token))
+    .map((entry, i, sorted) => {
+      return { ...entry, position: i - sorted.findIndex(({ key }) => key === entry.key) };
+    });
+}
+
+/** A token above this is the time of a server in µs. A counter never gets there. */
+const FIRST_TIME = 1e15;
+
+/** A Java program can tell its own: `getId()` of its client, and the id of the thread. */
+function labelOf(owner: string): string {
+  const [, client, thread] = OWNER.exec(owner) ?? [];
+  return client ? `Redisson, client ${client}, thread ${thread}` : 'another program';
+}

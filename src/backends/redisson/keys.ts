@@ -1,0 +1,41 @@
+import { invalid, quoted } from '../../core/index.ts';
+import { slotOf } from '../redis/keys.ts';
+import type { Naming } from '../redis-foreign/server.ts';
+
+/** The keys and channels that Redisson has beside a lock, all in the slot of its name. */
+export interface LockKeys {
+  readonly lock: string;
+  /** Ours: the token and the label of each hold of ours. */
+  readonly records: string;
+  readonly counter: string;
+  readonly fairQueue: string;
+  /** The beginning of the keys that tell when each read expires. */
+  readonly reads: string;
+  readonly lockChannel: string;
+  readonly rwChannel: string;
+}
+
+/** Gives the text that stands in the other keys: a name with a brace is taken to bring its own hash tag. */
+const tagOf = (lock: string): string => (lock.includes('{') ? lock : `{${lock}}`);
+
+/** Whether the other keys of a lock have another slot of a Cluster than its name. */
+export const isApart = (lock: string): boolean =>
+  [`:${tagOf(lock)}`, `${tagOf(lock)}:`].some((key) => slotOf(key) !== slotOf(lock));
+
+/** @throws LockError `LOCK_INVALID` where the keys of a name would be at several servers of a Cluster */
+export function keysOf(naming: Naming, name: string, cluster: boolean): LockKeys {
+  const lock = naming.keyOf(name);
+  const hasBrace = lock.includes('{');
+  const tagged = tagOf(lock);
+  if (cluster && isApart(lock))
+    throw invalid(`${quoted(lock)} is no name for a lock of Redisson in a Cluster: braces move its keys apart`, name);
+  return {
+    lock,
+    records: `holdfast:redisson:${tagged}${hasBrace ? ':' : ''}`, // `a` and `{a}` share all the other keys
+    counter: `redisson_lock_token:${tagged}`,
+    fairQueue: `redisson_lock_queue:${tagged}`,
+    reads: `${tagged}:`,
+    lockChannel: `redisson_lock__channel:${tagged}`,
+    rwChannel: `redisson_rwlock:${tagged}`,
+  };
+}

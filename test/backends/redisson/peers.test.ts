@@ -1,0 +1,332 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RedissonOptions } from '../../../src/backends/redisson/index.ts';
+import { connect } from '../../../src/connect/index.ts';
+import { listOf } from '../../../src/core/index.ts';
+import { createLocks, type Locks } from '../../../src/index.ts';
+import { JavaPeer, jarsOf } from '../../kit/java.ts';
+import { startWorker } from '../../kit/processes.ts';
+import { startRedis, startRedisCluster } from '../../kit/redis.ts';
+import { whyNot } from '../../kit/selection.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
+import { Fleet } from '../redis/fleet.ts';
+import { redissonOver } from './fleet.ts';
+import type { NodeCalls } from './node.worker.ts';
+
+/** The last one of the third major version, whose latches stay for seconds, and one of the fourth. */
+const VERSIONS = ['3.52.0', '4.7.0'];
+/** The lease that both sides renew, ms: Redisson's watchdog timeout. */
+const WATCHDOG = 1_000;
+const LONG = 20_000;
+/** A hand-over takes a few ms, or some hundred on a busy machine. Without a message it would take the rest of this lease. */
+const LEASE = 10_000;
+const SOON = LEASE / 5;
+
+const CODE = (code: string) => expect.objectContaining({ code });
+const half = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!;
+const PEER = new URL('Peer.java', import.meta.url);
+const WORKER = new URL('node.worker.ts', import.meta.url);
+
+const able = whyNot(['redisson', 'maven'], ['redisson']) === undefined;
+const jars = new Map<string, string>();
+if (able) {
+  for (const version of VERSIONS) {
+    const found = await jarsOf({ group: 'org.redisson', name: 'redisson', version });
+    if (found) jars.set(version, found);
+  }
+}
+
+describeOn(['redisson', 'maven'], 'redisson beside Redisson', () => {
+  let server: Server;
+  let fleet: Fleet;
+  const peers = new Map<string, JavaPeer>();
+
+  const start = (version: string, urls = server.url): Promise<JavaPeer> =>
+    JavaPeer.start(PEER, jars.get(version)!, urls, `${WATCHDOG}`);
+
+  beforeAll(async () => {
+    server = await startRedis();
+    fleet = new Fleet(server.port);
+    for (const version of jars.keys()) peers.set(version, await start(version));
+  }, 120_000);
+  afterAll(async () => {
+    for (const peer of peers.values()) await peer[Symbol.asyncDispose]();
+    await fleet[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  describe.each([...jars.keys()])('Redisson %s', (version) => {
+    let locks: Locks;
+    let java: JavaPeer;
+    let names = 0;
+    const newName = (): string => `{${version}}:order:${names++}`;
+    const locksWith = async (options?: RedissonOptions): Promise<Locks> =>
+      createLocks(await redissonOver(fleet, 'node-redis', options));
+
+    beforeAll(async () => {
+      locks = createLocks(await redissonOver(fleet, 'ioredis'));
+      java = peers.get(version)!;
+    });
+    afterAll(() => locks.close());
+
+    test('we hold for three leases, and it is refused; it is in at once after our release', async () => {
+      const took: number[] = [];
+      for (let i = 0; i < 9; i++) {
+        const name = newName();
+        const lease = await locks.mutex(name, { ttl: i === 0 ? WATCHDOG : LEASE }).acquire();
+        for (const end = performance.now() + 3 * WATCHDOG; i === 0 && performance.now() < end; await sleep(100))
+          expect(await java.ask(`a take lock ${name} 0 -1`)).toBe('no');
+        const waiting = java.ask(`a take lock ${name} ${LONG} -1`, LONG).then(() => performance.now());
+        await sleep(80);
+        const began = performance.now();
+        expect(await lease.release()).toBe(true);
+        took.push((await waiting) - began);
+        await java.ask(`a free lock ${name}`);
+      }
+      console.log(`Redisson ${version} is in ${half(took).toFixed(1)} ms (p50) after our release`);
+      expect(half(took)).toBeLessThan(SOON);
+    });
+
+    test('it holds for three leases, and we are refused; we are in at once after its release', async () => {
+      const took: number[] = [];
+      for (let i = 0; i < 9; i++) {
+        const name = newName();
+        expect(await java.ask(`a take lock ${name} 0 -1`)).toBe('yes');
+        for (const end = performance.now() + 3 * WATCHDOG; i === 0 && performance.now() < end; await sleep(50))
+          expect(await locks.mutex(name).tryAcquire()).toBeNull();
+        const waiting = locks.mutex(name, { wait: LONG }).run(() => performance.now());
+        await sleep(80);
+        const began = performance.now();
+        await java.ask(`a free lock ${name}`);
+        took.push((await waiting) - began);
+      }
+      console.log(`we are in ${half(took).toFixed(1)} ms (p50) after the release of Redisson ${version}`);
+      expect(half(took)).toBeLessThan(SOON);
+    });
+
+    test('a holder that is killed, there or here, keeps the other out until its lease is over', async () => {
+      const name = newName();
+      const doomed = await start(version);
+      expect(await doomed.ask(`a take lock ${name} 0 -1`)).toBe('yes');
+      doomed.kill();
+      const lease = await locks.mutex(name).acquire({ wait: LONG });
+      await lease.release();
+      const ours = await startWorker<NodeCalls>(WORKER);
+      await ours.call('hold', server.url.replace('redis:', 'redis+redisson:'), name, WATCHDOG);
+      expect(await java.ask(`a take lock ${name} 0 -1`)).toBe('no');
+      await ours.kill();
+      expect(await java.ask(`a take lock ${name} ${LONG} -1`, LONG)).toBe('yes');
+      await java.ask(`a free lock ${name}`);
+    });
+
+    test('re-entrance is each side’s own: a count of theirs keeps us out until the last, and ours is one hold', async () => {
+      const name = newName();
+      for (let i = 0; i < 2; i++) expect(await java.ask(`a take lock ${name} 0 -1`)).toBe('yes');
+      await java.ask(`a free lock ${name}`);
+      expect(await locks.mutex(name).tryAcquire()).toBeNull();
+      await java.ask(`a free lock ${name}`);
+      const inner = await locks.mutex(name).run(() => locks.mutex(name).run(() => fleet.ioredis().hvals(name)));
+      expect(inner).toEqual(['1']);
+      expect(await java.ask(`a take lock ${name} 0 -1`)).toBe('yes');
+      await java.ask(`a free lock ${name}`);
+    });
+
+    test('readers of both share; a writer of each is kept out to the last reader, and in at once after it', async () => {
+      const name = newName();
+      const { read, write } = locks.rwLock(name, { ttl: LEASE, wait: LONG });
+      const ours = await read.acquire();
+      expect(await java.ask(`a take read ${name} 0 -1`)).toBe('yes');
+      expect(await java.ask(`b take read ${name} 0 -1`)).toBe('yes');
+      expect(await java.ask(`c take write ${name} 0 -1`)).toBe('no');
+      expect(await write.tryAcquire()).toBeNull();
+      await java.ask(`a free read ${name}`);
+      await java.ask(`b free read ${name}`);
+      expect(await fleet.ioredis().hlen(name), 'its readers have left, and ours still holds').toBe(2);
+      const theirs = java.ask(`c take write ${name} ${LONG} -1`, LONG).then(() => performance.now());
+      await sleep(80);
+      let began = performance.now();
+      expect(await ours.release()).toBe(true);
+      expect((await theirs) - began).toBeLessThan(SOON);
+      expect(await read.tryAcquire()).toBeNull();
+      const waiting = write.acquire();
+      await sleep(80);
+      began = performance.now();
+      await java.ask(`c free write ${name}`);
+      const lease = await waiting;
+      expect(performance.now() - began).toBeLessThan(SOON);
+      const readers = ['a', 'b', 'c'].map((thread) => java.ask(`${thread} take read ${name} ${LONG} -1`, LONG));
+      const third = read.acquire();
+      await sleep(80);
+      began = performance.now();
+      await lease.release();
+      expect(await Promise.all(readers), 'all of its readers wake').toEqual(['yes', 'yes', 'yes']);
+      await (await third).release();
+      expect(performance.now() - began).toBeLessThan(SOON);
+      for (const thread of ['a', 'b', 'c']) await java.ask(`${thread} free read ${name}`);
+      expect(await fleet.ioredis().exists(name)).toBe(0);
+    });
+
+    test('both renew reads for three leases, and a writer of neither gets in', async () => {
+      const name = newName();
+      const { read, write } = locks.rwLock(name, { ttl: WATCHDOG });
+      const ours = await read.acquire();
+      expect(await java.ask(`a take read ${name} 0 -1`)).toBe('yes');
+      await sleep(3 * WATCHDOG);
+      await ours.release();
+      expect(await write.tryAcquire(), 'it still reads').toBeNull();
+      const again = await read.acquire();
+      await java.ask(`a free read ${name}`);
+      expect(await java.ask(`a take write ${name} 0 -1`), 'we still read').toBe('no');
+      expect(await again.release()).toBe(true);
+    });
+
+    test('a writer of theirs that goes on as a reader, which it tells nobody, lets our readers in at once', async () => {
+      const name = newName();
+      expect(await java.ask(`a take write ${name} 0 ${LEASE}`)).toBe('yes');
+      expect(await java.ask(`a take read ${name} 0 ${LEASE}`)).toBe('yes');
+      const { read } = locks.rwLock(name, { wait: LONG });
+      const waiting = read.acquire();
+      await sleep(80);
+      const began = performance.now();
+      await java.ask(`a free write ${name}`);
+      await (await waiting).release();
+      expect(performance.now() - began).toBeLessThan(SOON);
+      await java.ask(`a free read ${name}`);
+    });
+
+    test('tokens of an RFencedLock and ours are one order', async () => {
+      const name = newName();
+      await using fenced = await locksWith({ fenced: true });
+      for (let expected = 1; expected < 10; expected++) {
+        if (expected % 2)
+          expect(
+            (
+              await fenced
+                .mutex(name)
+                .acquire()
+                .then((lease) => lease.release().then(() => lease))
+            ).token,
+          ).toBe(BigInt(expected));
+        else {
+          expect(await java.ask(`a take fenced ${name} 0 -1`)).toBe(`yes ${expected}`);
+          await java.ask(`a free fenced ${name}`);
+        }
+      }
+    });
+
+    test('an RSpinLock, which tells nobody of a release, lets us in at once; so does our release the head of an RFairLock', async () => {
+      const name = newName();
+      expect(await java.ask(`a take spin ${name} 0 ${LEASE}`)).toBe('yes');
+      const waiting = locks.mutex(name, { wait: LONG, ttl: LEASE }).acquire();
+      await sleep(80);
+      let began = performance.now();
+      await java.ask(`a free spin ${name}`);
+      const lease = await waiting;
+      expect(performance.now() - began).toBeLessThan(SOON);
+      const head = java.ask(`a take fair ${name} ${LONG} -1`, LONG);
+      await sleep(200);
+      began = performance.now();
+      await lease.release();
+      expect(await head).toBe('yes');
+      expect(performance.now() - began).toBeLessThan(SOON);
+      await java.ask(`a free fair ${name}`);
+    });
+
+    test('their force frees our hold, which is lost at its next renewal; ours frees theirs, and their waiter is in at once', async () => {
+      const name = newName();
+      const lease = await locks.mutex(name, { ttl: WATCHDOG }).acquire();
+      expect(await java.ask(`a force lock ${name}`)).toBe('true');
+      expect(await java.ask(`a take lock ${name} 0 ${LEASE}`)).toBe('yes');
+      await until('the loss is told', () => lease.signal.aborted, LEASE);
+      expect(await lease.release(), 'frees nothing of another').toBe(false);
+      const [id, thread] = (await java.ask('a id')).split(' ');
+      const [holder, ...others] = await listOf(locks.inspect(name));
+      expect(others).toEqual([]);
+      expect(holder).toMatchObject({ held: true, label: `Redisson, client ${id}, thread ${thread}` });
+      expect(holder!.remaining).toBeLessThanOrEqual(LEASE);
+      const waiting = java.ask(`b take lock ${name} ${LONG} -1`, LONG);
+      await sleep(80);
+      const began = performance.now();
+      expect(await locks.forceRelease(name, { reason: 'its thread hangs' })).toBe(1);
+      expect(await waiting).toBe('yes');
+      expect(performance.now() - began).toBeLessThan(SOON);
+      await java.ask(`b free lock ${name}`);
+    });
+
+    test('a lock of another kind is refused by a sentence, and left as it is', async () => {
+      const name = newName();
+      const redis = fleet.ioredis();
+      const unavailable = CODE('LOCK_UNAVAILABLE');
+      for (const [theirs, ours, sentence] of [
+        ['read', locks.mutex(name), /holds an RReadWriteLock, which rwLock\(\) takes/],
+        ['write', locks.mutex(name), /holds an RReadWriteLock, which rwLock\(\) takes/],
+        ['lock', locks.rwLock(name).read, /holds an RLock, which mutex\(\) takes/],
+        ['lock', locks.rwLock(name).write, /holds an RLock, which mutex\(\) takes/],
+      ] as const) {
+        expect(await java.ask(`a take ${theirs} ${name} 0 ${LEASE}`)).toBe('yes');
+        const before = await redis.hgetall(name);
+        const refusal = ours.acquire({ wait: 1_000 });
+        await expect(refusal).rejects.toThrow(sentence);
+        await expect(refusal).rejects.toEqual(unavailable);
+        expect(await redis.hgetall(name)).toEqual(before);
+        await java.ask(`a free ${theirs} ${name}`);
+      }
+    });
+  });
+
+  test.skipIf(jars.size < 2)(
+    'in a race of two Java and two Node processes nobody is inside beside another, and tokens are one order',
+    async () => {
+      await using referee = await startRedis();
+      const other = new Fleet(referee.port);
+      const url = `${server.url.replace('redis:', 'redis+redisson:')}?fenced=true`;
+      const nodes = await Promise.all([0, 1].map(() => startWorker<NodeCalls>(WORKER)));
+      const ms = 4_000;
+      const served = await Promise.all([
+        ...[...peers.values()].map((java) => java.ask(`r race fenced race ${ms} ${referee.url}`, 60_000).then(Number)),
+        ...nodes.map((node) => node.call('race', url, 'race', ms, referee.port)),
+      ]);
+      console.log(`sections of two Java and two Node processes in ${ms} ms: ${served.join(', ')}`);
+      const redis = other.ioredis();
+      expect(Math.min(...served), 'everybody is served').toBeGreaterThan(0);
+      expect(await redis.get('overlaps'), 'nobody overlaps').toBeNull();
+      const tokens = (await redis.lrange('tokens', 0, -1)).map(BigInt);
+      expect(tokens.length).toBe(served.reduce((a, b) => a + b));
+      expect(tokens).toEqual(tokens.toSorted((a, b) => Number(a - b)));
+      expect(new Set(tokens).size).toBe(tokens.length);
+      for (const node of nodes) await node[Symbol.asyncDispose]();
+      await other[Symbol.asyncDispose]();
+    },
+    120_000,
+  );
+
+  test.skipIf(!jars.has('4.7.0'))(
+    'on a Cluster each is refused beside the other, and in at once after it',
+    async () => {
+      await using cluster = await startRedisCluster();
+      const ports = cluster.servers.map(({ port }) => port);
+      await using java = await start('4.7.0', ports.map((port) => `redis://127.0.0.1:${port}`).join(','));
+      await using locks = await connect(cluster.url.replace('redis+cluster', 'redis+redisson+cluster'));
+      for (const name of ['order', 'b', '{c}:1', 'd:{e}']) {
+        const lease = await locks.mutex(name, { ttl: LEASE }).acquire();
+        expect(await java.ask(`a take lock ${name} 0 -1`)).toBe('no');
+        const waiting = java.ask(`a take lock ${name} ${LONG} -1`, LONG);
+        await sleep(100);
+        let began = performance.now();
+        await lease.release();
+        expect(await waiting).toBe('yes');
+        expect(performance.now() - began).toBeLessThan(SOON);
+        const ours = locks.mutex(name, { wait: LONG }).acquire();
+        await sleep(100);
+        began = performance.now();
+        await java.ask(`a free lock ${name}`);
+        await (await ours).release();
+        expect(performance.now() - began).toBeLessThan(SOON);
+      }
+      await expect(locks.mutex('a{b').acquire()).rejects.toThrow(/braces move its keys apart/);
+    },
+    120_000,
+  );
+});
