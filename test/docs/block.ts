@@ -72,7 +72,7 @@ export async function moduleOf(
   }
   const imports = source.match(/^import [^;]*;\n?/gm) ?? [];
   const body = imports.reduce((rest, line) => rest.replace(line, ''), source);
-  const head = imports.join('').replace(/'(holdfast(?:\/[\w/]+)?)'/g, (_, name) => `'${sourceOf(name)}'`);
+  const head = imports.join('').replace(/'(holdfast(?:\/[\w/-]+)?)'/g, (_, name) => `'${sourceOf(name)}'`);
   const take = given.length === 0 ? '' : `const { ${given.join(', ')} } = given;\n`;
   const names = declared(source).join(', ');
   // Types go, what only types used goes with them, and decorators become calls.

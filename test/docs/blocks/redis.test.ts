@@ -50,6 +50,24 @@ describeOn('redis', 'blocks on one redis', () => {
     );
   });
 
+  test('redisson: four processes are inside one after the other', async () => {
+    await expectOneAtATime(
+      found('docs/backends/redisson.md', 'In one minute'),
+      { 'new Redis()': `new Redis(${server.port})` },
+      '// no Java program is inside redisson.getLock("order:42").lock() now, and no other process of ours',
+    );
+  });
+
+  test('java-and-node: the lock and the token are those of an RFencedLock', async () => {
+    const told: unknown[] = [];
+    const writeOrder = (...args: unknown[]) => told.push(args);
+    const own = await example('docs/guides/java-and-node.md', 'In Node.js')({ client, writeOrder });
+    await own.give(42, 'Li');
+    expect(told).toEqual([[42, 'Li', 1n]]);
+    expect(await client.get('redisson_lock_token:{order:42}')).toBe('1');
+    await own.locks.close();
+  });
+
   test.each([
     ['README.md', () => example('README.md', 'On your engine')({ client })],
     [
