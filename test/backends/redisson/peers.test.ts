@@ -23,6 +23,8 @@ const LONG = 20_000;
 /** A hand-over takes a few ms, or some hundred on a busy machine. Without a message it would take the rest of this lease. */
 const LEASE = 10_000;
 const SOON = LEASE / 5;
+/** Less than half the time after which a waiter of ours asks though nothing woke it. */
+const SOON_HERE = 700;
 
 const CODE = (code: string) => expect.objectContaining({ code });
 const half = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!;
@@ -103,7 +105,7 @@ describeOn(['redisson', 'maven'], 'redisson beside Redisson', () => {
         took.push((await waiting) - began);
       }
       console.log(`we are in ${half(took).toFixed(1)} ms (p50) after the release of Redisson ${version}`);
-      expect(half(took)).toBeLessThan(SOON);
+      expect(half(took)).toBeLessThan(SOON_HERE);
     });
 
     test('a holder that is killed, there or here, keeps the other out until its lease is over', async () => {
@@ -183,17 +185,21 @@ describeOn(['redisson', 'maven'], 'redisson beside Redisson', () => {
     });
 
     test('a writer of theirs that goes on as a reader, which it tells nobody, lets our readers in at once', async () => {
-      const name = newName();
-      expect(await java.ask(`a take write ${name} 0 ${LEASE}`)).toBe('yes');
-      expect(await java.ask(`a take read ${name} 0 ${LEASE}`)).toBe('yes');
-      const { read } = locks.rwLock(name, { wait: LONG });
-      const waiting = read.acquire();
-      await sleep(80);
-      const began = performance.now();
-      await java.ask(`a free write ${name}`);
-      await (await waiting).release();
-      expect(performance.now() - began).toBeLessThan(SOON);
-      await java.ask(`a free read ${name}`);
+      const took: number[] = [];
+      for (let i = 0; i < 5; i++) {
+        const name = newName();
+        expect(await java.ask(`a take write ${name} 0 ${LEASE}`)).toBe('yes');
+        expect(await java.ask(`a take read ${name} 0 ${LEASE}`)).toBe('yes');
+        const { read } = locks.rwLock(name, { wait: LONG });
+        const waiting = read.acquire();
+        await sleep(80);
+        const began = performance.now();
+        await java.ask(`a free write ${name}`);
+        await (await waiting).release();
+        took.push(performance.now() - began);
+        await java.ask(`a free read ${name}`);
+      }
+      expect(half(took)).toBeLessThan(SOON_HERE);
     });
 
     test('tokens of an RFencedLock and ours are one order', async () => {
@@ -217,17 +223,23 @@ describeOn(['redisson', 'maven'], 'redisson beside Redisson', () => {
     });
 
     test('an RSpinLock, which tells nobody of a release, lets us in at once; so does our release the head of an RFairLock', async () => {
+      const took: number[] = [];
+      for (let i = 0; i < 5; i++) {
+        const name = newName();
+        expect(await java.ask(`a take spin ${name} 0 ${LEASE}`)).toBe('yes');
+        const waiting = locks.mutex(name, { wait: LONG }).acquire();
+        await sleep(80);
+        const began = performance.now();
+        await java.ask(`a free spin ${name}`);
+        await (await waiting).release();
+        took.push(performance.now() - began);
+      }
+      expect(half(took)).toBeLessThan(SOON_HERE);
       const name = newName();
-      expect(await java.ask(`a take spin ${name} 0 ${LEASE}`)).toBe('yes');
-      const waiting = locks.mutex(name, { wait: LONG, ttl: LEASE }).acquire();
-      await sleep(80);
-      let began = performance.now();
-      await java.ask(`a free spin ${name}`);
-      const lease = await waiting;
-      expect(performance.now() - began).toBeLessThan(SOON);
+      const lease = await locks.mutex(name, { ttl: LEASE }).acquire();
       const head = java.ask(`a take fair ${name} ${LONG} -1`, LONG);
       await sleep(200);
-      began = performance.now();
+      const began = performance.now();
       await lease.release();
       expect(await head).toBe('yes');
       expect(performance.now() - began).toBeLessThan(SOON);
