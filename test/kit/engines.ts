@@ -5,7 +5,7 @@ import type { Need } from './programs.ts';
 export interface EngineRow {
   /** What pages and forms call it. */
   readonly title: string;
-  /** The servers that it is tried on. A suite that names none of them needs the first. */
+  /** The servers that it is tried on, and what the programs beside it are built with. A suite that names none of them needs the first. */
   readonly needs: readonly Need[];
   /** Made of a register: what it shares with the others of its kind is tested there, and not by processes on each. */
   readonly register?: true;
@@ -40,7 +40,7 @@ export const ENGINES = {
   },
   'redis-plain': {
     title: 'plain Redis',
-    needs: ['redis'],
+    needs: ['redis', 'maven', 'python', 'go'],
     absent: {
       'test/torture/owner/owned.ts': 'its server is that of the rows of Redis, and keeps no more of a lock than a key',
       'test/matrix/servers.ts': 'its servers are those of Redis, whose row runs its tests',

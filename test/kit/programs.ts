@@ -50,8 +50,10 @@ export const NEEDS = {
     programs: ['java', 'javac', '/usr/share/java/curator-recipes.jar'],
     packages: ['openjdk-17-jdk-headless', 'libcurator-recipes-java'],
   },
-  /** Libraries of Java come from its registry (java.ts). */
+  /** Programs in other languages that lock by the same convention: what they are built with. */
   maven: { programs: ['java', 'javac', 'mvn'], packages: ['openjdk-17-jdk-headless', 'maven'] },
+  python: { programs: ['python3'], packages: ['python3-venv'] },
+  go: { programs: ['go'], packages: [], advice: 'go.dev has it; that of Debian 12 is too old for the peers' },
   /** Private packages of this repository, which no test of a lock needs. */
   site: { programs: ['site/node_modules/vitepress/package.json'], packages: [], folder: 'site' },
   emulators: {

@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { builtOnce } from './built.ts';
 import { atExit } from './cleanup.ts';
-import { serverCache } from './server-cache.ts';
 
 const run = promisify(execFile);
 const PARTS = ['package.json', 'package-lock.json', '.npmrc'];
@@ -15,17 +14,10 @@ export interface Project extends Disposable {
 }
 
 /**
- * A project that has installed the tarball, and the packages that the lock file in `folder` names. These are many, and nobody else
- * needs them, so they are no packages of the repository: npm installs them at the first use, beside the servers that were fetched.
- * Undefined where npm cannot: that is told. On CI it is an error.
+ * A project that has installed the tarball, and the packages that the lock file in `folder` names. Undefined where npm cannot: see `builtOnce`.
  */
 export async function projectOf(folder: string, tarball: string): Promise<Project | undefined> {
-  const home = await installed(folder).catch((error: Error) => {
-    const told = `The packages of ${folder} could not be installed, so its tests did not run: ${error.message}`;
-    if (process.env.CI === 'true') throw new Error(told);
-    console.error(`\n!!! ${told}\n`);
-    return undefined;
-  });
+  const home = await packagesOf(folder);
   if (home === undefined) return undefined;
   const path = mkdtempSync(join(home, 'project-'));
   const remove = (): void => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
@@ -42,21 +34,14 @@ export async function projectOf(folder: string, tarball: string): Promise<Projec
   };
 }
 
-async function installed(folder: string): Promise<string> {
-  const hash = createHash('sha256');
-  for (const name of PARTS) hash.update(readFileSync(join(folder, name)));
-  const all = join(dirname(serverCache()), 'projects');
-  const home = join(all, `${basename(folder)}-${hash.digest('hex').slice(0, 12)}`);
-  if (existsSync(home)) return home;
-  mkdirSync(all, { recursive: true });
-  const begun = mkdtempSync(join(all, 'begun-'));
-  try {
-    for (const name of PARTS) copyFileSync(join(folder, name), join(begun, name));
-    await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: begun, timeout: 240_000 });
-    renameSync(begun, home);
-  } catch (error) {
-    rmSync(begun, { recursive: true, force: true, maxRetries: 3 });
-    if (!existsSync(home)) throw error; // else another process was first
-  }
-  return home;
+/**
+ * A folder with the packages that the lock file in `folder` names. These are many, and nobody else needs them, so they are no packages of the
+ * repository.
+ */
+export function packagesOf(folder: string): Promise<string | undefined> {
+  const files = PARTS.map((name) => join(folder, name));
+  return builtOnce(basename(folder), files, async (home) => {
+    for (const file of files) copyFileSync(file, join(home, basename(file)));
+    await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: home, timeout: 240_000 });
+  });
 }

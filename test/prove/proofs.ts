@@ -7,6 +7,7 @@ export const PROOFS: Readonly<Record<string, string>> = {
   mutants: 'test/mutation/main.ts',
   rivals: 'test/rivals/main.ts',
   matrix: 'test/matrix/main.ts',
+  peers: 'test/backends/redis-plain/peers/main.ts',
   'known-bugs': 'test/known-bugs/write.ts',
   picture: 'examples/page/picture/main.ts',
 };

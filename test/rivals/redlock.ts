@@ -3,11 +3,11 @@ import Redlock from 'redlock';
 import type { Rival, RivalHold } from './rival.ts';
 
 /** `using`, which its documents recommend: it extends by itself, and tells of a loss by a signal. Default settings. */
-export function openRedlock(url: string): Rival {
-  const client = new Redis(url);
-  client.on('error', () => {});
-  const waiting = new Redlock([client]);
-  const trying = new Redlock([client], { retryCount: 0 });
+export function openRedlock(...urls: string[]): Rival {
+  const clients = urls.map((url) => new Redis(url));
+  for (const client of clients) client.on('error', () => {});
+  const waiting = new Redlock(clients);
+  const trying = new Redlock(clients, { retryCount: 0 });
   for (const each of [waiting, trying]) each.on('error', () => {});
   return {
     obtain: (key, ttl, ms) =>
@@ -23,6 +23,8 @@ export function openRedlock(url: string): Rival {
         });
         used.catch(() => resolve(null));
       }),
-    close: async () => client.disconnect(),
+    close: async () => {
+      for (const client of clients) client.disconnect();
+    },
   };
 }

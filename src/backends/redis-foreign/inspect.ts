@@ -21,21 +21,23 @@ export async function* inspect(
     yield* await holdersOf([start]);
     return;
   }
-  const { around } = server.naming;
+  const around = server.naming.around(start);
   if (!around) {
     const message = `${server.name} can list locks only where key() puts texts before and behind the name; ask for one lock by its name`;
     throw new LockError('LOCK_UNSUPPORTED', message, { backend: server.name });
   }
-  const before = server.port.keyPrefix + around.before;
-  const pattern = `${escapePattern(before + start)}*${escapePattern(around.after)}`;
+  const { keyPrefix } = server.port;
+  const before = keyPrefix + around.before;
+  const pattern = `${escapePattern(before)}*${escapePattern(around.after)}`;
   const seen = new Set<string>(); // SCAN may give a key twice
   let looked = 0;
   for (const node of server.port.nodes()) {
     for await (const keys of scan(node, pattern)) {
       const names = keys
         .filter((key) => key.length >= before.length + around.after.length)
-        .map((key) => key.slice(before.length, key.length - around.after.length))
-        .filter((name) => name !== '' && !seen.has(name));
+        .map((key) => [start + key.slice(before.length, key.length - around.after.length), key] as const)
+        .filter(([name, key]) => name !== '' && !seen.has(name) && keyPrefix + server.keyOf(name) === key)
+        .map(([name]) => name);
       for (const name of names) seen.add(name);
       for (const page of parts(names, server.port.cluster ? 1 : KEYS_PER_SCRIPT)) yield* await holdersOf(page);
       looked += keys.length;

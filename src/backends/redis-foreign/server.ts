@@ -41,8 +41,8 @@ export class ForeignServer extends KeyedServer {
 export interface Naming {
   /** Gives the Redis key of a lock. */
   keyOf(name: string): string;
-  /** The texts before and behind the name in every key; undefined where a key does not tell its name. */
-  readonly around: { readonly before: string; readonly after: string } | undefined;
+  /** Gives the texts before and behind the rest of a name that begins so, in its key; undefined where a key does not tell its name. */
+  around(start: string): { readonly before: string; readonly after: string } | undefined;
 }
 
 /**
@@ -57,10 +57,13 @@ export function namingOf(key: (name: string) => string = (name) => name): Naming
     if (typeof found === 'string' && found !== '' && found.isWellFormed()) return found;
     throw invalid(`key() gave ${shown(found)} for ${quoted(name)}; it must be well-formed text`, name);
   };
-  const [before, after, more] = keyOf(PROBE).split(PROBE);
-  const around = before !== undefined && after !== undefined && more === undefined ? { before, after } : undefined;
+  const around: Naming['around'] = (start) => {
+    const [before, after, more] = keyOf(start + PROBE).split(PROBE);
+    return before !== undefined && after !== undefined && more === undefined ? { before, after } : undefined;
+  };
+  around(''); // a function that gives no text is refused now
   return { keyOf, around };
 }
 
-/** A name that shows what stands around each name in its key. */
+/** The rest of a name, which shows what stands around it in a key. */
 const PROBE = 'holdfast-8f2c51';

@@ -9,10 +9,9 @@ export async function inspectPlain(
   start: string,
   listing: Listing = {},
 ): Promise<AsyncIterable<QueueEntry>> {
-  const { around } = server.naming;
-  // Where the key is the name alone, a database holds other things under such keys, too.
-  const foreign =
-    listing.exact === true || start !== '' || (around !== undefined && around.before + around.after !== '');
+  const around = server.naming.around(start);
+  // Where a key is the name as it is, the database holds other things under such keys, too.
+  const foreign = listing.exact === true || (around !== undefined && around.before + around.after !== '');
   return inspect(server, start, listing, (names) => holdersOf(server, names, foreign));
 }
 

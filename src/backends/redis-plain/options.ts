@@ -5,7 +5,7 @@ import { type Naming, namingOf } from '../redis-foreign/server.ts';
 export interface PlainRedisOptions {
   /**
    * Gives the Redis key of a lock by its name, such as `` (name) => `mutex:${name}` `` for redis-semaphore. By default the key is the name as
-   * it is. Two names must not have one key.
+   * it is. It may decide by the name, since it is asked for each lock. Two names must not have one key.
    */
   readonly key?: (name: string) => string;
   /**

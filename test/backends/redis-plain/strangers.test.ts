@@ -123,6 +123,22 @@ describeOn('redis-plain', 'plain redis beside other programs', () => {
     expect((await listOf(locks.inspect())).map(({ key }) => key).sort()).toEqual(['order', 'theirs']);
   });
 
+  test('key may decide by the name, and a prefix lists the locks whose keys it gives another form', async () => {
+    const key = (name: string) => (name.startsWith('job:') ? `job-lock:prod:${name.slice(4)}` : `mutex:${name}`);
+    await using locks = await locksOver('ioredis', { key });
+    await using job = await locks.mutex('job:report').acquire();
+    await using order = await locks.mutex('order:42').acquire();
+    expect(await redis.get('job-lock:prod:report')).toContain(`${job.token}`);
+    expect(await redis.get('mutex:order:42')).toContain(`${order.token}`);
+    await redis.set('mutex:job:report', 'another lock, which has no name here', 'PX', 5_000);
+    const namesOf = async (start?: string) => (await listOf(locks.inspect(start))).map((each) => each.key);
+    expect(await namesOf('job:')).toEqual(['job:report']);
+    expect(await namesOf('order:')).toEqual(['order:42']);
+    expect(await namesOf()).toContain('order:42');
+    expect(await namesOf()).not.toContain('job:report');
+    await redis.del('mutex:job:report');
+  });
+
   test('a key that does not tell its name can be asked for, and not listed', async () => {
     await using locks = await locksOver('ioredis', { key: (name) => Buffer.from(name).toString('hex') });
     await using lease = await locks.mutex('order').acquire();

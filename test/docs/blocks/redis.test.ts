@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { InMemoryMetricExporter, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { Redis } from 'ioredis';
+import { Mutex } from 'redis-semaphore';
 import Redlock from 'redlock';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { redis } from '../../../src/backends/redis/index.ts';
@@ -120,6 +121,39 @@ describeOn('redis', 'blocks on one redis', () => {
     await Promise.all([both('key', enter), redlock.using(['key'], 30_000, enter), both('key', enter)]);
     await Promise.all([both('key', enter), locks.mutex('key').run(enter)]);
     section.expectOrderly(0);
+  });
+
+  test('moving: three deployments on the old keys first, each beside the one before, and tokens grow', async () => {
+    const { old, own, first, second, third } = await example(
+      'docs/guides/moving.md',
+      'On the old keys first',
+    )({ client });
+    await using _ = old as Locks;
+    await using __ = own as Locks;
+    const mutex = new Mutex(client, 'order:42', { lockTimeout: 5_000, acquireTimeout: 20_000 });
+    const section = criticalSection();
+    const tokens: bigint[] = [];
+    const work = (_signal: AbortSignal, token: bigint) => {
+      tokens.push(token);
+      return section.enter();
+    };
+    const before = async () => {
+      await mutex.acquire();
+      await section.enter();
+      await mutex.release();
+    };
+    const all: (() => Promise<unknown>)[] = [
+      before,
+      ...[first, second, third].map((step) => () => step('order:42', work)),
+    ];
+    for (let i = 1; i < all.length; i++) {
+      const [earlier, later] = [all[i - 1]!, all[i]!];
+      await Promise.all([later(), earlier(), later(), later()]);
+    }
+    section.expectOrderly(0);
+    expect(tokens).toEqual(tokens.toSorted((a, b) => (a < b ? -1 : 1)));
+    expect(new Set(tokens).size).toBe(tokens.length);
+    expect(() => own.all([old.mutex('a'), 'b'])).toThrow('that other Locks made');
   });
 
   test('operating: what endangers locks is told, with what to do', async () => {
