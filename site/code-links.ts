@@ -8,7 +8,7 @@ import { GENERATED } from './reference/subpaths.ts';
 export type Target = (name: string, page: string) => string | undefined;
 
 /** Pages on which the names are those of other libraries, or of the past. */
-const OF_OTHERS = new Set(['CHANGELOG.md', 'docs/comparison.md', 'docs/guides/moving.md', 'docs/known-bugs.md']);
+const OF_OTHERS = new Set(['CHANGELOG.md', 'docs/comparison.md', 'docs/known-bugs.md']);
 
 /** A type, or a function that is called: `redis` alone is also a program. */
 const EXPORT = /^(?=.*[A-Z(])(\w+)(?:\(.*\))?$/;
@@ -22,9 +22,7 @@ export const toExports =
 export const toScenes =
   (scenes: readonly string[]): Target =>
   (name, page) =>
-    /^docs\/guides\/(traps|lab)\.md$/.test(englishOf(page)) && scenes.includes(name)
-      ? `${LAB}#scene=${name}`
-      : undefined;
+    /^docs\/guides\/traps\.md$/.test(englishOf(page)) && scenes.includes(name) ? `${LAB}#scene=${name}` : undefined;
 
 /** Without a target the router looks for a page of that name. Set before, it would keep the site's base from the link. */
 function leaveToLab(md: MarkdownRenderer): void {

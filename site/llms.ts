@@ -21,7 +21,9 @@ const TELLS_ENOUGH = 50;
 
 /** A page's title, and the sentence or two that say what it is about. */
 export function titleAndSentence(page: string): { readonly title: string; readonly sentence: string } {
-  const text = readFileSync(join(root, page), 'utf8').replace(/^```.*?^```/gms, '');
+  const text = readFileSync(join(root, page), 'utf8')
+    .replace(/^---\n.*?^---\n/ms, '')
+    .replace(/^```.*?^```/gms, '');
   const title = /^# (.+)$/m.exec(text)?.[1] ?? page;
   const paragraph = text
     .split(/\n{2,}/)

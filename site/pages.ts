@@ -6,11 +6,13 @@ import { fileURLToPath } from 'node:url';
 /** Of the repository, with a slash at its end. */
 export const root: string = fileURLToPath(new URL('../', import.meta.url));
 
+/** What the site opens with. It is in no navigation. */
+export const HOME = 'site/home.md';
+
 const FRONT_PAGES: Readonly<Record<string, string>> = {
-  'README.md': 'index.md',
+  [HOME]: 'index.md',
   'docs/README.md': 'pages.md',
   'docs/decisions/README.md': 'decisions/index.md',
-  'docs/recipes/README.md': 'recipes/index.md',
 };
 
 /** A page in Chinese lies beside the English one. */
@@ -24,7 +26,13 @@ export function chineseOf(page: string): string | undefined {
   return existsSync(join(root, chinese)) ? chinese : undefined;
 }
 
-/** From `docs/guides/waiting.md` to `guides/waiting.md`: what stands in the repository's folder for pages stands at the top here. */
+/** The same page in the other language, if there is one. */
+export function otherLanguageOf(page: string): string | undefined {
+  if (!isChinese(page)) return chineseOf(page);
+  return existsSync(join(root, englishOf(page))) ? englishOf(page) : undefined;
+}
+
+/** From `docs/guides/memo.md` to `guides/memo.md`: what stands in the repository's folder for pages stands at the top here. */
 export function rewrittenPath(page: string): string {
   if (isChinese(page)) return `zh/${rewrittenPath(englishOf(page))}`;
   if (page in FRONT_PAGES) return FRONT_PAGES[page]!;
@@ -32,7 +40,7 @@ export function rewrittenPath(page: string): string {
   return page.replace(/^docs\/|^site\/(?=reference\/)/, '').replace('/pages/', '/');
 }
 
-/** From `docs/guides/waiting.md` to `/guides/waiting.html`. */
+/** From `docs/guides/memo.md` to `/guides/memo.html`. */
 export const addressOf = (page: string): string =>
   `/${rewrittenPath(page)
     .replace(/(^|\/)index\.md$/, '$1')

@@ -14,18 +14,21 @@ export const tokenize = (text: string): string[] =>
     })
     .split(/(?:(?!_)[\n\r\p{Z}\p{P}])+/u);
 
-/** Guides come before the exports, and these before what shows that all is true. Sent to the browser as text, too. */
+/** What shows that all is true comes last. Sent to the browser as text, too. */
 export const boostDocument = (id: string): number => {
   const page = id.replace(/#.*$/, '');
   if (
-    /\/(evidence|known-bugs|promises|compatibility|changelog|decisions|architecture|contributing|code_of_conduct)/.test(
+    /\/(evidence|known-bugs|promises|compatibility|changelog|decisions|architecture|contributing|code_of_conduct|readme)/.test(
       page,
     )
   )
     return 0.15;
   if (/\/reference\//.test(page)) return 0.4;
-  return /\/(questions|recipes\/|troubleshooting|guides\/errors)/.test(page) ? 1.6 : 1;
+  return /\/(recipes|troubleshooting|articles|guides\/memo)/.test(page) ? 1.6 : 1;
 };
+
+/** The index has two parts, so that the first one is there soon: guides, and later the exports and the proof. */
+const isLater = (id: string): boolean => boostDocument(id) < 1;
 
 /** How a page is searched. */
 export const searchOptions = { boostDocument, boost: { title: 4, text: 1, titles: 2 }, fuzzy: 0.1, prefix: true };
@@ -78,33 +81,45 @@ interface Transform {
   transform(this: Context, code: string, id: string): Promise<string | undefined>;
 }
 
-const ALL = '/@localSearchIndexroot';
-const CHINESE = '/@localSearchIndexzh';
+const FIRST = '/@localSearchIndex';
+const LANGUAGES = ['root', 'zh'] as const;
 const isChinese = (id: string): boolean => /^\/zh\//.test(id);
 
+/** The box shows by this that it waits for an index: see `theme/style.css` and `theme/two-indexes.ts`. */
+const SAY = `const say = (load) => () => {
+  if (typeof document !== 'undefined') document.documentElement.dataset.search = 'loading';
+  return load();
+};
+`;
+const LOADERS = `export default { ${LANGUAGES.map((language) => `${language}: say(() => import('@localSearchIndex${language}'))`).join(', ')} };`;
+
 /**
- * VitePress makes an index for each language by the folder of its sources. Here all lie in one, so its index is of both, and is parted here.
- * The Chinese one has the English pages that are not translated.
+ * VitePress makes an index for each language by the folder of its sources. Here all lie in one, so its index is of both, and is parted here:
+ * by language, and each in what is loaded first and later. The Chinese one has the English pages that are not translated.
  * @param pages as paths from the top of the repository
  */
 export function indexPerLanguage(pages: readonly string[]): Transform {
   const translated = new Set(pages.filter((page) => chineseOf(page) !== undefined).map(addressOf));
-  const isForChinese = (id: string): boolean => isChinese(id) || !translated.has(id.replace(/#.*$/, ''));
-  const module = (saved: SavedIndex): string => `export default ${JSON.stringify(JSON.stringify(saved))}`;
-  let chinese: SavedIndex | undefined;
+  const isIn = {
+    root: (id: string): boolean => !isChinese(id),
+    zh: (id: string): boolean => isChinese(id) || !translated.has(id.replace(/#.*$/, '')),
+  };
+  const text = (saved: SavedIndex): string => JSON.stringify(JSON.stringify(saved));
+  let all: SavedIndex | undefined;
   return {
     name: 'index-per-language',
     async transform(code, id) {
-      if (id === '/@localSearchIndex')
-        return code.replace('export default {', `export default {"zh": () => import('@localSearchIndexzh'),`);
-      if (id === CHINESE) {
-        await this.load({ id: ALL });
-        return chinese && module(chinese);
+      if (id === FIRST) return SAY + LOADERS;
+      const language = LANGUAGES.find((each) => id === `${FIRST}${each}` || id === `${FIRST}${each}later`);
+      if (language === undefined) return undefined;
+      if (id === `${FIRST}root`) all = JSON.parse(JSON.parse(code.replace(/^export default /, ''))) as SavedIndex;
+      else await this.load({ id: `${FIRST}root` });
+      const saved = all!;
+      if (id.endsWith('later')) {
+        return `export default ${text(partOf(saved, (document) => isIn[language](document) && isLater(document)))}`;
       }
-      if (id !== ALL) return undefined;
-      const saved = JSON.parse(JSON.parse(code.replace(/^export default /, ''))) as SavedIndex;
-      chinese = partOf(saved, isForChinese);
-      return module(partOf(saved, (document) => !isChinese(document)));
+      const first = partOf(saved, (document) => isIn[language](document) && !isLater(document));
+      return `export default { first: ${text(first)}, later: () => import('@localSearchIndex${language}later') };`;
     },
   };
 }

@@ -9,10 +9,10 @@ export const chineseWords: {
   readonly theme: DefaultTheme.Config;
 } = {
   titles: [
-    ['README.md', 'holdfast'],
+    ['README.md', '自述文件'],
     ['docs/README.md', '全部页面'],
     ['docs/comparison.md', '与其他库对比'],
-    ['docs/upgrading.md', '升级'],
+    ['docs/support.md', '支持与升级'],
   ],
   search: {
     button: { buttonText: '搜索', buttonAriaLabel: '搜索' },
@@ -26,6 +26,7 @@ export const chineseWords: {
   },
   theme: {
     nav: [
+      { text: '入门', link: '/zh/start.html' },
       { text: '需要哪种锁？', link: '/zh/which-lock.html' },
       { text: '选项与成员', link: '/reference.html' },
       { text: '实验室', link: LAB, target: '_self' },

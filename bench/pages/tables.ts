@@ -67,6 +67,17 @@ const curve = from('stock: sales a second, by the number of segments');
 const sale = from(SALE);
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 const unsafe = WAYS.filter((way) => way.unsafe).map(({ name }) => name);
+const sold: Cell[][] = WAYS.map(({ name }) =>
+  unsafe.includes(name)
+    ? [name, ['**', sale(name, 'sold', whole), '**'], '–', '–', '–']
+    : [
+        name,
+        sale(name, 'sold', whole),
+        sale(name, 'ordersPerSecond', whole),
+        sale(name, 'p99', seconds),
+        sale(name, 'commandsPerSale', two),
+      ],
+);
 const ASKED = {
   PostgreSQL: 'postgres',
   etcd: 'etcd',
@@ -221,13 +232,13 @@ export const tables: Readonly<Record<string, Table>> = {
     ],
   },
   'hot-key': {
-    page: 'docs/guides/one-hot-key.md',
+    page: 'docs/guides/selling-without-overselling.md',
     head: ['', 'hand-overs/s', 'commands for each', 'longest wait'],
     lines: [
       bought('`SET NX` and a poll of 5 ms', 'bare'),
       bought("everyone waits in Redis's line, and is woken", 'holdfast, apart'),
       bought('local first: of each process one waits there', 'holdfast, no hand-off'),
-      bought('and hand-off: the hold passes on inside the process for a while', 'holdfast'),
+      bought('and hand-over inside the process: the hold passes on there for a while', 'holdfast'),
       bought('no hot key: units in 20 segments, under their locks', '20 segments'),
     ],
   },
@@ -239,17 +250,31 @@ export const tables: Readonly<Record<string, Table>> = {
   sale: {
     page: 'docs/guides/selling-without-overselling.md',
     head: ['way', 'sold', 'orders/s', 'p99 of the answers', 'commands a sale'],
-    lines: WAYS.map(({ name }) =>
-      unsafe.includes(name)
-        ? [name, ['**', sale(name, 'sold', whole), '**'], '–', '–', '–']
-        : [
-            name,
-            sale(name, 'sold', whole),
-            sale(name, 'ordersPerSecond', whole),
-            sale(name, 'p99', seconds),
-            sale(name, 'commandsPerSale', two),
-          ],
-    ),
+    lines: sold,
+  },
+  'hot-key.zh-CN': {
+    page: 'docs/guides/selling-without-overselling.zh-CN.md',
+    head: ['', '每秒交接', '每次的命令', '最长等待'],
+    lines: [
+      bought('`SET NX`，每 5 毫秒轮询', 'bare'),
+      bought('大家都在 Redis 的队列里等，被唤醒', 'holdfast, apart'),
+      bought('先在本地排队：每个进程只有一个在那里等', 'holdfast, no hand-off'),
+      bought('再加进程内交接：持有在进程里传一会儿', 'holdfast'),
+      bought('没有热点 key：库存分 20 段，各有各的锁', '20 segments'),
+    ],
+    measured: '测量日期：',
+  },
+  'segments.zh-CN': {
+    page: 'docs/guides/selling-without-overselling.zh-CN.md',
+    head: ['', '每秒售出'],
+    lines: CURVE.map((n) => [`${n} 段`, curve(segmentsOf(n), 'perSecond', whole)]),
+    measured: '测量日期：',
+  },
+  'sale.zh-CN': {
+    page: 'docs/guides/selling-without-overselling.zh-CN.md',
+    head: ['方式', '售出', '订单/秒', '答复的 p99', '每笔的命令'],
+    lines: sold,
+    measured: '测量日期：',
   },
   'hand-over': {
     page: 'docs/guides/leading.md',

@@ -19,7 +19,7 @@ function Head() {
         </h1>
         <p>{intro}</p>
         {document.documentElement.dataset.pages !== undefined && (
-          <a href={language.value === 'en' ? '../guides/lab.html' : '../zh/guides/lab.html'}>{ui.documentation}</a>
+          <a href={language.value === 'en' ? '../guides/traps.html' : '../zh/guides/traps.html'}>{ui.documentation}</a>
         )}
       </div>
       <LanguageSwitch

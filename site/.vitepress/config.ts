@@ -8,8 +8,18 @@ import { diagrams } from '../diagrams.ts';
 import { links } from '../links.ts';
 import { titleAndSentence, writeLlms } from '../llms.ts';
 import { manifest, repository } from '../manifest.ts';
-import { navigation, type Section, titlesIn } from '../navigation.ts';
-import { addressOf, anchorOf, chineseOf, englishOf, isChinese, LAB, rewrittenPath, root } from '../pages.ts';
+import { navigation, ONLY_CHINESE, type Section, titlesIn } from '../navigation.ts';
+import {
+  addressOf,
+  anchorOf,
+  chineseOf,
+  HOME,
+  isChinese,
+  LAB,
+  otherLanguageOf,
+  rewrittenPath,
+  root,
+} from '../pages.ts';
 import { writeReference } from '../reference/index.ts';
 import { indexPerLanguage, searchOptions, tokenize } from '../search.ts';
 import { tables } from '../tables.ts';
@@ -51,11 +61,19 @@ const sidebar = (
 
 const chineseTitles = new Map([...titlesIn('docs/README.zh-CN.md'), ...chineseWords.titles]);
 const allPages = [...navigation.flatMap(({ pages }) => pages), ...reference.pages].map(([page]) => page);
+const onlyChinese = ONLY_CHINESE.map(([page]) => page);
 const inChinese = (page: string, title: string): string => {
   const name = chineseTitles.get(page) ?? title;
   return chineseOf(page) === undefined ? `${name}（英文）` : name;
 };
 const chineseIfThere = (page: string): string => chineseOf(page) ?? page;
+
+/** With the pages that only readers of Chinese have, behind the first ones. */
+function sidebarInChinese(): DefaultTheme.SidebarItem[] {
+  const [start, ...others] = sidebar(inChinese, ({ chinese }) => chinese, chineseIfThere);
+  const own = ONLY_CHINESE.map(([page, text]) => ({ text, link: addressOf(page) }));
+  return [{ ...start, items: [...start!.items!, ...own] }, ...others];
+}
 
 const drawing =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="5" y="14" width="22" height="14" rx="3" fill="#0a8577"/>' +
@@ -104,6 +122,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
     resolve: {
       alias: [
         { find: /^.*\/VPSocialLinks\.vue$/, replacement: join(root, 'site/.vitepress/theme/no-social-links.ts') },
+        { find: /^minisearch$/, replacement: join(root, 'site/.vitepress/theme/two-indexes.ts') },
         { find: /^.*\/composables\/langs$/, replacement: join(root, 'site/.vitepress/theme/languages.ts') },
       ],
     },
@@ -126,6 +145,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
       lang: 'en',
       themeConfig: {
         nav: [
+          { text: 'Start', link: addressOf('docs/start.md') },
           { text: 'Which lock?', link: addressOf('docs/which-lock.md') },
           { text: 'Reference', link: addressOf('docs/reference.md') },
           { text: 'The lab', link: LAB, target: '_self' },
@@ -145,7 +165,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
       themeConfig: {
         ...chineseWords.theme,
         nav: [...(chineseWords.theme.nav as DefaultTheme.NavItem[]), ...about('变更记录', '代码仓库')],
-        sidebar: sidebar(inChinese, ({ chinese }) => chinese, chineseIfThere),
+        sidebar: sidebarInChinese(),
       },
     },
   },
@@ -153,7 +173,8 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
   ignoreDeadLinks: [/^\/lab\//],
   // Not every page is in both languages, so each says where a change of language leads.
   transformPageData({ filePath, frontmatter }) {
-    const other = isChinese(filePath) ? englishOf(filePath) : (chineseOf(filePath) ?? 'README.zh-CN.md');
+    const front = isChinese(filePath) ? HOME : HOME.replace('.md', '.zh-CN.md');
+    const other = otherLanguageOf(filePath) ?? front;
     const { sentence } = titleAndSentence(filePath);
     return {
       frontmatter: { ...frontmatter, otherLanguage: addressOf(other) },
@@ -162,7 +183,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
   },
   async buildEnd({ outDir, site }) {
     writeLlms(outDir, reference.pages, site.base);
-    writeTexts(outDir, [...allPages, ...allPages.flatMap((page) => chineseOf(page) ?? [])], site.base);
+    writeTexts(outDir, [...allPages, ...onlyChinese, ...allPages.flatMap((page) => chineseOf(page) ?? [])], site.base);
     buildLab(join(outDir, 'lab'));
     await endTurn();
     console.log(`The site is in ${relative(process.cwd(), outDir)}. To look at it: npx vitepress preview site`);

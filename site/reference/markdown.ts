@@ -70,7 +70,7 @@ export const titleOf = ({ name }: Subpath): string => name;
 const introOf = ({ name }: Subpath): string => {
   const start = `What \`${name}\` exports, from its declarations. Defaults and bounds are in the text.`;
   if (name !== 'holdfast/backend') return start;
-  return `${start} It is for those who [write a backend](../../../docs/guides/write-your-own-backend.md) or wrap one.`;
+  return `${start} It is for those who [write a backend](../../../docs/guides/your-own-engine.md#a-backend-of-your-own) or wrap one.`;
 };
 
 export function pageOf(subpath: Subpath, all: readonly Subpath[], places: Places): string {

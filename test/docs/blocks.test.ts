@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { blocksOf } from './block.ts';
+import { PAGES_WITH_FILES } from './whole-files.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 // A page in Chinese has the same blocks: `test/site/chinese.test.ts` compares them.
@@ -14,7 +15,7 @@ const pages = ['*.md', 'docs/**/*.md']
 const nameOf = (page: string, heading: string, nth: number): string => `${page} | ${heading} | ${nth}`;
 /** Whole files, which begin with their name: test/docs/recipes.test.ts runs them. */
 const isFile = (page: string, code: string): boolean =>
-  page.startsWith('docs/recipes/') && /^\/\/ [\w-]+\.ts\n/.test(code);
+  PAGES_WITH_FILES.includes(page) && /^\/\/ [\w-]+\.ts\n/.test(code);
 const all = pages.flatMap((page) =>
   blocksOf(page)
     .filter(({ code }) => !isFile(page, code))
@@ -27,11 +28,11 @@ const THE_SUITE = 'it registers tests; test/examples/own-backend.test.ts runs th
 const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/backends/mongodb.md | In one minute | 1': 'MongoDB cannot be installed where the tests run',
   'docs/backends/postgres.md | Other clients | 1': 'test/backends/postgres/postgres-js.test.ts takes the same client',
-  'docs/guides/your-own-store.md | Prove it | 1':
+  'docs/guides/your-own-engine.md | Prove the store | 1':
     'it registers tests; test/docs/blocks/stores.test.ts runs them over the same store',
-  'docs/guides/write-your-own-backend.md | Prove it | 1': THE_SUITE,
-  'docs/guides/write-your-own-backend.md | Prove it | 2': THE_SUITE,
-  'docs/guides/write-your-own-backend.md | Prove it | 3': 'it names an engine that only its reader has',
+  'docs/guides/your-own-engine.md | Prove the backend | 1': THE_SUITE,
+  'docs/guides/your-own-engine.md | Prove the backend | 2': THE_SUITE,
+  'docs/guides/your-own-engine.md | Prove the backend | 3': 'it names an engine that only its reader has',
 };
 
 /** Each test of a block names it by its page, its heading, and its number there. */
@@ -39,7 +40,7 @@ function run(): string[] {
   const sources = globSync('test/docs/blocks/*.test.ts', { cwd: root }).map((file) =>
     readFileSync(join(root, file), 'utf8'),
   );
-  const calls = sources.join('\n').matchAll(/\b(?:example|found)\(\s*'([^']+)',\s*'([^']+)'(?:,\s*(\d))?,?\s*\)/g);
+  const calls = sources.join('\n').matchAll(/\b(?:example|found)\(\s*'([^']+)',\s*'([^']+)'(?:,\s*(\d+))?,?\s*\)/g);
   return [...calls].map(([, page, heading, nth]) => nameOf(page!, heading!, Number(nth ?? 1)));
 }
 

@@ -1,6 +1,6 @@
 /** The whole files of the recipes, run as a reader would: in a folder that has installed the package. */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,14 +11,14 @@ import { startPostgres } from '../kit/postgres.ts';
 import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
 import { patternOf } from './tutorial.ts';
+import { PAGES_WITH_FILES } from './whole-files.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const folderOfPages = join(root, 'docs/recipes');
-const pages = readdirSync(folderOfPages).filter((page) => page.endsWith('.md') && !page.endsWith('.zh-CN.md'));
 const blocks = (page: string): { language: string; text: string }[] =>
-  [...readFileSync(join(folderOfPages, page), 'utf8').matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(
-    ([, language, text]) => ({ language: language!, text: text! }),
-  );
+  [...readFileSync(join(root, page), 'utf8').matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language, text]) => ({
+    language: language!,
+    text: text!,
+  }));
 /** The files that a page shows. The first line of each is its name. */
 const filesOf = (page: string): [name: string, text: string][] =>
   blocks(page).flatMap(({ language, text }) => {
@@ -26,26 +26,30 @@ const filesOf = (page: string): [name: string, text: string][] =>
     return name === undefined ? [] : [[name, text]];
   });
 /** A command, and what the page says that it prints. */
-const runsOf = (page: string): [command: string, shows: string][] => {
+const runsOf = (page: string): { page: string; command: string; shows: string }[] => {
   const all = blocks(page);
   return all.flatMap(({ language, text }, i) => {
     const next = all[i + 1];
-    return language === 'sh' && next?.language === 'text' ? [[text, next.text]] : [];
+    return language === 'sh' && next?.language === 'text' ? [{ page, command: text, shows: next.text }] : [];
   });
 };
-const runnable = pages.filter((page) => runsOf(page).length > 0);
+/** It has the module that the others write to a database with. */
+const HELPER = 'docs/recipes.md';
+const runs = PAGES_WITH_FILES.flatMap(runsOf);
 /** They serve until a signal ends them. */
-const GO_ON: readonly string[] = ['scheduled-job.md', 'start-order.md', 'team-page.md'];
-/** They have no whole file, and why. */
-const WITHOUT: readonly string[] = [
-  'README.md', // the table of the others, and their helper
-  'prom-client.md', // its block is the module; test/otel/board.test.ts runs it
-];
+const GO_ON = /\b(?:scheduled-job|service|team-page)\.ts/;
 
-test('each recipe has a whole file, and what it prints', () => {
-  expect(pages.filter((page) => !runnable.includes(page)).sort()).toEqual(
-    pages.filter((page) => WITHOUT.includes(page)).sort(),
-  );
+test('each whole file is started by a command of its page, or imported by one that is', () => {
+  const unused = PAGES_WITH_FILES.flatMap((page) => {
+    const files = filesOf(page);
+    const uses = [...runsOf(page).map(({ command }) => command), ...files.map(([, text]) => text)].join('\n');
+    return files
+      .map(([name]) => name)
+      .filter((name) => !new RegExp(`node ${name}|from '\\./${name}'`).test(uses))
+      .map((name) => `${page}: ${name}`);
+  });
+  expect(unused).toEqual([]);
+  expect(runs.length).toBeGreaterThan(14);
 });
 
 describeOn('postgres', 'the files of the recipes', () => {
@@ -72,26 +76,25 @@ describeOn('postgres', 'the files of the recipes', () => {
     const cwd = join(folder.path, name);
     mkdirSync(cwd);
     writeFileSync(join(cwd, 'package.json'), '{ "type": "module" }');
-    for (const [file, text] of [...filesOf('README.md'), ...filesOf(page)]) writeFileSync(join(cwd, file), text);
+    for (const [file, text] of [...filesOf(HELPER), ...filesOf(page)]) writeFileSync(join(cwd, file), text);
     const { HOLDFAST_URL: _, ...rest } = process.env;
     const PATH = [dirname(process.execPath), rest.PATH].join(delimiter);
     const NODE_OPTIONS = '--disable-warning=ExperimentalWarning';
     return { cwd, env: { ...rest, PATH, NODE_OPTIONS, DATABASE_URL: server.url } };
   }
 
-  test.for(runnable)('%s prints what the page shows', { timeout: 60_000 }, async (page) => {
-    const { cwd, env } = placeOf(page, page.replace('.md', ''));
-    for (const [command, shows] of runsOf(page)) {
-      const goesOn = GO_ON.includes(page);
-      await using shell = new Shell('bash', ['-c', goesOn ? `exec env ${command}` : command], { cwd, env });
-      if (goesOn) {
-        await shell.prints(patternOf(shows, 'goes on'), 30_000);
-        shell.child.kill('SIGTERM');
-      }
-      const { code, stdout, stderr } = await shell.end(50_000);
-      expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toMatch(patternOf(shows, goesOn ? 'goes on' : 'ended'));
+  test.for(runs)('$page: $command prints what the page shows', { timeout: 60_000 }, async (run) => {
+    const { page, command, shows } = run;
+    const { cwd, env } = placeOf(page, `run-${runs.indexOf(run)}`);
+    const goesOn = GO_ON.test(command);
+    await using shell = new Shell('bash', ['-c', goesOn ? `exec env ${command}` : command], { cwd, env });
+    if (goesOn) {
+      await shell.prints(patternOf(shows, 'goes on'), 30_000);
+      shell.child.kill('SIGTERM');
     }
+    const { code, stdout, stderr } = await shell.end(50_000);
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(patternOf(shows, goesOn ? 'goes on' : 'ended'));
   });
 
   test.for([
@@ -101,7 +104,7 @@ describeOn('postgres', 'the files of the recipes', () => {
   ])('on %s a repetition is answered as the first request was, also with a row, 70 kB, no body, or what cannot be kept', {
     timeout: 60_000,
   }, async (framework) => {
-    const { cwd, env } = placeOf('idempotency-key.md', `answers-of-${framework}`);
+    const { cwd, env } = placeOf('docs/guides/memo.md', `answers-of-${framework}`);
     copyFileSync(join(root, 'test/docs/recipes/payments.ts'), join(cwd, 'payments.ts'));
     await using shell = new Shell('bash', ['-c', `node ${framework}.ts`], { cwd, env });
     const { code, stdout, stderr } = await shell.end(50_000);

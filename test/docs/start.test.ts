@@ -11,8 +11,8 @@ import { patternOf, type Step, stepsOf, withPorts } from './tutorial.ts';
 
 const stepsIn = (page: string): Step[] => stepsOf(readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8'));
 
-test('the tutorial has the same files, commands and outputs in Chinese as in English', () => {
-  expect(stepsIn('start.zh-CN.md')).toEqual(stepsIn('start.md'));
+test.each(['start', 'start-2'])('%s has the same files, commands and outputs in Chinese as in English', (page) => {
+  expect(stepsIn(`${page}.zh-CN.md`)).toEqual(stepsIn(`${page}.md`));
 });
 
 test('a port takes the place of one of the page, also where it contains the digits of another one', () => {
@@ -27,7 +27,7 @@ test('a port takes the place of one of the page, also where it contains the digi
 const SNAPSHOTS = '3600 1 300 100 60 10000';
 
 describeOn('redis', 'the tutorial, with its Redis from Docker', () => {
-  test.for(['start.md', 'start.zh-CN.md'])('%s: the check in step 8 says what the page shows', async (page) => {
+  test.for(['start-2.md', 'start-2.zh-CN.md'])('%s: the check in step 8 says what the page shows', async (page) => {
     const text = readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8');
     const [, more = ''] = /`docker run [^`]* redis((?: [^`]*)?)`/.exec(text)!;
     const given = [...more.matchAll(/--([\w-]+) (\S+)/g)].map(([, name, value]) => [name!, value!.replaceAll("'", '')]);
@@ -49,7 +49,7 @@ describeOn(['redis', 'curl'], 'the tutorial', () => {
       ['6399', redis!],
     ]);
     await using reader = new Reader(folder.path, 'orders', ports);
-    const steps = stepsIn('start.md');
+    const steps = [...stepsIn('start.md'), ...stepsIn('start-2.md')]; // the second page goes on where the first ends
     expect(steps.length).toBeGreaterThan(40);
     for (const step of steps) await reader.follow(step);
     const service = reader.terminal(1);

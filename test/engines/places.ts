@@ -1,6 +1,7 @@
 /** The places that have to name an engine. CONTRIBUTING.md lists the same ones, under *To add an engine*. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pageOfEngine } from '../kit/engine-pages.ts';
 import type { EngineRow } from '../kit/engines.ts';
 
 export interface Engine extends Pick<EngineRow, 'title' | 'absent'> {
@@ -9,7 +10,7 @@ export interface Engine extends Pick<EngineRow, 'title' | 'absent'> {
 
 type Names = (text: string, engine: Engine) => boolean;
 
-const link: Names = (text, { name }) => new RegExp(`backends/${name}\\.md[)#']`).test(text);
+const link: Names = (text, { name }) => new RegExp(`backends/${pageOfEngine(name)}\\.md[)#']`).test(text);
 const row: Names = (text, { name }) => new RegExp(`^  '?${name}'?: `, 'm').test(text);
 const named: Names = (text, { name }) => new RegExp(`name: '${name}\\b`).test(text);
 
@@ -30,7 +31,7 @@ const PLACES: Readonly<Record<string, Names | 'exists'>> = {
   'docs/README.md': link,
   'docs/cli.md': (text, { name }) =>
     [`\`${name}:`, `${name}+`, `\`${name.replace('-', '+')}:`].some((address) => text.includes(address)),
-  'docs/guides/choosing-an-engine.md': link,
+  'docs/which-lock.md': link,
   'README.md': link,
   'site/navigation.ts': link,
   '.github/workflows/ci.yml': (text, { name }) => new RegExp(`engines: .*\\b${name}\\b`).test(text),
@@ -41,7 +42,7 @@ export const places: readonly string[] = Object.keys(PLACES);
 
 /** Whether that place, in the tree of files under `root`, names the engine. */
 export function names(root: string, place: string, engine: Engine): boolean {
-  const path = place.replace('<name>', engine.name);
+  const path = place.replace('<name>', place.startsWith('docs/') ? pageOfEngine(engine.name) : engine.name);
   const check = PLACES[place]!;
   if (check !== 'exists') return check(readFileSync(join(root, path), 'utf8'), engine);
   return existsSync(join(root, path)) || globSync(`${path}{,.*}.ts`, { cwd: root }).length > 0;

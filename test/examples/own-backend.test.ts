@@ -15,7 +15,7 @@ afterAll(() => db.close());
 describeConformance({ name: 'the backend of the guide', open: async () => rows(db) });
 
 test('the guide shows the files that are run here, as a reader would import them', () => {
-  const guide = read('docs/guides/write-your-own-backend.md');
+  const guide = read('docs/guides/your-own-engine.md');
   for (const file of ['rows.ts', 'rows.test.ts']) {
     const shown = read(`examples/own-backend/${file}`)
       .replace("'../../src/index.ts'", "'holdfast'")

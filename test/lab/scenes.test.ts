@@ -151,6 +151,6 @@ test.each(
 });
 
 test('the guide names every scene', () => {
-  const guide = readFileSync(new URL('../../docs/guides/lab.md', import.meta.url), 'utf8');
+  const guide = readFileSync(new URL('../../docs/guides/traps.md', import.meta.url), 'utf8');
   for (const { name } of SCENES) expect(guide).toContain(`| \`${name}\` |`);
 });

@@ -19,7 +19,7 @@ describeOn('site', 'names in code of the pages', () => {
 
   test('a name of an export leads to the reference, once on a page, and not from a heading', () => {
     const html = rendered(
-      'docs/guides/errors.md',
+      'docs/troubleshooting.md',
       '# `LockError`\n\nA `LockError`, and `LockError` again, and `other`.',
     );
     expect(html.match(/href="\/holdfast\/reference\/holdfast.html#lockerror"/g)).toHaveLength(1);
@@ -28,13 +28,13 @@ describeOn('site', 'names in code of the pages', () => {
   });
 
   test('a name of another library leads nowhere', () => {
-    expect(rendered('docs/guides/moving.md', '`LockError` of theirs')).not.toContain('<a');
+    expect(rendered('docs/comparison.md', '`LockError` of theirs')).not.toContain('<a');
   });
 
   test('a scene leads to the lab, out of the router, from the pages that are about scenes', () => {
     const link = '<a target="_self" href="/holdfast/lab/#scene=robbed">';
     expect(rendered('docs/guides/traps.md', '`robbed`')).toContain(link);
-    expect(rendered('docs/guides/lab.zh-CN.md', '`robbed`')).toContain(link);
-    expect(rendered('docs/guides/waiting.md', '`robbed`')).not.toContain('<a');
+    expect(rendered('docs/guides/traps.zh-CN.md', '`robbed`')).toContain(link);
+    expect(rendered('docs/guides/advanced.md', '`robbed`')).not.toContain('<a');
   });
 });

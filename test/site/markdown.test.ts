@@ -22,26 +22,26 @@ describeOn('site', 'the pages as the site draws them', () => {
     });
   });
 
-  const rendered = (markdown: string, page = 'docs/guides/waiting.md'): string =>
+  const rendered = (markdown: string, page = 'docs/guides/advanced.md'): string =>
     md.render(markdown, { path: join(root, page), relativePath: page });
 
   test.each([
-    ['a page beside it', '[x](errors.md)', 'docs/guides/waiting.md', 'href="/guides/errors.html"'],
-    ['a heading of another page', '[x](../cli.md#once)', 'docs/guides/waiting.md', 'href="/cli.html#once"'],
-    ['a page at the top', '[x](../../ARCHITECTURE.md)', 'docs/guides/waiting.md', 'href="/architecture.html"'],
+    ['a page beside it', '[x](memo.md)', 'docs/guides/advanced.md', 'href="/guides/memo.html"'],
+    ['a heading of another page', '[x](../cli.md#once)', 'docs/guides/advanced.md', 'href="/cli.html#once"'],
+    ['a page at the top', '[x](../../ARCHITECTURE.md)', 'docs/guides/advanced.md', 'href="/architecture.html"'],
     ['a folder that has a page', '[x](docs/decisions)', 'README.md', 'href="/decisions/"'],
     ['a page in Chinese', '[x](docs/start.zh-CN.md)', 'README.zh-CN.md', 'href="/zh/start.html"'],
-    ['the front page in Chinese', '[x](README.zh-CN.md)', 'README.md', 'href="/zh/"'],
+    ['the front page in Chinese', '[x](README.zh-CN.md)', 'README.md', 'href="/zh/readme.html"'],
     ['another site', '[x](https://redis.io/docs)', 'README.md', 'href="https://redis.io/docs"'],
   ])('a link to %s is the address that it has on the site', (_what, markdown, page, href) => {
     expect(rendered(markdown, page)).toContain(href);
   });
 
   test('a page in Chinese says which of its links lead to a page in English', () => {
-    const page = 'docs/guides/waiting.zh-CN.md';
-    expect(rendered('[x](deadlocks.md)', page)).toContain('hreflang="en"');
-    expect(rendered('[x](errors.zh-CN.md)', page)).not.toContain('hreflang');
-    expect(rendered('[x](deadlocks.md)')).not.toContain('hreflang');
+    const page = 'docs/guides/nestjs.zh-CN.md';
+    expect(rendered('[x](telemetry.md)', page)).toContain('hreflang="en"');
+    expect(rendered('[x](testing.zh-CN.md)', page)).not.toContain('hreflang');
+    expect(rendered('[x](telemetry.md)')).not.toContain('hreflang');
   });
 
   test('a link to a source file becomes its name, once', () => {
@@ -52,7 +52,7 @@ describeOn('site', 'the pages as the site draws them', () => {
   });
 
   test('a link to what is not there stops the build, and says on which page it is', () => {
-    expect(() => rendered('[x](gone.md)')).toThrow('docs/guides/waiting.md links to gone.md');
+    expect(() => rendered('[x](gone.md)')).toThrow('docs/guides/advanced.md links to gone.md');
   });
 
   test('a diagram that would lack some of its words stops the build', () => {

@@ -4,6 +4,7 @@ import { dirname, join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCENES } from '../../lab/scenes/index.ts';
+import { bothOf } from '../../site/both-indexes.ts';
 import { titleAndSentence } from '../../site/llms.ts';
 import { navigation } from '../../site/navigation.ts';
 import { addressOf, chineseOf, root } from '../../site/pages.ts';
@@ -56,6 +57,19 @@ describeOn('site', 'the site', () => {
     expect(built('reference/*.html')).toHaveLength(Object.keys(exports).length - 1); // package.json has none
   });
 
+  test('the home is a home: what it is, why, how to install it, and the lab', () => {
+    for (const [home, start] of [
+      ['index.html', '/start.html'],
+      ['zh/index.html', '/zh/start.html'],
+    ] as const) {
+      const html = read(home);
+      expect(html).toContain('VPHero');
+      expect(html).toContain(`href="${start}"`);
+      expect(html).toMatch(/href="\/lab\/"[^>]*target="_self"|target="_self"[^>]*href="\/lab\/"/);
+      expect(html).toContain('holdfast-0.1.0.tgz');
+    }
+  });
+
   test('a change of language leads to the same page, or else to the front page', () => {
     expect(read('troubleshooting.html')).toContain('href="/zh/troubleshooting.html"');
     expect(read('zh/troubleshooting.html')).toContain('href="/troubleshooting.html"');
@@ -104,89 +118,107 @@ describeOn('site', 'the site', () => {
     expect(found).toEqual([]);
   });
 
-  /** The index of a language as the browser has it. */
-  async function indexOf(language: 'root' | 'zh'): Promise<MiniSearch<{ title: string; titles: string[] }>> {
+  type Index = MiniSearch<{ title: string; titles: string[] }>;
+
+  /** A part of an index as the browser has it: the longest literal of its file. */
+  async function partIn(name: string): Promise<Index> {
     const { MiniSearch } = await import('../../site/renderer.ts');
-    const [file, ...others] = built(`assets/chunks/@localSearchIndex${language}.*.js`);
+    const [file, ...others] = built(`assets/chunks/@localSearchIndex${name}.*.js`);
     expect(others).toEqual([]);
-    const [, text] = /^const \w+\s*=\s*(.*?);\s*export\s*\{/s.exec(read(file!)) ?? [];
+    const code = read(file!);
     // The bundler writes the text of the index as a literal of its own choice.
-    const json = Function(`return ${text}`)() as string;
+    const [start = ''] = /["'`]\{\\?"documentCount/.exec(code) ?? [];
+    const from = code.indexOf(start);
+    const [literal] = new RegExp(`^${start[0]}(?:[^${start[0]}\\\\]|\\\\[^])*${start[0]}`).exec(code.slice(from))!;
+    const json = Function(`return ${literal}`)() as string;
     const options = { fields: ['title', 'titles', 'text'], storeFields: ['title', 'titles'], tokenize, searchOptions };
     return MiniSearch.loadJSON(json, options);
   }
+  const indexOf = async (language: 'root' | 'zh') => {
+    const [first, later] = await Promise.all([partIn(language), partIn(`${language}later`)]);
+    return bothOf(first, () => later);
+  };
 
   /** What people type, in any language, and the page that the first hit has to be on. */
   const NAMES: Readonly<Record<string, string>> = {
-    ElastiCache: 'questions',
-    MemoryDB: 'questions',
-    Upstash: 'questions',
-    Bun: 'questions',
-    Deno: 'questions',
-    PM2: 'questions',
-    Vercel: 'questions',
-    Lambda: 'questions',
-    Supabase: 'questions',
-    Neon: 'questions',
-    'worker threads': 'questions',
-    Docker: 'questions|start-order',
-    cluster: 'questions|redis-cluster',
-    Drizzle: 'questions|locks-in-your-transaction',
-    Kubernetes: 'questions|start-order',
-    SIGTERM: 'questions|start-order',
-    webhook: 'questions|message-once',
+    ElastiCache: 'troubleshooting',
+    MemoryDB: 'troubleshooting',
+    Upstash: 'troubleshooting',
+    Bun: 'troubleshooting|redis',
+    Deno: 'troubleshooting',
+    PM2: 'troubleshooting',
+    Vercel: 'troubleshooting',
+    Lambda: 'troubleshooting',
+    Supabase: 'troubleshooting',
+    Neon: 'troubleshooting',
+    'worker threads': 'troubleshooting|advanced',
+    Docker: 'troubleshooting|production',
+    cluster: 'troubleshooting|redis',
+    Drizzle: 'troubleshooting|locks-in-your-transaction',
+    Kubernetes: 'troubleshooting|production',
+    SIGTERM: 'troubleshooting|production',
+    webhook: 'troubleshooting|memo',
   };
   const WORDS: Readonly<Record<string, string>> = {
     ...NAMES,
-    idempotency: 'questions|message-once',
-    'exactly once': 'questions|message-once',
-    'cache stampede': 'questions|rebuild',
-    'thundering herd': 'questions|rebuild',
-    'single flight': 'questions|rebuild',
-    debounce: 'questions',
-    'rate limit': 'questions|rate-limit',
-    'grace period': 'questions|start-order',
-    rollout: 'questions',
-    PgBouncer: 'questions|postgres',
-    Prisma: 'questions|migrations',
-    'fake timers': 'questions|testing',
-    'open handles': 'questions',
-    'hot reload': 'questions',
-    probes: 'questions|nestjs',
-    Next: 'questions|frameworks',
-    'clock changes': 'questions',
-    DST: 'questions',
-    'refresh token': 'questions|refresh-token',
-    LOCK_TIMEOUT: 'errors|troubleshooting|questions',
-    tryAcquire: 'questions|reference',
+    idempotency: 'troubleshooting|memo',
+    'exactly once': 'troubleshooting|memo',
+    'cache stampede': 'troubleshooting|memo',
+    'thundering herd': 'troubleshooting|memo',
+    'single flight': 'troubleshooting|memo',
+    debounce: 'troubleshooting',
+    'rate limit': 'troubleshooting|recipes',
+    'grace period': 'troubleshooting|production',
+    rollout: 'troubleshooting',
+    PgBouncer: 'troubleshooting|postgres|comparison',
+    Prisma: 'troubleshooting|recipes',
+    'fake timers': 'troubleshooting|testing',
+    'open handles': 'troubleshooting',
+    'hot reload': 'troubleshooting',
+    probes: 'troubleshooting|nestjs|production',
+    Next: 'troubleshooting|frameworks',
+    'clock changes': 'troubleshooting',
+    DST: 'troubleshooting',
+    'refresh token': 'troubleshooting|recipes|memo',
+    deadlock: 'advanced|troubleshooting',
+    redlock: 'redlock|comparison|troubleshooting',
+    Kleppmann: 'redlock',
+    lab: 'traps',
+    LOCK_TIMEOUT: 'troubleshooting',
+    tryAcquire: 'troubleshooting|reference|advanced',
   };
   const CHINESE_WORDS: Readonly<Record<string, string>> = {
     ...NAMES,
-    缓存击穿: 'questions|rebuild',
-    幂等: 'questions|message-once',
-    限流: 'questions|rate-limit',
-    超卖: 'questions|selling',
-    死锁: 'questions|deadlocks',
-    红锁: 'questions|redlock',
-    连接池: 'questions|postgres',
-    热重载: 'questions',
-    惊群: 'questions|rebuild',
-    防抖: 'questions',
-    优雅退出: 'questions|start-order',
-    滚动发布: 'questions',
-    容器: 'questions|start-order|cli',
-    无服务器: 'questions',
-    假定时器: 'questions|testing',
-    时钟: 'questions|ttl|glossary',
-    夏令时: 'questions',
+    缓存击穿: 'troubleshooting|memo|articles',
+    幂等: 'troubleshooting|memo|articles',
+    限流: 'troubleshooting|recipes',
+    超卖: 'troubleshooting|selling|articles',
+    秒杀: 'selling|articles',
+    死锁: 'troubleshooting|articles',
+    红锁: 'troubleshooting|redlock|articles',
+    误删: 'articles|traps',
+    看门狗: 'articles|ttl',
+    可重入: 'articles',
+    羊群效应: 'articles|zookeeper|etcd',
+    脑裂: 'articles',
+    锁超时: 'articles|ttl',
+    分段锁: 'articles|selling',
+    主从切换: 'articles|redis',
+    连接池: 'troubleshooting|mysql|postgres',
+    热重载: 'troubleshooting',
+    惊群: 'troubleshooting|memo|articles|zookeeper|etcd',
+    优雅退出: 'troubleshooting|production',
+    滚动发布: 'troubleshooting',
+    容器: 'troubleshooting|production|cli',
+    无服务器: 'troubleshooting',
+    假定时器: 'troubleshooting|testing',
+    时钟: 'troubleshooting|ttl|redlock',
+    夏令时: 'troubleshooting',
     选主: 'leading',
     命令行: 'cli',
-    PgBouncer: 'questions|postgres',
-    Prisma: 'questions|migrations|postgres',
-    恰好一次: 'questions|message-once',
-    探针: 'questions',
-    休眠: 'questions',
-    句柄: 'questions',
+    恰好一次: 'troubleshooting|memo',
+    探针: 'troubleshooting|production',
+    句柄: 'troubleshooting',
   };
 
   test.each([
@@ -209,7 +241,7 @@ describeOn('site', 'the site', () => {
     expect(chinese.search('appendfsync').length).toBeGreaterThan(0);
     expect(chinese.search('ephemeral sequential').length, 'a page that is not translated').toBeGreaterThan(0);
     const users = built('assets/chunks/*.js').filter((file) => read(file).includes('@localSearchIndexroot'));
-    expect(users.map(read).join('')).toMatch(/\bzh:\s*\(\)\s*=>/);
+    expect(users.map(read).join('')).toMatch(/\bzh:\s*\w+\(\(\)\s*=>/);
   });
 
   test('each page says in its own words what it is about, and when it was changed', () => {
@@ -218,15 +250,15 @@ describeOn('site', 'the site', () => {
     const said = new Map<string, string[]>();
     for (const page of pages) said.set(of(page), [...(said.get(of(page)) ?? []), page]);
     expect([...said.values()].filter((same) => same.length > 1)).toEqual([]);
-    expect(read('guides/waiting.html')).toContain('VPLastUpdated');
+    expect(read('guides/advanced.html')).toContain('VPLastUpdated');
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-    expect(read('guides/waiting.html')).toContain(`v${version}`);
+    expect(read('guides/advanced.html')).toContain(`v${version}`);
   });
 
   test('a Chinese reader sees which pages are in English', () => {
-    const side = /<aside class="VPSidebar.*?<\/aside>/s.exec(read('zh/index.html'))![0];
+    const side = /<aside class="VPSidebar.*?<\/aside>/s.exec(read('zh/start.html'))![0];
     const links = [...side.matchAll(/href="(\/[^"]*)"[^>]*>(?:<!--.*?-->)?<p[^>]*>([^<]*)</g)];
-    expect(links.length).toBeGreaterThan(60);
+    expect(links.length).toBeGreaterThan(50);
     expect(links.filter(([, href, title]) => href!.startsWith('/zh/') === title!.includes('（英文）'))).toEqual([]);
   });
 
@@ -258,7 +290,7 @@ describeOn('site', 'the site', () => {
     }
   });
 
-  test('each trap that has a scene of the lab leads to it, and each scene is led to from the lab’s guide', () => {
+  test('each trap that has a scene of the lab leads to it, and each scene is led to from the page of the lab', () => {
     const scenesOn = (page: string) =>
       [...read(page).matchAll(/href="\/lab\/#scene=([\w-]+)"/g)].map(([, name]) => name!);
     const names = SCENES.map(({ name }) => name);
@@ -267,12 +299,13 @@ describeOn('site', 'the site', () => {
     );
     const withScene = traps.filter((name) => names.includes(name));
     expect(withScene.length).toBeGreaterThan(8);
-    expect(scenesOn('guides/traps.html').sort()).toEqual(withScene.sort());
-    expect(scenesOn('guides/lab.html').sort()).toEqual(expect.arrayContaining([...names].sort()));
+    expect(scenesOn('guides/traps.html').sort()).toEqual([...names].sort());
   });
 
   test('a name of an export leads to the reference, once on a page', () => {
-    const links = [...read('guides/errors.html').matchAll(/<a href="(\/reference\/[^"]+)"/g)].map(([, href]) => href!);
+    const links = [...read('troubleshooting.html').matchAll(/<a href="(\/reference\/[^"]+)"/g)].map(
+      ([, href]) => href!,
+    );
     expect(links).toContain('/reference/holdfast.html#lockerror');
     expect(new Set(links).size).toBe(links.length);
   });
@@ -308,10 +341,11 @@ describeOn('site', 'the site', () => {
         const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
         for (const address of [
           'index.html',
-          'guides/waiting.html',
-          'guides/choosing-an-engine.html',
+          'guides/advanced.html',
+          'which-lock.html',
           'cli.html',
-          'zh/questions.html',
+          'zh/index.html',
+          'zh/troubleshooting.html',
         ]) {
           await page.goto(`${server.url}/${address}`);
           const width = await page.evaluate<number>('document.documentElement.scrollWidth');
@@ -321,7 +355,7 @@ describeOn('site', 'the site', () => {
             .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth).filter((more) => more > 0));
           wide.push(...diagrams.map((more) => `a diagram of ${address}: ${more} px`));
         }
-        await page.goto(`${server.url}/guides/choosing-an-engine.html`);
+        await page.goto(`${server.url}/which-lock.html`);
         const tops = await page
           .locator('.vp-doc tbody tr')
           .first()
@@ -333,6 +367,36 @@ describeOn('site', 'the site', () => {
         await browser.close();
       }
       expect(wide).toEqual([]);
+    }, 60_000);
+
+    test('the search box says that it loads, finds guides before the rest is there, and then the rest', async () => {
+      await using server = await served(site);
+      const browser = await startBrowser();
+      try {
+        const page = await browser.newPage();
+        const [first, later] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+        await page.route(/@localSearchIndexroot\./, (route) => first.promise.then(() => route.continue()));
+        await page.route(/@localSearchIndexrootlater\./, (route) => later.promise.then(() => route.continue()));
+        await page.goto(`${server.url}/`, { waitUntil: 'networkidle' });
+        await page.waitForFunction("'__vue_app__' in document.querySelector('#app')");
+        await page.keyboard.press('Control+k');
+        await page.fill('.VPLocalSearchBox input', 'RedisStockOptions');
+        const said = () =>
+          page.evaluate<string>(
+            "getComputedStyle(document.querySelector('.VPLocalSearchBox .shell'), '::after').content",
+          );
+        expect(await said()).toContain('Loading');
+        first.resolve();
+        await page.fill('.VPLocalSearchBox input', 'appendfsync');
+        await page.locator('.VPLocalSearchBox .result', { hasText: 'Redis' }).first().waitFor();
+        expect(await said()).toContain('Loading');
+        await page.fill('.VPLocalSearchBox input', 'RedisStockOptions');
+        later.resolve();
+        await page.locator('.VPLocalSearchBox .result', { hasText: 'holdfast/stock' }).first().waitFor();
+        expect(await said()).not.toContain('Loading');
+      } finally {
+        await browser.close();
+      }
     }, 60_000);
 
     test('the lab opens from the page of traps, at the scene of the trap, and from the top of each page', async () => {
@@ -348,7 +412,7 @@ describeOn('site', 'the site', () => {
         await page.waitForSelector('.story li');
         expect(page.url()).toContain('/lab/#scene=robbed');
         await page.locator('header a', { hasText: 'documentation' }).click();
-        await page.waitForURL(/guides\/lab\.html$/);
+        await page.waitForURL(/guides\/traps\.html$/);
         for (const [address, name] of [
           ['/', 'The lab'],
           ['/zh/', '实验室'],
@@ -371,7 +435,7 @@ describeOn('site', 'the site', () => {
         for (const [address, colorScheme, query, answer] of [
           ['/', 'light', 'LOCK_LOST', 'The lease is lost'],
           ['/zh/', 'dark', '令牌', '隔离令牌'],
-          ['/guides/waiting.html', 'dark', 'appendfsync', 'Redis'],
+          ['/guides/advanced.html', 'dark', 'appendfsync', 'Redis'],
           ['/reference/stock.html', 'light', 'RedisStockOptions', 'holdfast/stock'],
         ] as const) {
           const page = await browser.newPage({ colorScheme });

@@ -9,7 +9,7 @@ import { s3Client, startS3 } from '../../kit/s3.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 
-const page = readFileSync(new URL('../../../docs/backends/s3.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../../docs/backends/register.md', import.meta.url), 'utf8');
 
 /** The client, and what was asked of it. */
 function counted(port: number) {

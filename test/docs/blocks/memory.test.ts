@@ -44,7 +44,7 @@ test('docs/README.md: a lease by hand, and one that never waits', async () => {
 });
 
 test('memory: locks that are closed give nothing any more', async () => {
-  const made = await example('docs/backends/memory.md', 'In one minute')();
+  const made = await example('docs/backends/file.md', 'In one minute', 2)();
   await expect(made.locks.mutex('cache').acquire()).rejects.toMatchObject({ code: 'LOCK_CLOSED' });
 });
 
@@ -78,7 +78,7 @@ test('README.md: the same by an address', async () => {
 test('the tutorial and frameworks: the locks on a file', async () => {
   using folder = temporaryFolder();
   const path = `${folder.path}/locks.db`;
-  const tutorial = await example('docs/start.md', '5. Move to Redis', 3)({}, { 'locks.db': path });
+  const tutorial = await example('docs/start-2.md', '5. Move to Redis', 3)({}, { 'locks.db': path });
   const frameworks = await example('docs/guides/frameworks.md', 'The engine', 3)({}, { './locks.db': path });
   await tutorial.locks.mutex('order:42').run(async () => {
     expect(await frameworks.locks.mutex('order:42').tryAcquire()).toBeNull();
@@ -88,7 +88,7 @@ test('the tutorial and frameworks: the locks on a file', async () => {
 
 test('throttle: of calls in three processes one works, and none for the rest of the minute', async () => {
   const work = vi.fn(async () => {});
-  const throttled = example('docs/questions.md', 'Debounce, throttle');
+  const throttled = example('docs/troubleshooting.md', 'Debounce, throttle');
   await Promise.all(instances.map((locks) => throttled({ locks, work })));
   await throttled({ locks, work });
   expect(work).toHaveBeenCalledTimes(1);
@@ -96,7 +96,7 @@ test('throttle: of calls in three processes one works, and none for the rest of 
 
 test('adaptive leases: the work has the signal of its lease', async () => {
   const rebuild = vi.fn();
-  await example('docs/guides/adaptive-leases.md', 'Adaptive leases')({ locks, rebuild });
+  await example('docs/guides/advanced.md', 'Adaptive leases')({ locks, rebuild });
   expect(rebuild.mock.calls).toEqual([[expect.any(AbortSignal)]]);
 });
 
@@ -110,7 +110,7 @@ test('deadlocks: of two that wait for each other, one is told', async () => {
     await there.mutex('a').run(() => {}, { detect: true });
   });
   await inB.promise;
-  const one = example('docs/guides/deadlocks.md', 'To be told')({ locks: here });
+  const one = example('docs/guides/advanced.md', 'Detecting a deadlock')({ locks: here });
   await until('it waits for b', async () => (await here.waits()).edges.length > 0);
   go.resolve();
   const results = await settleWithin('the deadlock ends', Promise.allSettled([one, other]));
@@ -126,7 +126,7 @@ test('deadlocks: who is told tries again, and both get through', async () => {
   const results = await settleWithin(
     'both are through',
     together(
-      found('docs/guides/deadlocks.md', 'To be told', 2),
+      found('docs/guides/advanced.md', 'Detecting a deadlock', 2),
       [
         { locks: here, one: 'a', other: 'b' },
         { locks: there, one: 'b', other: 'a' },
@@ -146,7 +146,10 @@ test('deadlocks: who waits for whom is listed', async () => {
   const stop = new AbortController();
   const waiting = there.mutex('b').run(() => there.mutex('a').run(() => {}, { signal: stop.signal }));
   await until('it waits', async () => (await here.waits()).edges.length > 0);
-  const { claims, edges, deadlocks } = await example('docs/guides/deadlocks.md', 'To see')({ locks, console });
+  const { claims, edges, deadlocks } = await example(
+    'docs/guides/advanced.md',
+    'Seeing a deadlock',
+  )({ locks, console });
   expect([deadlocks, edges.length]).toEqual([[], 1]);
   expect(logged).toEqual([[edges[0].from, edges[0].why, edges[0].to], [claims.length]]);
   stop.abort();
@@ -155,7 +158,7 @@ test('deadlocks: who waits for whom is listed', async () => {
 });
 
 test('@Locked: an object says which locks its methods take', async () => {
-  const { Reports } = await example('docs/guides/decorator.md', 'Which `Locks`')();
+  const { Reports } = await example('docs/guides/frameworks.md', 'Which `Locks`')();
   const held = await locks.mutex('report:monday').acquire();
   const build = new Reports(instances[1]).build('monday');
   await until('it waits', async () => {
@@ -168,7 +171,7 @@ test('@Locked: an object says which locks its methods take', async () => {
 
 test('@Locked: a function under a lock is left out while another has it', async () => {
   using _ = useLocks(locks);
-  const { rebuild } = await example('docs/guides/decorator.md', 'Functions')();
+  const { rebuild } = await example('docs/guides/frameworks.md', 'Which `Locks`', 2)();
   expect(await rebuild('monday')).toBe(6);
   await using __ = await instances[1]!.mutex('report:monday').acquire();
   expect(await rebuild('monday')).toBeUndefined();
@@ -177,7 +180,7 @@ test('@Locked: a function under a lock is left out while another has it', async 
 test('errors: who waits in vain is told so, and has not paid', async () => {
   await using _ = await instances[1]!.mutex('order:42').acquire();
   const [pay, show] = [vi.fn(), vi.fn()];
-  await example('docs/guides/errors.md', 'Errors')({ locks, pay, show }, { "'5s'": "'20ms'" });
+  await example('docs/troubleshooting.md', 'Errors')({ locks, pay, show }, { "'5s'": "'20ms'" });
   expect([pay.mock.calls.length, show.mock.calls]).toEqual([0, [['Somebody is at it. Try again later.']]]);
 });
 
@@ -195,7 +198,7 @@ test('leading: who asks is told who leads', async () => {
 
 test('operating: waits, holds and losses are measured by kind of key', async () => {
   const [histogram, count, error] = [vi.fn(), vi.fn(), vi.fn()];
-  await example('docs/guides/operating.md', 'Events')({ metrics: { histogram, count }, log: { error } });
+  await example('docs/production.md', 'Events')({ metrics: { histogram, count }, log: { error } });
   await locks.mutex('order:42').run(() => {});
   const lost = await locks.mutex('order:43').acquire();
   await locks.forceRelease('order:43', { reason: 'a test' });
@@ -211,7 +214,7 @@ test('operating: waits, holds and losses are measured by kind of key', async () 
 test('operating: a listing says who holds and who waits, and a forced release ends the hold', async () => {
   const held = await instances[1]!.mutex('order:42').acquire({ label: 'pod 7' });
   const waits = instances[2]!.mutex('order:42').acquire({ label: 'pod 8' });
-  const list = example('docs/guides/operating.md', 'A lock that is stuck');
+  const list = example('docs/production.md', 'A lock that is stuck');
   await until('it waits', async () => {
     logged.length = 0;
     await list({ locks, console });
@@ -221,7 +224,7 @@ test('operating: a listing says who holds and who waits, and a forced release en
     ['order:42', 'held by', 'pod 7'],
     ['order:42', 'waits:', 'pod 8'],
   ]);
-  await example('docs/guides/operating.md', 'A lock that is stuck', 2)({ locks });
+  await example('docs/production.md', 'A lock that is stuck', 2)({ locks });
   const next = await settleWithin('the next one has it', waits);
   expect(next.token > held.token).toBe(true);
 });
@@ -229,7 +232,7 @@ test('operating: a listing says who holds and who waits, and a forced release en
 test('re-entrance: the inner run enters the same hold', async () => {
   const tokens: bigint[] = [];
   const note = (lease: { token: bigint }): void => void tokens.push(lease.token);
-  await example('docs/guides/re-entrance.md', 'Re-entrance')(
+  await example('docs/guides/advanced.md', 'Re-entrance')(
     { locks, note },
     { 'order.run(async () => {\n': 'order.run(async (lease) => {\nnote(lease);\n', 'async () => {}': 'note' },
   );
@@ -238,7 +241,7 @@ test('re-entrance: the inner run enters the same hold', async () => {
 });
 
 test('re-entrance: a batch that says so is not entered again', async () => {
-  const { batch, handle } = await example('docs/guides/re-entrance.md', 'When to switch it off')({ locks });
+  const { batch, handle } = await example('docs/guides/advanced.md', 'When to switch it off')({ locks });
   let inner: Promise<void> | undefined;
   let done = false;
   await batch.run(async () => {
@@ -253,7 +256,6 @@ test('re-entrance: a batch that says so is not entered again', async () => {
 
 test.each([
   ['docs/guides/schedules.md', found('docs/guides/schedules.md', 'A timer of your own')],
-  ['docs/recipes/scheduled-job.md', found('docs/recipes/scheduled-job.md', 'With a timer of your own')],
 ])('%s: its loop runs each tick once, whenever the instances began, after a failure and a sleep', async (_page, block) => {
   const clock = manualClock();
   const shared = memory({ clock });
@@ -363,20 +365,20 @@ test('fencing: after a hold that expired the key stays taken for the delay', asy
 
 test('waiting: who tries does not wait', async () => {
   const { lease, now } = await example(
-    'docs/guides/waiting.md',
+    'docs/guides/advanced.md',
     'Waiting',
   )({ locks, signal: AbortSignal.timeout(5_000) });
   expect([lease.held, now]).toEqual([true, null]);
 });
 
 test('waiting: how to ask where nobody wakes may be said', async () => {
-  await example('docs/guides/waiting.md', 'Engines that are polled')({ locks });
+  await example('docs/guides/advanced.md', 'Engines that are polled')({ locks });
   expect(await instances[1]!.mutex('report').tryAcquire()).toBeNull();
 });
 
 test('a backend of one table keeps two out', async () => {
   using folder = temporaryFolder();
-  const { rows } = await example('docs/guides/write-your-own-backend.md', 'The least that works')();
+  const { rows } = await example('docs/guides/your-own-engine.md', 'A backend of your own')();
   const two = [1, 2].map(() => createLocks(rows(new DatabaseSync(`${folder.path}/locks.db`, { timeout: 2_000 }))));
   const section = criticalSection();
   await Promise.all(two.map((each) => each.mutex('key').run(section.enter)));
@@ -388,8 +390,8 @@ test('a backend of one table gives locks', async () => {
   using folder = temporaryFolder();
   const rows = new URL('../../../examples/own-backend/rows.ts', import.meta.url).href;
   const made = await example(
-    'docs/guides/write-your-own-backend.md',
-    'The least that works',
+    'docs/guides/your-own-engine.md',
+    'A backend of your own',
     2,
   )({}, { './rows.ts': rows, 'locks.db': `${folder.path}/locks.db` });
   await using lease = await made.locks.mutex('key').acquire();
@@ -398,10 +400,7 @@ test('a backend of one table gives locks', async () => {
 });
 
 test('a backend of your own: the rule and the times are exported', async () => {
-  const { queue } = await example(
-    'docs/guides/write-your-own-backend.md',
-    'Of a claim, and of the answers',
-  )({ console });
+  const { queue } = await example('docs/guides/your-own-engine.md', 'A claim, and its answers')({ console });
   expect(logged).toEqual([[2], [[false, false, true]], [true]]);
   expect(queue({ clock: { now: () => 7 } }).now()).toBe(7);
 });
@@ -416,7 +415,7 @@ test('one instance is connected at a time', async () => {
     return Object.assign(bot, { close: () => setImmediate(() => bot.emit('close', connected--)) });
   };
   const stops = instances.map(() => new AbortController());
-  const block = found('docs/recipes/one-connection.md', 'One outgoing connection');
+  const block = found('docs/recipes.md', 'One outgoing connection');
   const running = together(
     block,
     instances.map((each, n) => ({ locks: each, store: { connect }, signal: stops[n]!.signal, log: { warn() {} } })),
@@ -441,7 +440,7 @@ test('a connection that cannot be opened, or that tells an error, is opened agai
   const stop = new AbortController();
   const warned: unknown[] = [];
   const log = { warn: (error: Error) => void warned.push(error.message) };
-  const block = found('docs/recipes/one-connection.md', 'One outgoing connection');
+  const block = found('docs/recipes.md', 'One outgoing connection');
   const running = together(block, [{ locks, store: { connect }, signal: stop.signal, log }]);
   await breaksAndIsOpenedAgain(opened);
   stop.abort();
@@ -460,7 +459,7 @@ test('a site that fails does not keep its worker from the next one', async () =>
     },
   }));
   const log = { warn() {} };
-  await together(found('docs/recipes/one-crawler-per-site.md', 'One crawler per site'), [{ locks, sites, log }]);
+  await together(found('docs/recipes.md', 'One crawler per site'), [{ locks, sites, log }]);
   expect(visited).toEqual(['a', 'b', 'c']);
   expect(await instances[1]!.mutex('site:a').tryAcquire(), 'its site is free for the next try').not.toBeNull();
 });
@@ -477,7 +476,7 @@ test('each site is crawled by one at a time, and who finds it taken goes on to t
     },
   }));
   await together(
-    found('docs/recipes/one-crawler-per-site.md', 'One crawler per site'),
+    found('docs/recipes.md', 'One crawler per site'),
     instances.map((own) => ({ locks: own, sites: each, log: { warn() {} } })),
   );
   for (const { section } of sites) section.expectOrderly(0);
@@ -494,7 +493,7 @@ async function statistics(failing: boolean) {
     return builds;
   };
   const processes = await together(
-    found('docs/recipes/rebuild.md', 'Cache stampede: one builds for all'),
+    found('docs/guides/memo.md', 'A cache stampede'),
     instances.map((each) => ({ build, locks: each })),
   );
   const callers = processes.flatMap((made) =>
@@ -519,10 +518,7 @@ test('a memo of the page on memos is run once, and gives its value', async () =>
   let builds = 0;
   const build = () => ++builds;
   for (let n = 0; n < 2; n++) {
-    const { value } = await example(
-      'docs/guides/memo.md',
-      'Memos: one runs, everybody has the result',
-    )({ locks, build });
+    const { value } = await example('docs/guides/memo.md', 'A memo')({ locks, build });
     expect(value).toBe(1);
   }
   await locks.close();
@@ -539,7 +535,7 @@ test('re-entrance: a callback that a pool runs in the context of another request
   const work = (): void => {
     ran = true;
   };
-  await example('docs/guides/re-entrance.md', 'When to switch it off', 2)({ locks, pool, work });
+  await example('docs/guides/advanced.md', 'When to switch it off', 2)({ locks, pool, work });
   await locks.mutex('order:42').run(async () => {
     callback!(); // as when this request gives its connection back
     for (let i = 0; i < 20; i++) await turn();

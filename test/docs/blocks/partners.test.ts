@@ -40,7 +40,7 @@ afterEach(async () => {
 const twelve = () => Array.from({ length: 12 }, (_, i) => instances[i % 3]!);
 
 test('a partner is called by three at a time, from all instances together', async () => {
-  const block = found('docs/recipes/partner-calls.md', 'Limit concurrent calls to a partner');
+  const block = found('docs/recipes.md', 'Calls to a partner');
   const results = await together(
     block,
     twelve().map((locks) => ({ locks, url })),
@@ -50,7 +50,7 @@ test('a partner is called by three at a time, from all instances together', asyn
 });
 
 test('a partner gets so many calls in any window, from all instances together', async () => {
-  const block = found('docs/recipes/rate-limit.md', 'A rate limit across all processes');
+  const block = found('docs/recipes.md', 'A rate limit');
   const givens = twelve().map((locks) => ({ locks, url, console: { log: () => {} } }));
   const results = await together(block, givens, { '[100, 60_000]': '[4, 3_000]' });
   expect(results.filter(({ status }) => status === 'rejected')).toEqual([]);
@@ -63,9 +63,9 @@ test('a partner gets so many calls in any window, from all instances together', 
 
 test('waits and holds are counted for Prometheus until the locks are closed', async () => {
   const process = new EventEmitter();
-  const { measureLocks } = await example('docs/recipes/prom-client.md', 'Metrics by prom-client')();
+  const { measureLocks } = await example('docs/recipes.md', 'Metrics by prom-client')();
   await example(
-    'docs/recipes/prom-client.md',
+    'docs/recipes.md',
     'Metrics by prom-client',
     2,
   )({ locks: instances[0], process, measureLocks }, { "import { measureLocks } from './measureLocks.ts';\n": '' });

@@ -73,12 +73,9 @@ describeOn('redis', 'blocks on one redis', () => {
     ['README.md', () => example('README.md', 'On your engine')({ client })],
     [
       'the tutorial',
-      () => example('docs/start.md', '5. Move to Redis', 1)({}, { 'redis://127.0.0.1:6399': server.url }),
+      () => example('docs/start-2.md', '5. Move to Redis')({}, { 'redis://127.0.0.1:6399': server.url }),
     ],
-    [
-      'frameworks',
-      () => example('docs/guides/frameworks.md', 'The engine', 1)({}, { 'redis://127.0.0.1': server.url }),
-    ],
+    ['frameworks', () => example('docs/guides/frameworks.md', 'The engine')({}, { 'redis://127.0.0.1': server.url })],
   ])('%s: the locks on Redis', async (_page, made) => {
     const own = await made();
     await own.locks.mutex('order:42').run(async () => {
@@ -89,7 +86,7 @@ describeOn('redis', 'blocks on one redis', () => {
   });
 
   test('questions: locks and idle keys take as much memory as the page says', async () => {
-    const page = readFileSync(new URL('../../../docs/questions.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../../docs/troubleshooting.md', import.meta.url), 'utf8');
     const said = [/a held mutex takes about (\d+) bytes/, /an idle key about (\d+) bytes/].map((text) =>
       Number(text.exec(page)![1]),
     );
@@ -106,7 +103,7 @@ describeOn('redis', 'blocks on one redis', () => {
   });
 
   test('moving: locks with the options of before', async () => {
-    const made = await example('docs/guides/moving.md', 'From `redlock`')({ client });
+    const made = await example('docs/comparison.md', 'Moving from `redlock`')({ client });
     await using _ = await made.locks.mutex('key').acquire();
     expect(await locks.mutex('key').tryAcquire()).toBeNull();
   });
@@ -115,7 +112,7 @@ describeOn('redis', 'blocks on one redis', () => {
     const redlock = new Redlock([client as never], { retryCount: 200, retryDelay: 10 }) as unknown as {
       using(keys: string[], ttl: number, work: () => Promise<void>): Promise<void>;
     };
-    const { both } = await example('docs/guides/moving.md', 'Both at once')({ redlock, locks });
+    const { both } = await example('docs/comparison.md', 'Both at once')({ redlock, locks });
     const section = criticalSection();
     const enter = () => section.enter();
     await Promise.all([both('key', enter), redlock.using(['key'], 30_000, enter), both('key', enter)]);
@@ -125,7 +122,7 @@ describeOn('redis', 'blocks on one redis', () => {
 
   test('moving: three deployments on the old keys first, each beside the one before, and tokens grow', async () => {
     const { old, own, first, second, third } = await example(
-      'docs/guides/moving.md',
+      'docs/comparison.md',
       'On the old keys first',
     )({ client });
     await using _ = old as Locks;
@@ -158,7 +155,7 @@ describeOn('redis', 'blocks on one redis', () => {
 
   test('operating: what endangers locks is told, with what to do', async () => {
     const warn = vi.fn();
-    await example('docs/guides/operating.md', 'Before: check the server')({ locks, log: { warn } });
+    await example('docs/production.md', 'Checking the server')({ locks, log: { warn } });
     const told = warn.mock.calls.map(([{ code }, text]) => [code, /\. To do: ./.test(text)]);
     expect(told.length).toBeGreaterThan(0);
     expect(told.every(([, advises]) => advises)).toBe(true);
@@ -169,7 +166,7 @@ describeOn('redis', 'blocks on one redis', () => {
     proxy.refuse();
     const warn = vi.fn(() => void proxy.pass());
     const { signal } = new AbortController();
-    const opened = await example('docs/guides/operating.md', 'At the start')(
+    const opened = await example('docs/production.md', 'Starting before the engine')(
       { signal, console: { warn } },
       { 'redis://locks.example': `redis://127.0.0.1:${proxy.port}` },
     );
@@ -179,7 +176,7 @@ describeOn('redis', 'blocks on one redis', () => {
   });
 
   test('a blocked loop: what is opened with a thread keeps a hold', async () => {
-    const opened = await example('docs/guides/blocked-loop.md', 'A blocked event loop')(
+    const opened = await example('docs/guides/advanced.md', 'A blocked event loop')(
       {},
       { 'redis://127.0.0.1': `redis://127.0.0.1:${server.port}` },
     );
@@ -188,8 +185,8 @@ describeOn('redis', 'blocks on one redis', () => {
   });
 
   test('releasing: what nobody waits for arrives, and what lingers passes on', async () => {
-    await example('docs/guides/releasing.md', '`awaitRelease: false`')({ locks });
-    await example('docs/guides/releasing.md', 'A process that meets the same keys again and again')({ locks });
+    await example('docs/guides/advanced.md', 'Not waiting for the release')({ locks });
+    await example('docs/guides/advanced.md', 'Keeping a hold for the next caller here')({ locks });
     for (const key of ['order:42', 'session:7']) {
       await using lease = await locks.mutex(key).acquire({ wait: '5s' });
       expect(lease.held, key).toBe(true);
@@ -198,7 +195,7 @@ describeOn('redis', 'blocks on one redis', () => {
 
   test('operating: going down closes the locks, and then the client', async () => {
     const process = new EventEmitter();
-    await example('docs/guides/operating.md', 'Going down')({ process, locks, client });
+    await example('docs/production.md', 'Going down')({ process, locks, client });
     const waits = locks.mutex('key').run(() => {});
     await waits;
     const ended = once(client, 'end');
@@ -211,7 +208,7 @@ describeOn('redis', 'blocks on one redis', () => {
     const [pay, show] = [vi.fn(), vi.fn()];
     const { phones } = await example(
       'docs/guides/selling-without-overselling.md',
-      'Selling without overselling',
+      'Selling without overselling, and one hot key',
     )({ client, pay, show });
     expect([pay.mock.calls.length, show.mock.calls.length]).toEqual([1, 0]);
     expect((await phones.audit()).sold).toBe(1);
@@ -221,7 +218,10 @@ describeOn('redis', 'blocks on one redis', () => {
     const pay = async (): Promise<void> => {
       throw new Error('the card was refused');
     };
-    const sale = example('docs/guides/selling-without-overselling.md', 'Selling without overselling')({ client, pay });
+    const sale = example(
+      'docs/guides/selling-without-overselling.md',
+      'Selling without overselling, and one hot key',
+    )({ client, pay });
     await expect(sale).rejects.toThrow('the card was refused');
     const phones = await createStock(redisStock(client), { locks }).open('phone');
     expect(await phones.audit()).toMatchObject({ reserved: 0, sold: 0 });
@@ -247,9 +247,9 @@ describeOn('redis', 'blocks on one redis', () => {
 
   test('replicas: a server that has none is said to endanger the promise', async () => {
     const log = vi.fn();
-    const made = await example('docs/guides/redis-replication.md', 'Redis with replicas')({ client, createLocks });
+    const made = await example('docs/backends/redis.md', 'Replicas')({ client, createLocks });
     await expect(made.locks.mutex('key').acquire({ wait: '200ms' })).rejects.toThrow();
-    await example('docs/guides/redis-replication.md', 'Redis with replicas', 2)({ locks: made.locks, log });
+    await example('docs/backends/redis.md', 'Replicas', 2)({ locks: made.locks, log });
     expect(log.mock.calls.map(([severity]) => severity)).toContain('danger');
     await made.locks.close();
   });
@@ -288,7 +288,7 @@ describeOn('redis', 'blocks on several redis', () => {
   test('sentinel: the client finds the primary, and two exclude each other', async () => {
     await using group = await startRedisSentinel();
     const sentinels = group.sentinels.map(({ host, port }) => ({ host, port }));
-    const block = found('docs/backends/redis-sentinel.md', 'In one minute');
+    const block = found('docs/backends/redis.md', 'Sentinels');
     const hosts = /\[\{ host: .*\}\]/.exec(block.code)![0];
     const results = await together(block, [{}, {}], { [hosts]: JSON.stringify(sentinels) });
     await expectExclusion(results);
@@ -297,7 +297,7 @@ describeOn('redis', 'blocks on several redis', () => {
   test('cluster: two exclude each other', async () => {
     await using cluster = await startRedisCluster();
     const [first, second] = cluster.servers;
-    const results = await together(found('docs/backends/redis-cluster.md', 'In one minute'), [{}, {}], {
+    const results = await together(found('docs/backends/redis.md', 'Cluster'), [{}, {}], {
       "'10.0.0.1', port: 6379": `'${first!.host}', port: ${first!.port}`,
       "'10.0.0.2', port: 6379": `'${second!.host}', port: ${second!.port}`,
     });
@@ -307,10 +307,7 @@ describeOn('redis', 'blocks on several redis', () => {
   test('replicas: a grant is there when as many replicas have it', async () => {
     await using group = await startRedisSentinel();
     const client = new Redis(await group.primary(), '127.0.0.1');
-    const made = await example('docs/guides/redis-replication.md', 'Redis with replicas')(
-      { client, createLocks },
-      { "'50ms'": "'1s'" },
-    );
+    const made = await example('docs/backends/redis.md', 'Replicas')({ client, createLocks }, { "'50ms'": "'1s'" });
     await using lease = await made.locks.mutex('key').acquire({ wait: '10s' });
     expect(lease.held).toBe(true);
     expect(await lease.release()).toBe(true);

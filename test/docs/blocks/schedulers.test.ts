@@ -36,19 +36,18 @@ async function expectOnePerTick(): Promise<void> {
 }
 
 test('node-cron: the coordinator lets one of two tasks run each tick', async () => {
-  await together(found('docs/guides/cron-libraries.md', 'node-cron'), givens(), EACH_SECOND);
+  await together(found('docs/guides/schedules.md', 'node-cron'), givens(), EACH_SECOND);
   await expectOnePerTick();
 });
 
 test('node-cron: a task of two instances is run once per tick', async () => {
-  await together(found('docs/guides/cron-libraries.md', 'node-cron', 2), givens(), EACH_SECOND);
+  await together(found('docs/guides/schedules.md', 'node-cron', 2), givens(), EACH_SECOND);
   await expectOnePerTick();
 });
 
 const CRONER = [
-  ['docs/guides/cron-libraries.md', found('docs/guides/cron-libraries.md', 'croner'), '0 3 * * *'],
+  ['docs/guides/schedules.md, croner', found('docs/guides/schedules.md', 'croner'), '0 3 * * *'],
   ['docs/guides/schedules.md', found('docs/guides/schedules.md', 'Schedules: once per tick'), '0 3 * * *'],
-  ['docs/recipes/scheduled-job.md', found('docs/recipes/scheduled-job.md', 'With a cron library'), '*/5 * * * *'],
 ] as const;
 
 async function ofCroner(block: Found, pattern: string, given: Parameters<typeof together>[1]): Promise<Disposable> {

@@ -76,7 +76,7 @@ describeOn('postgres', 'blocks on postgres', () => {
 
   const own = () => ({ 'postgres://localhost/orders': server.url });
   test.each([
-    ['the tutorial', () => example('docs/start.md', '5. Move to Redis', 2)({}, own())],
+    ['the tutorial', () => example('docs/start-2.md', '5. Move to Redis', 2)({}, own())],
     ['frameworks', () => example('docs/guides/frameworks.md', 'The engine', 2)({}, own())],
   ])('%s: the locks on PostgreSQL', async (_page, made) => {
     const { locks, pool } = await made();
@@ -105,7 +105,7 @@ describeOn('postgres', 'blocks on postgres', () => {
 
   test('@Locked: of eight who grab an order one has it', async () => {
     using _ = useLocks(instances[0]!);
-    const { Orders } = await example('docs/guides/decorator.md', '`@Locked`')({ locks: instances[0], db });
+    const { Orders } = await example('docs/guides/frameworks.md', '`@Locked`')({ locks: instances[0], db });
     const grabs = Array.from({ length: 8 }, (_, i) => new Orders().grab(42, `d${i}`));
     expect(statuses(await Promise.allSettled(grabs))).toEqual(ONE_OF_EIGHT);
   });
@@ -131,7 +131,7 @@ describeOn('postgres', 'blocks on postgres', () => {
   test('a payment that comes twice at once is booked once, and both have its result', async () => {
     await db.query('create table results (key text primary key, mark text not null, value text)');
     await db.query('create table bookings (payment int, amount int)');
-    const block = example('docs/guides/locks-in-your-transaction.md', 'Keep the result (exactly once)');
+    const block = example('docs/guides/memo.md', 'Exactly once, in your transaction');
     const given = { inTransaction, keepIn, payment: { id: 7, amount: 5 } };
     const results = await Promise.all([block(given), block(given)]);
     expect(results.map(({ value }) => value)).toEqual([{ state: 'booked' }, { state: 'booked' }]);
@@ -178,7 +178,7 @@ describeOn('postgres', 'blocks on postgres', () => {
   test('selling: units in tables', async () => {
     const { stock } = await example(
       'docs/guides/selling-without-overselling.md',
-      'Selling without overselling',
+      'Selling without overselling, and one hot key',
       2,
     )({
       withTransaction: inTransaction,
@@ -197,7 +197,7 @@ describeOn('postgres', 'blocks on postgres', () => {
       steps++;
       if (failing) throw new Error('the bank does not answer');
     };
-    const block = found('docs/recipes/message-once.md', 'Handling a message once');
+    const block = found('docs/guides/memo.md', 'A message or webhook');
     const given = { inTransaction, payment: { id: 'p1', amount: 5 }, fetchReceipt };
     const givens = Array.from({ length: 20 }, (_, i) => ({ ...given, locks: instances[i % 3] }));
     const failed = await together(block, givens);
@@ -246,7 +246,7 @@ describeOn('postgres', 'blocks on postgres', () => {
     };
     const kysely = new Kysely({ dialect: new PostgresDialect({ pool: db }) });
     const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => migrations } });
-    const block = found('docs/recipes/migrations.md', 'Migrations at start');
+    const block = found('docs/recipes.md', 'Migrations at start');
     const givens = instances.map((locks) => ({ locks, migrator }));
     expect(statuses(await together(block, givens))).toEqual(Array(3).fill('rejected'));
     [failing, ran.length] = [false, 0];
@@ -264,7 +264,7 @@ describeOn('postgres', 'blocks on postgres', () => {
       },
     };
     const givens = instances.map((locks) => ({ locks, inTransaction, store }));
-    const results = await together(found('docs/recipes/migrations.md', 'Migrations at start', 2), givens);
+    const results = await together(found('docs/recipes.md', 'Migrations at start', 2), givens);
     expect(statuses(results)).toEqual(Array(3).fill('fulfilled'));
     expect(await numberOf('select count(*) n from steps')).toBe(1);
   });
@@ -282,7 +282,7 @@ describeOn('postgres', 'blocks on postgres', () => {
       },
     };
     const givens = instances.map((locks) => ({ locks, inTransaction, store }));
-    const results = await together(found('docs/recipes/migrations.md', 'Migrations at start', 2), givens);
+    const results = await together(found('docs/recipes.md', 'Migrations at start', 2), givens);
     const codes = results.map((result) => result.status === 'rejected' && result.reason.code);
     expect(codes).toEqual(Array(3).fill('42P07')); // there is such a table
     expect((await db.query('select name from steps')).rows).toEqual([{ name: 'one' }]);
@@ -300,7 +300,7 @@ describeOn('postgres', 'blocks on postgres', () => {
         return { rows: [], next: cursor };
       },
     };
-    const running = together(found('docs/recipes/poller.md', 'A poller'), [
+    const running = together(found('docs/recipes.md', 'A poller'), [
       { locks: instances[0], inTransaction, store, signal: stop.signal },
     ]);
     await until('it asks', () => asked.mock.calls.length > 0);
@@ -319,7 +319,7 @@ describeOn('postgres', 'blocks on postgres', () => {
       fetch: async (cursor: number) => ({ rows: [`entry ${cursor}`], next: cursor + 1 }),
     };
     const givens = instances.map((locks) => ({ locks, inTransaction, store, signal: stop.signal }));
-    const running = together(found('docs/recipes/poller.md', 'A poller'), givens);
+    const running = together(found('docs/recipes.md', 'A poller'), givens);
     await until('it reads on', async () => (await numberOf('select cursor n from feed')) > 5);
     stop.abort();
     await settleWithin('all stop', running);
@@ -336,7 +336,7 @@ describeOn('postgres', 'blocks on postgres', () => {
     await new Promise<void>((resolve) => void service.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void service.close());
     const stock = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
-    const block = found('docs/recipes/over-services.md', 'A lock held over several services');
+    const block = found('docs/recipes.md', 'A lock over several services');
     expect(statuses(await together(block, [{ locks: instances[0], stock }]))).toEqual(['rejected']);
     expect(wrote).not.toHaveBeenCalled();
   });
@@ -346,7 +346,7 @@ describeOn('postgres', 'blocks on postgres', () => {
     const query: Send = (sql, params) => db.query(sql, [...params]);
     const service = createServer(async (request, response) => {
       try {
-        await example('docs/recipes/over-services.md', 'A lock held over several services', 2)({ query, request });
+        await example('docs/recipes.md', 'A lock over several services', 2)({ query, request });
         const chunks = await request.toArray();
         if (request.method === 'PUT') units = JSON.parse(String(Buffer.concat(chunks))).units;
         response.end(JSON.stringify({ units }));
@@ -359,7 +359,7 @@ describeOn('postgres', 'blocks on postgres', () => {
     onTestFinished(stop);
     const stock = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
     const givens = instances.map((locks) => ({ locks, stock }));
-    const results = await together(found('docs/recipes/over-services.md', 'A lock held over several services'), givens);
+    const results = await together(found('docs/recipes.md', 'A lock over several services'), givens);
     expect(statuses(results)).toEqual(Array(3).fill('fulfilled'));
     expect(units).toBe(7);
     const late = await fetch(`${stock}/p1`, { headers: { 'fencing-token': '0' } });

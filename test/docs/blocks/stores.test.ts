@@ -10,7 +10,7 @@ import { startS3 } from '../../kit/s3.ts';
 import { describeConformance, describeOn } from '../../kit/suite.ts';
 import { example } from '../block.ts';
 
-const { table } = await example('docs/guides/your-own-store.md', 'Two functions')();
+const { table } = await example('docs/guides/your-own-engine.md', 'A store of your own')();
 const db = new DatabaseSync(':memory:');
 afterAll(() => db.close());
 
@@ -23,16 +23,17 @@ describeConformance({ name: 'the store of the guide', open: async () => register
 const access = `region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' }`;
 
 test('register: one holds after the other', async () => {
-  await example('docs/backends/register.md', 'In one minute')({ store: memoryStore(shared()) });
+  await example('docs/backends/register.md', 'In one minute', 4)({ store: memoryStore(shared()) });
 });
 
 describeOn('nats', 'the page of NATS', () => {
   test('its first block runs', async () => {
     await using server = await startNats();
-    const made = await example('docs/backends/nats.md', 'In one minute')(
-      {},
-      { "'10.0.0.1,10.0.0.2,10.0.0.3'": `'127.0.0.1:${server.port}'`, '{ replicas: 3 }': '{}' },
-    );
+    const made = await example(
+      'docs/backends/register.md',
+      'In one minute',
+      3,
+    )({}, { "'10.0.0.1,10.0.0.2,10.0.0.3'": `'127.0.0.1:${server.port}'`, '{ replicas: 3 }': '{}' });
     expect(made.bucket).toBeDefined();
     await made.connection.close();
   });
@@ -41,7 +42,7 @@ describeOn('nats', 'the page of NATS', () => {
 describeOn('s3', 'the page of S3', () => {
   test('its first block runs', { timeout: 90_000 }, async () => {
     await using server = await startS3();
-    const made = await example('docs/backends/s3.md', 'In one minute')(
+    const made = await example('docs/backends/register.md', 'In one minute')(
       {},
       {
         "{ region: 'eu-central-1' }": `{ ${access}, endpoint: 'http://127.0.0.1:${server.port}', forcePathStyle: true }`,
@@ -55,10 +56,11 @@ describeOn('s3', 'the page of S3', () => {
 describeOn('dynamodb', 'the page of DynamoDB', () => {
   test('its first block runs', async () => {
     await using server = await startDynamo();
-    const made = await example('docs/backends/dynamodb.md', 'In one minute')(
-      {},
-      { "{ region: 'eu-central-1' }": `{ ${access}, endpoint: 'http://127.0.0.1:${server.port}' }` },
-    );
+    const made = await example(
+      'docs/backends/register.md',
+      'In one minute',
+      2,
+    )({}, { "{ region: 'eu-central-1' }": `{ ${access}, endpoint: 'http://127.0.0.1:${server.port}' }` });
     made.client.destroy();
   });
 });
