@@ -121,10 +121,7 @@ describeOn('redis', 'blocks on one redis', () => {
   });
 
   test('moving: three deployments on the old keys first, each beside the one before, and tokens grow', async () => {
-    const { old, own, first, second, third } = await example(
-      'docs/comparison.md',
-      'On the old keys first',
-    )({ client });
+    const { old, own, first, second, third } = await example('docs/comparison.md', 'On the old keys first')({ client });
     await using _ = old as Locks;
     await using __ = own as Locks;
     const mutex = new Mutex(client, 'order:42', { lockTimeout: 5_000, acquireTimeout: 20_000 });
