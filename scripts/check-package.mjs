@@ -16,7 +16,7 @@ import { write } from './packed-pages.mjs';
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 /** What the package may cost. `load` is a multiple of what `node:crypto` takes to load in the same run: that grows with the machine's load, too. */
-const BUDGETS = { files: 300, packed: 600_000, gzipped: 56_000, load: 5.5 };
+const BUDGETS = { files: 300, packed: 600_000, gzipped: 57_500, load: 5.5 };
 /** Each round is a fresh process for each contestant, in turn. */
 const ROUNDS = 15;
 const TRIES = 3;
