@@ -17,14 +17,20 @@ const here = (...path: string[]): string => join(import.meta.dirname, ...path);
 const node = (file: string): string[] => [process.execPath, '--disable-warning=ExperimentalWarning', here(file)];
 
 /** How a program is called, without its last arguments: the ports of the servers and of the referee. Undefined where it cannot be built. */
+/** The registries of other languages need not answer for this suite to say something: a loud line tells what did not run. */
+const NEEDED = false;
+
 type Build = () => Promise<{ readonly command: readonly string[]; readonly last?: string } | undefined>;
 
 const inGo =
   (library: string): Build =>
   async () => {
     const files = ['main.go', 'go.mod', 'go.sum'].map((name) => here('go', name));
-    const built = await builtOnce('peers-in-go', files, (folder) =>
-      run(program('go', 'go'), ['build', '-o', join(folder, 'peer'), '.'], here('go')),
+    const built = await builtOnce(
+      'peers-in-go',
+      files,
+      (folder) => run(program('go', 'go'), ['build', '-o', join(folder, 'peer'), '.'], here('go')),
+      NEEDED,
     );
     return built ? { command: [join(built, 'peer'), library] } : undefined;
   };
@@ -32,11 +38,20 @@ const inGo =
 const inPython: Build = async () => {
   const list = here('python', 'requirements.txt');
   // An environment cannot be moved, so it is not one: the packages are in a folder that Python is told of.
-  const built = await builtOnce('peers-in-python', [list], async (folder) => {
-    await run(program('python', 'python3'), ['-m', 'venv', join(folder, 'venv')], folder);
-    await run(join(folder, 'venv/bin/python'), ['-m', 'pip', 'install', '-q', '-r', list, '--target', folder], folder);
-    rmSync(join(folder, 'venv'), { recursive: true });
-  });
+  const built = await builtOnce(
+    'peers-in-python',
+    [list],
+    async (folder) => {
+      await run(program('python', 'python3'), ['-m', 'venv', join(folder, 'venv')], folder);
+      await run(
+        join(folder, 'venv/bin/python'),
+        ['-m', 'pip', 'install', '-q', '-r', list, '--target', folder],
+        folder,
+      );
+      rmSync(join(folder, 'venv'), { recursive: true });
+    },
+    NEEDED,
+  );
   if (!built) return undefined;
   return { command: ['env', `PYTHONPATH=${built}`, program('python', 'python3'), here('python/peer.py'), 'redis-py'] };
 };
@@ -45,13 +60,18 @@ const inJava =
   (integration: string, lettuce: string, kind: 'spin' | 'pubsub' | 'absent'): Build =>
   async () => {
     const files = [here('java/pom.xml'), here('java/Peer.java')];
-    const built = await builtOnce(`peers-in-java-${integration}`, files, async (folder) => {
-      mkdirSync(join(folder, 'classes'));
-      copyFileSync(files[0]!, join(folder, 'pom.xml'));
-      const versions = [`-Dintegration=${integration}`, `-Dlettuce=${lettuce}`];
-      await run(program('maven', 'mvn'), ['-q', '-B', ...versions, DEPENDENCIES, '-DoutputDirectory=jars'], folder);
-      await run(program('maven', 'javac'), ['-d', 'classes', '-cp', 'jars/*', files[1]!], folder);
-    });
+    const built = await builtOnce(
+      `peers-in-java-${integration}`,
+      files,
+      async (folder) => {
+        mkdirSync(join(folder, 'classes'));
+        copyFileSync(files[0]!, join(folder, 'pom.xml'));
+        const versions = [`-Dintegration=${integration}`, `-Dlettuce=${lettuce}`];
+        await run(program('maven', 'mvn'), ['-q', '-B', ...versions, DEPENDENCIES, '-DoutputDirectory=jars'], folder);
+        await run(program('maven', 'javac'), ['-d', 'classes', '-cp', 'jars/*', files[1]!], folder);
+      },
+      NEEDED,
+    );
     if (!built) return undefined;
     const path = ['classes', 'jars/*'].map((part) => join(built, part)).join(delimiter);
     // What is short-lived needs no second compiler.
