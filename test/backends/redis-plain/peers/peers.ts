@@ -16,10 +16,10 @@ const run = (command: string, args: string[], cwd: string): Promise<unknown> =>
 const here = (...path: string[]): string => join(import.meta.dirname, ...path);
 const node = (file: string): string[] => [process.execPath, '--disable-warning=ExperimentalWarning', here(file)];
 
-/** How a program is called, without its last arguments: the ports of the servers and of the referee. Undefined where it cannot be built. */
 /** The registries of other languages need not answer for this suite to say something: a loud line tells what did not run. */
 const NEEDED = false;
 
+/** How a program is called, without its last arguments: the ports of the servers and of the referee. Undefined where it cannot be built. */
 type Build = () => Promise<{ readonly command: readonly string[]; readonly last?: string } | undefined>;
 
 const inGo =
