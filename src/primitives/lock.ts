@@ -1,4 +1,3 @@
-import { inspect } from 'node:util';
 import {
   AdaptiveHistory,
   type AnyLease,
@@ -124,7 +123,8 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   }
 
   /** Shows in a log what the lock is, and nothing of how it works. */
-  [inspect.custom](): string {
+  // What `util.inspect.custom` is, where there is no `node:util`.
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
     return `Lock(${quoted(this.target.name)} on ${this.#runtime.engine.backend.name})`;
   }
 

@@ -28,8 +28,10 @@ export function limitWait(request: LimitedRequest, giveUp: (error: LockError) =>
   const { clock } = engine;
   let holders = '';
   const end = (): void => giveUp(timeoutError(request, holders));
+  if (!terms.isDefaultWait) return clock.after(terms.wait, end);
+  // It begins with the wait, which may be later than the call.
   const left = Math.max(0, began + terms.wait - clock.now());
-  if (!terms.isDefaultWait || !engine.backend.inspect) return clock.after(left, end);
+  if (!engine.backend.inspect) return clock.after(left, end);
   // The look comes before the end, so that the wait takes no longer for it.
   const ahead = Math.min(LOOK_AHEAD_MS, left);
   let cancel = clock.after(left - ahead, () => {
