@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { memoryFence } from '../../../src/fence/index.ts';
 import { createLocks, isLockError, type Lease } from '../../../src/index.ts';
+import { around } from '../../../src/testing/around.ts';
 import { settleWithin, until } from '../../kit/wait.ts';
 import type { Fleet, Library } from './fleet.ts';
 import { wish } from './scene.ts';
@@ -84,7 +85,9 @@ export async function forget(
   isolate: () => Promise<void>,
   strike: () => Promise<void>,
 ): Promise<{ holders: number; written: string[] }> {
-  await using before = createLocks(await fleet.backend(library));
+  // A holder that hears of nothing, as over a network that parted. Else it may learn of its loss before the next one is asked for.
+  const deaf = { watchHold: undefined } as unknown as Partial<Backend>;
+  await using before = createLocks(around(await fleet.backend(library), deaf));
   await using after = createLocks(await fleet.backend(library));
   await before.mutex(`${key}:warm`).run(() => {});
   await isolate();
