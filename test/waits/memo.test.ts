@@ -40,7 +40,7 @@ for (const [where, count] of [
     });
     const second = other.memo('k').run(async () => {
       await pause();
-      await other.mutex('m').run(() => {});
+      await other.mutex('m').run(() => {}, { wait: 'forever' });
     });
     await clock.advance(100);
     if (detect) {
