@@ -16,21 +16,28 @@ export async function builtOnce(
 ): Promise<string | undefined> {
   const hash = createHash('sha256');
   for (const file of files) hash.update(readFileSync(file));
-  const all = join(dirname(serverCache()), 'projects');
-  const home = join(all, `${name}-${hash.digest('hex').slice(0, 12)}`);
-  if (existsSync(home)) return home;
-  mkdirSync(all, { recursive: true });
-  const begun = mkdtempSync(join(all, 'begun-'));
+  const home = join(dirname(serverCache()), 'projects', `${name}-${hash.digest('hex').slice(0, 12)}`);
   try {
-    await build(begun);
-    renameSync(begun, home);
+    return await madeOnce(home, build);
   } catch (error) {
-    rmSync(begun, { recursive: true, force: true, maxRetries: 3 });
-    if (existsSync(home)) return home; // another process was first
     const told = `${name} could not be installed, so its tests did not run: ${(error as Error).message}`;
     if (needed) throw new Error(told);
     console.error(`\n!!! ${told}\n`);
     return undefined;
   }
-  return home;
+}
+
+/** Makes a folder, unless it is there. It is complete, or not there at all, also where two processes make it. */
+export async function madeOnce(folder: string, fill: (begun: string) => Promise<unknown>): Promise<string> {
+  if (existsSync(folder)) return folder;
+  mkdirSync(dirname(folder), { recursive: true });
+  const begun = mkdtempSync(join(dirname(folder), 'begun-'));
+  try {
+    await fill(begun);
+    renameSync(begun, folder);
+  } catch (error) {
+    rmSync(begun, { recursive: true, force: true, maxRetries: 3 });
+    if (!existsSync(folder)) throw error; // else another process was first
+  }
+  return folder;
 }

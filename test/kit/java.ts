@@ -1,12 +1,13 @@
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { madeOnce } from './built.ts';
 import { atExit } from './cleanup.ts';
 import { missing, program } from './programs.ts';
 import { serverCache } from './server-cache.ts';
@@ -30,21 +31,6 @@ const pomOf = (artifacts: readonly Artifact[]): string =>
 ${artifacts.map(({ group, name, version }) => `<dependency><groupId>${group}</groupId><artifactId>${name}</artifactId><version>${version}</version></dependency>`).join('\n')}
 </dependencies></project>`;
 
-/** Makes a folder once: it is complete, or not there. */
-async function made(folder: string, fill: (begun: string) => Promise<unknown>): Promise<string> {
-  if (existsSync(folder)) return folder;
-  mkdirSync(dirname(folder), { recursive: true });
-  const begun = mkdtempSync(join(dirname(folder), 'begun-'));
-  try {
-    await fill(begun);
-    renameSync(begun, folder);
-  } catch (error) {
-    rmSync(begun, { recursive: true, force: true, maxRetries: 3 });
-    if (!existsSync(folder)) throw error; // else another process was first
-  }
-  return folder;
-}
-
 /**
  * The class path of these libraries with all that they need. Maven fetches them at the first use, beside the servers that were fetched.
  * Undefined where Maven or Java is not here, or the registry does not answer: that is told.
@@ -60,7 +46,7 @@ export async function jarsOf(...artifacts: Artifact[]): Promise<string | undefin
     await run(program('maven', 'mvn'), args, { cwd: begun, timeout: FETCH_MS });
   };
   try {
-    return join(await made(folder, copy), '*');
+    return join(await madeOnce(folder, copy), '*');
   } catch (error) {
     console.error(`\n!!! ${names} could not be had, so tests with it did not run: ${(error as Error).message}\n`);
     return undefined;
@@ -70,7 +56,7 @@ export async function jarsOf(...artifacts: Artifact[]): Promise<string | undefin
 async function compiled(source: string, jars: string): Promise<string> {
   const hash = createHash('sha256').update(readFileSync(source)).update(jars).digest('hex').slice(0, 12);
   const folder = join(dirname(serverCache()), 'java', `${basename(source, '.java')}-${hash}`);
-  return made(folder, (begun) => run(program('maven', 'javac'), ['-nowarn', '-cp', jars, '-d', begun, source]));
+  return madeOnce(folder, (begun) => run(program('maven', 'javac'), ['-nowarn', '-cp', jars, '-d', begun, source]));
 }
 
 interface Pending {

@@ -18,9 +18,6 @@ async function throughProxy(server: string): Promise<{ url: string; proxy: Fault
   return { url: url.href, proxy };
 }
 
-const without = (engine: Backend, call: keyof Backend): Backend =>
-  around(engine, { [call]: undefined } as Partial<Backend>);
-
 /** The suite with a client for each backend, and a proxy before it where the server is ours. */
 function conforms(name: string, start: Start, proxied: boolean): void {
   let server: Awaited<ReturnType<Start>>;
@@ -33,7 +30,7 @@ function conforms(name: string, start: Start, proxied: boolean): void {
     clients.push(client);
     const engine = mongodb(client.db('holdfast_test'), { prefix });
     // The stub is no replica set, and only that tells of changes.
-    const backend = proxied ? without(engine, 'watchHold') : engine;
+    const backend = proxied ? around(engine, { watchHold: undefined }) : engine;
     if (behind) proxies.set(backend, behind.proxy);
     return backend;
   };

@@ -86,8 +86,7 @@ export async function forget(
   strike: () => Promise<void>,
 ): Promise<{ holders: number; written: string[] }> {
   // A holder that hears of nothing, as over a network that parted. Else it may learn of its loss before the next one is asked for.
-  const deaf = { watchHold: undefined } as unknown as Partial<Backend>;
-  await using before = createLocks(around(await fleet.backend(library), deaf));
+  await using before = createLocks(around(await fleet.backend(library), { watchHold: undefined }));
   await using after = createLocks(await fleet.backend(library));
   await before.mutex(`${key}:warm`).run(() => {});
   await isolate();
