@@ -106,11 +106,13 @@ export interface Network {
   /** The command that runs another one on the host of a process. */
   readonly onHost: (by: number) => readonly string[];
   /**
-   * Begins a fault of the network.
-   * @returns what ends it, and tells whether a packet was dropped; undefined while another fault lasts
+   * Gives a fault of the network, which begins when it is called, and ends after `pause`. It tells whether a packet was dropped. Undefined
+   * while another fault lasts.
    */
-  readonly begin: (kind: NetworkFault, by: number, choice: number) => (() => boolean) | undefined;
+  readonly fault: (kind: NetworkFault, by: number, choice: number) => Strike | undefined;
 }
+
+type Strike = (pause: () => Promise<void>) => Promise<boolean>;
 
 /** What all processes do. */
 export interface Job {

@@ -59,11 +59,13 @@ export function faultyNetwork(servers: readonly Host[], workers: readonly Host[]
   let active = false;
   return {
     onHost: (by) => workers[by]!.command,
-    begin(kind, by, choice) {
+    fault(kind, by, choice) {
       if (active) return undefined;
       active = true;
-      const end = dropPackets(DROPS[kind](workers[by]!, servers, workers, randomFrom(Math.floor(choice * 2 ** 31))));
-      return () => {
+      return async (pause) => {
+        const random = randomFrom(Math.floor(choice * 2 ** 31));
+        const end = dropPackets(DROPS[kind](workers[by]!, servers, workers, random));
+        await pause();
         active = false;
         return end();
       };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isExclusive } from '../../core/index.ts';
-import { type FaultKind, LINK_FAULTS, type LinkFault, NETWORK_FAULTS, type NetworkFault } from '../events.ts';
+import { type FaultKind, LINK_FAULTS, type LinkFault, NETWORK_FAULTS } from '../events.ts';
 import type { Fault } from '../schedule.ts';
 import type { Crew } from './crew.ts';
 import type { RunRecord } from './run-record.ts';
@@ -15,9 +15,12 @@ const RESTART_MS = 1_000;
 export const delay = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(Math.max(0, ms), undefined, { signal }).catch(() => {});
 
-const isLinkFault = (kind: FaultKind): kind is LinkFault => (LINK_FAULTS as readonly FaultKind[]).includes(kind);
-const isNetworkFault = (kind: FaultKind): kind is NetworkFault =>
-  (NETWORK_FAULTS as readonly FaultKind[]).includes(kind);
+const among =
+  <K extends FaultKind>(kinds: readonly K[]) =>
+  (kind: FaultKind): kind is K =>
+    (kinds as readonly FaultKind[]).includes(kind);
+const isLinkFault = among(LINK_FAULTS);
+const isNetworkFault = among(NETWORK_FAULTS);
 
 /** Applies the faults of the schedule to the processes. */
 export class FaultInjector {
@@ -37,28 +40,34 @@ export class FaultInjector {
     this.#signal = signal;
   }
 
-  /** Skips a fault if the process has another one. At least half of the processes always work. */
+  /** Skips a fault if the process has another one, or the network. */
   async inject(fault: Fault): Promise<void> {
     const { by, kind } = fault;
-    const { members } = this.#crew;
-    const able = members.filter(({ state }) => state === 'working').length;
-    if (this.#disturbed.has(by) || members[by]?.state !== 'working') return;
-    const outside = isLinkFault(kind) || isNetworkFault(kind);
-    if (!outside && able - 1 < members.length / 2) return;
-    const endOfNetwork = isNetworkFault(kind) ? this.#crew.network?.begin(kind, by, fault.choice) : undefined;
-    if (isNetworkFault(kind) && !endOfNetwork) return;
+    if (this.#disturbed.has(by) || this.#crew.members[by]?.state !== 'working') return;
+    const strike = this.#strikeOf(fault);
+    if (!strike) return;
     this.#disturbed.add(by);
     const end = this.#record.disturb(kind, by);
     let effective = false;
     try {
-      if (endOfNetwork) {
-        await delay(fault.lasts, this.#signal);
-        effective = endOfNetwork();
-      } else effective = await (isLinkFault(kind) ? this.#onLinks(fault, kind) : this.#onProcess(fault));
+      effective = await strike();
     } finally {
       end(effective);
       this.#disturbed.delete(by);
     }
+  }
+
+  /** Gives what tells whether the fault hit something; undefined if it must not be now. At least half of the processes always work. */
+  #strikeOf(fault: Fault): (() => Promise<boolean>) | undefined {
+    const { by, kind, lasts, choice } = fault;
+    if (isLinkFault(kind)) return () => this.#onLinks(fault, kind);
+    if (isNetworkFault(kind)) {
+      const strike = this.#crew.network?.fault(kind, by, choice);
+      return strike && (() => strike(() => delay(lasts, this.#signal)));
+    }
+    const { members } = this.#crew;
+    const able = members.filter(({ state }) => state === 'working').length;
+    return able - 1 < members.length / 2 ? undefined : () => this.#onProcess(fault);
   }
 
   async #onLinks({ by, lasts, choice }: Fault, kind: LinkFault): Promise<boolean> {
