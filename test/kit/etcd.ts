@@ -6,13 +6,31 @@ import { Server, type ServerPlan, Servers } from './server.ts';
 /** Flags of etcd without the dashes. */
 export type EtcdSettings = Readonly<Record<string, string>>;
 
+/** Where a member listens for clients and for the other members. */
+export interface EtcdAddress {
+  readonly host: string;
+  readonly client: number;
+  readonly peer: number;
+}
+
 async function plans(members: number, settings: EtcdSettings, certificate?: Certificate): Promise<ServerPlan[]> {
-  const clients = await freePorts(members);
+  const [clients, peers] = [await freePorts(members), await freePorts(members)];
   // Where it says how it is, without TLS.
   const health = certificate ? await freePorts(members) : clients;
-  const peers = (await freePorts(members)).map((port) => `http://${HOST}:${port}`);
-  return clients.map((port, index) => {
-    const client = `${certificate ? 'https' : 'http'}://${HOST}:${port}`;
+  const addresses = clients.map((client, i) => ({ host: HOST, client, peer: peers[i]! }));
+  return etcdPlans(addresses, settings, health, certificate);
+}
+
+/** The members of one cluster. @param health the ports at which each says how it is, without TLS */
+export function etcdPlans(
+  addresses: readonly EtcdAddress[],
+  settings: EtcdSettings = {},
+  health: readonly number[] = addresses.map(({ client }) => client),
+  certificate?: Certificate,
+): ServerPlan[] {
+  const peers = addresses.map(({ host, peer }) => `http://${host}:${peer}`);
+  return addresses.map(({ host, client: port }, index) => {
+    const client = `${certificate ? 'https' : 'http'}://${host}:${port}`;
     const flags: EtcdSettings = {
       name: `n${index}`,
       'log-level': 'warn',
@@ -28,17 +46,20 @@ async function plans(members: number, settings: EtcdSettings, certificate?: Cert
       ...(certificate && {
         'cert-file': certificate.cert,
         'key-file': certificate.key,
-        'listen-metrics-urls': `http://${HOST}:${health[index]}`,
+        'listen-metrics-urls': `http://${host}:${health[index]}`,
       }),
       ...settings,
     };
     return {
       name: 'etcd',
       port,
-      url: `etcd://${HOST}:${port}`,
+      url: `etcd://${host}:${port}`,
       command: program('etcd', 'etcd'),
       args: (data) => ['--data-dir', data, ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])],
-      ready: async () => /"health":"?true/.test(await exchange(health[index]!, 'GET /health HTTP/1.0\r\n\r\n')),
+      ready: async () =>
+        /"health":"?true/.test(
+          await exchange(health[index]!, 'GET /health HTTP/1.0\r\n\r\n', undefined, undefined, host),
+        ),
     };
   });
 }

@@ -5,26 +5,25 @@ import { program } from './programs.ts';
 import { Server, type ServerPlan, Servers } from './server.ts';
 import { until } from './wait.ts';
 
-const healthy = async (monitor: number, path = '/healthz'): Promise<boolean> =>
-  /"status": ?"ok"/.test(await exchange(monitor, `GET ${path} HTTP/1.0\r\n\r\n`));
-
-function planOf(port: number, monitor: number, more: readonly string[]): ServerPlan {
+/** @param more lines of its configuration */
+function planOf(port: number, monitor: number, more: readonly string[], host = HOST): ServerPlan {
   return {
     name: 'nats-server',
     port,
-    url: `nats://${HOST}:${port}/locks`,
+    url: `nats://${host}:${port}/locks`,
     command: program('nats', 'nats-server'),
     prepare(data, folder) {
       const lines = [
-        `listen: "${HOST}:${port}"`,
-        `http: "${HOST}:${monitor}"`,
+        `listen: "${host}:${port}"`,
+        `http: "${host}:${monitor}"`,
         `jetstream { store_dir: "${data}", sync_interval: always }`,
         ...more,
       ];
       writeFileSync(join(folder, 'nats.conf'), lines.join('\n'));
     },
     args: (_, folder) => ['-c', join(folder, 'nats.conf')],
-    ready: () => healthy(monitor),
+    ready: async () =>
+      /"status": ?"ok"/.test(await exchange(monitor, 'GET /healthz HTTP/1.0\r\n\r\n', undefined, undefined, host)),
   };
 }
 
@@ -35,6 +34,23 @@ function planOf(port: number, monitor: number, more: readonly string[]): ServerP
 export async function startNats(...more: string[]): Promise<Server> {
   const [port, monitor] = [await freePort(), await freePort()];
   return Server.start(planOf(port, monitor, more));
+}
+
+/** Where a server of a cluster listens: for clients, for who asks how it is, and for the other servers. */
+export interface NatsAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly monitor: number;
+  readonly route: number;
+}
+
+/** The servers of one cluster. */
+export function natsPlans(addresses: readonly NatsAddress[]): ServerPlan[] {
+  const routes = addresses.map(({ host, route }) => `"nats://${host}:${route}"`).join(', ');
+  return addresses.map(({ host, port, monitor, route }, n) => {
+    const cluster = `cluster { name: "three", listen: "${host}:${route}", routes: [ ${routes} ] }`;
+    return planOf(port, monitor, [`server_name: n${n}`, cluster], host);
+  });
 }
 
 /** A cluster of three such servers. */
@@ -49,16 +65,8 @@ export interface NatsCluster extends AsyncDisposable {
 /** @param bucket whose leader is asked for, which the address names, too */
 export async function startNatsCluster(bucket = 'locks'): Promise<NatsCluster> {
   const [ports, monitors, routes] = [await freePorts(3), await freePorts(3), await freePorts(3)];
-  const others = routes.map((port) => `"nats://${HOST}:${port}"`).join(', ');
-  const cluster = await Servers.start(
-    'nats',
-    ports.map((port, n) =>
-      planOf(port, monitors[n]!, [
-        `server_name: n${n}`,
-        `cluster { name: "three", listen: "${HOST}:${routes[n]}", routes: [ ${others} ] }`,
-      ]),
-    ),
-  );
+  const addresses = ports.map((port, n) => ({ host: HOST, port, monitor: monitors[n]!, route: routes[n]! }));
+  const cluster = await Servers.start('nats', natsPlans(addresses));
   const { servers } = cluster;
   return {
     servers,

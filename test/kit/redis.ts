@@ -12,14 +12,15 @@ import { until } from './wait.ts';
 export type RedisSettings = Readonly<Record<string, string | readonly string[]>>;
 
 /** What a redis-server answers to one command, as it is on the wire. It asks without a password. */
-export const askRedis = (port: number, command: string): Promise<string> =>
-  exchange(port, `${command}\r\n`, (reply) => reply.endsWith('\r\n'));
+export const askRedis = (port: number, command: string, host = HOST): Promise<string> =>
+  exchange(port, `${command}\r\n`, (reply) => reply.endsWith('\r\n'), 1_000, host);
 
 // Without a password it may not be allowed to say more than that it is there.
-const alive = async (port: number): Promise<boolean> => /^(\+PONG|-NOAUTH)/.test(await askRedis(port, 'PING'));
+const alive = async (port: number, host: string): Promise<boolean> =>
+  /^(\+PONG|-NOAUTH)/.test(await askRedis(port, 'PING', host));
 
 /** Where clients and the servers of a group find one: at its port, or with a certificate at another, where it speaks TLS. */
-interface Door {
+export interface Door {
   readonly port: number;
   readonly scheme: 'redis' | 'rediss';
   readonly settings: RedisSettings;
@@ -37,26 +38,27 @@ async function doorsOf(ports: readonly number[], certificate: Certificate | unde
   return open.map((port) => ({ port, scheme: 'rediss', settings: tlsSettings(port, certificate) }));
 }
 
-function plan(port: number, settings: RedisSettings, door?: Door): ServerPlan {
+/** One server, which listens at this address alone. */
+export function redisPlan(port: number, settings: RedisSettings, door?: Door, host = HOST): ServerPlan {
   // 5 s otherwise, during which a new replica waits for others that want the same copy.
   const all = { save: '', appendonly: 'no', 'repl-diskless-sync-delay': '0', ...door?.settings, ...settings };
   return {
     name: 'redis-server',
     port,
-    url: `${door?.scheme ?? 'redis'}://${HOST}:${door?.port ?? port}`,
+    url: `${door?.scheme ?? 'redis'}://${host}:${door?.port ?? port}`,
     command: program('redis', 'redis-server'),
     args: (data) => [
-      ...['--port', `${port}`, '--bind', HOST, '--dir', data],
+      ...['--port', `${port}`, '--bind', host, '--dir', data],
       ...Object.entries(all).flatMap(([name, value]) => [`--${name}`, value].flat()),
     ],
-    ready: () => alive(port),
+    ready: () => alive(port, host),
   };
 }
 
 export async function startRedis(settings: RedisSettings = {}, certificate?: Certificate): Promise<Server> {
   const port = await freePort();
   const [door] = await doorsOf([port], certificate);
-  return Server.start(plan(port, settings, door));
+  return Server.start(redisPlan(port, settings, door));
 }
 
 /** Servers that know nothing of each other, for Redlock. */
@@ -64,7 +66,7 @@ export async function startRedisNodes(count = 5, settings: RedisSettings = {}): 
   const ports = await freePorts(count);
   return Servers.start(
     'redlock+redis',
-    ports.map((port) => plan(port, settings)),
+    ports.map((port) => redisPlan(port, settings)),
   );
 }
 
@@ -79,11 +81,12 @@ export interface RedisSentinel extends AsyncDisposable {
   primary(): Promise<number>;
 }
 
-function sentinelPlan(port: number, door: Door, primary: number, name: string): ServerPlan {
+/** A sentinel of a primary with two replicas and two other sentinels. @param primary its address, as `host port` */
+export function sentinelPlan(port: number, door: Door, primary: string, name: string, host = HOST): ServerPlan {
   const lines = [
     `port ${port}`,
-    `bind ${HOST}`,
-    `sentinel monitor ${name} ${HOST} ${primary} 2`,
+    `bind ${host}`,
+    `sentinel monitor ${name} ${primary} 2`,
     `sentinel down-after-milliseconds ${name} 500`,
     `sentinel failover-timeout ${name} 2000`,
     ...Object.entries(door.settings).map(([name, value]) => `${name} ${value}`),
@@ -91,13 +94,13 @@ function sentinelPlan(port: number, door: Door, primary: number, name: string): 
   return {
     name: 'redis-sentinel',
     port,
-    url: `${door.scheme}://${HOST}:${door.port}`,
+    url: `${door.scheme}://${host}:${door.port}`,
     command: program('redis', 'redis-server'),
     args: (data) => [join(data, 'sentinel.conf'), '--sentinel'],
     prepare: (data) => writeFileSync(join(data, 'sentinel.conf'), `${lines.join('\n')}\n`),
     // Only a sentinel that knows the others can agree on a fail-over.
     ready: async () => {
-      const known = await askRedis(port, `SENTINEL MASTER ${name}`);
+      const known = await askRedis(port, `SENTINEL MASTER ${name}`, host);
       return /num-slaves\r\n\$1\r\n2\r\n/.test(known) && /num-other-sentinels\r\n\$1\r\n2\r\n/.test(known);
     },
   };
@@ -109,7 +112,7 @@ export async function startRedisSentinel(certificate?: Certificate): Promise<Red
   const ports = await freePorts(6);
   const doors = await doorsOf(ports, certificate);
   const primary = doors[0]!.port;
-  const planAt = (i: number, settings: RedisSettings): ServerPlan => plan(ports[i]!, settings, doors[i]);
+  const planAt = (i: number, settings: RedisSettings): ServerPlan => redisPlan(ports[i]!, settings, doors[i]);
   const replicas = [1, 2].map((i) => ({
     ...planAt(i, { replicaof: [HOST, `${primary}`] }),
     ready: async () => (await askRedis(ports[i]!, 'INFO replication')).includes('master_link_status:up'),
@@ -117,7 +120,7 @@ export async function startRedisSentinel(certificate?: Certificate): Promise<Red
   await using started = new AsyncDisposableStack();
   // First these: a sentinel that finds no replicas at its start looks again only after 10 s.
   const { servers } = started.use(await Servers.start('redis', [planAt(0, {}), ...replicas]));
-  const watchers = [3, 4, 5].map((i) => sentinelPlan(ports[i]!, doors[i]!, primary, name));
+  const watchers = [3, 4, 5].map((i) => sentinelPlan(ports[i]!, doors[i]!, `${HOST} ${primary}`, name));
   const { servers: sentinels, url } = started.use(await Servers.start('redis+sentinel', watchers));
   const all = started.move();
   return {
@@ -155,7 +158,7 @@ export async function startRedisPrimaries(
   const buses = await freePorts(count);
   await using started = new AsyncDisposableStack();
   const members = nodes.map((port, index) =>
-    plan(
+    redisPlan(
       port,
       {
         'cluster-enabled': 'yes',

@@ -10,16 +10,32 @@ export type ZookeeperSettings = Readonly<Record<string, string>>;
 async function plans(
   members: number,
   settings: ZookeeperSettings,
-  jvm: (member: number) => readonly string[] = () => [],
+  jvm?: (member: number) => readonly string[],
 ): Promise<ServerPlan[]> {
-  const clients = await freePorts(members);
-  const links = await freePorts(members * 2);
-  const ensemble = clients.map((_, n) => [`server.${n + 1}`, `${HOST}:${links[2 * n]}:${links[2 * n + 1]}`] as const);
-  return clients.map((port, index) => {
+  const [clients, links] = [await freePorts(members), await freePorts(members * 2)];
+  const addresses = clients.map((client, n) => ({ host: HOST, client, links: [links[2 * n]!, links[2 * n + 1]!] }));
+  return zookeeperPlans(addresses, settings, jvm);
+}
+
+/** Where a member listens for clients, and at two ports for the other members. */
+export interface ZookeeperAddress {
+  readonly host: string;
+  readonly client: number;
+  readonly links: readonly number[];
+}
+
+/** The members of one ensemble. `jvm`: flags of each member's JVM. */
+export function zookeeperPlans(
+  addresses: readonly ZookeeperAddress[],
+  settings: ZookeeperSettings = {},
+  jvm: (member: number) => readonly string[] = () => [],
+): ServerPlan[] {
+  const ensemble = addresses.map(({ host, links }, n) => [`server.${n + 1}`, `${host}:${links.join(':')}`] as const);
+  return addresses.map(({ host, client: port }, index) => {
     const lines = (data: string): ZookeeperSettings => ({
       dataDir: data,
       clientPort: `${port}`,
-      clientPortAddress: HOST,
+      clientPortAddress: host,
       // Sessions expire in steps of this.
       tickTime: '1000',
       initLimit: '10',
@@ -30,13 +46,13 @@ async function plans(
       // Or every member wants port 8080.
       'admin.enableServer': 'false',
       '4lw.commands.whitelist': '*',
-      ...(members > 1 ? Object.fromEntries(ensemble) : {}),
+      ...(addresses.length > 1 ? Object.fromEntries(ensemble) : {}),
       ...settings,
     });
     return {
       name: 'zookeeper',
       port,
-      url: `zookeeper://${HOST}:${port}`,
+      url: `zookeeper://${host}:${port}`,
       command: program('zookeeper', 'java'),
       args: (data) => [
         ...['-Xms32m', '-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'],
@@ -49,7 +65,8 @@ async function plans(
         writeFileSync(join(data, 'zoo.cfg'), text.join(''));
         writeFileSync(join(data, 'myid'), `${index + 1}\n`);
       },
-      ready: async () => /Mode: (standalone|leader|follower)/.test(await exchange(port, 'srvr')),
+      ready: async () =>
+        /Mode: (standalone|leader|follower)/.test(await exchange(port, 'srvr', undefined, undefined, host)),
       within: 60_000,
     };
   });
