@@ -30,7 +30,7 @@ const LISTENERS = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE applica
 
 type Worker = WorkerProcess<BenchWorker>;
 
-/** As many workers, of so many processes each. */
+/** Starts `count` workers, each of which stands for `processes` processes. */
 function opened(stack: AsyncDisposableStack, server: Server, count: number, processes: number, how = 'fleet') {
   const place = { port: 0, path: '', url: server.url, seat: processes, run: randomUUID() };
   const opening = Array.from({ length: count }, async (): Promise<Worker> => {

@@ -1,12 +1,10 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { lockOf, nameOf, patternOf } from '../../../src/backends/redis/keys.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
-import { startRedis } from '../../kit/redis.ts';
-import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { Fleet } from './fleet.ts';
 import { granted, wish } from './scene.ts';
+import { sharedFleet } from './shared-fleet.ts';
 
 const PREFIX = 'holdfast';
 /** Names rich in what keys, hash tags, globs and paths are made of. */
@@ -30,21 +28,11 @@ test('the key of a lock has a hash tag that is the whole name', () => {
 });
 
 describeOn('redis', 'hostile names on a server', () => {
-  let server: Server;
-  let fleet: Fleet;
-
-  beforeAll(async () => {
-    server = await startRedis();
-    fleet = new Fleet(server.port);
-  });
-  afterAll(async () => {
-    await fleet[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  });
+  const here = sharedFleet();
 
   test('each name is a lock of its own, found by its prefix, and nothing outside the prefix is touched', async () => {
-    const client = fleet.ioredis();
-    const backend = fleet.over(client);
+    const client = here.fleet.ioredis();
+    const backend = here.fleet.over(client);
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(name, { minLength: 2, maxLength: 6 }), async (names) => {
         await client.flushall();
@@ -62,7 +50,7 @@ describeOn('redis', 'hostile names on a server', () => {
   });
 
   test('an id that another one begins with takes, renews and frees nothing of it', async () => {
-    const backend = await fleet.backend();
+    const backend = await here.fleet.backend();
     const short = (key: string): Claim => wish(key, { id: 'user-1', queue: false });
     const waiter = wish('line', { id: 'user-11' });
     for (const key of ['alone', 'line']) granted(await backend.attempt(wish(key, { id: 'user-10' })));
@@ -77,7 +65,7 @@ describeOn('redis', 'hostile names on a server', () => {
   });
 
   test('a label is shown as it was given, also in a line', async () => {
-    const backend = await fleet.backend();
+    const backend = await here.fleet.backend();
     const label = ' a\0b\n%s 𝕏 - ';
     const claims = [wish('labelled', { label }), wish('labelled', { label })];
     for (const claim of claims) await backend.attempt(claim);
@@ -87,7 +75,7 @@ describeOn('redis', 'hostile names on a server', () => {
   });
 
   test('a pattern finds what starts with it and nothing else', async () => {
-    const client = fleet.ioredis();
+    const client = here.fleet.ioredis();
     await fc.assert(
       fc.asyncProperty(name, name, async (start, other) => {
         await client.flushall();

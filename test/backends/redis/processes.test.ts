@@ -1,42 +1,34 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startWorker, type WorkerProcess } from '../../kit/processes.ts';
-import { startRedis } from '../../kit/redis.ts';
-import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { settleWithin, until } from '../../kit/wait.ts';
-import { Fleet, LIBRARIES, type Library } from './fleet.ts';
+import { LIBRARIES, type Library } from './fleet.ts';
 import type { Calls } from './processes.worker.ts';
+import { sharedFleet } from './shared-fleet.ts';
 
 const WORKER = new URL('./processes.worker.ts', import.meta.url);
 /** Below core's poll of 2 s: whoever is served in this was told, and did not just ask. */
 const TOLD = 1_500;
 
 describeOn('redis', 'redis among processes', () => {
-  let server: Server;
-  let fleet: Fleet;
-
-  beforeAll(async () => {
-    server = await startRedis();
-    fleet = new Fleet(server.port);
-  });
-  afterAll(async () => {
-    await fleet[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  });
+  const here = sharedFleet();
 
   const start = (library: Library): Promise<WorkerProcess<Calls>> =>
-    startWorker(WORKER, { env: { REDIS_PORT: `${server.port}`, LIBRARY: library } });
+    startWorker(WORKER, { env: { REDIS_PORT: `${here.server.port}`, LIBRARY: library } });
 
   /** Resolves when so many stand in line. */
   const inLine = (key: string, count: number): Promise<void> =>
-    until(`${count} stand in line`, async () => (await fleet.ioredis().hlen(`holdfast:{${key}}:claims`)) === count);
+    until(
+      `${count} stand in line`,
+      async () => (await here.fleet.ioredis().hlen(`holdfast:{${key}}:claims`)) === count,
+    );
 
   test('four processes, two of each library: nobody enters twice at a time, and every token is higher', async () => {
     await using stack = new AsyncDisposableStack();
     const workers: WorkerProcess<Calls>[] = [];
     for (const library of [...LIBRARIES, ...LIBRARIES]) workers.push(stack.use(await start(library)));
     await Promise.all(workers.map((worker) => worker.call('count', 'shared', 50)));
-    const client = fleet.ioredis();
+    const client = here.fleet.ioredis();
     expect(await client.get('count:shared'), 'every increment counts').toBe('200');
     const tokens = (await client.lrange('tokens:shared', 0, -1)).map(BigInt);
     expect(tokens.every((token, i) => i === 0 || token > tokens[i - 1]!)).toBe(true);
@@ -64,7 +56,7 @@ describeOn('redis', 'redis among processes', () => {
     await dying.kill();
     await until(
       'its connections are gone',
-      async () => !(await fleet.ioredis().pubsub('CHANNELS', 'holdfast:mail:*'))[2],
+      async () => !(await here.fleet.ioredis().pubsub('CHANNELS', 'holdfast:mail:*'))[2],
     );
     await holder.call('release', 'killed-waiter');
     await settleWithin('the next one is told', waiting, TOLD);
@@ -94,7 +86,7 @@ describeOn('redis', 'redis among processes', () => {
       () => (over = true),
       () => (over = true),
     );
-    const client = fleet.ioredis();
+    const client = here.fleet.ioredis();
     while (!over) {
       await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
       await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,37 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { lockOf } from '../../../src/backends/redis/keys.ts';
-import { askRedis, startRedis } from '../../kit/redis.ts';
-import type { Server } from '../../kit/server.ts';
+import { askRedis } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { Fleet } from './fleet.ts';
 import { granted, wish } from './scene.ts';
+import { sharedFleet } from './shared-fleet.ts';
 import { expiryOf } from './version.ts';
 
 const REMEMBER = 60_000;
 
 describeOn('redis', 'a renewal of a hold that is alone', () => {
-  let server: Server;
-  let fleet: Fleet;
+  const here = sharedFleet();
 
-  beforeAll(async () => {
-    server = await startRedis();
-    fleet = new Fleet(server.port);
-  });
-  afterAll(async () => {
-    await fleet[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  });
-
-  const vanishesAt = (key: string): Promise<number> => expiryOf(fleet.ioredis(), lockOf('holdfast', key));
+  const vanishesAt = (key: string): Promise<number> => expiryOf(here.fleet.ioredis(), lockOf('holdfast', key));
   async function scriptsDuring(act: () => Promise<unknown>): Promise<number> {
-    await askRedis(server.port, 'CONFIG RESETSTAT');
+    await askRedis(here.server.port, 'CONFIG RESETSTAT');
     await act();
-    return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await askRedis(server.port, 'INFO commandstats'))?.[1]);
+    return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await askRedis(here.server.port, 'INFO commandstats'))?.[1]);
   }
 
   test('keeps its key for longer each time, however old its token is', async () => {
-    const backend = await fleet.backend('ioredis', { remember: REMEMBER });
+    const backend = await here.fleet.backend('ioredis', { remember: REMEMBER });
     const claim = wish('old');
     granted(await backend.attempt(claim));
     const first = await vanishesAt('old');
@@ -41,7 +30,7 @@ describeOn('redis', 'a renewal of a hold that is alone', () => {
   });
 
   test('keeps its key until the last token that it reserved ahead of the clock has passed', async () => {
-    const backend = await fleet.backend('ioredis', { remember: REMEMBER });
+    const backend = await here.fleet.backend('ioredis', { remember: REMEMBER });
     const ahead = 600_000_000n;
     const claim = wish('ahead', { tokenCount: 1_000, minToken: BigInt(Date.now()) * 1_000n + ahead });
     const { token } = granted(await backend.attempt(claim));
@@ -51,18 +40,18 @@ describeOn('redis', 'a renewal of a hold that is alone', () => {
   });
 
   test('with another ttl is one message, and the ttl is kept', async () => {
-    const backend = await fleet.backend();
+    const backend = await here.fleet.backend();
     const claim = wish('longer', { ttl: 5_000 });
     granted(await backend.attempt(claim));
     expect(await scriptsDuring(() => backend.renew([{ ...claim, ttl: 90_000 }]))).toBe(1);
-    expect((await fleet.ioredis().get(lockOf('holdfast', 'longer')))?.split(' ')).toContain('90000');
+    expect((await here.fleet.ioredis().get(lockOf('holdfast', 'longer')))?.split(' ')).toContain('90000');
   });
 
   test('that the server refuses is unknown, and the others are renewed', async () => {
-    const backend = await fleet.backend();
+    const backend = await here.fleet.backend();
     const [kept, other] = [wish('kept'), wish('other')];
     for (const claim of [kept, other]) granted(await backend.attempt(claim));
-    await fleet.ioredis().set(lockOf('holdfast', 'other'), 'something of somebody else');
+    await here.fleet.ioredis().set(lockOf('holdfast', 'other'), 'something of somebody else');
     expect(await backend.renew([kept, other])).toEqual([{ validFor: kept.ttl }, 'unknown']);
   });
 });

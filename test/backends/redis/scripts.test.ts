@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { RedisClient } from '../../../src/backends/redis/index.ts';
 import { redis } from '../../../src/backends/redis/index.ts';
 import * as generated from '../../../src/backends/redis/scripts.generated.ts';
 import { isLockError } from '../../../src/core/contract/errors.ts';
-import { startRedis } from '../../kit/redis.ts';
-import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { Fleet } from './fleet.ts';
+import { sharedFleet } from './shared-fleet.ts';
 
 test.each([
   undefined,
@@ -22,22 +20,12 @@ test.each([
 });
 
 describeOn('redis', 'scripts on the server', () => {
-  let server: Server;
-  let fleet: Fleet;
-
-  beforeAll(async () => {
-    server = await startRedis();
-    fleet = new Fleet(server.port);
-  });
-  afterAll(async () => {
-    await fleet[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  });
+  const here = sharedFleet();
 
   test.each(Object.values(generated))('the server compiles $name and gives it the same hash', async ({
     text,
     sha1,
   }) => {
-    expect(await fleet.ioredis().script('LOAD', text)).toBe(sha1);
+    expect(await here.fleet.ioredis().script('LOAD', text)).toBe(sha1);
   });
 });

@@ -1,28 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { lockOf } from '../../../src/backends/redis/keys.ts';
 import { RELEASE } from '../../../src/backends/redis/scripts.generated.ts';
 import { SHARED } from '../../../src/core/contract/admission.ts';
-import { startRedis } from '../../kit/redis.ts';
-import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { Fleet } from './fleet.ts';
 import { granted, Mail, wish } from './scene.ts';
+import { sharedFleet } from './shared-fleet.ts';
 
 describeOn('redis', 'what redis tells a waiter', () => {
-  let server: Server;
-  let fleet: Fleet;
-
-  beforeAll(async () => {
-    server = await startRedis();
-    fleet = new Fleet(server.port);
-  });
-  afterAll(async () => {
-    await fleet[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  });
+  const here = sharedFleet();
 
   test.each(['a:mail:3:b', 'mail:2', ':mail:3:'])('is told with the prefix %j, too', async (prefix) => {
-    const backend = await fleet.backend('ioredis', { prefix });
+    const backend = await here.fleet.backend('ioredis', { prefix });
     const [holder, waiter] = [wish('prefixed'), wish('prefixed')];
     await using mail = await Mail.of(backend, waiter);
     for (const claim of [holder, waiter]) await backend.attempt(claim);
@@ -31,8 +19,8 @@ describeOn('redis', 'what redis tells a waiter', () => {
   });
 
   test('is written before it is told: a server that is full tells nobody of a grant that it does not keep', async () => {
-    const backend = await fleet.backend();
-    const client = fleet.ioredis();
+    const backend = await here.fleet.backend();
+    const client = here.fleet.ioredis();
     const holder = wish('full');
     const readers = Array.from({ length: 60 }, () => wish('full', {}, SHARED));
     granted(await backend.attempt(holder));

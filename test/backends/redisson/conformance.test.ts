@@ -1,12 +1,10 @@
-import { afterAll, beforeAll } from 'vitest';
 import type { RedissonOptions } from '../../../src/backends/redisson/index.ts';
 import type { Backend, Claim } from '../../../src/core/index.ts';
 import { around } from '../../../src/testing/around.ts';
 import type { Subject } from '../../../src/testing/index.ts';
-import { startRedis } from '../../kit/redis.ts';
-import type { Server } from '../../kit/server.ts';
 import { describeConformance, describeOn } from '../../kit/suite.ts';
-import { Fleet, LIBRARIES } from '../redis/fleet.ts';
+import { LIBRARIES } from '../redis/fleet.ts';
+import { sharedFleet } from '../redis/shared-fleet.ts';
 import { redissonOver } from './fleet.ts';
 
 /**
@@ -20,17 +18,7 @@ const KINDS: Readonly<Record<string, (backend: Backend) => Backend>> = {
 };
 
 describeOn('redisson', 'redisson', () => {
-  let server: Server;
-  let fleet: Fleet;
-
-  beforeAll(async () => {
-    server = await startRedis();
-    fleet = new Fleet(server.port);
-  });
-  afterAll(async () => {
-    await fleet[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  });
+  const here = sharedFleet();
 
   /** Clients of both libraries in turn. */
   const subjectOf = (kind: string, options: RedissonOptions = {}): Subject => {
@@ -38,7 +26,7 @@ describeOn('redisson', 'redisson', () => {
     let opened = 0;
     const open = async (prefix: string): Promise<Backend> => {
       const key = (name: string): string => `${prefix}:${name}`;
-      return KINDS[kind]!(await redissonOver(fleet, LIBRARIES[opened++ % 2]!, { ...options, key }));
+      return KINDS[kind]!(await redissonOver(here.fleet, LIBRARIES[opened++ % 2]!, { ...options, key }));
     };
     return { name, open: () => open(name), apart: () => open(`${name}:apart`) };
   };
