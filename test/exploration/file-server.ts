@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { schema } from '../../src/backends/file/sql.generated.ts';
 import { prepare } from '../../src/backends/file/statements.ts';
-import { FileTransaction } from '../../src/backends/file/transaction.ts';
+import { type FileClaims, FileTransaction } from '../../src/backends/file/transaction.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Grant } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
@@ -25,6 +25,8 @@ export function fileServer(clock: Clock): Backend {
   const context = {
     prefix: 'explored',
     process: 'here',
+    known: new Map<string, FileClaims>(),
+    newVersion: () => clock.id(),
     tokens: {
       reserve: (count: number, min: bigint): bigint =>
         BigInt((sql.draw.get(min, count, FORMAT, BOOT) as { last: number }).last - count + 1),

@@ -1,9 +1,9 @@
-import { LockError } from '../../core/index.ts';
+import { LockError, RecentKeys } from '../../core/index.ts';
 import { faultOf, isBusy } from './errors.ts';
 import { machineTime } from './machine.ts';
 import type { ResolvedFileOptions } from './options.ts';
 import { Store } from './store.ts';
-import { FileTransaction } from './transaction.ts';
+import { type FileClaims, FileTransaction, type TransactionContext } from './transaction.ts';
 import { OwnSocket, type PeerEvents, Peers } from './wake-ups.ts';
 
 /** The limit for one step, ms. A transaction of another process takes microseconds, unless that process is stopped. */
@@ -13,9 +13,13 @@ const STEPS_AT_ONCE = 4;
 /** Longest pause between attempts. ms. */
 const MAX_PAUSE_MS = 16;
 
+/** The keys whose claims are remembered. */
+const MAX_KNOWN_KEYS = 1_000;
+
 interface OpenFile {
   readonly store: Store;
   readonly peers: Peers;
+  readonly context: TransactionContext;
 }
 
 type Work<T> = (turn: FileTransaction, opened: OpenFile) => T;
@@ -86,12 +90,18 @@ export class LocksFile {
   }
 
   #step<T>(opened: OpenFile, work: Work<T>): T {
-    const { store, peers } = opened;
+    const { store, peers, context } = opened;
     let turn!: FileTransaction;
-    const result = store.transact((sql, now) => {
-      turn = new FileTransaction({ prefix: this.#options.prefix, process: peers.name, tokens: store }, sql, now);
-      return work(turn, opened);
-    });
+    let result: T;
+    try {
+      result = store.transact((sql, now) => {
+        turn = new FileTransaction(context, sql, now);
+        return work(turn, opened);
+      });
+    } catch (error) {
+      context.known.clear(); // the steps that were taken did not happen
+      throw error;
+    }
     const { admitted, evicted } = turn;
     for (const claim of evicted ? [evicted, ...admitted] : admitted) {
       const { process = '', id, token } = claim;
@@ -121,11 +131,18 @@ export class LocksFile {
   }
 
   async #start(): Promise<void> {
-    const { path, durability, clock } = this.#options;
+    const { path, durability, clock, prefix } = this.#options;
     const store = await Store.open(path, durability);
     const own = await OwnSocket.open(store.path, clock, (message) => this.#events.onMessage(message));
     const peers = new Peers(own, clock, this.#events);
-    this.#opened = { store, peers };
+    const id = clock.id();
+    let versions = 0;
+    const newVersion = (): string => `${id}/${++versions}`;
+    const known = new RecentKeys<FileClaims>(MAX_KNOWN_KEYS);
+    this.#opened = {
+      ...{ store, peers },
+      context: { prefix, process: peers.name, tokens: store, known, newVersion },
+    };
     void peers.tidy();
   }
 }

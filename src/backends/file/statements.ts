@@ -29,14 +29,9 @@ export interface Row {
   readonly held: 0 | 1;
   readonly lingers: 0 | 1;
   readonly process: string;
-  readonly taken: number | null;
-  readonly room: number | null;
-  readonly waiting: number | null;
-  readonly soonest: number | null;
+  readonly version: string;
 }
 
-const COLUMNS =
-  'name, token, id, label, units, capacity, ttl, joined, expires, held, lingers, process, first, taken, room, waiting, soonest';
 const ONE = 'WHERE name = ? AND token = ?';
 
 /** No parameter has a number: Node reads `?1` only since 22.20 and 24.7. */
@@ -48,28 +43,21 @@ const SQL = {
   draw: 'UPDATE ledger SET last = max(last + 1, ?) + ? - 1 WHERE format = ? AND boot = ? RETURNING last',
   /** (token, format, boot) → a row, as of `draw`. */
   lift: 'UPDATE ledger SET last = max(last, ?) WHERE format = ? AND boot = ? RETURNING last',
-  head: 'SELECT * FROM claim WHERE name = ? ORDER BY token LIMIT 1',
-  byId: 'SELECT * FROM claim WHERE id = ? AND first = 0',
-  byToken: `SELECT * FROM claim ${ONE}`,
-  after: 'SELECT token FROM claim WHERE name = ? AND token > ? ORDER BY token LIMIT 1',
-  expired: 'SELECT * FROM claim WHERE name = ? AND expires <= ? ORDER BY token DESC',
-  soonest: 'SELECT min(expires) AS soonest FROM claim WHERE name = ?',
-  room: 'SELECT min(capacity) AS room FROM claim WHERE name = ? AND held = 1',
-  insert: `INSERT INTO claim (${COLUMNS}) VALUES (${COLUMNS.replace(/\w+/g, '?')})`,
+  /** The version of a queue stands in its first row. */
+  version: 'SELECT version FROM claim WHERE name = ? ORDER BY token LIMIT 1',
+  claims:
+    'SELECT token, id, label, units, capacity, ttl, joined, expires, held, lingers, process, version FROM claim WHERE name = ? ORDER BY token',
+  keep: 'INSERT OR REPLACE INTO claim VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   remove: `DELETE FROM claim ${ONE}`,
-  revive: `UPDATE claim SET expires = ? ${ONE}`,
-  raise: `UPDATE claim SET token = ? ${ONE}`,
-  admit: `UPDATE claim SET held = 1, expires = ? ${ONE}`,
-  tally: `UPDATE claim SET taken = ?, room = ?, waiting = ?, soonest = ? ${ONE}`,
-  processesAhead: `SELECT DISTINCT process FROM claim WHERE name = ? AND id <> ? AND process <> ''`,
+  stamp: `UPDATE claim SET version = ? ${ONE}`,
   /** Some keys with claims that have expired. */
   expiredNames: 'SELECT DISTINCT name FROM claim WHERE expires <= ? LIMIT 100',
   /** Some claims that end with their process. */
   mortal: 'SELECT * FROM claim WHERE process = ? AND (held = 0 OR lingers = 0) LIMIT 100',
-  orphan: `UPDATE claim SET process = '' WHERE process = ?`,
+  /** (process, the same) No process has these queues in this version then. */
+  orphan: `UPDATE claim SET version = '', process = CASE process WHEN ? THEN '' ELSE process END
+    WHERE name IN (SELECT name FROM claim WHERE process = ?)`,
   names: 'SELECT DISTINCT name FROM claim WHERE name >= ? AND name < ? ORDER BY name',
-  /** The label as bytes: Node 22.13 and Deno 2.9 read a text only up to its first NUL. */
-  claims: 'SELECT *, CAST(label AS BLOB) AS bytes FROM claim WHERE name = ? ORDER BY token',
   value: 'SELECT record FROM value WHERE name = ? AND expires > ?',
   valueNames: 'SELECT name FROM value WHERE name >= ? AND name < ? AND expires > ?',
   keepValue: 'INSERT OR REPLACE INTO value VALUES (?, ?, ?)',

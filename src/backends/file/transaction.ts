@@ -1,8 +1,8 @@
 import type { Attempt, Claim, Handle, NewValue, QueueEntry, Release } from '../../core/index.ts';
 import { EngineQueue } from '../shared/queue.ts';
+import { QueuedClaims } from '../shared/queued-claims.ts';
 import { overAt, readRecord, writeRecord } from '../shared/record.ts';
 import { EngineTime, type StoredClaim, type Tokens } from '../shared/stored-queue.ts';
-import { FileClaims } from './claims.ts';
 import type { Row, Statements } from './statements.ts';
 
 export interface TransactionContext {
@@ -10,7 +10,93 @@ export interface TransactionContext {
   /** The socket of this process. */
   readonly process: string;
   readonly tokens: Tokens;
+  /** The claims of keys, as this process knows them. */
+  readonly known: Map<string, FileClaims>;
+  /** Gives a version that no queue has had. */
+  readonly newVersion: () => string;
 }
+
+/**
+ * The claims of one key, as this process read or wrote them last. They are good while the first row has the same version. So a process that
+ * is alone with a queue reads nothing of it, however long it is. A queue stored as one text cost six times as much with 64 claims.
+ */
+export class FileClaims extends QueuedClaims {
+  readonly #sql: Statements;
+  readonly #name: Uint8Array;
+  readonly #newVersion: () => string;
+  #version: string | undefined;
+  /** The version that the step under way makes, and the claims that are written with it. */
+  #next: string | undefined;
+  readonly #written = new Set<StoredClaim>();
+
+  constructor(sql: Statements, name: Uint8Array, newVersion: () => string) {
+    const rows = sql.claims.all(name) as unknown as Row[];
+    super(rows.map(claimOf));
+    this.#sql = sql;
+    this.#name = name;
+    this.#newVersion = newVersion;
+    this.#version = rows[0]?.version;
+  }
+
+  /** Whether nobody else has changed the queue since. */
+  get current(): boolean {
+    return (this.#sql.version.get(this.#name) as Row | undefined)?.version === this.#version;
+  }
+
+  override revive(claim: StoredClaim, life: number): void {
+    super.revive(claim, life);
+    this.#write(claim);
+  }
+
+  /** The rows are in the order of their tokens, so only the last claim can have a higher one; a quorum has one claim in a queue. */
+  override raise(claim: StoredClaim, token: bigint): void {
+    if ([...this].at(-1) !== claim) return;
+    this.#sql.remove.run(this.#name, claim.token);
+    super.raise(claim, token);
+    this.#write(claim);
+  }
+
+  protected override remove(claim: StoredClaim): void {
+    super.remove(claim);
+    this.#next ??= this.#newVersion();
+    this.#sql.remove.run(this.#name, claim.token);
+  }
+
+  /** Ends a step. */
+  stamp(): void {
+    if (this.#next === undefined) return;
+    const { first } = this;
+    if (first && !this.#written.has(first)) this.#sql.stamp.run(this.#next, this.#name, first.token);
+    this.#version = first && this.#next;
+    this.#next = undefined;
+    this.#written.clear();
+  }
+
+  #write(claim: StoredClaim): void {
+    const { token, id, label, units, capacity, ttl, joined, expires, held, lingers, process = '' } = claim;
+    this.#next ??= this.#newVersion();
+    this.#written.add(claim);
+    this.#sql.keep.run(
+      ...[this.#name, token, id, JSON.stringify(label), units, capacity, ttl, joined!, expires!],
+      ...[Number(held), Number(lingers ?? false), process, this.#next],
+    );
+  }
+}
+
+/** Without a spread, which takes three times as long. */
+const claimOf = (row: Row): StoredClaim => ({
+  id: row.id,
+  label: JSON.parse(row.label),
+  units: row.units,
+  capacity: row.capacity,
+  token: BigInt(row.token),
+  held: row.held === 1,
+  ttl: row.ttl,
+  joined: row.joined,
+  expires: row.expires,
+  process: row.process,
+  lingers: row.lingers === 1,
+});
 
 const LATE = { granted: false, late: true } as const;
 
@@ -41,7 +127,9 @@ export class FileTransaction {
       const attempt = queue.attempt(claim, this.#context.process);
       // A queue ahead only gets shorter, so all who are in the way are seen now. A claim that does not wait may come back.
       if (!attempt.granted && !attempt.value && (queue.joined || !claim.queue))
-        this.ahead = this.#sql.processesAhead.all(this.#nameOf(key), id).map(({ process }) => String(process));
+        this.ahead = new Set(
+          Array.from(queue.claims, (other) => (other.id !== id && other.process) || '').filter(Boolean),
+        );
       return attempt;
     };
     return this.step(key, act, accepts !== undefined);
@@ -62,7 +150,7 @@ export class FileTransaction {
   removeDead(process: string): boolean {
     const rows = this.#sql.mortal.all(process) as unknown as Row[];
     for (const { name, id } of rows) this.step(this.#keyOf(name), (queue) => queue.release({ id }));
-    if (rows.length === 0) this.#sql.orphan.run(process); // the others outlive their process
+    if (rows.length === 0) this.#sql.orphan.run(process, process); // the others outlive their process
     return rows.length === 0;
   }
 
@@ -101,12 +189,22 @@ export class FileTransaction {
     const name = this.#nameOf(key);
     const value = remembers ? this.#sql.value.get(name, this.#now) : undefined;
     const record = value && readRecord(Buffer.from(value.record as Uint8Array).toString());
-    const queue = new EngineQueue(this.#context.tokens, { record }, new FileClaims(this.#sql, name)).at(this.#time);
+    const claims = this.#claimsOf(key, name);
+    const queue = new EngineQueue(this.#context.tokens, { record }, claims).at(this.#time);
     const answer = act(queue);
+    claims.stamp();
     const { record: kept } = queue;
     if (kept !== record) this.#keep(name, kept && writeRecord(kept), kept && overAt(kept));
-    for (const claim of queue.admitted) this.admitted.push(claim);
+    for (const claim of queue.admitted.splice(0)) this.admitted.push(claim);
     return answer;
+  }
+
+  #claimsOf(key: string, name: Uint8Array): FileClaims {
+    const { known, newVersion } = this.#context;
+    const before = known.get(key);
+    const claims = before?.current ? before : new FileClaims(this.#sql, name, newVersion);
+    known.set(key, claims);
+    return claims;
   }
 
   /** Removes some values that are over, too. */

@@ -15,7 +15,7 @@ import {
   type Renewal,
   type ValueRecord,
 } from '../../core/index.ts';
-import { type Claims, QueuedClaims } from './queued-claims.ts';
+import { QueuedClaims } from './queued-claims.ts';
 import { answerIn, countedIn, type KeyRecord, leavingIn, overAt, rememberedIn } from './record.ts';
 import { entriesOf, type QueueTime, type StoredClaim, type StoredQueue, type Tokens } from './stored-queue.ts';
 
@@ -32,13 +32,13 @@ export class EngineQueue implements StoredQueue {
   /** The claim that the last attempt brought into the queue. */
   joined: StoredClaim | undefined;
   protected readonly placeOf: PlaceRule = usualPlace;
-  readonly #claims: Claims;
+  readonly #claims: QueuedClaims;
   readonly #tokens: Tokens;
   #record: KeyRecord | undefined;
   #recordChanged = false;
 
-  /** @param claims where an engine need not read all of them for a step */
-  constructor(tokens: Tokens, stored: StoredQueue = {}, claims: Claims = new QueuedClaims(stored.claims ?? [])) {
+  /** @param claims where an engine keeps them from step to step */
+  constructor(tokens: Tokens, stored: StoredQueue = {}, claims = new QueuedClaims(stored.claims ?? [])) {
     this.#tokens = tokens;
     this.#claims = claims;
     this.#record = stored.record;

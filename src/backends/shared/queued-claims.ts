@@ -1,33 +1,11 @@
 import { type Refusal, Tally, type Units } from '../../core/index.ts';
 import type { QueueTime, StoredClaim } from './stored-queue.ts';
 
-/** The claims of a queue in their order, under the one rule. */
-export interface Claims extends Iterable<StoredClaim> {
+/** The claims of a queue in their order, under the one rule. An engine that stores each of them by itself overrides what changes one. */
+export class QueuedClaims {
   /** Claims that were admitted because others left or expired. */
-  readonly admitted: StoredClaim[];
-  /** Whether more has been done than time alone does. */
-  readonly changed: boolean;
-  readonly time: QueueTime;
-  readonly first: StoredClaim | undefined;
-  find(id: string): StoredClaim | undefined;
-  /** Removes what has expired by now. */
-  at(time: QueueTime): void;
-  /** Whether one more claim would be admitted. */
-  admits(claim: Units): boolean;
-  /** @param life ms */
-  join(claim: StoredClaim, life: number): void;
-  revive(claim: StoredClaim, life: number): void;
-  /** Gives a hold a higher token, where it can. */
-  raise(claim: StoredClaim, token: bigint): void;
-  /** Removes a claim that is there. */
-  leave(claim: StoredClaim): void;
-  /** @param mine the claim that is refused, if it has a place */
-  refusal(mine?: StoredClaim): Refusal;
-}
-
-/** The claims of a queue that was read as a whole. */
-export class QueuedClaims implements Claims {
   readonly admitted: StoredClaim[] = [];
+  /** Whether more has been done than time alone does. */
   changed = false;
   time!: QueueTime;
   /** No claim expires before this time. */
@@ -58,6 +36,7 @@ export class QueuedClaims implements Claims {
     return this.#held.get(id) ?? this.#waiting.get(id);
   }
 
+  /** Removes what has expired by now. */
   at(time: QueueTime): void {
     this.time = time;
     if (time.now < this.#firstExpiry) return;
@@ -65,16 +44,18 @@ export class QueuedClaims implements Claims {
     // All leave before the next is admitted, since that one may have expired, too.
     for (const claim of this) {
       const remaining = time.remaining(claim);
-      if (remaining <= 0) this.#remove(claim);
+      if (remaining <= 0) this.remove(claim);
       else this.#expects(remaining);
     }
     this.#admit();
   }
 
+  /** Whether one more claim would be admitted. */
   admits(claim: Units): boolean {
     return this.#waiting.size === 0 && this.#tally.fits(claim);
   }
 
+  /** @param life ms */
   join(claim: StoredClaim, life: number): void {
     this.#place(claim);
     this.revive(claim, life);
@@ -86,17 +67,20 @@ export class QueuedClaims implements Claims {
     this.changed = true;
   }
 
+  /** Gives a hold a higher token. */
   raise(claim: StoredClaim, token: bigint): void {
     claim.token = token;
     this.changed = true;
   }
 
+  /** Removes a claim that is there. */
   leave(claim: StoredClaim): void {
-    this.#remove(claim);
+    this.remove(claim);
     this.changed = true;
     this.#admit();
   }
 
+  /** @param mine the claim that is refused, if it has a place */
   refusal(mine?: StoredClaim): Refusal {
     let [ahead, retryAfter] = [0, Number.POSITIVE_INFINITY];
     // Not over the whole queue at once: its iterator takes most of the time of a step in a crowd.
@@ -126,7 +110,7 @@ export class QueuedClaims implements Claims {
     (claim.held ? this.#held : this.#waiting).set(claim.id, claim);
   }
 
-  #remove(claim: StoredClaim): void {
+  protected remove(claim: StoredClaim): void {
     if (this.#held.delete(claim.id)) this.#tally.remove(claim);
     else this.#waiting.delete(claim.id);
   }

@@ -28,7 +28,7 @@ import type { FileCalls } from './worker.ts';
 const TOLD = 1_000;
 
 /** A hold of a process that was stopped before it could release it, and never went on. */
-const ABANDONED = `INSERT INTO claim VALUES (CAST('holdfast/forgotten' AS BLOB), 1, 'x', '', 1, 1, 50, 1, 51, 1, 0, '', 1, 1, 1, NULL, 51)`;
+const ABANDONED = `INSERT INTO claim VALUES (CAST('holdfast/forgotten' AS BLOB), 1, 'x', '""', 1, 1, 50, 1, 51, 1, 0, '', 'v')`;
 
 /** ms from a release by one to the grant of the other. */
 async function handOver(from: Locks, to: Locks): Promise<number> {

@@ -16,7 +16,7 @@ CREATE TABLE claim (
   name     BLOB    NOT NULL,
   token    INTEGER NOT NULL,
   id       TEXT    NOT NULL,
-  label    TEXT    NOT NULL,
+  label    TEXT    NOT NULL, -- as JSON: Node 22.13 and Deno 2.9 read a text only up to its first NUL
   units    INTEGER NOT NULL,
   capacity INTEGER NOT NULL,
   ttl      REAL    NOT NULL,
@@ -25,17 +25,9 @@ CREATE TABLE claim (
   held     INTEGER NOT NULL, -- 1: admitted, and told so
   lingers  INTEGER NOT NULL, -- 1: the hold outlives its process
   process  TEXT    NOT NULL, -- the socket of its process; '' where there is none
-  first    INTEGER NOT NULL, -- 1: joined an empty queue, so it is the head for as long as it lives
-  -- The tally of the queue, on its head only.
-  taken    INTEGER,          -- units taken by all that are admitted
-  room     INTEGER,          -- the smallest capacity named among them
-  waiting  INTEGER,          -- the token of the first that is not admitted
-  soonest  REAL,             -- no claim of the queue expires before this
+  version  TEXT    NOT NULL, -- in the first row of a queue: another one after each change of the queue
   PRIMARY KEY (name, token)
 ) STRICT, WITHOUT ROWID;
-
--- A claim is found as the head of its queue or here: a claim on an empty queue, the common case, costs no second tree.
-CREATE UNIQUE INDEX claim_id ON claim (id) WHERE first = 0;
 
 -- What memos keep, and how often they were begun. Hints of processes for each other beside the locks have names with a mark in front:
 -- advice, which may be gone.
