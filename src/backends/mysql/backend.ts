@@ -2,6 +2,8 @@ import {
   type Attempt,
   type Backend,
   type Claim,
+  type Clock,
+  checkNames,
   checkPrefix,
   type Finding,
   type Handle,
@@ -10,6 +12,7 @@ import {
   LONGEST,
   milliseconds,
   type NewValue,
+  namesOf,
   type QueueEntry,
   type Release,
   type Renewal,
@@ -20,19 +23,46 @@ import {
 } from '../../core/index.ts';
 import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { findings } from './check.ts';
-import { checkTable, type MysqlOptions } from './options.ts';
 import { Poller } from './poller.ts';
 import { busyPool, canMakeLike, isEnded, type MysqlPool, poolOfOne } from './pool.ts';
 import { Queues } from './queues.ts';
 import { Renewals } from './renewals.ts';
 import { QueueSteps } from './steps.ts';
-import { NO_ADDRESS } from './stored-queue.ts';
 import { Sweeper } from './sweeper.ts';
 import { Table } from './table.ts';
 import { ServerWakeUps } from './wake-ups.ts';
 
 const { placeTtl: _, ...QUEUE } = QUEUE_TRAITS;
 const TRAITS: Traits = { ...QUEUE, wakes: 'mailbox', ttl: { min: 10, max: LONGEST } };
+
+/** Options of `mysql`. */
+export interface MysqlOptions {
+  /** Begins the name of every key. Default `holdfast`. */
+  readonly prefix?: string;
+  /** `table` or `database.table`. Default `holdfast_lines`. */
+  readonly table?: string;
+  /** ms between two looks at the lines in which this process waits. Default 25. */
+  readonly poll?: number;
+  /** Keeps one connection of the pool, over which a hand-over takes a millisecond or two instead of a poll. Default false. */
+  readonly gate?: boolean;
+  /** ms after which the row of a key that nobody uses may be swept. A new row begins above its tokens. Default 10 minutes. */
+  readonly idle?: number;
+  /** ms between two sweeps. One of all processes sweeps. Default 5 minutes; 0: none. */
+  readonly sweep?: number;
+  /**
+   * Renewals go over one connection of their own, outside the pool, so they never wait for statements of the application. The first renewal
+   * opens it; while it is away, renewals go over the pool. Default true for a pool of mysql2; one of `mariadb` does not tell how to open a
+   * connection like its own, so true is refused there.
+   */
+  readonly ownConnection?: boolean;
+  /** Time and randomness; the machine's by default. */
+  readonly clock?: Clock;
+}
+
+const KNOWN = namesOf<MysqlOptions>({
+  ...{ prefix: true, table: true, poll: true, gate: true, idle: true, sweep: true },
+  ...{ ownConnection: true, clock: true },
+});
 
 /**
  * Locks in a table, with what makes the table and empties it.
@@ -59,7 +89,7 @@ export interface MysqlBackend extends Backend {
  * const locks = createLocks(mysql(createPool('mysql://app@127.0.0.1/shop')));
  */
 export function mysql(pool: MysqlPool, options: MysqlOptions = {}): MysqlBackend {
-  checkTable(options);
+  checkNames(options, KNOWN, 'options of mysql()');
   return new Mysql(pool, options);
 }
 
@@ -85,19 +115,7 @@ class Mysql implements MysqlBackend {
     const pause = milliseconds(poll, 'poll', { min: 1, max: LONGEST });
     this.#poller = new Poller(clock, pause, (keys) => this.#queues.read(keys));
     this.#gate = gate ? new ServerWakeUps(this.#queues, clock, () => this.#poller.hurry()) : undefined;
-    this.#steps = new QueueSteps(this.#queues, {
-      address: () => this.#gate?.address ?? NO_ADDRESS,
-      notifyOthers: (key) => {
-        this.#poller.hurry();
-        this.#gate?.notify(key);
-      },
-      tellEvicted: (process) => {
-        this.#poller.hurry();
-        this.#gate?.wake([process]).catch(() => {}); // then a poll tells it
-      },
-      waitsBehind: (id, token) => this.#poller.waitsBehind(id, token),
-      forget: (id) => this.#poller.forget(id),
-    });
+    this.#steps = new QueueSteps(this.#queues, this.#poller, this.#gate);
     this.#sweeper = new Sweeper(this.#queues, clock, options);
   }
 

@@ -1,7 +1,7 @@
 import { counted, type Finding, isLockError } from '../../core/index.ts';
 import { type Danger, findingsOf } from '../shared/danger.ts';
-import type { Row } from './connection.ts';
 import { NoWrites } from './errors.ts';
+import type { Row } from './pool.ts';
 import * as sql from './sql.generated.ts';
 import { nameList } from './statements.ts';
 import type { Table } from './table.ts';

@@ -1,5 +1,5 @@
 import { LockError } from '../../core/index.ts';
-import type { Header, Row } from './connection.ts';
+import type { Header, Row } from './pool.ts';
 
 /** ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_CHECKREAD. They had no effect, and another try may succeed. */
 const PASSING = new Set([1213, 1205, 1020]);

@@ -1,4 +1,3 @@
-export { type MysqlBackend, mysql } from './backend.ts';
-export { mysqlNamed } from './named-backend.ts';
-export type { MysqlNamedOptions, MysqlOptions } from './options.ts';
+export { type MysqlBackend, type MysqlOptions, mysql } from './backend.ts';
+export { type MysqlNamedOptions, mysqlNamed } from './named-backend.ts';
 export type { MysqlPool } from './pool.ts';

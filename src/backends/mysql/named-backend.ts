@@ -1,14 +1,35 @@
-import { type Backend, checkPrefix, type Finding, LONGEST, systemClock, type Traits } from '../../core/index.ts';
+import {
+  type Backend,
+  type Clock,
+  checkNames,
+  checkPrefix,
+  type Finding,
+  LONGEST,
+  namesOf,
+  systemClock,
+  type Traits,
+} from '../../core/index.ts';
 import { SessionLocks } from '../shared/session-locks.ts';
 import { SESSION_TRAITS } from '../shared/traits.ts';
 import { findings } from './check.ts';
 import { translateError } from './errors.ts';
 import { type NamedSession, NamedSessions } from './named-session.ts';
-import { checkNamed, type MysqlNamedOptions } from './options.ts';
 import { busyPool, type MysqlPool } from './pool.ts';
 import { Table } from './table.ts';
 
 const NAME = 'mysql-named';
+
+/** Options of `mysqlNamed`. */
+export interface MysqlNamedOptions {
+  /** Mixed into the name of every lock. Default `holdfast`. */
+  readonly prefix?: string;
+  /** The table of the tokens: `table` or `database.table`. Default `holdfast_lines`. */
+  readonly table?: string;
+  /** Time and randomness; the machine's by default. */
+  readonly clock?: Clock;
+}
+
+const KNOWN = namesOf<MysqlNamedOptions>({ prefix: true, table: true, clock: true });
 
 /**
  * The server's own named locks (GET_LOCK), without a lease: a lock is free at once when its connection ends. Each hold and each waiter
@@ -19,7 +40,7 @@ const NAME = 'mysql-named';
  * const locks = createLocks(mysqlNamed(createPool('mysql://app@127.0.0.1/shop')));
  */
 export function mysqlNamed(pool: MysqlPool, options: MysqlNamedOptions = {}): Backend {
-  checkNamed(options);
+  checkNames(options, KNOWN, 'options of mysqlNamed()');
   return new NamedLocks(pool, options);
 }
 

@@ -2,9 +2,8 @@ import { type Cancel, type Claim, type Clock, type Grant, LockError, onceFor } f
 import { repeat } from '../shared/repeat.ts';
 import type { LockSession, SessionSource } from '../shared/session-locks.ts';
 import { settingsOf } from './check.ts';
-import type { Connection, Header, Row } from './connection.ts';
 import { translateError } from './errors.ts';
-import { destroy } from './pool.ts';
+import { type Connection, destroy, type Header, type Row } from './pool.ts';
 import { FOREVER } from './queues.ts';
 import * as sql from './sql.generated.ts';
 import { asText, type NamedValues } from './statements.ts';

@@ -1,7 +1,6 @@
 import type { Claim, Listing, QueueEntry } from '../../core/index.ts';
 import { overAt } from '../shared/record.ts';
-import type { Row } from './connection.ts';
-import type { MysqlPool } from './pool.ts';
+import type { MysqlPool, Row } from './pool.ts';
 import * as sql from './sql.generated.ts';
 import { claimsOf, nameList, portions } from './statements.ts';
 import { MICRO, mark, micro, RowQueue, type StoredRow } from './stored-queue.ts';

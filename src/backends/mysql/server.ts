@@ -1,7 +1,6 @@
 import { CallTimeouts, type Clock, inMs } from '../../core/index.ts';
-import type { CallbackPool, Connection } from './connection.ts';
 import { checkAlone, checkWrites, isNoWrites, isPassing, LeftOpen, leftOpenError, NoWrites } from './errors.ts';
-import { ask, borrow, coreOf, destroy, type MysqlPool, openIn } from './pool.ts';
+import { ask, borrow, type CallbackPool, type Connection, coreOf, destroy, type MysqlPool, openIn } from './pool.ts';
 import type { Bound } from './statements.ts';
 
 /** Tries of a statement that lost a deadlock or a wait for a row, and the longest pause after the first, ms. */

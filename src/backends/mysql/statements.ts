@@ -1,4 +1,4 @@
-import type { Value } from './connection.ts';
+import type { Value } from './pool.ts';
 import { closed, earliest, hash, latest, open, room } from './sql.generated.ts';
 
 export type NamedValues = Readonly<Record<string, Value>>;

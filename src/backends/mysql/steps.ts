@@ -1,26 +1,14 @@
 import type { Attempt, Claim, Handle, NewValue, Release, ValueCondition } from '../../core/index.ts';
+import type { Poller } from './poller.ts';
 import type { Queues } from './queues.ts';
 import * as sql from './sql.generated.ts';
 import type { NamedValues } from './statements.ts';
-import { grantOf, mark, partsOf, type RowQueue } from './stored-queue.ts';
+import { grantOf, mark, NO_ADDRESS, partsOf, type RowQueue } from './stored-queue.ts';
 import type { Table } from './table.ts';
+import type { ServerWakeUps } from './wake-ups.ts';
 
 /** The bits of what `leave` answers. */
 const [ALIVE, OTHERS] = [1, 2];
-
-/** How waiters are notified of a change. */
-interface WakeUps {
-  /** The address of this process; `-` while it has none. */
-  address(): string;
-  /** A claim has left a queue in which others stand. */
-  notifyOthers(key: string): void;
-  /** A claim of the process at this address was evicted. */
-  tellEvicted(process: string): void;
-  /** A claim that a value may answer waits, and a claim with this token is the first in the queue. */
-  waitsBehind(id: string, token: bigint): void;
-  /** The claim waits no more. */
-  forget(id: string): void;
-}
 
 interface Asked {
   times: number;
@@ -34,16 +22,18 @@ interface Asked {
 export class QueueSteps {
   readonly #table: Table;
   readonly #queues: Queues;
-  readonly #wakeUps: WakeUps;
+  readonly #poller: Poller;
+  readonly #gate: ServerWakeUps | undefined;
   /** The claims that attempts are under way for, how many, and whether the claim was given up meanwhile. */
   readonly #asked = new Map<string, Asked>();
   /** The claims that were refused and stand in their queues: they need not join again. */
   readonly #standing = new Set<string>();
 
-  constructor(queues: Queues, wakeUps: WakeUps) {
+  constructor(queues: Queues, poller: Poller, gate: ServerWakeUps | undefined) {
     this.#table = queues.table;
     this.#queues = queues;
-    this.#wakeUps = wakeUps;
+    this.#poller = poller;
+    this.#gate = gate;
   }
 
   attempt(claim: Claim): Promise<Attempt> {
@@ -73,7 +63,10 @@ export class QueueSteps {
     const queue = await this.#queues.open(this.#queues.lockNameOf(key));
     const found = [...queue.claims].find((claim) => claim.token === token);
     const evicted = found !== undefined && (await this.#leave({ key, id: found.id }));
-    if (evicted) this.#wakeUps.tellEvicted(found.process!);
+    if (evicted) {
+      this.#poller.hurry();
+      this.#gate?.wake([found.process!]).catch(() => {}); // then a poll tells it
+    }
     return evicted;
   }
 
@@ -124,11 +117,10 @@ export class QueueSteps {
   /** Finds out where a claim stands in its queue. That may be out of date, but nobody gets ahead of it later. */
   async #decide(claim: Claim, asked: Readonly<Asked>, notAfter: string, isTouched = false): Promise<Attempt> {
     const { id, key } = claim;
-    const address = this.#wakeUps.address();
     const act = (queue: RowQueue): Attempt => {
       if (asked.isLeft && !queue.find(id)) throw new Error('it was given up meanwhile');
-      const attempt = queue.attempt(claim, address);
-      if (!attempt.granted && claim.accepts && queue.find(id)) this.#wakeUps.waitsBehind(id, queue.first!);
+      const attempt = queue.attempt(claim, this.#address);
+      if (!attempt.granted && claim.accepts && queue.find(id)) this.#poller.waitsBehind(id, queue.first!);
       return attempt;
     };
     const name = this.#queues.lockNameOf(key);
@@ -142,7 +134,7 @@ export class QueueSteps {
     this.#giveUp(id);
     const token = BigInt(header.insertId);
     if (token) return grantOf(token, next);
-    this.#wakeUps.notifyOthers(next.key);
+    this.#notifyOthers(next.key);
     return this.#decide(next, asked, notAfter, true);
   }
 
@@ -152,7 +144,7 @@ export class QueueSteps {
     this.#giveUp(id);
     const act = (queue: RowQueue) => ({ released: queue.release(handle, value), first: queue.first });
     const { released, first } = (await this.#queues.step(this.#queues.lockNameOf(key), act))!;
-    if (first !== undefined) this.#wakeUps.notifyOthers(key);
+    if (first !== undefined) this.#notifyOthers(key);
     return released;
   }
 
@@ -163,24 +155,31 @@ export class QueueSteps {
       mark: mark(id),
     });
     if (affectedRows === 0) return false;
-    if (Number(insertId) & OTHERS) this.#wakeUps.notifyOthers(key);
+    if (Number(insertId) & OTHERS) this.#notifyOthers(key);
     return (Number(insertId) & ALIVE) > 0;
   }
 
   #giveUp(id: string): void {
-    this.#wakeUps.forget(id);
+    this.#poller.forget(id);
     this.#standing.delete(id);
     const asked = this.#asked.get(id);
     if (asked) asked.isLeft = true;
   }
 
+  /** A claim has left a queue in which others stand. */
+  #notifyOthers(key: string): void {
+    this.#poller.hurry();
+    this.#gate?.notify(key);
+  }
+
+  get #address(): string {
+    return this.#gate?.address ?? NO_ADDRESS;
+  }
+
+  /** A claim as the statements that let it join take it. */
   #newcomer(claim: Claim, notAfter: string): NamedValues {
-    return newcomerOf(claim, this.#queues.lockNameOf(claim.key), this.#wakeUps.address(), notAfter);
+    const { key, minToken = 0n, tokenCount } = claim;
+    const name = this.#queues.lockNameOf(key);
+    return { ...partsOf(claim, this.#address), name, minToken: `${minToken}`, tokenCount: `${tokenCount}`, notAfter };
   }
 }
-
-/** A claim as the statements that let it join take it. */
-const newcomerOf = (claim: Claim, name: Buffer, process: string, notAfter: string): NamedValues => ({
-  ...partsOf(claim, process),
-  ...{ name, minToken: `${claim.minToken ?? 0n}`, tokenCount: `${claim.tokenCount}`, notAfter },
-});

@@ -1,6 +1,6 @@
 import { type Cancel, type Clock, milliseconds } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
-import type { Row } from './connection.ts';
+import type { Row } from './pool.ts';
 import type { Queues } from './queues.ts';
 import * as sql from './sql.generated.ts';
 import { nameList, portions } from './statements.ts';

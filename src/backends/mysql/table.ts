@@ -1,8 +1,7 @@
 import { type Clock, invalid, onceFor, shown } from '../../core/index.ts';
 import { ServerClock } from '../shared/server-clock.ts';
-import type { Header, Row } from './connection.ts';
 import { isNoTable, LeftOpen, refusal, translateError } from './errors.ts';
-import type { MysqlPool } from './pool.ts';
+import type { Header, MysqlPool, Row } from './pool.ts';
 import { Server } from './server.ts';
 import { found, greet, setup } from './sql.generated.ts';
 import { type Bound, type List, type NamedValues, type Statement, statement } from './statements.ts';

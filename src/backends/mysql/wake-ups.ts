@@ -1,7 +1,6 @@
 import type { Clock } from '../../core/index.ts';
-import type { Connection, Row } from './connection.ts';
 import { checkWrites } from './errors.ts';
-import { destroy } from './pool.ts';
+import { type Connection, destroy, type Row } from './pool.ts';
 import type { Queues } from './queues.ts';
 import type { Server } from './server.ts';
 import { closed, open } from './sql.generated.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Header } from '../../../src/backends/mysql/connection.ts';
+import type { Header } from '../../../src/backends/mysql/pool.ts';
 import { exchange, join, leave, swap, touch } from '../../../src/backends/mysql/sql.generated.ts';
 import { claimsOf, type NamedValues } from '../../../src/backends/mysql/statements.ts';
 import { mark } from '../../../src/backends/mysql/stored-queue.ts';

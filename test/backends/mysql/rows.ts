@@ -1,5 +1,5 @@
 import type { Pool, RowDataPacket } from 'mysql2/promise';
-import type { Header, Row } from '../../../src/backends/mysql/connection.ts';
+import type { Header, Row } from '../../../src/backends/mysql/pool.ts';
 import { greet } from '../../../src/backends/mysql/sql.generated.ts';
 import type { List, NamedValues } from '../../../src/backends/mysql/statements.ts';
 import { mark } from '../../../src/backends/mysql/stored-queue.ts';
