@@ -3,6 +3,7 @@ import { schema } from '../../src/backends/file/sql.generated.ts';
 import { prepare } from '../../src/backends/file/statements.ts';
 import { type FileClaims, FileTransaction } from '../../src/backends/file/transaction.ts';
 import { memory } from '../../src/backends/memory.ts';
+import { StoredNames } from '../../src/backends/shared/names.ts';
 import type { Backend, Grant } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import type { Plot } from './plots.ts';
@@ -23,7 +24,7 @@ export function fileServer(clock: Clock): Backend {
   db.prepare('INSERT INTO ledger VALUES (1, ?, ?, 0)').run(FORMAT, BOOT);
   const sql = prepare(db);
   const context = {
-    prefix: 'explored',
+    names: new StoredNames('explored'),
     process: 'here',
     known: new Map<string, FileClaims>(),
     newVersion: () => clock.id(),

@@ -1,4 +1,5 @@
 import { LockError, RecentKeys } from '../../core/index.ts';
+import { StoredNames } from '../shared/names.ts';
 import { faultOf, isBusy } from './errors.ts';
 import { machineTime } from './machine.ts';
 import type { ResolvedFileOptions } from './options.ts';
@@ -141,7 +142,7 @@ export class LocksFile {
     const known = new RecentKeys<FileClaims>(MAX_KNOWN_KEYS);
     this.#opened = {
       ...{ store, peers },
-      context: { prefix, process: peers.name, tokens: store, known, newVersion },
+      context: { names: new StoredNames(prefix), process: peers.name, tokens: store, known, newVersion },
     };
     void peers.tidy();
   }

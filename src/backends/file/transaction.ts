@@ -1,4 +1,5 @@
 import type { Attempt, Claim, Handle, NewValue, QueueEntry, Release } from '../../core/index.ts';
+import type { StoredNames } from '../shared/names.ts';
 import { EngineQueue } from '../shared/queue.ts';
 import { QueuedClaims } from '../shared/queued-claims.ts';
 import { overAt, readRecord, writeRecord } from '../shared/record.ts';
@@ -6,7 +7,7 @@ import { EngineTime, type StoredClaim, type Tokens } from '../shared/stored-queu
 import type { Row, Statements } from './statements.ts';
 
 export interface TransactionContext {
-  readonly prefix: string;
+  readonly names: StoredNames;
   /** The socket of this process. */
   readonly process: string;
   readonly tokens: Tokens;
@@ -109,12 +110,14 @@ export class FileTransaction {
   /** The processes ahead of a new waiter, or of a claim that was refused and does not wait. */
   ahead: Iterable<string> = [];
   readonly #context: TransactionContext;
+  readonly #names: StoredNames;
   readonly #sql: Statements;
   readonly #now: number;
   readonly #time: EngineTime;
 
   constructor(context: TransactionContext, sql: Statements, now: number) {
     this.#context = context;
+    this.#names = context.names;
     this.#sql = sql;
     this.#now = now;
     this.#time = new EngineTime(now);
@@ -149,7 +152,7 @@ export class FileTransaction {
   /** Removes some claims of a dead process; true when none is left. */
   removeDead(process: string): boolean {
     const rows = this.#sql.mortal.all(process) as unknown as Row[];
-    for (const { name, id } of rows) this.step(this.#keyOf(name), (queue) => queue.release({ id }));
+    for (const { name, id } of rows) this.step(this.#names.keyOf(name), (queue) => queue.release({ id }));
     if (rows.length === 0) this.#sql.orphan.run(process, process); // the others outlive their process
     return rows.length === 0;
   }
@@ -157,36 +160,36 @@ export class FileTransaction {
   /** Removes some claims that have expired, of any key; true when none is left. */
   sweep(): boolean {
     const rows = this.#sql.expiredNames.all(this.#now) as unknown as Pick<Row, 'name'>[];
-    for (const { name } of rows) this.step(this.#keyOf(name), () => {});
+    for (const { name } of rows) this.step(this.#names.keyOf(name), () => {});
     return rows.length === 0;
   }
 
   inspect(prefix: string, exact: boolean): QueueEntry[] {
-    const { from, to } = this.#range(prefix, exact);
+    const { from, to } = this.#names.range(prefix, exact);
     const rows = this.#sql.names.all(from, to) as unknown as Pick<Row, 'name'>[];
-    const keys = rows.map(({ name }) => this.#keyOf(name));
+    const keys = rows.map(({ name }) => this.#names.keyOf(name));
     return keys.flatMap((key) => this.step(key, (queue) => queue.entries(key)));
   }
 
   /** The keys of which memos know something. */
   remembered(prefix: string): string[] {
-    const { from, to } = this.#range(prefix);
+    const { from, to } = this.#names.range(prefix);
     const rows = this.#sql.valueNames.all(from, to, this.#now) as unknown as Pick<Row, 'name'>[];
-    return rows.map(({ name }) => this.#keyOf(name));
+    return rows.map(({ name }) => this.#names.keyOf(name));
   }
 
   hint(name: string): string | undefined {
-    const row = this.#sql.value.get(this.#hintNameOf(name), this.#now);
+    const row = this.#sql.value.get(this.#names.ofHint(name), this.#now);
     return row && Buffer.from(row.record as Uint8Array).toString();
   }
 
   keepHint(name: string, text: string | undefined, ttl: number): void {
-    this.#keep(this.#hintNameOf(name), text, this.#now + ttl);
+    this.#keep(this.#names.ofHint(name), text, this.#now + ttl);
   }
 
   /** One step of a queue. @param remembers with what memos know of the key */
   step<T>(key: string, act: (queue: EngineQueue) => T, remembers = false): T {
-    const name = this.#nameOf(key);
+    const name = this.#names.of(key);
     const value = remembers ? this.#sql.value.get(name, this.#now) : undefined;
     const record = value && readRecord(Buffer.from(value.record as Uint8Array).toString());
     const claims = this.#claimsOf(key, name);
@@ -212,25 +215,5 @@ export class FileTransaction {
     this.#sql.removeExpiredValues.run(this.#now);
     if (text === undefined) this.#sql.removeValue.run(name);
     else this.#sql.keepValue.run(name, Buffer.from(text), expires);
-  }
-
-  /** No prefix has this mark, so no key has this name. */
-  #hintNameOf(name: string): Uint8Array {
-    return Buffer.from(`!${this.#context.prefix}/${name}`);
-  }
-
-  #nameOf(key: string): Uint8Array {
-    return Buffer.from(`${this.#context.prefix}/${key}`);
-  }
-
-  #keyOf(name: Uint8Array): string {
-    return Buffer.from(name).toString('utf8', Buffer.byteLength(this.#context.prefix) + 1);
-  }
-
-  /** The names of all keys that begin with `start`, or of that key. */
-  #range(start: string, exact = false): { readonly from: Uint8Array; readonly to: Uint8Array } {
-    const from = this.#nameOf(start);
-    // No byte of UTF-8 is 0xff.
-    return { from, to: Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)]) };
   }
 }

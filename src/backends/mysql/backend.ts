@@ -1,20 +1,16 @@
 import {
-  type Attempt,
   type Backend,
   type Claim,
   type Clock,
   checkNames,
   checkPrefix,
   type Finding,
-  type Handle,
   type Hints,
   type Listing,
   LONGEST,
   milliseconds,
-  type NewValue,
   namesOf,
   type QueueEntry,
-  type Release,
   type Renewal,
   systemClock,
   type Traits,
@@ -93,57 +89,35 @@ export function mysql(pool: MysqlPool, options: MysqlOptions = {}): MysqlBackend
   return new Mysql(pool, options);
 }
 
-class Mysql implements MysqlBackend {
+class Mysql extends QueueSteps implements MysqlBackend {
   readonly name = 'mysql';
   readonly traits = TRAITS;
+  readonly hints: Hints;
+  readonly values: Values;
   readonly #pool: MysqlPool;
-  readonly #queues: Queues;
   readonly #renewals: Renewals;
-  readonly #table: Table;
-  readonly #steps: QueueSteps;
-  readonly #poller: Poller;
   readonly #sweeper: Sweeper;
-  readonly #gate: ServerWakeUps | undefined;
 
   constructor(pool: MysqlPool, options: MysqlOptions) {
     const { table = 'holdfast_lines', poll = 25, gate = false, ownConnection, clock = systemClock } = options;
-    this.#pool = pool;
-    this.#table = new Table(pool, table, clock, this.name);
-    this.#queues = new Queues(this.#table, checkPrefix(options.prefix ?? 'holdfast'));
-    const own = ownConnection ?? canMakeLike(pool);
-    this.#renewals = new Renewals(this.#queues, own ? poolOfOne(pool) : undefined, clock);
+    const queues = new Queues(new Table(pool, table, clock, 'mysql'), checkPrefix(options.prefix ?? 'holdfast'));
+    const own = (ownConnection ?? canMakeLike(pool)) ? poolOfOne(pool) : undefined;
     const pause = milliseconds(poll, 'poll', { min: 1, max: LONGEST });
-    this.#poller = new Poller(clock, pause, (keys) => this.#queues.read(keys));
-    this.#gate = gate ? new ServerWakeUps(this.#queues, clock, () => this.#poller.hurry()) : undefined;
-    this.#steps = new QueueSteps(this.#queues, this.#poller, this.#gate);
-    this.#sweeper = new Sweeper(this.#queues, clock, options);
+    const poller = new Poller(clock, pause, (keys) => queues.read(keys));
+    super(queues, poller, gate ? new ServerWakeUps(queues, clock, () => poller.hurry()) : undefined);
+    this.#pool = pool;
+    this.#renewals = new Renewals(queues, own, clock);
+    this.#sweeper = new Sweeper(queues, clock, options);
+    this.hints = queues.hints;
+    this.values = queues.values;
   }
 
-  readonly hints: Hints = {
-    read: (name) => this.#queues.readHint(name),
-    write: (name, text, ttl) => this.#queues.writeHint(name, text, ttl),
-  };
-
-  readonly values: Values = {
-    look: async (key) => (await this.#queues.open(this.#queues.lockNameOf(key))).look(),
-    forget: async (key) => (await this.#queues.step(this.#queues.lockNameOf(key), (queue) => queue.forget()))!,
-    keys: (prefix) => this.#queues.keysWithValues(prefix),
-  };
-
   setup(): Promise<void> {
-    return this.#table.ready();
+    return this.queues.table.ready();
   }
 
   sweep(): Promise<number> {
     return this.#sweeper.sweep();
-  }
-
-  attempt(claim: Claim): Promise<Attempt> {
-    return this.#steps.attempt(claim);
-  }
-
-  release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
-    return this.#steps.release(handle, next, value);
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
@@ -159,33 +133,28 @@ class Mysql implements MysqlBackend {
   }
 
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
-    this.#gate?.listen();
-    return this.#poller.watch(claim, wake, age);
+    this.gate?.listen();
+    return this.poller.watch(claim, wake, age);
   }
 
   watchHold(claim: Claim, wake: Wake): AsyncDisposable {
-    this.#gate?.listen();
-    return this.#poller.watchHold(claim, wake);
+    this.gate?.listen();
+    return this.poller.watchHold(claim, wake);
   }
 
-  async *inspect(prefix: string, listing: Listing = {}): AsyncIterable<QueueEntry> {
-    await this.#table.ready();
-    yield* this.#queues.inspect(prefix, listing);
-  }
-
-  evict(key: string, token: bigint): Promise<boolean> {
-    return this.#steps.evict(key, token);
+  inspect(prefix: string, listing: Listing = {}): AsyncIterable<QueueEntry> {
+    return this.queues.inspect(prefix, listing);
   }
 
   check(): Promise<Finding[]> {
-    return findings(this.#table);
+    return findings(this.queues.table);
   }
 
   async close(): Promise<void> {
-    this.#poller.close();
+    this.poller.close();
     this.#sweeper.close();
-    await this.#gate?.close();
+    await this.gate?.close();
     this.#renewals.close();
-    this.#table.server.close();
+    this.queues.table.server.close();
   }
 }

@@ -1,6 +1,8 @@
-import type { Claim, Listing, QueueEntry } from '../../core/index.ts';
+import type { Claim, Hints, Listing, QueueEntry, Values } from '../../core/index.ts';
+import { type NameRange, StoredNames } from '../shared/names.ts';
 import { overAt } from '../shared/record.ts';
-import type { MysqlPool, Row } from './pool.ts';
+import type { Row } from './pool.ts';
+import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';
 import { claimsOf, nameList, portions } from './statements.ts';
 import { MICRO, mark, micro, RowQueue, type StoredRow } from './stored-queue.ts';
@@ -11,40 +13,22 @@ const MAX_RETRIES = 64;
 /** A step that comes late does no harm. */
 export const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
 
-/** Below and above every byte of UTF-8. */
-const [FIRST_BYTE, LAST_BYTE] = [Buffer.from([0]), Buffer.from([255])];
-
-/** From the first name up to, but not including, the second. */
-type Names = Readonly<Record<'from' | 'to', Buffer>>;
-
 /** The queues of keys, and hints, as they stand in the table. */
 export class Queues {
   readonly table: Table;
-  readonly #prefix: string;
+  readonly names: StoredNames;
 
   constructor(table: Table, prefix: string) {
     this.table = table;
-    this.#prefix = prefix;
-  }
-
-  /** The same queues over other connections. */
-  over(pool: MysqlPool): Queues {
-    return new Queues(this.table.over(pool), this.#prefix);
-  }
-
-  lockNameOf(key: string): Buffer {
-    return Buffer.from(`${this.#prefix}/${key}`);
-  }
-
-  keyOf(name: unknown): string {
-    return String(name).slice(this.#prefix.length + 1);
+    this.names = new StoredNames(prefix);
   }
 
   async read(keys: readonly string[]): Promise<Map<string, RowQueue>> {
     const queues = new Map<string, RowQueue>();
     for (const portion of portions(keys)) {
-      const rows = await this.table.read(sql.read, {}, nameList(portion.map((key) => this.lockNameOf(key))));
-      for (const row of rows) if (String(row.name) !== '') queues.set(this.keyOf(row.name), new RowQueue(rowOf(row)));
+      const rows = await this.table.read(sql.read, {}, nameList(portion.map((key) => this.names.of(key))));
+      for (const row of rows)
+        if (String(row.name) !== '') queues.set(this.names.keyOf(row.name as Buffer), new RowQueue(rowOf(row)));
     }
     return queues;
   }
@@ -79,37 +63,42 @@ export class Queues {
     throw new Error(`the queue was changed, or too long to join, each of ${MAX_RETRIES} times it was looked at`);
   }
 
-  /** Renews claims, each of another key. @returns how many were alive, and now live for another ttl */
-  async touch(claims: readonly Claim[], notAfter: string, keeps: '0' | '1'): Promise<number> {
-    const list = claimsOf(claims.map(({ key, id, ttl }) => [this.lockNameOf(key), mark(id), micro(ttl)]));
-    return (await this.table.write(sql.touch, { notAfter, keeps }, list)).affectedRows;
+  /** Renews claims, each of another key. @param server over which; undefined: the pool @returns how many were alive, and now live for another ttl */
+  async touch(claims: readonly Claim[], notAfter: string, keeps: '0' | '1', server?: Server): Promise<number> {
+    const list = claimsOf(claims.map(({ key, id, ttl }) => [this.names.of(key), mark(id), micro(ttl)]));
+    return (await this.table.write(sql.touch, { notAfter, keeps }, list, server)).affectedRows;
   }
+
+  readonly hints: Hints = {
+    read: async (name) => {
+      await this.table.ready();
+      const [row] = await this.table.read(sql.hintRead, { name: this.names.ofHint(name) });
+      return row!.text === null ? undefined : String(row!.text);
+    },
+    write: async (hint, text, ttl) => {
+      await this.table.ready();
+      const name = this.names.ofHint(hint);
+      if (text === undefined) await this.table.write(sql.valueForget, { name });
+      else await this.table.write(sql.hintWrite, { name, text: Buffer.from(text), ttl: micro(ttl) });
+    },
+  };
+
+  readonly values: Values = {
+    look: async (key) => (await this.open(this.names.of(key))).look(),
+    forget: async (key) => (await this.step(this.names.of(key), (queue) => queue.forget()))!,
+    keys: (prefix) => this.#keysWithValues(prefix),
+  };
 
   /** The queues of the keys that begin with `prefix`, or of that key, some rows at a time. */
   async *inspect(prefix: string, { exact = false }: Listing): AsyncGenerator<QueueEntry> {
-    const ask = async (names: Names): Promise<Row[]> => (await this.table.read(sql.list, names)).slice(1);
+    const ask = async (names: NameRange): Promise<Row[]> => (await this.table.read(sql.list, names)).slice(1);
     for await (const row of this.#pages(ask, prefix, exact))
-      yield* new RowQueue(rowOf(row)).entries(this.keyOf(row.name));
+      yield* new RowQueue(rowOf(row)).entries(this.names.keyOf(row.name as Buffer));
   }
 
-  /** The keys that begin with `prefix` and of which memos keep something. */
-  async *keysWithValues(prefix: string): AsyncGenerator<string> {
-    await this.table.ready();
+  async *#keysWithValues(prefix: string): AsyncGenerator<string> {
     for await (const { name } of this.#pages((names) => this.table.read(sql.valueKeys, names), prefix))
-      yield this.keyOf(name);
-  }
-
-  async readHint(name: string): Promise<string | undefined> {
-    await this.table.ready();
-    const [row] = await this.table.read(sql.hintRead, { name: this.#hintNameOf(name) });
-    return row!.text === null ? undefined : String(row!.text);
-  }
-
-  async writeHint(hint: string, text: string | undefined, ttl: number): Promise<void> {
-    await this.table.ready();
-    const name = this.#hintNameOf(hint);
-    if (text === undefined) await this.table.write(sql.valueForget, { name });
-    else await this.table.write(sql.hintWrite, { name, text: Buffer.from(text), ttl: micro(ttl) });
+      yield this.names.keyOf(name as Buffer);
   }
 
   async #swap(name: Buffer, queue: RowQueue, notAfter: string): Promise<boolean> {
@@ -120,19 +109,18 @@ export class Queues {
     return (await this.table.write(sql.swap, { name, ...before, ...after, notAfter })).affectedRows > 0;
   }
 
-  /** No prefix has this mark, so no key has this name. */
-  #hintNameOf(name: string): Buffer {
-    return Buffer.from(`!${this.#prefix}/${name}`);
-  }
-
   /** All rows of the keys that begin with `prefix`, or of that key. @param ask gives the first of them, in the order of their names */
-  async *#pages(ask: (names: Names) => Promise<readonly Row[]>, prefix: string, exact = false): AsyncGenerator<Row> {
-    const to = Buffer.concat([this.lockNameOf(prefix), exact ? FIRST_BYTE : LAST_BYTE]);
-    for (let from = this.lockNameOf(prefix); ; ) {
+  async *#pages(
+    ask: (names: NameRange) => Promise<readonly Row[]>,
+    prefix: string,
+    exact = false,
+  ): AsyncGenerator<Row> {
+    await this.table.ready();
+    for (let { from, to } = this.names.range(prefix, exact); ; ) {
       const rows = await ask({ from, to });
       yield* rows;
       if (rows.length === 0) return;
-      from = Buffer.concat([rows.at(-1)!.name as Buffer, FIRST_BYTE]);
+      from = Buffer.concat([rows.at(-1)!.name as Buffer, Uint8Array.of(0)]);
     }
   }
 }

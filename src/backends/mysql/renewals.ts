@@ -1,6 +1,7 @@
 import { CallTimeouts, type Claim, type Clock, isLockError, type Renewal } from '../../core/index.ts';
 import type { PoolOfOne } from './pool.ts';
 import { FOREVER, type Queues } from './queues.ts';
+import { Server } from './server.ts';
 import { portions } from './statements.ts';
 
 /** Longest wait for an answer over the connection of our own; and ms after a failure in which the pool is asked instead. */
@@ -11,7 +12,7 @@ const RETRY_MS = 5_000;
 export class Renewals {
   readonly #queues: Queues;
   readonly #pool: PoolOfOne | undefined;
-  readonly #own: Queues | undefined;
+  readonly #own: Server | undefined;
   readonly #clock: Clock;
   readonly #timeouts: CallTimeouts;
   #notBefore = Number.NEGATIVE_INFINITY;
@@ -20,49 +21,45 @@ export class Renewals {
   constructor(queues: Queues, pool: PoolOfOne | undefined, clock: Clock) {
     this.#queues = queues;
     this.#pool = pool;
-    this.#own = pool && queues.over(pool);
+    this.#own = pool && new Server(pool, clock);
     this.#clock = clock;
     this.#timeouts = new CallTimeouts(clock);
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     await this.#queues.table.identify();
-    return (await this.#overOwn(claims)) ?? renewAll(this.#queues, claims);
+    if (!this.#own || this.#clock.now() < this.#notBefore) return this.#renewAll(claims);
+    try {
+      const late = () => new Error(`no answer within ${MAX_WAIT_MS} ms`);
+      return await this.#timeouts.bound(this.#renewAll(claims, this.#own), MAX_WAIT_MS, late);
+    } catch (error) {
+      if (isLockError(error)) throw error;
+      this.#notBefore = this.#clock.now() + RETRY_MS;
+      return this.#renewAll(claims);
+    }
   }
 
   close(): void {
     this.#timeouts.endTimers();
-    this.#own?.table.server.close();
+    this.#own?.close();
     this.#pool?.end(() => {});
   }
 
-  /** Undefined when there is no such connection, or it is away. */
-  async #overOwn(claims: readonly Claim[]): Promise<Renewal[] | undefined> {
-    if (!this.#own || this.#clock.now() < this.#notBefore) return undefined;
-    try {
-      const late = () => new Error(`no answer within ${MAX_WAIT_MS} ms`);
-      return await this.#timeouts.bound(renewAll(this.#own, claims), MAX_WAIT_MS, late);
-    } catch (error) {
-      if (isLockError(error)) throw error;
-      this.#notBefore = this.#clock.now() + RETRY_MS;
-      return undefined;
-    }
+  async #renewAll(claims: readonly Claim[], server?: Server): Promise<Renewal[]> {
+    const gone = new Set<Claim>();
+    for (const portion of [...rounds(claims)].flatMap((round) => [...portions(round)]))
+      for (const claim of await this.#notAlive(portion, server)) gone.add(claim);
+    return claims.map((claim) => (gone.has(claim) ? 'gone' : { validFor: claim.ttl }));
   }
-}
 
-async function renewAll(queues: Queues, claims: readonly Claim[]): Promise<Renewal[]> {
-  const gone = new Set<Claim>();
-  for (const portion of [...rounds(claims)].flatMap((round) => [...portions(round)]))
-    for (const claim of await notAlive(queues, portion)) gone.add(claim);
-  return claims.map((claim) => (gone.has(claim) ? 'gone' : { validFor: claim.ttl }));
-}
-
-/** Those that are not alive. By writes alone: after a fail-over, a read may still come to the server that was the primary. */
-async function notAlive(queues: Queues, claims: readonly Claim[]): Promise<readonly Claim[]> {
-  if ((await queues.touch(claims, FOREVER, '0')) === claims.length) return [];
-  if (claims.length === 1) return claims;
-  const half = claims.length >> 1;
-  return [...(await notAlive(queues, claims.slice(0, half))), ...(await notAlive(queues, claims.slice(half)))];
+  /** Those that are not alive. By writes alone: after a fail-over, a read may still come to the server that was the primary. */
+  async #notAlive(claims: readonly Claim[], server?: Server): Promise<readonly Claim[]> {
+    if ((await this.#queues.touch(claims, FOREVER, '0', server)) === claims.length) return [];
+    if (claims.length === 1) return claims;
+    const half = claims.length >> 1;
+    const first = await this.#notAlive(claims.slice(0, half), server);
+    return [...first, ...(await this.#notAlive(claims.slice(half), server))];
+  }
 }
 
 /** The claims in groups in which no key is there twice, each group in the order of the keys' bytes. */

@@ -20,10 +20,10 @@ interface Asked {
  * to give a sign of life. All else is decided by the queue itself, as it is read.
  */
 export class QueueSteps {
+  protected readonly queues: Queues;
+  protected readonly poller: Poller;
+  protected readonly gate: ServerWakeUps | undefined;
   readonly #table: Table;
-  readonly #queues: Queues;
-  readonly #poller: Poller;
-  readonly #gate: ServerWakeUps | undefined;
   /** The claims that attempts are under way for, how many, and whether the claim was given up meanwhile. */
   readonly #asked = new Map<string, Asked>();
   /** The claims that were refused and stand in their queues: they need not join again. */
@@ -31,9 +31,9 @@ export class QueueSteps {
 
   constructor(queues: Queues, poller: Poller, gate: ServerWakeUps | undefined) {
     this.#table = queues.table;
-    this.#queues = queues;
-    this.#poller = poller;
-    this.#gate = gate;
+    this.queues = queues;
+    this.poller = poller;
+    this.gate = gate;
   }
 
   attempt(claim: Claim): Promise<Attempt> {
@@ -60,12 +60,12 @@ export class QueueSteps {
   }
 
   async evict(key: string, token: bigint): Promise<boolean> {
-    const queue = await this.#queues.open(this.#queues.lockNameOf(key));
+    const queue = await this.queues.open(this.queues.names.of(key));
     const found = [...queue.claims].find((claim) => claim.token === token);
     const evicted = found !== undefined && (await this.#leave({ key, id: found.id }));
     if (evicted) {
-      this.#poller.hurry();
-      this.#gate?.wake([found.process!]).catch(() => {}); // then a poll tells it
+      this.poller.hurry();
+      this.gate?.wake([found.process!]).catch(() => {}); // then a poll tells it
     }
     return evicted;
   }
@@ -96,7 +96,7 @@ export class QueueSteps {
     const answer = claim.accepts && (await this.#answerTo(claim, claim.accepts));
     if (answer) return answer;
     if (this.#standing.has(claim.id)) {
-      const isTouched = (await this.#queues.touch([claim], notAfter, '1')) === 1;
+      const isTouched = (await this.queues.touch([claim], notAfter, '1')) === 1;
       return this.#decide(claim, asked, notAfter, isTouched);
     }
     const values = { ...this.#newcomer(claim, notAfter), waits: claim.queue ? '1' : '0' };
@@ -108,7 +108,7 @@ export class QueueSteps {
 
   /** Answers without a step where a value is there. All who wait for one are answered at once: as steps they would disturb each other. */
   async #answerTo(claim: Claim, accepts: ValueCondition): Promise<Attempt | undefined> {
-    const queue = await this.#queues.open(this.#queues.lockNameOf(claim.key));
+    const queue = await this.queues.open(this.queues.names.of(claim.key));
     const value = queue.answerTo(accepts);
     if (value && queue.find(claim.id)) await this.#leave(claim);
     return value && { granted: false, value };
@@ -120,11 +120,11 @@ export class QueueSteps {
     const act = (queue: RowQueue): Attempt => {
       if (asked.isLeft && !queue.find(id)) throw new Error('it was given up meanwhile');
       const attempt = queue.attempt(claim, this.#address);
-      if (!attempt.granted && claim.accepts && queue.find(id)) this.#poller.waitsBehind(id, queue.first!);
+      if (!attempt.granted && claim.accepts && queue.find(id)) this.poller.waitsBehind(id, queue.first!);
       return attempt;
     };
-    const name = this.#queues.lockNameOf(key);
-    return (await this.#queues.step(name, act, notAfter, isTouched ? id : undefined)) ?? { granted: false, late: true };
+    const name = this.queues.names.of(key);
+    return (await this.queues.step(name, act, notAfter, isTouched ? id : undefined)) ?? { granted: false, late: true };
   }
 
   /** @returns undefined if there was nothing to exchange */
@@ -143,7 +143,7 @@ export class QueueSteps {
     const { id, key } = handle;
     this.#giveUp(id);
     const act = (queue: RowQueue) => ({ released: queue.release(handle, value), first: queue.first });
-    const { released, first } = (await this.#queues.step(this.#queues.lockNameOf(key), act))!;
+    const { released, first } = (await this.queues.step(this.queues.names.of(key), act))!;
     if (first !== undefined) this.#notifyOthers(key);
     return released;
   }
@@ -151,7 +151,7 @@ export class QueueSteps {
   async #leave({ key, id }: Handle): Promise<boolean> {
     this.#giveUp(id);
     const { affectedRows, insertId } = await this.#table.write(sql.leave, {
-      name: this.#queues.lockNameOf(key),
+      name: this.queues.names.of(key),
       mark: mark(id),
     });
     if (affectedRows === 0) return false;
@@ -160,7 +160,7 @@ export class QueueSteps {
   }
 
   #giveUp(id: string): void {
-    this.#poller.forget(id);
+    this.poller.forget(id);
     this.#standing.delete(id);
     const asked = this.#asked.get(id);
     if (asked) asked.isLeft = true;
@@ -168,18 +168,18 @@ export class QueueSteps {
 
   /** A claim has left a queue in which others stand. */
   #notifyOthers(key: string): void {
-    this.#poller.hurry();
-    this.#gate?.notify(key);
+    this.poller.hurry();
+    this.gate?.notify(key);
   }
 
   get #address(): string {
-    return this.#gate?.address ?? NO_ADDRESS;
+    return this.gate?.address ?? NO_ADDRESS;
   }
 
   /** A claim as the statements that let it join take it. */
   #newcomer(claim: Claim, notAfter: string): NamedValues {
     const { key, minToken = 0n, tokenCount } = claim;
-    const name = this.#queues.lockNameOf(key);
+    const name = this.queues.names.of(key);
     return { ...partsOf(claim, this.#address), name, minToken: `${minToken}`, tokenCount: `${tokenCount}`, notAfter };
   }
 }

@@ -14,7 +14,6 @@ const STALE = 300_000;
 export class Table {
   readonly server: Server;
   readonly backend: string;
-  readonly #clock: Clock;
   readonly #serverClock: ServerClock;
   /** Quoted. */
   readonly name: string;
@@ -26,14 +25,8 @@ export class Table {
   constructor(pool: MysqlPool, name: string, clock: Clock, backend: string) {
     this.name = quoteTable(name);
     this.backend = backend;
-    this.#clock = clock;
     this.server = new Server(pool, clock);
     this.#serverClock = new ServerClock(clock);
-  }
-
-  /** The same table over other connections. */
-  over(pool: MysqlPool): Table {
-    return new Table(pool, this.name.replaceAll('`', ''), this.#clock, this.backend);
   }
 
   /** Done once, and again after a long time without news of the server's clock. Many processes may do it at once. */
@@ -84,8 +77,9 @@ export class Table {
     return rows;
   }
 
-  write(text: string, values?: NamedValues, list?: List): Promise<Header> {
-    return this.#run(text, values, list) as Promise<Header>;
+  /** @param server over which, where it is not the pool */
+  write(text: string, values?: NamedValues, list?: List, server?: Server): Promise<Header> {
+    return this.#run(text, values, list, server) as Promise<Header>;
   }
 
   /** Makes a table. That commits what is open on its session, so nothing may be open. */
@@ -93,8 +87,8 @@ export class Table {
     await this.#translateErrors(this.server.runAlone(this.bind(text)));
   }
 
-  #run(text: string, values?: NamedValues, list?: List): Promise<unknown> {
-    return this.#translateErrors(this.server.run(this.bind(text, values, list)));
+  #run(text: string, values?: NamedValues, list?: List, server = this.server): Promise<unknown> {
+    return this.#translateErrors(server.run(this.bind(text, values, list)));
   }
 
   #translateErrors<T>(answer: Promise<T>): Promise<T> {

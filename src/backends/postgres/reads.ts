@@ -1,14 +1,11 @@
 import type { Hints, Listing, QueueEntry, ValueRecord, Values } from '../../core/index.ts';
+import { rangeFrom } from '../shared/names.ts';
 import { isTrue, type Row } from './pool.ts';
 import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';
 import { fieldsOf, storedValueOf, take, textOf } from './statements.ts';
 
-/** The first key that begins with `prefix`, and one behind the last. */
-function rangeOf(prefix: string, exact = false): [from: Buffer, to: Buffer] {
-  const from = Buffer.from(prefix);
-  return [from, Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)])]; // no byte of UTF-8 is 0xff
-}
+const rangeOf = (prefix: string, exact?: boolean): Buffer[] => Object.values(rangeFrom(prefix, exact));
 
 /** The queues of the keys that begin with `prefix`. */
 export async function* entries(server: Server, prefix: string, { exact }: Listing): AsyncGenerator<QueueEntry> {

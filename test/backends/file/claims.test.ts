@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { schema } from '../../../src/backends/file/sql.generated.ts';
 import { prepare } from '../../../src/backends/file/statements.ts';
 import { FileClaims, FileTransaction } from '../../../src/backends/file/transaction.ts';
+import { StoredNames } from '../../../src/backends/shared/names.ts';
 import { EngineQueue } from '../../../src/backends/shared/queue.ts';
 import { EngineTime, TokenCounter } from '../../../src/backends/shared/stored-queue.ts';
 import { ALL_UNITS, type Units } from '../../../src/core/contract/admission.ts';
@@ -50,7 +51,13 @@ test('rows come to what the queue in memory does, whichever process takes a step
       const processes = [0, 1].map((process) => {
         let versions = 0;
         const known = new Map<string, FileClaims>();
-        return { prefix: 'holdfast', process: '', tokens, known, newVersion: () => `${process}/${++versions}` };
+        return {
+          names: new StoredNames('holdfast'),
+          process: '',
+          tokens,
+          known,
+          newVersion: () => `${process}/${++versions}`,
+        };
       });
       const pure = new EngineQueue(pureTokens);
       let [now, last] = [1, 0];
@@ -102,7 +109,13 @@ test('a queue that nobody else has changed is not read again, and one that anoth
   const tokens = new TokenCounter(0n);
   const processOf = (process: string) => {
     let versions = 0;
-    const context = { prefix: 'p', process, tokens, known: new Map(), newVersion: () => `${process}/${++versions}` };
+    const context = {
+      names: new StoredNames('p'),
+      process,
+      tokens,
+      known: new Map(),
+      newVersion: () => `${process}/${++versions}`,
+    };
     return (act: (queue: EngineQueue) => unknown) => {
       new FileTransaction(context, sql, 1).step('k', act);
       return context.known.get('k');

@@ -1,0 +1,35 @@
+/** From the first name up to, but not including, the second: bytes. */
+export type NameRange = Readonly<Record<'from' | 'to', Buffer>>;
+
+/** The names that begin with this one, or that name alone. */
+export function rangeFrom(name: string, exact = false): NameRange {
+  const from = Buffer.from(name);
+  return { from, to: Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)]) }; // no byte of UTF-8 is 0xff
+}
+
+/** The names under which an engine stores keys and hints: bytes, compared as bytes. */
+export class StoredNames {
+  readonly #prefix: string;
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
+
+  of(key: string): Buffer {
+    return Buffer.from(`${this.#prefix}/${key}`);
+  }
+
+  /** No prefix has this mark, so no key has this name. */
+  ofHint(name: string): Buffer {
+    return Buffer.from(`!${this.#prefix}/${name}`);
+  }
+
+  keyOf(name: Uint8Array): string {
+    return Buffer.from(name).toString('utf8', Buffer.byteLength(this.#prefix) + 1);
+  }
+
+  /** All keys that begin with `start`, or that key. */
+  range(start: string, exact?: boolean): NameRange {
+    return rangeFrom(`${this.#prefix}/${start}`, exact);
+  }
+}
