@@ -1,2 +1,2 @@
+export type { DynamoLike } from './backend.ts';
 export { dynamodb } from './backend.ts';
-export type { DynamoLike } from './client.ts';

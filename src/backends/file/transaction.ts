@@ -193,7 +193,7 @@ export class FileTransaction {
     const value = remembers ? this.#sql.value.get(name, this.#now) : undefined;
     const record = value && readRecord(Buffer.from(value.record as Uint8Array).toString());
     const claims = this.#claimsOf(key, name);
-    const queue = new EngineQueue(this.#context.tokens, { record }, claims).at(this.#time);
+    const queue = new EngineQueue(this.#context.tokens, claims, record).at(this.#time);
     const answer = act(queue);
     claims.stamp();
     const { record: kept } = queue;

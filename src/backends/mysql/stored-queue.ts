@@ -107,7 +107,7 @@ export class RowQueue extends EngineQueue {
     const [counter, claims] = [new TokenCounter(token), claimsOf(queue)];
     const written = value === '' ? undefined : readRecord(value);
     const record = written && overAt(written) > now ? written : undefined;
-    super(counter, { claims, record });
+    super(counter, claims, record);
     this.stored = stored;
     this.#counter = counter;
     this.#storedRecord = record;

@@ -1,8 +1,44 @@
 import { type Backend, checkNames, type Finding, invalid, namesOf } from '../../core/index.ts';
 import { type RegisterEntry, type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
-import { findingsOf } from '../shared/danger.ts';
-import type { NatsEntry, NatsHearing, NatsKv } from './client.ts';
-import { DANGERS, type Facts } from './dangers.ts';
+import { type Danger, findingsOf } from '../shared/danger.ts';
+
+/** What holdfast uses of a bucket, as `Kvm` of `@nats-io/kv` opens it, or `js.views.kv()` of `nats`. It imports neither. */
+export interface NatsKv {
+  get(key: string): Promise<NatsEntry | null>;
+  create(key: string, data: Uint8Array): Promise<number>;
+  update(key: string, data: Uint8Array, revision: number): Promise<number>;
+  delete(key: string): Promise<void>;
+  watch(options: { key: string }): Promise<NatsHearing<NatsEntry>>;
+  keys(): Promise<NatsHearing<string>>;
+  status(): Promise<NatsStatus>;
+  /** Whether any replica answers a read. */
+  readonly direct?: boolean;
+}
+
+/** What holdfast uses of the settings of a bucket. */
+export interface NatsStatus {
+  readonly replicas: number;
+  readonly storage: string;
+  /** ms; 0 or less: for good. */
+  readonly ttl: number;
+  /** Bytes; −1: any. */
+  readonly maxValueSize: number;
+  readonly streamInfo: { readonly config: { readonly mirror?: unknown } };
+}
+
+/** What holdfast uses of a watch or a listing of a bucket. */
+export interface NatsHearing<T> extends AsyncIterable<T> {
+  stop(): void;
+  /** The consumer on the server, where the client shows it. */
+  readonly _data?: unknown;
+}
+
+/** What holdfast uses of an entry of a bucket. */
+export interface NatsEntry {
+  readonly value: Uint8Array;
+  readonly revision: number;
+  readonly operation: 'PUT' | 'DEL' | 'PURGE';
+}
 
 /** Options of `nats`. */
 export interface NatsOptions extends RegisterOptions {
@@ -100,3 +136,66 @@ const statusOf = async (bucket: NatsKv): Promise<Omit<Facts, 'synced'>> => {
   const { replicas, storage, ttl, maxValueSize, streamInfo } = await bucket.status();
   return { replicas, storage, ttl, maxValueSize, mirror: streamInfo.config.mirror !== undefined };
 };
+
+export interface Facts {
+  readonly replicas: number;
+  readonly storage: string;
+  readonly synced: boolean;
+  /** ms; 0 or less: for good. */
+  readonly ttl: number;
+  /** Bytes; −1: any. */
+  readonly maxValueSize: number;
+  readonly mirror: boolean;
+}
+
+/** Longest text of a line that an engine may have to write, bytes. */
+const LONGEST_TEXT = 65_536;
+
+export const DANGERS: readonly Danger<Facts>[] = [
+  {
+    severity: 'danger',
+    code: 'one-replica',
+    when: ({ replicas }) => replicas < 3,
+    message: ({ replicas }) =>
+      `the bucket has R${replicas}: with a lost server or disk the locks are lost, and others get them`,
+    advice: 'give it three replicas: nats stream edit KV_<bucket> --replicas 3',
+  },
+  {
+    severity: 'danger',
+    code: 'memory-storage',
+    when: ({ storage }) => storage === 'memory',
+    message: 'the bucket is in memory: what a server acknowledged is gone when it starts anew',
+    advice: 'make it with storage: file',
+  },
+  {
+    severity: 'danger',
+    code: 'bucket-ttl',
+    when: ({ ttl }) => ttl > 0,
+    message: ({ ttl }) =>
+      `the bucket removes what nobody has written for ${ttl} ms: a lease that is as long would be gone before its end, and is refused`,
+    advice: 'make the bucket without a ttl: nats stream edit KV_<bucket> --max-age 0',
+  },
+  {
+    severity: 'danger',
+    code: 'mirror',
+    when: ({ mirror }) => mirror,
+    message: 'the bucket is a mirror: it is behind what was written, so a holder may be told that its lock is gone',
+    advice: 'use the bucket that it mirrors',
+  },
+  {
+    severity: 'warning',
+    code: 'small-values',
+    when: ({ maxValueSize }) => maxValueSize >= 0 && maxValueSize < LONGEST_TEXT,
+    message: ({ maxValueSize }) =>
+      `the bucket takes values of up to ${maxValueSize} bytes: a line of many waiters is longer, and then nobody can come to it or leave it`,
+    advice: 'let it take 64 kB: nats stream edit KV_<bucket> --max-msg-size 65536',
+  },
+  {
+    severity: 'danger',
+    code: 'sync-interval',
+    when: ({ synced }) => !synced,
+    message:
+      'JetStream flushes to disk every two minutes unless sync_interval is always: a power failure takes back what was acknowledged, and two may hold',
+    advice: 'set jetstream { sync_interval: always } on every server, then pass synced: true',
+  },
+];

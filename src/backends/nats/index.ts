@@ -1,2 +1,2 @@
+export type { NatsEntry, NatsHearing, NatsKv, NatsStatus } from './backend.ts';
 export { type NatsOptions, nats } from './backend.ts';
-export type { NatsEntry, NatsHearing, NatsKv, NatsStatus } from './client.ts';

@@ -18,10 +18,9 @@ import {
 import type { StoredClaim } from '../shared/stored-queue.ts';
 import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { Calls } from './calls.ts';
-import { keyOf } from './document.ts';
+import { headOf, keyOf, nameOf } from './document.ts';
 import { RegisterHints } from './hints.ts';
 import { KeyDocument } from './key-document.ts';
-import { headOf, nameOf } from './names.ts';
 import type { OpenQueue } from './open-queue.ts';
 import { checkStore, type RegisterOptions, resolveRegisterOptions } from './options.ts';
 import { proof, storeProof } from './proof.ts';

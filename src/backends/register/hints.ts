@@ -1,7 +1,6 @@
 import { backOff, type Hints, sleep } from '../../core/index.ts';
 import { type Calls, MAX_CONFLICTS } from './calls.ts';
-import { hintOf, hintText } from './document.ts';
-import { nameOf } from './names.ts';
+import { hintOf, hintText, nameOf } from './document.ts';
 import { Sightings, StoreTime } from './sightings.ts';
 
 /** How rivals part. */

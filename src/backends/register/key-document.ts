@@ -1,8 +1,7 @@
 import { isLockError, mostOf, type RegisterEntry, sleep, type WriteOutcome } from '../../core/index.ts';
 import { type Calls, MAX_CONFLICTS, Throttled } from './calls.ts';
 import { queueText } from './document.ts';
-import type { OpenQueue } from './open-queue.ts';
-import { QueueReader, type QueueState } from './queue-reader.ts';
+import { type OpenQueue, QueueReader, type QueueState } from './open-queue.ts';
 import type { Sight, Sightings } from './sightings.ts';
 
 /** One change of a queue, or a question about it. */

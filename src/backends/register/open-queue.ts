@@ -1,9 +1,63 @@
-import { type Attempt, type Claim, placeTtlOf } from '../../core/index.ts';
+import { type Attempt, type Claim, placeTtlOf, type RegisterEntry, systemClock } from '../../core/index.ts';
 import { EngineQueue } from '../shared/queue.ts';
 import { type StoredClaim, TokenCounter } from '../shared/stored-queue.ts';
-import type { QueueDocument } from './document.ts';
-import { NEAR_TURNS, type PlaceTerms, placeTerms, type StorePace } from './place-terms.ts';
-import type { Sight } from './sightings.ts';
+import type { Calls } from './calls.ts';
+import { type QueueDocument, queueDocumentOf } from './document.ts';
+import { type Sight, type Sightings, StoreTime } from './sightings.ts';
+
+/** What a process knows of the store, and chance. */
+export interface StorePace {
+  /** What its last request took, ms. */
+  readonly took: number;
+  /** It keeps nothing for longer, ms. */
+  readonly longest: number;
+  /** From 0 to 1. */
+  readonly random: number;
+}
+
+/** What keeps a place in a queue. */
+export interface PlaceTerms {
+  /** The place expires so many ms after its last sign of life. */
+  readonly life: number;
+  /** It gives the next sign of life once no more than this is left, ms. */
+  readonly renewAt: number;
+  /** Its questions need no request while the queue was seen less than this ago, ms. */
+  readonly rest: number;
+}
+
+/** Longest life of a place, ms. */
+const MAX_LIFE_MS = 120_000;
+/** A life is shorter by up to this part of it, at random: those who came together need not give their signs of life together. */
+const SPREAD = 0.4;
+/** So many turns are near: their places live as those of all engines, and ask as often. */
+export const NEAR_TURNS = 4;
+/** A place lives for the time of so many writes for each turn farther: then all signs of life together are a small part of all writes. */
+const WRITES_PER_TURN = 200;
+/** A turn takes no fewer requests than this: a hold is released, then noticed. */
+const REQUESTS_PER_TURN = 3;
+/** The part of a usual life that has to be left for two more tries of a sign of life. */
+const TRIES = 0.75;
+
+/**
+ * Decides how long a place lives, and how often its claim asks. Each sign of life is a write of the one document, so the deeper a place is
+ * in the queue, the longer it lives. The price: a dead waiter deep in the queue is noticed later, when it comes near at the latest.
+ * @param usual how long a place lives otherwise, ms
+ * @param ttl of its claim, ms: it may be admitted at any moment, and has to notice that within its lease
+ * @param turns so many turns of others come first
+ * @param took what a request takes, ms
+ * @param longest the longest life that the store can keep, ms
+ */
+export function placeTerms(
+  { usual, ttl, turns }: { usual: number; ttl: number; turns: number },
+  { took, longest, random }: StorePace,
+): PlaceTerms {
+  const far = Math.max(0, turns - NEAR_TURNS);
+  const whole = Math.min(MAX_LIFE_MS, longest, far * WRITES_PER_TURN * took);
+  const life = Math.max(usual, whole * (1 - SPREAD * random));
+  const renewAt = Math.max(TRIES * usual, whole / 3);
+  const rest = Math.min(ttl / 3, (renewAt - TRIES * usual) / 2, far * REQUESTS_PER_TURN * took);
+  return { life, renewAt, rest };
+}
 
 /** So many marks of steps that removed a claim are kept. */
 const MAX_MARKS = 4;
@@ -18,7 +72,10 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
   constructor({ last, claims, out }: QueueDocument, sight: Sight, pace: StorePace) {
     const counter = new TokenCounter(last);
     // A process that writes the queue, for any reason, leaves to those who come later for how long each claim was watched until now.
-    super(counter, { claims: Array.from(claims, (claim) => ({ ...claim, watched: sight.watched(claim) })) });
+    super(
+      counter,
+      Array.from(claims, (claim) => ({ ...claim, watched: sight.watched(claim) })),
+    );
     this.#counter = counter;
     this.#sight = sight;
     this.#pace = pace;
@@ -65,5 +122,61 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
     if (!this.evict(isIt)) return this.out.includes(by);
     this.out = [by, ...this.out].slice(0, MAX_MARKS);
     return true;
+  }
+}
+
+/** The queue of a key, as it was when it was last read or written here. */
+export interface QueueState {
+  readonly queue: QueueDocument;
+  readonly text: string | undefined;
+  readonly version: string | undefined;
+  /** When that was, by the clock of this process. */
+  readonly at: number;
+  readonly sight: () => Sight;
+}
+
+/** The queue of one key as the store shows it. */
+export class QueueReader {
+  /** What the last read took, ms. */
+  took = 0;
+  readonly #key: string;
+  readonly #name: string;
+  readonly #calls: Calls;
+  readonly #sightings: Sightings;
+
+  constructor(key: string, name: string, calls: Calls, sightings: Sightings) {
+    this.#key = key;
+    this.#name = name;
+    this.#calls = calls;
+    this.#sightings = sightings;
+  }
+
+  async read(): Promise<QueueState> {
+    const { clock } = this.#calls;
+    const sent = clock.now();
+    const entry = await this.#calls.read(this.#name);
+    this.took = clock.now() - sent;
+    return this.stateOf(entry, sent);
+  }
+
+  /** @param sent when the entry was asked for */
+  stateOf(entry: RegisterEntry | undefined, sent: number): QueueState {
+    const { clock, store } = this.#calls;
+    const { text, version, now } = entry ?? {};
+    // Where a store has forgotten the last token, the clock on the wall is very likely ahead of it.
+    const queue =
+      text === undefined
+        ? { last: BigInt(Math.floor(clock.epoch?.() ?? systemClock.epoch())) * 1_000n, claims: [], out: [] }
+        : queueDocumentOf(text, this.#key, store.name);
+    this.#sightings.see(this.#key, queue.claims, clock.now());
+    const sight = (): Sight =>
+      now === undefined ? this.#sightings.by(this.#key, clock.now()) : new StoreTime(now, clock.now() - sent);
+    return { queue, text, version, at: clock.now(), sight };
+  }
+
+  open({ queue, sight }: QueueState, seen = sight()): OpenQueue {
+    const { clock, proof } = this.#calls;
+    const longest = (proof?.kept ?? Number.POSITIVE_INFINITY) / 2;
+    return new OpenQueue(queue, seen, { took: this.took, longest, random: clock.random() });
   }
 }

@@ -1,2 +1,2 @@
+export type { S3Like } from './backend.ts';
 export { s3 } from './backend.ts';
-export type { S3Like } from './client.ts';

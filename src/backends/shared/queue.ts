@@ -17,7 +17,7 @@ import {
 } from '../../core/index.ts';
 import { QueuedClaims } from './queued-claims.ts';
 import { answerIn, countedIn, type KeyRecord, leavingIn, overAt, rememberedIn } from './record.ts';
-import { entriesOf, type QueueTime, type StoredClaim, type StoredQueue, type Tokens } from './stored-queue.ts';
+import { entriesOf, type QueueTime, type StoredClaim, type Tokens } from './stored-queue.ts';
 
 /**
  * Gives how long the place of a claim lives, and how much of that has to be left so that a question of it changes nothing, ms.
@@ -28,7 +28,7 @@ type PlaceRule = (claim: Claim, mine?: StoredClaim) => { readonly life: number; 
 const usualPlace: PlaceRule = (claim) => ({ life: placeTtlOf(claim), renewAt: placeTtlOf(claim) });
 
 /** The steps of the contract on one queue. Each begins with `at`. */
-export class EngineQueue implements StoredQueue {
+export class EngineQueue {
   /** The claim that the last attempt brought into the queue. */
   joined: StoredClaim | undefined;
   protected readonly placeOf: PlaceRule = usualPlace;
@@ -37,11 +37,10 @@ export class EngineQueue implements StoredQueue {
   #record: KeyRecord | undefined;
   #recordChanged = false;
 
-  /** @param claims where an engine keeps them from step to step */
-  constructor(tokens: Tokens, stored: StoredQueue = {}, claims = new QueuedClaims(stored.claims ?? [])) {
+  constructor(tokens: Tokens, claims: Iterable<StoredClaim> = [], record?: KeyRecord) {
     this.#tokens = tokens;
-    this.#claims = claims;
-    this.#record = stored.record;
+    this.#claims = claims instanceof QueuedClaims ? claims : new QueuedClaims(claims);
+    this.#record = record;
   }
 
   /** Begins a step: what has expired by now is gone. */

@@ -1,5 +1,4 @@
 import { admitted, type QueueEntry, type Units } from '../../core/index.ts';
-import type { KeyRecord } from './record.ts';
 
 /** A claim as it stands in the queue of its key. */
 export interface StoredClaim extends Units {
@@ -24,12 +23,6 @@ export interface StoredClaim extends Units {
   process?: string | undefined;
   /** The hold outlives its process. */
   readonly lingers?: boolean | undefined;
-}
-
-/** What an engine stores of a key: its claims in order, and what memos know of it. */
-export interface StoredQueue {
-  readonly claims?: Iterable<StoredClaim>;
-  readonly record?: KeyRecord | undefined;
 }
 
 /** How a step tells time, and what a sign of life is. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type PlaceTerms, placeTerms } from '../../../src/backends/register/place-terms.ts';
+import { type PlaceTerms, placeTerms } from '../../../src/backends/register/open-queue.ts';
 
 const PACE = { took: 50, longest: Number.POSITIVE_INFINITY, random: 0 };
 const NEAR = { usual: 15_000, ttl: 30_000, turns: 1 };

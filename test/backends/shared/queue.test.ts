@@ -34,7 +34,7 @@ test.each([
   ['kept in memory', (queue: EngineQueue): EngineQueue => queue],
   [
     'stored after each step',
-    (queue: EngineQueue, tokens: TokenCounter) => new EngineQueue(tokens, { claims: claimsOf(jsonOf(queue.claims)) }),
+    (queue: EngineQueue, tokens: TokenCounter) => new EngineQueue(tokens, claimsOf(jsonOf(queue.claims))),
   ],
 ])('a queue, %s, admits by the rule, tells each claim once, and keeps no expired one', (_title, stored) => {
   fc.assert(
