@@ -63,7 +63,6 @@ export class FileClaims extends QueuedClaims {
     this.#sql.remove.run(this.#name, claim.token);
   }
 
-  /** Ends a step. */
   stamp(): void {
     if (this.#next === undefined) return;
     const { first } = this;

@@ -21,7 +21,6 @@ interface Long {
   toString(): string;
 }
 
-/** The document of one key. */
 export interface QueueDocument {
   readonly _id: string;
   readonly v: number;
@@ -74,7 +73,6 @@ export function placeOf({ id, ttl }: Claim, { queue, now }: QueueDocument, notAf
   return { granted: false, ahead: ahead.length, retryAfter };
 }
 
-/** The answer to an attempt. */
 export function answerTo(claim: Claim, document: QueueDocument, notAfter?: Date): Attempt {
   const attempt = placeOf(claim, document, notAfter);
   const { accepts } = claim;
@@ -87,7 +85,6 @@ export function answerTo(claim: Claim, document: QueueDocument, notAfter?: Date)
   return accepts.counts > 0 ? { ...attempt, attempts: record.attempts } : attempt;
 }
 
-/** What is known for memos. */
 export const lookIn = (document: QueueDocument): ValueRecord =>
   rememberedIn(recordOf(document), document.now.getTime());
 

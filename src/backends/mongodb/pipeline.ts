@@ -70,7 +70,6 @@ export const forgetting = (): Stage[] => [
   CLOSE,
 ];
 
-/** Removes the claims that have expired. */
 const OPEN: readonly Stage[] = [
   { $set: { was: '$$ROOT', now: { $max: ['$$NOW', '$now'] } } },
   { $set: { queue: { $filter: { input: { $ifNull: ['$queue', []] }, cond: { $gt: ['$$this.expires', '$now'] } } } } },
@@ -85,7 +84,6 @@ function leave(who: Leaver): Stage {
   return { $set: { freed: { $in: [value, `$queue.${field}`] }, queue: others(field, value) } };
 }
 
-/** Whether a value answers the claim. */
 const answers = ({ age }: ValueCondition, notAfter: Date | undefined): Stage => {
   const isYoung = { $lte: [{ $max: [0, { $subtract: ['$now', '$value.at'] }] }, age] };
   const young = age === Number.POSITIVE_INFINITY ? [] : [isYoung];

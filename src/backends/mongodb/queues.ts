@@ -92,7 +92,6 @@ export class Queues {
       if ((value && value.until > now) || (attempts && attempts.counts > now)) yield keyOf(_id);
   }
 
-  /** All claims on keys that begin with `prefix`, or on that key. */
   async *inspect(prefix: string, exact: boolean): AsyncIterable<QueueEntry> {
     for await (const document of this.#all(prefix, exact, { value: 0, attempts: 0 }))
       yield* listingOf(known(document)!);

@@ -11,7 +11,6 @@ type Settings = (name: string) => string;
 
 const isOn = (value: string): boolean => value === 'ON' || value === '1';
 
-/** Settings that endanger locks. */
 export const DANGERS: readonly Danger<Settings>[] = [
   {
     severity: 'danger',

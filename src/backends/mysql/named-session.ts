@@ -128,7 +128,6 @@ export class NamedSession implements LockSession {
     return { granted: true, token, validFor: Number.POSITIVE_INFINITY, lost: this.ended };
   }
 
-  /** @param isNew the row of the key was just made */
   async #token(minToken: bigint, isNew = false): Promise<bigint> {
     const header = (await this.#run(sql.token, { minToken: `${minToken}` })) as Header;
     if (header.affectedRows > 0) return BigInt(header.insertId);

@@ -78,7 +78,6 @@ export class Poller {
     this.#stop();
   }
 
-  /** The claim waits no more. */
   forget(id: string): void {
     this.#waiting.delete(id);
     this.#firsts.delete(id);
@@ -140,7 +139,6 @@ export class Poller {
     return pause;
   }
 
-  /** @param ahead how far the claim is from its turn */
   #pauseOf({ id, accepts }: Claim, ahead: number): number {
     const now = this.#clock.now();
     let stand = this.#standing.get(id);
@@ -152,7 +150,6 @@ export class Poller {
     return Math.max(this.#pause * Math.min(accepts ? 1 : Math.max(ahead, 1), MAX_PAUSE_FACTOR), still);
   }
 
-  /** @param first the token of the first in its queue */
   #mayBeAnswered({ id, accepts }: Claim, first: bigint): boolean {
     if (!accepts) return false;
     const before = this.#firsts.get(id) ?? first;

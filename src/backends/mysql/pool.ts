@@ -3,7 +3,6 @@ import { counted, invalid } from '../../core/index.ts';
 // biome-ignore lint/suspicious/noExplicitAny: mysql2's own types of rows and values; those used are below
 type QueryCallback = (error: any, result: any) => void;
 
-/** What holdfast uses of it. */
 export interface CallbackPool {
   /** Pools of other drivers do not have it, nor does a cluster of pools, which would lock now on one server and now on another. */
   promise(): unknown;
@@ -171,7 +170,6 @@ export function coreOf(pool: MysqlPool): CallbackPool {
   );
 }
 
-/** A connection of the pool, as soon as one is free. */
 export function borrow(pool: CallbackPool): Promise<Connection> {
   return new Promise((resolve, reject) => {
     pool.getConnection((error, connection) => (error ? reject(error) : resolve(connection)));
@@ -188,7 +186,6 @@ export function busyPool(pool: MysqlPool): string | undefined {
   return `all ${counted(all.length, 'connection')} of the pool are in use, and ${counted(queue.length, 'statement waits', 'statements wait')} for one`;
 }
 
-/** Whether its owner has closed it. */
 export const isEnded = (pool: MysqlPool): boolean => (coreOf(pool) as PoolState)._closed === true;
 
 /** Whether it tells how to open a connection like its own. */

@@ -166,7 +166,6 @@ export class QueueSteps {
     if (asked) asked.isLeft = true;
   }
 
-  /** A claim has left a queue in which others stand. */
   #notifyOthers(key: string): void {
     this.poller.hurry();
     this.gate?.notify(key);

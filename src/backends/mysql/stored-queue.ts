@@ -62,7 +62,6 @@ function parse(text: string): StoredClaim {
   };
 }
 
-/** A row as it was read. */
 export interface StoredRow {
   readonly queue: string;
   /** The server's time then, ms, at the earliest. */
@@ -120,7 +119,6 @@ export class RowQueue extends EngineQueue {
     return this.#counter.last;
   }
 
-  /** The value that answers a claim. */
   answerTo(accepts: ValueCondition): StoredValue | undefined {
     return answerIn(this.record, accepts, this.stored.now);
   }

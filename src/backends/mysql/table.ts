@@ -49,7 +49,6 @@ export class Table {
     return this.#open();
   }
 
-  /** A statement, with its values in its order. */
   bind(text: string, values: NamedValues = {}, list?: List): Bound {
     const members = list?.text ?? '';
     let found = this.#statements.get(text)?.get(members);

@@ -43,7 +43,6 @@ export class ServerWakeUps {
     return this.#name;
   }
 
-  /** Begins to listen, if it does not already. */
   listen(): void {
     if (this.#listening || this.#over.signal.aborted) return;
     this.#listening = true;

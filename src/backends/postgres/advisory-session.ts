@@ -14,7 +14,6 @@ export const LOOK_MS = 10_000;
 
 /** What all sessions of a backend share. */
 export interface AdvisoryServer extends Pick<Server, 'clock' | 'serverClock' | 'named'> {
-  /** A statement on any session that does not wait. */
   query(text: string, values: unknown[]): Promise<Row[]>;
 }
 

@@ -47,7 +47,6 @@ export class AdvisorySessions implements SessionSource<AdvisorySession> {
     }
   }
 
-  /** A statement on any session that does not wait. */
   async query(text: string, values: unknown[]): Promise<Row[]> {
     const found = await this.toAsk();
     try {

@@ -70,7 +70,6 @@ function isNative(pool: PgPool): boolean {
   return 'isConnected' in made && !('getStartupConf' in made);
 }
 
-/** Whether its owner has closed it. */
 export const isEnded = (pool: PgPool): boolean => (pool as PoolParts).ending === true;
 
 /** Longest time for one statement, ms. Without a limit, a link that fell silent would keep its connection from the pool for ever. */

@@ -7,7 +7,6 @@ import { fieldsOf, storedValueOf, take, textOf } from './statements.ts';
 
 const rangeOf = (prefix: string, exact?: boolean): Buffer[] => Object.values(rangeFrom(prefix, exact));
 
-/** The queues of the keys that begin with `prefix`. */
 export async function* entries(server: Server, prefix: string, { exact }: Listing): AsyncGenerator<QueueEntry> {
   const rows = await server.send(sql.inspect, rangeOf(prefix, exact), 'a listing');
   for (const row of rows) yield entryOf(row);

@@ -71,7 +71,6 @@ export const valuesOf = (
   ],
 ];
 
-/** Where in the fields of an answer the server's time is. */
 const SERVER_TIME = 4;
 
 /** What an attempt came to. @param answer whether a claim was freed before it, and then the row in parentheses */

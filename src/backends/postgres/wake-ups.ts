@@ -60,7 +60,6 @@ export class Mailbox {
     return this.#waiting.watchSince(claim, wake, age);
   }
 
-  /** Watches a hold for its eviction. */
   watchHold(claim: Claim, wake: Wake, age: number): AsyncDisposable {
     void this.open();
     return this.watch(claim, wake, age);

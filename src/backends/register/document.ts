@@ -5,7 +5,6 @@ import { claimsOf, type JsonClaim, jsonOf, type StoredClaim } from '../shared/st
 /** The form of what is written: a later one is refused, never guessed. */
 const FORM = 1;
 
-/** The queue of a key as it is stored. */
 export interface QueueDocument {
   readonly claims: Iterable<StoredClaim>;
   /** The highest token given or reserved. */
@@ -14,7 +13,6 @@ export interface QueueDocument {
   readonly out: readonly string[];
 }
 
-/** A hint for all processes. */
 export interface StoredHint {
   readonly text: string | null;
   readonly life: number;

@@ -135,7 +135,6 @@ export interface QueueState {
   readonly sight: () => Sight;
 }
 
-/** The queue of one key as the store shows it. */
 export class QueueReader {
   /** What the last read took, ms. */
   took = 0;

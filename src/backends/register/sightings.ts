@@ -3,7 +3,6 @@ import { EngineTime, type QueueTime, type StoredClaim } from '../shared/stored-q
 
 type Beating = Pick<StoredClaim, 'id' | 'beat' | 'life' | 'watched'> & Partial<Pick<StoredClaim, 'token'>>;
 
-/** How a step on a queue tells time. */
 export interface Sight extends QueueTime {
   remaining(claim: Beating & Pick<StoredClaim, 'expires'>): number;
   /** For how long its last sign of life has not moved at least, ms; undefined where the store's clock tells that. */
@@ -34,7 +33,6 @@ export class Sightings {
     this.#seen = new RecentKeys(kept);
   }
 
-  /** What a queue showed, when it had come here at `now`. */
   see(key: string, claims: Iterable<Beating>, now: number): void {
     const before = this.#seen.get(key);
     const seen = new Map(Array.from(claims, (claim) => [claim.id, seenOf(claim, before?.get(claim.id), now)]));

@@ -68,7 +68,6 @@ export class EngineQueue {
     return this.#recordChanged || this.#claims.changed;
   }
 
-  /** Whether nothing of it has to be stored. */
   get idle(): boolean {
     return !this.#claims.first && !this.#record;
   }

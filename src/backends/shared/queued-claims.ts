@@ -36,7 +36,6 @@ export class QueuedClaims {
     return this.#held.get(id) ?? this.#waiting.get(id);
   }
 
-  /** Removes what has expired by now. */
   at(time: QueueTime): void {
     this.time = time;
     if (time.now < this.#firstExpiry) return;
@@ -50,7 +49,6 @@ export class QueuedClaims {
     this.#admit();
   }
 
-  /** Whether one more claim would be admitted. */
   admits(claim: Units): boolean {
     return this.#waiting.size === 0 && this.#tally.fits(claim);
   }
@@ -73,7 +71,6 @@ export class QueuedClaims {
     this.changed = true;
   }
 
-  /** Removes a claim that is there. */
   leave(claim: StoredClaim): void {
     this.remove(claim);
     this.changed = true;

@@ -36,7 +36,6 @@ const NOTHING: KeyRecord = { attempts: 0, begun: 0n, mark: NO_MARK, counts: 0, t
 /** A value without an age is stored as if it were stored when it is over. The rounding of both times differs by so much, ms. */
 const AGELESS = 1;
 
-/** Gives the value that is there. */
 export function leftIn(
   record: Pick<KeyRecord, 'text' | 'token' | 'at' | 'until'> | undefined,
   now: number,
@@ -46,7 +45,6 @@ export function leftIn(
   return { text, token, age: until - at <= AGELESS ? 0 : now - at, validFor: until - now };
 }
 
-/** Gives the value that answers a claim. */
 export function answerIn(record: KeyRecord | undefined, { age }: ValueCondition, now: number): StoredValue | undefined {
   const value = leftIn(record, now);
   return value && isAnswer(value, age) ? value : undefined;
@@ -114,7 +112,6 @@ export const overAt = ({ counts, until }: KeyRecord): number => Math.max(counts,
 export const writeRecord = ({ attempts, begun, mark, counts, token, at, until, text }: KeyRecord): string =>
   `1 ${attempts} ${begun} ${mark} ${Math.ceil(counts)} ${token} ${Math.floor(at)} ${Math.ceil(until)} ${text}`;
 
-/** Makes the error for stored text of another format. */
 export const unknownFormat = (): LockError =>
   invalid(
     'what a memo keeps under this key has a format that this version does not know. Use the newest holdfast everywhere, or forget() the key',

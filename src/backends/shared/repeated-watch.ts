@@ -56,7 +56,6 @@ export class RepeatedWatch implements AsyncDisposable {
   }
 }
 
-/** Ends several watches as one. */
 export const together = (...watches: (AsyncDisposable | undefined)[]): AsyncDisposable => ({
   [Symbol.asyncDispose]: async () => {
     await Promise.all(watches.map((watch) => watch?.[Symbol.asyncDispose]()));

@@ -17,17 +17,14 @@ export interface LockSession {
   take(lock: string, claim: Claim): Promise<Grant | 'late' | undefined>;
   /** Waits for the lock, and nothing else can be sent meanwhile. @returns undefined when it failed, and the session has ended, or was cancelled */
   wait(lock: string, claim: Claim): Promise<Grant | undefined>;
-  /** Ends the wait. */
   cancel(): Promise<void>;
   /** Asks the server whether it still has the lock; left out where `ended` tells that soon. */
   confirm?(): Promise<boolean>;
   /** @returns whether it had the lock */
   unlock(lock: string, shared: boolean): Promise<boolean>;
-  /** Ends it at once. */
   cut(): void;
 }
 
-/** Where sessions come from. */
 export interface SessionSource<S extends LockSession> {
   /** Whether each session serves one claim alone, so that what a claim may have ends with its session. */
   readonly single: boolean;

@@ -86,7 +86,6 @@ export class TokenCounter implements Tokens {
   }
 }
 
-/** A claim as JSON has it. */
 export type JsonClaim = Omit<StoredClaim, 'token'> & { readonly token: string };
 
 export const jsonOf = (claims: Iterable<StoredClaim>): JsonClaim[] =>

@@ -2,7 +2,6 @@ import type { Claim, Clock, Wake } from '../../core/index.ts';
 
 const DONE = Promise.resolve();
 
-/** A claim that waits for its turn. */
 interface WaitingClaim {
   readonly claim: Claim;
   readonly wake: Wake;
