@@ -22,14 +22,14 @@ const LOOK = 'DO 0';
 /** Sends statements over the pool. Each commits by itself, and has limited time. */
 export class Server {
   readonly #pool: CallbackPool;
-  readonly #clock: Clock;
+  readonly clock: Clock;
   readonly #timeouts: CallTimeouts;
   /** How many connections of the pool had something left open on them. */
   leftOpen = 0;
 
   constructor(pool: MysqlPool, clock: Clock) {
     this.#pool = coreOf(pool);
-    this.#clock = clock;
+    this.clock = clock;
     this.#timeouts = new CallTimeouts(clock);
   }
 
@@ -49,7 +49,7 @@ export class Server {
       } catch (error) {
         if (error instanceof NoWrites && before-- > 0) continue;
         if (!isPassing(error) || attempts++ === TRIES) throw error;
-        await new Promise<void>((resume) => this.#clock.after(this.#clock.random() * PAUSE * attempts, resume));
+        await new Promise<void>((resume) => this.clock.after(this.clock.random() * PAUSE * attempts, resume));
       }
     }
   }

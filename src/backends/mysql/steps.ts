@@ -1,4 +1,12 @@
-import type { Attempt, Claim, Handle, NewValue, Release, ValueCondition } from '../../core/index.ts';
+import {
+  type Attempt,
+  type Claim,
+  type Handle,
+  KeyedSerializer,
+  type NewValue,
+  type Release,
+  type ValueCondition,
+} from '../../core/index.ts';
 import type { Poller } from './poller.ts';
 import type { Queues } from './queues.ts';
 import * as sql from './sql.generated.ts';
@@ -10,11 +18,6 @@ import type { ServerWakeUps } from './wake-ups.ts';
 /** The bits of what `leave` answers. */
 const [ALIVE, OTHERS] = [1, 2];
 
-interface Asked {
-  times: number;
-  isLeft: boolean;
-}
-
 /**
  * The steps of claims. What happens most goes a quick way, by one statement that reads nothing first: to join, to leave, both at once, and
  * to give a sign of life. All else is decided by the queue itself, as it is read.
@@ -24,8 +27,8 @@ export class QueueSteps {
   protected readonly poller: Poller;
   protected readonly gate: ServerWakeUps | undefined;
   readonly #table: Table;
-  /** The claims that attempts are under way for, how many, and whether the claim was given up meanwhile. */
-  readonly #asked = new Map<string, Asked>();
+  /** An attempt takes several statements, and a release of its claim must not come between two of them. */
+  readonly #turns = new KeyedSerializer();
   /** The claims that were refused and stand in their queues: they need not join again. */
   readonly #standing = new Set<string>();
 
@@ -37,26 +40,25 @@ export class QueueSteps {
   }
 
   attempt(claim: Claim): Promise<Attempt> {
-    return this.#visit(claim, async (asked) => {
+    const sent = this.#table.server.clock.now();
+    return this.#turns.take(claim.id, async () => {
       await this.#table.ready();
-      return this.#ask(claim, asked, this.#table.limit(claim.within));
+      return this.#ask(claim, this.#table.limit(claim.within, sent));
     });
   }
 
-  async release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
-    const ready = this.#table.ready();
-    if (!next) return ready.then(() => this.#giveBack(handle, value));
-    let released: Release = { freed: true };
-    // One state for all steps: the next claim may be given up during any of them.
-    const attempt = await this.#visit(next, async (asked) => {
-      await ready;
-      const notAfter = this.#table.limit(next.within);
-      const exchanged = !value && !next.accepts && (await this.#exchange(handle, next, asked, notAfter));
-      if (exchanged) return exchanged;
-      released = await this.#giveBack(handle, value);
-      return this.#ask(next, asked, notAfter);
-    });
-    return { ...released, next: attempt };
+  release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
+    const sent = this.#table.server.clock.now();
+    const release = async (): Promise<Release> => {
+      await this.#table.ready();
+      if (!next) return this.#giveBack(handle, value);
+      const notAfter = this.#table.limit(next.within, sent);
+      const exchanged = !value && !next.accepts && (await this.#exchange(handle, next, notAfter));
+      if (exchanged) return { freed: true, next: exchanged };
+      return { ...(await this.#giveBack(handle, value)), next: await this.#ask(next, notAfter) };
+    };
+    const inTurn = () => this.#turns.take(handle.id, release);
+    return next ? this.#turns.take(next.id, inTurn) : inTurn();
   }
 
   async evict(key: string, token: bigint): Promise<boolean> {
@@ -70,40 +72,16 @@ export class QueueSteps {
     return evicted;
   }
 
-  /**
-   * An attempt takes several statements, and its claim may be given up between two of them. Then the attempt must not join again, and
-   * removes what it may have left.
-   */
-  async #visit(claim: Claim, ask: (asked: Readonly<Asked>) => Promise<Attempt>): Promise<Attempt> {
-    const { id, queue } = claim;
-    const asked = this.#asked.get(id) ?? { times: 0, isLeft: false };
-    asked.times++;
-    this.#asked.set(id, asked);
-    let stands = false;
-    try {
-      const answer = await ask(asked);
-      stands = queue && !answer.granted && !answer.late && !answer.value && !asked.isLeft;
-      return answer;
-    } finally {
-      if (--asked.times === 0) this.#asked.delete(id);
-      if (stands) this.#standing.add(id);
-      else this.#standing.delete(id);
-      if (asked.isLeft) await this.#leave(claim);
-    }
-  }
-
-  async #ask(claim: Claim, asked: Readonly<Asked>, notAfter: string): Promise<Attempt> {
+  async #ask(claim: Claim, notAfter: string): Promise<Attempt> {
+    const stood = this.#standing.delete(claim.id);
     const answer = claim.accepts && (await this.#answerTo(claim, claim.accepts));
     if (answer) return answer;
-    if (this.#standing.has(claim.id)) {
-      const isTouched = (await this.queues.touch([claim], notAfter, '1')) === 1;
-      return this.#decide(claim, asked, notAfter, isTouched);
-    }
+    if (stood) return this.#decide(claim, notAfter, (await this.queues.touch([claim], notAfter, '1')) === 1);
     const values = { ...this.#newcomer(claim, notAfter), waits: claim.queue ? '1' : '0' };
     const header = await this.#table.write(sql.join, values);
     const token = BigInt(header.insertId);
     if (header.affectedRows > 0 && token && !claim.accepts) return grantOf(token, claim);
-    return this.#decide(claim, asked, notAfter, header.affectedRows > 0);
+    return this.#decide(claim, notAfter, header.affectedRows > 0);
   }
 
   /** Answers without a step where a value is there. All who wait for one are answered at once: as steps they would disturb each other. */
@@ -115,27 +93,28 @@ export class QueueSteps {
   }
 
   /** Finds out where a claim stands in its queue. That may be out of date, but nobody gets ahead of it later. */
-  async #decide(claim: Claim, asked: Readonly<Asked>, notAfter: string, isTouched = false): Promise<Attempt> {
+  async #decide(claim: Claim, notAfter: string, isTouched: boolean): Promise<Attempt> {
     const { id, key } = claim;
     const act = (queue: RowQueue): Attempt => {
-      if (asked.isLeft && !queue.find(id)) throw new Error('it was given up meanwhile');
       const attempt = queue.attempt(claim, this.#address);
       if (!attempt.granted && claim.accepts && queue.find(id)) this.poller.waitsBehind(id, queue.first!);
       return attempt;
     };
-    const name = this.queues.names.of(key);
-    return (await this.queues.step(name, act, notAfter, isTouched ? id : undefined)) ?? { granted: false, late: true };
+    const attempt = await this.queues.step(this.queues.names.of(key), act, notAfter, isTouched ? id : undefined);
+    if (!attempt) return { granted: false, late: true };
+    if (claim.queue && !attempt.granted && !attempt.value) this.#standing.add(id);
+    return attempt;
   }
 
   /** @returns undefined if there was nothing to exchange */
-  async #exchange({ id }: Handle, next: Claim, asked: Readonly<Asked>, notAfter: string): Promise<Attempt | undefined> {
+  async #exchange({ id }: Handle, next: Claim, notAfter: string): Promise<Attempt | undefined> {
     const header = await this.#table.write(sql.exchange, { ...this.#newcomer(next, notAfter), gone: mark(id) });
     if (header.affectedRows === 0) return undefined;
     this.#giveUp(id);
     const token = BigInt(header.insertId);
     if (token) return grantOf(token, next);
     this.#notifyOthers(next.key);
-    return this.#decide(next, asked, notAfter, true);
+    return this.#decide(next, notAfter, true);
   }
 
   async #giveBack(handle: Handle, value?: NewValue): Promise<Release> {
@@ -162,8 +141,6 @@ export class QueueSteps {
   #giveUp(id: string): void {
     this.poller.forget(id);
     this.#standing.delete(id);
-    const asked = this.#asked.get(id);
-    if (asked) asked.isLeft = true;
   }
 
   #notifyOthers(key: string): void {

@@ -64,9 +64,12 @@ export class Table {
     this.#serverClock.learn(Number(now) / MICRO);
   }
 
-  /** The server's time, µs, after which a message that is sent now comes too late. While its clock is not known, this is in the past. */
-  limit(within: number): string {
-    return `${Math.floor((this.#serverClock.in(within) ?? 0) * MICRO)}`;
+  /**
+   * The server's time, µs, after which a message comes too late. While its clock is not known, this is in the past.
+   * @param sent when it was asked for; undefined: now
+   */
+  limit(within: number, sent?: number): string {
+    return `${Math.floor((this.#serverClock.in(within, sent) ?? 0) * MICRO)}`;
   }
 
   /** Rows; their `now`, if they have one, is the server's time. */
