@@ -23,11 +23,12 @@ export function fileServer(clock: Clock): Backend {
   db.exec(schema);
   db.prepare('INSERT INTO ledger VALUES (1, ?, ?, 0)').run(FORMAT, BOOT);
   const sql = prepare(db);
+  let versions = 0;
   const context = {
     names: new StoredNames('explored'),
     process: 'here',
     known: new Map<string, FileClaims>(),
-    newVersion: () => clock.id(),
+    newVersion: () => `${++versions}`,
     tokens: {
       reserve: (count: number, min: bigint): bigint =>
         BigInt((sql.draw.get(min, count, FORMAT, BOOT) as { last: number }).last - count + 1),

@@ -54,8 +54,8 @@ const SQL = {
   expiredNames: 'SELECT DISTINCT name FROM claim WHERE expires <= ? LIMIT 100',
   /** Some claims that end with their process. */
   mortal: 'SELECT * FROM claim WHERE process = ? AND (held = 0 OR lingers = 0) LIMIT 100',
-  /** (process, the same) No process has these queues in this version then. */
-  orphan: `UPDATE claim SET version = '', process = CASE process WHEN ? THEN '' ELSE process END
+  /** (a new version, process, process) */
+  orphan: `UPDATE claim SET version = ?, process = CASE process WHEN ? THEN '' ELSE process END
     WHERE name IN (SELECT name FROM claim WHERE process = ?)`,
   names: 'SELECT DISTINCT name FROM claim WHERE name >= ? AND name < ? ORDER BY name',
   value: 'SELECT record FROM value WHERE name = ? AND expires > ?',

@@ -152,7 +152,7 @@ export class FileTransaction {
   removeDead(process: string): boolean {
     const rows = this.#sql.mortal.all(process) as unknown as Row[];
     for (const { name, id } of rows) this.step(this.#names.keyOf(name), (queue) => queue.release({ id }));
-    if (rows.length === 0) this.#sql.orphan.run(process, process); // the others outlive their process
+    if (rows.length === 0) this.#sql.orphan.run(this.#context.newVersion(), process, process); // the others outlive their process
     return rows.length === 0;
   }
 
