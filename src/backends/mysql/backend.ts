@@ -37,7 +37,7 @@ export interface MysqlOptions {
   readonly prefix?: string;
   /** `table` or `database.table`. Default `holdfast_lines`. */
   readonly table?: string;
-  /** ms between two looks at the lines in which this process waits. Default 25. */
+  /** ms between two looks at the queues in which this process waits. Default 25. */
   readonly poll?: number;
   /** Keeps one connection of the pool, over which a hand-over takes a millisecond or two instead of a poll. Default false. */
   readonly gate?: boolean;

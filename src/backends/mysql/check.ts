@@ -81,7 +81,7 @@ export const DANGERS: readonly Danger<Settings>[] = [
   {
     severity: 'danger',
     code: 'statement-replication',
-    message: 'binlog_format is STATEMENT: replicas reckon times and tokens anew and come to other results',
+    message: 'binlog_format is STATEMENT: replicas compute times and tokens for themselves and come to other results',
     advice: 'set binlog_format to ROW or MIXED',
     when: (settings) => isOn(settings('log_bin')) && settings('binlog_format') === 'STATEMENT',
   },

@@ -113,7 +113,7 @@ function quoteTable(name: string): string {
 }
 
 /**
- * The format of the lines in the table. Nothing else is stored: each process brings its own statements, so no old version must be
+ * The format of the queues in the table. Nothing else is stored: each process brings its own statements, so no old version must be
  * replaced. Versions of one format lock together. A version that writes another format must take a table of another name, and never
  * change this one in place: a process looks at the format only once.
  */

@@ -148,7 +148,7 @@ export interface Facts {
   readonly mirror: boolean;
 }
 
-/** Longest text of a line that an engine may have to write, bytes. */
+/** Longest text of a queue that an engine may have to write, bytes. */
 const LONGEST_TEXT = 65_536;
 
 export const DANGERS: readonly Danger<Facts>[] = [
@@ -164,7 +164,7 @@ export const DANGERS: readonly Danger<Facts>[] = [
     severity: 'danger',
     code: 'memory-storage',
     when: ({ storage }) => storage === 'memory',
-    message: 'the bucket is in memory: what a server acknowledged is gone when it starts anew',
+    message: 'the bucket is in memory: what a server acknowledged is gone when it starts again',
     advice: 'make it with storage: file',
   },
   {
@@ -187,7 +187,7 @@ export const DANGERS: readonly Danger<Facts>[] = [
     code: 'small-values',
     when: ({ maxValueSize }) => maxValueSize >= 0 && maxValueSize < LONGEST_TEXT,
     message: ({ maxValueSize }) =>
-      `the bucket takes values of up to ${maxValueSize} bytes: a line of many waiters is longer, and then nobody can come to it or leave it`,
+      `the bucket takes values of up to ${maxValueSize} bytes: a queue of many waiters is longer, and then nobody can join or leave it`,
     advice: 'let it take 64 kB: nats stream edit KV_<bucket> --max-msg-size 65536',
   },
   {

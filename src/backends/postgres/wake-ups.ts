@@ -156,7 +156,7 @@ export class Mailbox {
     this.#waiting.wakeAll(({ key }) => key === evicted);
   }
 
-  /** @param payload `token id` of the claim that was admitted; a key in hex, of which words were left; empty: a test */
+  /** @param payload `token id` of the claim that was admitted; a key in hex, for which a value was stored; empty: a test */
   #deliver(payload: string): void {
     if (payload === '') for (const passed of this.#tests.splice(0)) passed();
     const [token, id] = payload.split(' ');

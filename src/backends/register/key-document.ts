@@ -198,7 +198,7 @@ const IN_A_ROW = 8;
 const TIMES = 3;
 
 /**
- * When a process leaves room to others. It knows what it wrote last, so a change takes it one request. A process that comes to the line has to
+ * When a process leaves room to others. It knows what it wrote last, so a change takes it one request. A process that comes to the queue has to
  * read first: if nobody ever paused, it would find another version each time that it writes.
  */
 class Room {
