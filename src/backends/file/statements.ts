@@ -45,8 +45,8 @@ const SQL = {
   lift: 'UPDATE ledger SET last = max(last, ?) WHERE format = ? AND boot = ? RETURNING last',
   /** The version of a queue stands in its first row. */
   version: 'SELECT version FROM claim WHERE name = ? ORDER BY token LIMIT 1',
-  claims:
-    'SELECT token, id, label, units, capacity, ttl, joined, expires, held, lingers, process, version FROM claim WHERE name = ? ORDER BY token',
+  claims: `SELECT token, id, label, units, capacity, ttl, joined, expires, held, lingers, process, version
+    FROM claim WHERE name = ? ORDER BY token`,
   keep: 'INSERT OR REPLACE INTO claim VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   remove: `DELETE FROM claim ${ONE}`,
   stamp: `UPDATE claim SET version = ? ${ONE}`,
