@@ -40,7 +40,7 @@ function writeScript(path: string, line: string): void {
 }
 
 /** A program of another system needs that system's loader, which looks for libraries where the line of command says. */
-function loaderIn(root: string): string[] {
+export function loaderIn(root: string): string[] {
   const triplet = TRIPLETS[process.arch];
   if (!triplet) throw new Error(`no servers for processors of the kind ${process.arch}`);
   const libraries = join(root, 'usr', 'lib', triplet);

@@ -16,6 +16,8 @@ export interface Scale {
   readonly rounds: number;
   /** How long both race, ms. */
   readonly race: number;
+  /** How many processes of each race. At least 2. */
+  readonly racers: number;
 }
 
 /** One direction: the first holds, and the second one wants the lock. */
@@ -47,7 +49,8 @@ export interface Row {
   /** Whether the second take of a holder was granted, and the hold was kept until the second release. */
   readonly weReenter: boolean;
   readonly theyReenter: boolean;
-  /** Sections of each process. */
+  /** How long the race was, ms, and the sections of each process. */
+  readonly race: number;
   readonly ourSections: readonly number[];
   readonly theirSections: readonly number[];
   readonly overlaps: number;
@@ -93,13 +96,18 @@ async function reenters(side: LineProgram, other: LineProgram, key: string): Pro
   return again;
 }
 
-/** Gives how often the other one was let in within three leases. */
-async function renewing(first: LineProgram, second: LineProgram, key: string, lease: number, byCall: boolean) {
-  await getsIn(first, key, lease);
+/** Gives how often the other one was let in within three leases. One that cannot renew takes the lock for longer. */
+async function renewing(
+  first: LineProgram,
+  second: LineProgram,
+  key: string,
+  { lease = LEASE, renews }: Pick<Peer, 'lease' | 'renews'>,
+) {
+  await getsIn(first, key, renews === 'never' ? 5 * lease : lease);
   let [beside, missed] = [0, 0];
   const began = performance.now();
   for (let renewed = began; performance.now() - began < 3.1 * lease; ) {
-    if (byCall && performance.now() - renewed > lease / 6) {
+    if (renews === 'by a call' && performance.now() - renewed > lease / 6) {
       renewed = performance.now();
       missed = (await first.ask(`renew ${key} ${lease}`)) === 'yes' ? 0 : missed + 1;
       if (missed > 2) throw new Error(`${key} was not renewed`);
@@ -140,8 +148,8 @@ async function idling(side: LineProgram, key: string): Promise<number> {
 
 async function racing(
   key: string,
-  { race }: Scale,
-  ...all: readonly LineProgram[]
+  race: number,
+  all: readonly LineProgram[],
 ): Promise<{ sections: number[]; overlaps: number }> {
   const answers = await Promise.all(all.map((side) => side.ask(`race ${key} 5000 ${race}`, 2 * race)));
   const numbers = answers.map((answer) => answer.split(' ').map(Number));
@@ -151,7 +159,10 @@ async function racing(
   };
 }
 
-/** Two processes of a peer and two of ours, one over each client library, on one server or over a majority of several. */
+/**
+ * Two processes of a peer and two of ours, one over each client library, on one server or over a majority of several. More of each come for the
+ * race.
+ */
 export async function rowOf(
   peer: Peer,
   ports: readonly number[],
@@ -160,16 +171,18 @@ export async function rowOf(
 ): Promise<Row | undefined> {
   const sides: Sides | undefined = await sidesOf(peer, ports, referee);
   if (!sides) return undefined;
-  const { rounds } = scale;
-  const { lease = LEASE, renews } = peer;
+  const { rounds, race, racers } = scale;
   await using stack = new AsyncDisposableStack();
-  const started = [sides.us('ioredis'), sides.us('node-redis'), sides.them(), sides.them()];
-  const [us, us2, them, them2] = (await Promise.all(started.map(async (each) => stack.use(await each)))) as [
-    LineProgram,
-    LineProgram,
-    LineProgram,
-    LineProgram,
-  ];
+  const startAll = async (count: number) => {
+    const use = async (program: Promise<LineProgram>): Promise<LineProgram> => stack.use(await program);
+    const numbers = Array.from({ length: count }, (_, i) => i);
+    const ours = numbers.map((i) => use(sides.us(i % 2 === 0 ? 'ioredis' : 'node-redis')));
+    const theirs = numbers.map(() => use(sides.them()));
+    return { ours: await Promise.all(ours), theirs: await Promise.all(theirs) };
+  };
+  const { ours, theirs } = await startAll(2);
+  const [us, us2] = ours as [LineProgram, LineProgram];
+  const [them, them2] = theirs as [LineProgram, LineProgram];
   const key = (what: string): string => `${peer.title.replaceAll(/\W+/g, '-')}:${what}`;
   const idle = await idling(us, key('idle'));
   const weHold = await handOver(us, them, key('ours'), rounds);
@@ -177,17 +190,19 @@ export async function rowOf(
   const weReenter = await reenters(us, them, key('again'));
   const theyReenter = await reenters(them, us, key('again'));
   const [besideUs, besideThem] = await Promise.all([
-    renewing(us, them, key('our-renewal'), lease, false),
-    renewing(them2, us2, key('their-renewal'), lease, renews === 'by a call'),
+    renewing(us, them, key('our-renewal'), { ...peer, renews: 'itself' }),
+    renewing(them2, us2, key('their-renewal'), peer),
   ]);
-  const { sections, overlaps } = await racing(key('race'), scale, us, us2, them, them2);
+  const more = await startAll(racers - 2);
+  const { sections, overlaps } = await racing(key('race'), race, [...more.ours, us, us2, ...more.theirs, them, them2]);
   const [weDied, theyDied] = await Promise.all([
     death(us2, them, key('our-death')),
     death(them2, us, key('their-death')),
   ]);
   return {
     ...{ rounds, weHold, theyHold, besideUs, besideThem, weDied, theyDied, weReenter, theyReenter, idle, overlaps },
-    ourSections: sections.slice(0, 2),
-    theirSections: sections.slice(2),
+    race,
+    ourSections: sections.slice(0, racers),
+    theirSections: sections.slice(racers),
   };
 }

@@ -1,4 +1,5 @@
 /** A program that takes locks with a library of Node.js. Arguments: library, ports of the servers, port of the referee, folder of lock-libraries. */
+import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { LockFactory } from '@verrou/core';
@@ -22,6 +23,12 @@ interface Universal {
   readonly IoredisAdapter: new (client: object) => object;
   createLock(config: object): UniversalLock;
   createRedlock(config: object): UniversalLock;
+}
+/** Keys, and times in whole seconds. */
+interface Medusa {
+  acquire(key: string, options: { ownerId: string; expire: number }): Promise<void>;
+  release(key: string, options: { ownerId: string }): Promise<boolean>;
+  execute(key: string, job: () => Promise<void>, options: { timeout: number; expire: number }): Promise<void>;
 }
 interface UniversalLock {
   acquire(): Promise<object>;
@@ -102,6 +109,36 @@ const LIBRARIES: Readonly<Record<string, () => Take>> = {
       const taken = wait === 0 ? lock.acquireImmediately() : lock.acquire({ retry: { timeout: wait } });
       if (!(await taken.catch(() => false))) return null;
       return { renew: (next) => yes(lock.extend(next)), release: () => lock.release().catch(ignore) };
+    };
+  },
+  medusa() {
+    const { services } = load('@medusajs/locking-redis').default as {
+      services: [new (container: { redisClient: Redis }) => Medusa];
+    };
+    const { Redis: Own } = load('ioredis') as { Redis: typeof Redis };
+    const locks = new services[0]({ redisClient: new Own(ports[0]!) });
+    return async (key, ttl, wait) => {
+      const expire = Math.ceil(ttl / 1_000);
+      if (wait === 0) {
+        const ownerId = randomUUID();
+        const taken = await yes(locks.acquire(key, { ownerId, expire }));
+        return taken ? { release: () => locks.release(key, { ownerId }) } : null;
+      }
+      // Only what is executed waits, and is renewed.
+      const inside = Promise.withResolvers<true>();
+      const over = Promise.withResolvers<void>();
+      const job = (): Promise<void> => {
+        inside.resolve(true);
+        return over.promise;
+      };
+      const executed = yes(locks.execute(key, job, { timeout: wait / 1_000, expire }));
+      if ((await Promise.race([inside.promise, executed])) !== true) return null;
+      return {
+        release() {
+          over.resolve();
+          return executed;
+        },
+      };
     };
   },
 };

@@ -1,15 +1,22 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
+import java.util.function.BooleanSupplier;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.DefaultRedisScript;
@@ -17,9 +24,9 @@ import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /**
- * A program that takes locks with Spring Integration's RedisLockRegistry, or by setIfAbsent and a script. Arguments: `spin`, `pubsub` or
- * `absent`, port of the server, port of the referee. The lines that it reads are those of ../program.ts. All is done by the main thread, which
- * is the owner of the locks of a registry.
+ * A program that takes locks with Spring Integration's RedisLockRegistry, by setIfAbsent and a script, or with ShedLock. Arguments: `spin`,
+ * `pubsub`, `absent` or `shedlock`, port of the server, port of the referee. The lines that it reads are those of ../program.ts. All is done by
+ * the main thread, which is the owner of the locks of a registry.
  */
 public class Peer {
   interface Hold {
@@ -83,11 +90,7 @@ public class Peer {
     StringRedisTemplate template = new StringRedisTemplate(factory);
     return (key, ttl, wait) -> {
       String value = UUID.randomUUID().toString();
-      long end = System.nanoTime() + wait * 1_000_000;
-      while (!template.opsForValue().setIfAbsent(key, value, Duration.ofMillis(ttl))) {
-        if (System.nanoTime() >= end) return null;
-        Thread.sleep(100);
-      }
+      if (!polled(wait, () -> template.opsForValue().setIfAbsent(key, value, Duration.ofMillis(ttl)))) return null;
       return new Hold() {
         public boolean renew(long ms) {
           return template.execute(EXPIRE, List.of(key), value, Long.toString(ms)) == 1;
@@ -95,6 +98,45 @@ public class Peer {
 
         public void release() {
           template.execute(DELETE, List.of(key), value);
+        }
+      };
+    };
+  }
+
+  /** Neither setIfAbsent nor ShedLock waits. */
+  static boolean polled(long wait, BooleanSupplier take) throws InterruptedException {
+    long end = System.nanoTime() + wait * 1_000_000;
+    while (!take.getAsBoolean()) {
+      if (System.nanoTime() >= end) return false;
+      Thread.sleep(100);
+    }
+    return true;
+  }
+
+  static Takes shedLock(LettuceConnectionFactory factory) {
+    RedisLockProvider provider = new RedisLockProvider(factory, "prod");
+    return (key, ttl, wait) -> {
+      AtomicReference<SimpleLock> taken = new AtomicReference<>();
+      boolean got =
+          polled(
+              wait,
+              () -> {
+                Duration lease = Duration.ofMillis(ttl);
+                provider
+                    .lock(new LockConfiguration(Instant.now(), key, lease, Duration.ZERO))
+                    .ifPresent(taken::set);
+                return taken.get() != null;
+              });
+      if (!got) return null;
+      return new Hold() {
+        public boolean renew(long ms) {
+          Optional<SimpleLock> extended = taken.get().extend(Duration.ofMillis(ms), Duration.ZERO);
+          extended.ifPresent(taken::set);
+          return extended.isPresent();
+        }
+
+        public void release() {
+          taken.get().unlock();
         }
       };
     };
@@ -127,6 +169,7 @@ public class Peer {
         switch (args[0]) {
           case "spin" -> registry(factory, RedisLockRegistry.RedisLockType.SPIN_LOCK);
           case "pubsub" -> registry(factory, RedisLockRegistry.RedisLockType.PUB_SUB_LOCK);
+          case "shedlock" -> shedLock(factory);
           default -> setIfAbsent(factory);
         };
     Map<String, Deque<Hold>> holds = new HashMap<>();
