@@ -1,5 +1,5 @@
-import { describe, test } from 'vitest';
-import { type Case, conformance, type Subject } from '../../src/testing/index.ts';
+import { describe, expect, test } from 'vitest';
+import { type Case, conformance, type Need, type Subject } from '../../src/testing/index.ts';
 import { chosenEngines, type Part, whyNot } from './selection.ts';
 
 /** `describe` for tests that need engines or programs. Where one is left out or missing, they are skipped and the title says why. */
@@ -12,19 +12,38 @@ export function describeOn(parts: Part | readonly Part[], title: string, body: (
 /** Whether the cases run at a time. `one by one` where they keep the cores busy instead of waiting: several servers, or no wake-ups. */
 export type Pace = 'side by side' | 'one by one';
 
-/** Registers the conformance suite for a backend. A clock that is moved by hand is for one case at a time. */
-export function describeConformance(subject: Subject, pace: Pace = 'side by side'): void {
-  describe(`${subject.name} conforms`, () => describeCases(conformance(subject), subject.clock ? 'one by one' : pace));
+/** What an engine lacks that laws need, and why. */
+export type Lacks = Readonly<Partial<Record<Need, string>>>;
+
+/**
+ * Registers the conformance suite for a backend. A clock that is moved by hand is for one case at a time.
+ * @param lacks if given, a law that is excluded by something else fails
+ */
+export function describeConformance(subject: Subject, pace: Pace = 'side by side', lacks?: Lacks): void {
+  describe(`${subject.name} conforms`, () =>
+    describeCases(conformance(subject), subject.clock ? 'one by one' : pace, lacks));
 }
 
-/** Registers cases of the suite. What excludes a case is shown beside its name. */
-export function describeCases(cases: readonly Case[], pace: Pace): void {
+/** Registers cases of the suite, and a test for each thing that is lacking. What excludes a case is shown beside its name. */
+export function describeCases(cases: readonly Case[], pace: Pace, lacks?: Lacks): void {
   for (const { name, alone, run } of cases) {
     // The suite bounds each case itself, with a message; this limit is only behind it.
     // Most have a key and clients of their own, and wait for leases to expire: several at a time.
     test(name, { timeout: 60_000, concurrent: pace === 'side by side' && !alone }, async ({ skip }) => {
       const { excludedBy } = await run();
-      if (excludedBy) skip(`needs ${excludedBy}`);
+      if (!excludedBy) return;
+      if (lacks) expect(Object.keys(lacks), 'what laws may be left out for').toContain(excludedBy);
+      skip([`needs ${excludedBy}`, lacks?.[excludedBy]].filter(Boolean).join(': '));
+    });
+  }
+  for (const [need, why] of Object.entries(lacks ?? {})) {
+    test(`lacks ${need}: ${why}`, { timeout: 60_000 }, async () => {
+      const excluded = new Set<string | undefined>();
+      for (const { run } of cases.filter(({ needs }) => needs.includes(need as Need))) {
+        if (excluded.has(need)) break;
+        excluded.add((await run()).excludedBy);
+      }
+      expect([...excluded], 'by what laws that need it are excluded').toContain(need);
     });
   }
 }

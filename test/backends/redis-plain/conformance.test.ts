@@ -2,6 +2,7 @@ import type { Subject } from '../../../src/testing/index.ts';
 import { describeConformance, describeOn } from '../../kit/suite.ts';
 import { LIBRARIES, type Library } from '../redis/fleet.ts';
 import { sharedFleet } from '../redis/shared-fleet.ts';
+import { MUTEX_LACKS } from '../redis-foreign/lacks.ts';
 import { plainOver } from './fleet.ts';
 
 describeOn('redis-plain', 'plain redis', () => {
@@ -15,6 +16,7 @@ describeOn('redis-plain', 'plain redis', () => {
     return { name, open: () => open(name), apart: () => open(`${name}:apart`) };
   };
 
-  for (const library of LIBRARIES) describeConformance(subjectOf(`plain redis over ${library}`, [library]));
-  describeConformance(subjectOf('plain redis in a mixed fleet', LIBRARIES));
+  for (const library of LIBRARIES)
+    describeConformance(subjectOf(`plain redis over ${library}`, [library]), 'side by side', MUTEX_LACKS);
+  describeConformance(subjectOf('plain redis in a mixed fleet', LIBRARIES), 'side by side', MUTEX_LACKS);
 });

@@ -2,19 +2,25 @@ import type { RedissonOptions } from '../../../src/backends/redisson/index.ts';
 import type { Backend, Claim } from '../../../src/core/index.ts';
 import { around } from '../../../src/testing/around.ts';
 import type { Subject } from '../../../src/testing/index.ts';
-import { describeConformance, describeOn } from '../../kit/suite.ts';
+import { describeConformance, describeOn, type Lacks } from '../../kit/suite.ts';
 import { LIBRARIES } from '../redis/fleet.ts';
 import { sharedFleet } from '../redis/shared-fleet.ts';
+import { FOREIGN_LACKS, MUTEX_LACKS } from '../redis-foreign/lacks.ts';
 import { redissonOver } from './fleet.ts';
 
 /**
  * A name is one kind of lock for Redisson, and the laws mix mutexes with readers on a key. So each kind keeps them by itself: mutexes alone, and
  * readers with every exclusive claim as a writer.
  */
-const KINDS: Readonly<Record<string, (backend: Backend) => Backend>> = {
-  mutexes: (backend) => around(backend, { traits: { ...backend.traits, units: 'exclusive' } }),
-  'readers and writers': (backend) =>
-    around(backend, { attempt: (claim: Claim) => backend.attempt({ ...claim, readWrite: true }) }),
+const KINDS: Readonly<Record<string, { of: (backend: Backend) => Backend; lacks: Lacks }>> = {
+  mutexes: {
+    of: (backend) => around(backend, { traits: { ...backend.traits, units: 'exclusive' } }),
+    lacks: MUTEX_LACKS,
+  },
+  'readers and writers': {
+    of: (backend) => around(backend, { attempt: (claim: Claim) => backend.attempt({ ...claim, readWrite: true }) }),
+    lacks: FOREIGN_LACKS,
+  },
 };
 
 describeOn('redisson', 'redisson', () => {
@@ -26,11 +32,11 @@ describeOn('redisson', 'redisson', () => {
     let opened = 0;
     const open = async (prefix: string): Promise<Backend> => {
       const key = (name: string): string => `${prefix}:${name}`;
-      return KINDS[kind]!(await redissonOver(here.fleet, LIBRARIES[opened++ % 2]!, { ...options, key }));
+      return KINDS[kind]!.of(await redissonOver(here.fleet, LIBRARIES[opened++ % 2]!, { ...options, key }));
     };
     return { name, open: () => open(name), apart: () => open(`${name}:apart`) };
   };
 
-  for (const kind of Object.keys(KINDS)) describeConformance(subjectOf(kind));
-  describeConformance(subjectOf('mutexes', { fenced: true }));
+  for (const [kind, { lacks }] of Object.entries(KINDS)) describeConformance(subjectOf(kind), 'side by side', lacks);
+  describeConformance(subjectOf('mutexes', { fenced: true }), 'side by side', MUTEX_LACKS);
 });
