@@ -93,6 +93,7 @@ export const navigation: readonly Section[] = [
       ['docs/evidence/orders.md', 'Orders of messages, each way'],
       ['docs/guides/torture.md', 'Torture your own server'],
       ['docs/evidence/memos.md', 'Memos under faults'],
+      ['docs/evidence/peers.md', 'Other programs on one lock'],
       ['docs/compatibility.md', 'Versions that the tests ran on'],
       ['docs/known-bugs.md', 'Known bugs, found again'],
       ['docs/speed.md', 'How fast'],

@@ -8,8 +8,8 @@ import { chosenEngines, whyNot } from '../../kit/selection.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
 import { Fleet } from '../redis/fleet.ts';
-import { half } from './fleet.ts';
-import { DEAD_LEASE, LONG, type Row, rowOf } from './peers/matrix.ts';
+import { LAWS } from './peers/laws.ts';
+import { type Row, rowOf } from './peers/matrix.ts';
 import { PEERS, type Peer, sidesOf } from './peers/peers.ts';
 
 /** How many peers are looked at side by side: they mostly wait. */
@@ -21,49 +21,6 @@ const LOOKED_AT = PEERS.filter(({ byCommand }) => !byCommand);
 
 const partsOf = ({ needs, nodes = 1 }: Peer) =>
   ['redis-plain', ...(nodes > 1 ? (['redlock'] as const) : []), 'redis', ...needs] as const;
-
-/** The laws of two programs on one lock, one of which is ours. What is said of `it` holds for every peer. */
-const LAWS: readonly (readonly [law: string, check: (row: Row, peer: Peer) => void])[] = [
-  ['it is refused while we hold', ({ weHold, rounds }) => expect(weHold.refused).toBe(rounds)],
-  ['we are refused while it holds', ({ theyHold, rounds }) => expect(theyHold.refused).toBe(rounds)],
-  [
-    'it is in after our release, long before its wait is over',
-    ({ weHold }) => expect(half([...weHold.took]), 'p50, ms').toBeLessThan(LONG / 2),
-  ],
-  [
-    'we are in after its release, sooner than one that polls',
-    // Each that polls asks after 10 to 250 ms. A busy machine may hold up any one; wake-ups.test.ts has a law about the middle of many.
-    ({ theyHold, idle }) => expect(Math.min(...theyHold.took), 'ms').toBeLessThan(Math.max(40, 12 * idle)),
-  ],
-  ['nobody gets in beside us while we renew for three leases', ({ besideUs }) => expect(besideUs).toBe(0)],
-  ['nobody gets in beside it while it renews for three leases', ({ besideThem }) => expect(besideThem).toBe(0)],
-  [
-    'it is in after our death when the lease is over',
-    ({ weDied }, { oversleeps }) => {
-      expect(weDied.sinceTake).toBeGreaterThan(DEAD_LEASE - 5);
-      // A fault of it: an expiry wakes none of its waiters, and they look when their whole wait is over.
-      if (oversleeps) expect(weDied.sinceKill, 'it oversleeps').toBeGreaterThan(0.9 * LONG);
-      else expect(weDied.sinceTake).toBeLessThan(DEAD_LEASE + LONG);
-    },
-  ],
-  [
-    'we are in after its death when the lease is over',
-    ({ theyDied }) => {
-      expect(theyDied.sinceTake).toBeGreaterThan(DEAD_LEASE - 5);
-      expect(theyDied.sinceTake).toBeLessThan(DEAD_LEASE + LONG);
-    },
-  ],
-  ['we enter our hold again, and keep it until we have left it twice', ({ weReenter }) => expect(weReenter).toBe(true)],
-  [
-    'it enters its hold again only where it says so, and then keeps it until it has left it twice',
-    ({ theyReenter }, { reenters = false }) => expect(theyReenter).toBe(reenters),
-  ],
-  ['in a race of two processes of each no section overlaps', ({ overlaps }) => expect(overlaps).toBe(0)],
-  [
-    'in that race every process is served',
-    ({ ourSections, theirSections }) => expect(Math.min(...ourSections, ...theirSections)).toBeGreaterThan(0),
-  ],
-];
 
 describe('plain redis and', () => {
   const rows = new Map<Peer, PromiseWithResolvers<Row | undefined>>();

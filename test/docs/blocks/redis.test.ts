@@ -7,6 +7,7 @@ import { Mutex } from 'redis-semaphore';
 import Redlock from 'redlock';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { redis } from '../../../src/backends/redis/index.ts';
+import { redisson } from '../../../src/backends/redisson/index.ts';
 import type { Locks } from '../../../src/index.ts';
 import { createStock, redisStock } from '../../../src/stock/index.ts';
 import { startProxy } from '../../kit/proxy.ts';
@@ -120,24 +121,37 @@ describeOn('redis', 'blocks on one redis', () => {
     section.expectOrderly(0);
   });
 
-  test('moving: three deployments on the old keys first, each beside the one before, and tokens grow', async () => {
-    const { old, own, first, second, third } = await example('docs/comparison.md', 'On the old keys first')({ client });
+  test.each([
+    [
+      'those of redis-semaphore',
+      {},
+      (work: () => Promise<unknown>) => {
+        const mutex = new Mutex(client, 'order:42', { lockTimeout: 5_000, acquireTimeout: 20_000 });
+        return mutex.acquire().then(() => work().finally(() => mutex.release()));
+      },
+    ],
+    [
+      'those of Redisson',
+      {
+        'plainRedis(client, { key: (name) => `mutex:${name}` })': 'redisson(client)',
+        "{ plainRedis } from 'holdfast/redis-plain'": "{ redisson } from 'holdfast/redisson'",
+      },
+      // What Java does on the same keys: test/backends/redisson/peers.test.ts shows that it keeps this engine out, and is kept out.
+      (work: () => Promise<unknown>) => createLocks(redisson(client)).mutex('order:42').run(work),
+    ],
+  ])('moving: three deployments on the old keys first, %s, each beside the one before, and tokens grow', async (_title, instead, before) => {
+    const page = example('docs/comparison.md', 'On the old keys first');
+    const { old, own, first, second, third } = await page({ client }, instead);
     await using _ = old as Locks;
     await using __ = own as Locks;
-    const mutex = new Mutex(client, 'order:42', { lockTimeout: 5_000, acquireTimeout: 20_000 });
     const section = criticalSection();
     const tokens: bigint[] = [];
     const work = (_signal: AbortSignal, token: bigint) => {
       tokens.push(token);
       return section.enter();
     };
-    const before = async () => {
-      await mutex.acquire();
-      await section.enter();
-      await mutex.release();
-    };
     const all: (() => Promise<unknown>)[] = [
-      before,
+      () => before(() => section.enter()),
       ...[first, second, third].map((step) => () => step('order:42', work)),
     ];
     for (let i = 1; i < all.length; i++) {

@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import { flagsOf } from '../../../kit/flags.ts';
 import { startRedis, startRedisNodes } from '../../../kit/redis.ts';
 import { whyNot } from '../../../kit/selection.ts';
+import { LAWS } from './laws.ts';
 import { rowOf } from './matrix.ts';
 import { PEERS } from './peers.ts';
 import { HEAD, lineOf, pageOf } from './table.ts';
@@ -47,7 +48,13 @@ for (const peer of PEERS) {
   if (!row) continue;
   lines.push(lineOf(peer, row));
   console.log(lines.at(-1));
-  if (row.overlaps > 0) process.exitCode = 1;
+  for (const [law, check] of LAWS) {
+    try {
+      check(row, peer);
+    } catch (error) {
+      failed(new Error(`broken law: ${law}`, { cause: error }));
+    }
+  }
 }
 if (values.page) {
   const before = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
