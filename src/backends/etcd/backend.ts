@@ -8,7 +8,6 @@ import {
   type Listing,
   LockError,
   leastOf,
-  MAX_PLACE_TTL_MS,
   type NewValue,
   type QueueEntry,
   type Release,
@@ -16,8 +15,8 @@ import {
   type Traits,
   type Wake,
 } from '../../core/index.ts';
-import { LONGEST_WORDS } from '../shared/record.ts';
 import { together, watchEach } from '../shared/repeated-watch.ts';
+import { CONSENSUS_TRAITS } from '../shared/traits.ts';
 import { check } from './check.ts';
 import { inspect } from './inspect.ts';
 import { renew } from './moves.ts';
@@ -25,19 +24,13 @@ import { type EtcdConnection, type EtcdOptions, open } from './options.ts';
 import { OwnClaims } from './own-claims.ts';
 import { claimKey, queueNow, queuePrefix } from './queue.ts';
 import { EtcdValues } from './values.ts';
-import { remove, stillStands } from './wire/messages.ts';
+import { endOf, remove, stillStands } from './wire/messages.ts';
 
 const TRAITS: Traits = {
-  units: 'counted',
-  fair: true,
-  fencing: 'always',
-  tokenBlocks: false,
-  wakes: 'watch',
+  ...CONSENSUS_TRAITS,
   expires: true,
   // Each hold has its own lease. A lease is used again only when the key under it is surely deleted.
   lifetime: 'lease',
-  placeTtl: MAX_PLACE_TTL_MS,
-  values: { maxBytes: LONGEST_WORDS },
   // In whole seconds. The server raises what is below one and a half of its election timeouts.
   ttl: { min: 1_000, max: 9_000_000_000_000 },
 };
@@ -137,16 +130,9 @@ export class Etcd implements Backend {
   }
 
   async watchHold({ key, id }: Claim, wake: Wake): Promise<AsyncDisposable> {
-    const { client, prefix, clock } = this.#etcd;
-    const name = claimKey(queuePrefix(prefix, key), id);
-    const watch = watchEach(
-      async (notify) => {
-        const { header } = await client.range({ key: name, keysOnly: true });
-        return this.#own.watches.watch({ key: name, puts: false, from: header!.revision + 1n }, notify);
-      },
-      wake,
-      clock,
-    );
+    const { prefix, clock } = this.#etcd;
+    const hold = { key: claimKey(queuePrefix(prefix, key), id), puts: false };
+    const watch = watchEach((notify) => this.#own.watches.next(hold, notify), wake, clock);
     await watch.arm();
     return watch;
   }
@@ -155,8 +141,10 @@ export class Etcd implements Backend {
     return inspect(this.#etcd.client, this.#etcd.prefix, prefix, exact);
   }
 
-  changed(key: string, notify: () => void): Promise<AsyncDisposable> {
-    return this.#own.watches.onNextChange(queuePrefix(this.#etcd.prefix, key), notify);
+  async changed(key: string, notify: () => void): Promise<AsyncDisposable> {
+    const queue = queuePrefix(this.#etcd.prefix, key);
+    const end = await this.#own.watches.next({ key: queue, rangeEnd: endOf(queue), puts: true }, notify);
+    return { [Symbol.asyncDispose]: async () => end() };
   }
 
   async evict(key: string, token: bigint): Promise<boolean> {

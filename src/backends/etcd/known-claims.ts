@@ -70,7 +70,7 @@ export class KnownClaims {
   async discard(id: string, ms?: number): Promise<void> {
     const me = this.#all.get(id);
     if (me?.state.is !== 'over') return;
-    await this.#leases.end(me.lease, ms);
+    await this.#leases.end(me.lease.id, ms);
     this.forget(id);
   }
 

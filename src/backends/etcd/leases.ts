@@ -40,7 +40,7 @@ export class Leases {
   async take(seconds: number, ms?: number, whole?: boolean): Promise<ServerLease> {
     for (;;) {
       const spare = this.#spares.get(seconds)?.pop();
-      if (!spare) return this.#grant(seconds, ms);
+      if (!spare) return this.grant(seconds, ms);
       if (spare.term < this.#client.term) continue;
       if (await (whole ? this.keepAlive(spare, ms) : this.#isFresh(spare, ms))) return spare;
     }
@@ -48,7 +48,7 @@ export class Leases {
 
   /** The lease, with most of its time ahead, or a new one if it is gone. */
   async freshen(lease: ServerLease, ms?: number): Promise<ServerLease> {
-    return (await this.#isFresh(lease, ms)) ? lease : this.#grant(lease.seconds, ms);
+    return (await this.#isFresh(lease, ms)) ? lease : this.grant(lease.seconds, ms);
   }
 
   /**
@@ -56,7 +56,7 @@ export class Leases {
    * `named`: if it is given back meanwhile, it is ended, since the message may still be on its way.
    */
   async use<T>(lease: ServerLease, ms: number | undefined, act: (lease: ServerLease) => Promise<T>): Promise<T> {
-    for (let used = lease; ; used = await this.#grant(lease.seconds, ms)) {
+    for (let used = lease; ; used = await this.grant(lease.seconds, ms)) {
       const before = used.state;
       used.state = 'named';
       try {
@@ -76,7 +76,8 @@ export class Leases {
     return left >= lease.ttl * FRESH || (left > 0 && (await this.keepAlive(lease, ms)));
   }
 
-  async #grant(seconds: number, ms?: number): Promise<ServerLease> {
+  /** A new lease. */
+  async grant(seconds: number, ms?: number): Promise<ServerLease> {
     const sent = this.#clock.now();
     const { term } = this.#client; // as known before: the answer may tell of a leader that was elected since the lease was granted
     const { id, ttl } = await this.#client.grant(BigInt(seconds), ms);
@@ -96,7 +97,7 @@ export class Leases {
   /** Takes back a lease whose key is gone. */
   giveBack(lease: ServerLease): void {
     if (lease.state === 'named') {
-      this.end(lease).catch(() => undefined); // if this fails, the lease expires: nobody keeps it alive
+      this.endSoon(lease.id);
       return;
     }
     const now = this.#clock.now();
@@ -107,12 +108,15 @@ export class Leases {
   }
 
   /** Deletes the keys under the lease. A later message that names it is refused. */
-  async end(lease: ServerLease, ms?: number): Promise<void> {
-    try {
-      await this.#client.revoke(lease.id, ms);
-    } catch (error) {
+  async end(id: bigint, ms?: number): Promise<void> {
+    await this.#client.revoke(id, ms).catch((error: unknown) => {
       if (!isStatus(error, STATUS.notFound)) throw error;
-    }
+    });
+  }
+
+  /** If this fails, the lease expires, since nobody keeps it alive. */
+  endSoon(id: bigint): void {
+    this.end(id).catch(() => undefined);
   }
 
   async close(ms?: number): Promise<void> {

@@ -40,18 +40,18 @@ export class OwnClaims {
   readonly watches: Watches;
   readonly waiters: Waiters;
   readonly known: KnownClaims;
-  readonly #leases: Leases;
+  readonly leases: Leases;
   readonly #client: Client;
   readonly #clock: Clock;
 
   constructor({ client, prefix, clock }: EtcdConnection) {
     this.#client = client;
     this.#clock = clock;
-    this.#leases = new Leases(client, clock);
-    this.moves = new Moves(client, this.#leases);
+    this.leases = new Leases(client, clock);
+    this.moves = new Moves(client, this.leases);
     this.watches = new Watches(client);
     this.waiters = new Waiters(client, this.moves, this.watches, clock);
-    this.known = new KnownClaims(this.#leases, this.waiters, prefix, clock);
+    this.known = new KnownClaims(this.leases, this.waiters, prefix, clock);
   }
 
   async attempt(claim: Claim, sent: number, ms: number): Promise<Attempt> {
@@ -123,14 +123,14 @@ export class OwnClaims {
   }
 
   close(ms: number): Promise<void> {
-    return this.watches.close().then(() => this.#leases.close(ms));
+    return this.watches.close().then(() => this.leases.close(ms));
   }
 
   /** A sign of life. Gives the queue if that may admit the claim, and undefined for a claim that does not stand in it (any more). */
   async #lookAgain(claim: Claim, sent: number, ms: number): Promise<SeenQueue | 'refused' | undefined> {
     const me = this.known.standing(claim.id);
     if (!me) return undefined;
-    const [alive, queue] = await Promise.all([this.#leases.keepAlive(me.lease, ms), this.#lookAround(claim, me, ms)]);
+    const [alive, queue] = await Promise.all([this.leases.keepAlive(me.lease, ms), this.#lookAround(claim, me, ms)]);
     if (alive && queue === 'refused') {
       me.sent = Math.max(me.sent, sent);
       this.waiters.arm(claim, me);
@@ -149,7 +149,7 @@ export class OwnClaims {
 
   /** Sends a transaction that puts a claim in the queue, under its lease. If that lease died unseen, a new one replaces it. */
   #put(me: OwnClaim, ms: number, request: (join: (claim: Claim) => Op) => Transaction): Promise<TransactionAnswer> {
-    return this.#leases.use(me.lease, ms, (lease) => {
+    return this.leases.use(me.lease, ms, (lease) => {
       if (me.state.is === 'over') throw new Error('given up meanwhile'); // its key is removed: nothing may follow
       me.lease = lease;
       const join = (claim: Claim): Op => stand(me.name, claimText(claim), lease.id);

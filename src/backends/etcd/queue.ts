@@ -113,15 +113,8 @@ export interface OwnClaim {
   readonly began: number;
   /** What the value of its key was last seen at. */
   looked?: { readonly revision: bigint; readonly at: number };
-  /** The lease of the value that it stores, while an answer to the release is missing. */
-  valueLease?: ValueLease;
-}
-
-/** The lease of a value, which nobody keeps alive. */
-export interface ValueLease {
-  readonly id: bigint;
-  /** It was granted in this term of a leader, or later. */
-  readonly term: bigint;
+  /** The lease of the value that it stores, which nobody keeps alive, while an answer to the release is missing. */
+  valueLease?: ServerLease;
 }
 
 /** The state that a queue gives to its claim at `index`. */

@@ -1,6 +1,6 @@
 import { type NewValue, NO_MARK, type StoredValue } from '../../core/index.ts';
 import { unknownFormat } from '../shared/record.ts';
-import { type OwnClaim, secondsOf, type ValueLease } from './queue.ts';
+import type { OwnClaim } from './queue.ts';
 import type { Client, Span } from './wire/client.ts';
 import { endOf, type KeyValue, listing, TIME_TO_LIVE } from './wire/messages.ts';
 
@@ -85,17 +85,6 @@ export class StoredValues {
     const since = looked && value.modRevision > looked.revision ? Math.max(0, sent - looked.at) : passed;
     const age = ageless ? 0 : Math.min(passed, since);
     return { text, token, age, validFor: Math.max(1, Number(ttl) * 1_000) };
-  }
-
-  async lease(ms: number): Promise<ValueLease> {
-    const { term } = this.#client; // as known before: the answer may tell of a leader that was elected since
-    const { id } = await this.#client.grant(BigInt(secondsOf(ms)));
-    return { id, term };
-  }
-
-  /** Ends a lease which keeps nothing any more. If this fails, it ends by itself. */
-  end(lease: bigint): void {
-    this.#client.revoke(lease).catch(() => undefined);
   }
 }
 

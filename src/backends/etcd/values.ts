@@ -11,11 +11,11 @@ import {
   type Values,
 } from '../../core/index.ts';
 import { type RepeatedWatch, watchEach } from '../shared/repeated-watch.ts';
+import type { ServerLease } from './leases.ts';
 import type { EtcdConnection } from './options.ts';
 import type { OwnClaims } from './own-claims.ts';
-import type { OwnClaim, ValueLease } from './queue.ts';
+import { type OwnClaim, secondsOf } from './queue.ts';
 import { readAttempts, type Seen, StoredValues, writeAttempts, writeValue } from './stored-values.ts';
-import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 import { ifUnchanged, list, listing, look, remove, stand, stillStands } from './wire/messages.ts';
 
@@ -25,13 +25,11 @@ const MAX_COUNTS = 3;
 /** Values beside the queues. */
 export class EtcdValues implements Values {
   readonly #etcd: EtcdConnection;
-  readonly #client: Client;
   readonly #own: OwnClaims;
   readonly #stored: StoredValues;
 
   constructor(opened: EtcdConnection, claims: OwnClaims) {
     this.#etcd = opened;
-    this.#client = opened.client;
     this.#own = claims;
     this.#stored = new StoredValues(opened.client, opened.prefix);
   }
@@ -50,8 +48,8 @@ export class EtcdValues implements Values {
   async forget(key: string): Promise<boolean> {
     const names = this.#stored.namesOf(key);
     const success = [list(names.both), remove(names.value), remove(names.attempts)];
-    const { kvs } = (await this.#client.txn({ success })).responses[0]!.range!;
-    for (const { lease } of kvs) this.#stored.end(lease);
+    const { kvs } = (await this.#etcd.client.txn({ success })).responses[0]!.range!;
+    for (const { lease } of kvs) this.#own.leases.endSoon(lease);
     return kvs.length > 0;
   }
 
@@ -81,7 +79,7 @@ export class EtcdValues implements Values {
     const { mark, begun } = readAttempts(attempts);
     if (mark === NO_MARK) return mark;
     const queue = listing(this.#own.known.queueOf(key));
-    const [first] = (await this.#client.range({ ...queue, limit: 1n, keysOnly: true })).kvs;
+    const [first] = (await this.#etcd.client.range({ ...queue, limit: 1n, keysOnly: true })).kvs;
     return first?.createRevision === begun ? mark : NO_MARK;
   }
 
@@ -94,28 +92,28 @@ export class EtcdValues implements Values {
       return { freed: false, stored: false };
     }
     const isRepeated = me.valueLease !== undefined;
-    me.valueLease ??= await this.#stored.lease(value.ttl);
+    me.valueLease ??= await this.#own.leases.grant(secondsOf(value.ttl));
     const { id } = me.valueLease;
     const stored = await this.#put(me, handle.key, me.valueLease, value).catch((error: unknown) => {
       if (isStatus(error, STATUS.notFound)) me.valueLease = undefined; // it ended before an answer came
       throw error;
     });
     // If this release is repeated, the first one may have put the value under that lease.
-    if (!stored && !isRepeated) this.#stored.end(id);
+    if (!stored && !isRepeated) this.#own.leases.endSoon(id);
     if (!stored) me.lease.state = 'named';
     known.forget(handle.id);
     return { freed: stored, stored };
   }
 
-  async #put(me: OwnClaim, key: string, { id, term }: ValueLease, value: NewValue): Promise<boolean> {
+  async #put(me: OwnClaim, key: string, { id, term }: ServerLease, value: NewValue): Promise<boolean> {
     const names = this.#stored.namesOf(key);
     const put = stand(names.value, writeValue(me.token!, term, value), id);
-    const { succeeded, responses } = await this.#client.txn({
+    const { succeeded, responses } = await this.#etcd.client.txn({
       compare: [stillStands(me.name, me.token!)],
       success: [list(names.both), put, remove(names.attempts), remove(me.name)],
       failure: [look(me.name)],
     });
-    if (succeeded) for (const { lease } of responses[0]!.range!.kvs) this.#stored.end(lease);
+    if (succeeded) for (const { lease } of responses[0]!.range!.kvs) this.#own.leases.endSoon(lease);
     return succeeded;
   }
 
@@ -127,16 +125,16 @@ export class EtcdValues implements Values {
     for (let count = 1; count <= MAX_COUNTS; count++) {
       const { begun, attempts } = readAttempts(found);
       if (begun === token) return attempts;
-      const { id } = await this.#stored.lease(claim.ttl + counts);
-      const { succeeded } = await this.#client.txn({
+      const { id } = await this.#own.leases.grant(secondsOf(claim.ttl + counts));
+      const { succeeded } = await this.#etcd.client.txn({
         compare: [stillStands(name, token), ifUnchanged(counted, found?.modRevision ?? 0n)],
         success: [stand(counted, writeAttempts({ attempts: attempts + 1, begun: token, mark }), id)],
       });
       if (succeeded) {
-        if (found) this.#stored.end(found.lease);
+        if (found) this.#own.leases.endSoon(found.lease);
         return attempts + 1;
       }
-      this.#stored.end(id);
+      this.#own.leases.endSoon(id);
       found = (await this.#stored.look(claim.key)).attempts;
     }
     throw new Error('the hold is gone, or its attempts were forgotten each time it was counted');
@@ -144,11 +142,7 @@ export class EtcdValues implements Values {
 
   /** Wakes the claim each time a value is stored under its key. */
   listen({ key }: Claim, wake: () => void): RepeatedWatch {
-    const { value } = this.#stored.namesOf(key);
-    const set = async (notify: () => void) => {
-      const { header } = await this.#client.range({ key: value, keysOnly: true });
-      return this.#own.watches.watch({ key: value, puts: true, from: header!.revision + 1n }, notify);
-    };
-    return watchEach(set, wake, this.#etcd.clock);
+    const value = { key: this.#stored.namesOf(key).value, puts: true };
+    return watchEach((notify) => this.#own.watches.next(value, notify), wake, this.#etcd.clock);
   }
 }

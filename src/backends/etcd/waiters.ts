@@ -13,7 +13,7 @@ import {
 } from './queue.ts';
 import type { Client } from './wire/client.ts';
 import type { Stream } from './wire/grpc.ts';
-import { endOf, listing, NO_PUTS, WatchRequest, WatchResponse } from './wire/messages.ts';
+import { endOf, NO_PUTS, WatchRequest, WatchResponse } from './wire/messages.ts';
 import { decode, encode, type IncomingMessage } from './wire/protobuf.ts';
 
 /** Says what a queue means for a claim in it, and watches the obstacles of the claims that wait. */
@@ -143,12 +143,11 @@ export class Watches {
     };
   }
 
-  /** Tells once of the next change of a queue, or when the watch can no longer be trusted. */
-  async onNextChange(queue: Buffer, notify: () => void): Promise<AsyncDisposable> {
-    const { header } = await this.#client.range({ ...listing(queue), keysOnly: true, limit: 1n });
-    const wanted = { key: queue, rangeEnd: endOf(queue), puts: true, from: header!.revision + 1n };
-    const end = await this.watch(wanted, notify);
-    return { [Symbol.asyncDispose]: async () => end() };
+  /** A watch of what changes from now on. */
+  async next(range: Omit<WatchedRange, 'from'>, fired: () => void): Promise<() => void> {
+    const { key, rangeEnd } = range;
+    const { header } = await this.#client.range({ key, rangeEnd, keysOnly: true, limit: 1n });
+    return this.watch({ ...range, from: header!.revision + 1n }, fired);
   }
 
   async close(): Promise<void> {

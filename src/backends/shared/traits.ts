@@ -23,3 +23,14 @@ export const SESSION_TRAITS = {
   expires: false,
   lifetime: 'session',
 } as const satisfies Partial<Traits>;
+
+/** An engine of a consensus cluster: the order of its writes makes the queue and the tokens. */
+export const CONSENSUS_TRAITS = {
+  units: 'counted',
+  fair: true,
+  fencing: 'always',
+  tokenBlocks: false,
+  wakes: 'watch',
+  placeTtl: MAX_PLACE_TTL_MS,
+  values: { maxBytes: LONGEST_WORDS },
+} as const satisfies Partial<Traits>;

@@ -9,7 +9,6 @@ import {
   type Listing,
   LONGEST,
   LockError,
-  MAX_PLACE_TTL_MS,
   type NewValue,
   type QueueEntry,
   type Release,
@@ -17,16 +16,15 @@ import {
   type Traits,
   type Wake,
 } from '../../core/index.ts';
-import { LONGEST_WORDS } from '../shared/record.ts';
 import { RepeatedWatch, together } from '../shared/repeated-watch.ts';
+import { CONSENSUS_TRAITS } from '../shared/traits.ts';
 import { Admissions } from './admissions.ts';
 import { check } from './check.ts';
-import { ZookeeperHints } from './hints.ts';
+import { hintsIn } from './hints.ts';
 import { census, evictClaim, queueAt } from './inspect.ts';
 import { type Ask, WATCH_ENDS_ITSELF, watchChildren } from './nodes.ts';
 import { type Settings, settingsOf, type ZookeeperOptions } from './options.ts';
 import { OwnNodes } from './own-nodes.ts';
-import { StoredValues } from './stored-values.ts';
 import { ZookeeperValues } from './values.ts';
 import type { Connection } from './wire/connection.ts';
 import { translateError } from './wire/errors.ts';
@@ -66,24 +64,18 @@ class Zookeeper implements Backend {
     this.#settings = settings;
     this.#own = new OwnNodes(root, acl);
     this.#admissions = new Admissions(this.#own, clock);
-    this.hints = new ZookeeperHints(root, acl, clock, this.#ask);
-    this.values = new ZookeeperValues(new StoredValues(root, acl), this.#own, clock, this.#ask);
+    this.hints = hintsIn(settings, this.#ask);
+    this.values = new ZookeeperValues(settings, this.#own, this.#ask);
     this.#session = new Session(servers, { timeout, tls, auth }, clock, {
       onConnection: (connection) => this.#clear(connection),
       onExpiry: (session) => this.#own.expired(session),
       doubtful: (session) => this.#own.doubtful(session),
     });
     this.traits = {
-      units: 'counted',
-      fair: true,
-      fencing: 'always',
-      tokenBlocks: false,
-      wakes: 'watch',
+      ...CONSENSUS_TRAITS,
       expires: false,
       lifetime: 'session',
       sessionGrace: timeout,
-      placeTtl: MAX_PLACE_TTL_MS,
-      values: { maxBytes: LONGEST_WORDS },
       // The servers only know the session, so all locks of a dead process are freed together.
       ttl: { min: timeout, max: LONGEST },
     };

@@ -28,13 +28,15 @@ async function orElse<T, E>(
   instead: E,
   watcher?: Watcher,
 ): Promise<T | E> {
-  try {
-    return await connection.request(operation, watcher);
-  } catch (error) {
-    if (isKeeperError(error, Code.noNode)) return instead;
-    throw error;
-  }
+  return connection.request(operation, watcher).catch(unless(Code.noNode, instead));
 }
+
+const unless =
+  <E>(code: number, instead: E) =>
+  (error: unknown): E => {
+    if (isKeeperError(error, code)) return instead;
+    throw error;
+  };
 
 /** The names under a node, and the transaction that changed them last. */
 export interface Children {
@@ -81,42 +83,39 @@ export const read = (connection: Connection, path: string, watcher?: Watcher): P
 export const removeNode = async (connection: Connection, path: string): Promise<boolean> =>
   (await orElse(connection, remove(path), false)) !== false;
 
-/** Makes the node and its parents where they are missing. The server removes them when they were empty for a while. */
-export async function ensureContainer(connection: Connection, path: string, acl: readonly Acl[]): Promise<void> {
+/** Does what needs the container of a node. It is made where it is missing; the server removes it when it was empty for a while. */
+export async function inContainer<T>(
+  connection: Connection,
+  path: string,
+  acl: readonly Acl[],
+  act: () => Promise<T>,
+): Promise<T> {
   for (let attempts = 1; ; attempts++) {
     try {
-      await connection.request(createContainer(path, acl));
-      return;
+      return await act();
     } catch (error) {
-      if (isKeeperError(error, Code.nodeExists)) return;
       if (!isKeeperError(error, Code.noNode) || attempts === MAX_ATTEMPTS) throw error;
-      await ensureContainer(connection, parentOf(path), acl);
+      await ensureContainer(connection, path.slice(0, path.lastIndexOf('/')), acl);
     }
   }
 }
 
-const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
+export const ensureContainer = (connection: Connection, path: string, acl: readonly Acl[]): Promise<unknown> =>
+  inContainer(connection, path, acl, () =>
+    connection.request(createContainer(path, acl)).catch(unless(Code.nodeExists, undefined)),
+  );
 
-/** Writes a node that stays until somebody removes it. The node and its container are made where they are missing. */
-export async function putNode(
+/** Writes a node that stays until somebody removes it. */
+export const putNode = (
   connection: Connection,
   path: string,
   data: Uint8Array,
   acl: readonly Acl[],
-): Promise<void> {
-  let exists = false;
-  for (let attempts = 1; ; attempts++) {
-    try {
-      await connection.request<unknown>(exists ? setData(path, data) : createPersistent(path, data, acl));
-      return;
-    } catch (error) {
-      const isThere = isKeeperError(error, Code.nodeExists);
-      if (attempts === MAX_ATTEMPTS || !(isThere || isKeeperError(error, Code.noNode))) throw error;
-      if (!isThere && !exists) await ensureContainer(connection, parentOf(path), acl);
-      exists = isThere;
-    }
-  }
-}
+): Promise<unknown> =>
+  inContainer(connection, path, acl, async () => {
+    const made = await connection.request(createPersistent(path, data, acl)).catch(unless(Code.nodeExists, undefined));
+    return made ?? connection.request(setData(path, data)); // if it was removed meanwhile, it is made
+  });
 
 /** The time of the leader, ms since 1970. Only a write tells it. Where the container is gone, nothing is stored any more: it is 0. */
 export async function timeAt(connection: Connection, container: string): Promise<number> {

@@ -1,9 +1,8 @@
 import type { Claim, Handle } from '../../core/index.ts';
 import { encodeKey, isOf, nodeName } from './names.ts';
-import { type Children, ensureContainer, list, listNow, MAX_ATTEMPTS, read, removeNode } from './nodes.ts';
+import { type Children, inContainer, list, listNow, read, removeNode } from './nodes.ts';
 import type { OwnNode } from './own-node.ts';
 import type { Connection } from './wire/connection.ts';
-import { Code, isKeeperError } from './wire/errors.ts';
 import { type Acl, type CreatedNode, createEphemeralSequential } from './wire/operations.ts';
 
 /** Characters. A claim's label is not longer (`Claim.label`); this protects the server. */
@@ -79,21 +78,17 @@ export class OwnNodes {
 
   async #create(connection: Connection, claim: Claim): Promise<Stand> {
     const parent = this.parent(claim.key);
-    const creation = createEphemeralSequential(`${parent}/${nodeName(claim)}`, labelOf(claim), this.#acl);
-    for (let attempts = 1; ; attempts++) {
+    const path = `${parent}/${nodeName(claim)}`;
+    const creation = createEphemeralSequential(path, labelOf(claim), this.#acl);
+    return inContainer(connection, path, this.#acl, async () => {
       this.#unsent.delete(claim.id);
       this.#doubts.set(claim.id, undefined);
-      try {
-        // Both are sent at once. The server answers in order, so the listing has the new node and all nodes ahead of it. The path is
-        // kept as soon as it is known: a user who may make nodes but not list them can then still remove the node.
-        const making = connection.request(creation).then((created) => this.#keep(claim, connection, created));
-        const [place, listing] = await Promise.all([making, list(connection, parent)]);
-        return { place, listing };
-      } catch (error) {
-        if (!isKeeperError(error, Code.noNode) || attempts === MAX_ATTEMPTS) throw error;
-        await ensureContainer(connection, parent, this.#acl);
-      }
-    }
+      // Both are sent at once. The server answers in order, so the listing has the new node and all nodes ahead of it. The path is
+      // kept as soon as it is known: a user who may make nodes but not list them can then still remove the node.
+      const making = connection.request(creation).then((created) => this.#keep(claim, connection, created));
+      const [place, listing] = await Promise.all([making, list(connection, parent)]);
+      return { place, listing };
+    });
   }
 
   #keep({ id }: Handle, { session }: Connection, { path, stat }: CreatedNode): OwnNode {

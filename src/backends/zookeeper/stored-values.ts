@@ -94,7 +94,7 @@ export class StoredValues {
   }
 
   /** Stores the attempts of a record. @param now by which its times are told @param name of the node of the hold */
-  count(connection: Connection, key: string, record: KeyRecord, now: number, name: string): Promise<void> {
+  count(connection: Connection, key: string, record: KeyRecord, now: number, name: string): Promise<unknown> {
     const counts = record.counts - now;
     const stored = writeRecord({ ...record, counts, token: 0n, at: 0, until: 0, text: name });
     return putNode(connection, this.#paths(key).attempts, Buffer.from(stored), this.#acl);

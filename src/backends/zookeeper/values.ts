@@ -14,8 +14,9 @@ import {
 import { countedIn, leftIn, rememberedIn } from '../shared/record.ts';
 import { type RepeatedWatch, watchEach } from '../shared/repeated-watch.ts';
 import { type Ask, stat, WATCH_ENDS_ITSELF } from './nodes.ts';
+import type { Settings } from './options.ts';
 import type { OwnNodes } from './own-nodes.ts';
-import type { Stored, StoredValues } from './stored-values.ts';
+import { type Stored, StoredValues } from './stored-values.ts';
 import type { Connection } from './wire/connection.ts';
 import type { Watcher } from './wire/requests.ts';
 
@@ -29,8 +30,8 @@ export class ZookeeperValues implements Values {
   readonly #clock: Clock;
   readonly #ask: Ask;
 
-  constructor(nodes: StoredValues, own: OwnNodes, clock: Clock, ask: Ask) {
-    this.#nodes = nodes;
+  constructor({ root, acl, clock }: Settings, own: OwnNodes, ask: Ask) {
+    this.#nodes = new StoredValues(root, acl);
     this.#own = own;
     this.#clock = clock;
     this.#ask = ask;

@@ -15,11 +15,7 @@ export interface Operation<T> {
 }
 
 const nothing = (): void => {};
-const NO_DATA = new Uint8Array();
 
-const PERSISTENT = 0;
-const EPHEMERAL_SEQUENTIAL = 3;
-const CONTAINER = 4;
 /** Matches every version of a node. */
 const ANY_VERSION = -1;
 
@@ -36,34 +32,31 @@ const viaLeader = <T>(
   decode: (from: Decoder) => T,
 ): Operation<T> => ({ name, code, viaLeader: true, encode, decode });
 
-const decodeCreated = (from: Decoder): CreatedNode => ({ path: from.text(), stat: decodeStat(from) });
-
-function encodeNode(into: Encoder, path: string, data: Uint8Array, acl: readonly Acl[], mode: number): void {
-  into.text(path).bytes(data);
-  into.list(acl, ({ permissions, scheme, id }) => into.int(permissions).text(scheme).text(id));
-  into.int(mode);
-}
-
-/** A node that ends with its session. The server appends the next number of the parent to the name. Since 3.5. */
-export const createEphemeralSequential = (
+const creating = (
+  [name, code, mode]: readonly [string, number, number],
   path: string,
   data: Uint8Array,
   acl: readonly Acl[],
-): Operation<CreatedNode> =>
-  viaLeader('create2', 15, (into) => encodeNode(into, path, data, acl, EPHEMERAL_SEQUENTIAL), decodeCreated);
+): Operation<CreatedNode> => {
+  const encode = (into: Encoder): void => {
+    into.text(path).bytes(data);
+    into.list(acl, ({ permissions, scheme, id }) => into.int(permissions).text(scheme).text(id));
+    into.int(mode);
+  };
+  return viaLeader(name, code, encode, (from) => ({ path: from.text(), stat: decodeStat(from) }));
+};
+
+/** A node that ends with its session. The server appends the next number of the parent to the name. Since 3.5. */
+export const createEphemeralSequential = (path: string, data: Uint8Array, acl: readonly Acl[]) =>
+  creating(['create2', 15, 3], path, data, acl);
 
 /** A node of just this name, which stays until somebody removes it. */
-export const createPersistent = (path: string, data: Uint8Array, acl: readonly Acl[]): Operation<string> =>
-  viaLeader(
-    'create',
-    1,
-    (into) => encodeNode(into, path, data, acl, PERSISTENT),
-    (from) => from.text(),
-  );
+export const createPersistent = (path: string, data: Uint8Array, acl: readonly Acl[]) =>
+  creating(['create2', 15, 0], path, data, acl);
 
 /** A parent that the server removes some time after its last child is gone. Since 3.5. */
-export const createContainer = (path: string, acl: readonly Acl[]): Operation<CreatedNode> =>
-  viaLeader('createContainer', 19, (into) => encodeNode(into, path, NO_DATA, acl, CONTAINER), decodeCreated);
+export const createContainer = (path: string, acl: readonly Acl[]) =>
+  creating(['createContainer', 19, 4], path, new Uint8Array(), acl);
 
 /** @param version that it must have, if that matters */
 export const remove = (path: string, version: number = ANY_VERSION): Operation<void> =>

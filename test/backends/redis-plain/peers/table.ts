@@ -48,9 +48,10 @@ export function pageOf(before: string, lines: readonly string[], order: readonly
   return `# Other programs on one lock
 
 Written by \`npm run prove -- peers --page\`. Processes of each program, from its registry, and processes of ours, over
-[plain Redis](../backends/redis-plain.md), take the same key; one counts the sections at another server. The last rows were written on ${ranOn}.
+[plain Redis](../backends/redis-plain.md), take the same key; a referee at another server counts the sections that
+overlap. Last written on ${ranOn}.
 
-Times are medians. A busy machine makes all of them longer: the last column is what a lock costs on it that nobody else wants.
+Times are medians. A busy machine makes all of them longer: the last column says what a lock costs there that nobody else wants.
 
 ${[HEAD, ...rows].join('\n')}
 `;
