@@ -1,5 +1,6 @@
-import type { Claim, Clock } from '../../core/index.ts';
+import type { Claim } from '../../core/index.ts';
 import type { Leases, ServerLease } from './leases.ts';
+import type { EtcdConnection } from './options.ts';
 import { claimKey, type OwnClaim, queuePrefix, secondsOf } from './queue.ts';
 import type { Waiters } from './waiters.ts';
 
@@ -14,18 +15,16 @@ export class KnownClaims {
   #pruneAt = MIN_PRUNED;
   readonly #leases: Leases;
   readonly #waiters: Waiters;
-  readonly #prefix: string;
-  readonly #clock: Clock;
+  readonly #etcd: EtcdConnection;
 
-  constructor(leases: Leases, waiters: Waiters, prefix: string, clock: Clock) {
+  constructor(opened: EtcdConnection, leases: Leases, waiters: Waiters) {
+    this.#etcd = opened;
     this.#leases = leases;
     this.#waiters = waiters;
-    this.#prefix = prefix;
-    this.#clock = clock;
   }
 
   queueOf(key: string): Buffer {
-    return queuePrefix(this.#prefix, key);
+    return queuePrefix(this.#etcd.prefix, key);
   }
 
   get(id: string): OwnClaim | undefined {
@@ -47,7 +46,7 @@ export class KnownClaims {
       return known;
     }
     const queue = this.queueOf(claim.key);
-    const began = this.#clock.now();
+    const began = this.#etcd.clock.now();
     const lease = await this.#lease(claim, ms);
     const name = claimKey(queue, claim.id);
     const me: OwnClaim = { queue, name, state: { is: 'joining' }, lease, key: 'settled', sent: 0, began };
@@ -89,7 +88,7 @@ export class KnownClaims {
   /** Now and then, forgets holds that were left to expire: nobody tells when they have. */
   #prune(): void {
     if (this.#all.size < this.#pruneAt) return;
-    for (const [id, { lease }] of this.#all) if (lease.goodUntil < this.#clock.now()) this.forget(id);
+    for (const [id, { lease }] of this.#all) if (lease.goodUntil < this.#etcd.clock.now()) this.forget(id);
     this.#pruneAt = Math.max(MIN_PRUNED, 2 * this.#all.size);
   }
 }

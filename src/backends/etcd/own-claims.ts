@@ -1,4 +1,4 @@
-import { type Attempt, type Claim, type Clock, type Handle, PLACE_TTL_MS, type Release } from '../../core/index.ts';
+import { type Attempt, type Claim, type Handle, PLACE_TTL_MS, type Release } from '../../core/index.ts';
 import { admits } from '../shared/stored-queue.ts';
 import { KnownClaims } from './known-claims.ts';
 import { Leases } from './leases.ts';
@@ -18,7 +18,6 @@ import {
   stillRefused,
 } from './queue.ts';
 import { Waiters, Watches } from './waiters.ts';
-import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 import {
   list,
@@ -41,17 +40,16 @@ export class OwnClaims {
   readonly waiters: Waiters;
   readonly known: KnownClaims;
   readonly leases: Leases;
-  readonly #client: Client;
-  readonly #clock: Clock;
+  readonly #etcd: EtcdConnection;
 
-  constructor({ client, prefix, clock }: EtcdConnection) {
-    this.#client = client;
-    this.#clock = clock;
+  constructor(opened: EtcdConnection) {
+    this.#etcd = opened;
+    const { client, clock } = opened;
     this.leases = new Leases(client, clock);
     this.moves = new Moves(client, this.leases);
     this.watches = new Watches(client);
-    this.waiters = new Waiters(client, this.moves, this.watches, clock);
-    this.known = new KnownClaims(this.leases, this.waiters, prefix, clock);
+    this.waiters = new Waiters(opened, this.moves, this.watches);
+    this.known = new KnownClaims(opened, this.leases, this.waiters);
   }
 
   async attempt(claim: Claim, sent: number, ms: number): Promise<Attempt> {
@@ -60,9 +58,10 @@ export class OwnClaims {
     if (queue === 'refused') return { granted: false };
     if (queue) return this.#settle(claim, this.known.get(claim.id)!, queue, sent, ms);
     // A lease is of a term that was known before it was granted.
-    if (this.#client.term === 0n) await this.#client.txn({ success: [look(this.known.queueOf(claim.key))] }, ms);
+    if (this.#etcd.client.term === 0n)
+      await this.#etcd.client.txn({ success: [look(this.known.queueOf(claim.key))] }, ms);
     const me = await this.known.take(claim, ms);
-    if (this.#clock.now() - sent >= claim.within) return this.#isLate(claim);
+    if (this.#etcd.clock.now() - sent >= claim.within) return this.#isLate(claim);
     try {
       return await this.#join(claim, me, sent, ms);
     } catch (error) {
@@ -100,7 +99,7 @@ export class OwnClaims {
 
   /** Deletes the claim's key by its name. No other claim ever has that name, so a repeated or late message robs nobody. */
   async release(handle: Handle, next: Claim | undefined, ms: number): Promise<Release> {
-    const sent = this.#clock.now();
+    const sent = this.#etcd.clock.now();
     const queue = this.known.queueOf(handle.key);
     const gone = remove(claimKey(queue, handle.id));
     const successor = next?.queue ? await this.known.take(next, ms) : undefined;
@@ -108,7 +107,7 @@ export class OwnClaims {
     try {
       const answer = successor
         ? await this.#put(successor, ms, (join) => ({ success: [gone, join(next!), list(queue)] }))
-        : await this.#client.txn({ success: [gone] }, ms);
+        : await this.#etcd.client.txn({ success: [gone] }, ms);
       freed = answer.responses[0]!.delete!.deleted > 0n;
       if (!successor) return { freed };
       // The release is done. If the rest fails, the next claim's own attempt will tell.
@@ -143,8 +142,9 @@ export class OwnClaims {
 
   async #lookAround(claim: Claim, me: OwnClaim, ms: number): Promise<SeenQueue | 'refused'> {
     const watched = this.waiters.hears(claim.id);
-    const refused = this.#isPlaced(claim, me) && (await stillRefused(this.#client, me, watched, this.#clock.now(), ms));
-    return refused ? 'refused' : queueNow(this.#client, me.queue, ms);
+    const refused =
+      this.#isPlaced(claim, me) && (await stillRefused(this.#etcd.client, me, watched, this.#etcd.clock.now(), ms));
+    return refused ? 'refused' : queueNow(this.#etcd.client, me.queue, ms);
   }
 
   /** Sends a transaction that puts a claim in the queue, under its lease. If that lease died unseen, a new one replaces it. */
@@ -153,13 +153,13 @@ export class OwnClaims {
       if (me.state.is === 'over') throw new Error('given up meanwhile'); // its key is removed: nothing may follow
       me.lease = lease;
       const join = (claim: Claim): Op => stand(me.name, claimText(claim), lease.id);
-      return this.#client.txn(request(join), ms);
+      return this.#etcd.client.txn(request(join), ms);
     });
   }
 
   /** Whether its key is under the lease of a place. Else it must be moved. */
   #isPlaced(claim: Claim, me: OwnClaim): boolean {
-    return me.lease.seconds <= placeSecondsOf(claim) && isSettled(me, this.#client.term);
+    return me.lease.seconds <= placeSecondsOf(claim) && isSettled(me, this.#etcd.client.term);
   }
 
   /** What the queue means for a claim that stands in it. */
@@ -169,7 +169,7 @@ export class OwnClaims {
     const attempt = this.waiters.judge(claim, me, queue);
     if (attempt.granted) {
       const seconds = Math.max(secondsOf(claim.ttl), me.lease.seconds); // never less than a renewal confirmed
-      if (isUnderLeaseOf(me, seconds, this.#client.term)) return attempt;
+      if (isUnderLeaseOf(me, seconds, this.#etcd.client.term)) return attempt;
       const moved = await this.moves.to(me, seconds, ms, claim.lingers);
       return moved ? this.#settle(claim, me, moved, sent, ms) : { granted: false };
     }

@@ -1,6 +1,7 @@
-import type { Attempt, Claim, Clock, Wake } from '../../core/index.ts';
+import type { Attempt, Claim, Wake } from '../../core/index.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import type { Moves } from './moves.ts';
+import type { EtcdConnection } from './options.ts';
 import {
   indexOf,
   isUnderLeaseOf,
@@ -22,16 +23,14 @@ export class Waiters {
   readonly #claims = new WaitingClaims();
   /** The watch of the obstacle of each claim, by the id of the claim. Resolves with the function that ends the watch. */
   readonly #watching = new Map<string, Promise<() => void>>();
-  readonly #client: Client;
+  readonly #etcd: EtcdConnection;
   readonly #moves: Moves;
   readonly #watches: Watches;
-  readonly #clock: Clock;
 
-  constructor(client: Client, moves: Moves, watches: Watches, clock: Clock) {
-    this.#client = client;
+  constructor(opened: EtcdConnection, moves: Moves, watches: Watches) {
+    this.#etcd = opened;
     this.#moves = moves;
     this.#watches = watches;
-    this.#clock = clock;
   }
 
   async watch(claim: Claim, me: OwnClaim | undefined, wake: Wake): Promise<AsyncDisposable> {
@@ -64,13 +63,13 @@ export class Waiters {
     const index = indexOf(queue, me);
     const before = me.state;
     me.token = queue.claims[index]!.token;
-    me.state = stateIn(queue, index, before, this.#clock.now());
+    me.state = stateIn(queue, index, before, this.#etcd.clock.now());
     if (me.state.is === 'waiting') {
       this.arm(claim, me);
       return { granted: false, ahead: index };
     }
     if (me.state.is !== 'admitted') return { granted: false };
-    if (me.state.relay && before.is !== 'admitted') wakeNextPermit(this.#client, me);
+    if (me.state.relay && before.is !== 'admitted') wakeNextPermit(this.#etcd.client, me);
     return { granted: true, token: me.token, validFor: me.lease.goodUntil - me.sent };
   }
 
@@ -94,8 +93,8 @@ export class Waiters {
     try {
       // It is probably this claim's turn. So its key moves to the lease of a hold in the same step, and back if it is not.
       const seconds = secondsOf(claim.ttl);
-      const isUnder = (): boolean => isUnderLeaseOf(me, seconds, this.#client.term);
-      let queue = isUnder() ? await queueNow(this.#client, me.queue) : undefined;
+      const isUnder = (): boolean => isUnderLeaseOf(me, seconds, this.#etcd.client.term);
+      let queue = isUnder() ? await queueNow(this.#etcd.client, me.queue) : undefined;
       if (!isUnder()) queue = await this.#moves.to(me, seconds, undefined, claim.lingers);
       if (me.state.is === 'over' || this.#claims.get(claim.id)?.wake !== wake) return;
       const attempt = queue && indexOf(queue, me) >= 0 ? this.judge(claim, me, queue) : undefined;
