@@ -64,7 +64,7 @@ async function measure(title: string, servers: readonly { readonly port: number 
   const addresses = servers.map(({ port }) => ({ host: HOST, port }));
   const text = addresses.map(({ host, port }) => `${host}:${port}`).join();
   const silent = { onConnection() {}, onExpiry() {}, doubtful() {} };
-  const sessions = [1, 2].map(() => new Session(addresses, { timeout: TIMEOUT }, systemClock, silent));
+  const sessions = [1, 2].map(() => new Session({ servers: addresses, timeout: TIMEOUT, clock: systemClock }, silent));
   const locks = [1, 2].map(() => createLocks(zookeeper({ servers: text, sessionTimeout: TIMEOUT })));
   const [one, two] = await Promise.all(sessions.map((session) => session.connection(TIMEOUT)));
   await one!.request(createContainer('/bare', OPEN));

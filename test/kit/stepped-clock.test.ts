@@ -54,9 +54,9 @@ const SERVERS: Readonly<Partial<Record<Part, Told>>> = {
     start: () => startZookeeper(),
     async now(server) {
       const nothing = { onConnection() {}, onExpiry() {}, doubtful() {} };
-      const session = new Session([server], { timeout: 10_000, tls: undefined, auth: undefined }, systemClock, nothing);
+      const session = new Session({ servers: [server], timeout: 10_000, clock: systemClock }, nothing);
       const connection = await session.connection(20_000);
-      const { path } = await connection.request(createPersistent(`/${systemClock.id()}`, Buffer.of(), OPEN));
+      const path = await connection.request(createPersistent(`/${systemClock.id()}`, Buffer.of(), OPEN));
       const stat = await connection.request(exists(path));
       await session.close();
       return stat.mtime;

@@ -60,13 +60,13 @@ class Zookeeper implements Backend {
   readonly #ask: Ask = (what, act) => this.#translateErrors(what, PATIENCE, act);
 
   constructor(settings: Settings) {
-    const { servers, sessionTimeout: timeout, tls, auth, clock, root, acl } = settings;
+    const { timeout, clock, root, acl } = settings;
     this.#settings = settings;
     this.#own = new OwnNodes(root, acl);
     this.#admissions = new Admissions(this.#own, clock);
     this.hints = hintsIn(settings, this.#ask);
     this.values = new ZookeeperValues(settings, this.#own, this.#ask);
-    this.#session = new Session(servers, { timeout, tls, auth }, clock, {
+    this.#session = new Session(settings, {
       onConnection: (connection) => this.#clear(connection),
       onExpiry: (session) => this.#own.expired(session),
       doubtful: (session) => this.#own.doubtful(session),

@@ -9,7 +9,7 @@ import {
   systemClock,
 } from '../../core/index.ts';
 import { rootOf } from './names.ts';
-import { type Credentials, parseServers, type Server } from './wire/open.ts';
+import { type Credentials, parseServers, type SessionSettings } from './wire/open.ts';
 import { type Acl, CREATOR_ONLY, OPEN } from './wire/operations.ts';
 
 /** Options of `zookeeper`. */
@@ -33,14 +33,9 @@ export interface ZookeeperOptions {
   readonly clock?: Clock;
 }
 
-export interface Settings {
-  readonly servers: readonly Server[];
-  readonly sessionTimeout: number;
-  readonly auth: Credentials | undefined;
+export interface Settings extends SessionSettings {
   readonly acl: readonly Acl[];
-  readonly tls: ConnectionOptions | undefined;
   readonly root: string;
-  readonly clock: Clock;
 }
 
 const KNOWN = namesOf<ZookeeperOptions>({
@@ -63,7 +58,7 @@ export function settingsOf(options: ZookeeperOptions): Settings {
   }
   return {
     servers: parseServers(options.servers),
-    sessionTimeout: milliseconds(sessionTimeout, 'sessionTimeout', BOUNDS),
+    timeout: milliseconds(sessionTimeout, 'sessionTimeout', BOUNDS),
     auth,
     acl: checkAcl(options.acl ?? (auth ? CREATOR_ONLY : OPEN)),
     tls: tls === true ? {} : tls || undefined,

@@ -22,7 +22,7 @@ describeOn('zookeeper', 'hints on ZooKeeper', () => {
 
   test('a hint outlives the session of its writer; one that is over goes with the next that is written; none is a key', async () => {
     const open = () => zookeeper({ servers: `${HOST}:${server.port}` });
-    const session = new Session([server], { timeout: 10_000, tls: undefined, auth: undefined }, systemClock, silent);
+    const session = new Session({ servers: [server], timeout: 10_000, clock: systemClock }, silent);
     const stored = async () => (await (await session.connection(5_000)).request(getChildren('/holdfast/@hints'))).names;
 
     const writer = open();
@@ -52,7 +52,7 @@ describeOn('zookeeper', 'hints on ZooKeeper', () => {
     const client = zookeeper({ servers: `${HOST}:${server.port}`, prefix: 'left' });
     await client.hints!.write('day', 'short', 500);
     await until('it is over', async () => (await client.hints!.read('day')) === undefined);
-    const session = new Session([server], { timeout: 10_000, tls: undefined, auth: undefined }, systemClock, silent);
+    const session = new Session({ servers: [server], timeout: 10_000, clock: systemClock }, silent);
     const connection = await session.connection(5_000);
     expect((await connection.request(getChildren('/left/@hints'))).names, 'nobody has removed it').toEqual(['day']);
     await client.hints!.write('day', 'with a blank, and\n2 lines', 60_000);

@@ -51,7 +51,7 @@ describeOn('zookeeper', 'values beside the queues', () => {
   let connection: Connection;
   beforeAll(async () => {
     server = await startZookeeper({ tickTime: '200' });
-    session = new Session([server], { timeout: 10_000, tls: undefined, auth: undefined }, systemClock, silent);
+    session = new Session({ servers: [server], timeout: 10_000, clock: systemClock }, silent);
     connection = await session.connection(5_000);
   }, 60_000);
   afterAll(async () => {

@@ -11,11 +11,14 @@ export interface Credentials {
   readonly password: string;
 }
 
-export interface SessionOptions {
+/** What a session is opened with. */
+export interface SessionSettings {
+  readonly servers: readonly Server[];
   /** The session timeout to ask for, ms. */
   readonly timeout: number;
-  readonly tls?: ConnectionOptions;
-  readonly auth?: Credentials;
+  readonly tls?: ConnectionOptions | undefined;
+  readonly auth?: Credentials | undefined;
+  readonly clock: Clock;
 }
 
 /** The session is over, and its nodes with it. */
@@ -37,9 +40,8 @@ export async function open(
   server: Server,
   identity: Identity,
   lastZxid: bigint,
-  { timeout, tls, auth }: SessionOptions,
+  { timeout, tls, auth, clock }: SessionSettings,
   within: number,
-  clock: Clock,
   over: AbortSignal,
 ): Promise<OpenSession> {
   const socket = await openSocket(server, tls, within, clock, over);

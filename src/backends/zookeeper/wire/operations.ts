@@ -32,31 +32,26 @@ const viaLeader = <T>(
   decode: (from: Decoder) => T,
 ): Operation<T> => ({ name, code, viaLeader: true, encode, decode });
 
-const creating = (
-  [name, code, mode]: readonly [string, number, number],
-  path: string,
-  data: Uint8Array,
-  acl: readonly Acl[],
-): Operation<CreatedNode> => {
-  const encode = (into: Encoder): void => {
+const node =
+  (path: string, data: Uint8Array, acl: readonly Acl[], mode: number) =>
+  (into: Encoder): void => {
     into.text(path).bytes(data);
     into.list(acl, ({ permissions, scheme, id }) => into.int(permissions).text(scheme).text(id));
     into.int(mode);
   };
-  return viaLeader(name, code, encode, (from) => ({ path: from.text(), stat: decodeStat(from) }));
-};
+const decodeCreated = (from: Decoder): CreatedNode => ({ path: from.text(), stat: decodeStat(from) });
 
 /** A node that ends with its session. The server appends the next number of the parent to the name. Since 3.5. */
 export const createEphemeralSequential = (path: string, data: Uint8Array, acl: readonly Acl[]) =>
-  creating(['create2', 15, 3], path, data, acl);
+  viaLeader('create2', 15, node(path, data, acl, 3), decodeCreated);
 
-/** A node of just this name, which stays until somebody removes it. */
+/** A node of just this name, which stays until somebody removes it. A transaction takes no `create2`, which would give the state, too. */
 export const createPersistent = (path: string, data: Uint8Array, acl: readonly Acl[]) =>
-  creating(['create2', 15, 0], path, data, acl);
+  viaLeader('create', 1, node(path, data, acl, 0), (from) => from.text());
 
 /** A parent that the server removes some time after its last child is gone. Since 3.5. */
 export const createContainer = (path: string, acl: readonly Acl[]) =>
-  creating(['createContainer', 19, 4], path, new Uint8Array(), acl);
+  viaLeader('createContainer', 19, node(path, new Uint8Array(), acl, 4), decodeCreated);
 
 /** @param version that it must have, if that matters */
 export const remove = (path: string, version: number = ANY_VERSION): Operation<void> =>

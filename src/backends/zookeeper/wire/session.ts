@@ -1,7 +1,7 @@
-import { type Cancel, type Clock, LockError, withLimit } from '../../../core/index.ts';
+import { type Cancel, LockError, withLimit } from '../../../core/index.ts';
 import { type Connection, NOBODY } from './connection.ts';
 import { ConnectionLost, KeeperError } from './errors.ts';
-import { type OpenSession, open, rotation, type Server, SessionExpired, type SessionOptions } from './open.ts';
+import { type OpenSession, open, rotation, type Server, SessionExpired, type SessionSettings } from './open.ts';
 import { closeSession } from './operations.ts';
 
 /** The first pause between rounds over unreachable servers, and the longest; it doubles. ms. */
@@ -36,9 +36,7 @@ interface Witness {
  * it has expired. Its nodes belong to `Connection.session`.
  */
 export class Session {
-  readonly #servers: readonly Server[];
-  readonly #wishes: SessionOptions;
-  readonly #clock: Clock;
+  readonly #settings: SessionSettings;
   readonly #witness: Witness;
   /** The next connection, or the next failure. */
   #next = pending();
@@ -50,16 +48,14 @@ export class Session {
   #stop: Cancel = () => {};
   #cancelDoubt: Cancel = () => {};
 
-  constructor(servers: readonly Server[], wishes: SessionOptions, clock: Clock, witness: Witness) {
-    this.#servers = servers;
-    this.#wishes = wishes;
-    this.#clock = clock;
+  constructor(settings: SessionSettings, witness: Witness) {
+    this.#settings = settings;
     this.#witness = witness;
   }
 
   /** The timeout that the server granted; before its answer, the one that was asked for. ms. */
   get timeout(): number {
-    return this.#current?.welcome.timeout ?? this.#wishes.timeout;
+    return this.#current?.welcome.timeout ?? this.#settings.timeout;
   }
 
   /**
@@ -72,7 +68,7 @@ export class Session {
     if (current?.alive) return Promise.resolve(current);
     if (this.#closed) return Promise.reject(closedError());
     this.#running ??= this.#run();
-    return withLimit(this.#next.promise, within, () => this.#nobody(), this.#clock);
+    return withLimit(this.#next.promise, within, () => this.#nobody(), this.#settings.clock);
   }
 
   #nobody(): ConnectionLost {
@@ -88,7 +84,7 @@ export class Session {
 
   /** Opens one connection after the other, until closed. */
   async #run(): Promise<void> {
-    const next = rotation(this.#servers, () => this.#clock.random());
+    const next = rotation(this.#settings.servers, () => this.#settings.clock.random());
     for (let failures = 0; !this.#closed; ) {
       try {
         const opened = await this.#open(next.next().value);
@@ -105,7 +101,8 @@ export class Session {
           await this.#pause(failures++);
           // A server that refuses our credentials will refuse them again.
           if (error instanceof KeeperError) this.#settleNext(({ reject }) => reject(error));
-          else if (failures >= ROUNDS * this.#servers.length) this.#settleNext(({ reject }) => reject(this.#nobody()));
+          else if (failures >= ROUNDS * this.#settings.servers.length)
+            this.#settleNext(({ reject }) => reject(this.#nobody()));
         }
       }
     }
@@ -114,11 +111,11 @@ export class Session {
   async #open(server: Server): Promise<OpenSession> {
     const { welcome, connection } = this.#current ?? { welcome: NOBODY, connection: undefined };
     // Every server is tried before the session is over, of which up to a half may have passed.
-    const within = Math.max(250, this.timeout / (3 * this.#servers.length));
+    const within = Math.max(250, this.timeout / (3 * this.#settings.servers.length));
     // A server that knows less than we have seen closes the connection. But once the session and all our holds are in doubt, such a
     // server may also have lost its data, and may never know more. Then it must say whether the session exists.
-    const last = connection && this.#clock.now() < connection.sureUntil ? connection.lastZxid : 0n;
-    const opened = await open(server, welcome, last, this.#wishes, within, this.#clock, this.#over.signal);
+    const last = connection && this.#settings.clock.now() < connection.sureUntil ? connection.lastZxid : 0n;
+    const opened = await open(server, welcome, last, this.#settings, within, this.#over.signal);
     this.#current = opened;
     this.#cancelDoubt();
     if (this.#closed) opened.connection.end(new ConnectionLost('closed'));
@@ -127,8 +124,8 @@ export class Session {
 
   /** The server cannot tell us that the session is over while we do not reach it. */
   #doubtLater({ session, sureUntil }: Connection): void {
-    const left = Math.max(0, sureUntil - this.#clock.now());
-    this.#cancelDoubt = this.#clock.after(left, () => this.#witness.doubtful(session), true);
+    const left = Math.max(0, sureUntil - this.#settings.clock.now());
+    this.#cancelDoubt = this.#settings.clock.after(left, () => this.#witness.doubtful(session), true);
   }
 
   #forget(session: bigint): void {
@@ -140,10 +137,10 @@ export class Session {
   /** Longer after each round over all servers. */
   async #pause(failures: number): Promise<void> {
     if (this.#closed) return;
-    const rounds = Math.floor(failures / this.#servers.length);
+    const rounds = Math.floor(failures / this.#settings.servers.length);
     const full = Math.min(FIRST_PAUSE * 2 ** Math.min(rounds, 16), LAST_PAUSE);
     await new Promise<void>((resolve) => {
-      const cancel = this.#clock.after(full * (0.5 + this.#clock.random() / 2), resolve, true);
+      const cancel = this.#settings.clock.after(full * (0.5 + this.#settings.clock.random() / 2), resolve, true);
       this.#stop = () => {
         cancel();
         resolve();
@@ -157,7 +154,7 @@ export class Session {
     this.#closed = true;
     this.#settleNext(({ reject }) => reject(closedError()));
     const connection = this.#current?.connection;
-    const cancel = this.#clock.after(LAST_WORD, () => connection?.end(new ConnectionLost('closed')));
+    const cancel = this.#settings.clock.after(LAST_WORD, () => connection?.end(new ConnectionLost('closed')));
     await connection?.request(closeSession).catch(() => {});
     cancel();
     connection?.end(new ConnectionLost('closed'));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ConnectionLost, KeeperError } from '../../../../src/backends/zookeeper/wire/errors.ts';
-import type { SessionOptions } from '../../../../src/backends/zookeeper/wire/open.ts';
+import type { SessionSettings } from '../../../../src/backends/zookeeper/wire/open.ts';
 import {
   createEphemeralSequential,
   getChildren,
@@ -34,10 +34,10 @@ interface OpenSession extends AsyncDisposable {
   readonly told: Told;
 }
 
-function open(ports: readonly number[], wishes: Partial<SessionOptions> = {}): OpenSession {
+function open(ports: readonly number[], wishes: Partial<SessionSettings> = {}): OpenSession {
   const told = new Told();
   const servers = ports.map((port) => ({ host: HOST, port }));
-  const session = new Session(servers, { timeout: TIMEOUT, ...wishes }, systemClock, told);
+  const session = new Session({ servers, timeout: TIMEOUT, clock: systemClock, ...wishes }, told);
   return { session, told, [Symbol.asyncDispose]: () => session.close() };
 }
 
