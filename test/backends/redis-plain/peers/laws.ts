@@ -47,7 +47,7 @@ export const LAWS: readonly (readonly [law: string, check: (row: Row, peer: Peer
     'it enters its hold again only where it says so, and then keeps it until it has left it twice',
     ({ theyReenter }, { reenters = false }) => assert.equal(theyReenter, reenters),
   ],
-  ['in a race of processes of each no section overlaps', ({ overlaps }) => assert.equal(overlaps, 0)],
+  ['in a race of two processes of each no section overlaps', ({ overlaps }) => assert.equal(overlaps, 0)],
   [
     'in that race every process is served',
     ({ ourSections, theirSections }) => assert(Math.min(...ourSections, ...theirSections) > 0),
