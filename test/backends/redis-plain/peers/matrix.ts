@@ -174,11 +174,15 @@ export async function rowOf(
   const { rounds, race, racers } = scale;
   await using stack = new AsyncDisposableStack();
   const startAll = async (count: number) => {
-    const use = async (program: Promise<LineProgram>): Promise<LineProgram> => stack.use(await program);
-    const numbers = Array.from({ length: count }, (_, i) => i);
-    const ours = numbers.map((i) => use(sides.us(i % 2 === 0 ? 'ioredis' : 'node-redis')));
-    const theirs = numbers.map(() => use(sides.them()));
-    return { ours: await Promise.all(ours), theirs: await Promise.all(theirs) };
+    const ours = Array.from({ length: count }, (_, i) => sides.us(i % 2 === 0 ? 'ioredis' : 'node-redis'));
+    const theirs = Array.from({ length: count }, () => sides.them());
+    // If one cannot be started, the others are ended when they are there.
+    const started = await Promise.allSettled([...ours, ...theirs].map(async (each) => stack.use(await each)));
+    const programs = started.map((each) => {
+      if (each.status === 'rejected') throw each.reason;
+      return each.value;
+    });
+    return { ours: programs.slice(0, count), theirs: programs.slice(count) };
   };
   const { ours, theirs } = await startAll(2);
   const [us, us2] = ours as [LineProgram, LineProgram];
