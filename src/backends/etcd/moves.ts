@@ -3,7 +3,7 @@ import type { Leases } from './leases.ts';
 import { isSettled, isUnderLeaseOf, type OwnClaim, readFrom, type SeenQueue, secondsOf } from './queue.ts';
 import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
-import { get, isUnder, type KeyValue, list, shift, stillStands } from './wire/messages.ts';
+import { get, head, isUnder, type KeyValue, shift, stillStands } from './wire/messages.ts';
 
 /** Moves keys to other leases: the place of a waiter to a short one, a hold whose ttl changed to a longer one, all to those of a new leader. */
 export class Moves {
@@ -17,7 +17,7 @@ export class Moves {
   }
 
   /**
-   * Gives the queue, or undefined if the key is gone. A claim has one move at a time. The answers to two moves may be read in
+   * Gives the head of the queue, or undefined if the key is gone. A claim has one move at a time. The answers to two moves may be read in
    * another order than they were carried out. Then the lease that has the key would be taken for a spare one.
    */
   to(me: OwnClaim, seconds: number, ms?: number, whole?: boolean): Promise<SeenQueue | undefined> {
@@ -58,7 +58,7 @@ export class Moves {
         target = lease;
         // Only from this lease: an earlier move whose answer was lost may still come, and must not undo this one.
         const compare = [stillStands(me.name, token), isUnder(me.name, under)];
-        const success = [shift(me.name, lease.id), list(me.queue)];
+        const success = [shift(me.name, lease.id), head(me.queue)];
         return this.#client.txn({ compare, success, failure: [get(me.name)] }, ms);
       });
     let answer = await from(me.lease.id).catch((error: unknown) => {

@@ -10,6 +10,7 @@ import {
   indexOf,
   isSettled,
   isUnderLeaseOf,
+  joining,
   type OwnClaim,
   queueNow,
   readFrom,
@@ -83,11 +84,11 @@ export class OwnClaims {
     for (let revision = 0n; ; ) {
       const answer = await this.#put(me, ms, (join) => ({
         compare: claim.queue ? [] : [nobodyJoinedAfter(me.queue, revision)],
-        success: [join(claim), list(me.queue)],
+        success: joining(me, claim, join(claim)),
         failure: [list(me.queue)],
       }));
-      const seen = readFrom(answer, answer.succeeded ? 1 : 0);
-      if (seen.claims.some(({ name }) => name.equals(me.name))) return this.#settle(claim, me, seen, sent, ms);
+      const seen = answer.succeeded ? this.waiters.seenAtJoin(claim, me, answer, 0) : readFrom(answer, 0);
+      if (claim.queue || indexOf(seen, me) >= 0) return this.#settle(claim, me, seen, sent, ms);
       // A claim without a queue joins only if there is room, and only if nobody has joined since this look.
       if (!admits(seen.claims, claim)) {
         this.known.forget(claim.id);
@@ -106,13 +107,15 @@ export class OwnClaims {
     let freed = false;
     try {
       const answer = successor
-        ? await this.#put(successor, ms, (join) => ({ success: [gone, join(next!), list(queue)] }))
+        ? await this.#put(successor, ms, (join) => ({
+            success: [gone, ...joining(successor, next!, join(next!))],
+          }))
         : await this.#etcd.client.txn({ success: [gone] }, ms);
       freed = answer.responses[0]!.delete!.deleted > 0n;
       if (!successor) return { freed };
       // The release is done. If the rest fails, the next claim's own attempt will tell.
-      const attempt = this.#settle(next!, successor, readFrom(answer, 2), sent, ms).catch(() => undefined);
-      return { freed, next: await attempt };
+      const seen = this.waiters.seenAtJoin(next!, successor, answer, 1);
+      return { freed, next: await this.#settle(next!, successor, seen, sent, ms).catch(() => undefined) };
     } finally {
       // A key that was not there may still come: answers may be read in another order than their messages were carried out.
       const me = this.known.get(handle.id);
@@ -166,7 +169,7 @@ export class OwnClaims {
   async #settle(claim: Claim, me: OwnClaim, queue: SeenQueue, sent: number, ms: number): Promise<Attempt> {
     if (me.state.is === 'over') return { granted: false };
     me.sent = Math.max(me.sent, sent);
-    const attempt = this.waiters.judge(claim, me, queue);
+    const attempt = await this.waiters.judge(claim, me, queue, ms);
     if (attempt.granted) {
       const seconds = Math.max(secondsOf(claim.ttl), me.lease.seconds); // never less than a renewal confirmed
       if (isUnderLeaseOf(me, seconds, this.#etcd.client.term)) return attempt;

@@ -1,14 +1,17 @@
 import { hash } from 'node:crypto';
-import { ALL_UNITS, LockError, type Units } from '../../core/index.ts';
+import { ALL_UNITS, type Claim, isExclusive, LockError, type Units } from '../../core/index.ts';
 import { type Refused, UNTOLD, verdictOn } from '../shared/line-verdict.ts';
 import type { ServerLease } from './leases.ts';
 import type { Client } from './wire/client.ts';
 import {
   ahead,
+  head,
   type KeyValue,
+  list,
   listing,
   look,
   newest,
+  type Op,
   type RangeAnswer,
   stillStands,
   type TransactionAnswer,
@@ -27,7 +30,10 @@ export interface ClaimEntry extends Units {
 export interface SeenQueue {
   /** The revision of the store that was read. */
   readonly revision: bigint;
+  /** From the first one on. */
   readonly claims: readonly ClaimEntry[];
+  /** How many are in the queue: more than `claims` where only its head was read. */
+  readonly count: bigint;
 }
 
 /** Our values begin with this, and the version of their form. All others are of other programs: `etcdctl lock` stores nothing. */
@@ -45,13 +51,14 @@ export const claimKey = (queue: Buffer, id: string): Buffer =>
 export const claimText = ({ units, capacity, label }: Units & { readonly label: string }): Buffer =>
   Buffer.from(FORM + JSON.stringify({ units, capacity, label }));
 
-const read = (revision: bigint, { kvs }: RangeAnswer): SeenQueue => ({
+const read = (revision: bigint, { kvs, count }: RangeAnswer): SeenQueue => ({
   revision,
   claims: kvs.map(entryOf),
+  count,
 });
 
-export async function queueNow(client: Client, queue: Buffer, ms?: number): Promise<SeenQueue> {
-  const listed = await client.range(listing(queue), ms);
+export async function queueNow(client: Client, queue: Buffer, ms?: number, part = listing(queue)): Promise<SeenQueue> {
+  const listed = await client.range(part, ms);
   return read(listed.header!.revision, listed);
 }
 
@@ -78,7 +85,7 @@ export function entryOf({ key, createRevision, value, lease }: KeyValue): ClaimE
 }
 
 /** Why a claim was refused when its queue was last listed, and what that queue was. */
-interface Blocked extends Refused<ClaimEntry> {
+interface Blocked extends Refused<Pick<ClaimEntry, 'name'>> {
   /** The first revision that is news. */
   readonly from: bigint;
   /** How many stood in the queue, and the token of the last of them. */
@@ -118,17 +125,54 @@ export interface OwnClaim {
 }
 
 /** The state that a queue gives to its claim at `index`. */
-export function stateIn({ claims, revision }: SeenQueue, index: number, before: ClaimState, now: number): ClaimState {
+export function stateIn(
+  { claims, count, revision }: SeenQueue,
+  index: number,
+  before: ClaimState,
+  now: number,
+): ClaimState {
   if (before.is === 'over') return before;
   const verdict = verdictOn(claims, index);
   if (verdict.admitted) return { is: 'admitted', relay: verdict.relay };
-  const [count, last] = [BigInt(claims.length), claims.at(-1)!.token];
-  return { is: 'waiting', obstacle: { ...verdict, from: revision + 1n, count, newest: last, listed: now } };
+  const newest = claims.at(-1)!.token;
+  return { is: 'waiting', obstacle: { ...verdict, from: revision + 1n, count, newest, listed: now } };
 }
 
 /** Where it stands in the queue; below 0 when it does not. */
 export const indexOf = ({ claims }: SeenQueue, { name, token }: OwnClaim): number =>
   claims.findIndex((place) => place.name.equals(name) && (token === undefined || place.token === token));
+
+/** Whether so much of the queue was read that it decides about this claim: all of it, or the claim and one behind it. */
+export const decides = (queue: SeenQueue, me: OwnClaim): boolean =>
+  BigInt(queue.claims.length) >= queue.count || indexOf({ ...queue, claims: queue.claims.slice(0, -1) }, me) >= 0;
+
+/** Whether a claim that joins needs no more of a long queue than its predecessor. */
+export const joinsBehind = (claim: Claim): boolean => claim.queue && isExclusive(claim);
+
+/**
+ * The operations by which a claim joins, and what the last ones tell of the queue. An exclusive claim needs no more than the head and its
+ * predecessor, so that a thousand processes that join do not each read a thousand claims.
+ */
+export const joining = ({ queue, name }: OwnClaim, claim: Claim, join: Op): readonly Op[] =>
+  joinsBehind(claim) ? [newest(queue), join, look(name), head(queue)] : [join, list(queue)];
+
+/**
+ * The token of an exclusive claim that has joined just now behind others, and its state; undefined where it is the first, or another message of it
+ * has come before.
+ */
+export function behindLast(
+  answer: TransactionAnswer,
+  first: number,
+  now: number,
+): Pick<OwnClaim, 'token' | 'state'> | undefined {
+  const [before, , own] = answer.responses.slice(first).map(({ range }) => range);
+  const [last] = before?.kvs ?? [];
+  const { revision: token } = answer.header!;
+  if (!last || own?.kvs[0]?.createRevision !== token) return undefined;
+  const place = { admitted: false, ahead: Number(before!.count), behind: { name: last.key }, relayed: false } as const;
+  const seen = { from: token + 1n, count: before!.count + 1n, newest: token, listed: now };
+  return { token, state: { is: 'waiting', obstacle: { ...place, ...seen } } };
+}
 
 /**
  * Whether the key is known to be under a lease that the leader of now has granted. An earlier leader that stood still, and goes on,

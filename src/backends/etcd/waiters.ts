@@ -3,10 +3,14 @@ import { WaitingClaims } from '../shared/waiting-claims.ts';
 import type { Moves } from './moves.ts';
 import type { EtcdConnection } from './options.ts';
 import {
+  behindLast,
+  decides,
   indexOf,
   isUnderLeaseOf,
+  joinsBehind,
   type OwnClaim,
   queueNow,
+  readFrom,
   type SeenQueue,
   secondsOf,
   stateIn,
@@ -14,7 +18,7 @@ import {
 } from './queue.ts';
 import type { Client } from './wire/client.ts';
 import type { Stream } from './wire/grpc.ts';
-import { endOf, NO_PUTS, WatchRequest, WatchResponse } from './wire/messages.ts';
+import { endOf, firstOf, NO_PUTS, type TransactionAnswer, WatchRequest, WatchResponse } from './wire/messages.ts';
 import { decode, encode, type IncomingMessage } from './wire/protobuf.ts';
 
 /** Says what a queue means for a claim in it, and watches the obstacles of the claims that wait. */
@@ -59,7 +63,27 @@ export class Waiters {
     this.#watching.delete(id);
   }
 
-  judge(claim: Claim, me: OwnClaim, queue: SeenQueue): Attempt {
+  /** The queue as the answer to its joining shows it. @param first the first operation of `joining` in it */
+  seenAtJoin(claim: Claim, me: OwnClaim, answer: TransactionAnswer, first: number): SeenQueue {
+    if (!joinsBehind(claim)) return readFrom(answer, first + 1);
+    const queue = readFrom(answer, first + 3);
+    const behind = decides(queue, me) ? undefined : behindLast(answer, first, this.#etcd.clock.now());
+    if (behind && me.state.is !== 'over') {
+      Object.assign(me, behind);
+      this.arm(claim, me);
+    }
+    return queue;
+  }
+
+  /** What a queue means for a claim that stands in it. One that waits behind its head is told when it moves up. */
+  async judge(claim: Claim, me: OwnClaim, queue: SeenQueue, ms: number): Promise<Attempt> {
+    if (decides(queue, me)) return this.#verdict(claim, me, queue);
+    if (me.state.is === 'waiting') return { granted: false, ahead: me.state.obstacle.ahead };
+    const whole = await queueNow(this.#etcd.client, me.queue, ms);
+    return indexOf(whole, me) < 0 ? { granted: false } : this.#verdict(claim, me, whole);
+  }
+
+  #verdict(claim: Claim, me: OwnClaim, queue: SeenQueue): Attempt {
     const index = indexOf(queue, me);
     const before = me.state;
     me.token = queue.claims[index]!.token;
@@ -88,16 +112,17 @@ export class Waiters {
     watching.catch(isOver);
   }
 
-  /** Something changed, or may have. Lists the whole queue, with the claim's own key, before it tells anybody. */
+  /** Something changed, or may have. Reads the head of the queue, with the claim's own key, before it tells anybody. */
   async #look(claim: Claim, me: OwnClaim, wake: Wake): Promise<void> {
     try {
       // It is probably this claim's turn. So its key moves to the lease of a hold in the same step, and back if it is not.
       const seconds = secondsOf(claim.ttl);
       const isUnder = (): boolean => isUnderLeaseOf(me, seconds, this.#etcd.client.term);
-      let queue = isUnder() ? await queueNow(this.#etcd.client, me.queue) : undefined;
+      let queue = isUnder() ? await queueNow(this.#etcd.client, me.queue, undefined, firstOf(me.queue)) : undefined;
       if (!isUnder()) queue = await this.#moves.to(me, seconds, undefined, claim.lingers);
+      if (queue && !decides(queue, me)) queue = await queueNow(this.#etcd.client, me.queue);
       if (me.state.is === 'over' || this.#claims.get(claim.id)?.wake !== wake) return;
-      const attempt = queue && indexOf(queue, me) >= 0 ? this.judge(claim, me, queue) : undefined;
+      const attempt = queue && indexOf(queue, me) >= 0 ? this.#verdict(claim, me, queue) : undefined;
       if (attempt?.granted && isUnder()) wake(attempt);
       else if (!attempt || attempt.granted) wake();
     } catch {

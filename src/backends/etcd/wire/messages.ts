@@ -155,6 +155,9 @@ export const listing = (queue: Buffer): Range => ({
   sortTarget: SORT.byCreateRevision,
 });
 export const list = (queue: Buffer): Op => ({ range: listing(queue) });
+/** The first claims: whose turn it is stands among them, however long the queue. */
+export const firstOf = (queue: Buffer): Range => ({ ...listing(queue), limit: 32n });
+export const head = (queue: Buffer): Op => ({ range: firstOf(queue) });
 
 /** The claims ahead of this token, without their values. */
 export const ahead = (queue: Buffer, token: bigint): Op => ({
