@@ -25,6 +25,8 @@ const SAFE = {
   connectTimeout: CONNECT_LIMIT_MS,
   // What hangs, or was dropped without a word, shows by its silence. Any answer on the connection counts.
   socketTimeout: CONNECT_LIMIT_MS / 2,
+  // A server that reads its data tells how long it still needs, at first with no more than a guess: ioredis would wait up to ten seconds.
+  maxLoadingRetryTime: 1_000,
   // It also counts for a dead connection, and keeps the process alive. By then all answers have come.
   disconnectTimeout: 100,
   // The name or the sentinels now lead to another primary, and nobody ended this connection. 1: the command is not sent again.
