@@ -1,7 +1,7 @@
 /**
  * PostgreSQL: what hand-overs of one key cost beside a fleet, and what the insert of a bystander takes meanwhile.
  *
- *   node bench/postgres-fleet.ts [rounds, default 3] [processes that waited once, default 500] [that all wait, default 100]
+ *   node bench/postgres-fleet.ts [--publish] [rounds, default 3] [processes that waited once, default 500] [that all wait, default 100]
  *
  * Callers in four workers, five a process, 1 ms of work, with hand-off inside a process and without. Before version 19 the server wakes
  * every session of a database that listens, at each NOTIFY. The fleet is on a server of its own, so that all can be measured by turns.
@@ -14,10 +14,15 @@ import { startPostgres } from '../test/kit/postgres.ts';
 import { startWorker, type WorkerProcess } from '../test/kit/processes.ts';
 import type { Server } from '../test/kit/server.ts';
 import { until } from '../test/kit/wait.ts';
+import { POSTGRES_FLEET } from './pages/commands.ts';
+import { publish } from './pages/publish.ts';
 import { median } from './verdict.ts';
 import type { BenchWorker } from './worker.ts';
 
-const [rounds = 3, once = 500, all = 100] = process.argv.slice(2).map(Number);
+const [rounds = 3, once = 500, all = 100] = process.argv
+  .slice(2)
+  .filter((word) => word !== '--publish')
+  .map(Number);
 const WORKERS = 4;
 const CALLERS = 5;
 const WARM_UP_MS = 3_000;
@@ -59,7 +64,7 @@ async function bystander(server: Server, ms: number): Promise<number> {
   return times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)]!;
 }
 
-interface Figures {
+interface Figures extends Readonly<Record<string, number>> {
   /** Sections a second. */
   readonly rate: number;
   /** Of the bystander, ms. */
@@ -100,6 +105,7 @@ const alone = stack.use(await startPostgres({ fsync: 'off', max_connections: `${
 const beside = stack.use(await startPostgres({ fsync: 'off', max_connections: `${3 * once + 50}` }));
 await idleFleet(stack, beside);
 console.log(`beside ${once} processes that waited once, and with ${all} that all wait: × four processes alone`);
+const ratios: Record<string, Figures> = {};
 for (const how of ['fleet', 'fleet, no hand-off']) {
   const measured: Record<'base' | 'beside' | 'waiting', Figures>[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -109,9 +115,10 @@ for (const how of ['fleet', 'fleet, no hand-off']) {
     measured.push({ base, ...results });
   }
   for (const which of ['beside', 'waiting'] as const) {
-    const [rate, p99] = (['rate', 'p99'] as const).map((figure) =>
-      median(measured.map((round) => round[which][figure] / round.base[figure])).toFixed(2),
-    );
-    console.log(`${how}, ${which}: ${rate} × the rate, ${p99} × the p99 of an insert`);
+    const of = (figure: 'rate' | 'p99') => median(measured.map((round) => round[which][figure] / round.base[figure]));
+    const { rate, p99 } = { rate: of('rate'), p99: of('p99') };
+    ratios[`${how}, ${which}`] = { rate, p99 };
+    console.log(`${how}, ${which}: ${rate.toFixed(2)} × the rate, ${p99.toFixed(2)} × the p99 of an insert`);
   }
 }
+if (process.argv.includes('--publish')) publish(POSTGRES_FLEET, ratios);

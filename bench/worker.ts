@@ -4,6 +4,7 @@ import type { Contestant, Contestants, Place } from './contestant.ts';
 import { type Cycles, type CyclesPlan, cycles, drained } from './loads/cycles.ts';
 import { garbage } from './loads/garbage.ts';
 import { type Held, keepMany, takeMany } from './loads/holds.ts';
+import { ask, failures, type Served, served } from './loads/once.ts';
 import { type Leg, machineTime, relay } from './loads/relay.ts';
 import { waiters } from './loads/waiters.ts';
 
@@ -21,6 +22,11 @@ const calls = {
     await drained();
   },
   relay: (legs: number, hold: number, pause: number): Promise<Leg[]> => relay(contestant, legs, hold, pause),
+  ask(key: string, callers: number, ms: number): void {
+    ask(contestant, key, callers, ms);
+  },
+  failed: (): string[] => failures,
+  served: (): Promise<Served> => served(),
   takeMany: (count: number): Promise<void> => takeMany(contestant, count),
   keepMany: (ms: number): Promise<Held> => keepMany(ms),
   waiters: (count: number): Promise<number> => waiters(contestant, count),

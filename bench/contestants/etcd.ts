@@ -1,5 +1,8 @@
 import { etcd } from '../../src/backends/etcd/index.ts';
 import type { Contestants } from '../contestant.ts';
-import { holdfast } from './holdfast.ts';
+import { fleet, holdfast } from './holdfast.ts';
 
-export default { holdfast: ({ url }) => holdfast(etcd({ endpoints: url })) } satisfies Contestants;
+export default {
+  holdfast: ({ url }) => holdfast(etcd({ endpoints: url })),
+  fleet: (place) => fleet(place, () => etcd({ endpoints: place.url })),
+} satisfies Contestants;

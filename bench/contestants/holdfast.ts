@@ -1,6 +1,6 @@
 import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks, type LocksDefaults } from '../../src/index.ts';
-import type { Contestant } from '../contestant.ts';
+import type { Contestant, Place } from '../contestant.ts';
 
 /** The whole of us: what a user calls. */
 export function holdfast(backend: Backend, options: LocksDefaults = {}): Contestant {
@@ -34,3 +34,10 @@ export function inBlocks(backend: Backend, options: LocksDefaults): Contestant {
 export const apart = (backend: Backend): Contestant => ({
   lock: (key) => holdfast(backend, { handOff: false }).lock(key),
 });
+
+/** As many processes as the place has seats for, all in this one: each has locks and connections of its own. */
+export function fleet({ seat }: Place, open: () => Backend, options: LocksDefaults = {}): Contestant {
+  const processes = Array.from({ length: seat }, () => holdfast(open(), { wait: 'forever', ...options }));
+  let next = 0;
+  return { lock: (key) => processes[next++ % processes.length]!.lock(key) };
+}

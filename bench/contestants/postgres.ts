@@ -5,7 +5,7 @@ import { postgres } from '../../src/backends/postgres/index.ts';
 import type { LocksDefaults } from '../../src/index.ts';
 import type { Contestant, Contestants, Place, Release } from '../contestant.ts';
 import { counted } from './counted.ts';
-import { apart, holdfast } from './holdfast.ts';
+import { apart, fleet, holdfast } from './holdfast.ts';
 
 const POLL = 5;
 const TABLE = 'CREATE TABLE IF NOT EXISTS bare (name text PRIMARY KEY, owner text, fence bigint, expires timestamptz)';
@@ -60,16 +60,12 @@ async function batons(place: Place, text: string): Promise<Contestant> {
   };
 }
 
-/** As many processes as the place has seats for, all in this one: each has a pool and a listener of its own. */
-function fleet(place: Place, options: LocksDefaults = {}): Contestant {
-  const processes = Array.from({ length: place.seat }, () => holdfast(postgres(connect(place, 2)), options));
-  let next = 0;
-  return { lock: (key) => processes[next++ % processes.length]!.lock(key) };
-}
+const fleetOf = (place: Place, options?: LocksDefaults): Contestant =>
+  fleet(place, () => postgres(connect(place, 2)), options);
 
 export default {
-  fleet: (place) => fleet(place),
-  'fleet, no hand-off': (place) => fleet(place, { handOff: false }),
+  fleet: (place) => fleetOf(place),
+  'fleet, no hand-off': (place) => fleetOf(place, { handOff: false }),
   holdfast: (place) => counted(connect(place), (pool) => holdfast(postgres(pool))),
   'holdfast, apart': (place) => counted(connect(place, 32), (pool) => apart(postgres(pool))),
   bare,

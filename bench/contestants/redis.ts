@@ -11,7 +11,7 @@ import { ATTEMPT, PASS, RELEASE } from '../../src/backends/redis/scripts.generat
 import { attemptArgs, readMessage, releaseArgs } from '../../src/backends/redis/wire.ts';
 import { HOST } from '../../test/kit/net.ts';
 import type { Contestant, Contestants, Place, Release } from '../contestant.ts';
-import { apart, holdfast, inBlocks } from './holdfast.ts';
+import { apart, fleet, holdfast, inBlocks } from './holdfast.ts';
 
 const TTL = 30_000;
 /** Of the server's clock, µs: never too late. */
@@ -177,6 +177,7 @@ function verrou(place: Place): Contestant {
 
 export default {
   holdfast: (place) => holdfast(redis(connect(place))),
+  fleet: (place) => fleet(place, () => redis(connect(place))),
   'holdfast, no hand-off': (place) => holdfast(redis(connect(place)), { handOff: false }),
   'holdfast, release not awaited': (place) => inBlocks(redis(connect(place)), { awaitRelease: false }),
   'holdfast, release not awaited, no hand-off': (place) =>

@@ -1,7 +1,21 @@
 /** The tables of pages whose figures `npm run bench -- --publish` writes, or a command of commands.ts. */
 import { WAYS } from '../../examples/flash-sale/ways.ts';
 import { CURVE, segmentsOf } from '../contestants/stock.ts';
-import { CANDIDATES, HAND_OVER, LISTENED, SALE } from './commands.ts';
+import {
+  CANDIDATES,
+  EVICTED,
+  EVICTIONS,
+  FLEETS,
+  fleetEntry,
+  HAND_OVER,
+  LARGE_FLEET,
+  LISTENED,
+  POSTGRES_FLEET,
+  REGISTER_FLEET,
+  REGISTER_FLEETS,
+  registerEntry,
+  SALE,
+} from './commands.ts';
 
 /** A figure of a row (`group: title`) and one of its entries, and how it is shown. */
 export interface Shown {
@@ -105,6 +119,37 @@ const listened = (label: string, entry = label): Cell[] => [
   from(LISTENED)(entry, 'time', times),
   from(LISTENED)(entry, 'cpu', times),
 ];
+
+const NAMES: Readonly<Record<string, string>> = { redis: 'Redis', postgres: 'PostgreSQL', etcd: 'etcd' };
+const fleet = from(LARGE_FLEET);
+const sizes = (engine: string, ...figures: (readonly [figure: string, as: Shown['as'], unit: string])[]): Cell[] =>
+  FLEETS.redis!.map((size) => {
+    if (!FLEETS[engine]!.includes(size)) return '–';
+    return figures.flatMap(([figure, as, unit], i) => [
+      ...(i > 0 ? [', '] : []),
+      fleet(fleetEntry(engine, size), figure, as),
+      unit,
+    ]);
+  });
+/** To two digits. */
+const rough = (value: number): string => Number(value.toPrecision(2)).toLocaleString('en');
+const tenth = (value: number): string => value.toFixed(1);
+/** What is asked of a large fleet: of each engine, the connections and the memory, a hand-over, standing by, the pace. */
+const inFleet = ([connections, handOver, standing, pace]: readonly string[]): Cell[][] =>
+  Object.keys(FLEETS).flatMap((engine) => [
+    [`${NAMES[engine]}${connections}`, ...sizes(engine, ['connections', whole, ''], ['memory', whole, ' MB'])],
+    [handOver!, ...sizes(engine, ['requests', tenth, ''])],
+    [standing!, ...sizes(engine, ['standingBy', tenth, ''], ['time', rough, ' µs'])],
+    [pace!, ...sizes(engine, ['pace', hundredths, ''])],
+  ]);
+const percent = (part: number): string => `${Math.round(part * 100)} %`;
+const besides = from(POSTGRES_FLEET);
+const beside = (labels: readonly string[]): Cell[][] =>
+  ['beside', 'waiting'].map((which, i) => [
+    labels[i]!,
+    besides(`fleet, ${which}`, 'rate', hundredths),
+    besides(`fleet, no hand-off, ${which}`, 'rate', hundredths),
+  ]);
 
 export const tables: Readonly<Record<string, Table>> = {
   redis: {
@@ -236,7 +281,7 @@ export const tables: Readonly<Record<string, Table>> = {
     head: ['', 'hand-overs/s', 'commands for each', 'longest wait'],
     lines: [
       bought('`SET NX` and a poll of 5 ms', 'bare'),
-      bought("everyone waits in Redis's line, and is woken", 'holdfast, apart'),
+      bought("everyone waits in Redis's queue, and is woken", 'holdfast, apart'),
       bought('local first: of each process one waits there', 'holdfast, no hand-off'),
       bought('and hand-over inside the process: the hold passes on there for a while', 'holdfast'),
       bought('no hot key: units in 20 segments, under their locks', '20 segments'),
@@ -297,6 +342,63 @@ export const tables: Readonly<Record<string, Table>> = {
     head: ['引擎', '每秒'],
     lines: asked(['条语句', '次调用', '个包', '次脚本', '条语句', '次请求，五个节点合计']),
     measured: '测量日期：',
+  },
+  'large-fleet': {
+    page: 'docs/production.md',
+    head: ['', '10 processes', '100', '1,000'],
+    lines: inFleet([
+      ': connections, memory of the server',
+      'requests a hand-over',
+      'a waiter, each second: requests, processor time of the server',
+      'hand-overs, × ten processes',
+    ]),
+  },
+  'large-fleet.zh-CN': {
+    page: 'docs/production.zh-CN.md',
+    head: ['', '10 个进程', '100', '1,000'],
+    lines: inFleet([
+      '：连接数，服务器的内存',
+      '每次交接的请求数',
+      '每个等待者每秒：请求数，服务器的处理器时间',
+      '交接，× 十个进程时',
+    ]),
+    measured: '测量日期：',
+  },
+  evicted: {
+    page: 'docs/production.md',
+    head: EVICTIONS,
+    lines: [EVICTIONS.map((engine) => [from(EVICTED)(engine, 'told', (ms) => whole(ms)), ' ms'])],
+  },
+  'evicted.zh-CN': {
+    page: 'docs/production.zh-CN.md',
+    head: EVICTIONS,
+    lines: [EVICTIONS.map((engine) => [from(EVICTED)(engine, 'told', (ms) => whole(ms)), ' 毫秒'])],
+    measured: '测量日期：',
+  },
+  'postgres-fleet': {
+    page: 'docs/backends/postgres.md',
+    head: ['× the four processes alone', 'hand-overs', 'without hand-off'],
+    lines: beside(['beside 500 processes that waited once', '100 such processes, which all wait']),
+  },
+  'postgres-fleet.zh-CN': {
+    page: 'docs/backends/postgres.zh-CN.md',
+    head: ['× 只有四个进程时', '交接', '不在进程内部交接'],
+    lines: beside(['旁边有 500 个等过一次的进程', '100 个这样的进程都在等']),
+    measured: '测量日期：',
+  },
+  'register-fleet': {
+    page: 'docs/backends/register.md',
+    head: ['processes, `ttl`', 'requests/s', 'refused writes', 'leases lost', 'not served'],
+    lines: REGISTER_FLEETS.map(([processes, ttl]) => {
+      const of = (figure: string, as: Shown['as']) => from(REGISTER_FLEET)(registerEntry(processes, ttl), figure, as);
+      return [
+        `${processes}, ${ttl / 1_000} s`,
+        of('requests', whole),
+        of('refused', percent),
+        of('lost', whole),
+        of('failed', whole),
+      ];
+    }),
   },
   telemetry: {
     page: 'docs/guides/telemetry.md',
