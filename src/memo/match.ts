@@ -20,7 +20,11 @@ export const requestOf = (args: readonly unknown[], of: string): string =>
     invalid(`the arguments of ${of} ${why}. Give match, a function of those that count`),
   );
 
-function comparable(value: unknown, at: string, whole: boolean, refusal: (why: string) => LockError): string {
+/**
+ * A value as text that is the same for equal values. @param whole `undefined` in it is refused
+ * @throws the error of `refusal` for what cannot be compared
+ */
+export function comparable(value: unknown, at: string, whole: boolean, refusal: (why: string) => LockError): string {
   try {
     return given('a part of it', () => toText(value, at, { sorted: true, whole }));
   } catch (error) {

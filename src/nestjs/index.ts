@@ -1,5 +1,7 @@
+export type { IdempotencyOptions } from '../idempotency/options.ts';
 export { Locks } from '../locks.ts';
 export { type HealthOptions, type LocksHealth, type LocksHealthDetail, LocksHealthIndicator } from './health.ts';
+export { Idempotent } from './idempotent.ts';
 export { Leading, type LeadingDecorator } from './leading.ts';
 export {
   InjectLocks,

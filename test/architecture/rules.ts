@@ -24,8 +24,9 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ui: ['core', 'memo', 'once', 'locks', 'waits'],
   cli: ['core', 'primitives', 'memo', 'locks', 'index', 'connect', 'torture', 'ui'],
   cron: ['core', 'once', 'locks'],
+  idempotency: ['core', 'memo', 'locks'],
   otel: ['core', 'once', 'locks'],
-  nestjs: ['core', 'leading', 'once', 'locks', 'index', 'decorator', 'connect', 'cron'],
+  nestjs: ['core', 'leading', 'once', 'locks', 'index', 'decorator', 'connect', 'cron', 'idempotency'],
 };
 
 /** The rooms of core, from the ground up: each may import those before it, types included. */

@@ -1,0 +1,77 @@
+import type { ServerResponse } from 'node:http';
+import type { Locks } from '../locks.ts';
+import { sayHead } from './held-response.ts';
+import { onHono } from './hono.ts';
+import { onNode } from './node.ts';
+import type { IdempotencyOptions } from './options.ts';
+import { Requests } from './requests.ts';
+
+export { runOf } from './node.ts';
+export type { IdempotencyOptions } from './options.ts';
+
+/** What is used of a reply of Fastify. */
+export interface FastifyReplyLike {
+  readonly raw: ServerResponse;
+  getHeaders(): Readonly<Record<string, unknown>>;
+  code(status: number): unknown;
+  header(name: string, value: unknown): unknown;
+  send(body: unknown): unknown;
+}
+
+/** The header `Idempotency-Key` for the routes of a framework. It goes after the login, and after what parses the body. */
+export interface Idempotency<R> {
+  /**
+   * A middleware of Express.
+   * @example app.post('/payments', once.express, handler)
+   */
+  express(request: R, response: ServerResponse, next: (error?: unknown) => void): void;
+  /**
+   * A hook of Fastify.
+   * @example app.post('/payments', { preHandler: once.fastify }, handler)
+   */
+  fastify(request: R, reply: FastifyReplyLike, done: (error?: Error) => void): void;
+  /**
+   * A middleware of Hono.
+   * @example app.post('/payments', once.hono, handler)
+   */
+  hono(context: R, next: () => Promise<void>): Promise<Response | undefined>;
+}
+
+/**
+ * The header `Idempotency-Key` (IETF draft *The Idempotency-Key HTTP Header Field*, -07) on a memo. Of all requests of one caller, route
+ * and key one runs the handler; the others get its status, headers and body, with `Idempotent-Replayed: true`. 400 without the header, 409
+ * with `Retry-After` while the first one runs, 422 for another body or query, 503 while the engine does not answer. The handler runs again
+ * if its process died or its answer is not kept: let it use the fencing token of `runOf(request)`.
+ * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where no answer can be kept
+ * @example
+ * const once = idempotency(locks, { scope: (request: { account: string }) => request.account, keep: '24h' });
+ */
+export function idempotency<R = unknown>(locks: Locks, options: IdempotencyOptions<R>): Idempotency<R> {
+  const requests = new Requests(locks, options);
+  return {
+    express: (request, response, next) =>
+      onNode(requests, request, response, {
+        go: next,
+        fail: next,
+        send(answer) {
+          sayHead(response, answer);
+          response.end(answer.body);
+        },
+      }),
+    fastify: (request, reply, done) => {
+      const send = ({ status, headers, body }: Parameters<typeof sayHead>[1] & { body?: Buffer | undefined }): void => {
+        reply.code(status);
+        for (const [name, value] of Object.entries(headers)) reply.header(name, value);
+        reply.send(body);
+      };
+      onNode(
+        requests,
+        request,
+        reply.raw,
+        { go: done, fail: done as (error: unknown) => void, send },
+        reply.getHeaders(),
+      );
+    },
+    hono: (context, next) => onHono(requests, context, next),
+  };
+}

@@ -1,0 +1,85 @@
+import { checkGiven, flag, invalid, namesOf, oneOf, shown } from '../core/index.ts';
+import type { MemoOptions } from '../memo/memo.ts';
+import { type Answer, packed, unpacked } from './answer.ts';
+
+type OfMemo = Pick<MemoOptions, 'keep' | 'wait' | 'ttl' | 'maxHold' | 'attempts' | 'rest' | 'seal' | 'label'>;
+
+/**
+ * Options of `idempotency`. `keep` (default 24 h), `wait` for the answer of a request that runs (default 1 s), `ttl`, `maxHold`,
+ * `attempts`, `rest`, `seal` and `label` are those of the memo that keeps the answers.
+ */
+export interface IdempotencyOptions<R = never> extends OfMemo {
+  /**
+   * Who asks: the account or tenant of your login, as text. **Without it in the text, one user gets the answer of another who sends the
+   * same key.** Method and path are part of the key already. For Hono it gets the context. Where all callers are one: `() => 'all'`.
+   */
+  readonly scope: (request: R) => string;
+  /** Whether a request without the header is refused with 400. Default true. False: its handler runs without protection. */
+  readonly required?: boolean | undefined;
+  /** The methods that this is for; others pass. Default POST and PATCH. */
+  readonly methods?: readonly string[] | undefined;
+  /**
+   * Whether an answer of this status is kept. If not, its own caller alone gets it, and the next request runs the handler. Default: all
+   * but 408, 425, 429 and those from 500 on.
+   */
+  readonly keepStatus?: ((status: number) => boolean) | undefined;
+  /** When the engine does not answer: `refuse` with 503 (default), or `run` the handler without protection. */
+  readonly whenDown?: 'refuse' | 'run' | undefined;
+  /** The address of your page about the header, as the `type` of refusals. Default: none. */
+  readonly type?: string | undefined;
+}
+
+const NAMES = namesOf<IdempotencyOptions>({
+  keep: true,
+  wait: true,
+  ttl: true,
+  maxHold: true,
+  attempts: true,
+  rest: true,
+  seal: true,
+  label: true,
+  scope: true,
+  required: true,
+  methods: true,
+  keepStatus: true,
+  whenDown: true,
+  type: true,
+});
+
+/** Options after checking; the memo checks its own. */
+export interface IdempotencyPlan<R> {
+  readonly scope: (request: R) => string;
+  readonly required: boolean;
+  readonly methods: ReadonlySet<string>;
+  readonly keepStatus: (status: number) => boolean;
+  readonly whenDown: 'refuse' | 'run';
+  readonly type: string | undefined;
+  readonly memo: MemoOptions<Answer>;
+}
+
+/** They say that the client should try again. */
+const TRANSIENT = [408, 425, 429];
+const isLasting = (status: number): boolean => status < 500 && !TRANSIENT.includes(status);
+
+/** @throws LockError `LOCK_INVALID` */
+export function idempotencyPlan<R>(options: IdempotencyOptions<R>): IdempotencyPlan<R> {
+  checkGiven(options, NAMES, 'the options of idempotency()');
+  const { scope, required = true, methods = ['POST', 'PATCH'], keepStatus = isLasting, ...others } = options;
+  const { whenDown = 'refuse', type, ...memo } = others;
+  for (const [name, fn] of Object.entries({ scope, keepStatus }))
+    if (typeof fn !== 'function')
+      throw invalid(
+        `${name} is ${shown(fn)}; it must be a function. Without a scope, users who send one key would share an answer`,
+      );
+  if (!Array.isArray(methods) || methods.some((method) => typeof method !== 'string'))
+    throw invalid(`methods is ${shown(methods)}; it must be a list such as ['POST', 'PATCH']`);
+  return {
+    scope,
+    required: flag(required, 'required'),
+    methods: new Set(methods.map((method) => method.toUpperCase())),
+    keepStatus,
+    whenDown: oneOf(whenDown, ['refuse', 'run'], 'whenDown'),
+    type,
+    memo: { keep: '24h', wait: '1s', ...memo, encode: packed, decode: unpacked },
+  };
+}
