@@ -1,142 +1,97 @@
-import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { type Answer, keptHeaders, MAX_BODY_BYTES } from './answer.ts';
 
-type Callback = (error?: Error | null) => void;
-type Given = readonly [chunk?: unknown, encoding?: unknown, done?: unknown];
-type Headers = OutgoingHttpHeaders | readonly OutgoingHttpHeader[];
-
-const METHODS = ['write', 'end', 'writeHead', 'flushHeaders', 'destroy'] as const;
-
-/** The functions of a response that do something, as they were before. */
-type Functions = Record<(typeof METHODS)[number], (...given: unknown[]) => unknown>;
-
-/**
- * Holds back what a handler says to a client of Node until it is kept. Other wrappers may lie over this one by then, so that the response
- * keeps its functions: after the release they pass on what they get.
- */
-export class HeldResponse {
-  readonly #response: ServerResponse;
-  readonly #own: Functions;
-  readonly #before: Readonly<Record<string, unknown>>;
-  readonly #answer = Promise.withResolvers<Answer | undefined>();
-  readonly #chunks: Buffer[] = [];
-  #size = 0;
-  #state: 'open' | 'ended' | 'released' = 'open';
-  #done: Callback | undefined;
-  #instead: Answer | undefined;
-
-  /** @param before headers that are not the handler's own */
-  constructor(response: ServerResponse, before: Readonly<Record<string, unknown>> = response.getHeaders()) {
-    this.#response = response;
-    this.#before = { ...before };
-    const functions = response as unknown as Functions;
-    this.#own = Object.fromEntries(METHODS.map((name) => [name, functions[name].bind(response)])) as Functions;
-    const held: Functions = {
-      write: (...given) => this.#write(given as unknown as Given),
-      end: (...given) => this.#end(given as unknown as Given),
-      writeHead: (status, ...more) => this.#head(status as number, more),
-      flushHeaders: () => {},
-      destroy: (error) => this.#destroy(error),
-    };
-    for (const name of METHODS)
-      functions[name] = (...given) => (this.#state === 'released' ? this.#own : held)[name](...given);
-    for (const name of ['headersSent', 'writableEnded'] as const)
-      Object.defineProperty(response, name, { configurable: true, get: () => this.#state === 'ended' });
-  }
-
+/** A response of which the client gets nothing yet. */
+export interface HeldResponse {
   /** What the handler answered; undefined if it ended the connection instead. */
-  get answer(): Promise<Answer | undefined> {
-    return this.#answer.promise;
-  }
-
-  /** When the framework ends the response, the client gets this answer. */
-  replaceBy(answer: Answer): void {
-    this.#instead = answer;
-  }
-
+  readonly answer: Promise<Answer | undefined>;
   /** Sends what was held back; what comes later is sent as it comes. */
-  release(): void {
-    if (this.#state === 'released') return;
-    const ended = this.#state === 'ended';
-    this.#state = 'released';
-    for (const name of ['headersSent', 'writableEnded']) Reflect.deleteProperty(this.#response, name);
-    if (ended) this.#own.end(this.#size > 0 ? Buffer.concat(this.#chunks) : undefined, this.#done);
-    else for (const chunk of this.#chunks) this.#own.write(chunk);
-  }
-
-  #write([chunk, encoding, done = encoding]: Given): boolean {
-    if (this.#state === 'ended') return false;
-    this.#add(chunk, encoding);
-    if (typeof done === 'function') process.nextTick(done as Callback);
-    if (this.#size > MAX_BODY_BYTES && !this.#instead) {
-      this.release();
-      // The key stays taken while the handler goes on.
-      this.#response.once('close', () => this.#answer.resolve({ ...this.#said(), body: undefined }));
-    }
-    return true;
-  }
-
-  #end([chunk, encoding, done]: Given): ServerResponse {
-    if (this.#state === 'ended') return this.#response; // the first answer counts
-    this.#done = [chunk, encoding, done].find((given) => typeof given === 'function') as Callback | undefined;
-    if (chunk !== this.#done) this.#add(chunk, encoding);
-    if (this.#instead) this.#replace(this.#instead);
-    this.#state = 'ended';
-    const body = this.#size > MAX_BODY_BYTES ? undefined : Buffer.concat(this.#chunks);
-    this.#answer.resolve({ ...this.#said(), body });
-    if (this.#instead) this.release();
-    return this.#response;
-  }
-
-  #add(chunk: unknown, encoding: unknown): void {
-    if (chunk === undefined || chunk === null) return;
-    const bytes =
-      typeof chunk === 'string' ? Buffer.from(chunk, encoding as BufferEncoding) : Buffer.from(chunk as Buffer);
-    this.#size += bytes.length;
-    this.#chunks.push(bytes);
-  }
-
-  #replace({ body = Buffer.alloc(0), ...head }: Answer): void {
-    this.#response.removeHeader('content-length');
-    sayHead(this.#response, head);
-    this.#chunks.splice(0, this.#chunks.length, body);
-    this.#size = body.length;
-  }
-
-  #said(): Omit<Answer, 'body'> {
-    const now = Object.entries(this.#response.getHeaders()).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value : `${value}`,
-    ]);
-    return { status: this.#response.statusCode, headers: keptHeaders(Object.fromEntries(now), this.#before) };
-  }
-
-  #head(status: number, more: readonly unknown[]): ServerResponse {
-    if (this.#state === 'ended') return this.#response;
-    this.#response.statusCode = status;
-    if (typeof more[0] === 'string') this.#response.statusMessage = more[0];
-    const headers = more.find((given) => typeof given === 'object' && given !== null) as Headers | undefined;
-    for (const [name, value] of pairsOf(headers ?? {}))
-      if (value !== undefined) this.#response.setHeader(name, value as string);
-    return this.#response;
-  }
-
-  #destroy(error: unknown): ServerResponse {
-    this.release();
-    this.#answer.resolve(undefined);
-    this.#own.destroy(error);
-    return this.#response;
-  }
+  release(): void;
 }
 
-/** `writeHead` takes an object, or a list of names and values in turn. */
-const pairsOf = (headers: Headers): [string, unknown][] =>
-  Array.isArray(headers)
-    ? headers.flatMap((name, i): [string, unknown][] => (i % 2 === 0 ? [[String(name), headers[i + 1]]] : []))
-    : Object.entries(headers);
+type Act = (...given: unknown[]) => unknown;
 
-/** Sets status and headers. */
-export function sayHead(response: ServerResponse, { status, headers }: Omit<Answer, 'body'>): void {
+/**
+ * Holds back what a handler says. Other wrappers may lie over these functions by the time of the release, so that they stay, and pass on
+ * what they get.
+ * @param before headers that are not the handler's own
+ * @param instead goes to the client in the place of what the handler says, when that one ends the response
+ */
+export function hold(response: ServerResponse, before: object = response.getHeaders(), instead?: Answer): HeldResponse {
+  const earlier = { ...before };
+  const { promise: answer, resolve } = Promise.withResolvers<Answer | undefined>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let state: 'open' | 'ended' | 'released' = 'open';
+  let onEnd: unknown;
+  response.setHeader(PROBE, '').removeHeader(PROBE);
+
+  const settle = (body: Buffer | undefined): void => {
+    const headers = keptHeaders(response.getHeaders(), earlier);
+    resolve({ status: response.statusCode, headers, body });
+  };
+  const take = (chunk: unknown, encoding: unknown): void => {
+    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return;
+    const bytes = Buffer.from(chunk as string, encoding as BufferEncoding);
+    size += bytes.length;
+    if (!instead) chunks.push(bytes);
+  };
+  const held: Readonly<Record<string, Act>> = {
+    write(chunk, encoding, done = encoding) {
+      if (state === 'ended') return false;
+      take(chunk, encoding);
+      if (typeof done === 'function') process.nextTick(done);
+      if (size <= MAX_BODY_BYTES || instead) return true;
+      response.once('close', () => settle(undefined)); // until then the key stays taken
+      release();
+      return true;
+    },
+    end(...given) {
+      if (state === 'ended') return response; // the first answer counts
+      take(given[0], given[1]);
+      onEnd = given.find((each) => typeof each === 'function');
+      state = 'ended';
+      settle(size > MAX_BODY_BYTES ? undefined : Buffer.concat(chunks));
+      if (instead) release();
+      return response;
+    },
+    writeHead: (...given) => (instead || state === 'ended' ? response : own.writeHead!(...given)),
+    flushHeaders: () => {},
+    destroy(error) {
+      release();
+      resolve(undefined);
+      return own.destroy!(error);
+    },
+  };
+  const functions = response as unknown as Record<string, Act>;
+  const own: Record<string, Act> = {};
+  for (const name of Object.keys(held)) {
+    own[name] = functions[name]!.bind(response);
+    functions[name] = (...given) => (state === 'released' ? own : held)[name]!(...given);
+  }
+  for (const name of ['headersSent', 'writableEnded'])
+    Object.defineProperty(response, name, { configurable: true, get: () => state === 'ended' });
+
+  function release(): void {
+    if (state === 'released') return;
+    const isEnded = state === 'ended';
+    state = 'released';
+    for (const name of ['headersSent', 'writableEnded']) Reflect.deleteProperty(response, name);
+    if (instead) sendOn(response, instead);
+    else if (isEnded) own.end!(size > 0 ? Buffer.concat(chunks) : undefined, onEnd);
+    else for (const chunk of chunks) own.write!(chunk);
+  }
+  return { answer, release };
+}
+
+/** After a header was set, Node remembers those that `writeHead` gets, too. */
+const PROBE = 'x-holdfast';
+
+/** Answers, and ends the response. */
+export function sendOn(response: ServerResponse, { status, headers, body }: Answer): void {
+  response.removeHeader('content-length');
   response.statusCode = status;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (body?.length) response.setHeader('content-length', body.length);
+  response.end(body?.length ? body : undefined);
 }

@@ -1,18 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import type { Locks } from '../locks.ts';
-import { sayHead } from './held-response.ts';
-import { onHono } from './hono.ts';
-import { onNode } from './node.ts';
+import { onHono, onNode } from './adapters.ts';
+import { sendOn } from './held-response.ts';
 import type { IdempotencyOptions } from './options.ts';
-import { Requests } from './requests.ts';
+import { requestsOf } from './requests.ts';
 
-export { runOf } from './node.ts';
+export { runOf } from './adapters.ts';
 export type { IdempotencyOptions } from './options.ts';
 
 /** What is used of a reply of Fastify. */
 export interface FastifyReplyLike {
   readonly raw: ServerResponse;
-  getHeaders(): Readonly<Record<string, unknown>>;
+  getHeaders(): object;
   code(status: number): unknown;
   header(name: string, value: unknown): unknown;
   send(body: unknown): unknown;
@@ -22,17 +21,17 @@ export interface FastifyReplyLike {
 export interface Idempotency<R> {
   /**
    * A middleware of Express.
-   * @example app.post('/payments', once.express, handler)
+   * @example app.post('/payments', once.express, handler);
    */
   express(request: R, response: ServerResponse, next: (error?: unknown) => void): void;
   /**
    * A hook of Fastify.
-   * @example app.post('/payments', { preHandler: once.fastify }, handler)
+   * @example app.post('/payments', { preHandler: once.fastify }, handler);
    */
   fastify(request: R, reply: FastifyReplyLike, done: (error?: Error) => void): void;
   /**
    * A middleware of Hono.
-   * @example app.post('/payments', once.hono, handler)
+   * @example app.post('/payments', once.hono, handler);
    */
   hono(context: R, next: () => Promise<void>): Promise<Response | undefined>;
 }
@@ -47,30 +46,21 @@ export interface Idempotency<R> {
  * const once = idempotency(locks, { scope: (request: { account: string }) => request.account, keep: '24h' });
  */
 export function idempotency<R = unknown>(locks: Locks, options: IdempotencyOptions<R>): Idempotency<R> {
-  const requests = new Requests(locks, options);
+  const requests = requestsOf(locks, options);
   return {
     express: (request, response, next) =>
-      onNode(requests, request, response, {
-        go: next,
-        fail: next,
-        send(answer) {
-          sayHead(response, answer);
-          response.end(answer.body);
+      onNode(requests, request, response, { go: next, fail: next, send: (answer) => sendOn(response, answer) }),
+    fastify(request, reply, done) {
+      const steps: Parameters<typeof onNode>[3] = {
+        go: done,
+        fail: (error) => done(error as Error),
+        send({ status, headers, body }) {
+          reply.code(status);
+          for (const [name, value] of Object.entries(headers)) reply.header(name, value);
+          reply.send(body);
         },
-      }),
-    fastify: (request, reply, done) => {
-      const send = ({ status, headers, body }: Parameters<typeof sayHead>[1] & { body?: Buffer | undefined }): void => {
-        reply.code(status);
-        for (const [name, value] of Object.entries(headers)) reply.header(name, value);
-        reply.send(body);
       };
-      onNode(
-        requests,
-        request,
-        reply.raw,
-        { go: done, fail: done as (error: unknown) => void, send },
-        reply.getHeaders(),
-      );
+      onNode(requests, request, reply.raw, steps, reply.getHeaders());
     },
     hono: (context, next) => onHono(requests, context, next),
   };

@@ -1,17 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import { type CallHandler, type ExecutionContext, Inject, Injectable, UseInterceptors } from '@nestjs/common';
-import { HeldResponse } from '../idempotency/held-response.ts';
-import { onNode } from '../idempotency/node.ts';
+import { onNode, type Steps } from '../idempotency/adapters.ts';
+import { hold } from '../idempotency/held-response.ts';
 import { type IdempotencyOptions, idempotencyPlan } from '../idempotency/options.ts';
-import { Requests } from '../idempotency/requests.ts';
+import { type Requests, requestsOf } from '../idempotency/requests.ts';
 import { Locks } from '../locks.ts';
 
 type Handled = ReturnType<CallHandler['handle']>;
 
 /**
  * The header `Idempotency-Key` for a controller or one of its methods, on Express and Fastify, with the locks of the application. It is an
- * interceptor, so `scope` sees what the guards found out. What `holdfast/idempotency` says of answers is true here, those of exception
- * filters included.
+ * interceptor, so `scope` sees what the guards found out. What `holdfast/idempotency` says of answers is true of those of exception
+ * filters, too.
  * @throws LockError `LOCK_INVALID`
  * @example
  * const idempotent = Idempotent({ scope: (request: { user: { id: string } }) => request.user.id }); // @Idempotent(…) on a method
@@ -22,24 +22,26 @@ export function Idempotent<R = unknown>(options: IdempotencyOptions<R>): ClassDe
     readonly #requests: Requests<R>;
 
     constructor(locks: Locks) {
-      this.#requests = new Requests(locks, options);
+      this.#requests = requestsOf(locks, options);
     }
 
     intercept(context: ExecutionContext, next: CallHandler): Handled | Promise<Handled> {
       if (context.getType() !== 'http') return next.handle();
       const http = context.switchToHttp();
-      const reply = http.getResponse<ServerResponse & { raw?: ServerResponse; getHeaders(): object }>();
-      const response = reply.raw ?? reply;
-      return new Promise((resolve, reject) => {
-        const steps = {
-          go: () => resolve(next.handle()),
-          fail: reject,
-          send(answer: Parameters<HeldResponse['replaceBy']>[0]) {
-            new HeldResponse(response).replaceBy(answer);
-            resolve([undefined] as unknown as Handled); // Nest takes all that RxJS makes an Observable of
-          },
+      const reply = http.getResponse<ServerResponse & { readonly raw?: ServerResponse }>();
+      const { raw = reply } = reply;
+      return new Promise((resolve, fail) => {
+        const send: Steps['send'] = (answer) => {
+          hold(raw, {}, answer);
+          resolve([undefined] as unknown as Handled); // Nest takes all that RxJS makes an Observable of
         };
-        onNode(this.#requests, http.getRequest<R>(), response, steps, reply.getHeaders() as Record<string, unknown>);
+        onNode(
+          this.#requests,
+          http.getRequest<R>(),
+          raw,
+          { go: () => resolve(next.handle()), send, fail },
+          reply.getHeaders(),
+        );
       });
     }
   }

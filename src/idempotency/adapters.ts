@@ -1,0 +1,119 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { MemoRun } from '../memo/memo.ts';
+import { type Answer, keptHeaders, MAX_BODY_BYTES } from './answer.ts';
+import { type HeldResponse, hold } from './held-response.ts';
+import type { KeyedRequest, Outcome, Requests } from './requests.ts';
+
+const runs = new WeakMap<object, MemoRun>();
+
+/**
+ * The run in which a handler works: its fencing token, and its signal, which is aborted when another run could begin.
+ * @param request of Express, Fastify or Nest, or the context of Hono
+ * @returns undefined where the handler runs without protection
+ * @example
+ * const handler = (request: object) => report(runOf(request)?.token);
+ */
+export const runOf = (request: object): MemoRun | undefined => runs.get(request);
+
+/** What Express and Fastify both have in a request. In a router that is mounted at a path, `url` lacks that path. */
+interface NodeRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly originalUrl?: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body?: unknown;
+}
+
+function askedOf({ method, url, originalUrl = url, headers, body }: NodeRequest): KeyedRequest {
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  const isUnread = hasBody && body === undefined;
+  return { method, url: originalUrl, key: headers['idempotency-key'], isUnread, body: () => body };
+}
+
+/** How a framework goes on: it runs the handler, sends an answer, or fails. */
+export interface Steps {
+  readonly go: () => void;
+  readonly send: (answer: Answer) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** @param before headers that are not the handler's own */
+export function onNode<R>(
+  requests: Requests<R>,
+  request: R,
+  response: ServerResponse,
+  { go, send, fail }: Steps,
+  before?: object,
+): void {
+  let held: HeldResponse | undefined;
+  const handler = (run: MemoRun): HeldResponse['answer'] => {
+    runs.set(request as object, run);
+    held = hold(response, before);
+    go();
+    return held.answer;
+  };
+  const proceed = (outcome: Outcome): void => {
+    if (outcome === 'pass') go();
+    else if (outcome !== 'ran') send(outcome);
+  };
+  requests(request, askedOf(request as NodeRequest), handler)
+    .then(proceed, fail)
+    .finally(() => held?.release());
+}
+
+/** What is used of a context of Hono. */
+interface HonoContext {
+  readonly req: {
+    readonly method: string;
+    readonly url: string;
+    header(name: string): string | undefined;
+    arrayBuffer(): Promise<ArrayBuffer>;
+  };
+  readonly res: Response;
+}
+
+export async function onHono<R>(
+  requests: Requests<R>,
+  context: R,
+  next: () => Promise<void>,
+): Promise<Response | undefined> {
+  const hono = context as unknown as HonoContext;
+  const { method, url } = hono.req;
+  const key = hono.req.header('idempotency-key');
+  const body = async () => parsed(Buffer.from(await hono.req.arrayBuffer())); // the handler gets it again
+  const asked = { method, url: url.replace(/^\w+:\/\/[^/]+/, ''), key, body };
+  const outcome = await requests(context, asked, async (run) => {
+    runs.set(hono, run);
+    await next();
+    return answerOf(hono.res);
+  });
+  if (outcome === 'pass') await next();
+  if (typeof outcome !== 'object') return undefined;
+  const { status, headers } = outcome;
+  const bytes = outcome.body?.length ? new Uint8Array(outcome.body) : null;
+  return new Response(bytes, { status, headers: headers as Record<string, string> });
+}
+
+/** Two texts of one JSON value are one request. */
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return body;
+  }
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const answer = { status: response.status, headers: keptHeaders(Object.fromEntries(response.headers)) };
+  const reader = response.clone().body?.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
+    chunks.push(part.value);
+    size += part.value.length;
+    if (size <= MAX_BODY_BYTES) continue;
+    void reader?.cancel().catch(() => {}); // it settles when the client has all
+    return { ...answer, body: undefined };
+  }
+  return { ...answer, body: Buffer.concat(chunks) };
+}
