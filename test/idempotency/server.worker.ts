@@ -8,7 +8,7 @@ let runs = 0;
 
 const work: Work = async ({ id, act }, token) => {
   runs++;
-  tell('begun', token);
+  tell(`begun ${id}`, token);
   if (act === 'slow') await new Promise<void>((resolve) => ends.set(id, resolve));
   return { status: 201, body: JSON.stringify({ id, pid: process.pid }) };
 };
