@@ -1,4 +1,5 @@
 export type { EtcdOptions } from '../backends/etcd/options.ts';
+export type { Transaction } from '../transaction/clients.ts';
 export type { DialectName, Query } from '../transaction/query.ts';
 export { type EtcdFence, type EtcdPut, etcdFence } from './etcd.ts';
 export type { Fence } from './fence.ts';

@@ -1,4 +1,5 @@
 import { checkKey, checkNames, invalid, LockError, namesOf, shown } from '../core/index.ts';
+import { queryOf, type Transaction } from '../transaction/clients.ts';
 import {
   assertTransaction,
   type DialectName,
@@ -140,25 +141,25 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
 /**
  * Claims, works and writes in one transaction. The mark of the resource stays locked until the commit, so a newer holder comes after it,
  * and an older one is refused before it has read anything. If it throws, roll the transaction back.
- * @param query runs one statement in your transaction, as for `claim`
+ * @param transaction what your library calls connection, tx, trx or manager: of pg, mysql2, postgres.js, Prisma, Drizzle, Knex, Kysely or
+ * TypeORM; or a function that runs one statement in it, as for `claim`
  * @param lease of an exclusive lock: its token is claimed
- * @param work reads and writes by `query`; its result is given
+ * @param work reads and writes in that transaction; its result is given
  * @param options `dialect`: default `postgres`; `table`: where the marks are, which `sqlFence(…).setup()` makes
- * @throws what `work` throws; LockError `LOCK_FENCED`; `LOCK_INVALID`, also where `query` is not in a transaction
+ * @throws what `work` throws; LockError `LOCK_FENCED`; `LOCK_INVALID`, also where nothing is in a transaction
  * @example
  * await locks.mutex('order:42').run((lease) =>
- *   inTransaction((query) =>
- *     fenced(query, lease, 'order:42', () => query('UPDATE orders SET driver = $1 WHERE id = $2', [7, 42])),
- *   ),
+ *   db.transaction((tx) => fenced(tx, lease, 'order:42', () => tx.update(orders).set({ driver: 7 }))), // Drizzle
  * );
  */
 export async function fenced<T>(
-  query: Query,
+  transaction: Transaction,
   lease: { readonly token: bigint },
   resource: string,
   work: () => Promise<T> | T,
   options: SqlFenceOptions = {},
 ): Promise<T> {
+  const query = queryOf(transaction);
   const fence = sqlFence(query, resource, options);
   if (typeof work !== 'function')
     throw invalid(`fenced() needs a function that does the work, not ${shown(work)}`, resource);

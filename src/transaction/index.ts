@@ -1,3 +1,4 @@
+export { queryOf, type Transaction } from './clients.ts';
 export { type KeepOptions, type KeepResult, keepIn } from './keep.ts';
 export type { DialectName, Query, Row } from './query.ts';
 export { type RetryOptions, retryStale } from './retry.ts';

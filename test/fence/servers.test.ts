@@ -164,7 +164,8 @@ type Query = (sql: string, params: (string | number)[]) => Promise<unknown>;
 
 interface Database {
   readonly query: Query;
-  transaction<T>(fn: (query: Query) => Promise<T>): Promise<T>;
+  /** @param fn gets the connection, too, as the driver gives it */
+  transaction<T>(fn: (query: Query, connection: object) => Promise<T>): Promise<T>;
   end(): Promise<void>;
 }
 
@@ -176,7 +177,7 @@ function ofMysql(url: string): Database {
       const connection = await pool.getConnection();
       try {
         await connection.beginTransaction();
-        const result = await fn((sql, params) => connection.query(sql, params as string[]));
+        const result = await fn((sql, params) => connection.query(sql, params as string[]), connection);
         await connection.commit();
         return result;
       } catch (error) {
@@ -203,7 +204,7 @@ const DATABASES: readonly [DialectName, readonly Part[], () => Promise<Server>, 
           const client = await pool.connect();
           try {
             await client.query('BEGIN');
-            const result = await fn((sql, params) => client.query(sql, [...params]));
+            const result = await fn((sql, params) => client.query(sql, [...params]), client);
             await client.query('COMMIT');
             return result;
           } catch (error) {
@@ -264,6 +265,20 @@ for (const [dialect, parts, start, open] of DATABASES) {
       await newer;
       expect(order).toEqual(['write', 'newer']);
       await expect(fence.claim(1n)).rejects.toThrow(FENCED);
+    });
+
+    test('fenced takes the connection of the driver, and no pool', async () => {
+      const claim = (token: bigint) =>
+        database.transaction((query, connection) =>
+          fenced(connection, { token }, 'by connection', () => query('SELECT 1', []), { dialect }),
+        );
+      await claim(2n);
+      await expect(claim(1n)).rejects.toThrow(FENCED);
+      for (const other of [{}, null, 'tx'] as object[])
+        await expect(fenced(other, { token: 3n }, 'by connection', () => {}, { dialect })).rejects.toMatchObject({
+          code: 'LOCK_INVALID',
+          message: expect.stringMatching(/is no transaction/),
+        });
     });
 
     test('claims, works and writes in one transaction', async () => {
@@ -345,14 +360,7 @@ describeOn('postgres', 'a fence in a transaction of postgres.js', () => {
     await sqlFence((text, params) => sql.unsafe(text, params), 'any').setup();
     await sql`CREATE TABLE js_rows (value int)`;
     const write = (token: bigint, value: number) =>
-      sql.begin((tx) =>
-        fenced(
-          (text, params) => tx.unsafe(text, params),
-          { token },
-          'js rows',
-          () => tx`INSERT INTO js_rows VALUES (${value})`,
-        ),
-      );
+      sql.begin((tx) => fenced(tx, { token }, 'js rows', () => tx`INSERT INTO js_rows VALUES (${value})`));
     await write(2n, 20);
     await expect(write(1n, 10)).rejects.toThrow(FENCED);
     expect([...(await sql`SELECT value FROM js_rows`)]).toEqual([{ value: 20 }]);

@@ -12,7 +12,7 @@ import { Sequelize } from 'sequelize';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fenced, sqlFence } from '../../src/fence/index.ts';
-import { changeRow, keepIn, lockRow, type Query, retryStale, STALE } from '../../src/transaction/index.ts';
+import { changeRow, keepIn, lockRow, type Query, queryOf, retryStale, STALE } from '../../src/transaction/index.ts';
 import { MYSQL_KINDS } from '../kit/mysql-kinds.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import type { Server } from '../kit/server.ts';
@@ -34,40 +34,41 @@ async function shown(): Promise<Record<string, (...args: never[]) => Query>> {
   return found;
 }
 
-type Within = <T>(work: (query: Query) => Promise<T>) => Promise<T>;
+/** Its work gets the transaction as the library gives it, where it gives one. */
+type Within = <T>(work: (query: Query, transaction?: object) => Promise<T>) => Promise<T>;
 type Open = (url: string, guide: Awaited<ReturnType<typeof shown>>, stack: AsyncDisposableStack) => Promise<Within>;
 type Engine = 'postgres' | 'mysql';
 
 const LIBRARIES: Readonly<Record<string, (engine: Engine) => Open>> = {
-  Drizzle: (engine) => async (url, guide, stack) => {
+  Drizzle: (engine) => async (url, _guide, stack) => {
     const pool = engine === 'postgres' ? new pg.Pool({ connectionString: url }) : createPool(url);
     stack.defer(() => pool.end());
     const db = engine === 'postgres' ? drizzlePostgres(pool as pg.Pool) : drizzleMysql(pool as never);
-    return (work) => db.transaction((tx) => work(guide.queryOfDrizzle!(tx as never)));
+    return (work) => db.transaction((tx) => work(queryOf(tx), tx));
   },
-  Kysely: (engine) => async (url, guide, stack) => {
+  Kysely: (engine) => async (url, _guide, stack) => {
     const dialect =
       engine === 'postgres'
         ? new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) })
         : new MysqlDialect({ pool: createCallbackPool(url) });
     const db = new Kysely<object>({ dialect });
     stack.defer(() => db.destroy());
-    return (work) => db.transaction().execute((trx) => work(guide.queryOfKysely!(trx as never)));
+    return (work) => db.transaction().execute((trx) => work(queryOf(trx), trx));
   },
-  TypeORM: (engine) => async (url, guide, stack) => {
+  TypeORM: (engine) => async (url, _guide, stack) => {
     const source = await new DataSource({ type: engine, url }).initialize();
     stack.defer(() => source.destroy());
-    return (work) => source.transaction((manager) => work(guide.queryOfTypeorm!(manager as never)));
+    return (work) => source.transaction((manager) => work(queryOf(manager), manager));
   },
   'TypeORM, without the structured result': (engine) => async (url, _guide, stack) => {
     const source = await new DataSource({ type: engine, url }).initialize();
     stack.defer(() => source.destroy());
     return (work) => source.transaction((manager) => work((text, params) => manager.query(text, params)));
   },
-  Knex: (engine) => async (url, guide, stack) => {
+  Knex: (engine) => async (url, _guide, stack) => {
     const db = knex({ client: engine === 'postgres' ? 'pg' : 'mysql2', connection: url });
     stack.defer(() => db.destroy());
-    return (work) => db.transaction((trx) => work(guide.queryOfKnex!(trx as never)));
+    return (work) => db.transaction((trx) => work(queryOf(trx), trx));
   },
   Sequelize: () => async (url, guide, stack) => {
     const sequelize = new Sequelize(url, { logging: false });
@@ -148,7 +149,7 @@ for (const { dialect, engine, parts, start } of SITES) {
         const setup = await within(async (query) => sqlFence(query, 'x', { dialect, table: `${table}_f` }).setup());
         expect(setup).toBeUndefined();
         const claim = (token: bigint) =>
-          within((query) => fenced(query, { token }, 'x', () => 'done', { dialect, table: `${table}_f` }));
+          within((query, tx = query) => fenced(tx, { token }, 'x', () => 'done', { dialect, table: `${table}_f` }));
         expect(await claim(2n)).toBe('done');
         await expect(claim(1n)).rejects.toMatchObject({ code: 'LOCK_FENCED' });
       });

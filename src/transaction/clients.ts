@@ -1,0 +1,58 @@
+import { invalid, shown } from '../core/index.ts';
+import type { Query } from './query.ts';
+
+/**
+ * A transaction as a library gives it: the connection of pg, mysql2 or mariadb, the `sql` of postgres.js, the `tx` of Drizzle or Prisma,
+ * the `trx` of Knex or Kysely, the manager of TypeORM. Or a `Query`.
+ */
+export type Transaction = Query | object;
+
+type Method = (...given: unknown[]) => Promise<unknown>;
+type Client = Readonly<Record<string, Method>> & { readonly queryRunner?: { readonly query: Method } };
+type Run = (tx: Client, text: string, params: never[]) => Promise<unknown>;
+
+/**
+ * How each library runs a text with parameters, by a method that tells its transactions from others: the first that is there counts. What
+ * a library makes of a text itself is written out, so that nothing has to be imported from it.
+ */
+const CLIENTS: readonly (readonly [method: string, run: Run])[] = [
+  ['unsafe', (sql, text, params) => sql.unsafe!(text, params)], // postgres.js
+  ['$queryRawUnsafe', (tx, text, params) => tx.$queryRawUnsafe!(text, ...(params as unknown[]))], // Prisma
+  ['raw', async (trx, text, params) => trx.raw!(text.replace(/\$\d+/g, '?'), params)], // Knex, which numbers the parameters
+  [
+    'executeQuery', // Kysely
+    (trx, sql, parameters) =>
+      trx.executeQuery!({
+        sql,
+        parameters,
+        query: { kind: 'RawNode', sqlFragments: [sql], parameters: [] },
+        queryId: { queryId: 'holdfast' },
+      }),
+  ],
+  [
+    'execute', // Drizzle, where no `query` is a function; mysql2 has both
+    async (tx, sql, params) => {
+      const made = { getSQL: () => made, toQuery: () => ({ sql, params }) };
+      return tx.execute!(made);
+    },
+  ],
+];
+
+/**
+ * The `Query` of a transaction.
+ * @throws LockError `LOCK_INVALID` for what is no transaction of a library that is known here
+ * @example
+ * await db.transaction((tx) => lockRow(queryOf(tx), { dialect: 'postgres', table: 'orders', where: { id: 42 } }));
+ */
+export function queryOf(transaction: Transaction): Query {
+  const tx = transaction as Client;
+  const has = (name: string): boolean => typeof Object(tx)[name] === 'function';
+  const { queryRunner } = Object(tx) as Client;
+  if (queryRunner) return (text, params) => queryRunner.query(text, params, true); // TypeORM: the result has its count
+  const run = CLIENTS.find(([method]) => has(method) && !(method === 'execute' && has('query')))?.[1];
+  if (run) return (text, params) => run(tx, text, params);
+  if (has('promise')) return queryOf((tx as unknown as { promise(): object }).promise()); // mysql2 with callbacks
+  if (has('query')) return (text, params) => tx.query!(text, params);
+  if (typeof transaction === 'function') return transaction as Query;
+  throw invalid(`${shown(transaction)} is no transaction: give what your library calls tx, trx, manager or connection`);
+}
