@@ -17,7 +17,13 @@ type Run = (tx: Client, text: string, params: never[]) => Promise<unknown>;
  */
 const CLIENTS: readonly (readonly [method: string, run: Run])[] = [
   ['unsafe', (sql, text, params) => sql.unsafe!(text, params)], // postgres.js
-  ['$queryRawUnsafe', (tx, text, params) => tx.$queryRawUnsafe!(text, ...(params as unknown[]))], // Prisma
+  [
+    '$queryRawUnsafe', // Prisma, which counts changes by another method
+    async (tx, text, params) =>
+      text.startsWith('UPDATE')
+        ? { count: await tx.$executeRawUnsafe!(text, ...(params as unknown[])) }
+        : tx.$queryRawUnsafe!(text, ...(params as unknown[])),
+  ],
   ['raw', async (trx, text, params) => trx.raw!(text.replace(/\$\d+/g, '?'), params)], // Knex, which numbers the parameters
   [
     'executeQuery', // Kysely

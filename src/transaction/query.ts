@@ -183,17 +183,17 @@ const THERE = ['1061', '42P07', '42710', '23505'];
 
 /** How deep libraries wrap what the driver threw. */
 const DEPTH = 5;
+const CODES = ['errno', 'originalCode', 'code'];
+/** Where they put it: Drizzle and most others, Sequelize, TypeORM, Prisma twice. */
+const WRAPPERS = ['cause', 'parent', 'driverError', 'meta', 'driverAdapterError'];
 
-/**
- * The server's codes for an error: its number or SQLSTATE. It may be in the driver's own error, or in one that a library has wrapped as
- * `cause` (Drizzle and most others), `parent` (Sequelize) or `driverError` (TypeORM).
- */
+/** The server's codes for an error, its number or SQLSTATE, also where a library has wrapped the driver's own error. */
 export function codesOf(error: unknown): string[] {
   const codes: string[] = [];
   for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < DEPTH; depth++) {
-    const { code, errno, cause, parent, driverError } = at as Readonly<Record<string, unknown>>;
-    for (const value of [errno, code]) if (value !== undefined) codes.push(String(value));
-    at = cause ?? parent ?? driverError;
+    const wrapped = at as Readonly<Record<string, unknown>>;
+    for (const name of CODES) if (wrapped[name] !== undefined) codes.push(String(wrapped[name]));
+    at = WRAPPERS.map((name) => wrapped[name]).find(Boolean);
   }
   return codes;
 }

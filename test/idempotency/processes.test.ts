@@ -10,16 +10,7 @@ import { until } from '../kit/wait.ts';
 import { FRAMEWORKS } from './frameworks.ts';
 import type { ServerCalls } from './server.worker.ts';
 
-type Site = { readonly url: string } & AsyncDisposable & { end?(): Promise<void> };
-
-async function redis(): Promise<Site> {
-  const server = await startRedis();
-  return {
-    url: server.url,
-    end: () => server[Symbol.asyncDispose](),
-    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
-  };
-}
+type Site = { readonly url: string } & AsyncDisposable;
 
 async function file(): Promise<Site> {
   const folder = temporaryFolder();
@@ -27,7 +18,7 @@ async function file(): Promise<Site> {
 }
 
 const SITES: readonly [string, Part | readonly Part[], () => Promise<Site>][] = [
-  ['Redis', 'redis', redis],
+  ['Redis', 'redis', startRedis],
   ['a file', 'file', file],
 ];
 const TTL = 1_500;
@@ -96,13 +87,13 @@ for (const [name, part, open] of SITES) {
 
 describeOn('redis', 'Idempotency-Key without its engine', () => {
   test('nothing runs, and the client is told to come again', { timeout: 60_000 }, async () => {
-    const site = await redis();
+    await using site = await startRedis();
     await using process = await startWorker<ServerCalls>(new URL('server.worker.ts', import.meta.url), {
       env: { URL: site.url },
     });
     const url = await process.call('start', 'Express', TTL);
     expect((await post(url, randomUUID(), order('before'))).status).toBe(201);
-    await site.end!();
+    await site.stop();
     await until('it is refused', async () => (await post(url, randomUUID(), order('while'))).status === 503, 20_000);
     expect(await process.call('runs')).toBe(1);
   });

@@ -16,7 +16,7 @@ const work: Work = async ({ id, act }, token) => {
 const calls = {
   /** Starts the server of a framework. @returns its URL */
   start: async (framework: string, ttl: number): Promise<string> =>
-    (await FRAMEWORKS[framework]!(locks, work, { ttl, wait: 500 }))[0],
+    (await FRAMEWORKS[framework]!(locks, work, { ttl, wait: 2_000 }))[0],
   /** Lets slow work end. */
   end: (id: string): void => ends.get(id)?.(),
   runs: (): number => runs,
