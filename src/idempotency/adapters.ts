@@ -61,14 +61,9 @@ export function onNode<R>(
     .finally(() => held?.release());
 }
 
-/** What is used of a context of Hono. */
+/** What is used of a context of Hono. The body may be read again. */
 interface HonoContext {
-  readonly req: {
-    readonly method: string;
-    readonly url: string;
-    header(name: string): string | undefined;
-    arrayBuffer(): Promise<ArrayBuffer>;
-  };
+  readonly req: Pick<Request, 'method' | 'url' | 'arrayBuffer'> & { header(name: string): string | undefined };
   readonly res: Response;
 }
 
@@ -80,7 +75,7 @@ export async function onHono<R>(
   const hono = context as unknown as HonoContext;
   const { method, url } = hono.req;
   const key = hono.req.header('idempotency-key');
-  const body = async () => parsed(Buffer.from(await hono.req.arrayBuffer())); // the handler gets it again
+  const body = async () => parsed(Buffer.from(await hono.req.arrayBuffer()));
   const asked = { method, url: url.replace(/^\w+:\/\/[^/]+/, ''), key, body };
   const outcome = await requests(context, asked, async (run) => {
     runs.set(hono, run);

@@ -1,12 +1,12 @@
-import { checkGiven, flag, invalid, namesOf, oneOf, shown } from '../core/index.ts';
+import { allOf, checkGiven, flag, invalid, namesOf, oneOf, shown } from '../core/index.ts';
 import type { MemoOptions } from '../memo/memo.ts';
 import { type Answer, packed, unpacked } from './answer.ts';
 
-type OfMemo = Pick<MemoOptions, 'keep' | 'wait' | 'ttl' | 'maxHold' | 'attempts' | 'rest' | 'seal' | 'label'>;
+type OfMemo = Pick<MemoOptions, 'keep' | 'wait' | 'ttl' | 'maxHold' | 'attempts' | 'rest' | 'seal'>;
 
 /**
  * Options of `idempotency`. `keep` (default 24 h), `wait` for the answer of a request that runs (default 1 s), `ttl`, `maxHold`,
- * `attempts`, `rest`, `seal` and `label` are those of the memo that keeps the answers.
+ * `attempts`, `rest` and `seal` are those of the memo that keeps the answers.
  */
 export interface IdempotencyOptions<R = never> extends OfMemo {
   /**
@@ -29,30 +29,16 @@ export interface IdempotencyOptions<R = never> extends OfMemo {
   readonly type?: string | undefined;
 }
 
-const NAMES = namesOf<IdempotencyOptions>({
-  keep: true,
-  wait: true,
-  ttl: true,
-  maxHold: true,
-  attempts: true,
-  rest: true,
-  seal: true,
-  label: true,
-  scope: true,
-  required: true,
-  methods: true,
-  keepStatus: true,
-  whenDown: true,
-  type: true,
-});
+type Own = Omit<IdempotencyOptions, keyof OfMemo>;
+const NAMES = allOf(
+  namesOf<OfMemo>({ keep: true, wait: true, ttl: true, maxHold: true, attempts: true, rest: true, seal: true }),
+  namesOf<Own>({ scope: true, required: true, methods: true, keepStatus: true, whenDown: true, type: true }),
+);
 
 /** Options after checking; the memo checks its own. */
-export interface IdempotencyPlan<R> {
+export interface IdempotencyPlan<R> extends Required<Omit<Own, 'scope' | 'methods' | 'type'>> {
   readonly scope: (request: R) => string;
-  readonly required: boolean;
   readonly methods: ReadonlySet<string>;
-  readonly keepStatus: (status: number) => boolean;
-  readonly whenDown: 'refuse' | 'run';
   readonly type: string | undefined;
   readonly memo: MemoOptions<Answer>;
 }

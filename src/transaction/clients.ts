@@ -19,21 +19,18 @@ const CLIENTS: readonly (readonly [method: string, run: Run])[] = [
   ['unsafe', (sql, text, params) => sql.unsafe!(text, params)], // postgres.js
   [
     '$queryRawUnsafe', // Prisma, which counts changes by another method
-    async (tx, text, params) =>
+    async (tx, text, params: unknown[]) =>
       text.startsWith('UPDATE')
-        ? { count: await tx.$executeRawUnsafe!(text, ...(params as unknown[])) }
-        : tx.$queryRawUnsafe!(text, ...(params as unknown[])),
+        ? { count: await tx.$executeRawUnsafe!(text, ...params) }
+        : tx.$queryRawUnsafe!(text, ...params),
   ],
   ['raw', async (trx, text, params) => trx.raw!(text.replace(/\$\d+/g, '?'), params)], // Knex, which numbers the parameters
   [
     'executeQuery', // Kysely
-    (trx, sql, parameters) =>
-      trx.executeQuery!({
-        sql,
-        parameters,
-        query: { kind: 'RawNode', sqlFragments: [sql], parameters: [] },
-        queryId: { queryId: 'holdfast' },
-      }),
+    (trx, sql, parameters) => {
+      const query = { kind: 'RawNode', sqlFragments: [sql], parameters: [] };
+      return trx.executeQuery!({ sql, parameters, query, queryId: { queryId: 'holdfast' } });
+    },
   ],
   [
     'execute', // Drizzle, where no `query` is a function; mysql2 has both
