@@ -101,7 +101,7 @@ describeOn('postgres', 'the files of the recipes', () => {
     'express',
     'fastify',
     'hono',
-  ])('on %s a repetition is answered as the first request was, also with a row, 70 kB, no body, or what cannot be kept', {
+  ])('on %s a repetition is answered as the first request was, also with a row, 70 kB, nothing, or what is too large', {
     timeout: 60_000,
   }, async (framework) => {
     const { cwd, env } = placeOf('docs/guides/memo.md', `answers-of-${framework}`);
@@ -115,9 +115,8 @@ describeOn('postgres', 'the files of the recipes', () => {
         expect.stringMatching(/^\{"id":"7","at":"a time","amount":"1.50","note":null,.*"list":\[1,2\],"text":"é "\}$/),
         '70 kB 201 twice true 1 run',
         'nothing 201 twice true 1 run',
-        'noise 500 twice false 1 run',
-        'a bigint 500 twice false 1 run',
-        'no body 400 400',
+        'noise 201 500 false 1 run',
+        expect.stringMatching(/^a bigint 500 \w+ false 2 runs$/),
       ],
     });
   });

@@ -19,6 +19,7 @@ export const USES: Readonly<Record<string, string>> = {
   './decorator': `(await it.locked({ key: 'k', locks: createLocks(memory()) }, async () => it.currentLease().token)()) === 1n`,
   './nestjs': `it.LocksModule.forRoot({ backend: memory() }).module === it.LocksModule`,
   './nestjs/schedule': `typeof it.OnceCron('* * * * *', 'job') === 'function'`,
+  './idempotency': `typeof it.idempotency(createLocks(memory()), { scope: () => 'all' }).express === 'function'`,
   './cron': `typeof it.cronerTask(createLocks(memory()), 'job', () => {}) === 'function'`,
   './stock': `(await it.createStock(it.memoryStock()).create('cup', { units: 3 })) !== undefined`,
   './otel': `typeof it.instrument(createLocks(memory())) === 'object'`,

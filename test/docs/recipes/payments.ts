@@ -30,7 +30,7 @@ export async function pay({ answer }: { answer: string }): Promise<Answer> {
 export async function tryIt(url: string): Promise<void> {
   const post = async (key: string, more: object) => {
     const headers = {
-      'idempotency-key': `${process.pid} ${key}`,
+      'idempotency-key': `"${process.pid} ${key}"`,
       ...('body' in more && { 'content-type': 'application/json' }),
     };
     const response = await fetch(`${url}/payments`, { method: 'POST', headers, ...more });
@@ -46,9 +46,15 @@ export async function tryIt(url: string): Promise<void> {
     const first = await post(answer, { body });
     const again = await post(answer, { body });
     const same = first.text === again.text && first.status === again.status;
-    console.log(answer, first.status, same ? 'twice' : again.status, again.replayed, runs - before, 'run');
+    console.log(
+      answer,
+      first.status,
+      same ? 'twice' : again.status,
+      again.replayed,
+      runs - before,
+      runs - before === 1 ? 'run' : 'runs',
+    );
     if (answer === 'a row') console.log(first.text.replace(/"at":"[\dT:.-]+Z"/, '"at":"a time"'));
   }
-  console.log('no body', (await post('no body', {})).status, (await post('no body', {})).status);
   await pool.end();
 }
