@@ -149,7 +149,9 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
  * @throws what `work` throws; LockError `LOCK_FENCED`; `LOCK_INVALID`, also where nothing is in a transaction
  * @example
  * await locks.mutex('order:42').run((lease) =>
- *   db.transaction((tx) => fenced(tx, lease, 'order:42', () => tx.update(orders).set({ driver: 7 }))), // Drizzle
+ *   inTransaction((query) =>
+ *     fenced(query, lease, 'order:42', () => query('UPDATE orders SET driver = $1 WHERE id = $2', [7, 42])),
+ *   ),
  * );
  */
 export async function fenced<T>(

@@ -21,17 +21,26 @@ export interface FastifyReplyLike {
 export interface Idempotency<R> {
   /**
    * A middleware of Express.
-   * @example app.post('/payments', once.express, handler);
+   * @example
+   * import express from 'express';
+   * const perKey = idempotency(locks, { scope: (request: express.Request) => request.get('account') ?? 'nobody' });
+   * express().post('/payments', perKey.express, (_, response) => void response.sendStatus(201));
    */
   express(request: R, response: ServerResponse, next: (error?: unknown) => void): void;
   /**
    * A hook of Fastify.
-   * @example app.post('/payments', { preHandler: once.fastify }, handler);
+   * @example
+   * import { fastify } from 'fastify';
+   * const { fastify: preHandler } = idempotency(locks, { scope: () => 'all' });
+   * fastify().post('/payments', { preHandler }, async () => ({ state: 'paid' }));
    */
   fastify(request: R, reply: FastifyReplyLike, done: (error?: Error) => void): void;
   /**
    * A middleware of Hono.
-   * @example app.post('/payments', once.hono, handler);
+   * @example
+   * import { Hono } from 'hono';
+   * const perKey = idempotency(locks, { scope: () => 'all' });
+   * new Hono().post('/payments', perKey.hono, (context) => context.json({ state: 'paid' }));
    */
   hono(context: R, next: () => Promise<void>): Promise<Response | undefined>;
 }
@@ -43,7 +52,7 @@ export interface Idempotency<R> {
  * if its process died or its answer is not kept: let it use the fencing token of `runOf(request)`.
  * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where no answer can be kept
  * @example
- * const once = idempotency(locks, { scope: (request: { account: string }) => request.account, keep: '24h' });
+ * const perKey = idempotency(locks, { scope: (request: { account: string }) => request.account, keep: '24h' });
  */
 export function idempotency<R = unknown>(locks: Locks, options: IdempotencyOptions<R>): Idempotency<R> {
   const requests = requestsOf(locks, options);

@@ -45,7 +45,7 @@ const CLIENTS: readonly (readonly [method: string, run: Run])[] = [
  * The `Query` of a transaction.
  * @throws LockError `LOCK_INVALID` for what is no transaction of a library that is known here
  * @example
- * await db.transaction((tx) => lockRow(queryOf(tx), { dialect: 'postgres', table: 'orders', where: { id: 42 } }));
+ * await db.transaction((tx: object) => lockRow(queryOf(tx), { dialect: 'postgres', table: 'orders', where: { id: 42 } }));
  */
 export function queryOf(transaction: Transaction): Query {
   const tx = transaction as Client;

@@ -28,7 +28,6 @@ const THE_SUITE = 'it registers tests; test/examples/own-backend.test.ts runs th
 const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/backends/mongodb.md | In one minute | 1': 'MongoDB cannot be installed where the tests run',
   'docs/backends/postgres.md | Other clients | 1': 'test/backends/postgres/postgres-js.test.ts takes the same client',
-  'docs/guides/memo.md | Nest | 1': 'test/idempotency/idempotency.test.ts runs such a controller',
   'docs/guides/your-own-engine.md | Prove the store | 1':
     'it registers tests; test/docs/blocks/stores.test.ts runs them over the same store',
   'docs/guides/your-own-engine.md | Prove the backend | 1': THE_SUITE,
