@@ -22,8 +22,9 @@ import { zookeeper } from '../../src/backends/zookeeper/index.ts';
 import { cronerTask, nodeCronCoordinator } from '../../src/cron/index.ts';
 import { Locked, locked, lockedBy } from '../../src/decorator/index.ts';
 import { etcdFence, fenceColumn, redisFence, sqlFence } from '../../src/fence/index.ts';
+import { idempotency } from '../../src/idempotency/index.ts';
 import { createLocks } from '../../src/index.ts';
-import { Leading, LocksHealthIndicator, LocksModule } from '../../src/nestjs/index.ts';
+import { Idempotent, Leading, LocksHealthIndicator, LocksModule } from '../../src/nestjs/index.ts';
 import { OnceCron } from '../../src/nestjs/schedule/index.ts';
 import { instrument } from '../../src/otel/index.ts';
 import { createStock, memoryStock, redisStock, sqliteStock, sqlStock } from '../../src/stock/index.ts';
@@ -122,6 +123,8 @@ const calls: Record<string, { call: Call; needs?: object; more?: string[]; inner
   isHealthy: { call: (options) => new LocksHealthIndicator(locks, () => []).isHealthy('h', options) },
   nodeCronCoordinator: { call: (options) => nodeCronCoordinator(locks, options) },
   cronerTask: { call: (options) => cronerTask(locks, 'c', () => {}, options) },
+  idempotency: { call: (options) => idempotency(locks, options), needs: { scope: () => 'all' } },
+  Idempotent: { call: (options) => void Idempotent(options), needs: { scope: () => 'all' } },
   instrument: { call: (options) => instrument(locks, options) },
   createStock: { call: (options) => createStock(memoryStock(), options) },
   'stock.create': { call: (options) => stock.create('p', options), needs: { units: 1 } },

@@ -1,6 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
+import { quorum } from '../../src/backends/quorum/index.ts';
+import { idempotency } from '../../src/idempotency/index.ts';
+import { requestsOf } from '../../src/idempotency/requests.ts';
 import { createLocks } from '../../src/index.ts';
 import { FRAMEWORKS, type Said, type Work } from './frameworks.ts';
 
@@ -30,6 +33,48 @@ function clientOf(url: string) {
 
 const NOISE = randomBytes(70_000).toString('base64');
 const PARTS = Array.from({ length: 20 }, () => randomBytes(40_000));
+
+describe('options of idempotency', () => {
+  const locks = createLocks(memory());
+  afterAll(() => locks.close());
+
+  test.each([
+    [{}, /scope is undefined.*must be a function/],
+    [{ scope: 'all' }, /scope is .*must be a function/],
+    [{ scope: () => 'all', keepStatus: 500 }, /keepStatus is 500/],
+    [{ scope: () => 'all', methods: 'POST' }, /methods is .*must be a list/],
+    [{ scope: () => 'all', required: 1 }, /required is 1/],
+    [{ scope: () => 'all', whenDown: 'skip' }, /whenDown is .*must be "refuse" or "run"/],
+    [{ scope: () => 'all', keep: 'soon' }, /keep/],
+    [{ scope: () => 'all', refresh: '1h' }, /"refresh" is not one of/],
+  ])('%o is refused', (options, why) => {
+    expect(() => idempotency(locks, options as never)).toThrow(
+      expect.objectContaining({ code: 'LOCK_INVALID', message: expect.stringMatching(why) }),
+    );
+  });
+
+  test('an engine that keeps nothing is refused when the routes are made', async () => {
+    await using few = createLocks(quorum([memory(), memory(), memory()]));
+    expect(() => idempotency(few, { scope: () => 'all' })).toThrow(
+      expect.objectContaining({ code: 'LOCK_UNSUPPORTED' }),
+    );
+    expect(() => idempotency({} as never, { scope: () => 'all' })).toThrow(/needs Locks/);
+  });
+
+  test('what is left out, or undefined, has its default: an answer is kept for a day', async () => {
+    const store = memory();
+    await using own = createLocks(store);
+    const answers: number[] = [];
+    for (let i = 0; i < 2; i++) {
+      const requests = requestsOf(own, { scope: () => 'all', keep: undefined });
+      const asked = { method: 'POST', url: '/a', key: 'k', body: () => undefined };
+      const outcome = await requests({}, asked, async () => ({ status: 200, headers: {}, body: Buffer.from('a') }));
+      answers.push(typeof outcome === 'object' ? outcome.status : 0);
+    }
+    expect(answers).toEqual([0, 200]);
+    for await (const { key } of own.inspect()) expect.fail(`${key} is held`);
+  });
+});
 
 for (const [name, start] of Object.entries(FRAMEWORKS)) {
   describe(name, () => {
