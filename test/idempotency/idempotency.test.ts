@@ -36,17 +36,18 @@ const PARTS = Array.from({ length: 20 }, () => randomBytes(40_000));
 
 describe('options of idempotency', () => {
   const locks = createLocks(memory());
+  const scope = (): string => 'all';
   afterAll(() => locks.close());
 
-  test.each([
+  test.each<[object, RegExp]>([
     [{}, /scope is undefined.*must be a function/],
     [{ scope: 'all' }, /scope is .*must be a function/],
-    [{ scope: () => 'all', keepStatus: 500 }, /keepStatus is 500/],
-    [{ scope: () => 'all', methods: 'POST' }, /methods is .*must be a list/],
-    [{ scope: () => 'all', required: 1 }, /required is 1/],
-    [{ scope: () => 'all', whenDown: 'skip' }, /whenDown is .*must be "refuse" or "run"/],
-    [{ scope: () => 'all', keep: 'soon' }, /keep/],
-    [{ scope: () => 'all', refresh: '1h' }, /"refresh" is not one of/],
+    [{ scope, keepStatus: 500 }, /keepStatus is 500/],
+    [{ scope, methods: 'POST' }, /methods is .*must be a list/],
+    [{ scope, required: 1 }, /required is 1/],
+    [{ scope, whenDown: 'skip' }, /whenDown is .*must be "refuse" or "run"/],
+    [{ scope, keep: 'soon' }, /keep/],
+    [{ scope, refresh: '1h' }, /"refresh" is not one of/],
   ])('%o is refused', (options, why) => {
     expect(() => idempotency(locks, options as never)).toThrow(
       expect.objectContaining({ code: 'LOCK_INVALID', message: expect.stringMatching(why) }),
@@ -55,10 +56,8 @@ describe('options of idempotency', () => {
 
   test('an engine that keeps nothing is refused when the routes are made', async () => {
     await using few = createLocks(quorum([memory(), memory(), memory()]));
-    expect(() => idempotency(few, { scope: () => 'all' })).toThrow(
-      expect.objectContaining({ code: 'LOCK_UNSUPPORTED' }),
-    );
-    expect(() => idempotency({} as never, { scope: () => 'all' })).toThrow(/needs Locks/);
+    expect(() => idempotency(few, { scope })).toThrow(expect.objectContaining({ code: 'LOCK_UNSUPPORTED' }));
+    expect(() => idempotency({} as never, { scope })).toThrow(/needs Locks/);
   });
 
   test('what is left out, or undefined, has its default: an answer is kept for a day', async () => {
@@ -66,7 +65,7 @@ describe('options of idempotency', () => {
     await using own = createLocks(store);
     const answers: number[] = [];
     for (let i = 0; i < 2; i++) {
-      const requests = requestsOf(own, { scope: () => 'all', keep: undefined });
+      const requests = requestsOf(own, { scope, keep: undefined });
       const asked = { method: 'POST', url: '/a', key: 'k', body: () => undefined };
       const outcome = await requests({}, asked, async () => ({ status: 200, headers: {}, body: Buffer.from('a') }));
       answers.push(typeof outcome === 'object' ? outcome.status : 0);
