@@ -21,8 +21,8 @@ const CLIENTS: readonly (readonly [method: string, run: Run])[] = [
     '$queryRawUnsafe', // Prisma, which counts changes by another method
     async (tx, text, params: unknown[]) =>
       text.startsWith('UPDATE')
-        ? { count: await tx.$executeRawUnsafe!(text, ...params) }
-        : tx.$queryRawUnsafe!(text, ...params),
+        ? { count: await tx.$executeRawUnsafe!.apply(tx, [text, ...params]) }
+        : tx.$queryRawUnsafe!.apply(tx, [text, ...params]),
   ],
   ['raw', async (trx, text, params) => trx.raw!(text.replace(/\$\d+/g, '?'), params)], // Knex, which numbers the parameters
   [
