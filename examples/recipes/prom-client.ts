@@ -33,6 +33,8 @@ export function measureLocks(locks: Locks, registry: Registry, kindOf = (key: st
   const requests = new Counter({ name: 'lock_requests_total', help: 'Requests that ended.', ...withOutcome });
   const lost = new Counter({ name: 'lock_lost_total', help: 'Holds that were lost.', ...about });
   const failures = new Counter({ name: 'lock_renewal_failures_total', help: 'Renewals not confirmed.', ...about });
+  const ofMemo = { registers, labelNames: [...OF, 'lock_memo_state'] };
+  const stored = new Counter({ name: 'lock_memo_stored_total', help: 'What runs left to be kept.', ...ofMemo });
   const waiting = new Gauge({ name: 'lock_waiting', help: 'Requests that wait now.', ...about });
   const held = new Gauge({ name: 'lock_held', help: 'Holds that last now.', ...about });
 
@@ -74,6 +76,7 @@ export function measureLocks(locks: Locks, registry: Registry, kindOf = (key: st
     },
     renewed: (event) => Number.isFinite(event.margin) && margin.observe(of(event), event.margin! / 1_000),
     'renewal-failed': (event) => failures.inc(of(event)),
+    left: (event) => stored.inc({ ...of(event), lock_memo_state: event.state! }),
   };
   for (const name of OUTCOMES) listeners[name] = (event) => ended(event, name.replace('-', '_'));
 

@@ -24,6 +24,7 @@ interface Instruments {
   readonly requests: Counter;
   readonly lost: Counter;
   readonly renewalFailures: Counter;
+  readonly memoStored: Counter;
   readonly waiting: ObservableUpDownCounter;
   readonly held: ObservableUpDownCounter;
 }
@@ -49,6 +50,7 @@ function instrumentsOf(meter: Meter): Instruments {
       '{renewal}',
       'Renewals that the engine did not confirm; they are tried again until the deadline.',
     ),
+    memoStored: counter('lock.memo.stored', '{value}', 'What runs of memos left to be kept, by its state.'),
     waiting: meter.createObservableUpDownCounter('lock.waiting', {
       description: 'Requests that wait now.',
       unit: '{request}',
@@ -91,7 +93,6 @@ class Measurements {
 /** How many keys remember their series. */
 const MAX_RECENT_KEYS = 1_000;
 
-/** The measurements of one kind of keys and one type of lock. */
 interface Series {
   readonly type: LockType;
   readonly attributes: Attributes;
@@ -127,6 +128,7 @@ export class LockMetrics {
       released: (event) => this.#over(event, 'released'),
       lost: (event) => this.#countLoss(event),
       renewed: (event) => this.#countRenewal(event),
+      left: (event) => this.#countStored(event),
       renewalFailed: (event) => this.#instruments.renewalFailures.add(1, this.#of(event).attributes),
     };
     const { waiting, held } = this.#instruments;
@@ -170,6 +172,10 @@ export class LockMetrics {
     const type = end === 'failed' ? typeOfError(error) : undefined;
     const { wait, requests } = this.#instruments;
     this.#with(series, series.waits, OUTCOMES[end], type, wait, requests).add(duration / 1_000);
+  }
+
+  #countStored(event: LockEvent): void {
+    this.#instruments.memoStored.add(1, { ...this.#of(event).attributes, 'lock.memo.state': event.state! });
   }
 
   #countLoss(event: LockEvent): void {

@@ -16,7 +16,6 @@ import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './l
 /** After so long a wait asks who holds the key, ms. */
 const LOOK_UP_AFTER_MS = 50;
 
-/** The spans of one request. */
 interface RequestSpans {
   readonly kind: string;
   readonly attributes: Attributes;
@@ -32,7 +31,6 @@ interface RequestSpans {
   cancel?: Cancel;
 }
 
-/** How spans are made. */
 interface SpanPlan {
   readonly kinds: Kinds;
   /** Whether they have the key. */

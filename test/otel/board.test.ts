@@ -52,6 +52,12 @@ async function measured(): Promise<Record<'otel' | 'collector' | 'prom', string>
   const page = locks.rwLock('page:1');
   await page.read.run(() => page.write.acquire()).catch(() => {}); // it would wait for itself
   await locks.mutex('order:1').run(() => locks.mutex('order:1').run(() => stranger.mutex('order:1').run(() => {})));
+  await locks.memo('price:1', { keep: '1m' }).run(() => 1);
+  await locks.memo('price:1', { keep: '1m' }).run(() => 2);
+  await locks
+    .memo('price:2', { keep: '1m', keepError: () => '1m' })
+    .run(() => Promise.reject(new Error('no')))
+    .catch(() => {});
   const left = await locks.mutex('job').acquire();
   const waits = locks.mutex('job').acquire();
   waits.catch(() => {});
@@ -97,6 +103,17 @@ const alerts = [...guide.matchAll(/alert: (\w+).*\n\s+expr: (.*)$/gm)].map(([, t
 
 test.each(alerts)('the alert %s asks for what is there, whoever exports it', (_title, query) => {
   asksForWhatIsThere(query!);
+});
+
+test('each alert links to its part of the runbook', () => {
+  const headings = readFileSync(new URL('docs/troubleshooting.md', root), 'utf8').match(/^#+ .*$/gm)!;
+  const anchors = headings.map((heading) => heading.replace(/^#+ /, '').toLowerCase().replaceAll(' ', '-'));
+  const rules = guide.split(/^ +- alert: /m).slice(1);
+  expect(rules.length).toBe(alerts.length);
+  for (const rule of rules) {
+    const [, anchor] = /^ +annotations: \{ runbook: docs\/troubleshooting\.md#([\w-]+) \}$/m.exec(rule) ?? [];
+    expect(anchors, rule).toContain(anchor);
+  }
 });
 
 test('every metric that is exported has a row on the page, with its unit', () => {

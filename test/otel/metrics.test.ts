@@ -143,6 +143,31 @@ test.each<[string, (locks: Locks) => unknown, string]>([
   );
 });
 
+test('what runs of memos leave is counted by its state, and a memo that keeps nothing is not', async () => {
+  const { locks, collected } = scene();
+  const no = (): Promise<never> => Promise.reject(new Error('no'));
+  await locks.memo('price:1', { keep: '1m' }).run(() => 1);
+  await locks.memo('price:1', { keep: '1m' }).run(() => 2); // has what is kept
+  await locks
+    .memo('price:2', { keepError: () => '1m' })
+    .run(no)
+    .catch(() => {});
+  await locks
+    .memo('price:3', { attempts: 1 })
+    .run(no)
+    .catch(() => {});
+  await locks
+    .memo('price:4')
+    .run(no)
+    .catch(() => {});
+  const found = Object.entries(await collected()).filter(([name]) => name.startsWith('lock.memo'));
+  expect(Object.fromEntries(found)).toEqual({
+    'lock.memo.stored{kind=price,type=mutex,memo.state=kept}': 1,
+    'lock.memo.stored{kind=price,type=mutex,memo.state=failed}': 1,
+    'lock.memo.stored{kind=price,type=mutex,memo.state=poisoned}': 1,
+  });
+});
+
 test('refuses Locks that are closed', async () => {
   const locks = createLocks(memory());
   await locks.close();
