@@ -21,7 +21,6 @@ export const EXIT = {
   UNREAD: 141,
 } as const;
 
-/** An error with its exit code. */
 export class ExitError extends Error {
   readonly exitCode: number;
 
@@ -31,7 +30,6 @@ export class ExitError extends Error {
   }
 }
 
-/** The command line is wrong. */
 export class UsageError extends ExitError {
   constructor(message: string) {
     super(EXIT.USAGE, message);
@@ -56,19 +54,36 @@ const OF_LOCK: Partial<Record<LockErrorCode, number>> = {
   LOCK_MISMATCH: EXIT.USAGE,
 };
 
-/** The exit code of an error. */
 export function exitCodeOf(error: unknown): number {
   if (isLockError(error)) return OF_LOCK[error.code] ?? EXIT.SOFTWARE;
   if (error instanceof ExitError) return error.exitCode;
   return isParseError(error) ? EXIT.USAGE : EXIT.SOFTWARE;
 }
 
-/** An error in one line. */
+/** The options of the library that are flags here, too. */
+export const FLAGS = [
+  ...['wait', 'ttl', 'minHold', 'delay', 'permits', 'keep', 'match', 'attempts', 'refresh'],
+  ...['within', 'skew', 'retry', 'overlap', 'traceUrl'],
+] as const;
+
+const OPTION = new RegExp(`(?<![-\\w.])(${FLAGS.join('|')})(?:: (?:'([^']*)'|(true)|(\\d+))|(?= is ))`, 'g');
+
+/** Says in flags what the library says in options: `wait: '5m'` is `--wait 5m` here. */
+const inFlags = (message: string): string =>
+  message
+    .replaceAll(OPTION, (_all, name: string, text?: string, _true?: string, number?: string) => {
+      const value = text ?? number;
+      const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      return `--${flag}${value === undefined ? '' : ` ${value}`}`;
+    })
+    .replaceAll('forget() it', 'forget it: holdfast memo forget <key>');
+
+/** An error in one line, in the words of the command line. */
 export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message || error.name : String(error);
   // Node goes on to explain how to pass arguments that begin with a dash.
   const first = isParseError(error) ? message.split(/\.(?:\s|$)/)[0]! : message;
-  return first.replaceAll(/\s*\n\s*/g, ' ');
+  return inFlags(first).replaceAll(/\s*\n\s*/g, ' ');
 }
 
 const isParseError = (error: unknown): boolean =>

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands/index.ts';
+import { FLAGS, messageOf } from '../../src/cli/exit.ts';
 import { inWords } from '../../src/core/contract/duration.ts';
 import { DEFAULT_TTL, sharedWith } from '../../src/core/contract/option-table.ts';
 import { find } from '../kit/programs.ts';
@@ -47,6 +48,19 @@ test.each([
   expect(await desk.run(...args)).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(text) });
 });
 
+test('what the library says in options, an error says in flags', () => {
+  const flags = new Set(COMMANDS.flatMap(({ options }) => Object.keys(options)));
+  for (const name of FLAGS) expect(flags).toContain(name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
+  const said = (message: string): string => messageOf(new Error(message));
+  expect(said("To wait longer, give wait: '5m' or wait: 'forever'")).toBe(
+    'To wait longer, give --wait 5m or --wait forever',
+  );
+  expect(said('minHold is -1; --ttl is 1')).toBe('--min-hold is -1; --ttl is 1');
+  expect(said('give permits: 3, or retry: true')).toBe('give --permits 3, or --retry');
+  expect(said('find out why, and forget() it')).toBe('find out why, and forget it: holdfast memo forget <key>');
+  expect(said('ask with reentrant: false; run.ttl is 1')).toBe('ask with reentrant: false; run.ttl is 1');
+});
+
 test('--help behind the -- is for the command', async () => {
   expect(await desk.run('run', 'key', '--', 'sh', '-c', 'echo "$0"', '--help')).toMatchObject({
     code: 0,
@@ -74,7 +88,7 @@ test.each([
   [['run', 'key', '--'], /the command is missing/],
   [['run', 'key', 'ls', '-l'], /the command is missing; write it after --/],
   [['run', 'key', '--wait', '-1', '--', 'true'], /'--wait' argument is ambiguous\. See/],
-  [['run', 'key', '--ttl', '1ms', '--', 'true'], /ttl is 1; it must be from 10 ms to 1 year\./],
+  [['run', 'key', '--ttl', '1ms', '--', 'true'], /holdfast: --ttl is 1; it must be from 10 ms to 1 year\./],
   [['run', 'key', '--wait', '5', '--', 'true'], /--wait is 5; write 5s for seconds, or 5ms for milliseconds/],
   [['run', 'key', '--ttl', '999', '--', 'true'], /--ttl is 999; write 999s for seconds, or 999ms/],
   [['watch', '--every', '200'], /--every is 200; write 200s/],

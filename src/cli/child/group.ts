@@ -22,12 +22,10 @@ export class ProcessGroup {
     return (process.platform !== 'win32' && send(-this.pid, name)) || send(this.pid, name);
   }
 
-  /** Whether a process of the group still runs. */
   get runs(): boolean {
     return this.signal(0) && (process.platform !== 'linux' || anyAlive(this.pid));
   }
 
-  /** Resolves when the group is gone, or `stop` is aborted. */
   async waitForEnd(stop: AbortSignal): Promise<void> {
     for (let pause = FIRST_LOOK; this.runs && !stop.aborted; pause = Math.min(pause * 2, LAST_LOOK))
       await sleep(pause, undefined, { signal: stop }).catch(() => {});

@@ -47,6 +47,5 @@ export function keepIgnoring(): void {
   }
 }
 
-/** Those of the signals that were not ignored. */
 export const notIgnored = <N extends NodeJS.Signals>(names: readonly N[]): N[] =>
   names.filter((name) => !inherited.ignored.includes(name));

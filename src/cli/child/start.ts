@@ -21,7 +21,6 @@ function terminalUse(): 'lend' | 'input' | 'none' {
   return isatty(1) ? 'lend' : 'input';
 }
 
-/** Our process group, and the group in the foreground of the terminal. */
 function jobOf(): [own: string, foreground: string] {
   try {
     const [, , own, , , foreground] = statOf('self');

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { AnyLease } from '../../core/index.ts';
-import { EXIT } from '../exit.ts';
+import { EXIT, messageOf } from '../exit.ts';
 import { complain } from '../terminal/screen.ts';
 import { shellOn } from './find.ts';
 import type { ProcessGroup } from './group.ts';
@@ -93,7 +93,7 @@ export async function supervise(
     const over = leaveRunning ? exited : exited.then(() => remaining(group, lease.signal));
     await Promise.race([over, loss(lease.signal)]);
     if (lease.signal.aborted) {
-      complain(lease.signal.reason.message);
+      complain(messageOf(lease.signal.reason));
       await group.end(Math.min(grace, lease.remaining - spare));
     }
     const code = await exited;
@@ -103,7 +103,6 @@ export async function supervise(
   }
 }
 
-/** Resolves when all that the command left running in its group has ended. */
 async function remaining(group: ProcessGroup, lost: AbortSignal): Promise<void> {
   const told = setTimeout(() => complain(STILL_RUNS), TOLD);
   await group.waitForEnd(lost);

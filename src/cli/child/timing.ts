@@ -44,6 +44,5 @@ export function time(text: string, name: string): Duration {
   return ms;
 }
 
-/** The same for a flag that may be missing. */
 export const timeIfGiven = (text: string | undefined, name: string): Duration | undefined =>
   text === undefined ? undefined : time(text, name);
