@@ -8,7 +8,6 @@ export interface Command {
   /** What follows its name: `<key>`, `[prefix]`. */
   readonly takes: readonly string[];
   readonly options: ParseArgsOptionsConfig;
-  /** Teaches by example. */
   readonly help: string;
   /** @returns the exit code */
   run(args: readonly string[]): Promise<number>;
@@ -48,7 +47,6 @@ export function command<const O extends ParseArgsOptionsConfig>(plan: Plan<O>): 
   };
 }
 
-/** The arguments before and after the `--`. */
 export function split(args: readonly string[]): [own: readonly string[], rest: readonly string[]] {
   const at = args.indexOf('--');
   return at < 0 ? [args, []] : [args.slice(0, at), args.slice(at + 1)];

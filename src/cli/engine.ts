@@ -64,13 +64,11 @@ function ownFolder(): string {
   return folder;
 }
 
-/** The option of every command that asks an engine. */
 export const URL_OPTION = { url: { type: 'string', short: 'u' } } as const;
 
 /** How long an engine is asked that does not answer, where no `--wait` says so: as long as a waiter outlives it. ms. */
 export const UNANSWERED = 10_000;
 
-/** The locks of that engine. */
 export const open = async ({ url }: EngineAddress, defaults?: LocksDefaults): Promise<Locks> => connect(url, defaults);
 
 /**
@@ -91,7 +89,6 @@ export async function openWithin(
   }
 }
 
-/** Where the locks are, and what said so. */
 export interface EngineAddress {
   readonly url: string;
   readonly from: 'the flag' | 'the environment' | 'nobody';

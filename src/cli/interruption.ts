@@ -57,7 +57,6 @@ export class Interruption implements Disposable {
     }
   }
 
-  /** Waits for so many ms, or for a signal. */
   async pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.signal }).catch(() => {});
   }

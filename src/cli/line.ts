@@ -25,7 +25,6 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
   }
 }
 
-/** All commands at a glance. */
 function overview(commands: readonly Command[]): string {
   const lines = commands.map(({ name, takes, summary }) => `  ${[name, ...takes].join(' ').padEnd(30)}  ${summary}`);
   return `One at a time, across processes and machines.

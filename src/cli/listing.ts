@@ -1,8 +1,7 @@
 import { styleText } from 'node:util';
 import { asOf, isExclusive, visible } from '../core/index.ts';
 import type { Locks, QueueEntry } from '../index.ts';
-import { runtimeOf } from '../locks.ts';
-import { type MemoSight, sightOf } from '../memo/state.ts';
+import type { MemoSight } from '../memo/state.ts';
 import { type EngineAddress, sourceOf } from './engine.ts';
 import { span, table } from './terminal/table.ts';
 
@@ -28,15 +27,9 @@ export async function linesOf(standings: AsyncIterable<QueueEntry>): Promise<Key
   return [...lines.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** Asks for the line of one key by its exact name. */
 export const findLine = async (locks: Locks, key: string): Promise<KeyLine | undefined> =>
   (await linesOf(locks.inspect(key, { exact: true })))[0];
 
-/** What the engine remembers of a key, but no words. */
-export const findMemo = (locks: Locks, key: string, line: KeyLine | undefined): Promise<MemoSight | undefined> =>
-  sightOf(runtimeOf(locks, 'show').engine, key, line !== undefined && line.holders.length > 0);
-
-/** The state of a memo in words. */
 export function memoLine({ state, attempts, token, since, remaining }: MemoSight): string {
   const facts = [
     token !== undefined && `token ${token}`,
@@ -55,7 +48,6 @@ export function memoRecord(key: string, { state: memo, attempts, token, since, r
 const tokenText = (token: bigint | undefined): string | null => (token === undefined ? null : `${token}`);
 const ms = (time = Number.NaN): number | null => (Number.isFinite(time) ? Math.round(time) : null);
 
-/** All of a line, the holders first. */
 const all = ({ holders, waiters }: KeyLine): QueueEntry[] => [...holders, ...waiters];
 
 /** Instead of a table without rows. */
@@ -64,31 +56,37 @@ export function nobody(prefix: string, address: EngineAddress): string {
   return `Nobody holds or waits for anything${keys} in ${sourceOf(address)}.`;
 }
 
-/** A row per key. */
+/** The time since the first holder of a key asked for it, ms; undefined where the engine does not keep that. */
+const ageOf = ({ holders: [first] }: KeyLine): number | undefined => first?.since;
+
+/** The oldest holds first; then those of unknown age, and keys without a holder. */
+export const byAge = (a: KeyLine, b: KeyLine): number => (ageOf(b) ?? -1) - (ageOf(a) ?? -1);
+
 export function overview(lines: readonly KeyLine[], width?: number): string[] {
-  const rows = lines.map(({ key, holders, waiters }) => {
+  const rows = lines.map((line) => {
+    const { key, holders, waiters } = line;
     const [first] = holders;
     const who = first ? first.label + (holders.length > 1 ? ` and ${holders.length - 1} more` : '') : '-';
     const left = holders.reduce((least, { remaining }) => Math.min(least, remaining), Number.POSITIVE_INFINITY);
-    return [key, who, tokenOf(first), holders.length > 0 ? span(left) : '-', `${waiters.length}`];
+    const ends = holders.length > 0 ? span(left) : '-';
+    return [key, who, tokenOf(first), ago(ageOf(line)), ends, `${waiters.length}`];
   });
-  return table(['KEY', 'HELD BY', 'TOKEN', LEFT, 'WAITING'], rows, width);
+  return table(['KEY', 'HELD BY', 'TOKEN', 'SINCE', LEFT, 'WAITING'], rows, width);
 }
 
-/** A row per holder and waiter of one key. */
 export function details(line: KeyLine, width?: number): string[] {
   const rows = all(line).map((standing, place) => {
     const { held, label, token, since, remaining } = standing;
     const state = held ? styleText('green', 'holds') : 'waits';
-    const lasts = since === undefined ? '-' : span(since);
-    return [`${place + 1}`, state, label, asOf(standing), `${token}`, lasts, span(remaining)];
+    return [`${place + 1}`, state, label, asOf(standing), `${token}`, ago(since), span(remaining)];
   });
   return table(['', 'STATE', 'WHO', 'AS', 'TOKEN', 'SINCE', LEFT], rows, width);
 }
 
+const ago = (since: number | undefined): string => (since === undefined ? '-' : span(since));
+
 const tokenOf = (holder: QueueEntry | undefined): string => (holder && isExclusive(holder) ? `${holder.token}` : '-');
 
-/** A line of JSON for each holder and waiter. */
 export const records = (lines: readonly KeyLine[]): string[] =>
   lines.flatMap(all).map((standing) => JSON.stringify(recordOf(standing)));
 

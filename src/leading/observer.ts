@@ -32,7 +32,6 @@ export async function incumbentOf(entries: AsyncIterable<QueueEntry>, delay = 0)
   return null;
 }
 
-/** The shortest time between two questions after many changes. */
 const MIN_PAUSE_MS = 50;
 /** How often to ask an engine that reports no changes, and one that does. */
 export const POLL_MS = 1_000;

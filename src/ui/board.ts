@@ -19,6 +19,8 @@ export class Board {
   findings: readonly Finding[] | undefined;
   /** What the engine remembers of the open keys, and when that was seen. */
   memos: ReadonlyMap<string, { readonly sight: MemoSight; readonly at: number }> = new Map();
+  /** The traces of the claims of the open keys, by token and key. */
+  traces: ReadonlyMap<string, string> = new Map();
   readonly #lines = new Map<string, KeyLine>();
   readonly #evicted = new RecentKeys<true>(EVICTIONS);
   readonly #limit: number;

@@ -55,7 +55,6 @@ function shortLabel(label: string): string {
 /** Copies the text: a part of an answer would keep the whole answer in memory. */
 const ownOf = (text: string): string => Buffer.from(text).toString();
 
-/** Finds a claim by its token. */
 export function finderOf(claims: readonly ListedClaim[] = NOBODY): (token: bigint) => ListedClaim | undefined {
   if (claims.length <= FEW) return (token) => claims.find((claim) => claim.token === token);
   const known = new Map(claims.map((claim) => [claim.token, claim]));

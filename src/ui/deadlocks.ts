@@ -2,6 +2,7 @@ import { mostOf, type QueueEntry } from '../core/index.ts';
 import { queuesOf, type WaitsClaim } from '../waits/claims.ts';
 import { Suspects } from '../waits/suspects.ts';
 import { type KeyLine, type ListedClaim, processOf } from './claim.ts';
+import { beganAt } from './history.ts';
 import type { Deadlock, Graph, GraphEdge, GraphNode } from './wire.ts';
 
 /** How many keys of deadlocks get a close look, to see whether the deadlocks last. */
@@ -16,12 +17,10 @@ export class Deadlocks {
     return this.#told;
   }
 
-  /** The keys that need another look. */
   get keys(): readonly string[] {
     return this.#suspects.keys.slice(0, MOST_KEYS);
   }
 
-  /** Called after each look. */
   look(lines: Iterable<KeyLine>): void {
     const contested = new Map([...lines].filter(({ waiters }) => waiters.length > 0).map((line) => [line.key, line]));
     const all = queuesOf([...contested.values()].flatMap(standingsOf));
@@ -30,9 +29,18 @@ export class Deadlocks {
       return { began: at, ended: at };
     });
     this.#told = found.map(({ claims: ids, cycle }) => {
-      return { steps: cycle.map((id) => stepOf(all.claims.get(id)!)), claims: ids.length };
+      const round = cycle.map((id) => all.claims.get(id)!);
+      return { steps: round.map(stepOf), victim: victimOf(round, contested), claims: ids.length };
     });
   }
+}
+
+/** The youngest hold has the least work to lose. */
+function victimOf(round: readonly WaitsClaim[], lines: ReadonlyMap<string, KeyLine>): Deadlock['victim'] {
+  const began = ({ key, token }: WaitsClaim): number =>
+    beganAt(lines.get(key)!.holders.find((holder) => holder.token === token)!);
+  const youngest = round.filter(({ held }) => held).sort((a, b) => began(b) - began(a))[0];
+  return youngest ? stepOf(youngest) : null;
 }
 
 const stepOf = (claim: WaitsClaim): Deadlock['steps'][number] => {

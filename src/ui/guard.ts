@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { isLockError } from '../core/index.ts';
+import { invalid, isLockError, shown } from '../core/index.ts';
 import type { Locks } from '../locks.ts';
-import type { ReleaseAnswer, ReleaseOrder } from './wire.ts';
+import type { ForgetAnswer, ReleaseAnswer, ReleaseOrder } from './wire.ts';
 
 /** The parts of a request that decide whether it gets an answer. */
 interface RequestHead {
@@ -113,25 +113,51 @@ export const HEADERS: Readonly<Record<string, string>> = {
 /** The longest reason, in characters. */
 const LONGEST_REASON = 500;
 
-/** Reads what the page asks for, or says what is wrong with it. */
-export function orderOf(body: string): ReleaseOrder | string {
-  let order: Partial<ReleaseOrder> | null;
+/** What the page asks for, or what is wrong with it. */
+type Read<T> = T | { readonly wrong: string };
+
+function read(body: string): Partial<ReleaseOrder> | null {
   try {
-    order = JSON.parse(body);
+    return JSON.parse(body);
   } catch {
-    return 'the request is not JSON';
+    return null;
   }
-  const { key, token, reason } = order ?? {};
-  if (typeof key !== 'string' || key === '') return 'the key is missing';
-  if (typeof token !== 'string' || !/^\d{1,40}$/.test(token)) return 'the token of the holder is missing';
-  if (typeof reason !== 'string' || reason.trim() === '') return 'a reason is needed: it will be in the log';
-  return { key, token, reason: reason.trim().slice(0, LONGEST_REASON).toWellFormed() };
+}
+
+/** Reads the key of a memo to forget. */
+export function keyOf(body: string): Read<{ readonly key: string; readonly token?: undefined }> {
+  const { key } = read(body) ?? {};
+  return typeof key === 'string' && key !== '' ? { key } : { wrong: 'the key is missing: {"key": "…"}' };
+}
+
+/** Reads which hold to evict. */
+export function orderOf(body: string): Read<ReleaseOrder> {
+  const named = keyOf(body);
+  if ('wrong' in named) return named;
+  const { token, reason } = read(body)!;
+  if (typeof token !== 'string' || !/^\d{1,40}$/.test(token)) return { wrong: 'the token of the holder is missing' };
+  if (typeof reason !== 'string' || reason.trim() === '') return { wrong: 'a reason is needed: it will be in the log' };
+  return { ...named, token, reason: reason.trim().slice(0, LONGEST_REASON).toWellFormed() };
 }
 
 /** Evicts the one holder that the page has shown. A later holder keeps the key. */
-export async function release(locks: Locks, { key, token, reason }: ReleaseOrder): Promise<ReleaseAnswer> {
+export const release = (locks: Locks, { key, token, reason }: ReleaseOrder): Promise<ReleaseAnswer> =>
+  orError(async () => ({ evicted: (await locks.forceRelease(key, { reason, token: BigInt(token) })) > 0 }));
+
+/** Forgets what is kept of a memo. */
+export const forget = (locks: Locks, key: string): Promise<ForgetAnswer> =>
+  orError(async () => ({ forgotten: await locks.memo(key).forget() }));
+
+/** @throws LockError `LOCK_INVALID` for what a browser should not open */
+export function checkTraceUrl(url: string): string {
+  if (typeof url === 'string' && /^https?:\/\/.*\{traceId\}/.test(url)) return url;
+  throw invalid(`traceUrl is ${shown(url)}; it must be like 'https://traces.example/trace/{traceId}'`);
+}
+
+/** Gives the error of a lock as an answer. */
+export async function orError<T>(act: () => Promise<T>): Promise<T | { readonly error: string }> {
   try {
-    return { evicted: (await locks.forceRelease(key, { reason, token: BigInt(token) })) > 0 };
+    return await act();
   } catch (error) {
     if (isLockError(error)) return { error: error.message };
     throw error;

@@ -14,7 +14,6 @@ interface Past {
   readonly end: End;
 }
 
-/** A change between two looks at a key. */
 export interface Change {
   readonly what: Happening;
   readonly key: string;

@@ -8,7 +8,6 @@ const BETWEEN = 250;
 const SHARE = 0.1;
 /** The longest time between two messages: a page takes silence for the end. ms. */
 const HEARTBEAT = 10_000;
-/** How many pages may be open. */
 const MOST_PAGES = 64;
 
 interface Page {
@@ -36,7 +35,6 @@ export class Hub {
     return this.#pages.size >= MOST_PAGES;
   }
 
-  /** The keys that are open on pages. */
   focus(): ReadonlySet<string> {
     const keys = new Set<string>();
     for (const { query } of this.#pages) for (const key of [query.key, ...query.lines]) if (key) keys.add(key);
@@ -58,7 +56,6 @@ export class Hub {
     this.#later(HEARTBEAT);
   }
 
-  /** Called when a look found something. */
   onChange(): void {
     this.#later(this.#between - (performance.now() - this.#sent));
   }

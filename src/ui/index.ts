@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { checkNames, flag, invalid, namesOf, shown } from '../core/index.ts';
 import { type Locks, runtimeOf } from '../locks.ts';
-import { HEADERS, judgeMounted, refusalPage } from './guard.ts';
+import { checkTraceUrl, HEADERS, judgeMounted, refusalPage } from './guard.ts';
 import { Access } from './listing.ts';
 import { LivePage } from './live-page.ts';
 import { LEAST, SHARE } from './pace.ts';
+import { Recorder } from './recorder.ts';
 import type { ReleaseOrder } from './wire.ts';
 
 /** Options of `uiHandler`. */
@@ -20,16 +21,26 @@ export interface UiHandlerOptions {
   readonly path?: string;
   /** Only keys that begin with this. Default: all. */
   readonly prefix?: string;
+  /** Called after each memo that the page has made the engine forget, to log it. Needs `readOnly: false`. */
+  readonly forgot?: (key: string, request: IncomingMessage) => void;
+  /**
+   * The address of a trace, with `{traceId}` in it: the page links holders that are traced (`holdfast/otel`) to their traces. Such as
+   * `https://traces.example/trace/{traceId}`. Default: no links.
+   */
+  readonly traceUrl?: string;
 }
 
 /** Answers a request for the page, and for what belongs to it. */
 export interface UiHandler {
   (request: IncomingMessage, response: ServerResponse): void;
-  /** Ends the connections of open pages, so that the server can close. The locks stay open. */
+  /** Ends the connections of open pages, so that the server can close, and the history. The locks stay open. */
   close(): void;
 }
 
-const OPTIONS = namesOf<UiHandlerOptions>({ readOnly: true, released: true, path: true, prefix: true });
+const OPTIONS = namesOf<UiHandlerOptions>({
+  ...{ readOnly: true, released: true, forgot: true },
+  ...{ path: true, prefix: true, traceUrl: true },
+});
 
 /** What Express and Nest add to a request. */
 interface MountedRequest {
@@ -43,7 +54,8 @@ const below = (mount: string, url: string): string | undefined =>
 
 /**
  * The page of `holdfast ui`, to mount into a service behind its own login: it has none itself. Other sites cannot ask for anything but the
- * page, and cannot frame it. It asks the engine only while somebody has it open.
+ * page, and cannot frame it. It asks the engine only while somebody has it open. From now on it keeps what the locks of this process do, the last
+ * thousand holds and the last thousand losses, failed waits and evictions: `holdfast history` asks for them.
  * @throws LockError `LOCK_INVALID`
  * @example
  * const page = uiHandler(locks); // app.use('/locks', login, page);
@@ -51,16 +63,20 @@ const below = (mount: string, url: string): string | undefined =>
  */
 export function uiHandler(locks: Locks, options: UiHandlerOptions = {}): UiHandler {
   checkNames(options, OPTIONS, 'the options of uiHandler()');
-  const { readOnly = true, released = () => {}, path = '', prefix = '' } = options;
+  const { readOnly = true, released = () => {}, forgot, path = '', prefix = '', traceUrl } = options;
   if (!/^(\/[^/?#]+)*$/.test(path))
     throw invalid(`path is ${shown(path)}; it must be like '/locks', without a slash at its end`);
+  const runtime = runtimeOf(locks, 'uiHandler()');
   const page = new LivePage({
     access: new Access(async () => locks),
-    engine: runtimeOf(locks, 'uiHandler()').engine.backend.name,
+    engine: runtime.engine.backend.name,
     prefix,
     pace: { least: LEAST, share: SHARE },
     released: flag(readOnly, 'readOnly') ? undefined : released,
-    readOnly: 'the page is read-only; uiHandler(locks, { readOnly: false }) lets it evict',
+    forgot,
+    recorder: new Recorder(runtime.number, prefix),
+    traceUrl: traceUrl === undefined ? undefined : checkTraceUrl(traceUrl),
+    readOnly: 'the page is read-only; uiHandler(locks, { readOnly: false }) lets it evict and forget',
   });
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);

@@ -15,7 +15,6 @@ export class Access {
     this.#open = open;
   }
 
-  /** Whether the engine has answered once. */
   get opened(): boolean {
     return this.#locks !== undefined;
   }
@@ -50,7 +49,6 @@ export interface Surroundings {
   readonly prefix: string;
   readonly pace: Pace;
   readonly now: () => number;
-  /** Called when a look found something. */
   readonly onChange: () => void;
   /** Keys that get a look of their own, more often. */
   readonly focus: () => ReadonlySet<string>;
@@ -143,6 +141,9 @@ export class ListingLoop {
   }
 }
 
+/** https://www.w3.org/TR/trace-context/#traceparent-header */
+const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-/;
+
 /** Looks at the open keys, each by its name, more often than at all keys. */
 export class CloseUp {
   readonly #around: Surroundings;
@@ -162,10 +163,15 @@ export class CloseUp {
       const locks = await access.locks();
       const { engine } = runtimeOf(locks, 'the page');
       const memos = new Map<string, { sight: MemoSight; at: number }>();
+      const traces = new Map<string, string>();
       for (const key of focus()) {
         const standings = await listOf(locks.inspect(key, { exact: true }));
         if (!goesOn()) return 0;
         board.see(key, standings, now());
+        for (const { token, origin } of standings) {
+          const [, trace] = TRACEPARENT.exec(origin?.traceparent ?? '') ?? [];
+          if (trace) traces.set(`${token} ${key}`, trace);
+        }
         const sight = await sightOf(
           engine,
           key,
@@ -174,6 +180,7 @@ export class CloseUp {
         if (sight) memos.set(key, { sight, at: now() });
       }
       board.memos = memos;
+      board.traces = traces;
       watch.lap();
       board.deadlocks.look(board.lines());
     } catch {

@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Locks } from '../locks.ts';
 import { Board } from './board.ts';
-import { orderOf, release, type Verdict } from './guard.ts';
+import { forget, keyOf, orderOf, orError, release, type Verdict } from './guard.ts';
 import { Hub } from './hub.ts';
 import { type Access, CloseUp, ListingLoop, type Surroundings } from './listing.ts';
+import { memosOf } from './memos.ts';
 import { Loop, type Pace } from './pace.ts';
-import { snapshot } from './view.ts';
-import type { ReleaseAnswer, ReleaseOrder } from './wire.ts';
+import type { Recorder } from './recorder.ts';
+import { memoSeen, snapshot } from './view.ts';
+import type { ForgetAnswer, MemoList, ReleaseAnswer, ReleaseOrder } from './wire.ts';
 
-/** A file of the page. */
 interface Asset {
   readonly type: string;
   readonly body: Buffer;
@@ -20,7 +22,6 @@ const TYPES: Readonly<Record<string, string>> = {
   'icon.svg': 'image/svg+xml',
 };
 
-/** The files of the page. */
 async function assets(): Promise<ReadonlyMap<string, Asset>> {
   const { files } = await import('./files.ts'); // few processes show it
   const made = await files();
@@ -46,6 +47,9 @@ async function bodyOf(request: IncomingMessage & { readonly body?: unknown }): P
   return Buffer.concat(parts).toString();
 }
 
+const tell = (response: ServerResponse, status: number, answer: object): void =>
+  void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
+
 /** How long looks go on after the last page has closed: it may come back with another view. ms. */
 const LINGER = 3_000;
 
@@ -58,9 +62,18 @@ interface LiveOptions {
   readonly pace: Pace;
   /** Called for each evicted holder. Without it, the page changes nothing. */
   readonly released?: ((order: ReleaseOrder, request: IncomingMessage) => void) | undefined;
-  /** Says why the page may not evict. */
+  /** Called for each memo that the page made the engine forget. */
+  readonly forgot?: ((key: string, request: IncomingMessage) => void) | undefined;
+  /** Says why the page may not change anything. */
   readonly readOnly: string;
+  /** What the locks of this process did. */
+  readonly recorder?: Recorder | undefined;
+  /** The address of a trace, with `{traceId}` in its place. */
+  readonly traceUrl?: string | undefined;
 }
+
+/** How many memos are listed. */
+const MEMOS = 200;
 
 /** The page of one engine: looks at its locks while somebody has the page open, and answers requests that a guard has let in. */
 export class LivePage {
@@ -74,9 +87,9 @@ export class LivePage {
 
   constructor(options: LiveOptions) {
     this.#options = options;
-    const { access, engine, prefix, pace, released } = options;
+    const { access, engine, prefix, pace, released, recorder, traceUrl } = options;
     const now = (): number => Math.round(performance.now());
-    const setting = { engine, prefix, mayRelease: released !== undefined, began: now() };
+    const setting = { engine, prefix, mayRelease: released !== undefined, began: now(), recorder, traceUrl };
     this.#hub = new Hub(
       (query) => snapshot(this.#board, query, setting, { now: now(), pause: this.#listing.pause }),
       (pages) => this.#watch(pages > 0 ? true : 'linger'),
@@ -101,6 +114,7 @@ export class LivePage {
   end(): void {
     this.#hub.end();
     this.#watch(false);
+    this.#options.recorder?.[Symbol.dispose]();
   }
 
   async answer(
@@ -115,6 +129,8 @@ export class LivePage {
       else this.#hub.add(query, response);
       return;
     }
+    if (path === 'history') return this.#tellHistory(response);
+    if (path === 'memos') return tell(response, 200, await this.#memos(query.get('in') ?? ''));
     const asset = (await this.assets()).get(path === '' ? 'page.html' : path);
     if (!asset) response.writeHead(404, { 'Content-Type': 'text/plain' }).end('There is nothing of this name.');
     else response.writeHead(200, { 'Content-Type': asset.type }).end(method === 'HEAD' ? undefined : asset.body);
@@ -126,24 +142,53 @@ export class LivePage {
     else for (const loop of this.#loops) loop.wanted = wanted;
   }
 
+  #tellHistory(response: ServerResponse): void {
+    const { recorder } = this.#options;
+    if (recorder) tell(response, 200, recorder.history());
+    else tell(response, 404, { error: 'holdfast ui has no locks of its own, so it has no history' });
+  }
+
+  #memos(within: string): Promise<MemoList | { readonly error: string }> {
+    const { access, prefix } = this.#options;
+    return orError(async () => {
+      const found = await memosOf(await access.locks(), within.startsWith(prefix) ? within : prefix, { most: MEMOS });
+      return { memos: found.map(([key, sight]) => ({ key, ...memoSeen(sight) })), more: found.length === MEMOS };
+    });
+  }
+
   async #act(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const tell = (status: number, answer: ReleaseAnswer | object): void =>
-      void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
     const body = await bodyOf(request);
-    if (body === undefined) return tell(413, { error: 'the request is too long' });
+    if (body === undefined) return tell(response, 413, { error: 'the request is too long' });
     if (path === 'look') {
-      for (const loop of this.#loops) loop.hurry();
-      return tell(200, {});
+      this.#hurry();
+      return tell(response, 200, {});
     }
     const { access, released, readOnly } = this.#options;
-    if (path !== 'release') return tell(404, { error: 'there is nothing of this name' });
-    if (!released) return tell(403, { error: readOnly });
-    const order = orderOf(body);
-    if (typeof order === 'string') return tell(400, { error: order });
+    if (path !== 'release' && path !== 'forget') return tell(response, 404, { error: 'there is nothing of this name' });
+    if (!released) return tell(response, 403, { error: readOnly });
+    const order = path === 'release' ? orderOf(body) : keyOf(body);
+    if ('wrong' in order) return tell(response, 400, { error: order.wrong });
+    const locks = await access.locks();
+    const act =
+      order.token === undefined ? this.#forget(locks, order.key, request) : this.#release(locks, order, request);
+    tell(response, 200, await act);
+    this.#hurry();
+  }
+
+  async #release(locks: Locks, order: ReleaseOrder, request: IncomingMessage): Promise<ReleaseAnswer> {
     this.#board.noteEviction(order.key, BigInt(order.token)); // before the eviction: a look may be under way
-    const answer = await release(await access.locks(), order);
-    if ('evicted' in answer && answer.evicted) released(order, request);
+    const answer = await release(locks, order);
+    if ('evicted' in answer && answer.evicted) this.#options.released?.(order, request);
+    return answer;
+  }
+
+  async #forget(locks: Locks, key: string, request: IncomingMessage): Promise<ForgetAnswer> {
+    const answer = await forget(locks, key);
+    if ('forgotten' in answer && answer.forgotten) this.#options.forgot?.(key, request);
+    return answer;
+  }
+
+  #hurry(): void {
     for (const loop of this.#loops) loop.hurry();
-    tell(200, answer);
   }
 }

@@ -1,6 +1,5 @@
 import { leastOf } from '../core/index.ts';
 
-/** How often to look at an engine. */
 export interface Pace {
   /** The shortest time from the end of a look to the next, ms. */
   readonly least: number;
@@ -99,7 +98,6 @@ export class Loop {
     if (!wanted) this.hurry();
   }
 
-  /** Ends the current pause now. */
   hurry(): void {
     this.#endPause();
   }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Locks } from '../locks.ts';
-import { HEADERS, judge, refusalPage } from './guard.ts';
+import { checkTraceUrl, HEADERS, judge, refusalPage } from './guard.ts';
 import { Access } from './listing.ts';
 import { LivePage } from './live-page.ts';
 import type { Pace } from './pace.ts';
@@ -21,6 +21,10 @@ interface PageOptions {
   readonly port: number;
   /** Called for each evicted holder. Without it, the page changes nothing. */
   readonly released?: (order: ReleaseOrder) => void;
+  /** Called for each memo that was forgotten. */
+  readonly forgot?: (key: string) => void;
+  /** The address of a trace, with `{traceId}` in it. */
+  readonly traceUrl?: string | undefined;
 }
 
 /** The page of one engine, at 127.0.0.1. */
@@ -31,11 +35,12 @@ export class PageServer {
   readonly #page: LivePage;
   readonly #server: Server;
 
-  constructor({ open, engine, prefix, pace, port, released }: PageOptions) {
+  constructor({ open, port, traceUrl, ...options }: PageOptions) {
     this.#port = port;
     this.#access = new Access(open);
     const readOnly = 'the page was started without --allow-release';
-    this.#page = new LivePage({ access: this.#access, engine, prefix, pace, released, readOnly });
+    if (traceUrl !== undefined) checkTraceUrl(traceUrl);
+    this.#page = new LivePage({ access: this.#access, readOnly, traceUrl, ...options });
     this.#server = createServer(
       (request, response) => void this.#answer(request, response).catch(() => response.destroy()),
     );

@@ -1,16 +1,19 @@
-import { isExclusive } from '../core/index.ts';
+import type { MemoSight } from '../memo/state.ts';
 import type { Board } from './board.ts';
+import type { ListedClaim } from './claim.ts';
 import { graphOf } from './deadlocks.ts';
 import { beganAt, type Change } from './history.ts';
 import type { Query } from './query.ts';
+import type { Recorder } from './recorder.ts';
 import { groupsOf, isMark, rowOf, select, totalsOf, whoOf } from './rows.ts';
-import type { Detail, Event, Lane, Memo, Snapshot } from './wire.ts';
+import type { Detail, Event, HistoryEntry, Lane, Memo, Person, Snapshot } from './wire.ts';
 
-/** How many holders, and waiters, of one key are shown. */
 const LINE = 200;
 const EVENTS = 60;
 const LOSSES = 20;
-/** Holds and losses that ended longer ago are not shown, ms. */
+/** How much of the history of the open key is shown. */
+const HISTORY = 20;
+/** Holds that ended longer ago are not on the time line, ms. */
 const LONGEST_SPAN = 3_600_000;
 
 /** What does not come from the engine. */
@@ -20,21 +23,23 @@ interface Setting {
   readonly mayRelease: boolean;
   /** When the page was started. */
   readonly began: number;
+  /** What the locks of this process did. */
+  readonly recorder?: Recorder | undefined;
+  /** The address of a trace, with `{traceId}` in its place. */
+  readonly traceUrl?: string | undefined;
 }
 
-/** What one view shows now. */
 export function snapshot(
   board: Board,
   query: Query,
   setting: Setting,
   { now, pause }: { now: number; pause: number },
 ): Snapshot {
-  const { engine, prefix, mayRelease, began } = setting;
+  const { engine, prefix, mayRelease, began, recorder } = setting;
   const { state, at, took, next, looked, error, failingSince } = board.looks;
   const deadlocks = board.deadlocks.told;
   const seen = at !== undefined; // before, a key that is not known may be held all the same
   const known = (key: string): boolean => seen || board.line(key) !== undefined;
-  const told = (change: Change): Event => eventOf(change, now);
   const { first, found } = select(board.lines(), query);
   return {
     engine,
@@ -54,13 +59,10 @@ export function snapshot(
     groups: groupsOf(board.lines(), query.in, now),
     rows: first.map((line) => rowOf(line, now)),
     found,
-    events: board.history.latest(EVENTS, query.in).map(told),
-    losses: board.history
-      .losses(LOSSES, query.in)
-      .map(told)
-      .filter(({ ago }) => ago <= LONGEST_SPAN),
+    events: board.history.latest(EVENTS, query.in).map((change) => eventOf(change, now)),
+    losses: lossesOf(board.history.losses(LOSSES, query.in), recorder, query.in, now),
     findings: board.findings ?? null,
-    detail: query.key !== undefined && known(query.key) ? detailOf(board, query.key, now) : null,
+    detail: query.key !== undefined && known(query.key) ? detailOf(board, query.key, now, setting) : null,
     lanes: query.lines.filter(known).map((key) => laneOf(board, key, now)),
     deadlocks,
     graph: query.graph || deadlocks.length > 0 ? graphOf(board.lines(), deadlocks, now) : null,
@@ -68,24 +70,47 @@ export function snapshot(
   };
 }
 
-function detailOf(board: Board, key: string, now: number): Detail {
+/** A loss that this process tells of itself stands for the same one that a look has seen, since it says why. */
+function lossesOf(seen: readonly Change[], recorder: Recorder | undefined, prefix: string, now: number): Event[] {
+  const own = (recorder?.troubles ?? []).filter(
+    ({ what, key }) => key.startsWith(prefix) && what !== 'timedOut' && what !== 'failed',
+  );
+  const told = new Set(own.map(({ key, token, label }) => `${token ?? label} ${key}`));
+  const others = seen.filter(
+    ({ key, past }) => !told.has(`${past?.token} ${key}`) && !told.has(`${past?.label} ${key}`),
+  );
+  return [...own.slice(-LOSSES).map(eventOfEntry), ...others.map((change) => eventOf(change, now))]
+    .sort((a, b) => a.ago - b.ago)
+    .slice(0, LOSSES);
+}
+
+function detailOf(board: Board, key: string, now: number, { recorder, traceUrl }: Setting): Detail {
   const { holders = [], waiters = [] } = board.line(key) ?? {};
+  const personOf =
+    (holds: boolean) =>
+    (claim: ListedClaim): Person => {
+      const trace = board.traces.get(`${claim.token} ${key}`);
+      return { ...whoOf(claim, holds, now), trace: (trace && traceUrl?.replaceAll('{traceId}', trace)) ?? null };
+    };
   return {
     key,
-    holders: holders.slice(0, LINE).map((claim) => whoOf(claim, true, now)),
-    waiters: waiters.slice(0, LINE).map((claim) => whoOf(claim, false, now)),
+    holders: holders.slice(0, LINE).map(personOf(true)),
+    waiters: waiters.slice(0, LINE).map(personOf(false)),
     holding: holders.length,
     waiting: waiters.length,
     mark: isMark(key),
     memo: memoOf(board, key, now),
+    history: recorder?.history(key).entries.slice(-HISTORY).reverse().map(eventOfEntry) ?? null,
   };
 }
 
 function memoOf(board: Board, key: string, now: number): Memo | null {
   const seen = board.memos.get(key);
-  if (!seen) return null;
-  const { state, attempts, token, since, remaining } = seen.sight;
-  const passed = now - seen.at;
+  return seen ? memoSeen(seen.sight, now - seen.at) : null;
+}
+
+/** @param passed the time since it was seen, ms */
+export function memoSeen({ state, attempts, token, since, remaining }: MemoSight, passed = 0): Memo {
   return {
     state,
     attempts,
@@ -99,13 +124,32 @@ function eventOf({ what, key, at, to, past }: Change, now: number): Event {
   return {
     what,
     key,
+    at: Math.round(performance.timeOrigin + at),
     ago: now - at,
     to: to?.label ?? null,
-    token: what !== 'left' && to && isExclusive(to) ? `${to.token}` : null,
     from: past?.label ?? null,
     end: past?.end ?? null,
     held: past ? past.to - past.from : null,
+    why: null,
   };
+}
+
+/** How the page tells what a process says of its own locks. */
+const TOLD = {
+  holds: ['granted', null],
+  released: ['over', 'released'],
+  lost: ['over', 'lost'],
+  evicted: ['over', 'evicted'],
+  timedOut: ['left', null],
+  failed: ['left', null],
+  evicts: ['evicts', null],
+} as const satisfies Record<HistoryEntry['what'], readonly [Event['what'], Event['end']]>;
+
+function eventOfEntry({ what, key, label, from: began, to: ended, why }: HistoryEntry): Event {
+  const [happening, end] = TOLD[what];
+  const [from, to] = end ? [label, null] : [null, label];
+  const at = ended ?? began;
+  return { what: happening, key, at, ago: Date.now() - at, to, from, end, held: end && at - began, why };
 }
 
 function laneOf(board: Board, key: string, now: number): Lane {

@@ -3,7 +3,6 @@ import type { As } from '../core/contract/admission.ts';
 import type { Finding } from '../core/contract/finding.ts';
 import type { KeyState } from '../core/contract/left.ts';
 
-/** One that holds or waits. */
 export interface Who {
   readonly label: string;
   readonly as: As;
@@ -19,6 +18,11 @@ export interface Who {
   readonly left: number | null;
 }
 
+/** With the address of its trace, where that is known. */
+export interface Person extends Who {
+  readonly trace: string | null;
+}
+
 export interface Row {
   readonly key: string;
   /** The first of its holders. */
@@ -31,7 +35,6 @@ export interface Row {
   readonly mark: boolean;
 }
 
-/** Keys with the same prefix. */
 export interface Group {
   readonly prefix: string;
   readonly keys: number;
@@ -51,11 +54,10 @@ export interface Totals {
   readonly longestHold: { readonly key: string; readonly for: number } | null;
 }
 
-/** The line of the open key. */
 export interface Detail {
   readonly key: string;
-  readonly holders: readonly Who[];
-  readonly waiters: readonly Who[];
+  readonly holders: readonly Person[];
+  readonly waiters: readonly Person[];
   /** The number of all of them: a long line is cut. */
   readonly holding: number;
   readonly waiting: number;
@@ -63,9 +65,10 @@ export interface Detail {
   readonly mark: boolean;
   /** What is remembered of the key, but no words; null if nothing is. */
   readonly memo: Memo | null;
+  /** What the locks of the server's own process did with it, the latest first; null if it has none. */
+  readonly history: readonly Event[] | null;
 }
 
-/** The state of a memo. */
 export interface Memo {
   readonly state: KeyState;
   readonly attempts: number;
@@ -75,21 +78,48 @@ export interface Memo {
   readonly left: number | null;
 }
 
-/** What happened lately. */
 export interface Event {
   readonly what: Happening;
   readonly key: string;
+  /** When it happened, ms since 1970, and how long ago. */
+  readonly at: number;
   readonly ago: number;
   /** The new holder; for `left`, the claim that waited. */
   readonly to: string | null;
-  readonly token: string | null;
   /** The label of the hold that ended, how it ended, and how long it was. */
   readonly from: string | null;
   readonly end: End | null;
   readonly held: number | null;
+  /** The reason, in words. */
+  readonly why: string | null;
 }
 
-/** One hold on the time line. */
+/**
+ * A hold, a wait that failed, or an eviction, as a process tells of its own locks. `holds`: the hold goes on. `evicted`: it was taken
+ * away by force. `lost`: it expired, or could not be renewed. `evicts`: this process evicted the holders of the key. Times are ms since 1970.
+ */
+export interface HistoryEntry {
+  readonly what: 'holds' | 'released' | 'lost' | 'evicted' | 'timedOut' | 'failed' | 'evicts';
+  readonly key: string;
+  readonly label: string;
+  readonly as: As | null;
+  readonly token: string | null;
+  readonly from: number;
+  readonly to: number | null;
+  readonly why: string | null;
+}
+
+/** The answer to `holdfast history`. */
+export interface ProcessHistory {
+  readonly process: string;
+  readonly now: number;
+  /** From then on all holds are known. */
+  readonly since: number;
+  /** From then on all losses, failed waits and evictions are known. */
+  readonly troublesSince: number;
+  readonly entries: readonly HistoryEntry[];
+}
+
 export interface Span {
   readonly label: string;
   readonly token: string;
@@ -99,23 +129,26 @@ export interface Span {
   readonly end: End | null;
 }
 
-/** Who held one key when. */
 export interface Lane {
   readonly key: string;
   readonly spans: readonly Span[];
   readonly waiting: number;
 }
 
+interface DeadlockStep {
+  readonly process: string;
+  readonly label: string;
+  readonly key: string;
+  readonly held: boolean;
+  readonly token: string;
+}
+
 /** Claims that wait for each other without an end. */
 export interface Deadlock {
   /** A cycle: each waits for the next, and the last for the first. The first one waits. */
-  readonly steps: readonly {
-    readonly process: string;
-    readonly label: string;
-    readonly key: string;
-    readonly held: boolean;
-    readonly token: string;
-  }[];
+  readonly steps: readonly DeadlockStep[];
+  /** The hold whose eviction ends it: of those in the cycle the youngest. */
+  readonly victim: DeadlockStep | null;
   /** How many claims it has in all. */
   readonly claims: number;
 }
@@ -188,7 +221,6 @@ export interface Snapshot {
   readonly watched: number;
 }
 
-/** What the page sends to evict a holder. */
 export interface ReleaseOrder {
   /** The key of the lock. */
   readonly key: string;
@@ -198,20 +230,27 @@ export interface ReleaseOrder {
   readonly reason: string;
 }
 
-/** The outcome of an eviction. */
 export type ReleaseAnswer = { readonly evicted: boolean } | { readonly error: string };
+
+/** What the engine remembers of memos; `more`: there are others. */
+export interface MemoList {
+  readonly memos: readonly (Memo & { readonly key: string })[];
+  readonly more: boolean;
+}
+
+export type ForgetAnswer = { readonly forgotten: boolean } | { readonly error: string };
 
 /**
  * `granted`: a claim holds the key now. `over`: a hold ended, and no other followed. `handed`: both. `left`: a claim stopped
- * waiting.
+ * waiting. `evicts`: the server's process evicted the holders.
  */
-export type Happening = 'granted' | 'over' | 'handed' | 'left';
+export type Happening = 'granted' | 'over' | 'handed' | 'left' | 'evicts';
 
 /**
  * How a hold ended. `released`: it had time left, so its holder released it, or somebody evicted it. `expired`: its time was
- * over, and the look before was a moment ago. `ended`: one of these, but nobody looked often enough to say which.
+ * over, and the look before was a moment ago. `ended`: one of these, but nobody looked often enough to say which. `lost`: its process says so.
  */
-export type End = 'released' | 'expired' | 'ended' | 'evicted';
+export type End = 'released' | 'expired' | 'ended' | 'evicted' | 'lost';
 
 /** The state of the look at all keys. Times are ms by the clock of this process. */
 export interface Looks {

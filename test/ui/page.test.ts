@@ -332,13 +332,16 @@ describeOn('browser', 'the page', () => {
           await locks.mutex(second).run(() => {}, { signal });
         });
       const ends = [nested(one, 'a', 'b'), nested(two, 'b', 'a', gaveUp.signal).catch(() => {})];
-      await using site = await Site.start(server.url);
+      await using site = await Site.start(server.url, '--allow-release');
       await using window = await windows.page(site.url);
       const { page } = window;
       await page.waitForSelector('.deadlocks >> text=these wait for each other');
       const told = await page.innerText('.deadlocks li');
       for (const part of ['refund waits for b', 'invoice waits for a', 'held by refund', 'held by invoice'])
         expect(told.replaceAll(/\s+/g, ' ')).toContain(part);
+      await page.click('.deadlocks button >> text=Evict');
+      await page.waitForSelector('dialog >> text=Evict the holder of');
+      await page.click('dialog >> text=Cancel');
       expect(await page.locator('.picture .stuck').count(), 'in the picture, too').toBe(4);
       await window.shot('deadlock');
       for (const width of [390, 1280]) {

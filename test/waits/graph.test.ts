@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { ALL_UNITS, admitted, EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';
 import type { QueueEntry } from '../../src/core/contract/backend.ts';
 import { type Queues, queuesOf } from '../../src/waits/claims.ts';
-import { deadlocksIn } from '../../src/waits/deadlocks.ts';
+import { deadlocksIn, stuckAmong } from '../../src/waits/deadlocks.ts';
 import { edgesAmong } from '../../src/waits/edges.ts';
-import { stuckAmong } from '../../src/waits/reduction.ts';
 
 interface Claim extends Units {
   readonly task: number;

@@ -10,7 +10,6 @@ import { recordOf } from '../listing.ts';
 import { withProgress } from '../terminal/screen.ts';
 import { span } from '../terminal/table.ts';
 
-/** Names a deadlock, also in the next look. */
 const nameOf = ({ claims }: Deadlock): string => claims.join(' ');
 
 const quotedKey = (key: string): string => visible(JSON.stringify(key));

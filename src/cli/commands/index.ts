@@ -3,6 +3,7 @@ import { check } from './check.ts';
 import { completion } from './completion.ts';
 import { deadlocks } from './deadlocks.ts';
 import { demo } from './demo.ts';
+import { history } from './history.ts';
 import { lead } from './lead.ts';
 import { ls, show, watch } from './list.ts';
 import { memo } from './memo.ts';
@@ -25,6 +26,7 @@ export const COMMANDS: readonly Command[] = [
   who,
   watch,
   deadlocks,
+  history,
   ui,
   release,
   check,

@@ -1,32 +1,39 @@
 import { milliseconds, visible } from '../../core/index.ts';
+import { memoAt } from '../../ui/memos.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { addressOf, open, sourceOf, URL_OPTION } from '../engine.ts';
-import { EXIT, messageOf } from '../exit.ts';
+import { EXIT, messageOf, UsageError } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
-import { details, findLine, findMemo, linesOf, memoLine, memoRecord, nobody, overview, records } from '../listing.ts';
+import { byAge, details, findLine, linesOf, memoLine, memoRecord, nobody, overview, records } from '../listing.ts';
 import { Screen, withProgress } from '../terminal/screen.ts';
 
 export const ls = command({
   name: 'ls',
   summary: 'list who holds what, and how many wait',
   takes: ['[prefix]'],
-  options: { ...URL_OPTION, json: { type: 'boolean' } },
+  options: { ...URL_OPTION, sort: { type: 'string' }, json: { type: 'boolean' } },
   help: `List who holds what, and how many wait.
 
   holdfast ls                            every key
   holdfast ls order:                     keys that begin with order:
+  holdfast ls --sort age                 the oldest holds first
   holdfast ls --json | jq 'select(.held)'
 
   -u, --url <url>  the engine (default $HOLDFAST_URL, else a local file)
+  --sort <what>    key (the default) or age
   --json           a line of JSON for each holder and waiter; tokens are text, times are ms
 
-EXPIRES IN is the time after which the key is free, unless its holder renews it. WAITING counts one for each process:
-further callers wait inside it.`,
+SINCE is how long ago the holder asked for the key, by the engine's clock: a wait may be in it. It is - where the engine
+does not keep that (etcd, ZooKeeper, S3, DynamoDB, NATS). EXPIRES IN is the time after which the key is free, unless its
+holder renews it. WAITING counts one for each process: further callers wait inside it.`,
   async run({ values, positionals: [prefix = ''] }) {
+    const { sort = 'key' } = values;
+    if (sort !== 'key' && sort !== 'age') throw new UsageError(`--sort takes key or age, not ${JSON.stringify(sort)}`);
     const address = addressOf(values.url);
     await using locks = await open(address);
     const lines = await withProgress((progress) => linesOf(locks.inspect(prefix, { progress })));
+    if (sort === 'age') lines.sort(byAge);
     if (lines.length > 0) console.log((values.json ? records(lines) : overview(lines)).join('\n'));
     else if (!values.json) console.error(nobody(prefix, address));
     return EXIT.OK;
@@ -52,7 +59,7 @@ for example 1 of 3 for permits. Of a memo a last line says its state, but not wh
     const address = addressOf(values.url);
     await using locks = await open(address);
     const line = await findLine(locks, key!);
-    const memo = await findMemo(locks, key!, line);
+    const memo = await memoAt(locks, key!, (line?.holders.length ?? 0) > 0);
     if (line) console.log((values.json ? records([line]) : details(line)).join('\n'));
     if (memo) console.log(values.json ? memoRecord(key!, memo) : memoLine(memo));
     else if (!line && !values.json)

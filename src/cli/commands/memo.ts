@@ -2,17 +2,19 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isLockError } from '../../core/index.ts';
+import { counted, isLockError, visible } from '../../core/index.ts';
 import type { MemoOptions, MemoResult, MemoRun } from '../../index.ts';
+import { memosOf } from '../../ui/memos.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
 import { type Timing, timeIfGiven, timing } from '../child/timing.ts';
 import { type Command, command, split } from '../command.ts';
-import { addressOf, openWithin, UNANSWERED, URL_OPTION } from '../engine.ts';
-import { EXIT, ExitError, whole } from '../exit.ts';
+import { addressOf, type EngineAddress, open, openWithin, sourceOf, UNANSWERED, URL_OPTION } from '../engine.ts';
+import { EXIT, ExitError, messageOf, whole } from '../exit.ts';
 import { Interruption, Trouble } from '../interruption.ts';
-import { complain } from '../terminal/screen.ts';
-import { forgetMemo, listMemos } from './memos.ts';
+import { memoRecord } from '../listing.ts';
+import { complain, withProgress } from '../terminal/screen.ts';
+import { span, table } from '../terminal/table.ts';
 
 /**
  * A file that a command writes its standard output to. Not a pipe: nobody has to read it while the command runs, and processes that
@@ -72,6 +74,56 @@ Exit code: 0 if the output is kept, or was kept before; the command's own if it 
 the command or the wait; 75 the --wait for another run is over, or the key rests after too many failures; 69 the engine
 is not available, or the key was lost, or the output could not be kept; 64 wrong usage, or another --match; 127 the
 command was not found; 126 it cannot be executed. Of forget: 0 something was forgotten; 1 nothing was there.`;
+
+/** `holdfast memo --list [prefix]`: the states of memos, and never what they keep. */
+const listMemos = command({
+  name: 'memo',
+  summary: '',
+  takes: ['[prefix]'],
+  options: { ...URL_OPTION, list: { type: 'boolean' }, json: { type: 'boolean' } },
+  help: '',
+  async run({ values, positionals: [prefix = ''] }) {
+    const address = addressOf(values.url);
+    await using locks = await open(address);
+    const found = await withProgress((progress) => memosOf(locks, prefix, { progress }));
+    if (values.json) for (const [key, sight] of found) console.log(memoRecord(key, sight));
+    else if (found.length > 0) console.log(rows(found).join('\n'));
+    else console.error(`Nothing is kept of any memo${beginning(prefix)} in ${sourceOf(address)}.`);
+    return EXIT.OK;
+  },
+});
+
+const forgetMemo = command({
+  name: 'memo',
+  summary: '',
+  takes: ['forget', '<key>'],
+  options: URL_OPTION,
+  help: '',
+  async run({ values, positionals: [, key] }) {
+    const address = addressOf(values.url);
+    await using locks = await open(address);
+    const forgotten = await locks.memo(key!).forget();
+    console.log(forgotten ? `Forgot what was kept of ${named(key!)}.` : nothing(key!, address));
+    return forgotten ? EXIT.OK : EXIT.NO;
+  },
+});
+
+function rows(found: Awaited<ReturnType<typeof memosOf>>): string[] {
+  const told = found.map(([key, { state, attempts, token, since, remaining }]) => [
+    key,
+    state,
+    token === undefined ? '-' : `${token}`,
+    since === undefined ? '-' : span(since),
+    remaining === undefined ? '-' : span(remaining),
+    attempts === 0 ? '-' : counted(attempts, 'time'),
+  ]);
+  return table(['KEY', 'STATE', 'TOKEN', 'AGE', 'GONE IN', 'BEGUN WITHOUT A RESULT'], told);
+}
+
+const named = (key: string): string => visible(JSON.stringify(key));
+const beginning = (prefix: string): string => prefix && ` whose key begins with ${named(prefix)}`;
+const nothing = (key: string, address: EngineAddress): string =>
+  `Nothing is kept of ${named(key)} in ${sourceOf(address)}.`;
 
 const runMemo = command({
   name: 'memo',
@@ -153,7 +205,7 @@ async function outputOf(run: MemoRun, words: readonly string[], plan: Timing): P
 function report(key: string, { kept, error }: Pick<MemoResult<Buffer>, 'kept' | 'error'>): number {
   if (kept === true) return EXIT.OK;
   const why = kept === 'unknown' ? 'nobody knows whether its output is kept' : 'its output is not kept';
-  complain(`the command succeeded, but ${why} under ${JSON.stringify(key)}${error ? `: ${error.message}` : ''}`);
+  complain(`the command succeeded, but ${why} under ${JSON.stringify(key)}${error ? `: ${messageOf(error)}` : ''}`);
   return EXIT.UNAVAILABLE;
 }
 

@@ -12,7 +12,6 @@ import { EXIT, UsageError, whole } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/screen.ts';
 
-/** The broken promises, in words. */
 const PROMISES: Readonly<Record<Violation['broken'], string>> = {
   exclusion: 'two held a key at once that only one may hold, or more permits were held than there are',
   tokens: 'a fencing token was not higher than an earlier one',
@@ -29,7 +28,6 @@ const SHOWN = 3;
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 const count = (number: number): string => number.toLocaleString('en');
 
-/** One line per second during the run. */
 export function progressLine({ ran, totals, faults, broken }: Progress): string {
   const kinds = Object.entries(faults).map(([kind, { effective }]) => `${kind} ${effective}`);
   const parts = [
@@ -42,7 +40,6 @@ export function progressLine({ ran, totals, faults, broken }: Progress): string 
   return `${parts.join('  ')}${wrong.length > 0 ? `  BROKEN: ${wrong.join(', ')}` : ''}`;
 }
 
-/** The verdict, for people. */
 export function words(verdict: Verdict & { readonly again: string }): string[] {
   const { totals, faults, overslept, staleWrites, staleRefused, notes, again } = verdict;
   const effective = Object.values(faults).reduce((sum, each) => sum + each.effective, 0);

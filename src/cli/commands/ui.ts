@@ -27,20 +27,22 @@ export const ui = command({
     prefix: { type: 'string' },
     every: { type: 'string' },
     'allow-release': { type: 'boolean' },
+    'trace-url': { type: 'string' },
   },
   help: `Show on a web page, live, who holds what and who waits: new holders, the longest waits, the waiters of each key.
 
   holdfast ui                                 on a free port; open the address that it prints
   holdfast ui --url redis://db1 --port 8080
   holdfast ui --prefix order: --every 5s
-  holdfast ui --allow-release                 the page can evict a holder; it asks for the reason
+  holdfast ui --allow-release                 the page can evict a holder, and forget what is kept of a memo
 
   -u, --url <url>   the engine (default $HOLDFAST_URL, else a local file)
   -p, --port <n>    port of the page (default: a free one)
   --prefix <text>   show only keys that begin with it
   --every <time>    how often to look at all keys, from 100ms (default 1s; longer if a look takes long, so that
                     looks take 1% of the engine's time; at most 5m)
-  --allow-release   let the page take locks away; without it the page changes nothing
+  --allow-release   let the page take locks away, and forget memos; without it the page changes nothing
+  --trace-url <url> link traced holders to their traces, as https://traces.example/trace/{traceId}
 
 Only this machine can open the page, and only with its address, which ends in a new random word each time. The page asks
 the engine only while somebody has it open. From another machine: ssh -L 8080:127.0.0.1:<port> <host>
@@ -63,7 +65,11 @@ Exit code: 0 after ^C; 69 the port is taken, or the engine's driver is not insta
     using interruption = new Interruption();
     const page = new PageServer({
       ...{ open: () => open(address), engine: redacted(url), prefix: values.prefix ?? '', pace, port },
-      ...(values['allow-release'] && { released: tell }),
+      ...(values['allow-release'] && {
+        released: tell,
+        forgot: (key: string) => log(`forgot the memo ${JSON.stringify(key)}`),
+      }),
+      traceUrl: values['trace-url'],
     });
     try {
       const at = await listening(page, port);
@@ -105,7 +111,7 @@ async function firstAnswer(page: PageServer): Promise<void> {
   await Promise.race([answer, sleep(FIRST_ANSWER, undefined, { ref: false })]);
 }
 
+const log = (text: string): void => console.log(visible(`${new Date().toISOString()} ${text}`));
+
 const tell = ({ key, token, reason }: ReleaseOrder): void =>
-  console.log(
-    visible(`${new Date().toISOString()} evicted the holder of ${JSON.stringify(key)} with token ${token}: ${reason}`),
-  );
+  log(`evicted the holder of ${JSON.stringify(key)} with token ${token}: ${reason}`);

@@ -41,7 +41,6 @@ export class Orders {
     return won;
   }
 
-  /** All taps, in the order in which they happened. */
   sections(): Section[] {
     const query = this.#db.prepare('SELECT "order", driver, token, won FROM sections ORDER BY seq');
     query.setReadBigInts(true);

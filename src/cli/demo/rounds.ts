@@ -66,7 +66,6 @@ class Worker {
     execArgv: ['--disable-warning=ExperimentalWarning'],
   });
   readonly #exited = once(this.#child, 'exit');
-  /** Rejects if the process ends. */
   readonly #died: Promise<never> = this.#exited.then(([code]) => {
     throw new Error(`a process of the demo ended early (exit code ${code})`);
   });

@@ -1,6 +1,5 @@
 import type { Section } from './orders.ts';
 
-/** The outcome of a round. */
 export interface Verdict {
   readonly winners: number;
   readonly wonTwice: number;
@@ -10,7 +9,6 @@ export interface Verdict {
   readonly right: boolean;
 }
 
-/** Judges a round by its table. */
 export function judge(sections: readonly Section[], orders: number): Verdict {
   const wins = new Map<number, number>();
   const newest = new Map<number, bigint>();

@@ -40,7 +40,6 @@ export function fitting(lines: readonly string[], rows: number): readonly string
   return [...lines.slice(0, shown), `… and ${lines.length - shown} more`];
 }
 
-/** One line on standard error. */
 export const complain = (message: string): void =>
   console.error(`${styleText('red', 'holdfast:', { stream: process.stderr })} ${visible(message)}`);
 

@@ -1,7 +1,21 @@
 import { Fragment } from 'preact';
-import type { Event, Memo, Who } from '../wire.ts';
+import { mostOf } from '../../core/contract/extremes.ts';
+import type { Event, Memo, Person, Who } from '../wire.ts';
 import { lastArgument } from './shell.ts';
-import { elapsed, going, number, query, releasing, show, snapshot, t, time, toggleLine } from './state.ts';
+import {
+  dismiss,
+  dismissed,
+  elapsed,
+  going,
+  number,
+  query,
+  releasing,
+  show,
+  snapshot,
+  t,
+  time,
+  toggleLine,
+} from './state.ts';
 import { asWords, For, Going, Name } from './text.tsx';
 import type { Word } from './words/en.ts';
 
@@ -11,7 +25,7 @@ function Remaining({ who }: { who: Who }) {
   return <>{left > 0 ? t('expires', { left: time(left) }) : t('maybeRenewed')}</>;
 }
 
-function One({ who, holds, place }: { who: Who; holds: boolean; place: number }) {
+function One({ who, holds, place }: { who: Person; holds: boolean; place: number }) {
   const now = snapshot.value;
   const key = query.value.key;
   return (
@@ -27,6 +41,14 @@ function One({ who, holds, place }: { who: Who; holds: boolean; place: number })
         </p>
         <p class="soft">
           <For who={who} /> · <Remaining who={who} />
+          {who.trace !== null && (
+            <>
+              {' · '}
+              <a href={who.trace} target="_blank" rel="noopener noreferrer">
+                {t('trace')}
+              </a>
+            </>
+          )}
         </p>
       </div>
       {holds && now?.mayRelease && key !== undefined && (
@@ -53,7 +75,7 @@ const STATES = {
 } as const satisfies Record<Memo['state'], Word>;
 
 /** The state of a memo: never what it keeps. */
-function Remembered({ memo: { state, attempts, token, since, left } }: { memo: Memo }) {
+export function Remembered({ memo: { state, attempts, token, since, left } }: { memo: Memo }) {
   return (
     <p class="memo">
       <strong>{t(STATES[state])}</strong>
@@ -78,7 +100,7 @@ function People({
   after,
 }: {
   title: string;
-  who: readonly Who[];
+  who: readonly Person[];
   of: number;
   holds: boolean;
   after: number;
@@ -145,15 +167,15 @@ export function Detail() {
           {t('releaseHint')}
         </p>
       )}
+      {detail?.history && <List word="history" events={detail.history} none="noHistory" />}
     </section>
   );
 }
 
-/** The sentence for an event. */
 function wordOf({ what, end }: Event): Word {
-  if (what === 'granted' || what === 'left') return what;
+  if (what === 'granted' || what === 'left' || what === 'evicts') return what;
   if (what === 'handed') return end === 'expired' ? 'handedExpired' : end === 'evicted' ? 'handedEvicted' : 'handed';
-  return end === 'evicted' ? 'evictedFrom' : (end ?? 'ended');
+  return end === 'evicted' ? 'evictedFrom' : end === 'lost' ? 'lostBy' : (end ?? 'ended');
 }
 
 /** Shows each name in a sentence as a name. */
@@ -177,7 +199,7 @@ function List({ word, events, none }: { word: Word; events: readonly Event[]; no
       {events.length === 0 && none && <p class="soft">{t(none)}</p>}
       <ol>
         {events.map((event, i) => {
-          const bad = event.end === 'expired' || event.end === 'evicted';
+          const bad = event.end === 'expired' || event.end === 'evicted' || event.end === 'lost';
           return (
             <li key={i} class={`${event.what} ${bad ? 'bad' : ''}`}>
               <a {...going({ key: event.key })}>
@@ -187,6 +209,11 @@ function List({ word, events, none }: { word: Word; events: readonly Event[]; no
               <p>
                 <Sentence event={event} />
                 {event.held !== null && <span class="soft"> {t('after', { held: time(event.held) })}</span>}
+                {event.why !== null && (
+                  <>
+                    : <Name text={event.why} />
+                  </>
+                )}
               </p>
             </li>
           );
@@ -196,14 +223,23 @@ function List({ word, events, none }: { word: Word; events: readonly Event[]; no
   );
 }
 
-/** The latest losses, and then all recent changes: those of a busy key push each other out within seconds. */
+/** The latest losses, until the reader dismisses them. */
+export function Losses() {
+  const losses = (snapshot.value?.losses ?? []).filter(({ at }) => at > dismissed.value);
+  if (losses.length === 0) return null;
+  return (
+    <section class="band bad">
+      <List word="losses" events={losses} />
+      <button type="button" onClick={() => dismiss(mostOf(losses.map(({ at }) => at)))}>
+        {t('dismiss')}
+      </button>
+    </section>
+  );
+}
+
+/** All recent changes: those of a busy key push each other out within seconds. */
 export function Events() {
   const now = snapshot.value;
   if (!now || now.look.age === null) return null;
-  return (
-    <>
-      <List word="losses" events={now.losses} />
-      <List word="events" events={now.events} none="noEvents" />
-    </>
-  );
+  return <List word="events" events={now.events} none="noEvents" />;
 }

@@ -83,7 +83,6 @@ export function ReleaseDialog() {
   );
 }
 
-/** The outcome of a release. */
 export function Outcome() {
   const told = outcome.value;
   if (!told) return null;

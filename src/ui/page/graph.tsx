@@ -4,10 +4,9 @@ import { leastOf } from '../../core/contract/extremes.ts';
 import { visible } from '../../core/contract/visible.ts';
 import type { Deadlock, Graph, GraphEdge, GraphNode } from '../wire.ts';
 import { BOX, type Picture, type Point, pictureOf } from './picture.ts';
-import { elapsed, going, number, query, show, snapshot, t, time } from './state.ts';
+import { elapsed, going, number, query, releasing, show, snapshot, t, time } from './state.ts';
 import { Name } from './text.tsx';
 
-/** How many characters fit a box. */
 const FITS = 24;
 
 const cut = (text: string): string => (text.length > FITS ? `${text.slice(0, FITS - 1)}…` : text);
@@ -73,8 +72,7 @@ function Drawing({ graph }: { graph: Graph }) {
   );
 }
 
-/** Tells a deadlock in words. */
-function Circle({ deadlock: { steps, claims } }: { deadlock: Deadlock }) {
+function Circle({ deadlock: { steps, claims, victim } }: { deadlock: Deadlock }) {
   return (
     <li>
       {steps.map(({ label, key, held, token }, i) => {
@@ -96,6 +94,17 @@ function Circle({ deadlock: { steps, claims } }: { deadlock: Deadlock }) {
         );
       })}
       <span class="soft">↺ {claims > steps.length && t('inAll', { n: number(claims) })}</span>
+      {victim && snapshot.value?.mayRelease && (
+        <button
+          type="button"
+          class="danger"
+          onClick={() => {
+            releasing.value = victim;
+          }}
+        >
+          <Name text={t('evictVictim', { label: victim.label, key: victim.key })} />
+        </button>
+      )}
     </li>
   );
 }

@@ -182,7 +182,6 @@ function Empty() {
   );
 }
 
-/** The keys, the most important first. */
 export function Keys() {
   const now = snapshot.value;
   if (!now || now.look.state === 'unable') return null;

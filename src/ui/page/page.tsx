@@ -2,12 +2,13 @@
 
 import { effect } from '@preact/signals';
 import { render } from 'preact';
-import { Detail, Events } from './detail.tsx';
+import { Detail, Events, Losses } from './detail.tsx';
 import { Help, Outcome, ReleaseDialog } from './dialogs.tsx';
 import { Deadlocks, Waits } from './graph.tsx';
 import { Keys } from './keys.tsx';
 import { TAGS } from './kit/language.ts';
 import { Lanes } from './lanes.tsx';
+import { Memos } from './memos.tsx';
 import {
   cursor,
   follow,
@@ -26,7 +27,6 @@ import { Figures, Findings, Top, Trouble } from './top.tsx';
 
 const search = (): HTMLInputElement | null => document.querySelector('#search');
 
-/** Moves the focus to the next or previous key. */
 function move(by: 1 | -1): void {
   const keys = snapshot.value?.rows.map(({ key }) => key) ?? [];
   const at = cursor.value === undefined ? -1 : keys.indexOf(cursor.value);
@@ -89,6 +89,7 @@ function Page() {
         <Trouble />
         <Deadlocks />
         <Outcome />
+        <Losses />
         {stuck && <Waits />}
         <Figures />
         <Findings />
@@ -99,6 +100,7 @@ function Page() {
           <aside>
             <Detail />
             <Events />
+            <Memos />
           </aside>
         </div>
       </main>

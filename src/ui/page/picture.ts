@@ -32,7 +32,6 @@ interface Slot {
   readonly height: number;
   /** What leads here from the column on the left. */
   readonly before: Slot[];
-  /** Its middle. */
   y: number;
 }
 

@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
 import { paramsOf, type Query, queryOf } from '../query.ts';
-import type { ReleaseAnswer, ReleaseOrder, Snapshot } from '../wire.ts';
+import type { ForgetAnswer, MemoList, ReleaseAnswer, ReleaseOrder, Snapshot } from '../wire.ts';
 import { duration, type Language, preferredLanguage, TAGS } from './kit/language.ts';
 import { ENGLISH, type Word } from './words/en.ts';
 import { CHINESE } from './words/zh.ts';
@@ -36,7 +36,6 @@ export const span = computed<number>(() => {
   const watched = (snapshot.value?.watched ?? 0) + elapsed.value;
   return chosenSpan.value ?? (watched < WINDOWS[0] ? WINDOWS[0] : WINDOWS[1]);
 });
-/** Whether the server is there. */
 export const link = signal<'opening' | 'open' | 'lost'>('opening');
 
 /** Changes once a second, and with each message. */
@@ -47,10 +46,14 @@ setInterval(() => {
 /** Time since the last message, ms. */
 export const elapsed = computed(() => Math.max(0, tick.value - received.value));
 
-/** The key with the keyboard focus. */
 export const cursor = signal<string | undefined>();
 export const helping = signal(false);
-/** The hold that the user is about to evict. */
+/** Losses up to this time are dismissed, ms since 1970 by the server's clock; it outlives the page. */
+export const dismissed = signal(Number(localStorage.getItem('holdfast-dismissed') ?? 0));
+export function dismiss(until: number): void {
+  dismissed.value = until;
+  localStorage.setItem('holdfast-dismissed', `${until}`);
+}
 export const releasing = signal<{ readonly key: string; readonly label: string; readonly token: string } | undefined>();
 
 export function readAddress(): void {
@@ -62,7 +65,6 @@ export function readAddress(): void {
   chosen.value = language === 'en' || language === 'zh' ? language : undefined;
 }
 
-/** The address of a view of this page. */
 function addressOf(view: Query): string {
   const params = paramsOf(view);
   if (chosenSpan.value) params.set('span', `${chosenSpan.value / 1_000}`);
@@ -154,10 +156,14 @@ async function post(path: string, body: object): Promise<Response> {
 
 export const lookNow = (): void => void post('look', {}).catch(() => {});
 
-export async function release(order: ReleaseOrder): Promise<ReleaseAnswer> {
+async function answerOf<T>(asked: Promise<Response>): Promise<T | { readonly error: string }> {
   try {
-    return (await (await post('release', order)).json()) as ReleaseAnswer;
+    return (await (await asked).json()) as T;
   } catch (error) {
     return { error: String(error) };
   }
 }
+
+export const release = (order: ReleaseOrder) => answerOf<ReleaseAnswer>(post('release', order));
+export const forget = (key: string) => answerOf<ForgetAnswer>(post('forget', { key }));
+export const memosIn = (prefix: string) => answerOf<MemoList>(fetch(`memos?in=${encodeURIComponent(prefix)}`));

@@ -9,7 +9,6 @@ export const Name = ({ text, title }: { readonly text: string; readonly title?: 
   </bdi>
 );
 
-/** A time that grows. */
 export const Going = ({ ms }: { readonly ms: number }) => <>{time(ms + elapsed.value)}</>;
 
 /** How long a claim holds or waits, and how sure that is. */

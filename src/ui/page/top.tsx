@@ -115,7 +115,6 @@ function Longest({ of }: { of: { readonly key: string; readonly for: number } | 
   );
 }
 
-/** Six figures as a summary. */
 export function Figures() {
   const totals = snapshot.value?.totals;
   if (!totals) return null;
@@ -135,7 +134,6 @@ export function Figures() {
   );
 }
 
-/** The findings of `check()`. */
 export function Findings() {
   const findings = snapshot.value?.findings;
   if (!findings) return null;

@@ -1,7 +1,6 @@
 /** What the pages of holdfast share: the page of the command line, the lab and the example. */
 export type Language = 'en' | 'zh';
 
-/** The language of a document, for the browser. */
 export const TAGS: Readonly<Record<Language, string>> = { en: 'en', zh: 'zh-Hans' };
 
 /** The first language of a reader that the pages have. */
