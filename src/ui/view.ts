@@ -4,9 +4,9 @@ import type { ListedClaim } from './claim.ts';
 import { graphOf } from './deadlocks.ts';
 import { beganAt, type Change } from './history.ts';
 import type { Query } from './query.ts';
-import type { Recorder } from './recorder.ts';
+import type { HistoryEntry, Recorder } from './recorder.ts';
 import { groupsOf, isMark, rowOf, select, totalsOf, whoOf } from './rows.ts';
-import type { Detail, Event, HistoryEntry, Lane, Memo, Person, Snapshot } from './wire.ts';
+import type { Detail, Event, Lane, Memo, Person, Snapshot } from './wire.ts';
 
 const LINE = 200;
 const EVENTS = 60;

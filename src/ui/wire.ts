@@ -94,32 +94,6 @@ export interface Event {
   readonly why: string | null;
 }
 
-/**
- * A hold, a wait that failed, or an eviction, as a process tells of its own locks. `holds`: the hold goes on. `evicted`: it was taken
- * away by force. `lost`: it expired, or could not be renewed. `evicts`: this process evicted the holders of the key. Times are ms since 1970.
- */
-export interface HistoryEntry {
-  readonly what: 'holds' | 'released' | 'lost' | 'evicted' | 'timedOut' | 'failed' | 'evicts';
-  readonly key: string;
-  readonly label: string;
-  readonly as: As | null;
-  readonly token: string | null;
-  readonly from: number;
-  readonly to: number | null;
-  readonly why: string | null;
-}
-
-/** The answer to `holdfast history`. */
-export interface ProcessHistory {
-  readonly process: string;
-  readonly now: number;
-  /** From then on all holds are known. */
-  readonly since: number;
-  /** From then on all losses, failed waits and evictions are known. */
-  readonly troublesSince: number;
-  readonly entries: readonly HistoryEntry[];
-}
-
 export interface Span {
   readonly label: string;
   readonly token: string;

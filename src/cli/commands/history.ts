@@ -1,5 +1,5 @@
 import { milliseconds, visible } from '../../core/index.ts';
-import type { HistoryEntry, ProcessHistory } from '../../ui/wire.ts';
+import type { HistoryEntry, ProcessHistory } from '../../ui/recorder.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { EXIT, ExitError, UsageError } from '../exit.ts';
