@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type KeyLine, overview } from '../../src/cli/listing.ts';
+import { byAge, type KeyLine, overview } from '../../src/cli/listing.ts';
 import { fitting } from '../../src/cli/terminal/screen.ts';
 import { span } from '../../src/cli/terminal/table.ts';
 import { startRedis } from '../kit/redis.ts';
@@ -59,8 +59,8 @@ describe.each(['file', 'redis'] as const)('on %s', (engine) => {
       await line('list:1');
       const { stdout } = await desk.run('ls', 'list:');
       expect(stdout.trim().split('\n')).toEqual([
-        expect.stringMatching(/^KEY +HELD BY +TOKEN +EXPIRES IN +WAITING$/),
-        expect.stringMatching(/^list:1 +\S+:\d+ sh +\d+ +[\d.]+s +1$/),
+        expect.stringMatching(/^KEY +HELD BY +TOKEN +SINCE +EXPIRES IN +WAITING$/),
+        expect.stringMatching(/^list:1 +\S+:\d+ sh +\d+ +[\d.]+s +[\d.]+s +1$/),
       ]);
       expect(await desk.run('ls', 'nothing:')).toMatchObject({ code: 0, stdout: '' });
       expect(await desk.run('ls', 'nothing:', '--json')).toMatchObject({ code: 0, stdout: '', stderr: '' });
@@ -201,6 +201,13 @@ test('who has read enough ends it, without a word', async () => {
   const { stdout, stderr } = await shell.end();
   expect(stdout).toMatch(/^\{"at":\d+,"standings":\[\]\}\n$/);
   expect(stderr).toBe('');
+});
+
+test('the oldest holds come first, then those of unknown age', () => {
+  const line = (key: string, ...since: (number | undefined)[]) =>
+    ({ key, holders: since.map((each) => ({ since: each })), waiters: [] }) as unknown as KeyLine;
+  const lines = [line('free'), line('new', 5), line('unknown', undefined), line('old', 90, 1)];
+  expect(lines.sort(byAge).map(({ key }) => key)).toEqual(['old', 'new', 'free', 'unknown']);
 });
 
 test('a table is cut at the width, and a page at the height', () => {
