@@ -62,7 +62,7 @@ export class Runner {
   /** @returns when it is over, or has lost its lease: nothing of it is kept then, and the other callers wait for another run */
   perform(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#facts.lease.hold.life.onLoss(() => {
+    this.#facts.lease.hold.listeners.onLoss(() => {
       this.#end(false);
       resolve();
     });
@@ -95,7 +95,7 @@ export class Runner {
     const became = await lease.releaseWith(value, stateOf(value.text));
     this.#end(became === 'unknown');
     const stored = storedNow(value, lease);
-    caller.settle(stored, entry, { ran: true, ...forOthers(became, lease.hold.life.loss) });
+    caller.settle(stored, entry, { ran: true, ...forOthers(became, lease.hold.loss) });
     if (became === 'left') waiting.answer(stored, waited);
   }
 

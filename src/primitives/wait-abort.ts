@@ -25,7 +25,7 @@ export class WaitAbort implements Disposable {
       this.loss ??= loss;
       this.#controller.abort(loss);
     };
-    this.#unlisten.push(hold.life.onLoss(lost));
+    this.#unlisten.push(hold.listeners.onLoss(lost));
   }
 
   [Symbol.dispose](): void {

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
 import { channels } from '../../src/core/contract/events.ts';
-import { createLocks, type LockEvent, type LockOptions } from '../../src/index.ts';
+import type { HeldLease } from '../../src/core/queue/held-lease.ts';
+import { createLocks, type Lease, type LockEvent, type LockOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
@@ -130,4 +131,23 @@ test('a renewal that failed tells what is left, and readers have no token', asyn
   const [acquired, failed] = events.events;
   expect(failed).toMatchObject({ margin: 1_968, error: new Error('cut') });
   for (const event of [acquired, failed]) expect(event).not.toHaveProperty('token');
+});
+
+test.each<[('lost' | 'released' | 'ended')[], string[], boolean]>([
+  [['lost', 'lost'], ['lost'], false],
+  [['lost', 'released', 'lost', 'ended'], ['lost', 'released'], true],
+  [['released', 'lost', 'ended'], ['released'], true],
+  [['ended', 'lost'], ['lost'], true],
+  [['lost', 'ended'], ['lost'], true],
+])('a hold that is %j tells %j, and then it is over: %j', async (states, tells, over) => {
+  using events = heard('lost', 'released');
+  const { hold } = (await setup().take()) as Lease & HeldLease;
+  expect(hold.over).toBe(false);
+  const acts = {
+    lost: () => hold.lose('a test'),
+    released: () => hold.markReleased(),
+    ended: () => void hold.end('a test'),
+  };
+  for (const state of states) acts[state]();
+  expect([events.names, hold.over]).toEqual([tells, over]);
 });

@@ -93,7 +93,7 @@ test('of several losses the first is told', () => {
   const told = [1, 2].map((number) => new LockError('LOCK_LOST', `loss ${number}`));
   const listening = {
     hold: {
-      life: {
+      listeners: {
         onLoss: (lost: (loss: LockError) => void) => {
           losses.push(lost);
           return () => {};

@@ -190,12 +190,12 @@ test('a task that starts its next turn from inside the lock keeps none of the tu
 test('whoever had to wait for a turn inside leaves nothing with the hold, whether it came in or gave up', async () => {
   const { clock, lock } = scene();
   await lock.run(async (lease) => {
-    const { life } = (lease as Lease & HeldLease).hold;
-    const { onLoss } = life;
+    const { listeners } = (lease as Lease & HeldLease).hold;
+    const { onLoss } = listeners;
     let listening = 0;
-    life.onLoss = (listener) => {
+    listeners.onLoss = (listener) => {
       listening++;
-      const unlisten = onLoss.call(life, listener);
+      const unlisten = onLoss.call(listeners, listener);
       return () => {
         listening--;
         unlisten();

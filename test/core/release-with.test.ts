@@ -85,7 +85,7 @@ describe('a hold that is over leaves no words', () => {
     const waiting = take();
     clock.suspend(70_000); // no timer has run yet
     expect(await lease.releaseWith(leave, 'kept')).toBe('gone');
-    expect([lease.hold.life.loss?.code, events.names, withWords]).toEqual(['LOCK_LOST', ['lost'], []]);
+    expect([lease.hold.loss?.code, events.names, withWords]).toEqual(['LOCK_LOST', ['lost'], []]);
     expect((await waiting).held, 'the next caller').toBe(true);
   });
 

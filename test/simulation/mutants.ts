@@ -21,7 +21,6 @@ const sentRecord = moduleOf<typeof import('../../src/core/queue/claim-step.ts')>
 const frame = moduleOf<typeof import('../../src/core/queue/frame.ts')>('core/queue/frame.ts');
 const lease = moduleOf<typeof import('../../src/core/queue/held-lease.ts')>('core/queue/held-lease.ts');
 const hold = moduleOf<typeof import('../../src/core/queue/hold.ts')>('core/queue/hold.ts');
-const life = moduleOf<typeof import('../../src/core/queue/hold-life.ts')>('core/queue/hold-life.ts');
 const timing = moduleOf<typeof import('../../src/core/queue/hold-timing.ts')>('core/queue/hold-timing.ts');
 const holds = moduleOf<typeof import('../../src/core/queue/key-holds.ts')>('core/queue/key-holds.ts');
 const pause = moduleOf<typeof import('../../src/core/queue/pause.ts')>('core/queue/pause.ts');
@@ -82,7 +81,7 @@ export const MUTANTS: readonly Mutant[] = [
         'held',
         () =>
           function () {
-            return !this.life.over;
+            return !this.over;
           },
       ),
     ],
@@ -124,8 +123,9 @@ export const MUTANTS: readonly Mutant[] = [
           async function (reason, known) {
             // No other renewal is due before the answer to the last one is noted, and that is what ends it.
             const isAnswered = !known && !this.renewing && this.timing.renewAt === Number.POSITIVE_INFINITY;
-            if (!isAnswered || !this.terms.renew || this.life.over) return real.call(this, reason, known);
-            this.noteRenewal(this.keeper.engine.clock.now(), this.timing.ttl);
+            if (!isAnswered || !this.terms.renew || this.over) return real.call(this, reason, known);
+            const now = this.keeper.engine.clock.now();
+            this.timing.noteRenewal(now, this.timing.ttl, now);
           },
       ),
     ],
@@ -303,13 +303,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'ends a hold while a child is inside',
     faults: [
-      life.method(
-        'HoldLife',
+      hold.method(
+        'Hold',
         'leave',
         (real) =>
           function () {
-            real.call(this);
-            return true;
+            return this.users > 1 ? this.keeper.release(this) : real.call(this);
           },
       ),
     ],

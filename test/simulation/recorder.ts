@@ -108,7 +108,7 @@ export class Recorder implements Disposable {
     if (number === undefined) {
       number = this.#holds.size;
       this.#holds.set(hold, number);
-      if (this.#early.delete(hold.life.loss)) this.add({ what: 'lost', hold: number });
+      if (this.#early.delete(hold.loss)) this.add({ what: 'lost', hold: number });
     }
     const tracked: Tracked = { lease: lease as HeldLease, process, hold: number, number: this.#leases++ };
     this.#open.add(tracked);
@@ -223,7 +223,7 @@ export class Recorder implements Disposable {
 
   readonly #lost = (message: unknown): void => {
     const { error } = message as LockEvent;
-    const found = [...this.#holds].find(([hold]) => hold.life.loss === error);
+    const found = [...this.#holds].find(([hold]) => hold.loss === error);
     if (found) this.add({ what: 'lost', hold: found[1] });
     else this.#early.add(error);
   };

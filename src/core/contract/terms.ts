@@ -3,18 +3,19 @@ import { type Bounds, type Duration, milliseconds } from './duration.ts';
 import { LockError, shown } from './errors.ts';
 import type { ValueState } from './left.ts';
 import type { Lengths } from './lengths.ts';
-import type { Enclosing } from './origin.ts';
 import type { Traits } from './traits.ts';
 
 /** A hold that a request is made inside of, as the request sees it. */
 export interface EnclosingHold {
-  /** Notes that a caller which has this hold begins to wait for another one. @returns a function that ends that */
-  beginWaitInside(): () => void;
+  readonly listeners: {
+    /** Notes that a caller which has this hold begins to wait for another one. @returns a function that ends that */
+    beginWait(): () => void;
+  };
   /**
-   * The name of this hold in the label of a claim that is waited for inside it. A claim of other `Locks` has it, too: if they use another
-   * server, a search finds no claim of this number under the key there.
+   * A claim that is waited for inside this hold names it by these two. A claim of other `Locks` does, too: if they use another server, a
+   * search finds no claim of this number under the key there.
    */
-  readonly enclosing: Enclosing;
+  readonly claim: { readonly number: number; readonly key: string };
 }
 
 /** A request that words may settle. */

@@ -2,17 +2,12 @@ import { hash } from 'node:crypto';
 import type { Hints } from '../contract/backend.ts';
 import { visible } from '../contract/visible.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { Hold, LossReason } from './hold.ts';
 
 /** The longest time that a note may hold up an eviction, and what its holder is told, ms. */
 const [TO_WRITE, TO_READ] = [1_000, 250];
 /** A note stays for an hour at most, ms. */
 const LONGEST = 3_600_000;
-
-/** Why a holder was evicted, and the words that say that, and who did it. */
-export interface Eviction {
-  readonly reason: string;
-  readonly words: string;
-}
 
 /** Makes the text of a note. It has at most 328 characters: an engine may have no more room than 1,024 bytes. */
 export const evictionNote = (reason: string, label: string): string => `${cut(reason, 200)}\n${cut(label, 128)}`;
@@ -25,15 +20,22 @@ export const noteEviction = (engine: Engine, key: string, token: bigint, text?: 
   ask(engine, TO_WRITE, (notes) => notes.write(nameOf(key, token), text, Math.min(ttl, LONGEST) + TO_WRITE));
 
 /** Reads and removes the note. @param left the time after which the holder must be told, ms @returns undefined if that cannot be */
-export function evictionOf(engine: Engine, key: string, token: bigint, left: number) {
+function evictionOf(engine: Engine, key: string, token: bigint, left: number) {
   if (!engine.backend.hints || !(left > 0)) return undefined;
   const note = ask(engine, Math.min(left, TO_READ), (notes) => notes.read(nameOf(key, token)));
-  return note.then((text): Eviction | undefined => {
+  return note.then((text): LossReason | undefined => {
     if (text === undefined) return undefined;
     void noteEviction(engine, key, token);
     const [reason = '', label = ''] = text.split('\n').map(visible);
     return { reason, words: `it was released by force: "${reason}" (by ${label})` };
   });
+}
+
+/** Ends a hold that the engine says is gone. A note may say that somebody evicted it: that of its first holder here, which had the token. */
+export function endGone(hold: Hold, reason: string): Promise<void> {
+  const { keeper, claim, timing, token, tenure } = hold;
+  const left = timing.noticeAt - keeper.engine.clock.now();
+  return hold.end(reason, evictionOf(keeper.engine, claim.key, token - BigInt(tenure.passes), left));
 }
 
 /** The key and the token name one hold alone. Their hash fits everywhere. */

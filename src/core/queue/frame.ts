@@ -89,7 +89,7 @@ export class Frame {
 
   /** Whether its function has ended, or has given the hold back itself. */
   get over(): boolean {
-    return this.#ended || this.#lease.hold.life.users === 0;
+    return this.#ended || this.#lease.hold.users === 0;
   }
 
   /** Runs `fn` inside. Afterwards nobody can enter, and the callers that waited for a turn inside go to the lock's own line. */
@@ -120,7 +120,7 @@ export class Frame {
     const child = this.#childOf(request, watched);
     try {
       child.assertHeld();
-      const { loss } = child.hold.life;
+      const { loss } = child.hold;
       if (loss) throw loss; // the holder was told already, though some of the lease is left
       return child;
     } catch (lost) {
@@ -132,7 +132,7 @@ export class Frame {
   /** Begins a wait. A request does not wait for a hold that is lost, or whose `Locks` were closed: the callers inside may never leave. */
   #beginWait(request: AcquireRequest): void {
     request.events.tellWait();
-    const unlisten = this.#lease.hold.life.onLoss((loss) => this.#giveUp(request, loss));
+    const unlisten = this.#lease.hold.listeners.onLoss((loss) => this.#giveUp(request, loss));
     request.outcome.then(unlisten, unlisten);
   }
 
@@ -149,7 +149,7 @@ export class Frame {
   /** Lets a request in. It is inside from this moment on, and not only once its caller continues: the hold must not end in between. */
   #admit(request: AcquireRequest): void {
     if (request.isSettled) return;
-    this.#lease.hold.life.enter();
+    this.#lease.hold.enter();
     request.grant(this.#lease.hold);
   }
 

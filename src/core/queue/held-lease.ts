@@ -5,8 +5,10 @@ import { invalid, LockError, quoted, shown } from '../contract/errors.ts';
 import type { StoreOutcome } from '../contract/left.ts';
 import { leaseBounds } from '../contract/terms.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
-import { endGone, type Hold } from './hold.ts';
+import { endGone } from './eviction.ts';
+import { currentClaim, type Hold } from './hold.ts';
 import type { AnyLease, LeaseRecord } from './lease.ts';
+import { noteRenewal } from './watchdog.ts';
 
 /** If the timer of the signal is overdue by this much, it will not fire any more: a test had fake timers when it was set. ms */
 const OVERDUE = 1_000;
@@ -35,7 +37,7 @@ export class HeldLease implements AnyLease {
     this.key = hold.claim.key;
     this.token = hold.exclusive ? hold.token : undefined;
     this.#watched = watched && hold.terms.renew;
-    if (this.#watched) hold.life.leases.add(this);
+    if (this.#watched) hold.listeners.addLease(this);
   }
 
   get hold(): Hold {
@@ -54,9 +56,9 @@ export class HeldLease implements AnyLease {
 
   #signalOfLoss(): AbortSignal {
     const controller = new AbortController();
-    if (!this.#released || this.#hold.life.loss) {
+    if (!this.#released || this.#hold.loss) {
       const context = new Context();
-      this.#unlisten = this.#hold.life.onLoss((loss) => context.run(() => controller.abort(loss)));
+      this.#unlisten = this.#hold.listeners.onLoss((loss) => context.run(() => controller.abort(loss)));
     }
     return controller.signal;
   }
@@ -65,8 +67,8 @@ export class HeldLease implements AnyLease {
     if (this.#released) return false;
     this.#engine.clock.resync(); // the machine may have slept since the last look
     const hold = this.#hold;
-    if (!hold.life.over) hold.keeper.attend(hold);
-    const overdue = !hold.life.over && this.#engine.clock.now() > hold.timing.deadline + OVERDUE;
+    if (!hold.over) hold.keeper.attend(hold);
+    const overdue = !hold.over && this.#engine.clock.now() > hold.timing.deadline + OVERDUE;
     if (overdue) inNoContext(queueMicrotask, () => hold.expire());
     return hold.held;
   }
@@ -81,7 +83,7 @@ export class HeldLease implements AnyLease {
     if (this.#released)
       throw new LockError('LOCK_NOT_HELD', `the lease of ${quoted(this.key)} was released before`, details);
     throw (
-      this.#hold.life.loss ??
+      this.#hold.loss ??
       new LockError(
         'LOCK_LOST',
         `the lease of ${quoted(this.key)} on ${details.backend} ran out. Stop writing`,
@@ -93,7 +95,7 @@ export class HeldLease implements AnyLease {
   /** @throws LockError when it is not held, or when the holder was told of its loss */
   #assertKept(): void {
     this.assertHeld();
-    if (this.#hold.life.loss) throw this.#hold.life.loss;
+    if (this.#hold.loss) throw this.#hold.loss;
   }
 
   async extend(ttl: Duration): Promise<void> {
@@ -113,7 +115,7 @@ export class HeldLease implements AnyLease {
       timing.doubt(timing.ttl);
       return this.#engine.unavailable(this.key, why, 'The old deadline stands; try again before it');
     };
-    const [answer] = await this.#engine.renew([hold.currentClaim], CALL_TIMEOUT).catch((error) => {
+    const [answer] = await this.#engine.renew([currentClaim(hold)], CALL_TIMEOUT).catch((error) => {
       throw unknown(error);
     });
     if (answer === 'gone') await endGone(hold, 'the engine no longer has it');
@@ -121,18 +123,18 @@ export class HeldLease implements AnyLease {
     if (typeof answer !== 'object') throw unknown('the renewal was not confirmed');
     if (answer.kept) {
       timing.ask(before);
-      hold.noteRenewal(sent, answer.validFor);
+      noteRenewal(hold, sent, answer.validFor);
       throw answer.kept;
     }
     const lasts = timing.noteExtension(ms, sent);
-    hold.noteRenewal(sent, answer.validFor);
+    noteRenewal(hold, sent, answer.validFor);
     if (!lasts) throw unknown('an earlier renewal may still arrive, and shorten it');
   }
 
   release(): Promise<boolean> {
     if (this.#released) return Promise.resolve(false);
     this.#released = true;
-    if (this.#watched) this.#hold.life.leases.remove(this);
+    if (this.#watched) this.#hold.listeners.removeLease(this);
     const given = this.#giveBack ? this.#giveBack() : this.#hold.leave();
     // The listener is taken away only now, since the release may find that the hold is lost.
     if (this.#unlisten) given.then(this.#unlisten, this.#unlisten);
@@ -152,7 +154,7 @@ export class HeldLease implements AnyLease {
 
   /** Releases as if it had not been granted: without `minHold`. A hold that other callers are in stays as it is. */
   undo(): Promise<boolean> {
-    if (this.#hold.life.users === 1) this.#hold.timing.dropMinHold();
+    if (this.#hold.users === 1) this.#hold.timing.dropMinHold();
     return this.release();
   }
 

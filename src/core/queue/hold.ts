@@ -1,18 +1,25 @@
 import type { Units } from '../contract/admission.ts';
 import type { NewValue, ValueState } from '../contract/backend.ts';
+import { LockError, quoted } from '../contract/errors.ts';
 import { channels, type LockEvent } from '../contract/events.ts';
 import type { StoreOutcome } from '../contract/left.ts';
-import type { Enclosing } from '../contract/origin.ts';
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { LocalGrant, NumberedClaim } from './claim-step.ts';
-import { type Eviction, evictionOf } from './eviction.ts';
-import { HoldLife, lossOf } from './hold-life.ts';
+import { HoldListeners } from './hold-listeners.ts';
 import { HoldTiming } from './hold-timing.ts';
 import type { RequestEvents } from './request-events.ts';
 
 /** A hold that lasts for so long is watched for its eviction, ms. Shorter ones, which are most, cost nothing more. */
 export const WATCHED_AFTER_MS = 500;
+
+/** What somebody else knows of a loss. */
+export interface LossReason {
+  /** How the message goes on. */
+  readonly words: string;
+  /** Why it was released by force. */
+  readonly reason: string;
+}
 
 /** Tells how often and since when a hold has passed from hand to hand. */
 interface Tenure {
@@ -43,6 +50,17 @@ export interface HoldKeeper {
   onEnd(hold: Hold): void;
 }
 
+/** `lost`: the holder was told to stop, and may hold until the deadline. `released`: given back, or passed on. `ended`: over by itself. */
+type State = 'held' | 'lost' | 'released' | 'ended';
+
+/** The next states of each state. A hold in a state without a next one is over. */
+const NEXT: Readonly<Record<State, readonly State[]>> = {
+  held: ['lost', 'released', 'ended'],
+  lost: ['released', 'ended'],
+  released: [],
+  ended: [],
+};
+
 /** A hold of this process: its callers, how they learn of its loss, and how it ends. */
 export class Hold implements EnclosingHold {
   readonly claim: NumberedClaim;
@@ -51,13 +69,19 @@ export class Hold implements EnclosingHold {
   readonly token: bigint;
   /** Whether nobody can hold beside it. */
   readonly exclusive: boolean;
-  /** Whether it may end though nobody releases it: it is not renewed, or not for ever. */
-  readonly mayExpire: boolean;
   /** The number of tokens in a row that the engine gave, that of the first holder included. */
   readonly tokenCount: number;
   readonly tenure: Tenure;
-  readonly life = new HoldLife();
   readonly timing: HoldTiming;
+  #state: State = 'held';
+  /** Whether no state comes after the one that it is in. */
+  over = false;
+  /** The error that says why and when it was lost. */
+  loss: LockError | undefined;
+  /** The number of callers that share it: the first one, and those that re-entered. */
+  #users = 1;
+  /** It is made when it is needed: most holds have none. */
+  #listeners: HoldListeners | undefined;
   /** The slot of the hold in the agenda of the watchdog. */
   slot = -1;
   /** The time at which the engine is asked to tell of an eviction: a shorter hold is over before anybody could evict it. */
@@ -77,7 +101,6 @@ export class Hold implements EnclosingHold {
     this.claim = claim;
     this.exclusive = owner.exclusive;
     this.terms = terms;
-    this.mayExpire = !terms.renew || terms.maxHold < Number.POSITIVE_INFINITY;
     this.token = grant.token;
     this.tokenCount = grant.tokenCount ?? claim.tokenCount;
     this.tenure = grant.tenure ?? { since: grant.since, passes: 0, contended: grant.contended === true };
@@ -89,30 +112,9 @@ export class Hold implements EnclosingHold {
     this.lost = grant.lost instanceof AbortSignal ? grant.lost : undefined;
   }
 
-  /** Lets the engine's `lost` end it from now on: at once, if that came before. */
-  listen(): void {
-    if (this.life.over) return;
-    if (this.lost?.aborted) this.handleEvent();
-    else this.lost?.addEventListener('abort', this, { once: true });
-  }
-
-  /** Handles the engine's `lost`. */
-  handleEvent(): void {
-    endGone(this, 'the engine ended it');
-  }
-
-  /** The claim as it is sent to the engine from now on: that of a waiter lasted longer. */
-  get currentClaim(): NumberedClaim {
-    return { ...this.claim, ttl: this.timing.ttl };
-  }
-
-  get enclosing(): Enclosing {
-    return { claim: this.claim.number, key: this.claim.key };
-  }
-
   /** Whether it is still held, by the clock. */
   get held(): boolean {
-    return !this.life.over && this.timing.lasts(this.keeper.engine.clock.now());
+    return !this.over && this.timing.lasts(this.keeper.engine.clock.now());
   }
 
   /** Whether no renewal is on its way, or may be. One that arrives later would set the lease of the next caller that has this hold. */
@@ -120,8 +122,29 @@ export class Hold implements EnclosingHold {
     return !this.renewing && !this.keeper.engine.extensions.has(this.claim.id) && this.timing.certain;
   }
 
-  beginWaitInside(): () => void {
-    return this.life.beginWaitInside();
+  get users(): number {
+    return this.#users;
+  }
+
+  /** Lets one more caller share it. */
+  enter(): void {
+    this.#users++;
+  }
+
+  /** Lets one caller leave. The last one releases the hold. @returns whether that freed it */
+  leave(): Promise<boolean> {
+    return --this.#users === 0 ? this.keeper.release(this) : Promise.resolve(false);
+  }
+
+  /** What hangs on it. */
+  get listeners(): HoldListeners {
+    this.#listeners ??= new HoldListeners(this);
+    return this.#listeners;
+  }
+
+  /** Whether work that its callers left behind waits inside of it. */
+  get isWaitedInside(): boolean {
+    return this.#listeners?.isWaitedInside === true;
   }
 
   /** Notes the renewal that was sent now, until it is answered. No other one is due till then. */
@@ -129,26 +152,12 @@ export class Hold implements EnclosingHold {
     this.renewing = renewing;
     if (!renewing) return;
     this.timing.holdRenewal();
-    this.life.watchLeases(this);
-  }
-
-  noteRenewal(sent: number, validFor: number): void {
-    const now = this.keeper.engine.clock.now();
-    const margin = this.timing.deadline - now;
-    this.timing.noteRenewal(sent, validFor, now);
-    this.#tell('renewed', { margin });
-  }
-
-  /** Notes that nobody knows whether the renewal to `ttl` took effect. The old deadline stands, and the next renewal comes soon. */
-  renewalFailed(ttl: number, error: unknown): void {
-    const now = this.keeper.engine.clock.now();
-    this.timing.renewalFailed(ttl, error, now);
-    this.#tell('renewalFailed', { margin: this.timing.deadline - now, error });
+    this.#listeners?.watchLeases();
   }
 
   /** Tells the holder of the loss, once. The holder may hold until the deadline: it has time to stop. */
   lose(reason: string, cause?: unknown): void {
-    if (this.life.become('lost')) this.#lossFor(reason, cause)();
+    if (this.#become('lost')) this.#lossFor(reason, cause)();
   }
 
   /** Ends the hold, if its deadline has passed. */
@@ -157,43 +166,51 @@ export class Hold implements EnclosingHold {
   }
 
   /** Ends the hold at once, though no caller asked for that. @param known why it is gone: its holder is told when that is known */
-  async end(reason: string, known?: Promise<Eviction | undefined>): Promise<void> {
-    if (!this.life.become('ended')) return;
-    const tell = this.life.loss ? undefined : this.#lossFor(reason);
-    this.lost?.removeEventListener('abort', this);
+  async end(reason: string, known?: Promise<LossReason | undefined>): Promise<void> {
+    if (!this.#become('ended')) return;
+    const tell = this.loss ? undefined : this.#lossFor(reason);
+    this.#listeners?.unfollow();
     this.keeper.onEnd(this);
     const why = tell && known && (await known);
     if (why) this.#lossFor(why.words, undefined, why.reason)();
     else tell?.();
   }
 
-  #lossFor(reason: string, cause?: unknown, forced?: string): () => void {
-    const error = lossOf(this.claim.key, this.keeper.engine.backend.name, reason, cause);
-    const duration = this.keeper.engine.clock.now() - this.timing.since;
-    const tell = this.life.endByLoss(error);
-    return () => {
-      this.#tell('lost', { duration, error, ...(forced !== undefined && { reason: forced }) });
-      tell();
-    };
+  /** Goes to a state, if the table allows it. @returns whether it does */
+  #become(state: State): boolean {
+    if (!NEXT[this.#state].includes(state)) return false;
+    this.#state = state;
+    this.over = NEXT[state].length === 0;
+    return true;
   }
 
-  /** Lets one caller leave. The last one releases the hold. @returns whether that freed it */
-  leave(): Promise<boolean> {
-    return this.life.leave() ? this.keeper.release(this) : Promise.resolve(false);
+  /** @returns a function that tells of the loss. Its listeners may run anything, such as a release or `close`: call it when all else is done */
+  #lossFor(reason: string, cause?: unknown, forced?: string): () => void {
+    const { engine } = this.keeper;
+    const error = lossOf(this.claim.key, engine.backend.name, reason, cause);
+    const duration = engine.clock.now() - this.timing.since;
+    this.loss = error;
+    return () => {
+      this.tell('lost', { duration, error, ...(forced !== undefined && { reason: forced }) });
+      this.#listeners?.tell(error);
+    };
   }
 
   /** Ends the hold as released. It is over before a listener hears of that, since the listener may release again, or close. */
   markReleased(): void {
-    this.life.become('released');
-    this.lost?.removeEventListener('abort', this);
+    this.#become('released');
+    this.#listeners?.unfollow();
     if (!channels.released.hasSubscribers) return;
-    this.#tell('released', { duration: this.keeper.engine.clock.now() - this.timing.since });
+    this.tell('released', { duration: this.keeper.engine.clock.now() - this.timing.since });
   }
 
-  #tell(name: 'renewed' | 'renewalFailed' | 'lost' | 'released', more: Partial<LockEvent>): void {
+  tell(name: 'renewed' | 'renewalFailed' | 'lost' | 'released' | 'releaseFailed', more: Partial<LockEvent>): void {
     this.owner.events.tell(name, this.exclusive ? this.token : undefined, more);
   }
 }
+
+/** The claim of a hold as it is sent to the engine from now on: that of a waiter lasted longer. */
+export const currentClaim = ({ claim, timing }: Hold): NumberedClaim => ({ ...claim, ttl: timing.ttl });
 
 /** Gives the same hold on the engine to the next holder, with the next token. */
 export function passedTo(next: HoldOwner, now: number, hold: Hold): Hold {
@@ -203,9 +220,8 @@ export function passedTo(next: HoldOwner, now: number, hold: Hold): Hold {
   return new Hold(keeper, next, claim, grant);
 }
 
-/** Ends a hold that the engine says is gone. A note may say that somebody evicted it: that of its first holder here, which had the token. */
-export function endGone(hold: Hold, reason: string): Promise<void> {
-  const { keeper, claim, timing, token, tenure } = hold;
-  const left = timing.noticeAt - keeper.engine.clock.now();
-  return hold.end(reason, evictionOf(keeper.engine, claim.key, token - BigInt(tenure.passes), left));
+/** Makes the error that tells a holder of its loss. */
+function lossOf(key: string, backend: string, reason: string, cause: unknown): LockError {
+  const message = `the hold of ${quoted(key)} on ${backend} is lost: ${reason}. Stop writing`;
+  return new LockError('LOCK_LOST', message, { key, backend, cause });
 }

@@ -6,13 +6,15 @@ import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
 import { ArrivalLine } from './arrival-line.ts';
 import type { QueuedClaim } from './claim.ts';
 import type { PiggybackedAttempt } from './claim-step.ts';
-import { Hold, type HoldKeeper, type HoldOwner, passedTo } from './hold.ts';
+import { endGone } from './eviction.ts';
+import { currentClaim, Hold, type HoldKeeper, type HoldOwner, passedTo } from './hold.ts';
 import { Interim } from './interim.ts';
+import { Lookout, mayExpire } from './lookout.ts';
 import type { Outage } from './outage.ts';
 import { lingerOf, releaseActOf } from './release.ts';
 import { releaseWith } from './release-with.ts';
 import { type AcquireRequest, claimFor } from './request.ts';
-import { Lookout, type Watchdog } from './watchdog.ts';
+import type { Watchdog } from './watchdog.ts';
 
 /** The claims and holds of a key in this process: how they begin, pass from hand to hand, go back to the engine, or end by themselves. */
 export class KeyHolds implements HoldKeeper {
@@ -77,14 +79,14 @@ export class KeyHolds implements HoldKeeper {
     request.grant(hold); // before listeners are told: one of them may end the wait
     const how = hold.tenure.passes > 0 ? 'handedOver' : 'acquired';
     if (channels[how].hasSubscribers) request.events.tellEnd(how, hold.exclusive ? hold.token : undefined);
-    if (hold.mayExpire) this.lookout ??= new Lookout(this.engine, this.line, this.#standApart);
+    if (mayExpire(hold)) this.lookout ??= new Lookout(this.engine, this.line, this.#standApart);
     this.lookout?.begin(hold);
-    if (hold.lost) hold.listen();
+    if (hold.lost) hold.listeners.follow(hold.lost, () => void endGone(hold, 'the engine ended it'));
   }
 
   /** Releases a hold: it passes on, is kept for a while, or goes back to the engine. */
   async release(hold: Hold): Promise<boolean> {
-    if (hold.life.over) return false;
+    if (hold.over) return false;
     const { clock } = this.engine;
     clock.lookAgain?.();
     const now = clock.now();
@@ -141,7 +143,7 @@ export class KeyHolds implements HoldKeeper {
   }
 
   async releaseWith(hold: Hold, value: NewValue, state: ValueState): Promise<StoreOutcome> {
-    if (hold.life.over) return 'gone';
+    if (hold.over) return 'gone';
     this.#forget(hold);
     return releaseWith(this.engine, hold, value, state, () => this.leave(hold.owner));
   }
@@ -186,7 +188,7 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
   const { keptUntil, lateUntil } = hold.timing;
   // This is set up before the release is sent. The answer to that may come when the time is over, and says nothing about requests that
   // arrived after it.
-  if (lateUntil > now) withdrawAt(engine, hold.currentClaim, Math.max(lateUntil, keptUntil));
+  if (lateUntil > now) withdrawAt(engine, currentClaim(hold), Math.max(lateUntil, keptUntil));
   let sent = now;
   engine.activity.begin();
   try {
@@ -197,8 +199,8 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
     }
     return (await holds.giveBack(hold, sent)).freed;
   } catch (error) {
-    withdraw(engine, hold.currentClaim);
-    hold.owner.events.tell('releaseFailed', hold.exclusive ? hold.token : undefined, { error });
+    withdraw(engine, currentClaim(hold));
+    hold.tell('releaseFailed', { error });
     return false;
   } finally {
     holds.leave(hold.owner);
@@ -217,9 +219,11 @@ async function keepTaken(engine: Engine, hold: Hold, left: number): Promise<bool
 }
 
 /** Withdraws the claim in the background, when `minHold` and, after an expiry, `delay` are over. */
-function takeBack(engine: Engine, { currentClaim, timing }: Hold, closedUntil = 0): void {
+function takeBack(engine: Engine, hold: Hold, closedUntil = 0): void {
+  const { timing } = hold;
+  const claim = currentClaim(hold);
   const now = engine.clock.now();
   const kept = Math.max(timing.keptUntil, closedUntil);
-  if (kept > now) withdrawAt(engine, currentClaim, Math.max(kept, timing.lateUntil));
-  else withdraw(engine, currentClaim, timing.lateUntil);
+  if (kept > now) withdrawAt(engine, claim, Math.max(kept, timing.lateUntil));
+  else withdraw(engine, claim, timing.lateUntil);
 }

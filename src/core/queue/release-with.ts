@@ -4,7 +4,7 @@ import { isLockError, type LockError } from '../contract/errors.ts';
 import type { StoreOutcome } from '../contract/left.ts';
 import type { Engine } from '../engine/engine.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
-import type { Hold } from './hold.ts';
+import { currentClaim, type Hold } from './hold.ts';
 import { TROUBLE } from './outage.ts';
 
 /** The first pause after a release without an answer, ms. Each later one is twice as long, up to the last. */
@@ -43,11 +43,11 @@ async function endWith(engine: Engine, hold: Hold, leave: NewValue, onTrouble: (
   activity.begin();
   try {
     const outcome = await untilLeft(engine, hold, leave, onTrouble);
-    if (outcome === 'unknown') withdraw(engine, hold.currentClaim, hold.timing.lateUntil);
-    else withdrawAt(engine, hold.currentClaim, hold.timing.lateUntil);
+    if (outcome === 'unknown') withdraw(engine, currentClaim(hold), hold.timing.lateUntil);
+    else withdrawAt(engine, currentClaim(hold), hold.timing.lateUntil);
     return outcome;
   } catch (refused) {
-    withdraw(engine, hold.currentClaim, hold.timing.lateUntil);
+    withdraw(engine, currentClaim(hold), hold.timing.lateUntil);
     return { refused: refused as LockError };
   } finally {
     activity.end();

@@ -34,8 +34,8 @@ export function mayInherit({ inside, detects }: NumberedClaim, next: AcquireRequ
 export function mayPass(hold: Hold, next: Wish, now: number): boolean {
   const { owner, terms, tenure, timing } = hold;
   if (!interchangeable(next, owner) || !hold.exclusive) return false;
-  if (hold.life.isWaitedInside) return false; // work that its function left running would be inside the hold of the next function
-  if (hold.life.loss || terms.minHold > 0) return false;
+  if (hold.isWaitedInside) return false; // work that its function left running would be inside the hold of the next function
+  if (hold.loss || terms.minHold > 0) return false;
   if (timing.ttl !== next.terms.lengths.hold || !hold.settled) return false; // it was extended, or may have been
   if (tenure.passes + 1 >= hold.tokenCount) return false; // the tokens that the first holder asked for are used up
   if (tenure.passes >= terms.handOff.max || next.terms.handOff.max <= tenure.passes) return false;

@@ -103,12 +103,11 @@ export class AcquireRequest implements Claimant {
     if (!this.#around && !this.terms.beside?.length && traceparent === undefined) return undefined;
     const inside: Enclosing[] = [];
     let cut = false;
-    for (const hold of this.#enclosing()) {
-      const { enclosing } = hold;
-      if (inside.some(({ claim }) => claim === enclosing.claim)) continue; // the caller re-entered it
+    for (const { claim } of this.#enclosing()) {
+      if (inside.some((other) => other.claim === claim.number)) continue; // the caller re-entered it
       cut = inside.length === MOST_ENCLOSING;
       if (cut) break;
-      inside.push(enclosing);
+      inside.push({ claim: claim.number, key: claim.key });
     }
     const detects = inside.length > 0 ? this.detects : undefined; // nobody waits for a caller that holds nothing
     return { inside, cut, detects, traceparent };
@@ -126,7 +125,7 @@ export class AcquireRequest implements Claimant {
     this.state = 'waiting';
     // Most calls name no wait and have the lock at once, and a timer for each would cost more than the rest. The first attempt has limits.
     if (this.terms.isDefaultWait) this.#cancel = limitWait(this, this.#giveUp!);
-    this.#endWaits = Array.from(this.#enclosing(), (hold) => hold.beginWaitInside());
+    this.#endWaits = Array.from(this.#enclosing(), (hold) => hold.listeners.beginWait());
     if (this.detects !== undefined) this.events.context.deadlocks?.watch(this.key, this, this.#giveUp!);
     if (!this.isSettled) this.events.tellWait();
   }

@@ -1,11 +1,11 @@
-import type { Cancel } from '../contract/clock.ts';
 import { inNoContext } from '../contract/context.ts';
 import { reasonOf } from '../contract/errors.ts';
 import { leastOf } from '../contract/extremes.ts';
 import { Agenda } from '../engine/call-timeouts.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import { dispose } from '../engine/listener.ts';
-import { endGone, type Hold, WATCHED_AFTER_MS } from './hold.ts';
+import { endGone } from './eviction.ts';
+import { currentClaim, type Hold, WATCHED_AFTER_MS } from './hold.ts';
 import { type HoldTiming, leaseLeft, type StandIn } from './hold-timing.ts';
 
 /** The number of holds that one call renews. */
@@ -88,7 +88,7 @@ export class Watchdog {
       }
       watch.then(
         (armed) => {
-          if (hold.life.over) return dispose(armed);
+          if (hold.over) return dispose(armed);
           hold.watch = armed;
           look();
         },
@@ -100,7 +100,7 @@ export class Watchdog {
   /** Asks the engine for a hold that may be gone. */
   async #lookAt(hold: Hold): Promise<void> {
     await hold.renewing; // it may have been sent before
-    if (hold.life.over || hold.life.loss) return;
+    if (hold.over || hold.loss) return;
     const { clock, extensions } = this.#engine;
     const now = clock.resync();
     if (hold.timing.renews(now)) {
@@ -111,7 +111,7 @@ export class Watchdog {
 
   /** Asks for a hold that is not renewed: the engine keeps it for no longer than its holder counts on. */
   async #confirm(hold: Hold): Promise<void> {
-    if (hold.life.over || hold.life.loss) return;
+    if (hold.over || hold.loss) return;
     const { clock, backend } = this.#engine;
     const ttl = Math.max(Math.ceil(leaseLeft(hold.timing, clock.now())), backend.traits.ttl.min);
     const [answer] = await this.#engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT).catch(() => []);
@@ -121,25 +121,23 @@ export class Watchdog {
 
   async #renew(batch: readonly Hold[]): Promise<void> {
     const sent = this.#engine.clock.now();
-    const claims = batch.map(({ currentClaim }) => currentClaim);
+    const claims = batch.map(currentClaim);
     const within = leastOf(batch.map(timeoutFor));
     const renewing = this.#engine.renew(claims, within).then(
       (answers) => ({ answers, error: undefined }),
       (error: unknown) => ({ answers: [], error }),
     );
-    for (const hold of batch) {
-      hold.noteRenewing(renewing);
-    }
+    for (const hold of batch) hold.noteRenewing(renewing);
     const { answers, error } = await renewing;
     for (const [i, hold] of batch.entries()) {
       hold.noteRenewing(undefined);
-      if (hold.life.over || hold.life.loss) continue;
+      if (hold.over || hold.loss) continue;
       const answer = answers[i];
       const late = !hold.held; // a caller that looked in that time was told that it is over
       if (late) hold.end('its renewal was answered after the deadline');
       else if (answer === 'gone') endGone(hold, 'the engine no longer has it');
-      else if (answer === undefined || answer === 'unknown') hold.renewalFailed(claims[i]!.ttl, error);
-      else hold.noteRenewal(sent, answer.validFor);
+      else if (answer === undefined || answer === 'unknown') noteFailedRenewal(hold, claims[i]!.ttl, error);
+      else noteRenewal(hold, sent, answer.validFor);
       this.#holds.ringBy(due(hold));
     }
   }
@@ -154,8 +152,8 @@ function whyLost(timing: HoldTiming, now: number): { readonly reason: string; re
 }
 
 /** Gives the time at which the watchdog has to look at a hold next. */
-function due({ life, timing, watchAt }: Hold): number {
-  return life.loss ? timing.deadline : Math.min(timing.renewAt, timing.noticeAt, watchAt);
+function due({ loss, timing, watchAt }: Hold): number {
+  return loss ? timing.deadline : Math.min(timing.renewAt, timing.noticeAt, watchAt);
 }
 
 /** Gives the time that a hold can wait for an answer, to within a factor of two: a short lease must not share the limit of a long one. */
@@ -164,69 +162,19 @@ const patienceOf = (hold: Hold): number => Math.floor(Math.log2(timeoutFor(hold)
 /** Gives the time that a renewal may take, ms: it leaves time for another one before the deadline. */
 const timeoutFor = ({ timing }: Hold): number => Math.min(CALL_TIMEOUT, timing.confirmedFor / 3);
 
-/** The longest time for which a caller waits here behind a hold that nobody renews, before it stands in the engine's line itself, ms. */
-const MAX_TRUST_MS = 2_000;
+/** Notes an answer to a renewal. @param sent when that was sent @param validFor the time for which the answer is good, ms */
+export function noteRenewal(hold: Hold, sent: number, validFor: number): void {
+  const { timing, keeper } = hold;
+  const now = keeper.engine.clock.now();
+  const margin = timing.deadline - now;
+  timing.noteRenewal(sent, validFor, now);
+  hold.tell('renewed', { margin });
+}
 
-/**
- * Looks after the holds of a key that are not renewed, or not for ever. No answer tells this process when the engine has taken one of them
- * back, as at a forced release: a claim of a caller that waits behind it finds out. The timer also keeps a process alive that waits for
- * nothing but the end of such a hold.
- */
-export class Lookout {
-  readonly #engine: Engine;
-  readonly #waiting: { readonly head: unknown };
-  readonly #standApart: () => void;
-  readonly #holds = new Set<Hold>();
-  #cancel: Cancel | undefined;
-
-  /**
-   * @param waiting the callers here; the head of those that do not stand in the engine's queue
-   * @param standApart lets that head stand in the engine's queue, too
-   */
-  constructor(engine: Engine, waiting: { readonly head: unknown }, standApart: () => void) {
-    this.#engine = engine;
-    this.#waiting = waiting;
-    this.#standApart = standApart;
-  }
-
-  /** Looks after a hold that was granted just now, if that may end without a release. */
-  begin(hold: Hold): void {
-    if (this.#holds.size > 0) this.#noteGrant(hold);
-    if (hold.mayExpire) this.#holds.add(hold);
-    this.follow();
-  }
-
-  remove(hold: Hold): void {
-    this.#holds.delete(hold);
-  }
-
-  /** Sets the timer when somebody waits behind such a hold, and ends it when nobody does. */
-  follow(): void {
-    const waitedFor = this.#waiting.head !== undefined;
-    if (!this.#cancel && waitedFor && this.#holds.size > 0) {
-      this.#cancel = this.#engine.clock.after(MAX_TRUST_MS, this.#look);
-    } else if (this.#cancel && !waitedFor) {
-      this.#cancel();
-      this.#cancel = undefined;
-    }
-  }
-
-  readonly #look = (): void => {
-    this.#cancel = undefined;
-    const now = this.#engine.clock.now();
-    for (const { timing } of this.#holds) {
-      if (timing.renews(now)) continue;
-      this.#standApart();
-      break;
-    }
-    this.follow();
-  };
-
-  /** Ends the holds beside which the engine would not have granted this one: it no longer has them. */
-  #noteGrant({ claim }: Hold): void {
-    for (const old of this.#holds) {
-      const fits = old.claim.units + claim.units <= Math.min(old.claim.capacity, claim.capacity);
-      if (old.claim !== claim && !fits) void endGone(old, 'the engine no longer has it');
-    }
-  }
+/** Notes that nobody knows whether the renewal to `ttl` took effect. The old deadline stands, and the next renewal comes soon. */
+function noteFailedRenewal(hold: Hold, ttl: number, error: unknown): void {
+  const { timing, keeper } = hold;
+  const now = keeper.engine.clock.now();
+  timing.renewalFailed(ttl, error, now);
+  hold.tell('renewalFailed', { margin: timing.deadline - now, error });
 }

@@ -9,7 +9,7 @@ export interface CrossingMutant extends PlantedBug {
 }
 
 const frame = moduleOf<typeof import('../../../src/core/queue/frame.ts')>('core/queue/frame.ts');
-const life = moduleOf<typeof import('../../../src/core/queue/hold-life.ts')>('core/queue/hold-life.ts');
+const listeners = moduleOf<typeof import('../../../src/core/queue/hold-listeners.ts')>('core/queue/hold-listeners.ts');
 const timing = moduleOf<typeof import('../../../src/core/queue/hold-timing.ts')>('core/queue/hold-timing.ts');
 const interim = moduleOf<typeof import('../../../src/core/queue/interim.ts')>('core/queue/interim.ts');
 const release = moduleOf<typeof import('../../../src/core/queue/release.ts')>('core/queue/release.ts');
@@ -109,8 +109,8 @@ export const CROSSING_MUTANTS: readonly CrossingMutant[] = [
     at: ['close', 'memo'],
     faults: ((entering: Turn) => [
       frame.method('Frame', 'enter', (real) => entering.of(real)),
-      life.method(
-        'HoldLife',
+      listeners.method(
+        'HoldListeners',
         'onLoss',
         (real) =>
           function (listener) {

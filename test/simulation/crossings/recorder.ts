@@ -118,7 +118,7 @@ export class CrossingRecorder extends Recorder {
     const open = this.#open.get(hold);
     if (!open) return;
     if (!hold.held) this.#over(open);
-    else if (hold.life.users === 1) this.#open.delete(hold);
+    else if (hold.users === 1) this.#open.delete(hold);
   }
 
   protected override noteBeliefs(): void {

@@ -1,0 +1,75 @@
+import type { Cancel } from '../contract/clock.ts';
+import type { Engine } from '../engine/engine.ts';
+import { endGone } from './eviction.ts';
+import type { Hold } from './hold.ts';
+
+/** The longest time for which a caller waits here behind a hold that nobody renews, before it stands in the engine's line itself, ms. */
+const MAX_TRUST_MS = 2_000;
+
+/** Whether a hold may end though nobody releases it: it is not renewed, or not for ever. */
+export const mayExpire = ({ terms }: Pick<Hold, 'terms'>): boolean =>
+  !terms.renew || terms.maxHold < Number.POSITIVE_INFINITY;
+
+/**
+ * Looks after the holds of a key that are not renewed, or not for ever. No answer tells this process when the engine has taken one of them
+ * back, as at a forced release: a claim of a caller that waits behind it finds out. The timer also keeps a process alive that waits for
+ * nothing but the end of such a hold.
+ */
+export class Lookout {
+  readonly #engine: Engine;
+  readonly #waiting: { readonly head: unknown };
+  readonly #standApart: () => void;
+  readonly #holds = new Set<Hold>();
+  #cancel: Cancel | undefined;
+
+  /**
+   * @param waiting the callers here; the head of those that do not stand in the engine's queue
+   * @param standApart lets that head stand in the engine's queue, too
+   */
+  constructor(engine: Engine, waiting: { readonly head: unknown }, standApart: () => void) {
+    this.#engine = engine;
+    this.#waiting = waiting;
+    this.#standApart = standApart;
+  }
+
+  /** Looks after a hold that was granted just now, if that may end without a release. */
+  begin(hold: Hold): void {
+    if (this.#holds.size > 0) this.#noteGrant(hold);
+    if (mayExpire(hold)) this.#holds.add(hold);
+    this.follow();
+  }
+
+  remove(hold: Hold): void {
+    this.#holds.delete(hold);
+  }
+
+  /** Sets the timer when somebody waits behind such a hold, and ends it when nobody does. */
+  follow(): void {
+    const waitedFor = this.#waiting.head !== undefined;
+    if (!this.#cancel && waitedFor && this.#holds.size > 0) {
+      this.#cancel = this.#engine.clock.after(MAX_TRUST_MS, this.#look);
+    } else if (this.#cancel && !waitedFor) {
+      this.#cancel();
+      this.#cancel = undefined;
+    }
+  }
+
+  readonly #look = (): void => {
+    this.#cancel = undefined;
+    const now = this.#engine.clock.now();
+    for (const { timing } of this.#holds) {
+      if (timing.renews(now)) continue;
+      this.#standApart();
+      break;
+    }
+    this.follow();
+  };
+
+  /** Ends the holds beside which the engine would not have granted this one: it no longer has them. */
+  #noteGrant({ claim }: Hold): void {
+    for (const old of this.#holds) {
+      const fits = old.claim.units + claim.units <= Math.min(old.claim.capacity, claim.capacity);
+      if (old.claim !== claim && !fits) void endGone(old, 'the engine no longer has it');
+    }
+  }
+}
