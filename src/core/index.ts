@@ -2,6 +2,7 @@
 
 export {
   ALL_UNITS,
+  ArrivalQueue,
   admitted,
   asOf,
   EXCLUSIVE,
@@ -16,6 +17,7 @@ export type {
   Attempt,
   Backend,
   Claim,
+  Finding,
   Grant,
   Handle,
   Refinements,
@@ -29,13 +31,15 @@ export { checkListable, checkWaitersListed, unsupported } from './contract/capab
 export {
   type Cancel,
   type Clock,
+  Context,
   deadlineOf,
   type EngineClock,
+  inNoContext,
   passedFor,
+  promiseOf,
   sentLater,
   systemClock,
 } from './contract/clock.ts';
-export { Context, inNoContext, promiseOf } from './contract/context.ts';
 export { type Duration, duration, inWords, LONGEST, milliseconds, type Wait, waitIn } from './contract/duration.ts';
 export {
   counted,
@@ -57,7 +61,6 @@ export {
   nextNumber,
 } from './contract/events.ts';
 export { leastOf, mostOf } from './contract/extremes.ts';
-export type { Finding } from './contract/finding.ts';
 export { checkKey, checkPrefix, MAX_KEY_BYTES } from './contract/key.ts';
 export {
   isAnswer,
@@ -125,7 +128,6 @@ export { Activity, CALL_TIMEOUT, Engine } from './engine/engine.ts';
 export { Bell, dispose } from './engine/listener.ts';
 export { StepLimit } from './engine/listing.ts';
 export { AdaptiveHistory } from './queue/adaptive-history.ts';
-export { ArrivalLine } from './queue/arrival-line.ts';
 export { type ForceOptions, forceRelease } from './queue/forced-release.ts';
 export { Frame } from './queue/frame.ts';
 export { HeldLease, heldLease } from './queue/held-lease.ts';

@@ -1,4 +1,4 @@
-import { ArrivalLine, quoted, type Units } from '../core/index.ts';
+import { ArrivalQueue, quoted, type Units } from '../core/index.ts';
 import { enclosingOf, type Queues, queuesAmong, type WaitsClaim } from './claims.ts';
 import { edgesAmong } from './edges.ts';
 
@@ -147,7 +147,7 @@ interface QueuedClaim {
  */
 export function stuckAmong({ queues, claims }: Queues, among: ReadonlySet<string>): Set<string> {
   const lined = queues.map((queue) => arrivalQueue(queue.filter(({ id }) => among.has(id))));
-  const memberships = new Map<string, { queue: ArrivalLine<QueuedClaim>; member: QueuedClaim }[]>();
+  const memberships = new Map<string, { queue: ArrivalQueue<QueuedClaim>; member: QueuedClaim }[]>();
   /** For each claim, in how many queues it is not admitted yet, and how many claims wait inside it. */
   const refused = new Map<string, number>();
   const inside = new Map<string, number>();
@@ -183,8 +183,8 @@ export function stuckAmong({ queues, claims }: Queues, among: ReadonlySet<string
   return stuck;
 }
 
-function arrivalQueue(claims: readonly WaitsClaim[]): { queue: ArrivalLine<QueuedClaim>; members: QueuedClaim[] } {
-  const queue = new ArrivalLine<QueuedClaim>();
+function arrivalQueue(claims: readonly WaitsClaim[]): { queue: ArrivalQueue<QueuedClaim>; members: QueuedClaim[] } {
+  const queue = new ArrivalQueue<QueuedClaim>();
   const members = claims.map((claim) => ({ seats: claim, claim }));
   for (const member of members) queue.join(member);
   return { queue, members };

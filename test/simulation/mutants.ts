@@ -10,12 +10,12 @@ export interface Mutant extends PlantedBug {
 
 const ballot = moduleOf<typeof import('../../src/backends/quorum/ballot.ts')>('backends/quorum/ballot.ts');
 const clock = moduleOf<typeof import('../../src/core/contract/clock.ts')>('core/contract/clock.ts');
-const context = moduleOf<typeof import('../../src/core/contract/context.ts')>('core/contract/context.ts');
+const context = moduleOf<typeof import('../../src/core/contract/clock.ts')>('core/contract/context.ts');
 const serializer = moduleOf<typeof import('../../src/core/contract/promises.ts')>('core/contract/promises.ts');
 const listener = moduleOf<typeof import('../../src/core/engine/listener.ts')>('core/engine/listener.ts');
 const withdrawal = moduleOf<typeof import('../../src/core/engine/withdrawal.ts')>('core/engine/withdrawal.ts');
 const history = moduleOf<typeof import('../../src/core/queue/adaptive-history.ts')>('core/queue/adaptive-history.ts');
-const line = moduleOf<typeof import('../../src/core/queue/arrival-line.ts')>('core/queue/arrival-line.ts');
+const admission = moduleOf<typeof import('../../src/core/contract/admission.ts')>('core/contract/admission.ts');
 const claim = moduleOf<typeof import('../../src/core/queue/claim.ts')>('core/queue/claim.ts');
 const sentRecord = moduleOf<typeof import('../../src/core/queue/claim-step.ts')>('core/queue/claim-step.ts');
 const frame = moduleOf<typeof import('../../src/core/queue/frame.ts')>('core/queue/frame.ts');
@@ -289,8 +289,8 @@ export const MUTANTS: readonly Mutant[] = [
     bug: 'lets two children in together',
     faults: ((entering: Turn) => [
       frame.method('Frame', 'enter', (real) => entering.of(real)),
-      line.method(
-        'ArrivalLine',
+      admission.method(
+        'ArrivalQueue',
         'join',
         (real) =>
           function (member) {

@@ -110,17 +110,16 @@ class Redis implements Backend {
     const { key, within } = claim;
     const sent = this.#shards.clock.now();
     try {
-      if (!this.#shards.clockOf(key).known) await this.#shards.learnTime(key);
-      const request = { key, args: this.#attemptArgs(claim, sent) };
+      const request = { key, args: this.#attemptArgs(claim, sent) ?? (await this.#learntArgs(claim, sent)) };
       // The queue may be too long for one script. The loop ends with `within`: a caller that gave up then has released the claim.
-      while (this.#shards.clock.now() < sent + within) {
+      do {
         const { attempt, time } =
           claim.accepts && this.values
             ? await this.values.ask(claim, claim.accepts, request.args)
             : readAttempt(await this.#attempts.ask(request), claim);
         this.#shards.clockOf(key).learn(time, sent); // this asks for the clock again, since the key may have moved to another server
         if (attempt) return attempt;
-      }
+      } while (this.#shards.clock.now() < sent + within);
       return { granted: false, late: true };
     } catch (error) {
       if (isTooFew(error)) await this.release(claim);
@@ -149,8 +148,8 @@ class Redis implements Backend {
   async #pass(release: readonly string[], next: Claim): Promise<Release> {
     const { key } = next;
     const sent = this.#shards.clock.now();
-    if (!this.#shards.clockOf(key).known) await this.#shards.learnTime(key);
-    const request = { key, args: [...release, ...this.#attemptArgs(next, sent)] };
+    const args = this.#attemptArgs(next, sent) ?? (await this.#learntArgs(next, sent));
+    const request = { key, args: [...release, ...args] };
     const [released, reply] = (await this.#shards.askOne(PASS, request)) as unknown[];
     const freed = this.#releases.freedBy(key, released);
     if (isFailure(reply)) return freed;
@@ -159,10 +158,20 @@ class Redis implements Backend {
     return { ...freed, next: attempt };
   }
 
-  /** @param sent when the attempt began, before the time was learnt: a caller that gave up since then has released the claim */
-  #attemptArgs(claim: Claim, sent: number): string[] {
-    const limit = this.#shards.clockOf(claim.key).in(claim.within, sent) ?? 0;
+  /**
+   * @param sent when the attempt began, before the time was learnt: a caller that gave up since then has released the claim
+   * @returns undefined while the clock of the server is not known
+   */
+  #attemptArgs(claim: Claim, sent: number, unknown?: number): string[] | undefined {
+    const limit = this.#shards.clockOf(claim.key).in(claim.within, sent) ?? unknown;
+    if (limit === undefined) return undefined;
     return attemptArgs(claim, this.#wakeUps.channelOf(claim), limit, this.#shards.remember);
+  }
+
+  /** Asks for the time first. If the key moves meanwhile to a server whose clock is not known, that one answers that it is too late. */
+  async #learntArgs(claim: Claim, sent: number): Promise<string[]> {
+    await this.#shards.learnTime(claim.key);
+    return this.#attemptArgs(claim, sent, 0)!;
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {

@@ -1,10 +1,10 @@
 /**
- * The one rule. All claims to a key stand in one line, in the order of their tokens, and
+ * The one rule. All claims to a key stand in one queue, in the order of their tokens, and
  *
- *   a claim is admitted when all units taken up to and including it fit the smallest room named among them.
+ *   a claim is admitted when all units taken up to and including it fit the smallest capacity named among them.
  *
- * It is safe: the claim that is admitted last has counted all others, in a room that is no larger than theirs. It is fair: no refused
- * claim is ahead of an admitted one, so the admitted claims are always the head of the line. It stays sound when kinds are mixed on one
+ * It is safe: the claim that is admitted last has counted all others, in a capacity that is no larger than theirs. It is fair: no refused
+ * claim is ahead of an admitted one, so the admitted claims are always the head of the queue. It stays sound when kinds are mixed on one
  * key. And nobody has to store which claims hold the key: that follows from order and units, so no crash can leave it wrong.
  */
 export interface Units {
@@ -16,7 +16,7 @@ export interface Units {
   readonly readWrite?: true;
 }
 
-/** Every unit there is: what a mutex or a writer takes, and the room a reader sits in. */
+/** Every unit there is: what a mutex or a writer takes, and the capacity that a reader names. */
 export const ALL_UNITS = 2 ** 31 - 1;
 
 export const EXCLUSIVE: Units = { units: ALL_UNITS, capacity: ALL_UNITS };
@@ -38,40 +38,40 @@ export function asOf(seats: Units): As {
 }
 
 /**
- * Counts the claims that are admitted, from the head of the line.
+ * Counts the claims that are admitted, from the head of the queue.
  * @example
  * const reader = { units: 1, capacity: ALL_UNITS };
  * const writer = { units: ALL_UNITS, capacity: ALL_UNITS };
  * admitted([reader, reader, writer, reader]); // 2
  */
-export function admitted(line: Iterable<Units>): number {
+export function admitted(queue: Iterable<Units>): number {
   const tally = new Tally();
   let count = 0;
-  for (const seats of line) {
+  for (const seats of queue) {
     if (!tally.take(seats)) break;
     count++;
   }
   return count;
 }
 
-/** The number of rooms that are kept though no claim names them: filling and emptying a Map again and again costs more. */
-const FEW = 4;
+/** The number of capacities that are kept though no claim names them: filling and emptying a Map again and again costs more. */
+const MAX_UNUSED_CAPACITIES = 4;
 
-/** Keeps the units of an admitted prefix, so that a step of the rule costs the same in a long line as in a short one. */
+/** Keeps the units of an admitted prefix, so that a step of the rule costs the same in a long queue as in a short one. */
 export class Tally {
   #taken = 0;
-  /** How many claims name each room. */
-  readonly #rooms = new Map<number, number>();
-  #room = Number.POSITIVE_INFINITY;
+  /** How many claims name each capacity. */
+  readonly #capacities = new Map<number, number>();
+  #capacity = Number.POSITIVE_INFINITY;
 
   fits(seats: Units): boolean {
-    return this.#taken + seats.units <= Math.min(this.#room, seats.capacity);
+    return this.#taken + seats.units <= Math.min(this.#capacity, seats.capacity);
   }
 
   add(seats: Units): void {
-    this.#room = Math.min(this.#room, seats.capacity);
+    this.#capacity = Math.min(this.#capacity, seats.capacity);
     this.#taken += seats.units;
-    this.#rooms.set(seats.capacity, (this.#rooms.get(seats.capacity) ?? 0) + 1);
+    this.#capacities.set(seats.capacity, (this.#capacities.get(seats.capacity) ?? 0) + 1);
   }
 
   /** Adds the units, if they fit. @returns whether they do */
@@ -83,11 +83,113 @@ export class Tally {
 
   remove(seats: Units): void {
     this.#taken -= seats.units;
-    const left = this.#rooms.get(seats.capacity)! - 1;
-    if (left === 0 && this.#rooms.size > FEW) this.#rooms.delete(seats.capacity);
-    else this.#rooms.set(seats.capacity, left);
-    if (left > 0 || seats.capacity !== this.#room) return;
-    this.#room = Number.POSITIVE_INFINITY;
-    for (const [room, named] of this.#rooms) if (named > 0 && room < this.#room) this.#room = room;
+    const left = this.#capacities.get(seats.capacity)! - 1;
+    if (left === 0 && this.#capacities.size > MAX_UNUSED_CAPACITIES) this.#capacities.delete(seats.capacity);
+    else this.#capacities.set(seats.capacity, left);
+    if (left > 0 || seats.capacity !== this.#capacity) return;
+    this.#capacity = Number.POSITIVE_INFINITY;
+    for (const [capacity, named] of this.#capacities)
+      if (named > 0 && capacity < this.#capacity) this.#capacity = capacity;
+  }
+}
+
+/** Up to this number, members are kept in an array and searched one by one: filling and emptying a Set again and again costs more. */
+const MAX_SEARCHED = 16;
+
+const NOBODY: readonly never[] = [];
+
+interface Member {
+  readonly seats: Units;
+}
+
+/**
+ * A queue in this process, in order of arrival, under the one rule. The members inside are a prefix of it, so a tally of them decides. The
+ * cost per step does not grow with their number.
+ */
+export class ArrivalQueue<M extends Member> {
+  readonly #tally = new Tally();
+  /** The members inside, each once, in the order in which they came. */
+  #inside: Member[] | Set<Member> = [];
+  readonly #outside = new Set<M>();
+
+  get idle(): boolean {
+    return this.#outside.size === 0 && (Array.isArray(this.#inside) ? this.#inside.length : this.#inside.size) === 0;
+  }
+
+  /** The first member that waits outside. */
+  get head(): M | undefined {
+    return this.#outside.size === 0 ? undefined : this.#outside.values().next().value;
+  }
+
+  get members(): M[] {
+    return [...(this.#inside as Iterable<M>), ...this.#outside];
+  }
+
+  isInside(member: Member): boolean {
+    return Array.isArray(this.#inside) ? this.#inside.includes(member) : this.#inside.has(member);
+  }
+
+  /** Whether a newcomer could enter. */
+  admits(seats: Units): boolean {
+    return this.#outside.size === 0 && this.#tally.fits(seats);
+  }
+
+  /** Joins at the end. @returns true when the member enters at once */
+  join(member: M): boolean {
+    const enters = this.#outside.size === 0 && this.#tally.take(member.seats);
+    if (enters) this.#keep(member);
+    else this.#outside.add(member);
+    return enters;
+  }
+
+  /** Leaves, if the member is still there. @returns the members that enter in its place */
+  leave(member: Member): readonly M[] {
+    if (!this.#drop(member)) this.#outside.delete(member as M);
+    if (this.#outside.size === 0) return NOBODY;
+    const entering: M[] = [];
+    for (const next of this.#outside) {
+      if (!this.#tally.take(next.seats)) break;
+      this.#outside.delete(next);
+      this.#keep(next);
+      entering.push(next);
+    }
+    return entering;
+  }
+
+  /** Gives the member that would enter first if this one, which is inside, left. */
+  successor(member: Member): M | undefined {
+    const { head } = this;
+    if (!head || !this.isInside(member)) return undefined;
+    this.#tally.remove(member.seats);
+    const fits = this.#tally.fits(head.seats);
+    this.#tally.add(member.seats);
+    return fits ? head : undefined;
+  }
+
+  /** Lets the head enter in the place of a member that is inside. */
+  replace(member: Member, head: M): void {
+    this.#outside.delete(head);
+    this.#drop(member);
+    this.#tally.add(head.seats);
+    this.#keep(head);
+  }
+
+  #keep(member: M): void {
+    if (!Array.isArray(this.#inside)) this.#inside.add(member);
+    else if (this.#inside.push(member) > MAX_SEARCHED) this.#inside = new Set(this.#inside);
+  }
+
+  /** @returns whether it was inside */
+  #drop(member: Member): boolean {
+    if (Array.isArray(this.#inside)) {
+      const at = this.#inside.indexOf(member);
+      if (at < 0) return false;
+      this.#inside.copyWithin(at, at + 1).pop();
+    } else {
+      if (!this.#inside.delete(member)) return false;
+      if (this.#inside.size === 0) this.#inside = [];
+    }
+    this.#tally.remove(member.seats);
+    return true;
   }
 }

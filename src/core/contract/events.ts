@@ -1,6 +1,6 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
 import { ofAllCopies } from './all-copies.ts';
-import { type Context, inNoContext } from './context.ts';
+import { type Context, inNoContext } from './clock.ts';
 import type { ValueState } from './left.ts';
 import { printable } from './visible.ts';
 

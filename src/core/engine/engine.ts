@@ -3,6 +3,7 @@ import type {
   Attempt,
   Backend,
   Claim,
+  Finding,
   Handle,
   Listing,
   NewValue,
@@ -11,10 +12,8 @@ import type {
   Renewal,
   ValueRecord,
 } from '../contract/backend.ts';
-import { type Clock, type EngineClock, withoutContext } from '../contract/clock.ts';
-import { inNoContext, promiseOf } from '../contract/context.ts';
+import { type Clock, type EngineClock, inNoContext, promiseOf, withoutContext } from '../contract/clock.ts';
 import { counted, inMs, isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
-import type { Finding } from '../contract/finding.ts';
 import { labelParts } from '../contract/origin.ts';
 import { KeyedSerializer } from '../contract/promises.ts';
 import { printable } from '../contract/visible.ts';

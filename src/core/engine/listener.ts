@@ -1,6 +1,5 @@
 import type { Backend, Claim, Grant, Refusal, StoredValue } from '../contract/backend.ts';
-import type { Clock } from '../contract/clock.ts';
-import { inNoContext, promiseOf } from '../contract/context.ts';
+import { type Clock, inNoContext, promiseOf } from '../contract/clock.ts';
 
 /** A sleep that can be ended early. A ring while nobody sleeps is kept for the next sleep. */
 export class Bell {

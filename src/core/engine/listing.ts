@@ -1,4 +1,4 @@
-import { Context, inNoContext, promiseOf } from '../contract/context.ts';
+import { Context, inNoContext, promiseOf } from '../contract/clock.ts';
 
 /** A limit for work that may take any time as long as it makes progress: each step of it has the limit. */
 export class StepLimit {

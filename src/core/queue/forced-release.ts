@@ -1,6 +1,6 @@
 import type { QueueEntry } from '../contract/backend.ts';
 import { checkListable, unsupported } from '../contract/capability.ts';
-import { Context } from '../contract/context.ts';
+import { Context } from '../contract/clock.ts';
 import { invalid, shown } from '../contract/errors.ts';
 import { EVENT_VERSION, emit } from '../contract/events.ts';
 import { checkKey } from '../contract/key.ts';

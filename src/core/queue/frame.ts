@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { ALL_UNITS, isExclusive, type Units } from '../contract/admission.ts';
+import { ALL_UNITS, ArrivalQueue, isExclusive, type Units } from '../contract/admission.ts';
 import { LockError, quoted } from '../contract/errors.ts';
 import type { ProcessName } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
-import { ArrivalLine } from './arrival-line.ts';
 import { HeldLease } from './held-lease.ts';
 import type { Hold } from './hold.ts';
 import { AcquireRequest } from './request.ts';
@@ -36,7 +35,7 @@ export class Frame {
   readonly #lease: HeldLease;
   #parent: Frame | undefined;
   /** The line of the callers that re-enter. Most frames have no such callers. */
-  #children: ArrivalLine<AcquireRequest> | undefined;
+  #children: ArrivalQueue<AcquireRequest> | undefined;
   /** How many functions of `run` are inside that have re-entered. */
   #running = 0;
   #ended = false;
@@ -110,7 +109,7 @@ export class Frame {
    * @throws LockError `LOCK_LOST` when the hold is lost: nothing may run under it any more
    */
   async enter(events: RequestEvents, terms: Terms, watched: boolean): Promise<HeldLease | undefined | 'ended'> {
-    this.#children ??= new ArrivalLine();
+    this.#children ??= new ArrivalQueue();
     if (terms.wait === 0 && !this.#children.admits(events.seats)) return undefined;
     const request = new AcquireRequest(events, terms, this.#context.engine.clock.now());
     request.startLimits((error) => this.#giveUp(request, error));

@@ -1,5 +1,5 @@
 import type { NewValue, ValueState } from '../contract/backend.ts';
-import { Context, inNoContext } from '../contract/context.ts';
+import { Context, inNoContext } from '../contract/clock.ts';
 import { type Duration, milliseconds } from '../contract/duration.ts';
 import { invalid, LockError, quoted, shown } from '../contract/errors.ts';
 import type { StoreOutcome } from '../contract/left.ts';

@@ -1,4 +1,4 @@
-import { inNoContext } from '../contract/context.ts';
+import { inNoContext } from '../contract/clock.ts';
 import { Agenda } from '../engine/call-timeouts.ts';
 import type { Engine } from '../engine/engine.ts';
 

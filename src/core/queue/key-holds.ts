@@ -1,9 +1,9 @@
-import type { NewValue, Release, ValueState } from '../contract/backend.ts';
+import { ArrivalQueue } from '../contract/admission.ts';
+import type { NewValue, ValueState } from '../contract/backend.ts';
 import { channels } from '../contract/events.ts';
 import type { StoreOutcome } from '../contract/left.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
-import { ArrivalLine } from './arrival-line.ts';
 import type { QueuedClaim } from './claim.ts';
 import type { PiggybackedAttempt } from './claim-step.ts';
 import { endGone } from './eviction.ts';
@@ -23,7 +23,7 @@ export class KeyHolds implements HoldKeeper {
   readonly #standApart: () => void;
   readonly #onLeave: () => void;
   /** The requests of this process, in order of arrival. One is inside while it holds the key or stands in the engine's queue. */
-  readonly line = new ArrivalLine<AcquireRequest>();
+  readonly line = new ArrivalQueue<AcquireRequest>();
   /** These stand in the engine's queue, or hold, though it is not their turn here: for a search for deadlocks (`detect`), or `standApart`. */
   readonly apart = new Set<AcquireRequest>();
   /** Ends when a caller comes that has to wait here. */
@@ -130,18 +130,6 @@ export class KeyHolds implements HoldKeeper {
     return this.#passOn(hold, this.engine.clock.now(), true);
   }
 
-  /** Gives it back to the engine, in one step with the claim of the caller here that comes in then, if that may go with it. */
-  giveBack(hold: Hold, sent: number): Promise<Release> {
-    const { engine, line } = this;
-    const next = line.head && line.successor(hold.owner);
-    const queued = next && next.terms.wait > 0 ? claimFor(next) : undefined;
-    if (!next || !queued?.openMailbox()) return engine.release(hold.claim, undefined, undefined, sent);
-    line.replace(hold.owner, next);
-    const released = engine.release(hold.claim, queued.claim, undefined, sent);
-    void this.serve(next, queued, { sent, attempt: released.then((answer) => answer.next) });
-    return released;
-  }
-
   async releaseWith(hold: Hold, value: NewValue, state: ValueState): Promise<StoreOutcome> {
     if (hold.over) return 'gone';
     this.#forget(hold);
@@ -197,7 +185,14 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
       await engine.activity.pause(keptUntil - now);
       sent = engine.clock.now();
     }
-    return (await holds.giveBack(hold, sent)).freed;
+    // One step gives it back and sends the claim of the caller here that comes in then, if that may go with it.
+    const next = holds.line.head && holds.line.successor(hold.owner);
+    const queued = next && next.terms.wait > 0 ? claimFor(next) : undefined;
+    if (!next || !queued?.openMailbox()) return (await engine.release(hold.claim, undefined, undefined, sent)).freed;
+    holds.line.replace(hold.owner, next);
+    const released = engine.release(hold.claim, queued.claim, undefined, sent);
+    void holds.serve(next, queued, { sent, attempt: released.then((answer) => answer.next) });
+    return (await released).freed;
   } catch (error) {
     withdraw(engine, currentClaim(hold));
     hold.tell('releaseFailed', { error });

@@ -1,5 +1,5 @@
 import { ALL_UNITS, isExclusive, type Units } from '../contract/admission.ts';
-import { Context } from '../contract/context.ts';
+import { Context } from '../contract/clock.ts';
 import { isLockError, type LockError } from '../contract/errors.ts';
 import { channels, EVENT_VERSION, emit, type LockEvent, type LockType, nextNumber } from '../contract/events.ts';
 import type { ValueState } from '../contract/left.ts';

@@ -1,4 +1,4 @@
-import { inNoContext } from '../contract/context.ts';
+import { inNoContext } from '../contract/clock.ts';
 import { reasonOf } from '../contract/errors.ts';
 import { leastOf } from '../contract/extremes.ts';
 import { Agenda } from '../engine/call-timeouts.ts';
@@ -35,7 +35,7 @@ export class Watchdog {
   remove(hold: Hold): void {
     this.#holds.remove(hold);
     hold.timing.cover?.end();
-    dispose(hold.watch);
+    if (hold.watch) dispose(hold.watch);
   }
 
   /** Sees to it that the timer rings when the hold is due. */

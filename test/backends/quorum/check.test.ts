@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
-import type { Backend } from '../../../src/core/contract/backend.ts';
+import type { Backend, Finding } from '../../../src/core/contract/backend.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
-import type { Finding } from '../../../src/core/contract/finding.ts';
 import { around } from '../../../src/testing/around.ts';
 import { claim } from './nodes.ts';
 import { NO, scripted, yes } from './scripted.ts';
