@@ -36,7 +36,6 @@ export {
   type EngineClock,
   inNoContext,
   passedFor,
-  promiseOf,
   sentLater,
   systemClock,
 } from './contract/clock.ts';
@@ -124,7 +123,7 @@ export {
 } from './contract/traits.ts';
 export { printable, visible } from './contract/visible.ts';
 export { CallTimeouts } from './engine/call-timeouts.ts';
-export { Activity, CALL_TIMEOUT, Engine } from './engine/engine.ts';
+export { Activity, CALL_TIMEOUT, Engine, promiseOf } from './engine/engine.ts';
 export { Bell, dispose } from './engine/listener.ts';
 export { StepLimit } from './engine/listing.ts';
 export { AdaptiveHistory } from './queue/adaptive-history.ts';

@@ -5,6 +5,7 @@ import type { LockOptions } from '../../src/core/contract/options.ts';
 import type { LocalGrant } from '../../src/core/queue/claim-step.ts';
 import type { Cover } from '../../src/core/queue/hold-timing.ts';
 import { HoldTiming } from '../../src/core/queue/hold-timing.ts';
+import { lastsFor } from '../../src/core/queue/release.ts';
 
 const { traits } = memory();
 const resolved = (options: LockOptions) => new LayeredOptions(traits, { ttl: 3_000, ...options }).terms;
@@ -184,14 +185,14 @@ test.each<[string, LockOptions, number, boolean]>([
   ['that does not renew with all of its lease', { ttl: 2_000, renew: false }, 990, true],
   ['that does not renew, with less', { ttl: 2_000, renew: false }, 991, false],
 ])('it lasts for the next one %s: %j at %i ms, %j', (_, options, now, lasts) => {
-  expect(timingOf().lastsFor(resolved(options), now)).toBe(lasts);
+  expect(lastsFor(timingOf(), resolved(options), now)).toBe(lasts);
 });
 
 test('a hold that a session carries passes on to no caller that would have less of it than its whole lease', () => {
   const timing = timingOf({ validFor: Number.POSITIVE_INFINITY, session: true });
   const next: LockOptions = { ttl: 2_000, renew: false };
-  expect(timing.lastsFor(resolved(next), 500), 'the session carries it for as long as is asked for').toBe(true);
-  expect(timing.lastsFor(resolved({ ...next, maxHold: 60_000 }), 500), 'it would count from before').toBe(false);
+  expect(lastsFor(timing, resolved(next), 500), 'the session carries it for as long as is asked for').toBe(true);
+  expect(lastsFor(timing, resolved({ ...next, maxHold: 60_000 }), 500), 'it would count from before').toBe(false);
 });
 
 describe('of a hold with a stand-in', () => {

@@ -105,7 +105,7 @@ export const TWINS: readonly Twin[] = [
         'releaseActOf',
         (real) =>
           (hold, ...rest) =>
-            real(seenAs(hold, { timing: seenAs(hold.timing, { lastsFor: () => true }) }), ...rest),
+            real(seenAs(hold, { timing: seenAs(hold.timing, { deadline: Number.POSITIVE_INFINITY }) }), ...rest),
       ),
     ],
     foundBy: 'tokens',

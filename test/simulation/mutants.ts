@@ -368,11 +368,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'asks the engine in the context of a caller',
     faults: [
-      context.exported(
-        'inNoContext',
-        () =>
-          (fn, ...args) =>
-            fn(...args),
+      context.exported('nobody', (real) =>
+        seenAs(real, { runInAsyncScope: (fn, self, ...args) => fn.apply(self as never, args) }),
       ),
     ],
     foundBy: 'contexts',

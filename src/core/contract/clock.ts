@@ -167,21 +167,9 @@ export class Context {
 }
 
 /** The context of nobody: it is made when the module is loaded. A snapshot of `AsyncLocalStorage` would take ten times as long. */
-const nobody = new AsyncResource('holdfast', MANUAL);
+export const nobody = new AsyncResource('holdfast', MANUAL);
 
 /** Calls `fn` in the context of no caller. It is for what callers share. */
 export function inNoContext<A extends unknown[], T>(fn: (...args: A) => T, ...args: A): T {
   return nobody.runInAsyncScope(fn, undefined, ...args);
-}
-
-/**
- * Gives the promise of a call. What the call throws becomes a rejection, and a result that is no promise becomes one: not every backend is
- * written in TypeScript. This is no async function, since those settle some turns later.
- */
-export function promiseOf<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return Promise.resolve(call()); // a promise stays the same promise
-  } catch (error) {
-    return Promise.reject(error);
-  }
 }

@@ -12,7 +12,7 @@ import type {
   Renewal,
   ValueRecord,
 } from '../contract/backend.ts';
-import { type Clock, type EngineClock, inNoContext, promiseOf, withoutContext } from '../contract/clock.ts';
+import { type Clock, type EngineClock, nobody, withoutContext } from '../contract/clock.ts';
 import { counted, inMs, isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
 import { labelParts } from '../contract/origin.ts';
 import { KeyedSerializer } from '../contract/promises.ts';
@@ -204,7 +204,7 @@ export class Engine {
       const what = key === undefined ? act : `${act} ${quoted(key)}`;
       return new Error(`${what}: no answer within ${inMs(within)}${why}${obstacle ? `; ${obstacle}` : ''}`);
     };
-    return this.#timeouts.bound(inNoContext(promiseOf<T>, call), within, expired, sent);
+    return this.#timeouts.bound(nobody.runInAsyncScope(promiseOf<T>, undefined, call), within, expired, sent);
   }
 
   /** Makes the error of an engine that did not answer. @param advice what becomes of the request, and what to do */
@@ -212,6 +212,18 @@ export class Engine {
     const { name: backend } = this.backend;
     const message = `${backend} could not be asked for ${quoted(key)}: ${reasonOf(cause)}. ${advice}`;
     return new LockError('LOCK_UNAVAILABLE', message, { key, backend, cause });
+  }
+}
+
+/**
+ * Gives the promise of a call. What the call throws becomes a rejection, and a result that is no promise becomes one: not every backend is
+ * written in TypeScript. This is no async function, since those settle some turns later.
+ */
+export function promiseOf<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return Promise.resolve(call()); // a promise stays the same promise
+  } catch (error) {
+    return Promise.reject(error);
   }
 }
 

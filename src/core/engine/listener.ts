@@ -1,5 +1,5 @@
 import type { Backend, Claim, Grant, Refusal, StoredValue } from '../contract/backend.ts';
-import { type Clock, inNoContext, promiseOf } from '../contract/clock.ts';
+import { type Clock, inNoContext } from '../contract/clock.ts';
 
 /** A sleep that can be ended early. A ring while nobody sleeps is kept for the next sleep. */
 export class Bell {
@@ -132,5 +132,5 @@ const ignore = (): void => {};
 
 /** Ends a watch. It neither waits for the backend nor throws its errors, since the backend may hang or throw there. */
 export function dispose(watch: AsyncDisposable | undefined): void {
-  if (watch) inNoContext(promiseOf<void>, () => watch[Symbol.asyncDispose]() as Promise<void>).catch(ignore);
+  if (watch) inNoContext(async () => watch[Symbol.asyncDispose]()).catch(ignore);
 }

@@ -1,4 +1,4 @@
-import { Context, inNoContext, promiseOf } from '../contract/clock.ts';
+import { Context, inNoContext } from '../contract/clock.ts';
 
 /** A limit for work that may take any time as long as it makes progress: each step of it has the limit. */
 export class StepLimit {
@@ -46,7 +46,7 @@ export async function* listed<T>(
   try {
     for (;;) {
       const { done, value } = await limit.apply(
-        inNoContext(promiseOf<IteratorResult<T>>, () => found.next()),
+        inNoContext(async () => found.next()),
         ask,
       );
       if (done) return;

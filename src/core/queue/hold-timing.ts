@@ -8,6 +8,8 @@ export class HoldTiming implements Schedule {
   /** The time at which this holder got the hold. */
   readonly since: number;
   readonly renewedUntil: number;
+  /** Whether it may end though nobody releases it: it is not renewed, or not for ever. */
+  readonly mayExpire: boolean;
   /** The lease that is asked of the engine, ms: an extension makes it longer. */
   ttl: number;
   deadline = 0;
@@ -44,6 +46,7 @@ export class HoldTiming implements Schedule {
     this.#expires = expires;
     this.since = now;
     this.renewedUntil = now + terms.maxHold;
+    this.mayExpire = !terms.renew || terms.maxHold < Number.POSITIVE_INFINITY;
     this.ttl = terms.lengths.hold;
     this.keptUntil = terms.minHold > 0 ? now + terms.minHold : 0;
     this.lateUntil = grant.lateUntil ?? 0;
@@ -144,14 +147,6 @@ export class HoldTiming implements Schedule {
   /** Whether no unanswered request may still set the lease: it would set that of the next caller that has this hold. */
   get certain(): boolean {
     return this.#doubt === Number.POSITIVE_INFINITY && !this.cover?.asking;
-  }
-
-  /** Whether the hold lasts long enough for the next caller. A caller that does not renew gets the whole lease that it asked for. */
-  lastsFor(next: Terms, now: number): boolean {
-    const { lease } = next.lengths;
-    if (next.renew) return this.deadline - now >= lease / 2;
-    const { sent, validFor } = this.confirmation;
-    return deadlineOf(sent, usableTime(validFor, next.lengths.hold, next)) >= deadlineOf(now, lease);
   }
 }
 

@@ -9,18 +9,22 @@ import type { PiggybackedAttempt } from './claim-step.ts';
 import { endGone } from './eviction.ts';
 import { currentClaim, Hold, type HoldKeeper, type HoldOwner, passedTo } from './hold.ts';
 import { Interim } from './interim.ts';
-import { Lookout, mayExpire } from './lookout.ts';
+import { Lookout } from './lookout.ts';
 import type { Outage } from './outage.ts';
 import { lingerOf, releaseActOf } from './release.ts';
 import { releaseWith } from './release-with.ts';
 import { type AcquireRequest, claimFor } from './request.ts';
 import type { Watchdog } from './watchdog.ts';
 
+/** The number of queues that are kept for the next use of their keys, so that a busy key does not make a new one each time. */
+const MAX_IDLE_QUEUES = 1_000;
+
 /** The claims and holds of a key in this process: how they begin, pass from hand to hand, go back to the engine, or end by themselves. */
 export class KeyHolds implements HoldKeeper {
   readonly engine: Engine;
   readonly #watchdog: Watchdog;
   readonly #standApart: () => void;
+  readonly #queues: { readonly size: number };
   readonly #onLeave: () => void;
   /** The requests of this process, in order of arrival. One is inside while it holds the key or stands in the engine's queue. */
   readonly line = new ArrivalQueue<AcquireRequest>();
@@ -33,10 +37,18 @@ export class KeyHolds implements HoldKeeper {
 
   /**
    * @param standApart lets the first caller that waits here stand in the engine's queue, too
-   * @param onLeave called whenever a request has left
+   * @param queues the queues of all keys
+   * @param onLeave called when a request has left, while there are too many queues
    */
-  constructor(engine: Engine, watchdog: Watchdog, standApart: () => void, onLeave: () => void) {
+  constructor(
+    engine: Engine,
+    watchdog: Watchdog,
+    standApart: () => void,
+    queues: { readonly size: number },
+    onLeave: () => void,
+  ) {
     this.engine = engine;
+    this.#queues = queues;
     this.#watchdog = watchdog;
     this.#standApart = standApart;
     this.#onLeave = onLeave;
@@ -79,7 +91,7 @@ export class KeyHolds implements HoldKeeper {
     request.grant(hold); // before listeners are told: one of them may end the wait
     const how = hold.tenure.passes > 0 ? 'handedOver' : 'acquired';
     if (channels[how].hasSubscribers) request.events.tellEnd(how, hold.exclusive ? hold.token : undefined);
-    if (mayExpire(hold)) this.lookout ??= new Lookout(this.engine, this.line, this.#standApart);
+    if (hold.timing.mayExpire) this.lookout ??= new Lookout(this.engine, this.line, this.#standApart);
     this.lookout?.begin(hold);
     if (hold.lost) hold.listeners.follow(hold.lost, () => void endGone(hold, 'the engine ended it'));
   }
@@ -151,7 +163,7 @@ export class KeyHolds implements HoldKeeper {
     (this.apart as Set<HoldOwner>).delete(request);
     for (const next of this.line.leave(request)) void this.serve(next, claimFor(next, outage));
     this.lookout?.follow();
-    this.#onLeave();
+    if (this.#queues.size > MAX_IDLE_QUEUES) this.#onLeave();
   }
 }
 

@@ -28,10 +28,14 @@ export class KeyQueue {
   readonly #context: QueueContext;
   readonly #holds: KeyHolds;
 
-  /** @param onLeave called whenever a request has left */
-  constructor(context: QueueContext, watchdog: Watchdog, onLeave: () => void) {
+  /** @param queues the queues of all keys, from which it takes itself away when nobody uses it and there are too many */
+  constructor(context: QueueContext, watchdog: Watchdog, key: string, queues: Map<string, KeyQueue>) {
     this.#context = context;
-    this.#holds = new KeyHolds(context.engine, watchdog, () => this.#standApart(), onLeave);
+    const onLeave = (): void => {
+      // Another queue may have taken its place.
+      if (this.idle && queues.get(key) === this) queues.delete(key);
+    };
+    this.#holds = new KeyHolds(context.engine, watchdog, () => this.#standApart(), queues, onLeave);
   }
 
   /**

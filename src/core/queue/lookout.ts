@@ -6,10 +6,6 @@ import type { Hold } from './hold.ts';
 /** The longest time for which a caller waits here behind a hold that nobody renews, before it stands in the engine's line itself, ms. */
 const MAX_TRUST_MS = 2_000;
 
-/** Whether a hold may end though nobody releases it: it is not renewed, or not for ever. */
-export const mayExpire = ({ terms }: Pick<Hold, 'terms'>): boolean =>
-  !terms.renew || terms.maxHold < Number.POSITIVE_INFINITY;
-
 /**
  * Looks after the holds of a key that are not renewed, or not for ever. No answer tells this process when the engine has taken one of them
  * back, as at a forced release: a claim of a caller that waits behind it finds out. The timer also keeps a process alive that waits for
@@ -35,7 +31,7 @@ export class Lookout {
   /** Looks after a hold that was granted just now, if that may end without a release. */
   begin(hold: Hold): void {
     if (this.#holds.size > 0) this.#noteGrant(hold);
-    if (mayExpire(hold)) this.#holds.add(hold);
+    if (hold.timing.mayExpire) this.#holds.add(hold);
     this.follow();
   }
 

@@ -1,8 +1,10 @@
 import type { Units } from '../contract/admission.ts';
+import { deadlineOf } from '../contract/clock.ts';
 import { sameForEngine } from '../contract/option-table.ts';
 import type { Terms } from '../contract/terms.ts';
 import type { NumberedClaim } from './claim-step.ts';
 import type { Hold } from './hold.ts';
+import { type HoldTiming, usableTime } from './hold-timing.ts';
 import type { AcquireRequest } from './request.ts';
 
 /** What a caller asks for. */
@@ -39,7 +41,15 @@ export function mayPass(hold: Hold, next: Wish, now: number): boolean {
   if (timing.ttl !== next.terms.lengths.hold || !hold.settled) return false; // it was extended, or may have been
   if (tenure.passes + 1 >= hold.tokenCount) return false; // the tokens that the first holder asked for are used up
   if (tenure.passes >= terms.handOff.max || next.terms.handOff.max <= tenure.passes) return false;
-  return now - tenure.since < terms.handOff.within && timing.lastsFor(next.terms, now);
+  return now - tenure.since < terms.handOff.within && lastsFor(timing, next.terms, now);
+}
+
+/** Whether a hold lasts long enough for the next caller. A caller that does not renew gets the whole lease that it asked for. */
+export function lastsFor({ deadline, confirmation }: HoldTiming, next: Terms, now: number): boolean {
+  const { lease, hold } = next.lengths;
+  if (next.renew) return deadline - now >= lease / 2;
+  const { sent, validFor } = confirmation;
+  return deadlineOf(sent, usableTime(validFor, hold, next)) >= deadlineOf(now, lease);
 }
 
 /**

@@ -41,19 +41,13 @@ export interface DeadlockWatch {
 
 const ALL_CHANNELS = Object.values(channels);
 
-/** Makes the context in which the events of the lock that is asked for here are published. It costs nothing while nobody listens. */
-function eventContext(): Context | undefined {
-  for (const each of ALL_CHANNELS) if (each.hasSubscribers) return new Context();
-  return undefined;
-}
-
 /** Tells listeners about one request, from its beginning to the end of the hold that it gets. */
 export class RequestEvents {
   readonly key: string;
   readonly seats: Units;
   #number: number | undefined;
-  /** The async context of the caller. */
-  readonly #caller = eventContext();
+  /** The async context of the caller, in which its events are published. Undefined if nobody listens by then. */
+  #caller: Context | undefined;
   readonly context: QueueContext;
   readonly #terms: Terms;
   readonly #began: number;
@@ -66,6 +60,7 @@ export class RequestEvents {
     this.seats = seats;
     this.#terms = terms;
     this.#began = began;
+    for (const each of ALL_CHANNELS) if (each.hasSubscribers) this.#caller ??= new Context();
   }
 
   /** A request gets its number when somebody asks for it, as a listener does. */

@@ -15,9 +15,6 @@ import { KeyQueue, type LocalEntry } from './key-queue.ts';
 import { type DeadlockWatch, type QueueContext, RequestEvents } from './request-events.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** The number of queues that are kept for the next use of their keys, so that a busy key does not make a new one each time. */
-const MAX_IDLE_QUEUES = 1_000;
-
 /** The parts that one `Locks` shares across all its keys: the engine, the watchdog, and the queue of each key in use. */
 export class LockRuntime implements QueueContext {
   readonly number: number = nextNumber('locks');
@@ -120,11 +117,7 @@ export class LockRuntime implements QueueContext {
   }
 
   #newQueue(key: string): KeyQueue {
-    const queue: KeyQueue = new KeyQueue(this, this.watchdog, () => {
-      // Another queue may have taken its place.
-      if (this.#queues.size > MAX_IDLE_QUEUES && queue.idle && this.#queues.get(key) === queue)
-        this.#queues.delete(key);
-    });
+    const queue = new KeyQueue(this, this.watchdog, key, this.#queues);
     this.#queues.set(key, queue);
     return queue;
   }
