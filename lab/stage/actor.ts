@@ -1,5 +1,4 @@
-import { heldLease } from '../../src/core/queue/held-lease.ts';
-import type { Lease } from '../../src/core/queue/lease.ts';
+import { heldLease, type Lease } from '../../src/core/queue/held-lease.ts';
 import type { Locks } from '../../src/locks.ts';
 import type { Process } from '../../test/simulation/process.ts';
 import type { Doing, What, Who } from './events.ts';

@@ -27,7 +27,6 @@ export type {
   Run,
   Wake,
 } from './contract/backend.ts';
-export { checkListable, checkWaitersListed, unsupported } from './contract/capability.ts';
 export {
   type Cancel,
   type Clock,
@@ -60,7 +59,6 @@ export {
   nextNumber,
 } from './contract/events.ts';
 export { leastOf, mostOf } from './contract/extremes.ts';
-export { checkKey, checkPrefix, MAX_KEY_BYTES } from './contract/key.ts';
 export {
   isAnswer,
   type KeyState,
@@ -91,14 +89,20 @@ export {
   allOf,
   checkBackend,
   checkGiven,
+  checkKey,
+  checkListable,
   checkNames,
+  checkPrefix,
+  checkWaitersListed,
   flag,
   type HandOff,
   type LockOptions,
+  MAX_KEY_BYTES,
   namesOf,
   type OptionNames,
   oneOf,
   type Spin,
+  unsupported,
   whole,
 } from './contract/options.ts';
 export type { Enclosing, Origin } from './contract/origin.ts';
@@ -129,11 +133,17 @@ export { StepLimit } from './engine/listing.ts';
 export { AdaptiveHistory } from './queue/adaptive-history.ts';
 export { type ForceOptions, forceRelease } from './queue/forced-release.ts';
 export { Frame } from './queue/frame.ts';
-export { HeldLease, heldLease } from './queue/held-lease.ts';
+export {
+  type AnyLease,
+  HeldLease,
+  heldLease,
+  type Lease,
+  type LeaseRecord,
+  type SharedLease,
+} from './queue/held-lease.ts';
 export { Hold } from './queue/hold.ts';
 export type { Cover, Schedule, StandIn } from './queue/hold-timing.ts';
 export type { LocalEntry } from './queue/key-queue.ts';
-export type { AnyLease, Lease, LeaseRecord, SharedLease } from './queue/lease.ts';
 export { TROUBLE, UNANSWERED } from './queue/outage.ts';
 export { backOff } from './queue/pause.ts';
 export type { DeadlockWatch, WatchedWait } from './queue/request-events.ts';

@@ -5,7 +5,7 @@ import type { Attempt, StoredValue, Wake } from '../../src/core/contract/backend
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { Engine } from '../../src/core/engine/engine.ts';
 import { QueuedClaim } from '../../src/core/queue/claim.ts';
-import type { NumberedClaim } from '../../src/core/queue/claim-step.ts';
+import type { OwnClaim } from '../../src/core/queue/claim-step.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { claim as claimOf } from './claim.ts';
@@ -47,10 +47,9 @@ function asking(answer?: Attempt) {
       },
     },
   };
-  const claim: NumberedClaim = {
+  const claim: OwnClaim = {
     ...claimOf('ours', { accepts: terms.inquiry.answerable() }),
-    number: 1,
-    inside: [],
+    origin: { process: 'ours', claim: 1, inside: [], cut: false },
     within: 5_000,
   };
   const queued = new QueuedClaim(engine, claim, terms);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { checkWaitersListed } from '../../src/core/contract/capability.ts';
+import { checkWaitersListed } from '../../src/core/contract/options.ts';
 import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 

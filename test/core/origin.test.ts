@@ -23,7 +23,7 @@ const origin = fc.record({
   detects: fc.option(number, { nil: undefined }),
   traceparent: fc.constantFrom(undefined, TRACE),
 });
-const write = (label: string, { process, claim, ...more }: Origin): string => labelFor(label, process, claim, more);
+const write = labelFor;
 
 test('a label and whose the claim is come back as they went, whatever is in the label and the keys', () => {
   const parts = fc.oneof(text, fc.constantFrom('~', '~aaaaaaaa.1', ',1=k', ';d1', '+', '~aaaaaaaa.1,2=y'));
@@ -190,15 +190,19 @@ test('nobody inherits a place in line that tells of holds it is not inside of', 
 });
 
 test('the tokenCount of a request is told with its claim', async () => {
-  const told = labelFor('me', 'abcdefgh', 5, { inside: [], cut: false, traceparent: TRACE });
+  const told = labelFor('me', { process: 'abcdefgh', claim: 5, inside: [], cut: false, traceparent: TRACE });
   expect(labelParts(told)).toMatchObject({ label: 'me', origin: { traceparent: TRACE } });
-  expect(labelFor('me', 'abcdefgh', 5, { inside: [], cut: false, traceparent: 'none' })).toBe('me~abcdefgh.5');
+  expect(labelFor('me', { process: 'abcdefgh', claim: 5, inside: [], cut: false, traceparent: 'none' })).toBe(
+    'me~abcdefgh.5',
+  );
 });
 
 test('all keys that are told take 320 characters at most; one that does not fit is left out, and those behind it are not', () => {
   const told = (...lengths: number[]) => {
     const inside = lengths.map((length, claim) => ({ claim, key: 'k'.repeat(length) }));
-    return labelParts(labelFor('', 'aaaaaaaa', 1, { inside, cut: false })).origin!.inside.map(({ key }) => key?.length);
+    return labelParts(labelFor('', { process: 'aaaaaaaa', claim: 1, inside, cut: false })).origin!.inside.map(
+      ({ key }) => key?.length,
+    );
   };
   expect(told(319)).toEqual([319]);
   expect(told(320)).toEqual([undefined]);
@@ -210,6 +214,6 @@ test('a label without a mark has no origin, though it looks like one', () => {
 });
 
 test('when a waiter that looks for deadlocks began is told in whole milliseconds, and not too late', () => {
-  const { origin } = labelParts(labelFor('', 'aaaaaaaa', 1, { inside: [], cut: false, detects: 5.9 }));
+  const { origin } = labelParts(labelFor('', { process: 'aaaaaaaa', claim: 1, inside: [], cut: false, detects: 5.9 }));
   expect(origin?.detects).toBe(5);
 });

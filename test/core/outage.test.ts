@@ -228,7 +228,7 @@ describe('the reason why a claim heard nothing', () => {
     let answer: Backend['attempt'] = (claim) => memoryEngine.attempt(claim);
     const engine = new Engine(around(memoryEngine, { attempt: (claim) => answer(claim) }), clock);
     const { terms } = new LayeredOptions(memoryEngine.traits, { wait: 60_000 });
-    const claim = { ...claimOf('ours'), number: 1, inside: [], within: 5_000 };
+    const claim = { ...claimOf('ours'), origin: { process: 'ours', claim: 1, inside: [], cut: false }, within: 5_000 };
     const asked = new QueuedClaim(engine, claim, terms);
     const fails = (error: Error): void => {
       answer = () => Promise.reject(error);

@@ -135,7 +135,7 @@ describe('its claim', () => {
     const { claim } = setup();
     const [a, b] = [claim(), claim()];
     expect(a.id).not.toBe(b.id);
-    expect(b.number).toBe(a.number + 1);
+    expect(b.origin.claim).toBe(a.origin.claim + 1);
   });
 
   test('tells the tokenCount that it was asked in, also inside of nothing', () => {
@@ -152,7 +152,7 @@ describe('its claim', () => {
     one.traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     one.detects = 5;
     const claim = claimOf(one);
-    expect(claim.detects).toBeUndefined();
+    expect(claim.origin.detects).toBeUndefined();
     expect(labelParts(claim.label).origin).not.toHaveProperty('detects');
   });
 });

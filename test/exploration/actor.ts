@@ -1,5 +1,5 @@
 import type { LockOptions } from '../../src/core/contract/options.ts';
-import type { AnyLease, Lease } from '../../src/core/queue/lease.ts';
+import type { AnyLease, Lease } from '../../src/core/queue/held-lease.ts';
 import type { Locks } from '../../src/locks.ts';
 import type { Memo, MemoWait } from '../../src/memo/memo.ts';
 import type { Lock } from '../../src/primitives/lock.ts';

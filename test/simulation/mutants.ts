@@ -10,7 +10,6 @@ export interface Mutant extends PlantedBug {
 
 const ballot = moduleOf<typeof import('../../src/backends/quorum/ballot.ts')>('backends/quorum/ballot.ts');
 const clock = moduleOf<typeof import('../../src/core/contract/clock.ts')>('core/contract/clock.ts');
-const context = moduleOf<typeof import('../../src/core/contract/clock.ts')>('core/contract/context.ts');
 const serializer = moduleOf<typeof import('../../src/core/contract/promises.ts')>('core/contract/promises.ts');
 const listener = moduleOf<typeof import('../../src/core/engine/listener.ts')>('core/engine/listener.ts');
 const withdrawal = moduleOf<typeof import('../../src/core/engine/withdrawal.ts')>('core/engine/withdrawal.ts');
@@ -362,13 +361,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'tells of a loss in the context of whoever found it',
-    faults: [context.method('Context', 'run', () => (fn) => fn())],
+    faults: [clock.method('Context', 'run', () => (fn) => fn())],
     foundBy: 'contexts',
   },
   {
     bug: 'asks the engine in the context of a caller',
     faults: [
-      context.exported('nobody', (real) =>
+      clock.exported('nobody', (real) =>
         seenAs(real, { runInAsyncScope: (fn, self, ...args) => fn.apply(self as never, args) }),
       ),
     ],

@@ -1,11 +1,11 @@
 import { hostname } from 'node:os';
 import { type Bounds, LONGEST, milliseconds, waitIn } from './duration.ts';
 import { invalid, shown } from './errors.ts';
-import { checkKey } from './key.ts';
 import { leaseLength, lengthsFor } from './lengths.ts';
 import {
   type Adaptive,
   abortSignal,
+  checkKey,
   checkNames,
   flag,
   type HandOff,

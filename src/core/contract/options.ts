@@ -1,6 +1,6 @@
 import type { Backend } from './backend.ts';
 import type { Duration, Wait } from './duration.ts';
-import { invalid, shown } from './errors.ts';
+import { invalid, LockError, quoted, shown } from './errors.ts';
 
 /**
  * Options of a lock. They are given per call, per lock, or for all as `createLocks(backend, defaults)`; the nearest wins. Undefined is not
@@ -154,3 +154,49 @@ export function abortSignal(value: AbortSignal | undefined, key?: string): Abort
   if (value === undefined || value instanceof AbortSignal) return value;
   throw invalid(`signal is ${shown(value)}; it must be an AbortSignal`, key);
 }
+
+/** The longest key, in bytes of UTF-8. Every engine takes this much, encoded as it needs. */
+export const MAX_KEY_BYTES = 512;
+
+/**
+ * Checks a key, which may be any well-formed Unicode. Each backend encodes keys so that different ones never collide.
+ * @throws LockError `LOCK_INVALID`.
+ */
+export function checkKey(key: unknown, name = 'key'): string {
+  if (typeof key !== 'string') throw invalid(`a ${name} must be a string, not ${shown(key)}`);
+  if (key === '') throw invalid(`a ${name} must not be empty`);
+  // A UTF-16 unit takes at most three bytes, so short keys, which nearly all are, need no counting.
+  if (key.length * 3 > MAX_KEY_BYTES && Buffer.byteLength(key) > MAX_KEY_BYTES) {
+    throw invalid(
+      `the ${name} ${shown(key)} has ${Buffer.byteLength(key)} bytes; at most ${MAX_KEY_BYTES} are allowed`,
+    );
+  }
+  // A lone surrogate has no UTF-8 form: two such keys would become one on the wire.
+  if (!key.isWellFormed()) throw invalid(`the ${name} ${shown(key)} is not well-formed Unicode`);
+  return key;
+}
+
+/** Checks a prefix that the operator chose: it is short and plain, and offers no way out of the engine's namespace. */
+export function checkPrefix(prefix: unknown, form: RegExp = /^[A-Za-z0-9_.:-]{1,64}$/): string {
+  if (typeof prefix !== 'string' || !form.test(prefix)) {
+    throw invalid(`prefix is ${shown(prefix)}; it must match ${form.source}`);
+  }
+  return prefix;
+}
+
+/** @throws LockError `LOCK_INVALID`, or `LOCK_UNSUPPORTED` where the engine cannot list its locks */
+export function checkListable(backend: Backend, prefix: string): void {
+  if (typeof prefix !== 'string') throw invalid(`a prefix must be a string, not ${shown(prefix)}`);
+  if (!backend.inspect) throw unsupported(backend, 'list its locks');
+}
+
+/** @throws LockError `LOCK_UNSUPPORTED` where waiters cannot be listed; then `instead` is the way out */
+export function checkWaitersListed({ name: backend, inspect, traits }: Backend, instead: string, key?: string): void {
+  if (inspect && traits.fair) return;
+  const why = inspect ? 'keeps no line, so it cannot list who waits' : 'cannot list who holds and who waits';
+  throw new LockError('LOCK_UNSUPPORTED', `${quoted(backend)} ${why}; ${instead}`, { backend, key });
+}
+
+/** Makes the error for something that this engine cannot do. */
+export const unsupported = ({ name: backend }: Backend, what: string, key?: string): LockError =>
+  new LockError('LOCK_UNSUPPORTED', `${quoted(backend)} cannot ${what}`, { backend, key });

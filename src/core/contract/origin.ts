@@ -33,14 +33,20 @@ export interface Enclosing {
   readonly key?: string;
 }
 
-/** What a label may tell beside the number of the claim. */
+/** What a request knows of the origin of its claim before it has one. */
 export interface Circumstances {
   readonly inside: readonly Enclosing[];
   readonly cut: boolean;
   readonly detects?: number | undefined;
+  /** Text that is no span is not told. */
   readonly traceparent?: string | undefined;
 }
 
+/** The origin of a claim of this process. */
+export interface OwnOrigin extends Circumstances {
+  readonly process: string;
+  readonly claim: number;
+}
 /** The most holds that a label names, and the most characters that their keys take. */
 export const MOST_ENCLOSING = 16;
 const LONGEST_KEYS = 320;
@@ -49,15 +55,10 @@ const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const TAG =
   /^([0-9a-z]{8})\.([0-9a-z]{1,11})((?:,[0-9a-z]{1,11}(?:=[^,;+=\s]*)?)*)(\+?)(?:;d([0-9a-z]{1,11}))?(?:;t([0-9a-f-]{55}))?$/;
 
-/** Makes the label of a claim, as the engine gets it. */
-export function labelFor(label: string, process: string, claim: number, more?: Circumstances): string {
-  const tagged = `${label}~${process}.${claim.toString(36)}`;
-  return more ? tagged + tagOf(more) : tagged;
-}
-
-function tagOf({ inside, cut, detects, traceparent }: Circumstances): string {
+/** Writes the label of a claim and its origin, as an engine stores them. */
+export function labelFor(label: string, { process, claim, inside, cut, detects, traceparent }: OwnOrigin): string {
   let room = LONGEST_KEYS;
-  let text = '';
+  let text = `${label}~${process}.${claim.toString(36)}`;
   for (const { claim, key } of inside) {
     const name = key === undefined ? undefined : `=${encodeURIComponent(key).replaceAll('~', '%7E')}`;
     text += `,${claim.toString(36)}`;

@@ -15,7 +15,7 @@ export interface EnclosingHold {
    * A claim that is waited for inside this hold names it by these two. A claim of other `Locks` does, too: if they use another server, a
    * search finds no claim of this number under the key there.
    */
-  readonly claim: { readonly number: number; readonly key: string };
+  readonly claim: { readonly origin: { readonly claim: number }; readonly key: string };
 }
 
 /** A request that words may settle. */

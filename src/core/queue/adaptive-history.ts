@@ -1,6 +1,6 @@
 import type { Hints } from '../contract/backend.ts';
-import { unsupported } from '../contract/capability.ts';
 import { lengthsFor } from '../contract/lengths.ts';
+import { unsupported } from '../contract/options.ts';
 import type { Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 

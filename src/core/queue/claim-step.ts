@@ -2,16 +2,13 @@ import type { Attempt, Claim, Grant } from '../contract/backend.ts';
 import { type Clock, deadlineOf } from '../contract/clock.ts';
 import { inMs } from '../contract/errors.ts';
 import { signOfLife } from '../contract/lengths.ts';
-import type { Enclosing } from '../contract/origin.ts';
+import type { OwnOrigin } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
 import { Outage, UNANSWERED } from './outage.ts';
 
-/** A claim, and what its label says of it. */
-export interface NumberedClaim extends Claim {
-  /** The number of the claim in this process. */
-  readonly number: number;
-  readonly inside: readonly Enclosing[];
-  readonly detects?: number | undefined;
+/** A claim of this process. An engine gets its origin as a part of the label. */
+export interface OwnClaim extends Claim {
+  readonly origin: OwnOrigin;
 }
 
 /** A grant that this process counts on, for `validFor` ms from just before its request was sent. */

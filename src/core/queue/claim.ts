@@ -10,7 +10,7 @@ import {
   countedGrant,
   type LocalGrant,
   NOTHING_KNOWN,
-  type NumberedClaim,
+  type OwnClaim,
   type PiggybackedAttempt,
   SentRecord,
   step,
@@ -31,7 +31,7 @@ export interface Claimant {
  * it or until it is time to ask again: `step` decides. However that ends, it leaves nothing behind but the hold that it gave.
  */
 export class QueuedClaim {
-  claim: NumberedClaim;
+  claim: OwnClaim;
   /** The caller that gets what comes of the claim. Without one the claim leaves the queue. */
   claimant: Claimant | undefined;
   /** What comes of it, once it is pursued. */
@@ -43,7 +43,7 @@ export class QueuedClaim {
   #listener: Listener | undefined;
 
   /** @param outage the outage that the claim before it met */
-  constructor(engine: Engine, claim: NumberedClaim, terms: Terms, outage?: Outage) {
+  constructor(engine: Engine, claim: OwnClaim, terms: Terms, outage?: Outage) {
     this.claim = claim;
     this.record = new SentRecord(claim, terms.spin.bound, outage);
     this.#engine = engine;

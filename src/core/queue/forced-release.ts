@@ -1,11 +1,9 @@
 import type { QueueEntry } from '../contract/backend.ts';
-import { checkListable, unsupported } from '../contract/capability.ts';
 import { Context } from '../contract/clock.ts';
 import { invalid, shown } from '../contract/errors.ts';
 import { EVENT_VERSION, emit } from '../contract/events.ts';
-import { checkKey } from '../contract/key.ts';
 import { DEFAULT_LABEL } from '../contract/option-table.ts';
-import { checkNames, namesOf } from '../contract/options.ts';
+import { checkKey, checkListable, checkNames, namesOf, unsupported } from '../contract/options.ts';
 import { evictionNote, noteEviction } from './eviction.ts';
 import type { LockRuntime } from './runtime.ts';
 

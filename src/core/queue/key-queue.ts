@@ -135,7 +135,7 @@ function localEntry({ name, engine }: QueueContext, request: AcquireRequest, que
   const { key, began, terms } = request;
   const { units, capacity } = request.seats;
   const { inside = [], cut = false } = request.circumstances() ?? {};
-  const detects = request.queued?.claim.detects; // a caller that looks for deadlocks has a claim in the engine's queue
+  const detects = request.queued?.claim.origin.detects; // a caller that looks for deadlocks has a claim in the engine's queue
   const origin = { process, claim: request.reserveNumber(), inside, cut, ...(detects !== undefined && { detects }) };
   return [{ key, label: terms.label, units, capacity, since: engine.clock.now() - began, origin, queued }];
 }

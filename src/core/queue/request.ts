@@ -5,7 +5,7 @@ import { type Circumstances, type Enclosing, labelFor, MOST_ENCLOSING, type Proc
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import { CALL_TIMEOUT } from '../engine/engine.ts';
 import { type Claimant, QueuedClaim } from './claim.ts';
-import type { NumberedClaim } from './claim-step.ts';
+import type { OwnClaim } from './claim-step.ts';
 import type { Hold } from './hold.ts';
 import type { Outage } from './outage.ts';
 import type { RequestEvents } from './request-events.ts';
@@ -78,7 +78,7 @@ export class AcquireRequest implements Claimant {
   }
 
   grant(hold: Hold | undefined): void {
-    if (hold) this.number = hold.claim.number;
+    if (hold) this.number = hold.claim.origin.claim;
     this.#settle();
     this.#resolve(hold);
   }
@@ -97,17 +97,17 @@ export class AcquireRequest implements Claimant {
     this.#unlisten?.();
   }
 
-  /** Gives what the label of its claim says beside the number of the claim; undefined if that is nothing. */
+  /** Gives what the origin of its claim says beside the number of the claim; undefined if that is nothing. */
   circumstances(): Circumstances | undefined {
     const { traceparent } = this;
     if (!this.#around && !this.terms.beside?.length && traceparent === undefined) return undefined;
     const inside: Enclosing[] = [];
     let cut = false;
     for (const { claim } of this.#enclosing()) {
-      if (inside.some((other) => other.claim === claim.number)) continue; // the caller re-entered it
+      if (inside.some((other) => other.claim === claim.origin.claim)) continue; // the caller re-entered it
       cut = inside.length === MOST_ENCLOSING;
       if (cut) break;
-      inside.push({ claim: claim.number, key: claim.key });
+      inside.push({ claim: claim.origin.claim, key: claim.key });
     }
     const detects = inside.length > 0 ? this.detects : undefined; // nobody waits for a caller that holds nothing
     return { inside, cut, detects, traceparent };
@@ -134,7 +134,7 @@ export class AcquireRequest implements Claimant {
     return this.state === 'settled';
   }
 
-  /** Notes what the label of its claim tells of the caller. It is called in the context of that. */
+  /** Notes what the origin of its claim tells of the caller. It is called in the context of that. */
   noteCaller(): void {
     const { traceparent, engine } = this.events.context;
     this.traceparent = traceparent?.(this.events);
@@ -151,7 +151,7 @@ export class AcquireRequest implements Claimant {
   takeUp(queued: QueuedClaim): void {
     queued.claimant = this;
     this.queued = queued;
-    this.number = queued.claim.number;
+    this.number = queued.claim.origin.claim;
   }
 }
 
@@ -172,9 +172,12 @@ export function claimFor(request: AcquireRequest, outage?: Outage): QueuedClaim 
   const circumstances = request.circumstances();
   const id = clock.id();
   const number = name.next(id);
-  const label = labelFor(terms.label, name.word!, number, circumstances);
+  const process = name.word!;
+  const origin = circumstances
+    ? { process, claim: number, ...circumstances }
+    : { process, claim: number, inside: NOBODY, cut: false };
   const queue = terms.wait > 0 && backend.traits.fair;
-  const claim: NumberedClaim = {
+  const claim: OwnClaim = {
     key,
     id,
     units: seats.units,
@@ -187,10 +190,8 @@ export function claimFor(request: AcquireRequest, outage?: Outage): QueuedClaim 
     within: Math.min(CALL_TIMEOUT, Math.max(lengths.lease / 2, 100)),
     accepts: terms.inquiry?.answerable(clock.now()),
     lingers: terms.minHold > 0 || terms.delay > 0,
-    label,
-    number,
-    inside: circumstances?.inside ?? NOBODY,
-    detects: circumstances?.detects,
+    label: labelFor(terms.label, origin),
+    origin,
   };
   return new QueuedClaim(engine, claim, terms, outage);
 }

@@ -1,6 +1,6 @@
 import { waitIn } from '../../../src/core/contract/duration.ts';
 import type { LockOptions } from '../../../src/core/contract/options.ts';
-import type { AnyLease } from '../../../src/core/queue/lease.ts';
+import type { AnyLease } from '../../../src/core/queue/held-lease.ts';
 import type { Locks } from '../../../src/locks.ts';
 import type { MemoRun } from '../../../src/memo/memo.ts';
 import type { Lock } from '../../../src/primitives/lock.ts';

@@ -1,8 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
-import type { HeldLease } from '../../../src/core/queue/held-lease.ts';
+import type { AnyLease, HeldLease } from '../../../src/core/queue/held-lease.ts';
 import type { Hold } from '../../../src/core/queue/hold.ts';
-import type { AnyLease } from '../../../src/core/queue/lease.ts';
 import type { MemoRun } from '../../../src/memo/memo.ts';
 import type { Process } from '../process.ts';
 import { type Believer, Recorder } from '../recorder.ts';
