@@ -5,7 +5,7 @@ import type { Attempt, StoredValue, Wake } from '../../src/core/contract/backend
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { Engine } from '../../src/core/engine/engine.ts';
 import { QueuedClaim } from '../../src/core/queue/claim.ts';
-import type { OwnClaim } from '../../src/core/queue/claim-step.ts';
+import type { LocalClaim } from '../../src/core/queue/claim-step.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { claim as claimOf } from './claim.ts';
@@ -47,7 +47,7 @@ function asking(answer?: Attempt) {
       },
     },
   };
-  const claim: OwnClaim = {
+  const claim: LocalClaim = {
     ...claimOf('ours', { accepts: terms.inquiry.answerable() }),
     origin: { process: 'ours', claim: 1, inside: [], cut: false },
     within: 5_000,

@@ -7,7 +7,7 @@ import type { Terms } from '../contract/terms.ts';
 import { Outage, UNANSWERED } from './outage.ts';
 
 /** A claim of this process. An engine gets its origin as a part of the label. */
-export interface OwnClaim extends Claim {
+export interface LocalClaim extends Claim {
   readonly origin: OwnOrigin;
 }
 

@@ -8,9 +8,9 @@ import { Listener } from '../engine/listener.ts';
 import { withdraw } from '../engine/withdrawal.ts';
 import {
   countedGrant,
+  type LocalClaim,
   type LocalGrant,
   NOTHING_KNOWN,
-  type OwnClaim,
   type PiggybackedAttempt,
   SentRecord,
   step,
@@ -31,7 +31,7 @@ export interface Claimant {
  * it or until it is time to ask again: `step` decides. However that ends, it leaves nothing behind but the hold that it gave.
  */
 export class QueuedClaim {
-  claim: OwnClaim;
+  claim: LocalClaim;
   /** The caller that gets what comes of the claim. Without one the claim leaves the queue. */
   claimant: Claimant | undefined;
   /** What comes of it, once it is pursued. */
@@ -43,7 +43,7 @@ export class QueuedClaim {
   #listener: Listener | undefined;
 
   /** @param outage the outage that the claim before it met */
-  constructor(engine: Engine, claim: OwnClaim, terms: Terms, outage?: Outage) {
+  constructor(engine: Engine, claim: LocalClaim, terms: Terms, outage?: Outage) {
     this.claim = claim;
     this.record = new SentRecord(claim, terms.spin.bound, outage);
     this.#engine = engine;

@@ -5,7 +5,7 @@ import { channels, type LockEvent } from '../contract/events.ts';
 import type { StoreOutcome } from '../contract/left.ts';
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { LocalGrant, OwnClaim } from './claim-step.ts';
+import type { LocalClaim, LocalGrant } from './claim-step.ts';
 import { HoldListeners } from './hold-listeners.ts';
 import { HoldTiming } from './hold-timing.ts';
 import type { RequestEvents } from './request-events.ts';
@@ -63,7 +63,7 @@ const NEXT: Readonly<Record<State, readonly State[]>> = {
 
 /** A hold of this process: its callers, how they learn of its loss, and how it ends. */
 export class Hold implements EnclosingHold {
-  readonly claim: OwnClaim;
+  readonly claim: LocalClaim;
   readonly owner: HoldOwner;
   readonly terms: Terms;
   readonly token: bigint;
@@ -94,7 +94,7 @@ export class Hold implements EnclosingHold {
   readonly lost: AbortSignal | undefined;
 
   /** @param grant the grant, with the tenure if the hold passes on */
-  constructor(keeper: HoldKeeper, owner: HoldOwner, claim: OwnClaim, grant: LocalGrant & { tenure?: Tenure }) {
+  constructor(keeper: HoldKeeper, owner: HoldOwner, claim: LocalClaim, grant: LocalGrant & { tenure?: Tenure }) {
     const { terms } = owner;
     this.keeper = keeper;
     this.owner = owner;
@@ -210,7 +210,7 @@ export class Hold implements EnclosingHold {
 }
 
 /** The claim of a hold as it is sent to the engine from now on: that of a waiter lasted longer. */
-export const currentClaim = ({ claim, timing }: Hold): OwnClaim => ({ ...claim, ttl: timing.ttl });
+export const currentClaim = ({ claim, timing }: Hold): LocalClaim => ({ ...claim, ttl: timing.ttl });
 
 /** Gives the same hold on the engine to the next holder, with the next token. */
 export function passedTo(next: HoldOwner, now: number, hold: Hold): Hold {

@@ -2,7 +2,7 @@ import type { Units } from '../contract/admission.ts';
 import { deadlineOf } from '../contract/clock.ts';
 import { sameForEngine } from '../contract/option-table.ts';
 import type { Terms } from '../contract/terms.ts';
-import type { OwnClaim } from './claim-step.ts';
+import type { LocalClaim } from './claim-step.ts';
 import type { Hold } from './hold.ts';
 import { type HoldTiming, usableTime } from './hold-timing.ts';
 import type { AcquireRequest } from './request.ts';
@@ -26,7 +26,7 @@ export function interchangeable({ seats, terms }: Wish, other: Wish): boolean {
 }
 
 /** Whether a request may take over the place of a claim in the engine's queue: what its origin says has to be true of it. */
-export function mayInherit({ origin }: OwnClaim, next: AcquireRequest): boolean {
+export function mayInherit({ origin }: LocalClaim, next: AcquireRequest): boolean {
   const { inside, detects } = origin;
   const own = next.circumstances();
   if ((own?.detects === undefined) !== (detects === undefined)) return false;

@@ -5,7 +5,7 @@ import { type Circumstances, type Enclosing, labelFor, MOST_ENCLOSING, type Proc
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import { CALL_TIMEOUT } from '../engine/engine.ts';
 import { type Claimant, QueuedClaim } from './claim.ts';
-import type { OwnClaim } from './claim-step.ts';
+import type { LocalClaim } from './claim-step.ts';
 import type { Hold } from './hold.ts';
 import type { Outage } from './outage.ts';
 import type { RequestEvents } from './request-events.ts';
@@ -177,7 +177,7 @@ export function claimFor(request: AcquireRequest, outage?: Outage): QueuedClaim 
     ? { process, claim: number, ...circumstances }
     : { process, claim: number, inside: NOBODY, cut: false };
   const queue = terms.wait > 0 && backend.traits.fair;
-  const claim: OwnClaim = {
+  const claim: LocalClaim = {
     key,
     id,
     units: seats.units,
