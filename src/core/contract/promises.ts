@@ -21,7 +21,6 @@ export function onceFor<T>(act: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Collects all items, in their order. */
 export async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);
@@ -45,7 +44,6 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 export class KeyedSerializer<K = string> {
   readonly #last = new Map<K, Promise<unknown>>();
 
-  /** Whether a call for this id is under way. */
   has(id: K): boolean {
     return this.#last.has(id);
   }

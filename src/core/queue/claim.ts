@@ -55,7 +55,6 @@ export class QueuedClaim {
     this.#listen().ring();
   }
 
-  /** Makes the listener, where there is none yet. */
   #listen(): Listener {
     this.#listener ??= new Listener(this.#engine.backend, this.#engine.clock);
     return this.#listener;

@@ -59,7 +59,6 @@ export class HoldListeners {
     this.#unfollow = () => lost.removeEventListener('abort', onLost);
   }
 
-  /** Follows the engine no more. */
   unfollow(): void {
     this.#unfollow?.();
   }

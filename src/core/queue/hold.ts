@@ -15,9 +15,7 @@ export const WATCHED_AFTER_MS = 500;
 
 /** What somebody else knows of a loss. */
 export interface LossReason {
-  /** How the message goes on. */
   readonly words: string;
-  /** Why it was released by force. */
   readonly reason: string;
 }
 
@@ -136,7 +134,6 @@ export class Hold implements EnclosingHold {
     return --this.#users === 0 ? this.keeper.release(this) : Promise.resolve(false);
   }
 
-  /** What hangs on it. */
   get listeners(): HoldListeners {
     this.#listeners ??= new HoldListeners(this);
     return this.#listeners;

@@ -111,7 +111,6 @@ export class KeyHolds implements HoldKeeper {
     return this.#passOn(hold, now, false);
   }
 
-  /** Looks after the hold no more: it is over. */
   #forget(hold: Hold): void {
     this.#watchdog.remove(hold);
     this.lookout?.remove(hold);

@@ -119,7 +119,6 @@ export class KeyQueue {
     return this.#holds.line.head !== undefined;
   }
 
-  /** The holders and waiters of this process. */
   get entries(): LocalEntry[] {
     const { line, apart } = this.#holds;
     return [...line.members, ...apart].flatMap((request) =>

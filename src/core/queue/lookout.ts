@@ -28,7 +28,6 @@ export class Lookout {
     this.#standApart = standApart;
   }
 
-  /** Looks after a hold that was granted just now, if that may end without a release. */
   begin(hold: Hold): void {
     if (this.#holds.size > 0) this.#noteGrant(hold);
     if (hold.timing.mayExpire) this.#holds.add(hold);

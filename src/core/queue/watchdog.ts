@@ -25,7 +25,6 @@ export class Watchdog {
     this.#holds = new Agenda(engine.clock, () => this.#pass());
   }
 
-  /** Begins to look after a hold that has just been granted. */
   add(hold: Hold): void {
     const { since } = hold.timing;
     this.#holds.add(hold, due(hold), since);
@@ -47,7 +46,6 @@ export class Watchdog {
     return this.#holds.items;
   }
 
-  /** Ends the timer: no more holds will come. */
   close(): void {
     this.#holds.stop();
   }
