@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { type Backend, type Claim, invalid, isExclusive, LockError, quoted, type Units } from '../../core/index.ts';
+import {
+  type Backend,
+  type Claim,
+  invalid,
+  isExclusive,
+  LockError,
+  placeTtlOf,
+  quoted,
+  type Units,
+} from '../../core/index.ts';
 import { portOf, type RedisClient } from '../redis/client.ts';
 import { FOREIGN, ForeignBackend, type Layout } from '../redis-foreign/backend.ts';
 import { ForeignServer, type Naming } from '../redis-foreign/server.ts';
@@ -11,22 +20,22 @@ const NAME = 'redisson';
 
 /**
  * Locks that are shared with Redisson (Java, 3.28 or newer) on one Redis, on one behind sentinels, or on a Cluster: a mutex is an `RLock` or, with
- * `fenced`, an `RFencedLock`, and `rwLock` an `RReadWriteLock` of the same name. It works over the caller's connected client, which the
- * caller closes.
- * @throws LockError `LOCK_INVALID` when it is not such a client, or an option is malformed; `LOCK_UNSUPPORTED` for `fair`
+ * `fenced`, an `RFencedLock`, with `fair` an `RFairLock`, and `rwLock` an `RReadWriteLock` of the same name. It works over the caller's
+ * connected client, which the caller closes.
+ * @throws LockError `LOCK_INVALID` when it is not such a client, or an option is malformed
  * @example
  * import { Redis } from 'ioredis';
  * const locks = createLocks(redisson(new Redis()));
  */
 export function redisson(client: RedisClient, options: RedissonOptions = {}): Backend {
-  const { naming, fenced, clock } = resolveRedissonOptions(options);
+  const { naming, fenced, fair, clock } = resolveRedissonOptions(options);
   const port = portOf(client, 'redisson()');
   if (port.keyPrefix !== '')
     throw invalid(
       'redisson() needs a client without a prefix of keys, since other keys stand before the name; use key',
     );
   const server = new ForeignServer(NAME, port, naming, clock);
-  return new ForeignBackend(server, layoutOf(naming, port.cluster, fenced));
+  return new ForeignBackend(server, layoutOf(naming, port.cluster, fenced, fair));
 }
 
 /**
@@ -53,10 +62,10 @@ const KINDS: Readonly<Record<string, string>> = {
   string: 'a string, as an RSemaphore or another library keeps it',
 };
 
-function layoutOf(naming: Naming, cluster: boolean, fenced: boolean): Layout {
+function layoutOf(naming: Naming, cluster: boolean, fenced: boolean, fair: boolean): Layout {
   const keys = (name: string): LockKeys => keysOf(naming, name, cluster);
   return {
-    traits: { ...FOREIGN, units: 'shared' },
+    traits: { ...FOREIGN, ...(fair ? { fair, canStarve: false } : { units: 'shared' }) },
     attempt(claim, limit) {
       const { key, id, ttl, label, minToken } = claim;
       if (minToken) {
@@ -64,12 +73,14 @@ function layoutOf(naming: Naming, cluster: boolean, fenced: boolean): Layout {
           'redisson() cannot be a node of a quorum, since its tokens cannot be raised; use plainRedis() or redis()';
         throw new LockError('LOCK_UNSUPPORTED', why, { backend: NAME, key });
       }
-      const { lock, records, counter, reads } = keys(key);
+      const { lock, records, counter, fairQueue, fairEnds, reads } = keys(key);
       const kind = kindOf(claim);
+      const more = fair ? [fairQueue, fairEnds] : fenced && kind === 'lock' ? [counter] : [];
+      const place = claim.queue ? Math.ceil(placeTtlOf(claim)) : 0;
       return {
         script: ATTEMPT,
-        keys: fenced && kind === 'lock' ? [lock, records, counter] : [lock, records],
-        args: [limit, `${Math.ceil(ttl)}`, ownerOf(id), kind, reads, label],
+        keys: [lock, records, ...more],
+        args: [limit, `${Math.ceil(ttl)}`, ownerOf(id), kind, reads, label, `${place}`],
       };
     },
     refusal: ([, , found], claim) => kindError(`${found}`, claim),
@@ -82,10 +93,10 @@ function layoutOf(naming: Naming, cluster: boolean, fenced: boolean): Layout {
       };
     },
     release(name, hold) {
-      const { lock, records, fairQueue, reads, lockChannel, rwChannel } = keys(name);
+      const { lock, records, fairQueue, fairEnds, reads, lockChannel, rwChannel } = keys(name);
       const [owner, token] = 'id' in hold ? [ownerOf(hold.id), '-'] : ['-', `${hold.token}`];
-      const args = [owner, token, reads, lockChannel, rwChannel, cluster ? '1' : '0'];
-      return { script: RELEASE, keys: [lock, records, fairQueue], args };
+      const args = [owner, token, reads, lockChannel, rwChannel, cluster ? '1' : '0', fair ? '1' : '0'];
+      return { script: RELEASE, keys: [lock, records, fairQueue, fairEnds], args };
     },
     inspect: async (...args) => (await import('./inspect.ts')).inspectRedisson(...args), // few programs call this
     // A writer of Redisson that goes on as a reader publishes nothing.

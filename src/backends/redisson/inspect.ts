@@ -23,27 +23,29 @@ async function holdersOf(server: ForeignServer, found: readonly string[], any: b
   const names = found.filter((name) => any || !cluster || !isApart(server.naming.keyOf(name)));
   if (names.length === 0) return [];
   const all = names.map((name) => keysOf(server.naming, name, server.port.cluster));
-  const keys = all.flatMap(({ lock, records }) => [lock, records]);
+  const keys = all.flatMap(({ lock, records, fairQueue, fairEnds }) => [lock, records, fairQueue, fairEnds]);
   const reply = await server.ask('inspect', { script: INSPECT, keys, args: all.map(({ reads }) => reads) });
   const [time, ...rows] = reply as [unknown, ...unknown[][]];
   const indexOf = ({ key }: { readonly key: string }): number => names.indexOf(key);
   const entries = rows
     .filter(([, , , owner, ours]) => any || Number(ours) === 1 || OWNER.test(`${owner}`))
-    .map(([i, left, number, owner, ours, label, isRead]): Omit<QueueEntry, 'position'> => {
+    .map(([i, left, number, owner, ours, label, what]): Omit<QueueEntry, 'position'> => {
       const token = BigInt(`${number}`);
       const since = (Number(time) - Number(token)) / 1_000;
       return {
-        ...{ key: names[Number(i)]!, held: true, token, capacity: ALL_UNITS },
-        units: Number(isRead) === 1 ? 1 : ALL_UNITS,
+        ...{ key: names[Number(i)]!, held: what !== 'wait', token, capacity: ALL_UNITS },
+        units: what === 'read' ? 1 : ALL_UNITS,
         label: Number(ours) === 1 ? `${label}` : labelOf(`${owner}`),
         remaining: Number(left) < 0 ? Number.POSITIVE_INFINITY : Number(left),
         // The token of a fenced lock is no time.
         ...(Number(ours) === 1 && Number(token) > FIRST_TIME && since >= 0 && { since }),
       };
     });
-  // The holds of one key stand together.
+  // The holds of one key stand together, and before those who wait, in their order.
   return entries
-    .sort((a, b) => indexOf(a) - indexOf(b) || Number(a.token - b.token))
+    .sort(
+      (a, b) => indexOf(a) - indexOf(b) || Number(b.held) - Number(a.held) || (a.held ? Number(a.token - b.token) : 0),
+    )
     .map((entry, i, sorted) => {
       return { ...entry, position: i - sorted.findIndex(({ key }) => key === entry.key) };
     });

@@ -8,7 +8,9 @@ export interface LockKeys {
   /** Ours: the token and the label of each hold of ours. */
   readonly records: string;
   readonly counter: string;
+  /** The list of those who wait for a fair lock, and the sorted set with the ends of their places. */
   readonly fairQueue: string;
+  readonly fairEnds: string;
   /** The beginning of the keys that tell when each read expires. */
   readonly reads: string;
   readonly lockChannel: string;
@@ -34,6 +36,7 @@ export function keysOf(naming: Naming, name: string, cluster: boolean): LockKeys
     records: `holdfast:redisson:${tagged}${hasBrace ? ':' : ''}`, // `a` and `{a}` share all the other keys
     counter: `redisson_lock_token:${tagged}`,
     fairQueue: `redisson_lock_queue:${tagged}`,
+    fairEnds: `redisson_lock_timeout:${tagged}`,
     reads: `${tagged}:`,
     lockChannel: `redisson_lock__channel:${tagged}`,
     rwChannel: `redisson_rwlock:${tagged}`,

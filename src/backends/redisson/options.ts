@@ -1,4 +1,4 @@
-import { type Clock, checkNames, invalid, LockError, namesOf, shown, systemClock } from '../../core/index.ts';
+import { type Clock, checkNames, invalid, namesOf, shown, systemClock } from '../../core/index.ts';
 import { type Naming, namingOf } from '../redis-foreign/server.ts';
 
 /** Options of `redisson`. */
@@ -13,29 +13,29 @@ export interface RedissonOptions {
    * and tokens order our holds only.
    */
   readonly fenced?: boolean;
-  /** Refused: a place in the queue of an `RFairLock` ends by the clocks of its clients. Leave it out. */
-  readonly fair?: false;
+  /**
+   * Mutexes are `RFairLock`: they stand in its queue, and pass nobody there. Then `rwLock` is refused, and so is `fenced`, since such a lock has
+   * no counter. Default false: mutexes pass the queue, as an `RLock` does.
+   */
+  readonly fair?: boolean;
   /** Time and randomness; the machine's by default. */
   readonly clock?: Clock;
 }
 
 const KNOWN = namesOf<RedissonOptions>({ key: true, fenced: true, fair: true, clock: true });
 
-/** @throws LockError `LOCK_INVALID`, or `LOCK_UNSUPPORTED` for `fair` */
+/** @throws LockError `LOCK_INVALID` */
 export function resolveRedissonOptions(options: RedissonOptions): {
   readonly naming: Naming;
   readonly fenced: boolean;
+  readonly fair: boolean;
   readonly clock: Clock;
 } {
   checkNames(options, KNOWN, 'options of redisson()');
   const { key, fenced = false, fair = false, clock = systemClock } = options;
   for (const [name, given] of Object.entries({ fenced, fair }))
     if (typeof given !== 'boolean') throw invalid(`${name} is ${shown(given)}; it must be true or false`);
-  if (fair) {
-    const why =
-      'redisson() does not join the queue of an RFairLock: its places end by the clocks of its clients, and a dead client at its head keeps ' +
-      'all others out for 5 minutes. Use an RLock on both sides, or redis() where all programs use holdfast';
-    throw new LockError('LOCK_UNSUPPORTED', why, { backend: 'redisson' });
-  }
-  return { naming: namingOf(key), fenced, clock };
+  if (fair && fenced)
+    throw invalid('fair and fenced are both true; an RFairLock has no counter, so leave one of them out');
+  return { naming: namingOf(key), fenced, fair, clock };
 }

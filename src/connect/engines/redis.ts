@@ -116,13 +116,13 @@ export const redissonUrl: EngineUrl = {
   schemes: ['redis+redisson', 'rediss+redisson', 'redis+redisson+sentinel', 'redis+redisson+cluster'],
   example: 'redis+redisson://127.0.0.1:6379/0',
   denials: redisUrl.denials!,
-  params: ['prefix', 'fenced', 'db', ...TLS_PARAMS],
+  params: ['prefix', 'fenced', 'fair', 'db', ...TLS_PARAMS],
   async open(address) {
     const { redisson } = await import('../../backends/redisson/index.ts');
-    const { prefix, fenced } = pick(address, 'prefix', 'fenced');
-    if (fenced !== undefined && !['true', 'false'].includes(fenced))
-      throw invalid('?fenced= is true or false, as in redis+redisson://host/0?fenced=true');
-    const options = { ...keyOption(prefix), fenced: fenced === 'true' };
+    const { prefix, ...kinds } = pick(address, 'prefix', 'fenced', 'fair');
+    for (const [name, value] of Object.entries(kinds))
+      if (!['true', 'false'].includes(value)) throw invalid(`?${name}= is true or false`);
+    const options = { ...keyOption(prefix), fenced: kinds.fenced === 'true', fair: kinds.fair === 'true' };
     return openClient({ ...address, scheme: clientScheme(address.scheme, 'redisson') }, (client) =>
       redisson(client, options),
     );

@@ -1,8 +1,9 @@
+import { describe } from 'vitest';
 import type { RedissonOptions } from '../../../src/backends/redisson/index.ts';
 import type { Backend, Claim } from '../../../src/core/index.ts';
 import { around } from '../../../src/testing/around.ts';
-import type { Subject } from '../../../src/testing/index.ts';
-import { describeConformance, describeOn, type Lacks } from '../../kit/suite.ts';
+import { conformance, type Subject } from '../../../src/testing/index.ts';
+import { describeCases, describeConformance, describeOn, type Lacks } from '../../kit/suite.ts';
 import { LIBRARIES } from '../redis/fleet.ts';
 import { sharedFleet } from '../redis/shared-fleet.ts';
 import { FOREIGN_LACKS, MUTEX_LACKS } from '../redis-foreign/lacks.ts';
@@ -23,12 +24,15 @@ const KINDS: Readonly<Record<string, { of: (backend: Backend) => Backend; lacks:
   },
 };
 
+/** An `RFairLock` has a queue, in which nobody is passed. */
+const { fairness: _, turns: __, ...FAIR_LACKS } = MUTEX_LACKS;
+
 describeOn('redisson', 'redisson', () => {
   const here = sharedFleet();
 
   /** Clients of both libraries in turn. */
   const subjectOf = (kind: string, options: RedissonOptions = {}): Subject => {
-    const name = `${kind} of redisson${options.fenced ? ', fenced' : ''}`;
+    const name = `${kind} of redisson${options.fenced ? ', fenced' : options.fair ? ', fair' : ''}`;
     let opened = 0;
     const open = async (prefix: string): Promise<Backend> => {
       const key = (name: string): string => `${prefix}:${name}`;
@@ -39,4 +43,13 @@ describeOn('redisson', 'redisson', () => {
 
   for (const [kind, { lacks }] of Object.entries(KINDS)) describeConformance(subjectOf(kind), 'side by side', lacks);
   describeConformance(subjectOf('mutexes', { fenced: true }), 'side by side', MUTEX_LACKS);
+  // It takes the head of a queue for a holder. For Redisson it is one when it has asked again.
+  const other = 'random histories agree with the rule';
+  const fair = subjectOf('mutexes', { fair: true });
+  describe(`${fair.name} conforms, but for ${other}`, () =>
+    describeCases(
+      conformance(fair).filter(({ name }) => name !== other),
+      'side by side',
+      FAIR_LACKS,
+    ));
 });

@@ -198,10 +198,12 @@ describeOn('redisson', 'the layout of redisson', () => {
   test('what the layout cannot carry is refused when the object is made', async () => {
     const unsupported = CODE('LOCK_UNSUPPORTED');
     expect(() => locks.semaphore('k', { permits: 2 })).toThrow(unsupported);
+    expect(() => locks.semaphore('k', { permits: 2 })).toThrow(/without leases, or by clocks of clients/);
     expect(() => locks.memo('k')).toThrow(unsupported);
     expect(() => locks.mutex('k', { delay: '1s' })).toThrow(unsupported);
     expect(() => locks.mutex('k', { detect: true })).toThrow(unsupported);
-    await expect(locksWith({ fair: true as false })).rejects.toThrow(/LOCK_UNSUPPORTED|RFairLock/);
+    await using fair = await locksWith({ fair: true });
+    expect(() => fair.rwLock('k')).toThrow(unsupported);
   });
 
   test('a quorum of such engines gives no lock: their tokens cannot be raised', async () => {
@@ -215,6 +217,7 @@ describeOn('redisson', 'the layout of redisson', () => {
   test.each<[string, RedissonOptions]>([
     ['a key that is no function', { key: 'orders:' as never }],
     ['fenced that is a word', { fenced: 'yes' as never }],
+    ['fair with fenced', { fair: true, fenced: true }],
     ['an unknown option', { prefix: 'a' } as never],
   ])('%s is LOCK_INVALID', async (_title, options) => {
     await expect(locksWith(options)).rejects.toThrow(CODE('LOCK_INVALID'));
