@@ -33,8 +33,9 @@ export function semaphore(
 ): Semaphore {
   const { backend } = runtime.engine;
   if (backend.traits.units !== 'counted') {
-    const what = 'count permits; use mutex(), or an engine that has permits, such as Redis, SQL tables, etcd or a file';
-    throw unsupported(backend, what, key);
+    // Those of Redisson and redis-semaphore.
+    const why = backend.traits.hasStrangers ? ': other programs have them without leases, or by clocks of clients' : '';
+    throw unsupported(backend, `count permits${why}; use mutex(), or Redis, SQL tables, etcd or a file`, key);
   }
   const { permits, ...options } = given ?? {}; // a call without options is refused for the missing `permits`
   const of = whole(permits, 'permits', 1, ALL_UNITS - 1);

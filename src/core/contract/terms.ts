@@ -90,7 +90,7 @@ export function checkDelay(given: Duration, { lifetime, sessionGrace = 0, ttl, h
   const delay = milliseconds(given, 'delay', { min: 0, max });
   if (delay === 0 || (!hasStrangers && (leased || sessionGrace > 0))) return delay;
   const why = hasStrangers
-    ? 'other programs hold locks of this engine, too, which are free as soon as they expire: share the lock only among holdfast'
-    : 'a lock of this engine is free as soon as the connection of its holder ends: use an engine with leases';
+    ? 'locks of other programs are free as soon as they expire: share the lock only among holdfast'
+    : 'a lock is free as soon as the connection of its holder ends: use an engine with leases';
   throw new LockError('LOCK_UNSUPPORTED', `delay is ${shown(given)}, and ${why}, or leave delay out`);
 }
