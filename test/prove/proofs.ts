@@ -8,6 +8,7 @@ export const PROOFS: Readonly<Record<string, string>> = {
   rivals: 'test/rivals/main.ts',
   matrix: 'test/matrix/main.ts',
   peers: 'test/backends/redis-plain/peers/main.ts',
+  'peers:redisson': 'test/backends/redisson/main.ts',
   'known-bugs': 'test/known-bugs/write.ts',
   picture: 'examples/page/picture/main.ts',
 };

@@ -5,7 +5,7 @@ const WRITES = 'other programs write the keys, and would not keep what it takes'
 /** Why laws do not apply to engines that keep the layout of another program. What is not here is kept by them as by any other engine. */
 export const FOREIGN_LACKS: Lacks = {
   'counted units': 'neither layout has permits with leases',
-  fairness: 'neither layout has a queue',
+  fairness: 'but for an RFairLock, neither layout has a queue',
   turns: 'another program that asks more often gets in more often',
   'token blocks': 'a token is one grant of theirs or ours',
   delay: WRITES,

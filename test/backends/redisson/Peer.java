@@ -57,7 +57,10 @@ public class Peer {
     return lock.tryLock(wait, lease, TimeUnit.MILLISECONDS) ? "yes" : "no";
   }
 
-  /** `race kind name ms referee`: sections until then. The referee is another server: it counts those inside, and keeps the tokens in order. */
+  /**
+   * `race kind name ms referee`: sections until then; answers how many, and the longest wait for one, ms. The referee is another server: it
+   * counts those inside, and keeps the tokens in order.
+   */
   private static String race(String kind, String name, long ms, String referee) throws InterruptedException {
     RedissonClient other = connect(referee, 30_000);
     try {
@@ -66,8 +69,11 @@ public class Peer {
       RList<String> tokens = other.getList("tokens", StringCodec.INSTANCE);
       long end = System.nanoTime() + ms * 1_000_000;
       int served = 0;
+      long longest = 0;
       while (System.nanoTime() < end) {
+        long asked = System.nanoTime();
         String taken = take(kind, name, 20_000, -1);
+        longest = Math.max(longest, System.nanoTime() - asked);
         if (taken.equals("no")) continue;
         if (inside.incrementAndGet() > 1) overlaps.incrementAndGet();
         tokens.add(taken.substring(3).trim());
@@ -76,7 +82,7 @@ public class Peer {
         served++;
         Thread.sleep(1);
       }
-      return "" + served;
+      return served + " " + longest / 1_000_000;
     } finally {
       other.shutdown(0, 2, TimeUnit.SECONDS);
     }
@@ -89,10 +95,22 @@ public class Peer {
       case "free":
         lockOf(words[3], words[4]).unlock();
         return "ok";
+      // The clock of this machine that Node.js can read, too, ns: after a lock was taken, and before it is freed.
+      case "timedTake":
+        if (!lockOf(words[3], words[4]).tryLock(20, 20, TimeUnit.SECONDS)) throw new IllegalStateException("not taken");
+        return "" + System.nanoTime();
+      case "timedFree":
+        long began = System.nanoTime();
+        lockOf(words[3], words[4]).unlock();
+        return "" + began;
       case "force":
         return "" + lockOf(words[3], words[4]).forceUnlock();
       case "holds":
         return "" + lockOf(words[3], words[4]).isHeldByCurrentThread();
+      // One permit of an expirable semaphore: its id, or `null`.
+      case "permit":
+        client.getPermitExpirableSemaphore(words[3]).trySetPermits(1);
+        return "" + client.getPermitExpirableSemaphore(words[3]).tryAcquire(0, Long.parseLong(words[4]), TimeUnit.MILLISECONDS);
       case "race":
         return race(words[3], words[4], Long.parseLong(words[5]), words[6]);
       case "id":
