@@ -10,6 +10,7 @@ import type { Verdict } from '../../src/torture/verdict.ts';
 import { Desk } from '../cli/shell.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { askRedis, startRedis } from '../kit/redis.ts';
+import { ALL_SITES } from '../kit/sites.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
 
@@ -22,12 +23,12 @@ async function ours(url: string): Promise<QueueEntry[]> {
   return left;
 }
 
-describe.each(['file', 'redis'] as const)('holdfast torture on %s', (engine) => {
+describe.each(['file', 'redis', 'redis-plain', 'redisson'] as const)('holdfast torture on %s', (engine) => {
   describeOn(engine, 'a run', () => {
     test('keeps its promises under faults that hit, says so in words, and leaves nothing', LIMIT, async () => {
-      await using server = engine === 'redis' ? await startRedis() : undefined;
+      await using site = engine === 'file' ? undefined : await ALL_SITES[engine].start();
       using desk = new Desk();
-      const url = server?.url ?? urlOfFile(join(desk.folder, 'locks.db'));
+      const url = site?.url ?? urlOfFile(join(desk.folder, 'locks.db'));
       const history = join(desk.folder, 'history.jsonl');
       const args = ['--url', url, '--for', '8s', '--seed', '7', '--json', '--history', history];
       await using shell = desk.start('torture', ...args);
