@@ -84,7 +84,15 @@ export const LINK_FAULTS = [
   'halved',
 ] as const;
 /** …and of the network, where each process and each server has a host of its own: packets are dropped without a word. */
-export const NETWORK_FAULTS = ['partitioned', 'cut one way', 'losing packets', 'vanished'] as const;
+export const NETWORK_FAULTS = [
+  'partitioned',
+  'partitioned in three',
+  'cut one way',
+  'losing packets',
+  'vanished',
+  'forgotten by NAT',
+  'address moved',
+] as const;
 export type ProcessFault = (typeof PROCESS_FAULTS)[number];
 export type LinkFault = (typeof LINK_FAULTS)[number];
 export type NetworkFault = (typeof NETWORK_FAULTS)[number];
@@ -106,13 +114,14 @@ export interface Network {
   /** The command that runs another one on the host of a process. */
   readonly onHost: (by: number) => readonly string[];
   /**
-   * Gives a fault of the network, which begins when it is called, and ends after `pause`. It tells whether a packet was dropped. Undefined
-   * while another fault lasts.
+   * Gives a fault of the network, which begins when it is called, and ends after `pause`. It tells whether a connection or a packet was lost.
+   * Undefined while another fault lasts, and where there is none of this kind.
    */
   readonly fault: (kind: NetworkFault, by: number, choice: number) => Strike | undefined;
 }
 
-type Strike = (pause: () => Promise<void>) => Promise<boolean>;
+/** @param pause by default it is as long as the fault lasts */
+export type Strike = (pause: (ms?: number) => Promise<void>) => Promise<boolean>;
 
 /** What all processes do. */
 export interface Job {

@@ -63,27 +63,19 @@ function* storms(duration: number, ttl: number): Generator<[start: number, end: 
     yield [at, Math.min(at + STORM_MS, duration)];
 }
 
+/** How long a fault lasts, in parts of the lease: mostly longer than it, and nearly always longer than the time to a renewal. */
+const LONG = [0.4, 2.2] as const;
+const SLOW = [0.3, 1.5] as const;
+const RESTART_MS = [50, 500] as const;
+const MAX_CUT_MS = 1_000;
+
 function durationOf(kind: FaultKind, ttl: number, part: number): number {
-  switch (kind) {
-    case 'killed':
-      return between(50, 500, part);
-    case 'stopped':
-    case 'stalled':
-    case 'blocked':
-    case 'starved':
-    case 'partitioned':
-    case 'cut one way':
-    case 'losing packets':
-    case 'vanished':
-      // Mostly longer than the lease, and nearly always longer than the time to a renewal.
-      return between(ttl * 0.4, ttl * 2.2, part);
-    case 'delayed':
-    case 'dripped':
-      return between(ttl * 0.3, ttl * 1.5, part);
-    default:
-      return 1_000;
-  }
+  if (kind === 'killed') return between(...RESTART_MS, part);
+  const [least, most] = kind === 'delayed' || kind === 'dripped' ? SLOW : LONG;
+  return isCut(kind) ? MAX_CUT_MS : between(ttl * least, ttl * most, part);
 }
+
+const isCut = (kind: FaultKind): boolean => kind === 'halved' || (kind.startsWith('cut') && kind !== 'cut one way');
 
 const between = (least: number, most: number, part: number): number => least + (most - least) * part;
 

@@ -1,50 +1,90 @@
 import { randomFrom } from '../../src/testing/random.ts';
-import type { Network, NetworkFault } from '../../src/torture/events.ts';
+import type { Network, NetworkFault, Strike } from '../../src/torture/events.ts';
+import { flowsOf } from './moving.ts';
 import { type Drop, dropPackets, type Host } from './network.ts';
+import type { Topology } from './sites.ts';
 
 /** The part of packets that a bad cable loses. */
 const LOST = 0.25;
 
-const from = (host: Host, other: Host): Drop => ({ host, packets: ['-s', other.address] });
+/** How long a client may use a connection of which the network forgot, ms. */
+const MAX_FORGOTTEN_MS = 20_000;
+const LOOK_MS = 250;
 
-/** Into two groups, or into three. Which host is in which follows from `random`. */
-function partition(hosts: readonly Host[], random: () => number): Drop[] {
-  const groups = random() < 0.7 ? 2 : 3;
-  const group = new Map(hosts.map((host) => [host, Math.floor(random() * groups)]));
-  // Never all in one.
-  group.set(hosts[0]!, 0);
-  group.set(hosts[1]!, 1);
+interface Scene {
+  readonly worker: Host;
+  readonly servers: readonly Host[];
+  readonly workers: readonly Host[];
+  readonly topology: Pick<Topology, 'service' | 'failOver'>;
+  readonly random: () => number;
+}
+
+const from = ({ topology }: Scene, host: Host, other: Host): Drop[] =>
+  (topology.service?.of(other) ?? [other.address]).map((address) => ({ host, packets: ['-s', address] }));
+
+/** Which host is in which group follows from chance. */
+function partition(scene: Scene, groups: number): Drop[] {
+  const { servers, worker, workers, random } = scene;
+  // The first ones are apart: servers, or a server and workers.
+  const apart = [...shuffled(servers, random), worker].slice(0, groups);
+  const rest = [...servers, ...workers].filter((host) => !apart.includes(host));
+  const group = new Map([
+    ...apart.map((host, i) => [host, i] as const),
+    ...rest.map((host) => [host, Math.floor(random() * groups)] as const),
+  ]);
+  const hosts = [...group.keys()];
   return hosts.flatMap((host) =>
-    hosts.filter((other) => group.get(other) !== group.get(host)).map((other) => from(host, other)),
+    hosts.filter((other) => group.get(other) !== group.get(host)).flatMap((other) => from(scene, host, other)),
   );
 }
 
-/** What each kind of fault drops. `worker` is the host that it is about, `servers` all that it may be about besides. */
-const DROPS: Readonly<
-  Record<
-    NetworkFault,
-    (worker: Host, servers: readonly Host[], workers: readonly Host[], random: () => number) => Drop[]
-  >
-> = {
-  partitioned(worker, servers, workers, random) {
-    // The first two are apart: two servers, or the only server and a worker.
-    const [first, second] = shuffled(servers, random);
-    const rest = [...servers, ...workers].filter((host) => host !== first && host !== (second ?? worker));
-    return partition([first!, second ?? worker, ...rest], random);
-  },
-  'cut one way'(worker, servers, _workers, random) {
-    const server = shuffled(servers, random)[0]!;
-    return [random() < 0.5 ? from(server, worker) : from(worker, server)];
-  },
-  'losing packets': (worker, servers, _workers, random) => [
+/** Gives a fault that drops these packets for as long as it lasts. */
+const dropping =
+  (drops: (scene: Scene) => Drop[]) =>
+  (scene: Scene): Strike =>
+  async (pause) => {
+    const end = dropPackets(drops(scene));
+    await pause();
+    return end();
+  };
+
+const FAULTS: Readonly<Record<NetworkFault, (scene: Scene) => Strike | undefined>> = {
+  partitioned: dropping((scene) => partition(scene, 2)),
+  'partitioned in three': dropping((scene) => partition(scene, 3)),
+  'cut one way': dropping((scene) => {
+    const server = shuffled(scene.servers, scene.random)[0]!;
+    const { worker } = scene;
+    return scene.random() < 0.5 ? from(scene, server, worker) : from(scene, worker, server);
+  }),
+  'losing packets': dropping(({ worker, servers, random }) => [
     {
       host: shuffled([worker, ...servers], random)[0]!,
       packets: ['-m', 'statistic', '--mode', 'random', '--probability', `${LOST}`],
     },
-  ],
-  vanished: (worker, servers, _workers, random) => [
+  ]),
+  vanished: dropping(({ worker, servers, random }) => [
     { host: random() < 0.5 ? worker : shuffled(servers, random)[0]!, packets: [] },
-  ],
+  ]),
+  /** What a worker has open gets nowhere any more, and nobody tells it; what it opens from now on does. */
+  'forgotten by NAT':
+    ({ worker: host }) =>
+    async (pause) => {
+      const flows = flowsOf(host, host.address);
+      const end = dropPackets(
+        flows.flatMap(({ port, peer }) => [
+          { host, packets: ['-p', 'tcp', '-d', peer, '--sport', port] },
+          { host, packets: ['-p', 'tcp', '-s', peer, '--dport', port] },
+        ]),
+      );
+      const forgotten = new Set(flows.map(({ port }) => port));
+      await pause();
+      for (let passed = 0; passed < MAX_FORGOTTEN_MS; passed += LOOK_MS) {
+        if (!flowsOf(host, host.address).some(({ port }) => forgotten.has(port))) break;
+        await pause(LOOK_MS);
+      }
+      return end();
+    },
+  'address moved': ({ topology }) => topology.failOver,
 };
 
 function shuffled<T>(items: readonly T[], random: () => number): T[] {
@@ -55,20 +95,24 @@ function shuffled<T>(items: readonly T[], random: () => number): T[] {
 }
 
 /** The network as torture sees it. One fault at a time: two might leave no majority for the whole run. */
-export function faultyNetwork(servers: readonly Host[], workers: readonly Host[]): Network {
+export function faultyNetwork(
+  servers: readonly Host[],
+  workers: readonly Host[],
+  topology: Scene['topology'] = {},
+): Network {
   let active = false;
   return {
     onHost: (by) => workers[by]!.command,
     fault(kind, by, choice) {
       if (active) return undefined;
+      const random = randomFrom(Math.floor(choice * 2 ** 31));
+      const strike = FAULTS[kind]({ worker: workers[by]!, servers, workers, topology, random });
+      if (!strike) return undefined;
       active = true;
-      return async (pause) => {
-        const random = randomFrom(Math.floor(choice * 2 ** 31));
-        const end = dropPackets(DROPS[kind](workers[by]!, servers, workers, random));
-        await pause();
-        active = false;
-        return end();
-      };
+      return (pause) =>
+        strike(pause).finally(() => {
+          active = false;
+        });
     },
   };
 }

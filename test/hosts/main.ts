@@ -1,7 +1,7 @@
 /** `holdfast torture` over a network that parts: `npm run prove -- torture:hosts --help`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Event } from '../../src/torture/events.ts';
+import { type Event, NETWORK_FAULTS, PROCESS_FAULTS } from '../../src/torture/events.ts';
 import { torture } from '../../src/torture/torture.ts';
 import type { Verdict } from '../../src/torture/verdict.ts';
 import { flagsOf } from '../kit/flags.ts';
@@ -20,7 +20,11 @@ const USAGE = `npm run prove -- torture:hosts [topology…] [flags]: torture whe
   --help         this
 Topologies: ${Object.keys(HOSTED_SITES).join(', ')}.
 A host is a network namespace, joined to the others by a virtual cable; the network leads nowhere else, and goes with the run. Only root on
-Linux may make one. Packets are dropped without a word: between two or three groups of hosts, one way, at random, or all of a host.`;
+Linux may make one. Packets are dropped without a word: between two or three groups of hosts, one way, at random, all of a host, or of the
+connections that are open, as by a NAT that forgets them. Where a server follows another one, the address of the service moves to it.`;
+
+const OTHERS = NETWORK_FAULTS.filter((kind) => kind !== 'address moved');
+const MOVES = Array.from({ length: 6 }, () => 'address moved' as const);
 
 const { values, positionals } = flagsOf(USAGE, {
   options: {
@@ -97,17 +101,22 @@ async function judgeAll(network: HostNetwork): Promise<void> {
 }
 
 async function run(site: HostedSite, network: HostNetwork, events: Event[]): Promise<Verdict> {
-  const servers = network.named('server').slice(0, site.count);
+  const hosts = network.named('server').slice(0, site.count);
+  const topology = site.open(hosts, network.hosts);
+  const running: Server[] = [];
   await using started = new AsyncDisposableStack();
-  for (const plans of site.plans(servers)) {
-    const running = await Promise.all(plans.map((plan) => Server.start(plan, { ready: false })));
-    for (const server of running) started.use(server);
-    await Promise.all(running.map((server) => server.ready()));
+  if (topology.service) started.use(topology.service);
+  for (const plans of topology.plans) {
+    const some = await Promise.all(plans.map((plan) => Server.start(plan, { ready: false })));
+    for (const server of some) started.use(server);
+    await Promise.all(some.map((server) => server.ready()));
+    running.push(...some);
   }
-  await site.join?.(servers);
+  await topology.join?.(running);
   return await torture({
-    ...{ url: site.url(servers), duration: Number(values.for) * 1_000, seed: Number(values.seed), processes },
-    network: faultyNetwork(servers, network.named('worker')),
+    ...{ url: topology.url, duration: Number(values.for) * 1_000, seed: Number(values.seed), processes },
+    faults: [...PROCESS_FAULTS, ...OTHERS, ...(topology.failOver ? MOVES : OTHERS)],
+    network: faultyNetwork(hosts, network.named('worker'), topology),
     write: (line) => events.push(JSON.parse(line)),
   });
 }

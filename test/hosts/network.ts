@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { missing, program } from '../kit/programs.ts';
 
 /** One of the networks that RFC 1918 leaves to everybody. It exists only inside of the namespaces. */
-const NET = '10.213.0';
+export const NET = '10.213.0';
 /** The chain of packets that a fault drops. It is in the way of what comes in, and of what goes out. */
 const CHAIN = 'holdfast';
 

@@ -34,11 +34,15 @@ export async function startPostgresPair(stack: AsyncDisposableStack): Promise<Pa
   };
 }
 
-async function inPostgres({ url }: Server, ...statements: string[]): Promise<void> {
+/** @returns the rows of the last statement */
+export async function inPostgres({ url }: Pick<Server, 'url'>, ...statements: string[]): Promise<object[]> {
   const client = new pg.Client(url);
+  client.on('error', () => {});
   await client.connect();
-  for (const statement of statements) await client.query(statement);
+  let rows: object[] = [];
+  for (const statement of statements) ({ rows } = await client.query(statement));
   await client.end();
+  return rows;
 }
 
 /** How a server of each kind begins to follow another one. */
@@ -91,7 +95,7 @@ export async function startMysqlPair(
 }
 
 /** @returns the rows of the last statement */
-async function inMysql({ url }: Server, ...statements: string[]): Promise<unknown> {
+export async function inMysql({ url }: Pick<Server, 'url'>, ...statements: string[]): Promise<unknown> {
   const pool = createPool({ uri: url, connectionLimit: 1 });
   try {
     let rows: unknown;

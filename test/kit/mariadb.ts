@@ -10,10 +10,13 @@ import { copyTemplate } from './template.ts';
 export const startMariadb = async (settings?: MysqlSettings): Promise<Server> =>
   Server.start(await mariadbPlan(settings));
 
-export async function mariadbPlan(
-  settings: MysqlSettings = {},
-): Promise<ServerPlan & Required<Pick<ServerPlan, 'prepare'>>> {
-  const port = await freePort();
+type PreparedPlan = ServerPlan & Required<Pick<ServerPlan, 'prepare'>>;
+
+export const mariadbPlan = async (settings?: MysqlSettings): Promise<PreparedPlan> =>
+  mariadbPlanAt(HOST, await freePort(), settings);
+
+/** @param host where it is asked. On another one than loopback it takes its user from everywhere. */
+export function mariadbPlanAt(host: string, port: number, settings: MysqlSettings = {}): PreparedPlan {
   const asRoot = process.getuid?.() === 0 ? ['--user=root'] : [];
   const size = '--innodb-log-file-size=4M';
   const install = program('mariadb', 'mariadb-install-db');
@@ -21,20 +24,23 @@ export async function mariadbPlan(
   return {
     name: 'mariadbd',
     port,
-    url: `mysql://root@${HOST}:${port}/${DATABASE}`,
+    url: `mysql://root@${host}:${port}/${DATABASE}`,
     command,
     async prepare(data, folder) {
       await copyTemplate(command, data, (made) => [
         ...[install, '--no-defaults', `--datadir=${made}`, size, ...asRoot],
         ...['--auth-root-authentication-method=normal', '--skip-test-db'],
       ]);
-      writeFileSync(join(folder, 'init.sql'), `CREATE DATABASE IF NOT EXISTS ${DATABASE};\n`);
+      const everywhere = ["CREATE USER IF NOT EXISTS root@'%'", "GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION"];
+      const statements = [`CREATE DATABASE IF NOT EXISTS ${DATABASE}`, ...(host === HOST ? [] : everywhere)];
+      writeFileSync(join(folder, 'init.sql'), statements.map((statement) => `${statement};\n`).join(''));
     },
     args: (data, folder) => [
       ...['--no-defaults', size, '--innodb-buffer-pool-size=16M', ...asRoot],
       ...flagsOfMysql({ data, folder, port, settings }),
     ],
     // Its greeting comes unasked.
-    ready: async () => (await exchange(port, '', (greeting) => greeting.includes('MariaDB'))).includes('MariaDB'),
+    ready: async () =>
+      (await exchange(port, '', (greeting) => greeting.includes('MariaDB'), 1_000, host)).includes('MariaDB'),
   };
 }

@@ -26,52 +26,54 @@ export function account(): Account | undefined {
 export const HELLO = Buffer.from('\0\0\0\x17\0\x03\0\0user\0postgres\0\0', 'latin1');
 
 /** The user is postgres, without a password. */
-export async function startPostgres(settings: PostgresSettings = {}, certificate?: Certificate): Promise<Server> {
-  const port = await freePort();
-  const initdb = program('postgres', 'initdb');
-  const command = program('postgres', 'postgres');
-  const owner = account();
-  const all = { ssl: certificate ? 'on' : 'off', ...settings };
-  return Server.start({
-    ...planOf(port, command, owner, all),
-    async prepare(data) {
-      await copyTemplate(
-        command,
-        data,
-        (made) => [initdb, '-D', made, '-U', 'postgres', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C'],
-        owner,
-      );
-      if (certificate) secure(data, certificate, owner);
-    },
-  });
+export const startPostgres = async (settings?: PostgresSettings, certificate?: Certificate): Promise<Server> =>
+  Server.start(postgresPlan({ host: HOST, port: await freePort() }, settings, certificate));
+
+/** Where a server is asked. */
+interface At {
+  readonly host: string;
+  readonly port: number;
 }
+
+export const postgresPlan = (at: At, settings: PostgresSettings = {}, certificate?: Certificate): ServerPlan => ({
+  ...planOf(at, { ssl: certificate ? 'on' : 'off', ...settings }),
+  async prepare(data) {
+    const owner = account();
+    const initdb = program('postgres', 'initdb');
+    await copyTemplate(
+      program('postgres', 'postgres'),
+      data,
+      (made) => [initdb, '-D', made, '-U', 'postgres', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C'],
+      owner,
+    );
+    if (certificate) secure(data, certificate, owner);
+  },
+});
 
 /** A standby that streams from `primary`, with its settings and data. */
-export async function startStandby(primary: Server): Promise<Server> {
-  const owner = account();
+export const startStandby = async (primary: Server): Promise<Server> =>
+  Server.start({ ...planOf({ host: HOST, port: await freePort() }, {}), prepare: (data) => copyFrom(primary, data) });
+
+/** Fills the folder of a standby, which then follows `primary`. */
+export async function copyFrom({ host, port }: At, data: string): Promise<void> {
   const backup = program('postgres', 'pg_basebackup');
-  return Server.start({
-    ...planOf(await freePort(), program('postgres', 'postgres'), owner, {}),
-    async prepare(data) {
-      const from = ['-h', HOST, '-p', `${primary.port}`, '-U', 'postgres'];
-      await run(backup, ['-D', data, ...from, '--write-recovery-conf', '--checkpoint=fast', '--no-sync'], { ...owner });
-    },
-  });
+  const from = ['-h', host, '-p', `${port}`, '-U', 'postgres'];
+  await run(backup, ['-D', data, ...from, '--write-recovery-conf', '--checkpoint=fast', '--no-sync'], { ...account() });
 }
 
-function planOf(port: number, command: string, owner: Account | undefined, settings: PostgresSettings): ServerPlan {
-  const all = { listen_addresses: HOST, max_connections: '200', ...settings };
+function planOf({ host, port }: At, settings: PostgresSettings): ServerPlan {
+  const all = { listen_addresses: host, max_connections: '200', ...settings };
   return {
     name: 'postgres',
     port,
-    url: `postgres://postgres@${HOST}:${port}/postgres`,
-    command,
-    account: owner,
+    url: `postgres://postgres@${host}:${port}/postgres`,
+    command: program('postgres', 'postgres'),
+    account: account(),
     args: (data, folder) => [
       ...['-D', data, '-p', `${port}`, '-k', folder],
       ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ],
-    ready: async () => (await exchange(port, HELLO, (reply) => reply.length > 0)).startsWith('R'),
+    ready: async () => (await exchange(port, HELLO, (reply) => reply.length > 0, 1_000, host)).startsWith('R'),
     // SIGTERM waits for the clients to go. SIGKILL would leave its shared memory behind.
     stopSignal: 'SIGINT',
     endSignal: 'SIGQUIT',

@@ -42,7 +42,7 @@ export const NEEDS = {
   /** Libraries of the kit that servers run with (preload.ts), on Linux. */
   preload: { programs: ['gcc', '/usr/include/linux/auxvec.h'], packages: ['gcc', 'libc6-dev'] },
   /** Network namespaces for hosts of their own; only root may make them. */
-  hosts: { programs: ['ip', 'iptables', 'iptables-restore'], packages: ['iproute2', 'iptables'] },
+  hosts: { programs: ['ip', 'ss', 'iptables', 'iptables-restore'], packages: ['iproute2', 'iptables'] },
   curl: { programs: ['curl'], packages: ['curl'] },
   browser: { programs: ['chromium'], packages: ['chromium'] },
   curator: {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Child } from './child.ts';
 import { type Account, type Folder, temporaryFolder } from './folder.ts';
 import { HOST } from './net.ts';
+import { find } from './programs.ts';
 import { until } from './wait.ts';
 
 export interface ServerPlan {
@@ -23,6 +24,8 @@ export interface ServerPlan {
   /** How the end of a test ends it. Default SIGKILL: nothing is worth keeping. */
   readonly endSignal?: NodeJS.Signals;
   readonly account?: Account;
+  /** The command that runs another one on the host of the server, as root. Default: it runs here. */
+  readonly host?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   /** What it prints when it comes back before the last children of the one before have gone: it is started again then. */
   readonly tooSoon?: RegExp;
@@ -135,18 +138,27 @@ export class Server implements AsyncDisposable {
   }
 
   #spawn(): void {
-    const { command, account, args } = this.#plan;
+    const { command, account, args, host } = this.#plan;
     const folder = this.#folder.path;
+    const own = [command, ...args(this.#data, folder)];
+    // Only root may enter a host, so the account is taken there.
+    const [first, ...rest] = host ? [...host, ...(account ? asAccount(account) : []), ...own] : own;
     this.#child = new Child({
-      command,
-      args: args(this.#data, folder),
+      command: first!,
+      args: rest,
       log: join(folder, 'log'),
       cwd: this.#data,
-      account,
+      account: host ? undefined : account,
       env: this.#env,
     });
   }
 }
+
+/** A process that takes another account loses the signal that the kernel sends at the death of its parent. */
+const asAccount = ({ uid, gid }: Account): string[] => [
+  ...[find('setpriv')!, `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'],
+  ...['--pdeathsig', 'KILL', '--'],
+];
 
 /** Several servers that end together. */
 export class Servers implements AsyncDisposable {

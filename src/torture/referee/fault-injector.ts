@@ -63,7 +63,7 @@ export class FaultInjector {
     if (isLinkFault(kind)) return () => this.#onLinks(fault, kind);
     if (isNetworkFault(kind)) {
       const strike = this.#crew.network?.fault(kind, by, choice);
-      return strike && (() => strike(() => delay(lasts, this.#signal)));
+      return strike && (() => strike((ms = lasts) => delay(ms, this.#signal)));
     }
     const { members } = this.#crew;
     const able = members.filter(({ state }) => state === 'working').length;
