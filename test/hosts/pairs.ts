@@ -98,14 +98,24 @@ export const POSTGRES_PAIR: Kind = {
 const mariadbAt = (host: Host): { url: string } => ({ url: `mysql://root@${host.address}:${MARIADB}/` });
 const waiting = (on: 'ON' | 'OFF'): string => `SET GLOBAL rpl_semi_sync_master_enabled = ${on}`;
 
-/** Where a replica is: what it has read of the binary log of its primary, and what it has applied. */
-async function progress(replica: Host): Promise<{ running: boolean; applied: boolean }> {
-  const [row] = (await inMysql(mariadbAt(replica), 'SHOW SLAVE STATUS')) as [Record<string, unknown>];
-  return {
-    running: row.Slave_IO_Running === 'Yes',
-    applied: row.Master_Log_File === row.Relay_Master_Log_File && row.Read_Master_Log_Pos === row.Exec_Master_Log_Pos,
-  };
+/** Waits until a replica has applied the binary log of another server as far as that is now. */
+async function catchUp(replica: Host, primary: Host): Promise<void> {
+  const [at] = (await inMysql(mariadbAt(primary), 'SHOW MASTER STATUS')) as [{ File: string; Position: number }];
+  const wait = `SELECT MASTER_POS_WAIT('${at.File}', ${at.Position}, 30) AS events`;
+  const [row] = (await inMysql(mariadbAt(replica), wait)) as [{ events: number | null }];
+  if (row.events === null || row.events < 0) throw new Error(`${replica.name} does not follow ${primary.name}`);
 }
+
+/** Whether a replica has applied all that it received. */
+async function hasApplied(replica: Host): Promise<boolean> {
+  const [row] = (await inMysql(mariadbAt(replica), 'SHOW SLAVE STATUS')) as [Record<string, unknown>];
+  if (row.Slave_SQL_Running !== 'Yes') throw new Error(`${replica.name} applies nothing: ${row.Last_SQL_Error}`);
+  return row.Master_Log_File === row.Relay_Master_Log_File && row.Read_Master_Log_Pos === row.Exec_Master_Log_Pos;
+}
+
+/** A server leaves out of the log of another what it wrote itself under the same number, so each copy has a number of its own. */
+const FIRST_COPY = 100;
+let numbers = 0;
 
 /** Semi-synchronous replication: a commit that waits is in the log of the replica before it is seen by anybody. */
 export const MARIADB_PAIR: Kind = {
@@ -123,16 +133,13 @@ export const MARIADB_PAIR: Kind = {
     const begin = `MASTER_LOG_FILE='binlog.000001', MASTER_LOG_POS=4`;
     const again = 'MASTER_CONNECT_RETRY=1, MASTER_HEARTBEAT_PERIOD=1';
     const change = `CHANGE MASTER TO MASTER_HOST='${primary.address}', MASTER_USER='root', ${begin}, ${again}`;
-    await inMysql(mariadbAt(standby), change, 'START SLAVE');
-    await until('the replica has all', async () => {
-      const { running, applied } = await progress(standby);
-      return running && applied;
-    });
+    await inMysql(mariadbAt(standby), `SET GLOBAL server_id = ${FIRST_COPY + ++numbers}`, change, 'START SLAVE');
+    await catchUp(standby, primary);
     if (waits) await inMysql(mariadbAt(primary), waiting('ON'));
   },
   async promote(standby) {
     await inMysql(mariadbAt(standby), 'STOP SLAVE IO_THREAD');
-    await until('the replica has applied all', async () => (await progress(standby)).applied);
+    await until('the replica has applied all', () => hasApplied(standby));
     await inMysql(mariadbAt(standby), 'STOP SLAVE', 'RESET SLAVE ALL', waiting('OFF'));
   },
 };
