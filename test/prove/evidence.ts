@@ -230,6 +230,7 @@ const SECTIONS: readonly [title: string, begins: string, how: string, write: (re
 const FIELDS = new Set(
   [
     'engine ran totals faults broken staleRefused staleWrites outcome', // torture
+    'topology porcupine notRun', // hosts
     'name promise counts on', // the owner of a server, and rivals
     'nodes histories from', // the simulation
     'plot server how schedules exhausted failure message found', // the exploration

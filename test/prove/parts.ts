@@ -1,3 +1,4 @@
+import { HOSTED_SITES } from '../hosts/sites.ts';
 import { OWNED } from '../torture/owner/owned.ts';
 import { INSTALLABLE } from '../torture/tortured.ts';
 
@@ -56,12 +57,20 @@ export const parts = (round: number): readonly Part[] => [
   ...INSTALLABLE.map(
     ({ name: engine }): Part => ({
       name: `torture ${engine}`,
-      share: 0.35 / INSTALLABLE.length,
+      share: 0.25 / INSTALLABLE.length,
       least: 10,
       args: (seconds) => [
         ...['test/torture/everywhere.ts', engine, '--json', '--broken', 'none', '--busy', '8'],
         ...['--for', `${seconds}`, '--seed', `${round}`],
       ],
+    }),
+  ),
+  ...Object.keys(HOSTED_SITES).map(
+    (name): Part => ({
+      name: `hosts ${name}`,
+      share: 0.1 / Object.keys(HOSTED_SITES).length,
+      least: 30,
+      args: (seconds) => ['test/hosts/main.ts', name, '--json', '--for', `${seconds}`, '--seed', `${round}`],
     }),
   ),
   ...OWNED.map(
