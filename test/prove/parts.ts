@@ -12,7 +12,7 @@ export interface Part {
   args(seconds: number): readonly string[];
 }
 
-const RIVALS = ['redlock', 'redis-semaphore', '@verrou/core', 'proper-lockfile', 'etcd3', 'holdfast'] as const;
+const RIVALS = ['redlock', 'redis-semaphore', 'redlock-universal', '@verrou/core', 'proper-lockfile', 'etcd3', 'holdfast'] as const;
 
 /** Random histories of one round have seeds of their own. */
 const HISTORIES = 1_000_000;

@@ -2,6 +2,7 @@ import { openEtcd3 } from './etcd3.ts';
 import { openProperLockfile } from './proper-lockfile.ts';
 import { openRedisSemaphore } from './redis-semaphore.ts';
 import { openRedlock } from './redlock.ts';
+import { openRedlockUniversal } from './redlock-universal.ts';
 import type { Rival } from './rival.ts';
 import { openVerrou } from './verrou.ts';
 
@@ -10,6 +11,7 @@ export type On = 'redis' | 'file' | 'etcd';
 export const RIVALS: Readonly<Record<string, { readonly on: On; readonly open: (url: string) => Rival }>> = {
   redlock: { on: 'redis', open: openRedlock },
   'redis-semaphore': { on: 'redis', open: openRedisSemaphore },
+  'redlock-universal': { on: 'redis', open: openRedlockUniversal },
   '@verrou/core': { on: 'redis', open: openVerrou },
   'proper-lockfile': { on: 'file', open: openProperLockfile },
   etcd3: { on: 'etcd', open: openEtcd3 },

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { urlOfFile } from '../../src/connect/url.ts';
 import type { FaultKind } from '../../src/torture/events.ts';
@@ -5,11 +6,15 @@ import { type Progress, torture } from '../../src/torture/torture.ts';
 import type { Verdict } from '../../src/torture/verdict.ts';
 import { startEtcd } from '../kit/etcd.ts';
 import { temporaryFolder } from '../kit/folder.ts';
+import { packagesOf } from '../kit/project.ts';
 import { startRedis } from '../kit/redis.ts';
 import { type On, RIVALS } from './rivals.ts';
 
 export const OURS = 'holdfast';
 const WORKER = new URL('rival.worker.ts', import.meta.url);
+
+/** Libraries that are no packages of the repository. */
+const PACKAGES = join(import.meta.dirname, '../backends/redis-plain/peers/lock-libraries');
 
 const STARTS = { redis: startRedis, etcd: startEtcd } as const;
 
@@ -30,7 +35,8 @@ export async function tortureRival({ name, on, enough, ...plan }: RivalPlan): Pr
   await using server = on === 'file' ? undefined : await STARTS[on]();
   const url = server?.url ?? urlOfFile(join(folder.path, 'locks.db'));
   const end = new AbortController();
-  process.env.RIVAL = name;
+  const packages = await packagesOf(PACKAGES);
+  Object.assign(process.env, { RIVAL: name, ...(packages && { RIVAL_PACKAGES: packages }) });
   return await torture({
     ...{ ...plan, url, processes: 4, others: true, signal: end.signal },
     progress: (so) => enough?.(so) && end.abort(),
@@ -44,3 +50,17 @@ export const everyone = (): [string, On][] => [
   [OURS, 'etcd'],
   ...Object.entries(RIVALS).map(([name, { on }]): [string, On] => [name, on]),
 ];
+
+/** The version of a library that is tortured here. */
+export async function versionOf(name: string): Promise<string> {
+  const root = join(import.meta.dirname, '../..');
+  const homes =
+    name === OURS
+      ? [root]
+      : [join(root, 'node_modules', name), join((await packagesOf(PACKAGES)) ?? '', 'node_modules', name)];
+  for (const home of homes) {
+    const file = join(home, 'package.json');
+    if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')).version;
+  }
+  return 'unknown';
+}

@@ -25,6 +25,8 @@ export class RunRecord {
   #effects = 0;
   #active = 0;
   #disturbances = 0;
+  /** How late the timers of this process were, ms: all together, and how many. */
+  readonly #late = { sum: 0, count: 0 };
 
   /** @param write takes each event as a line of JSON */
   constructor(conditions: Conditions, write: (line: string) => void) {
@@ -51,6 +53,12 @@ export class RunRecord {
     return (effective) => this.add({ what: 'over', id, effective });
   }
 
+  /** A timer of this process was so late, ms. */
+  ranLate(ms: number): void {
+    this.#late.sum += ms;
+    this.#late.count++;
+  }
+
   /** Judges the history in memory, and forgets the old part. */
   judge(): void {
     const judgement = this.#judgeAll();
@@ -66,7 +74,7 @@ export class RunRecord {
   }
 
   #judgeAll(): Judgement {
-    const judgement = judge(this.history, this.#conditions);
+    const judgement = judge(this.history, { ...this.#conditions, lag: this.#late.sum / Math.max(1, this.#late.count) });
     for (const violation of judgement.violations) this.#addViolation(violation);
     return judgement;
   }

@@ -53,11 +53,13 @@ async function answers(locks: Locks, key: string): Promise<boolean> {
   }
 }
 
-/** Checks whether the machine lets this process run. If not, the judge blames nobody for waiting. */
+/** Checks whether, and how late, the machine lets this process run. If not, the judge blames nobody for waiting. */
 export async function watchMachine(record: RunRecord, signal: AbortSignal): Promise<void> {
   for (let last = performance.now(); !signal.aborted; last = performance.now()) {
     await delay(TICK_MS, signal);
-    if (performance.now() - last > TICK_MS + STALL_MS) record.disturb('slow machine')(false);
+    const late = Math.max(0, performance.now() - last - TICK_MS);
+    if (!signal.aborted) record.ranLate(late);
+    if (late > STALL_MS) record.disturb('slow machine')(false);
   }
 }
 
