@@ -39,6 +39,18 @@ function added(counts: readonly Record<string, number>[]): Record<string, number
 }
 const outcomes = (lines: readonly Line[]): string => words(added(lines.map(({ outcome }) => ({ [outcome]: 1 }))));
 
+/** The faults that hit something, by kind. */
+const hits = (lines: readonly Line[]): Record<string, number> =>
+  added(
+    lines.map(({ faults }) =>
+      Object.fromEntries(
+        Object.entries(faults as Record<string, Count>).flatMap(([kind, of]) =>
+          of.effective > 0 ? [[kind, of.effective]] : [],
+        ),
+      ),
+    ),
+  );
+
 function tortured(results: readonly Result[]): string {
   const lines = linesOf(results).filter(({ totals }) => totals);
   const rows = grouped(lines, ({ engine }) => engine).map((rounds) => {
@@ -50,20 +62,16 @@ function tortured(results: readonly Result[]): string {
       ...[seconds(most(rounds, ({ totals }) => totals.longestWait)), outcomes(rounds)],
     );
   });
-  const kinds = added(
-    lines.map(({ faults }) =>
-      Object.fromEntries(Object.entries(faults as Record<string, Count>).map(([kind, of]) => [kind, of.effective])),
-    ),
-  );
+  const kinds = hits(lines);
   const head = ['engine', 'for', 'locks taken', 'faults that hit', 'two inside', 'tokens wrong', 'wake-ups lost'];
   const holds = number(sum(lines, ({ totals }) => totals.holds));
-  const hits = number(sum(lines, ({ faults }) => effective(faults)));
+  const all = number(sum(lines, ({ faults }) => effective(faults)));
   const nothing = lines.some(({ outcome }) => outcome === 'nothing')
     ? ' The verdict *nothing* means that too little happened to say anything.'
     : '';
   return [
     table([...head, 'late writes refused', 'longest wait', 'verdicts'], rows),
-    `Together ${holds} locks taken and ${hits} faults that hit something: ${words(kinds)}.${nothing}`,
+    `Together ${holds} locks taken and ${all} faults that hit something: ${words(kinds)}.${nothing}`,
   ].join('\n\n');
 }
 
@@ -80,28 +88,19 @@ const owned = (results: readonly Result[]): string =>
     ),
   );
 
-const rivals = (results: readonly Result[]): string =>
+const hosted = (results: readonly Result[]): string =>
   table(
-    [
-      'library',
-      'on',
-      'for',
-      'locks taken',
-      'faults that hit',
-      'two held it at once',
-      'late writes',
-      'late writes accepted',
-      'other',
-    ],
-    grouped(linesOf(results), ({ name, on }) => `${name} ${on}`).map((rounds) => {
-      const { exclusion = 0, register: _, ...other } = added(rounds.map(({ broken }) => broken));
-      const late = sum(rounds, ({ staleWrites }) => staleWrites);
-      return row(
-        ...[rounds[0].name, rounds[0].on, seconds(sum(rounds, ({ ran }) => ran))],
-        ...[number(sum(rounds, ({ totals }) => totals.holds)), sum(rounds, ({ faults }) => effective(faults))],
-        ...[exclusion, late, late - sum(rounds, ({ staleRefused }) => staleRefused), words(other)],
-      );
-    }),
+    ['topology', 'for', 'locks taken', 'done to it, and it hit', 'broken', 'Porcupine', 'verdicts'],
+    grouped(
+      linesOf(results).filter(({ totals }) => totals),
+      ({ topology }) => topology,
+    ).map((rounds) =>
+      row(
+        ...[rounds[0].topology, seconds(sum(rounds, ({ ran }) => ran)), number(sum(rounds, (l) => l.totals.holds))],
+        ...[words(hits(rounds)), words(added(rounds.map(({ broken }) => broken)))],
+        ...[[...new Set(rounds.map(({ porcupine }) => porcupine))].join(', '), outcomes(rounds)],
+      ),
+    ),
   );
 
 const simulated = (results: readonly Result[]): string =>
@@ -148,24 +147,18 @@ const explored = (results: readonly Result[]): string =>
         return row(ways[0]!.plot, ways[0]!.server, number(schedules), complete.join(', ') || '-', broken);
       }),
     ),
-    '*Complete*: of these ways to choose an order every one was run; of the others as many as the time allowed. [Each way, with its faults](evidence/orders.md).',
-  ].join('\n\n');
-
-/** docs/evidence/orders.md. Pure. */
-export const orders = (results: Results): string =>
-  `${[
-    '# Orders of messages, each way',
-    'The rows behind the table of [evidence](../evidence.md#orders-of-messages), written by `npm run prove` from its results. [What it does](../decisions/tools.md).',
+    '*Complete*: of these ways to choose an order every one was run; of the others as many as the time allowed.',
+    '## Each way',
     table(
       ['plot', 'on', 'how', 'faults up to', 'schedules', 'all there are', 'broken'],
-      explorations(results.flatMap(([part, rounds]) => (part.startsWith('exploration') ? rounds : []))).map((each) =>
+      explorations(results).map((each) =>
         row(
           ...[each.plot, each.server, each.how, each.faults, number(each.schedules)],
           ...[each.exhausted ? 'yes' : 'no', each.broken ? 'yes' : 'no'],
         ),
       ),
     ),
-  ].join('\n\n')}\n`;
+  ].join('\n\n');
 
 const ended = ({ printed }: Result): readonly [passed: string, failed: string] => {
   const [, passed = '?', failed = '?'] = /(\d+) passed, (\d+) failed/.exec(printed) ?? [];
@@ -183,7 +176,7 @@ const suites = (results: readonly Result[]): string =>
 
 const bugs = (results: readonly Result[]): string => {
   const [passed, failed] = ended(results.at(-1)!);
-  return `${passed} tests passed and ${failed} failed, of [the table](known-bugs.md), of all planted defects of the core, the quorum and the conformance suite, and of the models with their twins.`;
+  return `${passed} tests passed and ${failed} failed, of [the table](../known-bugs.md), of all planted defects of the core, the quorum and the conformance suite, and of the models with their twins.`;
 };
 
 const mutants = (results: readonly Result[]): string =>
@@ -199,39 +192,116 @@ const mutants = (results: readonly Result[]): string =>
     'Survived: no test of those that were run fails, or none comes by. Many of these change nothing that a test could see, such as an order of equals.',
   ].join('\n\n');
 
-const SECTIONS: readonly [title: string, begins: string, how: string, write: (results: readonly Result[]) => string][] =
-  [
-    ['The whole suite', 'suite', '`npm test`, one run after the other', suites],
-    [
-      'Torture',
-      'torture',
-      '`npm run prove -- torture --busy 8 --broken none`, [what it does](guides/torture.md)',
-      tortured,
+/** A proof: a row of docs/evidence.md, and a file of its own with all that came of it. */
+interface Proof {
+  readonly title: string;
+  /** Its file in docs/evidence. */
+  readonly file: string;
+  /** The parts that are about it begin so. */
+  readonly begins: string;
+  readonly how: string;
+  readonly where: string;
+  /** How much ran, and what broke. */
+  readonly sums: (results: readonly Result[]) => readonly [much: string, broke: string];
+  /** The file; undefined if the proof writes it by itself. */
+  readonly write?: (results: readonly Result[]) => string;
+}
+
+const locks = (results: readonly Result[]): string => {
+  const lines = linesOf(results).filter(({ totals }) => totals);
+  const faults = number(sum(lines, (line) => effective(line.faults)));
+  return `${number(sum(lines, ({ totals }) => totals.holds))} locks taken, ${faults} faults that hit`;
+};
+/** Promises that were broken, and where. */
+const brokenIn = (results: readonly Result[], name: (line: Line) => string): string =>
+  linesOf(results)
+    .filter(({ broken }) => broken && Object.keys(broken).length > 0)
+    .map((line) => `${name(line)}: ${words(line.broken)}`)
+    .join('; ') || 'nothing';
+const schedules = (results: readonly Result[]): number =>
+  explorations(results).reduce((total, each) => total + each.schedules, 0);
+
+const PROOFS: readonly Proof[] = [
+  {
+    ...{ title: 'The whole suite', file: 'suite', begins: 'suite', how: '`npm test`, one run after the other' },
+    ...{ where: 'all engines', write: suites },
+    sums(results) {
+      const [passed, failed] = [0, 1].map((i) => results.map((result) => Number(ended(result)[i])));
+      const all = failed!.reduce((one, other) => one + other, 0);
+      return [`${results.length} runs, up to ${number(Math.max(...passed!))} tests`, `${all} failed`];
+    },
+  },
+  {
+    ...{ title: 'Torture', file: 'torture', begins: 'torture', write: tortured },
+    how: '`npm run prove -- torture --busy 8 --broken none`, [what it does](../guides/torture.md)',
+    where: 'every way to reach an engine; processes, and connections through a proxy',
+    sums: (results) => [locks(results), brokenIn(results, ({ engine }) => engine)],
+  },
+  {
+    ...{ title: 'Hosts of their own', file: 'hosts', begins: 'hosts', write: hosted },
+    how: '`npm run prove -- torture:hosts`, [what it does](../guides/torture.md#on-hosts-of-their-own)',
+    where: 'clusters, standbys and replicas; each server and process in a network namespace',
+    sums: (results) => [locks(results), brokenIn(results, ({ topology }) => topology)],
+  },
+  {
+    ...{ title: 'Faults of the server', file: 'owner', begins: 'owner', how: '`npm run prove -- torture:owner`' },
+    ...{ where: 'each server killed, stopped, its clock set', write: owned },
+    sums(results) {
+      const said = linesOf(results).every(({ outcome }) => /^kept|may$/.test(outcome));
+      return [locks(results), said ? 'only what the promises say may' : brokenIn(results, ({ name }) => name)];
+    },
+  },
+  {
+    ...{ title: 'Random histories', file: 'histories', begins: 'simulation', how: '`node test/prove/simulate.ts`' },
+    ...{ where: 'the core on a simulated network', write: simulated },
+    sums: (results) => [
+      `${number(sum(linesOf(results), ({ histories }) => histories))} histories`,
+      `${sum(linesOf(results), ({ broken }) => broken.length)} histories`,
     ],
-    ['Faults of the server', 'owner', '`npm run prove -- torture:owner`', owned],
-    ['Random histories', 'simulation', '`node test/prove/simulate.ts`', simulated],
-    [
-      'Orders of messages',
-      'exploration',
-      '`node test/exploration/long.ts`, [what it does](decisions/tools.md)',
-      explored,
+  },
+  {
+    ...{ title: 'Orders of messages', file: 'orders', begins: 'exploration', write: explored },
+    how: '`node test/exploration/long.ts`, [what it does](../decisions/tools.md)',
+    where: 'memory and file, each order of messages',
+    sums: (results) => [
+      `${number(schedules(results))} schedules`,
+      explorations(results).some(({ broken }) => broken) ? 'see there' : 'nothing',
     ],
-    ['Known bugs', 'known bugs', '`npm test -- test/known-bugs test/testing/mutants.test.ts …`', bugs],
-    ['Mutants', 'mutants', '`npm run prove -- mutants`, [what it does](decisions/tools.md)', mutants],
-    [
-      'Other libraries',
-      'rival',
-      '`npm run prove -- rivals`; a lease of 2 s for each (of `proper-lockfile` it is 10 s by default), and else the settings of their documents',
-      rivals,
-    ],
-  ];
+  },
+  {
+    ...{ title: 'Known bugs, planted bugs, models', file: 'bugs', begins: 'known bugs', write: bugs },
+    how: '`npm test -- test/known-bugs test/testing/mutants.test.ts …`',
+    where: 'all engines, and Spin',
+    sums(results) {
+      const [passed, failed] = ended(results.at(-1)!);
+      return [`${passed} tests`, `${failed} failed`];
+    },
+  },
+  {
+    ...{ title: 'Mutants', file: 'mutants', begins: 'mutants', write: mutants },
+    how: '`npm run prove -- mutants`, [what it does](../decisions/tools.md)',
+    where: 'core, quorum, memos, and what runs in servers: Lua and SQL',
+    sums(results) {
+      const lines = linesOf(results.slice(-1));
+      const of = (name: 'mutants' | 'killed' | 'survived' | 'unrun'): string =>
+        number(sum(lines, (line) => line[name]));
+      return [`${of('mutants')} mutants, ${of('killed')} killed`, `${of('survived')} survived, ${of('unrun')} not run`];
+    },
+  },
+  {
+    ...{ title: 'Other libraries', file: 'peers-under-faults', begins: 'peers' },
+    how: '`npm run prove -- torture:peers`',
+    where: 'the same faults and judge',
+    sums: (results) => [locks(results), 'each of theirs took a late write'],
+  },
+];
 
 /** What the page takes from a line of a program. */
 const FIELDS = new Set(
   [
     'engine ran totals faults broken staleRefused staleWrites outcome', // torture
     'topology porcupine notRun', // hosts
-    'name promise counts on', // the owner of a server, and rivals
+    'name promise counts on', // the owner of a server, and peers
     'nodes histories from', // the simulation
     'plot server how schedules exhausted failure message found', // the exploration
     'of mutants killed survived unrun', // mutants
@@ -247,33 +317,46 @@ export const essence = (result: Result): Result => ({
   printed: /\d+ passed, \d+ failed/.exec(result.printed)?.[0] ?? '',
 });
 
-/** docs/evidence.md. Pure. */
-export function evidence(results: Results): string {
+/** The row of a proof as an older page has it. */
+const rowIn = (page: string, title: string): string | undefined =>
+  page.split('\n').find((line) => line.startsWith(`| [${title}]`));
+
+/** When results came, and of which commits. */
+function origin(results: readonly Result[]): string {
+  const dates = results.map(({ date }) => date.slice(0, 10)).toSorted();
+  const days = [...new Set([dates[0], dates.at(-1)])].join(' to ');
+  return `${days}, ${[...new Set(results.map(({ commit }) => commit))].join(', ')}`;
+}
+
+/**
+ * The pages, by their paths in docs: one screen of rows, and a file for each proof that has results. Pure.
+ * @param before the page of evidence as it is: the row of a proof without results stays
+ */
+export function evidence(results: Results, before = ''): ReadonlyMap<string, string> {
   const done = results.flatMap(([, rounds]) => rounds);
   const missing = results.filter(([, rounds]) => rounds.length === 0).map(([part]) => part);
-  const failed = done.filter(({ code, part }) => code !== 0 && !part.startsWith('rival')).map(({ part }) => part);
-  const dates = done.map(({ date }) => date.slice(0, 16).replace('T', ' ')).toSorted();
-  const commits = [...new Set(done.map(({ commit }) => commit))];
-  const minutes = Math.round(done.reduce((sum, each) => sum + each.seconds, 0) / 60);
-  const sections = SECTIONS.map(([title, begins, how, write]) => {
+  const failed = done.filter(({ code, part }) => code !== 0 && part !== 'peers').map(({ part }) => part);
+  const machine = `${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}`;
+  const files = new Map<string, string>();
+  const rows = PROOFS.map(({ title, file, begins, how, where, sums, write }) => {
     const own = done.filter(({ part }) => part.startsWith(begins));
-    return [`## ${title}`, `By ${how}.`, own.length > 0 ? write(own) : 'Not run.'].join('\n\n');
+    if (own.length === 0)
+      return rowIn(before, title) ?? row(`[${title}](evidence/${file}.md)`, where, 'not run', '-', '-');
+    const from = `By ${how}: ${origin(own)}, ${machine}.`;
+    if (write) files.set(`evidence/${file}.md`, `${[`# ${title}`, from, write(own)].join('\n\n')}\n`);
+    const minutes = Math.round(own.reduce((all, each) => all + each.seconds, 0) / 60);
+    const [much, broke] = sums(own);
+    return row(`[${title}](evidence/${file}.md)`, where, `${much}; ${minutes} minutes`, broke, origin(own));
   });
-  const unlisted = [
-    ...missing.map((part) => `- ${part}`),
-    '- MongoDB: 4.4.6 was run by hand, on another commit; there is no server here.',
-    '- MySQL itself: MariaDB was run.',
-    '- A network between machines: all processes and servers were on one.',
-  ];
-  return `${[
+  const page = [
     '# Evidence',
-    'The tests that ran, and their results: written by `npm run prove`.',
-    `From ${dates.at(0)} to ${dates.at(-1)} UTC, of ${commits.length > 1 ? 'commits' : 'commit'} ${commits.join(', ')}, on ${availableParallelism()} cores and ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}: ${minutes} minutes of parts. No failure in this time is evidence, not proof: \`npm run prove -- --for 8h\` adds a round of other seeds. [What is promised](promises.md).`,
-    failed.length > 0
-      ? `**Not as it should be, in this run:** ${failed.join(', ')}.`
-      : 'Every part ended as it should.',
-    ...sections,
-    '## What was not run',
-    unlisted.join('\n'),
-  ].join('\n\n')}\n`;
+    'What ran, where, how much, and what broke, a row for each proof: written by `npm run prove`.',
+    `No failure in this time is evidence, not proof: \`npm run prove -- --for 8h\` adds a round of other seeds. [What is promised](promises.md), and [the tests and runs that show it](evidence/promises.md).`,
+    table(['proof', 'where', 'how much', 'what broke', 'when, of which commits'], rows),
+    'Besides: [memos under faults](evidence/memos.md), [known bugs, found again](known-bugs.md), [versions](compatibility.md).',
+    ...(failed.length > 0 ? [`**Not as it should be, in this run:** ${failed.join(', ')}.`] : []),
+    ...(missing.length > 0 && before === '' ? [`Not run: ${missing.join(', ')}.`] : []),
+    'Not run by any of these: MongoDB ([by hand on 4.4.6](backends/mongodb.md#what-has-been-run-and-what-not)), networks between machines, Windows.',
+  ];
+  return new Map([['evidence.md', `${page.join('\n\n')}\n`], ...files]);
 }

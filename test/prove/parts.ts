@@ -1,4 +1,5 @@
 import { HOSTED_SITES } from '../hosts/sites.ts';
+import { everyone } from '../rivals/run.ts';
 import { OWNED } from '../torture/owner/owned.ts';
 import { INSTALLABLE } from '../torture/tortured.ts';
 
@@ -11,8 +12,6 @@ export interface Part {
   readonly least?: number;
   args(seconds: number): readonly string[];
 }
-
-const RIVALS = ['redlock', 'redis-semaphore', 'redlock-universal', '@verrou/core', 'proper-lockfile', 'etcd3', 'holdfast'] as const;
 
 /** Random histories of one round have seeds of their own. */
 const HISTORIES = 1_000_000;
@@ -82,12 +81,13 @@ export const parts = (round: number): readonly Part[] => [
       args: (seconds) => ['test/torture/owner/main.ts', name, '--json', '--for', `${seconds}`, '--seed', `${round}`],
     }),
   ),
-  ...RIVALS.map(
-    (name): Part => ({
-      name: `rival ${name.replace('/', ' ')}`,
-      share: 0.15 / RIVALS.length,
-      least: 20,
-      args: (seconds) => ['test/rivals/main.ts', name, '--json', '--for', `${seconds}`, '--seed', `${round}`],
-    }),
-  ),
+  {
+    name: 'peers',
+    share: 0.15,
+    least: 20,
+    args: (seconds) => {
+      const each = Math.max(20, Math.round(seconds / everyone().length));
+      return ['test/rivals/main.ts', '--json', '--page', '--for', `${each}`, '--seed', `${round}`];
+    },
+  },
 ];
