@@ -4,7 +4,7 @@ import { withConnectLimit } from '../../connect/engine.ts';
 import type { FromWorker, Task, ToWorker } from '../events.ts';
 
 /** How long a process may take to start, and to end. */
-const MAX_START_MS = 20_000;
+const MAX_START_MS = 60_000;
 const MAX_END_MS = 10_000;
 
 export type State = 'starting' | 'working' | 'stopped' | 'gone';

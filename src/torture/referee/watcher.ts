@@ -10,7 +10,7 @@ const PROBE_MS = 1_000;
 const TICK_MS = 100;
 /** After so long an engine, or a machine, is slow. */
 const SLOW_MS = 800;
-const STALL_MS = 400;
+const STALL_MS = 200;
 /** Time between two looks at what is left. */
 const LOOK_MS = 250;
 /** How much longer than its lease a hold may last, if it was not renewed yet, or the engine has to sweep. */
