@@ -1,3 +1,5 @@
+import type { Units } from '../core/index.ts';
+
 /**
  * What happened in a run, as the referee knows it. `at` is ms since the start by the monotonic clock of the machine, which all
  * its processes share. `op` names one operation: a request for one key, and the hold that follows. `by` is the number of a process; a restarted
@@ -16,7 +18,7 @@ export type ProcessEvent =
       readonly by: number;
       readonly key: string;
       readonly renewed?: boolean;
-    } & Seats)
+    } & Units)
   /** The process checked between `before` and `at`, and held the lock. `remaining` is null if no time ends the hold. */
   | {
       readonly what: 'entered';
@@ -36,11 +38,6 @@ export type ProcessEvent =
   /** The operation ended without a hold. `why`: what was wrong where the engine could not be asked. */
   | { readonly what: 'refused'; readonly op: string; readonly code: string; readonly why?: string };
 
-interface Seats {
-  readonly units: number;
-  readonly capacity: number;
-}
-
 /** What the referee sees. */
 export type RefereeEvent =
   /** The holder wrote to the register, for the first time or the last. `accepted`: its token allowed the write. */
@@ -49,26 +46,15 @@ export type RefereeEvent =
   | { readonly what: 'killed' | 'stopped' | 'continued'; readonly by: number }
   /** The process ended by itself. */
   | { readonly what: 'crashed'; readonly by: number; readonly how: string }
-  | DisturbanceBegin
-  | DisturbanceEnd
+  /**
+   * A fault is active from now until it is `over`. `by`: the process that was hit, or whose connections were; undefined if the referee itself
+   * saw the trouble.
+   */
+  | { readonly what: 'disturbed'; readonly id: number; readonly kind: Disturbance; readonly by?: number }
+  /** `effective`: the fault hit a holder, a waiter, or bytes on their way. */
+  | { readonly what: 'over'; readonly id: number; readonly effective: boolean }
   /** All processes are gone and every lease is over, and somebody still holds. */
   | { readonly what: 'remains'; readonly key: string; readonly label: string };
-
-/** A fault is active from now until it is `over`. */
-export interface DisturbanceBegin {
-  readonly what: 'disturbed';
-  readonly id: number;
-  readonly kind: Disturbance;
-  /** The process that was hit, or whose connections were; undefined if the referee itself saw the trouble. */
-  readonly by?: number;
-}
-
-export interface DisturbanceEnd {
-  readonly what: 'over';
-  readonly id: number;
-  /** The fault hit a holder, a waiter, or bytes on their way. */
-  readonly effective: boolean;
-}
 
 /** Faults of processes… */
 export const PROCESS_FAULTS = ['killed', 'stopped', 'blocked', 'starved'] as const;
@@ -93,10 +79,9 @@ export const NETWORK_FAULTS = [
   'forgotten by NAT',
   'address moved',
 ] as const;
-export type ProcessFault = (typeof PROCESS_FAULTS)[number];
 export type LinkFault = (typeof LINK_FAULTS)[number];
 export type NetworkFault = (typeof NETWORK_FAULTS)[number];
-export type FaultKind = ProcessFault | LinkFault | NetworkFault;
+export type FaultKind = (typeof PROCESS_FAULTS)[number] | LinkFault | NetworkFault;
 /** A disturbance that no planned fault caused: the engine did not answer the referee, or the machine did not let it run. */
 export type Disturbance = FaultKind | 'no answer' | 'slow machine';
 

@@ -36,9 +36,7 @@ export interface RecordedHold {
   readonly writes: { readonly at: number; readonly accepted: boolean }[];
 }
 
-export interface OperationWithHold extends Operation {
-  hold: RecordedHold;
-}
+export type OperationWithHold = Operation & { hold: RecordedHold };
 
 /** The time during which a process stood still and learnt nothing. */
 interface Pause {

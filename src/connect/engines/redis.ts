@@ -13,6 +13,7 @@ import { distrust, TLS_PARAMS, tlsOf } from '../tls.ts';
 import { type Address, pick, single } from '../url.ts';
 
 type Driver = Pick<typeof import('ioredis'), 'Cluster' | 'Redis'>;
+type Client = Redis | Cluster;
 
 /**
  * No offline queue and no resending: a command that is not sent now must not be sent later, when nobody waits for it any more.
@@ -37,7 +38,7 @@ const PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
 /** The ways to find a Redis differ only in their client. */
-const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Redis | Cluster>> = {
+const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Client>> = {
   redis: ({ Redis }, address) => new Redis({ ...options(address, address.path), ...single(address, PORT) }),
   rediss: ({ Redis }, address) => new Redis({ ...options(address, address.path, true), ...single(address, PORT) }),
   'redis+sentinel': ({ Redis }, address) => {
@@ -88,48 +89,51 @@ export const redisUrl: EngineUrl = {
   },
 };
 
-/** Gives the scheme of the client for that of an engine whose locks other programs take, too: `redis+plain` is `redis`. */
-const clientScheme = (scheme: string, engine: string): string => scheme.replace(`+${engine}`, '');
-
-/** By `prefix`, the text before each name; by default there is none. */
-const keyOption = (prefix: string | undefined): { key?: (name: string) => string } =>
-  prefix === undefined ? {} : { key: (name: string) => `${prefix}${name}` };
-
-/** One server whose locks other programs take, too. */
-export const plainRedisUrl: EngineUrl = {
-  schemes: ['redis+plain', 'rediss+plain'],
-  example: 'redis+plain://127.0.0.1:6379/0',
+/**
+ * A Redis whose locks other programs take, too. `prefix` is the text before each name; by default there is none.
+ * @param name as in the schemes: `redis+plain` has the client of `redis`
+ * @param load gives the engine by the parameters of the address
+ */
+const sharedRedis = (
+  name: string,
+  ways: readonly string[],
+  params: readonly string[],
+  load: (address: Address, key: { key?: (name: string) => string }) => Promise<(client: Client) => Backend>,
+): EngineUrl => ({
+  schemes: [`redis+${name}`, `rediss+${name}`, ...ways.map((way) => `redis+${name}+${way}`)],
+  example: `redis+${name}://127.0.0.1:6379/0`,
   denials: redisUrl.denials!,
-  params: ['prefix', 'registry', ...TLS_PARAMS],
+  params: ['prefix', ...params, ...TLS_PARAMS],
   async open(address) {
-    const { plainRedis } = await import('../../backends/redis-plain/index.ts');
-    const { prefix, ...registry } = pick(address, 'prefix', 'registry');
-    const options = { ...registry, ...keyOption(prefix) };
-    return openClient({ ...address, scheme: clientScheme(address.scheme, 'plain') }, (client) =>
-      plainRedis(client, options),
-    );
+    const { prefix } = pick(address, 'prefix');
+    const key = prefix === undefined ? {} : { key: (name: string) => `${prefix}${name}` };
+    return openClient({ ...address, scheme: address.scheme.replace(`+${name}`, '') }, await load(address, key));
   },
-};
+});
 
-/** One server, one behind sentinels, or a Cluster, whose locks Redisson takes, too. */
-export const redissonUrl: EngineUrl = {
-  schemes: ['redis+redisson', 'rediss+redisson', 'redis+redisson+sentinel', 'redis+redisson+cluster'],
-  example: 'redis+redisson://127.0.0.1:6379/0',
-  denials: redisUrl.denials!,
-  params: ['prefix', 'fenced', 'fair', 'db', ...TLS_PARAMS],
-  async open(address) {
+/** One server. */
+export const plainRedisUrl = sharedRedis('plain', [], ['registry'], async (address, key) => {
+  const { plainRedis } = await import('../../backends/redis-plain/index.ts');
+  return (client) => plainRedis(client, { ...pick(address, 'registry'), ...key });
+});
+
+/** One server, one behind sentinels, or a Cluster, whose locks Redisson takes. */
+export const redissonUrl = sharedRedis(
+  'redisson',
+  ['sentinel', 'cluster'],
+  ['fenced', 'fair', 'db'],
+  async (address, key) => {
     const { redisson } = await import('../../backends/redisson/index.ts');
-    const { prefix, ...kinds } = pick(address, 'prefix', 'fenced', 'fair');
+    const kinds = pick(address, 'fenced', 'fair');
     for (const [name, value] of Object.entries(kinds))
       if (!['true', 'false'].includes(value)) throw invalid(`?${name}= is true or false`);
-    const options = { ...keyOption(prefix), fenced: kinds.fenced === 'true', fair: kinds.fair === 'true' };
-    return openClient({ ...address, scheme: clientScheme(address.scheme, 'redisson') }, (client) =>
-      redisson(client, options),
-    );
+    const options = { ...key, fenced: kinds.fenced === 'true', fair: kinds.fair === 'true' };
+    return (client) => redisson(client, options);
   },
-};
+);
+})
 
-async function openClient(address: Address, engine: (client: Redis | Cluster) => Backend): Promise<OpenEngine> {
+async function openClient(address: Address, engine: (client: Client) => Backend): Promise<OpenEngine> {
   const ioredis = await driver('ioredis');
   const client = CLIENTS[address.scheme]!(ioredis, address);
   const backend = engine(client); // before connecting: if this throws, nobody would end a connection

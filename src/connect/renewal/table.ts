@@ -1,3 +1,5 @@
+import type { Claim, Handle } from '../../core/index.ts';
+
 /** A moment on the clock of all threads: ms from an origin, modulo 2³². Two of them are less than 24 days apart. */
 export type Moment = number;
 
@@ -40,12 +42,7 @@ const COLUMNS = [
 type Columns = Readonly<Record<(typeof COLUMNS)[number], Int32Array>>;
 
 /** What the worker needs to renew one hold. */
-export interface CoveredHold {
-  readonly key: string;
-  readonly id: string;
-  /** ms */
-  readonly ttl: number;
-}
+export type CoveredHold = Pick<Claim, 'key' | 'id' | 'ttl'>;
 
 /** Plan of one hold in shared moments and whole ms. `until` undefined: no end. */
 export interface Plan {
@@ -74,12 +71,7 @@ export class Segment {
   }
 
   /** Whether the hold fits. */
-  put(
-    slot: number,
-    generation: number,
-    { key, id }: { readonly key: string; readonly id: string },
-    plan: Plan,
-  ): boolean {
+  put(slot: number, generation: number, { key, id }: Handle, plan: Plan): boolean {
     const at = slot * (ID + KEY);
     if (Buffer.byteLength(id) !== ID || Buffer.byteLength(key) > KEY) return false;
     this.#text.write(id, at, 'latin1');
