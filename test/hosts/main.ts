@@ -79,20 +79,21 @@ async function judgeAll(network: HostNetwork): Promise<void> {
     const absent = whyNot(site.engine, [site.engine]);
     if (absent) {
       console.log(
-        values.json ? JSON.stringify({ topology: name, notRun: absent }) : `${name.padEnd(15)} not run: ${absent}`,
+        values.json ? JSON.stringify({ topology: name, notRun: absent }) : `${name.padEnd(22)} not run: ${absent}`,
       );
       continue;
     }
     const events: Event[] = [];
     const verdict = await run(site, network, events);
     const { opinion, agrees } = secondOpinion(events, verdict);
-    if (values.json) {
-      const { violations: _, ...rest } = verdict;
-      console.log(JSON.stringify({ topology: name, porcupine: opinion, ...rest }));
-    } else console.log(`${name.padEnd(15)} ${sentence(verdict)}  Porcupine: ${opinion}`);
-    if (verdict.outcome === 'kept' && agrees) continue;
     const asPromised =
       verdict.outcome === 'broken' && Object.keys(verdict.broken).every((promise) => site.mayBreak?.includes(promise));
+    if (values.json) {
+      const { violations: _, ...rest } = verdict;
+      const outcome = asPromised ? 'broken, as the page says it may' : verdict.outcome;
+      console.log(JSON.stringify({ topology: name, porcupine: opinion, ...rest, outcome }));
+    } else console.log(`${name.padEnd(22)} ${sentence(verdict)}  Porcupine: ${opinion}`);
+    if (verdict.outcome === 'kept' && agrees) continue;
     if (asPromised && agrees) console.log('    A fail-over may forget grants there, as the page of promises says:');
     else process.exitCode = 1;
     for (const { message } of verdict.violations.slice(0, 5)) console.log(`    ${message}`);
