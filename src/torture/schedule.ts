@@ -66,11 +66,11 @@ function* storms(duration: number, ttl: number): Generator<[start: number, end: 
 /** How long a fault lasts, in parts of the lease: mostly longer than it, and nearly always longer than the time to a renewal. */
 const LONG = [0.4, 2.2] as const;
 const SLOW = [0.3, 1.5] as const;
-const RESTART_MS = [50, 500] as const;
+const [MIN_DEAD_MS, MAX_DEAD_MS] = [50, 500];
 const MAX_CUT_MS = 1_000;
 
 function durationOf(kind: FaultKind, ttl: number, part: number): number {
-  if (kind === 'killed') return between(...RESTART_MS, part);
+  if (kind === 'killed') return between(MIN_DEAD_MS, MAX_DEAD_MS, part);
   const [least, most] = kind === 'delayed' || kind === 'dripped' ? SLOW : LONG;
   return isCut(kind) ? MAX_CUT_MS : between(ttl * least, ttl * most, part);
 }
