@@ -170,21 +170,15 @@ export async function patiently<T>(
   }
 }
 
-async function unlessAborted<T>(opening: Promise<T>, signal: AbortSignal, close: (opened: T) => unknown): Promise<T> {
-  let abort = (): void => {};
-  const ended = new Promise<never>((_, reject) => {
-    abort = () => {
+const unlessAborted = <T>(opening: Promise<T>, signal: AbortSignal, close: (opened: T) => unknown): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => {
       reject(abortError(signal));
       opening.then(close).catch(() => {});
     };
     signal.addEventListener('abort', abort, { once: true });
+    opening.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
-  try {
-    return await Promise.race([opening, ended]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
-}
 
 const abortError = (signal: AbortSignal): LockError =>
   new LockError('LOCK_ABORTED', 'connect() was ended by its signal', { cause: signal.reason });

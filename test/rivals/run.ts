@@ -60,7 +60,7 @@ export async function versionOf(name: string): Promise<string> {
       : [join(root, 'node_modules', name), join((await packagesOf(PACKAGES)) ?? '', 'node_modules', name)];
   for (const home of homes) {
     const file = join(home, 'package.json');
-    if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')).version;
+    if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')).version.replace(/^v/, '');
   }
   return 'unknown';
 }
