@@ -10,7 +10,11 @@ const result = (part: string, code: number, ...lines: unknown[]): Result => ({
 });
 
 /** The page and a file of it, from these results. */
-function written(results: Parameters<typeof evidence>[0], file = '', before = ''): { page: string; details: string } {
+function written(
+  results: Parameters<typeof evidence>[0],
+  file = '',
+  before?: (path: string) => string,
+): { page: string; details: string } {
   const files = evidence(results, before);
   return { page: files.get('evidence.md')!, details: files.get(`evidence/${file}.md`) ?? '' };
 }
@@ -47,7 +51,7 @@ test('the row of a proof that was not run here stays as it was, and so does its 
   const first = written([['suite', [result('suite', 0)]]]).page;
   const files = evidence(
     [['simulation', [result('simulation', 0, { nodes: 1, from: 1, histories: 9, broken: [] })]]],
-    first,
+    () => first,
   );
   const row = (page: string): string => page.split('\n').find((line) => line.includes('[The whole suite]'))!;
   expect(row(files.get('evidence.md')!)).toBe(row(first));
@@ -71,8 +75,17 @@ test('a topology of hosts has a row with what was done to it', () => {
     faults: { vanished: { done: 2, effective: 1 }, partitioned: { done: 1, effective: 0 } },
   };
   const { page, details } = written([['hosts etcd', [result('hosts etcd', 0, line)]]], 'hosts');
-  expect(details).toContain('| etcd | 60.0 s | 7 | vanished 1 | - | possible | kept 1 |');
+  expect(details).toContain('| etcd | 60.0 s | 7 | vanished 1 | - | possible | kept 1 | 2026-01-02, abc |');
   expect(page).toMatch(/Hosts of their own\].*7 locks taken, 1 faults that hit; 1 minutes \| nothing/);
+});
+
+test('a topology that was not run again keeps its row, with when and of which commit it is', () => {
+  const line = { ran: 1_000, outcome: 'kept', broken: {}, totals: { holds: 7 }, faults: {} };
+  const hosts = (topology: string, commit: string) =>
+    [`hosts ${topology}`, [{ ...result(`hosts ${topology}`, 0, { ...line, topology }), commit }]] as const;
+  const { details } = written([hosts('etcd', 'old'), hosts('nats', 'old')], 'hosts');
+  const next = written([hosts('etcd', 'new')], 'hosts', () => details).details;
+  expect(next.match(/^\| (etcd|nats) .*$/gm)?.map((each) => each.split(', ').at(-1))).toEqual(['new |', 'old |']);
 });
 
 test('the page is one screen', () => {

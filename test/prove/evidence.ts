@@ -11,6 +11,14 @@ interface Count {
 const row = (...cells: unknown[]): string => `| ${cells.join(' | ')} |`;
 const table = (head: readonly string[], rows: readonly string[]): string =>
   [row(...head), row(...head.map(() => '---')), ...rows].join('\n');
+/** Of several rounds and commits: a row that was not run again stays as it was in the file. */
+function kept(head: readonly string[], rows: readonly string[], before: string): string {
+  const first = (line: string): string => line.split(' | ')[0]!;
+  const known = new Set([row(...head), row(...head.map(() => '---')), ...rows].map(first));
+  const old = before.split('\n').filter((line) => line.startsWith('| ') && !known.has(first(line)));
+  return table(head, [...rows, ...old]);
+}
+const OF = 'when, of which commits';
 const number = (count: number): string => count.toLocaleString('en-US');
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 const words = (counts: Record<string, number>): string =>
@@ -23,6 +31,9 @@ const effective = (faults: Record<string, Count>): number =>
 // biome-ignore lint/suspicious/noExplicitAny: each program has lines of its own.
 type Line = any;
 
+/** With what came with them: when, and of which commit. */
+const dated = (results: readonly Result[]): readonly Line[] =>
+  results.flatMap(({ lines, date, commit }) => lines.map((line) => ({ ...line, date, commit })));
 const linesOf = (results: readonly Result[]): readonly Line[] => results.flatMap(({ lines }) => lines);
 /** Of all rounds, by what they are about. */
 const grouped = (lines: readonly Line[], by: (line: Line) => string): readonly (readonly Line[])[] => [
@@ -37,6 +48,13 @@ function added(counts: readonly Record<string, number>[]): Record<string, number
   for (const each of counts) for (const [kind, count] of Object.entries(each)) all[kind] = (all[kind] ?? 0) + count;
   return all;
 }
+/** When results came, and of which commits. */
+function originOf(results: readonly Pick<Result, 'date' | 'commit'>[]): string {
+  const dates = results.map(({ date }) => date.slice(0, 10)).toSorted();
+  const days = [...new Set([dates[0], dates.at(-1)])].join(' to ');
+  return `${days}, ${[...new Set(results.map(({ commit }) => commit))].join(', ')}`;
+}
+
 const outcomes = (lines: readonly Line[]): string => words(added(lines.map(({ outcome }) => ({ [outcome]: 1 }))));
 
 /** The faults that hit something, by kind. */
@@ -51,15 +69,15 @@ const hits = (lines: readonly Line[]): Record<string, number> =>
     ),
   );
 
-function tortured(results: readonly Result[]): string {
-  const lines = linesOf(results).filter(({ totals }) => totals);
+function tortured(results: readonly Result[], before: string): string {
+  const lines = dated(results).filter(({ totals }) => totals);
   const rows = grouped(lines, ({ engine }) => engine).map((rounds) => {
     const broken = (kind: string): number => sum(rounds, (line) => line.broken[kind]);
     return row(
       ...[rounds[0].engine, seconds(sum(rounds, ({ ran }) => ran)), number(sum(rounds, ({ totals }) => totals.holds))],
       ...[number(sum(rounds, ({ faults }) => effective(faults))), broken('exclusion'), broken('tokens')],
       ...[broken('wake-ups'), `${sum(rounds, (l) => l.staleRefused)} of ${sum(rounds, (l) => l.staleWrites)}`],
-      ...[seconds(most(rounds, ({ totals }) => totals.longestWait)), outcomes(rounds)],
+      ...[seconds(most(rounds, ({ totals }) => totals.longestWait)), outcomes(rounds), originOf(rounds)],
     );
   });
   const kinds = hits(lines);
@@ -70,37 +88,49 @@ function tortured(results: readonly Result[]): string {
     ? ' The verdict *nothing* means that too little happened to say anything.'
     : '';
   return [
-    table([...head, 'late writes refused', 'longest wait', 'verdicts'], rows),
-    `Together ${holds} locks taken and ${all} faults that hit something: ${words(kinds)}.${nothing}`,
+    kept([...head, 'late writes refused', 'longest wait', 'verdicts', OF], rows, before),
+    `Of the last runs together ${holds} locks taken and ${all} faults that hit something: ${words(kinds)}.${nothing}`,
   ].join('\n\n');
 }
 
-const owned = (results: readonly Result[]): string =>
-  table(
-    ['server', 'looked at', 'for', 'locks taken', 'done to the server', 'other faults that hit', 'broken', 'verdicts'],
-    grouped(linesOf(results), ({ name }) => name).map((rounds) =>
+const owned = (results: readonly Result[], before: string): string =>
+  kept(
+    [
+      'server',
+      'looked at',
+      'for',
+      'locks taken',
+      'done to the server',
+      'other faults that hit',
+      'broken',
+      'verdicts',
+      OF,
+    ],
+    grouped(dated(results), ({ name }) => name).map((rounds) =>
       row(
         ...[rounds[0].name, rounds[0].promise, seconds(sum(rounds, ({ ran }) => ran))],
         ...[number(sum(rounds, ({ totals }) => totals.holds)), words(added(rounds.map(({ counts }) => counts)))],
         sum(rounds, ({ faults }) => effective(faults)),
-        ...[words(added(rounds.map(({ broken }) => broken))), outcomes(rounds)],
+        ...[words(added(rounds.map(({ broken }) => broken))), outcomes(rounds), originOf(rounds)],
       ),
     ),
+    before,
   );
 
-const hosted = (results: readonly Result[]): string =>
-  table(
-    ['topology', 'for', 'locks taken', 'done to it, and it hit', 'broken', 'Porcupine', 'verdicts'],
+const hosted = (results: readonly Result[], before: string): string =>
+  kept(
+    ['topology', 'for', 'locks taken', 'done to it, and it hit', 'broken', 'Porcupine', 'verdicts', OF],
     grouped(
-      linesOf(results).filter(({ totals }) => totals),
+      dated(results).filter(({ totals }) => totals),
       ({ topology }) => topology,
     ).map((rounds) =>
       row(
         ...[rounds[0].topology, seconds(sum(rounds, ({ ran }) => ran)), number(sum(rounds, (l) => l.totals.holds))],
         ...[words(hits(rounds)), words(added(rounds.map(({ broken }) => broken)))],
-        ...[[...new Set(rounds.map(({ porcupine }) => porcupine))].join(', '), outcomes(rounds)],
+        ...[[...new Set(rounds.map(({ porcupine }) => porcupine))].join(', '), outcomes(rounds), originOf(rounds)],
       ),
     ),
+    before,
   );
 
 const simulated = (results: readonly Result[]): string =>
@@ -203,8 +233,8 @@ interface Proof {
   readonly where: string;
   /** How much ran, and what broke. */
   readonly sums: (results: readonly Result[]) => readonly [much: string, broke: string];
-  /** The file; undefined if the proof writes it by itself. */
-  readonly write?: (results: readonly Result[]) => string;
+  /** Writes the file anew, with `before` as it was; undefined if the proof writes it by itself. */
+  readonly write?: (results: readonly Result[], before: string) => string;
 }
 
 const locks = (results: readonly Result[]): string => {
@@ -321,18 +351,11 @@ export const essence = (result: Result): Result => ({
 const rowIn = (page: string, title: string): string | undefined =>
   page.split('\n').find((line) => line.startsWith(`| [${title}]`));
 
-/** When results came, and of which commits. */
-function origin(results: readonly Result[]): string {
-  const dates = results.map(({ date }) => date.slice(0, 10)).toSorted();
-  const days = [...new Set([dates[0], dates.at(-1)])].join(' to ');
-  return `${days}, ${[...new Set(results.map(({ commit }) => commit))].join(', ')}`;
-}
-
 /**
  * The pages, by their paths in docs: one screen of rows, and a file for each proof that has results. Pure.
- * @param before the page of evidence as it is: the row of a proof without results stays
+ * @param before gives each of them as it is: the row of what was not run again stays
  */
-export function evidence(results: Results, before = ''): ReadonlyMap<string, string> {
+export function evidence(results: Results, before: (path: string) => string = () => ''): ReadonlyMap<string, string> {
   const done = results.flatMap(([, rounds]) => rounds);
   const missing = results.filter(([, rounds]) => rounds.length === 0).map(([part]) => part);
   const failed = done.filter(({ code, part }) => code !== 0 && part !== 'peers').map(({ part }) => part);
@@ -341,21 +364,24 @@ export function evidence(results: Results, before = ''): ReadonlyMap<string, str
   const rows = PROOFS.map(({ title, file, begins, how, where, sums, write }) => {
     const own = done.filter(({ part }) => part.startsWith(begins));
     if (own.length === 0)
-      return rowIn(before, title) ?? row(`[${title}](evidence/${file}.md)`, where, 'not run', '-', '-');
-    const from = `By ${how}: ${origin(own)}, ${machine}.`;
-    if (write) files.set(`evidence/${file}.md`, `${[`# ${title}`, from, write(own)].join('\n\n')}\n`);
+      return rowIn(before('evidence.md'), title) ?? row(`[${title}](evidence/${file}.md)`, where, 'not run', '-', '-');
+    const from = `By ${how}: ${originOf(own)}, ${machine}.`;
+    if (write) {
+      const path = `evidence/${file}.md`;
+      files.set(path, `${[`# ${title}`, from, write(own, before(path))].join('\n\n')}\n`);
+    }
     const minutes = Math.round(own.reduce((all, each) => all + each.seconds, 0) / 60);
     const [much, broke] = sums(own);
-    return row(`[${title}](evidence/${file}.md)`, where, `${much}; ${minutes} minutes`, broke, origin(own));
+    return row(`[${title}](evidence/${file}.md)`, where, `${much}; ${minutes} minutes`, broke, originOf(own));
   });
   const page = [
     '# Evidence',
     'What ran, where, how much, and what broke, a row for each proof: written by `npm run prove`.',
     `No failure in this time is evidence, not proof: \`npm run prove -- --for 8h\` adds a round of other seeds. [What is promised](promises.md), and [the tests and runs that show it](evidence/promises.md).`,
-    table(['proof', 'where', 'how much', 'what broke', 'when, of which commits'], rows),
+    table(['proof', 'where', 'how much', 'what broke', OF], rows),
     'Besides: [memos under faults](evidence/memos.md), [known bugs, found again](known-bugs.md), [versions](compatibility.md).',
     ...(failed.length > 0 ? [`**Not as it should be, in this run:** ${failed.join(', ')}.`] : []),
-    ...(missing.length > 0 && before === '' ? [`Not run: ${missing.join(', ')}.`] : []),
+    ...(missing.length > 0 && before('evidence.md') === '' ? [`Not run: ${missing.join(', ')}.`] : []),
     'Not run by any of these: MongoDB ([by hand on 4.4.6](backends/mongodb.md#what-has-been-run-and-what-not)), networks between machines, Windows.',
   ];
   return new Map([['evidence.md', `${page.join('\n\n')}\n`], ...files]);

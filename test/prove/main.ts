@@ -86,6 +86,5 @@ for (const { name, share, least = 5, args } of parts(round)) {
 }
 const results = names.map((name) => [name, known(name)] as const);
 const docs = join(root, 'docs');
-const page = join(docs, 'evidence.md');
-const files = evidence(results, existsSync(page) ? readFileSync(page, 'utf8') : '');
-for (const [path, text] of files) writeFileSync(join(docs, path), text);
+const before = (path: string): string => (existsSync(join(docs, path)) ? readFileSync(join(docs, path), 'utf8') : '');
+for (const [path, text] of evidence(results, before)) writeFileSync(join(docs, path), text);
