@@ -16,10 +16,8 @@ export interface HandOver {
  * third of the lease, and after 2 s at most.
  */
 const LATE_MS = 250;
-/** Round trips that a hand-over may take, and turns of a process: the release, the wake-up, an attempt, and as many again. */
+/** Round trips that a hand-over may take: the release, the wake-up, an attempt, and as many again. */
 const ROUND_TRIPS = 6;
-/** On a machine that is busier than this, ms, a late wake-up is not excused any more: waiters that only ask would be late, too. */
-const MAX_LAG_MS = 40;
 /** A key that is free for longer than this, while a claim waits, is starved: two polls fit into this time. */
 const STARVATION_MS = 4_000;
 /** More late hand-overs than this number, and than this part of all, are no accident of a busy machine. */
@@ -38,7 +36,7 @@ export const settleTime = (ttl: number): number => ttl + RECOVERY_MS;
 /** How free keys found their next holder without any fault, and where that took too long. */
 export function handOvers(
   history: History,
-  { ttl, wakes, roundTrip, lag = 0 }: Conditions,
+  { ttl, wakes, roundTrip }: Conditions,
 ): { violations: Violation[]; quiet: HandOver[] } {
   const times = quietTimes(history, ttl);
   const violations: Violation[] = [];
@@ -50,7 +48,7 @@ export function handOvers(
       else if (isHandOver && free >= start && next <= end) quiet.push({ key, at: free, ms: next - free });
     }
   }
-  const limit = LATE_MS + ROUND_TRIPS * (roundTrip + Math.min(lag, MAX_LAG_MS));
+  const limit = LATE_MS + ROUND_TRIPS * roundTrip;
   const late = quiet.filter(({ ms }) => ms > limit);
   if (wakes && late.length >= MAX_LATE && late.length > quiet.length * MAX_LATE_PART) {
     const longest = mostOf(late.map(({ ms }) => ms));

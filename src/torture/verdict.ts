@@ -39,8 +39,6 @@ export interface Conditions {
   readonly wakes: boolean;
   /** The time to the engine and back, ms. */
   readonly roundTrip: number;
-  /** How much later than asked for the machine lets a process run, ms. Default 0. */
-  readonly lag?: number;
   /** Whether a thread renews holds while the loop is blocked. */
   readonly standIn?: boolean;
 }

@@ -25,6 +25,8 @@ type Sights = ReadonlyMap<string, Sight>;
 
 /** A renewal is told from rounding by this much, ms. */
 const LONGER_MS = 50;
+/** A renewal that was seen late was done before the lease was over, by this much at least, ms. */
+const IN_TIME_MS = 0.001;
 /** Of two lines at one moment the one that takes nothing away comes last. */
 const RANK = { expired: 0, released: 1, renewed: 2, granted: 3 } as const;
 
@@ -65,7 +67,12 @@ function linesOf(operations: readonly OperationWithHold[], sights: Sights): Line
     const seen = claim.flatMap(({ op }) => sights.get(op)!.looks).toSorted((a, b) => a.at - b.at);
     for (const look of seen) {
       if (look.until < until + LONGER_MS) continue;
-      lines.push({ ...name, at: Math.max(latest, Math.min(look.at, until)), did: 'renewed', until: look.until });
+      lines.push({
+        ...name,
+        at: Math.max(latest, Math.min(look.at, until - IN_TIME_MS)),
+        did: 'renewed',
+        until: look.until,
+      });
       until = look.until;
     }
     const released = Math.max(...claim.map((each) => releasedAt(each, sights)));

@@ -25,8 +25,6 @@ export class RunRecord {
   #effects = 0;
   #active = 0;
   #disturbances = 0;
-  /** How late the timers of this process were, ms: all together, and how many. */
-  readonly #late = { sum: 0, count: 0 };
 
   /** @param write takes each event as a line of JSON */
   constructor(conditions: Conditions, write: (line: string) => void) {
@@ -53,12 +51,6 @@ export class RunRecord {
     return (effective) => this.add({ what: 'over', id, effective });
   }
 
-  /** A timer of this process was so late, ms. */
-  ranLate(ms: number): void {
-    this.#late.sum += ms;
-    this.#late.count++;
-  }
-
   /** Judges the history in memory, and forgets the old part. */
   judge(): void {
     const judgement = this.#judgeAll();
@@ -74,7 +66,7 @@ export class RunRecord {
   }
 
   #judgeAll(): Judgement {
-    const judgement = judge(this.history, { ...this.#conditions, lag: this.#late.sum / Math.max(1, this.#late.count) });
+    const judgement = judge(this.history, this.#conditions);
     for (const violation of judgement.violations) this.#addViolation(violation);
     return judgement;
   }
