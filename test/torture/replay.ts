@@ -27,8 +27,8 @@ type Sights = ReadonlyMap<string, Sight>;
 const LONGER_MS = 50;
 /** A renewal that was seen late was done before the lease was over, by this much at least, ms. */
 const IN_TIME_MS = 0.001;
-/** Of two lines at one moment the one that takes nothing away comes last. */
-const RANK = { expired: 0, released: 1, renewed: 2, granted: 3 } as const;
+/** Of two lines at one moment the one that ends something comes first, and a renewal after its grant. */
+const RANK = { expired: 0, released: 1, granted: 2, renewed: 3 } as const;
 
 /**
  * The log of a run. The server gave the tokens of a key in the order of its grants, so the log has them in this order; each line is at a moment
@@ -58,11 +58,11 @@ function linesOf(operations: readonly OperationWithHold[], sights: Sights): Line
   let latest = Number.POSITIVE_INFINITY;
   for (const claim of claims.toReversed()) {
     const { key, op, units, capacity, hold } = claim[0]!;
-    // A process may have looked late at what it was granted: the next grant was not before.
-    latest = Math.min(latest, ...claim.map((each) => each.hold.from));
+    let until = Math.max(...claim.map((each) => firstEnd(each, sights)));
+    // A process may have looked late at what it was granted: that was before the next grant, and before the lease was over.
+    latest = Math.min(latest, until - IN_TIME_MS, ...claim.map((each) => each.hold.from));
     const name = { key, claim: op };
     const token = hold.token!;
-    let until = Math.max(...claim.map((each) => firstEnd(each, sights)));
     lines.push({ ...name, at: latest, did: 'granted', token, until, units, capacity });
     const seen = claim.flatMap(({ op }) => sights.get(op)!.looks).toSorted((a, b) => a.at - b.at);
     for (const look of seen) {
