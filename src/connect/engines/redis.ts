@@ -131,7 +131,6 @@ export const redissonUrl = sharedRedis(
     return (client) => redisson(client, options);
   },
 );
-})
 
 async function openClient(address: Address, engine: (client: Client) => Backend): Promise<OpenEngine> {
   const ioredis = await driver('ioredis');
