@@ -139,9 +139,9 @@ describe('the package, as it is installed', () => {
   test("the page of a store of one's own is all that it takes: the store of the page keeps the laws", {
     timeout: 150_000,
   }, async () => {
-    const [store, laws] = [...read('docs/guides/your-own-engine.md').matchAll(/```ts\n([\s\S]*?)```/g)].map(
-      ([, code]) => code!,
-    );
+    const [store, laws] = [
+      ...readFileSync(join(root, 'docs/guides/your-own-engine.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g),
+    ].map(([, code]) => code!);
     const tests = join(project, 'own');
     mkdirSync(tests);
     writeFileSync(join(tests, 'table.ts'), store!);

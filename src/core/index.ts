@@ -17,7 +17,6 @@ export type {
   Attempt,
   Backend,
   Claim,
-  Finding,
   Grant,
   Handle,
   Refinements,
@@ -59,6 +58,7 @@ export {
   nextNumber,
 } from './contract/events.ts';
 export { leastOf, mostOf } from './contract/extremes.ts';
+export type { Finding } from './contract/finding.ts';
 export {
   isAnswer,
   type KeyState,

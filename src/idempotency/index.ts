@@ -10,11 +10,16 @@ export type { IdempotencyOptions } from './options.ts';
 
 /** What is used of a reply of Fastify. */
 export interface FastifyReplyLike {
+  /** The response of Node. */
   readonly raw: ServerResponse;
-  getHeaders(): object;
-  code(status: number): unknown;
-  header(name: string, value: unknown): unknown;
-  send(body: unknown): unknown;
+  /** The headers that hooks have set. */
+  readonly getHeaders: () => object;
+  /** Sets the status. */
+  readonly code: (status: number) => unknown;
+  /** Sets a header. */
+  readonly header: (name: string, value: unknown) => unknown;
+  /** Sends the body. */
+  readonly send: (body: unknown) => unknown;
 }
 
 /** The header `Idempotency-Key` for the routes of a framework. It goes after the login, and after what parses the body. */
@@ -40,7 +45,7 @@ export interface Idempotency<R> {
    * @example
    * import { Hono } from 'hono';
    * const perKey = idempotency(locks, { scope: () => 'all' });
-   * new Hono().post('/payments', perKey.hono, (context) => context.json({ state: 'paid' }));
+   * const app = new Hono().use('/payments', (context, next) => perKey.hono(context, next));
    */
   hono(context: R, next: () => Promise<void>): Promise<Response | undefined>;
 }

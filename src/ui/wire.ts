@@ -1,6 +1,6 @@
 /** What the server sends to the page: JSON, complete each time. Times are ms before the moment of sending; tokens are text. */
 import type { As } from '../core/contract/admission.ts';
-import type { Finding } from '../core/contract/backend.ts';
+import type { Finding } from '../core/contract/finding.ts';
 import type { KeyState } from '../core/contract/left.ts';
 
 export interface Who {
@@ -195,6 +195,7 @@ export interface Snapshot {
   readonly watched: number;
 }
 
+/** What the page asks to evict. */
 export interface ReleaseOrder {
   /** The key of the lock. */
   readonly key: string;

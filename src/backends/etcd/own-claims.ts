@@ -107,9 +107,7 @@ export class OwnClaims {
     let freed = false;
     try {
       const answer = successor
-        ? await this.#put(successor, ms, (join) => ({
-            success: [gone, ...joining(successor, next!, join(next!))],
-          }))
+        ? await this.#put(successor, ms, (join) => ({ success: [gone, ...joining(successor, next!, join(next!))] }))
         : await this.#etcd.client.txn({ success: [gone] }, ms);
       freed = answer.responses[0]!.delete!.deleted > 0n;
       if (!successor) return { freed };

@@ -24,7 +24,7 @@ export type Durability = 'process' | 'power';
 
 /** 'hold' in the header of the file: https://sqlite.org/pragma.html#pragma_application_id */
 const APPLICATION = 0x686f6c64;
-const FORMAT = 1;
+const FORMAT = 2;
 /**
  * Tokens skipped at each start of the machine. These are more than can have been given out since the file was last on disk, so no
  * token comes again after a power cut. 2^17 starts fit below 2^53.

@@ -20,9 +20,11 @@
 
 import type { Units } from './admission.ts';
 import type { LockError } from './errors.ts';
+import type { Finding } from './finding.ts';
 import type { NewValue, StoredValue, ValueCondition, Values } from './left.ts';
 import { type Hints, type Listing, MAX_PLACE_TTL_MS, PLACE_TTL_MS, type QueueEntry, type Traits } from './traits.ts';
 
+export type { Finding } from './finding.ts';
 export type { NewValue, StoredValue, ValueCondition, ValueRecord, ValueState, Values } from './left.ts';
 export type { Hints, Listing, QueueEntry, Traits } from './traits.ts';
 export { MAX_PLACE_TTL_MS, PLACE_TTL_MS };
@@ -195,16 +197,4 @@ export interface Run {
   readonly age?: number;
   /** Whether acknowledged writes survive its end, also a power failure. */
   readonly durable?: boolean;
-}
-
-/** Something about a server that endangers locks, and what to do about it. */
-export interface Finding {
-  /** `danger`: locks may fail to exclude. `warning`: they may under faults. `info`: good to know. */
-  readonly severity: 'info' | 'warning' | 'danger';
-  /** A stable name, for programs: `eviction-policy`, `no-persistence`… */
-  readonly code: string;
-  /** The fact, in a sentence. */
-  readonly message: string;
-  /** The advice: what to do about it. */
-  readonly advice: string;
 }

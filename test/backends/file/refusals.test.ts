@@ -56,7 +56,7 @@ describeOn('file', 'a locks file that cannot be used', () => {
     for (const user of [locks, at.open()]) {
       await expect(user.mutex('k').tryAcquire()).rejects.toMatchObject(refusal('format'));
     }
-    at.tamper((db) => db.exec('UPDATE ledger SET format = 1'));
+    at.tamper((db) => db.exec('UPDATE ledger SET format = 2'));
     expect(await token(locks)).toBeGreaterThan(before);
   });
 
