@@ -26,10 +26,12 @@ async function shown(): Promise<Record<string, (...args: never[]) => Query>> {
   const page = readFileSync(join(root, 'docs/guides/locks-in-your-transaction.md'), 'utf8');
   mkdirSync(folder, { recursive: true });
   const found: Record<string, (...args: never[]) => Query> = {};
-  for (const [, block, name] of page.matchAll(/^```typescript\n([\s\S]*?^export function (\w+)[\s\S]*?)^```$/gm)) {
+  for (const [, block] of page.matchAll(/^```typescript\n([\s\S]*?)^```$/gm)) {
+    const name = /^export function (\w+)/m.exec(block!)?.[1];
+    if (name === undefined) continue;
     const file = join(folder, `${name}.ts`);
     writeFileSync(file, block!);
-    found[name!] = (await import(pathToFileURL(file).href))[name!];
+    found[name] = (await import(pathToFileURL(file).href))[name];
   }
   return found;
 }
