@@ -36,7 +36,7 @@ export function rows(db: DatabaseSync): Backend {
     name: 'rows',
     traits: {
       units: 'exclusive', // no readers, no permits
-      fair: false, // keeps no line: core asks again and again
+      fair: false, // keeps no queue: core asks again and again
       canStarve: true, // and so a client that never pauses may keep the others out
       fencing: 'durable',
       tokenBlocks: false,

@@ -21,7 +21,7 @@ test('an engine that cannot list who waits says so, and what to do instead', () 
   expect(checked(unfair, 'order:42')).toThrow(
     expect.objectContaining({
       key: 'order:42',
-      message: '"memory" keeps no line, so it cannot list who waits; leave detect out',
+      message: '"memory" keeps no queue, so it cannot list who waits; leave detect out',
     }),
   );
   expect(checked(unfair)).toThrow(expect.not.objectContaining({ key: expect.anything() }));

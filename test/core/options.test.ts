@@ -131,7 +131,7 @@ test('the pauses that an engine would rather have are the usual ones of its wait
   expect(resolved({ spin: { pause: 300 } }, slow).spin).toEqual({ pause: 300, jitter: 0.5, bound: 5_000 });
 });
 
-test('where an engine keeps no line, nobody asks for a place in it, however patient', () => {
+test('where an engine keeps no queue, nobody asks for a place in it, however patient', () => {
   const patient: LockOptions = { ttl: 90_000, spin: { bound: '8s' } };
   expect(resolved(patient).lengths.place).toBe(24_000);
   expect(resolved(patient, { ...traits, fair: false }).lengths).toMatchObject({ place: undefined, waiter: 90_000 });

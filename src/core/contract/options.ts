@@ -193,7 +193,7 @@ export function checkListable(backend: Backend, prefix: string): void {
 /** @throws LockError `LOCK_UNSUPPORTED` where waiters cannot be listed; then `instead` is the way out */
 export function checkWaitersListed({ name: backend, inspect, traits }: Backend, instead: string, key?: string): void {
   if (inspect && traits.fair) return;
-  const why = inspect ? 'keeps no line, so it cannot list who waits' : 'cannot list who holds and who waits';
+  const why = inspect ? 'keeps no queue, so it cannot list who waits' : 'cannot list who holds and who waits';
   throw new LockError('LOCK_UNSUPPORTED', `${quoted(backend)} ${why}; ${instead}`, { backend, key });
 }
 

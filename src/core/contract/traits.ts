@@ -10,7 +10,7 @@ export interface Traits {
   /** A claim comes to the line by a race of writes, so others may have several turns before it stands there. Default false. */
   readonly joinsByRace?: boolean;
   /**
-   * A client that asks without pause may keep others out for long: the engine keeps no line, and nothing makes clients take turns.
+   * A client that asks without pause may keep others out for long: the engine keeps no queue, and nothing makes clients take turns.
    * Default false. With it, the conformance suite leaves out its laws on starvation.
    */
   readonly canStarve?: boolean;
