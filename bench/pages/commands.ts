@@ -9,8 +9,8 @@ export const LARGE_FLEET = 'large fleet: processes that wait for one key, and ar
 /** How many processes the page shows, by engine: as many as two cores bear. */
 export const FLEETS: Readonly<Record<string, readonly number[]>> = {
   redis: [10, 100, 1_000],
-  postgres: [10, 100],
-  etcd: [10, 100],
+  postgres: [10, 100, 1_000],
+  etcd: [10, 100, 1_000],
 };
 export const fleetEntry = (engine: string, processes: number): string => `${engine}, ${processes}`;
 export const POSTGRES_FLEET = 'postgres: hand-overs of one key in a fleet, × four processes alone';
