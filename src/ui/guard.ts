@@ -116,28 +116,30 @@ const LONGEST_REASON = 500;
 /** What the page asks for, or what is wrong with it. */
 type Read<T> = T | { readonly wrong: string };
 
-function read(body: string): Partial<ReleaseOrder> | null {
+function read(body: string): Partial<ReleaseOrder> {
   try {
-    return JSON.parse(body);
+    return JSON.parse(body) ?? {};
   } catch {
-    return null;
+    return {};
   }
 }
 
+const NO_KEY = { wrong: 'the key is missing: {"key": "…"}' };
+const isKey = (key: unknown): key is string => typeof key === 'string' && key !== '';
+
 /** Reads the key of a memo to forget. */
 export function keyOf(body: string): Read<{ readonly key: string; readonly token?: undefined }> {
-  const { key } = read(body) ?? {};
-  return typeof key === 'string' && key !== '' ? { key } : { wrong: 'the key is missing: {"key": "…"}' };
+  const { key } = read(body);
+  return isKey(key) ? { key } : NO_KEY;
 }
 
 /** Reads which hold to evict. */
 export function orderOf(body: string): Read<ReleaseOrder> {
-  const named = keyOf(body);
-  if ('wrong' in named) return named;
-  const { token, reason } = read(body)!;
+  const { key, token, reason } = read(body);
+  if (!isKey(key)) return NO_KEY;
   if (typeof token !== 'string' || !/^\d{1,40}$/.test(token)) return { wrong: 'the token of the holder is missing' };
   if (typeof reason !== 'string' || reason.trim() === '') return { wrong: 'a reason is needed: it will be in the log' };
-  return { ...named, token, reason: reason.trim().slice(0, LONGEST_REASON).toWellFormed() };
+  return { key, token, reason: reason.trim().slice(0, LONGEST_REASON).toWellFormed() };
 }
 
 /** Evicts the one holder that the page has shown. A later holder keeps the key. */

@@ -34,12 +34,13 @@ const isTrouble = ({ what }: HistoryEntry): boolean => what !== 'holds' && what 
  */
 export function windowAt(text: string, now: number): Window {
   const [, day, hours, minutes, seconds] = /^(\d{4}-\d\d-\d\d[T ])?(\d\d?):(\d\d)(?::(\d\d))?$/.exec(text) ?? [];
-  const at = hours === undefined ? Date.parse(/^\d{4}-/.test(text) ? text : '') : new Date(now);
-  if (typeof at === 'number') {
-    if (Number.isNaN(at))
+  if (hours === undefined) {
+    const from = Date.parse(/^\d{4}-/.test(text) ? text : '');
+    if (Number.isNaN(from))
       throw new UsageError(`--at is ${JSON.stringify(text)}; it must be like 02:57, 02:57:30 or 2026-05-04T02:57`);
-    return { from: at, to: at + 1_000 };
+    return { from, to: from + 1_000 };
   }
+  const at = new Date(now);
   if (day) {
     const [year, month, date] = day.slice(0, 10).split('-').map(Number);
     at.setFullYear(year!, month! - 1, date);
@@ -49,18 +50,22 @@ export function windowAt(text: string, now: number): Window {
   return { from, to: from + (seconds === undefined ? MINUTE : 1_000) };
 }
 
-/** Asks one process. @throws ExitError 69 if it gives no history */
-async function ask(page: string, header: string | undefined): Promise<ProcessHistory> {
-  const failed = (why: string): ExitError => new ExitError(EXIT.UNAVAILABLE, `${page} gave no history: ${why}`);
+/** @throws UsageError */
+function headersOf(header: string | undefined): Readonly<Record<string, string>> {
   const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(header ?? '') ?? [];
   if (header !== undefined && !name) throw new UsageError(`--header must be like 'Authorization: Bearer …'`);
+  return { accept: 'application/json', ...(name && { [name]: value! }) };
+}
+
+/** Asks one process. @throws ExitError 69 if it gives no history */
+async function ask(page: string, headers: Readonly<Record<string, string>>): Promise<ProcessHistory> {
+  const failed = (why: string): ExitError => new ExitError(EXIT.UNAVAILABLE, `${page} gave no history: ${why}`);
   let url: URL;
   try {
     url = new URL('history', `${page.replace(/\/+$/, '')}/`);
   } catch {
     throw new UsageError(`--from is ${JSON.stringify(page)}; it must be an address, like http://127.0.0.1:9090/locks`);
   }
-  const headers = { accept: 'application/json', ...(name && { [name]: value! }) };
   const signal = AbortSignal.timeout(PATIENCE);
   const answer = await fetch(url, { headers, redirect: 'manual', signal }).catch((error: Error) => {
     throw failed(((error.cause ?? error) as Error).message);
@@ -115,7 +120,8 @@ Exit code: 0 all have answered; 69 one has not; 64 wrong usage.`,
     const now = Date.now();
     const ago = since === undefined ? Number.POSITIVE_INFINITY : milliseconds(time(since, '--since'), '--since');
     const window = at === undefined ? { from: now - ago, to: Number.POSITIVE_INFINITY } : windowAt(at, now);
-    const answers = await Promise.allSettled(from.map((page) => ask(page, header)));
+    const headers = headersOf(header);
+    const answers = await Promise.allSettled(from.map((page) => ask(page, headers)));
     const heads = ['AT', 'KEY', 'WHO', 'WHAT', 'TOKEN', 'FOR', 'WHY'];
     for (const answer of answers) {
       if (answer.status === 'rejected') continue;
