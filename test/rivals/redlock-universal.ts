@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
-import type { Rival, RivalHold } from './rival.ts';
+import { holdOf, type Rival } from './rival.ts';
 
 /** ms between two tries, its default. */
 const RETRY_MS = 100;
@@ -20,20 +20,10 @@ export function openRedlockUniversal(url: string): Rival {
   client.on('error', () => {});
   const adapter = new IoredisAdapter(client);
   return {
-    obtain: (key, ttl, ms) =>
-      new Promise<RivalHold | null>((resolve) => {
-        const { promise: over, resolve: done } = Promise.withResolvers<void>();
-        const waits = { retryDelay: RETRY_MS, retryAttempts: Math.floor(ms / RETRY_MS) };
-        const used = createLock({ adapter, key, ttl, ...waits }).using(async (signal) => {
-          const release = async (): Promise<void> => {
-            done();
-            await used.catch(() => {});
-          };
-          resolve({ held: () => !signal.aborted, signal, release });
-          await over;
-        });
-        used.catch(() => resolve(null));
-      }),
+    obtain: (key, ttl, ms) => {
+      const waits = { retryDelay: RETRY_MS, retryAttempts: Math.floor(ms / RETRY_MS) };
+      return holdOf((work) => createLock({ adapter, key, ttl, ...waits }).using(work));
+    },
     close: async () => client.disconnect(),
   };
 }

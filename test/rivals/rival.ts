@@ -14,3 +14,23 @@ export interface RivalHold {
   readonly signal?: AbortSignal;
   release(): Promise<unknown>;
 }
+
+/**
+ * A hold of a library whose `using` has it for as long as a function runs.
+ * @param using runs the function with the lock, and gives it the signal of a loss
+ */
+export const holdOf = (
+  using: (work: (signal: AbortSignal) => Promise<void>) => Promise<unknown>,
+): Promise<RivalHold | null> =>
+  new Promise((resolve) => {
+    const { promise: over, resolve: done } = Promise.withResolvers<void>();
+    const used = using(async (signal) => {
+      const release = async (): Promise<void> => {
+        done();
+        await used.catch(() => {});
+      };
+      resolve({ held: () => !signal.aborted, signal, release });
+      await over;
+    });
+    used.catch(() => resolve(null));
+  });
