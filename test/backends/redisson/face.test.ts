@@ -7,12 +7,10 @@ import { currentLease, Locked, useLocks } from '../../../src/decorator/index.ts'
 import type { Locks, Term } from '../../../src/index.ts';
 import { LocksModule } from '../../../src/nestjs/index.ts';
 import { Desk } from '../../cli/shell.ts';
-import { startRedis } from '../../kit/redis.ts';
-import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
 import { started } from '../../nestjs/application.ts';
-import { Fleet } from '../redis/fleet.ts';
+import { sharedFleet } from '../redis/shared-fleet.ts';
 
 @Injectable()
 class Orders {
@@ -23,32 +21,25 @@ class Orders {
 }
 
 describeOn('redisson', 'on redisson', () => {
-  let server: Server;
-  let fleet: Fleet;
+  const at = sharedFleet();
   let url: string;
   let locks: Locks;
 
   beforeAll(async () => {
-    server = await startRedis();
-    fleet = new Fleet(server.port);
-    url = `${server.url.replace('redis:', 'redis+redisson:')}?fenced=true`;
+    url = `${at.server.url.replace('redis:', 'redis+redisson:')}?fenced=true`;
     locks = await connect(url);
   });
-  afterAll(async () => {
-    await locks.close();
-    await fleet[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  });
+  afterAll(() => locks.close());
 
   /** As another program sees it. */
-  const isTaken = async (name: string): Promise<boolean> => (await fleet.ioredis().exists(name)) === 1;
+  const isTaken = async (name: string): Promise<boolean> => (await at.fleet.ioredis().exists(name)) === 1;
 
   test('all() holds each of its locks for Redisson, too, and none when one of them is taken', async () => {
     const [a, b] = [locks.mutex('all:a'), locks.mutex('all:b')];
     await locks
       .all([a, b])
       .run(async () => expect([await isTaken('all:a'), await isTaken('all:b')]).toEqual([true, true]));
-    await fleet.ioredis().hset('all:b', '0f2b6c1e-5d1c-4f27-9d1b-0a4bb1a1c001:42', 1);
+    await at.fleet.ioredis().hset('all:b', '0f2b6c1e-5d1c-4f27-9d1b-0a4bb1a1c001:42', 1);
     expect(await locks.all([a, b]).tryAcquire()).toBeNull();
     expect(await isTaken('all:a')).toBe(false);
   });
@@ -86,21 +77,21 @@ describeOn('redisson', 'on redisson', () => {
   test('a decorated method runs under the lock that its arguments name', async () => {
     using _ = useLocks(locks);
     expect([await new Orders().grab(1), await new Orders().grab(1)]).toEqual([1n, 2n]);
-    expect(await fleet.ioredis().get('redisson_lock_token:{order:1}')).toBe('2');
+    expect(await at.fleet.ioredis().get('redisson_lock_token:{order:1}')).toBe('2');
   });
 
   test('an application of Nest takes its address', async () => {
     await using nest = await started({ imports: [LocksModule.forRoot({ url })], providers: [Orders] });
     const orders = nest.app.get(Orders);
     expect([await orders.grab(2), await orders.grab(2)]).toEqual([1n, 2n]);
-    expect(await fleet.ioredis().get('redisson_lock_token:{order:2}')).toBe('2');
+    expect(await at.fleet.ioredis().get('redisson_lock_token:{order:2}')).toBe('2');
   });
 
   test('holdfast run, ls and release know a holder that writes as Redisson does', async () => {
     using desk = new Desk();
     const taken = await desk.run('run', 'cli', '--url', url, '--', 'sh', '-c', 'echo "$HOLDFAST_TOKEN"');
     expect(taken).toMatchObject({ code: 0, stdout: '1\n' });
-    await fleet.ioredis().hset('cli', '0f2b6c1e-5d1c-4f27-9d1b-0a4bb1a1c001:42', 1);
+    await at.fleet.ioredis().hset('cli', '0f2b6c1e-5d1c-4f27-9d1b-0a4bb1a1c001:42', 1);
     expect(await desk.run('run', 'cli', '--url', url, '--wait', '0', '--', 'true')).toMatchObject({ code: 75 });
     expect((await desk.run('ls', 'cli', '--url', url)).stdout).toContain('thread 42');
     expect(await desk.run('release', '--force', 'cli', '--url', url, '--reason', 'test', '--yes')).toMatchObject({
