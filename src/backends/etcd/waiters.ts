@@ -75,7 +75,7 @@ export class Waiters {
     return queue;
   }
 
-  /** What a queue means for a claim that stands in it. One that waits behind its head is told when it moves up. */
+  /** What a queue means for a claim that stands in it. The watch of a claim behind the head fires when that moves up. */
   async judge(claim: Claim, me: OwnClaim, queue: SeenQueue, ms: number): Promise<Attempt> {
     if (decides(queue, me)) return this.#verdict(claim, me, queue);
     if (me.state.is === 'waiting') return { granted: false, ahead: me.state.obstacle.ahead };

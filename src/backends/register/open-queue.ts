@@ -17,7 +17,7 @@ export interface StorePace {
 
 /** What keeps a place in a queue. */
 export interface PlaceTerms {
-  /** The place expires so many ms after its last sign of life. */
+  /** The time from its last sign of life until the place expires, ms. */
   readonly life: number;
   /** It gives the next sign of life once no more than this is left, ms. */
   readonly renewAt: number;
@@ -29,9 +29,9 @@ export interface PlaceTerms {
 const MAX_LIFE_MS = 120_000;
 /** A life is shorter by up to this part of it, at random: those who came together need not give their signs of life together. */
 const SPREAD = 0.4;
-/** So many turns are near: their places live as those of all engines, and ask as often. */
+/** This number of turns is near: their places live as those of all engines, and ask as often. */
 export const NEAR_TURNS = 4;
-/** A place lives for the time of so many writes for each turn farther: then all signs of life together are a small part of all writes. */
+/** For each turn farther a place lives for the time of this number of writes: so all signs of life are a small part of all writes. */
 const WRITES_PER_TURN = 200;
 /** A turn takes no fewer requests than this: a hold is released, then noticed. */
 const REQUESTS_PER_TURN = 3;
@@ -43,7 +43,7 @@ const TRIES = 0.75;
  * in the queue, the longer it lives. The price: a dead waiter deep in the queue is noticed later, when it comes near at the latest.
  * @param usual how long a place lives otherwise, ms
  * @param ttl of its claim, ms: it may be admitted at any moment, and has to notice that within its lease
- * @param turns so many turns of others come first
+ * @param turns the number of turns of others that come first
  * @param took what a request takes, ms
  * @param longest the longest life that the store can keep, ms
  */

@@ -3,7 +3,7 @@ import type { Engine } from '../engine/engine.ts';
 import { endGone } from './eviction.ts';
 import type { Hold } from './hold.ts';
 
-/** The longest time for which a caller waits here behind a hold that nobody renews, before it stands in the engine's line itself, ms. */
+/** The longest time for which a caller waits here behind a hold that nobody renews, before it stands in the engine's queue itself, ms. */
 const MAX_TRUST_MS = 2_000;
 
 /**

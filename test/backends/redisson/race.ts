@@ -29,7 +29,7 @@ export const startNode = (): Promise<WorkerProcess<NodeCalls>> =>
   startWorker(new URL('node.worker.ts', import.meta.url));
 
 /**
- * Java and Node.js processes want one lock for so many ms. A server that has nothing to do with it is the referee of all sections.
+ * Java and Node.js processes want one lock for `ms`. A server that has nothing to do with it is the referee of all sections.
  * @param url of the server with the lock @param nodes the number of processes of ours
  */
 export async function raceOf(

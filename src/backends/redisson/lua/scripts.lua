@@ -69,8 +69,8 @@ local function leave(queue, ends, owner, place)
   return redis.call('ZREM', ends, owner) == 1 or lasts ~= nil
 end
 
--- Gives a claim its place at the end of the queue, or keeps the one that it has for so many ms more. The key of the place tells for how long it lasts by
--- the clock of the server: a client whose clock is ahead may have removed it as the head before, and then it is the head again.
+-- Gives a claim its place at the end of the queue, or keeps the one that it has for `lasts` ms. The key of the place expires by the clock of the
+-- server: while it exists, only a client whose clock is ahead can have removed the claim, which was the head, and it becomes the head again.
 local function join(queue, ends, owner, place, lasts, label, now)
   if not redis.call('ZSCORE', ends, owner) then
     redis.call('LREM', queue, 0, owner)
