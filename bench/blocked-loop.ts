@@ -5,8 +5,8 @@
  */
 import { fork } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { randomFrom } from '../products/testing/random.ts';
 import { connect } from '../src/connect/index.ts';
-import { randomFrom } from '../src/testing/random.ts';
 import { askRedis, startRedis } from '../test/kit/redis.ts';
 
 const HOLDS = 10_000;

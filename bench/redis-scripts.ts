@@ -9,10 +9,10 @@
  * so the server has a core of its own, every state is made three times, and the best of the three longest counts.
  */
 import { Redis } from 'ioredis';
+import { createStock, redisStock } from '../products/stock/index.ts';
 import { redis } from '../src/backends/redis/index.ts';
 import { SHARED } from '../src/core/contract/admission.ts';
 import type { Backend, Claim } from '../src/core/contract/backend.ts';
-import { createStock, redisStock } from '../src/stock/index.ts';
 import { Mail, wish } from '../test/backends/redis/scene.ts';
 import { HOST } from '../test/kit/net.ts';
 import { startRedis } from '../test/kit/redis.ts';

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { withLayouts } from './lua-layout.mjs';
 
-const FOLDERS = ['src/backends/redis', 'src/backends/redis-plain', 'src/backends/redisson', 'src/stock/redis'];
+const FOLDERS = ['src/backends/redis', 'src/backends/redis-plain', 'src/backends/redisson', 'products/stock/redis'];
 const sourceOf = (folder) => new URL(`../${folder}/lua/`, import.meta.url);
 const targetOf = (folder) => new URL(`../${folder}/scripts.generated.ts`, import.meta.url);
 

@@ -1,11 +1,11 @@
-// Makes the page of `holdfast ui` out of src/ui/page: one script with all that it needs, its styles, its frame and its icon.
+// Makes the page of `holdfast ui` out of products/ui/page: one script with all that it needs, its styles, its frame and its icon.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, stop } from 'esbuild';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const source = join(root, 'src/ui/page');
+const source = join(root, 'products/ui/page');
 
 /** What is in the script that others have written: their licences ask to be kept. */
 const OTHERS = ['preact', '@preact/signals', '@preact/signals-core'];

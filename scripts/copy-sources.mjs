@@ -12,6 +12,7 @@ const SOURCES = [
   'tsconfig.build.json',
   'scripts',
   'src',
+  'products',
   'docs',
   'README.md',
   'README.zh-CN.md',

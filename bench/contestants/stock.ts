@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { createStock, type Product, redisStock, type Stock } from '../../products/stock/index.ts';
 import { redis } from '../../src/backends/redis/index.ts';
 import { createLocks } from '../../src/index.ts';
-import { createStock, type Product, redisStock, type Stock } from '../../src/stock/index.ts';
 import { HOST } from '../../test/kit/net.ts';
 import type { Contestant, Contestants, Place, Release } from '../contestant.ts';
 

@@ -1,5 +1,5 @@
-import { percentile } from '../../src/cli/demo/verdict.ts';
-import { createStock } from '../../src/stock/index.ts';
+import { percentile } from '../../products/cli/demo/verdict.ts';
+import { createStock } from '../../products/stock/index.ts';
 import type { Shops } from './shops.ts';
 import { openTill } from './till.ts';
 import type { Way } from './ways.ts';

@@ -1,7 +1,8 @@
 /** One process of the shop. */
+
+import { createStock } from '../../products/stock/index.ts';
 import { connect } from '../../src/connect/index.ts';
 import type { Locks } from '../../src/index.ts';
-import { createStock } from '../../src/stock/index.ts';
 import { serve } from '../../test/kit/worker.ts';
 import { countHandOvers } from '../hand-overs.ts';
 import { note, noting, takeNotes } from '../rush/notes.ts';

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Redis } from 'ioredis';
-import { redisStock, type StockStore, sqliteStock } from '../../src/stock/index.ts';
+import { redisStock, type StockStore, sqliteStock } from '../../products/stock/index.ts';
 
 /** The shop's own database: a plain count of each product, the orders, and beside them a store of `holdfast/stock`. */
 export interface Till {

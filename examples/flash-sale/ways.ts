@@ -1,7 +1,8 @@
 /** The ways to sell that are compared. Each buyer wants one unit; a sale is `work`, and done when `work` is done. */
+
+import { isStockError, type Product, type Stock } from '../../products/stock/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
-import { isStockError, type Product, type Stock } from '../../src/stock/index.ts';
 import { note } from '../rush/notes.ts';
 import type { Till } from './till.ts';
 

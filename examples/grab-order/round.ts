@@ -1,4 +1,4 @@
-import { percentile } from '../../src/cli/demo/verdict.ts';
+import { percentile } from '../../products/cli/demo/verdict.ts';
 import { openDatabase } from './database.ts';
 import type { Answer, Fleet } from './fleet.ts';
 import { judge, openOrders, type Verdict } from './orders.ts';

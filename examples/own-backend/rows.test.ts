@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { conformance } from '../../src/testing/index.ts';
+import { conformance } from '../../products/testing/index.ts';
 import { rows } from './rows.ts';
 
 const db = new DatabaseSync(':memory:');

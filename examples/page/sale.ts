@@ -1,4 +1,4 @@
-import { createStock } from '../../src/stock/index.ts';
+import { createStock } from '../../products/stock/index.ts';
 import type { Shops } from '../flash-sale/shops.ts';
 import type { Till } from '../flash-sale/till.ts';
 import { wayOf } from '../flash-sale/ways.ts';

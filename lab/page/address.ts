@@ -1,4 +1,4 @@
-import { preferredLanguage } from '../../src/ui/page/kit/language.ts';
+import { preferredLanguage } from '../../products/ui/page/kit/language.ts';
 import { SCENES } from '../scenes/index.ts';
 import { type Fault, faultsText, readFaults } from '../stage/faults.ts';
 import type { WayName } from '../stage/scene.ts';

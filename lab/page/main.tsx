@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { LanguageSwitch } from '../../src/ui/page/kit/switch.tsx';
+import { LanguageSwitch } from '../../products/ui/page/kit/switch.tsx';
 import { SCENES } from '../scenes/index.ts';
 import { Controls, onKey } from './controls.tsx';
 import { Picture } from './picture.tsx';

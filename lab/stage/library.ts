@@ -1,8 +1,8 @@
+import { around } from '../../products/testing/around.ts';
 import { quorum } from '../../src/backends/quorum/index.ts';
 import type { Attempt, Backend, Renewal } from '../../src/core/contract/backend.ts';
 import { labelParts } from '../../src/core/contract/origin.ts';
 import { createLocks, type Locks } from '../../src/locks.ts';
-import { around } from '../../src/testing/around.ts';
 import { Client, Engine } from '../../test/simulation/engine.ts';
 import type { Process } from '../../test/simulation/process.ts';
 import type { Standing } from './line.ts';

@@ -1,4 +1,4 @@
-import { randomFrom } from '../../src/testing/random.ts';
+import { randomFrom } from '../../products/testing/random.ts';
 import { Choice } from '../../test/simulation/choice.ts';
 import { Process } from '../../test/simulation/process.ts';
 import { World } from '../../test/simulation/world.ts';

@@ -1,4 +1,4 @@
-import { duration } from '../../src/ui/page/kit/language.ts';
+import { duration } from '../../products/ui/page/kit/language.ts';
 import { SCENES_ZH } from './scenes-zh.ts';
 import type { Words } from './words.ts';
 

@@ -35,7 +35,7 @@ const unclearWords = (text: string): string[] =>
 /** What a reader stumbles over in the comments and messages of a source, a line each. */
 export function unclear(text: string, path: string): string[] {
   if (/\.(lua|sql)$/.test(path)) return dashedOf(text).flatMap(unclearWords);
-  const messages = path.startsWith('src/') ? messagesOf(text) : [];
+  const messages = /^(src|products)\//.test(path) ? messagesOf(text) : [];
   return [...messages.flatMap(unclearWords), ...commentsOf(text).flatMap(unclearComment)];
 }
 

@@ -4,10 +4,10 @@ import { imported, nodes, spreadLists, unclocked } from './rules.ts';
 
 /** What each folder of the lab may import; `browser` is put in by the bundler, and imported by nobody. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
-  stage: ['lab/stage', 'src', 'test/simulation'],
+  stage: ['lab/stage', 'src', 'products/testing', 'test/simulation'],
   scenes: ['lab/scenes', 'lab/stage', 'src'],
-  words: ['lab/words', 'lab/stage', 'src/ui/page/kit'],
-  page: ['lab/page', 'src/ui/page/kit', 'lab/words', 'lab/scenes', 'lab/stage', 'preact', '@preact/signals'],
+  words: ['lab/words', 'lab/stage', 'products/ui/page/kit'],
+  page: ['lab/page', 'products/ui/page/kit', 'lab/words', 'lab/scenes', 'lab/stage', 'preact', '@preact/signals'],
   browser: [],
 };
 /** A scene runs the same everywhere, and from a seed. */

@@ -1,7 +1,10 @@
 import { posix } from 'node:path';
 import { parseAst } from 'vitest/node';
 
-/** Who may import whom, by the first folder (or file) under src. Everyone may import their own. */
+/** What is built on the lock and stands beside it, in folders under products: the lock knows none of it. */
+export const PRODUCTS = ['cli', 'stock', 'testing', 'torture', 'ui'];
+
+/** Who may import whom, by the first folder (or file) under src or products. Everyone may import their own. */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   core: [],
   primitives: ['core'],
@@ -58,8 +61,8 @@ const HOSTS: Readonly<Record<string, readonly string[]>> = {
   'src/nestjs': ['@nestjs/common', '@nestjs/core'],
   'src/nestjs/schedule': ['@nestjs/common', '@nestjs/core', '@nestjs/schedule'],
   // Built into one script; the package needs none of it.
-  'src/ui/page': ['preact', 'preact/hooks', '@preact/signals'],
-  'src/ui/page/kit': ['preact'],
+  'products/ui/page': ['preact', 'preact/hooks', '@preact/signals'],
+  'products/ui/page/kit': ['preact'],
 };
 /** All that core may know of Node. */
 const CORE_BUILTINS = ['node:async_hooks', 'node:crypto', 'node:diagnostics_channel', 'node:os'];
@@ -174,8 +177,8 @@ function tooNew(node: Node): string | undefined {
  */
 const SPREADS: Readonly<Record<string, string>> = {
   'src/backends/redis/ioredis.ts': 'the client takes arguments; the core bounds what one request has',
-  'src/stock/stores/sql.ts': 'the parameters of one statement',
-  'src/stock/stores/statements.ts': 'the parameters of one statement',
+  'products/stock/stores/sql.ts': 'the parameters of one statement',
+  'products/stock/stores/statements.ts': 'the parameters of one statement',
 };
 
 /** It stands there, item by item. */
@@ -204,10 +207,12 @@ function longClass({ type, start, end, id }: Node, text: string): string | undef
   return `has ${id ? name(id) : 'a class'} of ${lines} lines; more than ${LONGEST_CLASS} are more than one idea`;
 }
 
-/** What is wrong with a file of src, a line each. `path` begins with `src/`. */
+/** What is wrong with a file, a line each. `path` begins with `src/` or `products/`. */
 export function violations(path: string, text: string): string[] {
   const [layer] = place(path);
-  if (!(layer in LAYERS)) return [`${path}: src/${layer} is in no layer; there are ${Object.keys(LAYERS).join(', ')}`];
+  const folder = PRODUCTS.includes(layer) ? 'products' : 'src';
+  if (!(layer in LAYERS) || !path.startsWith(`${folder}/`))
+    return [`${path} is in no layer; in ${folder} there are ${Object.keys(LAYERS).join(', ')}`];
   const lines = text.trimEnd().split('\n');
   const found = new Set<string>();
   if (lines.length > LONGEST_FILE && !/^\/\/ Generated /.test(text)) {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { EXCLUSIVE, SHARED } from '../../src/core/contract/admission.ts';
 import { createLocks } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 test('a place that expired is not admitted when the hold ahead of it expires too', async () => {
   const clock = manualClock(1);

@@ -1,10 +1,10 @@
 /** What `memory()` answers to claims, and what its traits say of it, to the millisecond and the token: the other engines are compared with it. */
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Attempt, Grant } from '../../src/core/contract/backend.ts';
 import { PLACE_TTL_MS } from '../../src/core/contract/traits.ts';
 import { createLocks } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { claim } from '../core/claim.ts';
 
 function still() {

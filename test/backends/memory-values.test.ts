@@ -1,7 +1,7 @@
 /** The values of memos in the memory backend. */
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { claim } from '../core/claim.ts';
 
 function engine() {

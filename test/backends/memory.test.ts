@@ -1,5 +1,5 @@
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { describeConformance } from '../kit/suite.ts';
 
 const shared = memory();

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { stateFolder } from '../../src/cli/engine.ts';
+import { stateFolder } from '../../products/cli/engine.ts';
 import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
 import { Desk } from './shell.ts';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { lastArgument } from '../../src/ui/page/shell.ts';
+import { lastArgument } from '../../products/ui/page/shell.ts';
 import { startWorker, type WorkerProcess } from '../kit/processes.ts';
 import { startRedis } from '../kit/redis.ts';
 import type { Server } from '../kit/server.ts';

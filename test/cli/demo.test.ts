@@ -3,15 +3,15 @@ import { readdirSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import type { Section } from '../../src/cli/demo/orders.ts';
-import { judge, percentile } from '../../src/cli/demo/verdict.ts';
+import type { Section } from '../../products/cli/demo/orders.ts';
+import { judge, percentile } from '../../products/cli/demo/verdict.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { freePort } from '../kit/net.ts';
 import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
 import { Desk } from './shell.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../products/cli/main.ts', import.meta.url));
 /** Enough for others to be in between, few enough to be quick. */
 const SMALL = ['--processes', '3', '--drivers', '12', '--orders', '6'];
 const PATIENCE = 60_000;

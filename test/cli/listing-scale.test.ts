@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import { details, linesOf, overview, records } from '../../src/cli/listing.ts';
+import { details, linesOf, overview, records } from '../../products/cli/listing.ts';
 import { ALL_UNITS } from '../../src/core/contract/admission.ts';
 import type { QueueEntry } from '../../src/index.ts';
 import { startProxy } from '../kit/proxy.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { byAge, type KeyLine, overview } from '../../src/cli/listing.ts';
-import { fitting } from '../../src/cli/terminal/screen.ts';
-import { span } from '../../src/cli/terminal/table.ts';
+import { byAge, type KeyLine, overview } from '../../products/cli/listing.ts';
+import { fitting } from '../../products/cli/terminal/screen.ts';
+import { span } from '../../products/cli/terminal/table.ts';
 import { startRedis } from '../kit/redis.ts';
 import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tickAt } from '../../src/cli/commands/once.ts';
+import { tickAt } from '../../products/cli/commands/once.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
 import { Desk } from './shell.ts';

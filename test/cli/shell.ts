@@ -5,7 +5,7 @@ import { temporaryFolder } from '../kit/folder.ts';
 import { find } from '../kit/programs.ts';
 import { settleWithin, until } from '../kit/wait.ts';
 
-export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../products/cli/main.ts', import.meta.url));
 
 /** Whether there is util-linux's `script`, which gives a command a terminal; others have other options. */
 export const hasTerminal: boolean = process.platform === 'linux' && find('script') !== undefined;

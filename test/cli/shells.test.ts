@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { gateScript, removedVariables } from '../../src/cli/child/start.ts';
+import { gateScript, removedVariables } from '../../products/cli/child/start.ts';
 import { Desk, hasTerminal, MAIN, Shell } from './shell.ts';
 
 /** `unshare` needs rights that not everybody has: in a mount namespace of its own a shell can be missing. */

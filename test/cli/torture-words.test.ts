@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { progressLine, words } from '../../src/cli/commands/torture.ts';
+import { progressLine, words } from '../../products/cli/commands/torture.ts';
 
 const totals = { holds: 1, wishes: 1, underFaults: 1, longestWait: 40, handOvers: 1, longestHandOver: 12.3 };
 const faults = { kill: { done: 1, effective: 1 } };

@@ -8,7 +8,7 @@ import { until } from '../kit/wait.ts';
 import { Desk, hasTerminal, Shell } from './shell.ts';
 
 /** What the package puts on the PATH. */
-const HOLDFAST = fileURLToPath(new URL('../../src/cli/holdfast', import.meta.url));
+const HOLDFAST = fileURLToPath(new URL('../../products/cli/holdfast', import.meta.url));
 const onLinux = process.platform === 'linux';
 
 let desk: Desk;

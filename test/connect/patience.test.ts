@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { patiently } from '../../src/connect/open.ts';
 import { LockError } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { settleWithin } from '../kit/wait.ts';
 
 const away = (): Promise<string> => Promise.reject(new LockError('LOCK_UNAVAILABLE', 'nobody listens there'));

@@ -2,10 +2,10 @@ import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { withLimit } from '../../src/core/contract/promises.ts';
 import { Activity } from '../../src/core/engine/engine.ts';
 import { StepLimit } from '../../src/core/engine/listing.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 function setup() {
   const clock = manualClock();

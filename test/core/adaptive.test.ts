@@ -1,10 +1,10 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
 import { learn, lessonIn, noteOf } from '../../src/core/queue/adaptive-history.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 const TTL = 1_000;
 const CAP = 60_000;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { Agenda } from '../../src/core/engine/call-timeouts.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 /** An agenda, and when it rang. */
 function alarm(needed = true) {

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { lose, manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { lose, manualClock } from '../../src/testing/index.ts';
 
 const scene = () => {
   const clock = manualClock(1);

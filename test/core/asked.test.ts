@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Attempt, Backend, Claim, Release, Traits } from '../../src/core/contract/backend.ts';
 import { createLocks, LockError, type LockOptions } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 type Answer = (engine: Backend, claim: Claim) => Promise<Attempt>;
 type Turn = (engine: Backend, claim: Claim, next: Claim | undefined) => Promise<Release>;

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { lose, manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { systemClock } from '../../src/core/contract/clock.ts';
 import { channels, type LockEvent } from '../../src/core/contract/events.ts';
 import { type Backend, createLocks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { lose, manualClock } from '../../src/testing/index.ts';
 
 /** What an application keeps per request. */
 const request = new AsyncLocalStorage<string>();

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { file } from '../../src/backends/file/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Release } from '../../src/core/contract/backend.ts';
 import { createLocks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { describeConformance } from '../kit/suite.ts';
 import { settleWithin, until } from '../kit/wait.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { Bell } from '../../src/core/engine/listener.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 /** How long each sleep took, one after the other. */
 async function sleeps(clock: ReturnType<typeof manualClock>, bell: Bell, ...lengths: number[]): Promise<number[]> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import { CallTimeouts } from '../../src/core/engine/call-timeouts.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 const never = new Promise<never>(() => {});
 const late = (): Error => new Error('late');

@@ -1,13 +1,13 @@
 /** What becomes of a claim that words answer. */
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Attempt, StoredValue, Wake } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { Engine } from '../../src/core/engine/engine.ts';
 import { QueuedClaim } from '../../src/core/queue/claim.ts';
 import type { LocalClaim } from '../../src/core/queue/claim-step.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { claim as claimOf } from './claim.ts';
 
 const WORDS: StoredValue = { text: 'done', token: 1n, age: 0, validFor: 60_000 };

@@ -2,8 +2,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import { mock } from 'node:test';
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { systemClock, withoutContext } from '../../src/core/contract/clock.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 const HOUR = 3_600_000;
 

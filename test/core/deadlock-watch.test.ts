@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { checkWaitersListed } from '../../src/core/contract/options.ts';
 import { createLocks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
 
 const backend = memory();
 const checked = (calls: Partial<typeof backend>, key?: string) => () =>

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks, type LockError, type LockOptions } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 /** A holder in one process, and the locks of another one, whose engine may have other calls. */
 async function scene(calls: (engine: Backend) => Partial<Backend> = () => ({}), options?: LockOptions) {

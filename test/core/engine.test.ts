@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, QueueEntry, Renewal } from '../../src/core/contract/backend.ts';
 import { quoted, reasonOf } from '../../src/core/contract/errors.ts';
 import { Engine } from '../../src/core/engine/engine.ts';
 import { LockError } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { claim } from './claim.ts';
 
 /** An engine of which some calls are replaced. */

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { type ManualClock, manualClock } from '../../products/testing/index.ts';
+import { randomFrom } from '../../products/testing/random.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { channels, LockEvent } from '../../src/core/contract/events.ts';
 import { type AnyLease, createLocks, isLockError, type Lock, type Locks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { type ManualClock, manualClock } from '../../src/testing/index.ts';
-import { randomFrom } from '../../src/testing/random.ts';
 import { heard } from './heard.ts';
 
 const ENDS = ['acquired', 'handedOver', 'reentered', 'refused', 'timedOut', 'aborted', 'failed'] as const;

@@ -1,10 +1,10 @@
 import { channel } from 'node:diagnostics_channel';
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { ALL_UNITS } from '../../src/core/contract/admission.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { until } from '../kit/wait.ts';
 import { heard } from './heard.ts';
 

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { channels, emit, type LockEvent } from '../../src/core/contract/events.ts';
 import { createLocks, type LeaderEvent } from '../../src/index.ts';
 import { leaderChannels } from '../../src/leading/events.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
 
 test('each channel has the name of its event, after holdfast: and with hyphens', () => {

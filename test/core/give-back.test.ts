@@ -1,10 +1,10 @@
 /** How a hold goes back to the engine, and what is told of it. */
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
 
 test.each<[string, (locks: ReturnType<typeof createLocks>) => { acquire(): Promise<unknown> }, boolean]>([

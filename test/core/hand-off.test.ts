@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Claim } from '../../src/core/contract/backend.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 /** One process, and every claim it brings to the engine. */
 function scene() {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { LOOKALIKES } from '../../products/testing/laws/keys.ts';
 import { isLockError } from '../../src/core/contract/errors.ts';
 import { checkKey, checkPrefix, MAX_KEY_BYTES } from '../../src/core/contract/options.ts';
-import { LOOKALIKES } from '../../src/testing/laws/keys.ts';
 
 const refusal = (check: () => unknown): unknown => {
   try {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
 
 const OPTIONS = { wait: 0 } as const;

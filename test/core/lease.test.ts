@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { lose, manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Claim } from '../../src/core/contract/backend.ts';
 import { createLocks, type Lease, LockError, type Mutex } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { lose, manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
 
 /** One process, and every renewal it sends; `renew` may answer otherwise than the engine would. */

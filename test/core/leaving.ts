@@ -1,3 +1,5 @@
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import type { Backend, NewValue, Release } from '../../src/core/contract/backend.ts';
@@ -5,8 +7,6 @@ import type { Clock } from '../../src/core/contract/clock.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { LockRuntime } from '../../src/core/queue/runtime.ts';
 import type { LockOptions } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 /** An answer of the engine to a release with words, that may carry it out by `ask`. */
 export type Answer = (ask: () => Promise<Release>) => Promise<Release>;

@@ -1,9 +1,9 @@
 /** The time between the release of a hold and its way back to the engine, in which the next caller of the process may come. */
 import { describe, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
 
 /** A process, what its engine was asked, in order, and each timer that keeps it alive. */

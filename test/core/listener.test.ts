@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Claim, Grant, StoredValue, Wake } from '../../src/core/contract/backend.ts';
 import { Listener } from '../../src/core/engine/listener.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { claim } from './claim.ts';
 
 const GRANT: Grant = { granted: true, token: 7n, validFor: 1_000 };

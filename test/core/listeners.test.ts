@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { lose, manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
 import { channels } from '../../src/core/contract/events.ts';
 import { createLocks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { lose, manualClock } from '../../src/testing/index.ts';
 
 /** What runs while a lock is in the middle of something: abort listeners and listeners of events, which may ask for anything. */
 const scene = (calls: (engine: Backend) => Partial<Backend> = () => ({})) => {

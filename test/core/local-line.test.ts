@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import type { Backend, QueueEntry } from '../../src/core/contract/backend.ts';
@@ -8,8 +10,6 @@ import type { DeadlockWatch } from '../../src/core/queue/request-events.ts';
 import { LockRuntime } from '../../src/core/queue/runtime.ts';
 import { createLocks, LockError, type LockOptions } from '../../src/index.ts';
 import { runtimeOf } from '../../src/locks.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
 
 /** Memory whose watch is free to arm, as on an engine with one mailbox per process. */

@@ -1,5 +1,6 @@
 /** What a process tells of its own waiters, to itself and to others. */
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
@@ -7,7 +8,6 @@ import { labelParts } from '../../src/core/contract/origin.ts';
 import { LockRuntime } from '../../src/core/queue/runtime.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
 import { runtimeOf } from '../../src/locks.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 /** A process, and the key that another process holds. */
 async function setup() {

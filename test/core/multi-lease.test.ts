@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 function scene() {
   const clock = manualClock(1);

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
+import { meanwhile } from '../../products/testing/limited.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { HeldLease } from '../../src/core/queue/held-lease.ts';
 import { createLocks, type Lock, LockError, type Locks } from '../../src/index.ts';
 import { WaitAbort } from '../../src/primitives/wait-abort.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
-import { meanwhile } from '../../src/testing/limited.ts';
 import { until } from '../kit/wait.ts';
 
 test('locks that are several themselves are taken part by part, in the one order of all keys', async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { locked } from '../../src/decorator/index.ts';
 import { createLocks, type LockOptions, type Mutex } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 /** What starts work of many callers in the context of the first of them, as DataLoader, loggers and job pools do. */
 function pool(): { add(job: () => Promise<void>): Promise<void> } {

@@ -3,6 +3,7 @@ import { MongoClient } from 'mongodb';
 import { createPool } from 'mysql2/promise';
 import { Pool } from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
+import { createStock, memoryStock, redisStock, sqliteStock, sqlStock } from '../../products/stock/index.ts';
 import { dynamodb } from '../../src/backends/dynamodb/index.ts';
 import { etcd } from '../../src/backends/etcd/index.ts';
 import { file } from '../../src/backends/file/index.ts';
@@ -27,7 +28,6 @@ import { createLocks } from '../../src/index.ts';
 import { Idempotent, Leading, LocksHealthIndicator, LocksModule } from '../../src/nestjs/index.ts';
 import { OnceCron } from '../../src/nestjs/schedule/index.ts';
 import { instrument } from '../../src/otel/index.ts';
-import { createStock, memoryStock, redisStock, sqliteStock, sqlStock } from '../../src/stock/index.ts';
 import { changeRow, lockFree, lockRow, retryStale } from '../../src/transaction/index.ts';
 import { memoryStore, shared } from '../kit/register-store.ts';
 

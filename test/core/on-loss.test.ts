@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type LockError, type LockOptions } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 const SHORT: LockOptions = { ttl: 1_000, renew: false };
 const throws = { onLoss: 'throw' } as const;

@@ -1,11 +1,11 @@
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { LayeredOptions, spin } from '../../src/core/contract/option-table.ts';
 import { checkGiven, checkNames, type LockOptions, namesOf } from '../../src/core/contract/options.ts';
 import { withWaitUntil } from '../../src/core/contract/terms.ts';
 import { createLocks, LockError } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 const { traits } = memory();
 const resolved = (options: LockOptions, own = traits) => new LayeredOptions(own, options).terms;

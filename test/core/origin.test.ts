@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { LOOKALIKES } from '../../products/testing/laws/keys.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { labelFor, labelParts, type Origin } from '../../src/core/contract/origin.ts';
 import { createLocks, type QueueEntry } from '../../src/index.ts';
-import { LOOKALIKES } from '../../src/testing/laws/keys.ts';
 import { until } from '../kit/wait.ts';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

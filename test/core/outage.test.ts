@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
@@ -7,8 +9,6 @@ import { Engine } from '../../src/core/engine/engine.ts';
 import { QueuedClaim } from '../../src/core/queue/claim.ts';
 import { Outage } from '../../src/core/queue/outage.ts';
 import { createLocks, LockError, type LockOptions } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { claim as claimOf } from './claim.ts';
 
 const never = (): Promise<never> => new Promise(() => {});

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { ProcessName, processName } from '../../src/core/contract/origin.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 test('the word of a process is the digest of its first id: eight characters, and always the same for it', () => {
   const name = new ProcessName();

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { onceFor, sleep } from '../../src/core/contract/promises.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 test('an act for all callers is done once, and tried again only after a failure', async () => {
   let tried = 0;

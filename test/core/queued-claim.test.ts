@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Traits } from '../../src/core/contract/backend.ts';
 import { createLocks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 /** A process on an engine of these traits, some calls of which are the test's. */
 function scene(traits: Partial<Traits>, calls: Partial<Backend>) {

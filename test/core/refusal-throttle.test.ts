@@ -1,8 +1,8 @@
 import { setImmediate as turned } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import { RefusalThrottle } from '../../src/core/engine/back-pressure.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 /** How many of a hundred refusals in a row are over before the event loop turns, and after each turn. */
 async function refusals(clock: Clock, turn: () => unknown): Promise<number[]> {

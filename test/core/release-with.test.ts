@@ -1,8 +1,8 @@
 /** What becomes of words that a holder leaves in the step that frees its key, and of the hold. */
 import { describe, expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import type { Attempt, Claim } from '../../src/core/contract/backend.ts';
 import { LockError } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
 import { type Answer, cut, leave, leaving } from './leaving.ts';
 

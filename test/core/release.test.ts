@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { heldLease } from '../../src/core/queue/held-lease.ts';
 import { releaseActOf } from '../../src/core/queue/release.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 interface Case {
   readonly options?: LockOptions;

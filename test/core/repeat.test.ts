@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { repeat } from '../../src/backends/shared/repeat.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 test('an act is repeated after each pause, also after a failure, until it is ended', async () => {
   const clock = manualClock();

@@ -1,5 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { EXCLUSIVE, SHARED, type Units, WRITER } from '../../src/core/contract/admission.ts';
 import type { Traits } from '../../src/core/contract/backend.ts';
@@ -10,8 +12,6 @@ import { interchangeable } from '../../src/core/queue/release.ts';
 import { AcquireRequest, claimFor } from '../../src/core/queue/request.ts';
 import { RequestEvents } from '../../src/core/queue/request-events.ts';
 import { LockRuntime } from '../../src/core/queue/runtime.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 function setup(traits: Partial<Traits> = {}) {
   const clock = manualClock();

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { EXCLUSIVE, SHARED } from '../../src/core/contract/admission.ts';
 import { channels } from '../../src/core/contract/events.ts';
@@ -7,8 +9,6 @@ import type { LockOptions } from '../../src/core/contract/options.ts';
 import { Frame } from '../../src/core/queue/frame.ts';
 import { LockRuntime } from '../../src/core/queue/runtime.ts';
 import { createLocks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 function setup() {
   const clock = manualClock();

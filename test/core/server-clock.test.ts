@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { ServerClock } from '../../src/backends/shared/server-clock.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 /** A server whose clock is `ahead` of ours, and what is known of it. */
 function scene(ahead: number) {

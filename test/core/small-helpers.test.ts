@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, duration } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
 
 test('isHeld tells of holders of any kind, not of waiters, nor of keys that begin alike', async () => {
   const engine = memory();

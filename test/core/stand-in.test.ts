@@ -1,12 +1,12 @@
 /** What the watchdog tells the stand-in that renews holds while this thread cannot run, and what it believes of it. */
 import { describe, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Handle } from '../../src/core/contract/backend.ts';
 import type { Cover, Schedule, StandIn } from '../../src/core/queue/hold-timing.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
 import { runtimeOf } from '../../src/locks.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
 
 class Covered implements Cover {

@@ -1,10 +1,10 @@
 /** A try that comes while a release of its own process is on its way: it may have what that frees, and never waits for anything else. */
 import { describe, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Traits } from '../../src/core/contract/backend.ts';
 import { createLocks, type LockOptions, type Locks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 /** Engines by how a waiter hears of its turn: a claim is sent with a release only where that is by mail. */
 const ENGINES = ['mailbox', 'watch', 'never'] as const;

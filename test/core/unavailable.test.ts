@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
 
 /** What is said where a call of the engine is not answered. */
 async function said(call: keyof Backend, ask: (locks: Locks) => Promise<unknown>): Promise<unknown> {

@@ -3,12 +3,12 @@ import { execFile } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Traits } from '../../src/core/contract/backend.ts';
 import { listOf } from '../../src/core/contract/promises.ts';
 import { type AnyLease, createLocks, type Lock, type LockOptions, type Locks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 const HOUR = 3_600_000;
 

@@ -1,10 +1,10 @@
 /** Who closes a backend that several use. */
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { quorum } from '../../src/backends/quorum/index.ts';
 import { addUser, removeUser } from '../../src/core/contract/all-copies.ts';
 import { createLocks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
 
 function counted() {
   const closed = { times: 0 };

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Claim, QueueEntry, Traits, Wake } from '../../src/core/contract/backend.ts';
 import { createLocks, LockError } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 /** An engine, and one process on it whose calls may be changed. */
 function scene(traits: Partial<Traits>, calls: (engine: Backend) => Partial<Backend> = () => ({})) {

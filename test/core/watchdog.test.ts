@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Claim, Renewal } from '../../src/core/contract/backend.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
 
 type Renew = (engine: Backend, claims: readonly Claim[]) => Promise<readonly Renewal[]>;

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Traits } from '../../src/core/contract/backend.ts';
 import { Engine } from '../../src/core/engine/engine.ts';
 import { withdraw, withdrawAt } from '../../src/core/engine/withdrawal.ts';
 import { createLocks, LockError } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { claim } from './claim.ts';
 
 /** An engine whose claims stay until they are released, as a session has them. */

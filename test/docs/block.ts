@@ -1,5 +1,5 @@
 /** Code blocks of pages, as functions that tests run. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transform } from 'esbuild';
@@ -41,12 +41,18 @@ const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   exports: Record<string, { types?: string }>;
 };
 
+/** The source of an entry of the package: the lock's are in `src`, those of the products in `products`. @param types where the package has its types */
+export const sourceFileOf = (types: string): string =>
+  ['src', 'products']
+    .map((folder) => join(root, types.replace('./dist', folder).replace('.d.ts', '.ts')))
+    .find((file) => existsSync(file))!;
+
 /** The source of what is published under that name. */
 function sourceOf(name: string): string {
   if (name === 'holdfast') return new URL('./tracked.ts', import.meta.url).href;
   const types = exports[name.replace('holdfast', '.')]?.types;
   if (types === undefined) throw new Error(`${name} is not exported`);
-  return pathToFileURL(join(root, types.replace('./dist', 'src').replace('.d.ts', '.ts'))).href;
+  return pathToFileURL(sourceFileOf(types)).href;
 }
 
 const declared = (code: string): string[] =>

@@ -1,11 +1,11 @@
 /** The examples of doc comments, run, but for those that need a server, a framework or a test runner. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { createStock, memoryStock } from '../../products/stock/index.ts';
 import { allExamples } from '../../site/reference/examples.ts';
 import { subpaths } from '../../site/reference/subpaths.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Locks } from '../../src/index.ts';
-import { createStock, memoryStock } from '../../src/stock/index.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { settleWithin } from '../kit/wait.ts';
 import { moduleOf } from './block.ts';

@@ -3,15 +3,15 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { rows } from '../../bench/rows/index.ts';
+import { COMMANDS } from '../../products/cli/commands/index.ts';
+import { createStock, memoryStock } from '../../products/stock/index.ts';
 import { memory } from '../../src/backends/memory.ts';
-import { COMMANDS } from '../../src/cli/commands/index.ts';
 import type { EngineUrl } from '../../src/connect/engine.ts';
 import { channels } from '../../src/core/contract/events.ts';
 import { LOCK_OPTIONS } from '../../src/core/contract/option-table.ts';
 import { createLocks } from '../../src/index.ts';
 import { leaderChannels } from '../../src/leading/events.ts';
 import { tickChannels } from '../../src/once/events.ts';
-import { createStock, memoryStock } from '../../src/stock/index.ts';
 import { pageOfEngine } from '../kit/engine-pages.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -100,7 +100,7 @@ test.each(pages)('%s says that holdfast is not published, where it installs it b
 });
 
 test('every test that the promises name is there', () => {
-  const sources = ['test/**/*.ts', 'src/testing/**/*.ts'].flatMap((glob) =>
+  const sources = ['test/**/*.ts', 'products/testing/**/*.ts'].flatMap((glob) =>
     globSync(glob, { cwd: root, exclude: ['**/node_modules/**'] }),
   );
   const tests = sources.map((file) => readFileSync(join(root, file), 'utf8').replaceAll("\\'", "'")).join('\n');
@@ -139,7 +139,7 @@ test('the versions of clients that a page says are tested are those that are ins
 
 test('each error code has a row on the page of troubleshooting', () => {
   const page = prose('docs/troubleshooting.md');
-  for (const source of ['src/core/contract/errors.ts', 'src/stock/errors.ts']) {
+  for (const source of ['src/core/contract/errors.ts', 'products/stock/errors.ts']) {
     const codes = readFileSync(join(root, source), 'utf8').matchAll(/^ {2}\| '(\w+)'/gm);
     const missing = [...codes].map(([, code]) => code).filter((code) => !page.includes(`| \`${code}\` |`));
     expect(missing, source).toEqual([]);

@@ -56,6 +56,7 @@ function treeWithToy() {
   const folder = temporaryFolder();
   for (const path of [
     'src',
+    'products',
     'api',
     'docs',
     'site',

@@ -20,7 +20,7 @@ test('the guide shows the files that are run here, as a reader would import them
     const shown = read(`examples/own-backend/${file}`)
       .replace("'../../src/index.ts'", "'holdfast'")
       .replace("'../../src/backend.ts'", "'holdfast/backend'")
-      .replace("'../../src/testing/index.ts'", "'holdfast/testing'");
+      .replace("'../../products/testing/index.ts'", "'holdfast/testing'");
     expect(guide).toContain(`\`\`\`ts\n${shown}\`\`\``);
   }
 });

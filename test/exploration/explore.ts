@@ -1,5 +1,5 @@
+import { randomFrom } from '../../products/testing/random.ts';
 import { createLocks } from '../../src/index.ts';
-import { randomFrom } from '../../src/testing/random.ts';
 import { check } from '../simulation/checkers.ts';
 import type { History } from '../simulation/history.ts';
 import { checkMemo } from '../simulation/memo/checkers.ts';

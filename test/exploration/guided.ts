@@ -1,4 +1,4 @@
-import { randomFrom } from '../../src/testing/random.ts';
+import { randomFrom } from '../../products/testing/random.ts';
 import { Choice } from '../simulation/choice.ts';
 import type { Event } from '../simulation/history.ts';
 import { type Exploration, type Explored, failureOf, run, sampling } from './explore.ts';

@@ -1,8 +1,8 @@
+import { randomFrom } from '../../products/testing/random.ts';
 import { quorum } from '../../src/backends/quorum/index.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import type { createLocks } from '../../src/locks.ts';
-import { randomFrom } from '../../src/testing/random.ts';
 import type { Event, History, Served } from '../simulation/history.ts';
 import type { MemoHistory } from '../simulation/memo/history.ts';
 import { MemoRecorder } from '../simulation/memo/recorder.ts';

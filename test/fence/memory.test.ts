@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { memoryFence } from '../../src/fence/index.ts';
 import { createLocks, type Lease } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 /** A counter behind an asynchronous door, as a database is. */
 class Counter {

@@ -1,5 +1,5 @@
-import { randomFrom } from '../../src/testing/random.ts';
-import type { Network, NetworkFault, Strike } from '../../src/torture/events.ts';
+import { randomFrom } from '../../products/testing/random.ts';
+import type { Network, NetworkFault, Strike } from '../../products/torture/events.ts';
 import { flowsOf } from './moving.ts';
 import { type Drop, dropPackets, type Host } from './network.ts';
 import type { Topology } from './sites.ts';

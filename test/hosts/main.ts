@@ -1,9 +1,9 @@
 /** `holdfast torture` over a network that parts: `npm run prove -- torture:hosts --help`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type Event, NETWORK_FAULTS, PROCESS_FAULTS } from '../../src/torture/events.ts';
-import { torture } from '../../src/torture/torture.ts';
-import type { Verdict } from '../../src/torture/verdict.ts';
+import { type Event, NETWORK_FAULTS, PROCESS_FAULTS } from '../../products/torture/events.ts';
+import { torture } from '../../products/torture/torture.ts';
+import type { Verdict } from '../../products/torture/verdict.ts';
 import { flagsOf } from '../kit/flags.ts';
 import { whyNot } from '../kit/selection.ts';
 import { Server } from '../kit/server.ts';

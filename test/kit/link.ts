@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { pair, reset } from '../../src/torture/link/proxy.ts';
+import { pair, reset } from '../../products/torture/link/proxy.ts';
 
 /** `up`: from the client to the server. `down`: back. */
 export type Direction = 'up' | 'down';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
+import type { Subject, Timing } from '../../products/testing/index.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
-import type { Subject, Timing } from '../../src/testing/index.ts';
 import type { Front } from './in-turn.ts';
 import { type FaultProxy, startProxy } from './proxy.ts';
 import { describeConformance, type Pace } from './suite.ts';

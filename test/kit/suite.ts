@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Case, conformance, type Need, type Subject } from '../../src/testing/index.ts';
+import { type Case, conformance, type Need, type Subject } from '../../products/testing/index.ts';
 import { chosenEngines, type Part, whyNot } from './selection.ts';
 
 /** `describe` for tests that need engines or programs. Where one is left out or missing, they are skipped and the title says why. */

@@ -1,4 +1,4 @@
-import type { ManualClock } from '../../src/testing/index.ts';
+import type { ManualClock } from '../../products/testing/index.ts';
 
 /** What a program of a reader asks the time and sleeps by, over a clock that is moved. */
 export function timerOf(clock: ManualClock, behind = 0) {

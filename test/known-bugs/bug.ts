@@ -22,7 +22,7 @@ export const inMemos = (bug: string): Found => ({ by: 'planted in memos', bug })
 export const underTorture = (bug: string): Found => ({ by: 'planted under torture', bug });
 export const twin = (model: string, name: string): Found => ({ by: 'twin of a model', model, twin: name });
 export const scene = (file: string, test: string): Found => ({ by: 'scene', file, test });
-/** A case of the suite that runs on every engine; it stands in `src/testing`. */
-export const onEveryEngine = (file: string, test: string): Found => scene(`src/testing/${file}.ts`, test);
+/** A case of the suite that runs on every engine; it stands in `products/testing`. */
+export const onEveryEngine = (file: string, test: string): Found => scene(`products/testing/${file}.ts`, test);
 
 export const bug = (source: string, what: string, found: Found): KnownBug => ({ source, what, found });

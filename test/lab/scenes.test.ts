@@ -6,7 +6,7 @@ import { type Deed, type Fault, faultsText, readFaults } from '../../lab/stage/f
 import { play } from '../../lab/stage/play.ts';
 import { harms, type WayName } from '../../lab/stage/scene.ts';
 import { LANGUAGES, sentence } from '../../lab/words/index.ts';
-import { randomFrom } from '../../src/testing/random.ts';
+import { randomFrom } from '../../products/testing/random.ts';
 import { Choice } from '../simulation/choice.ts';
 
 /** `LAB_SEEDS=1000` looks for longer. */

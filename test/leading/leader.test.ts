@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type Incumbent, type Leader, type LeaderEvent, type Term } from '../../src/index.ts';
 import { leaderChannels } from '../../src/leading/events.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 /** Several processes on one engine, on a clock that the test moves. */
 function scene() {

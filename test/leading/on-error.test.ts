@@ -1,10 +1,10 @@
 /** What a user's `onError` throws, or rejects with, is told and harms nothing. */
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { patiently } from '../../src/connect/open.ts';
 import { nodeCronTask } from '../../src/cron/index.ts';
 import { createLocks, LockError } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { until } from '../kit/wait.ts';
 
 /** The warnings of listeners that failed. */

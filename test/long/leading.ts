@@ -1,6 +1,6 @@
 /** Elections under faults, for minutes: `node test/long/leading.ts --help`. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { randomFrom } from '../../src/testing/random.ts';
+import { randomFrom } from '../../products/testing/random.ts';
 import { flagsOf } from '../kit/flags.ts';
 import { until } from '../kit/wait.ts';
 import { Instance } from '../leading/instance.ts';

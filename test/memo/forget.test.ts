@@ -1,9 +1,9 @@
 /** What a caller may still get of a result that was forgotten. */
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { loaded } from './loaded.ts';
 
 const OPTIONS = { keep: '1h', refresh: '1m' } as const;

@@ -1,10 +1,10 @@
 /** Whoever asked before a result came has it, however late it hears; whoever comes later has it until `keep` is over. */
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { loaded } from './loaded.ts';
 
 function engines() {

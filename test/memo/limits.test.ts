@@ -1,12 +1,12 @@
 /** What ends the wait of one caller, and what that leaves. */
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
 import { channels } from '../../src/core/contract/events.ts';
 import { createLocks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { loaded } from './loaded.ts';
 import { standing } from './standing.ts';
 

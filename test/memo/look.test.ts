@@ -1,11 +1,11 @@
 /** The look with which a call of a memo begins. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { ValueRecord } from '../../src/core/contract/backend.ts';
 import { createLocks, type MemoWait } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { loaded } from './loaded.ts';
 
 /** A process whose looks are answered when the test says so. */

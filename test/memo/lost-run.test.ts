@@ -1,8 +1,8 @@
 /** A run that has lost its lease is that of its own caller only: all others go to the line again. */
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type MemoRun } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { standing } from './standing.ts';
 
 /** Two processes over one engine. `hang` begins a run in the first one that ends when the test says so. */

@@ -1,8 +1,8 @@
 /** A run that hangs has a limit: `maxHold`. */
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type MemoRun } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { loaded } from './loaded.ts';
 
 test.each([

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { LockEvent } from '../../src/core/contract/events.ts';
 import { createLocks, type Memo, type MemoOptions } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { heard } from '../core/heard.ts';
 
 /** Processes over one engine, on one clock that the test moves. */

@@ -1,8 +1,8 @@
 /** A request is refused as another one only while the other one holds the key, or has left what is there. */
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type Memo } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 function processes() {
   const clock = manualClock();

@@ -1,9 +1,9 @@
 /** Options of a memo, and what a call takes. */
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type MemoOptions } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 const DAY = 86_400_000;
 const locks = () => createLocks(memory());

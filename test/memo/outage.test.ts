@@ -1,9 +1,9 @@
 /** What callers of memos are told when the engine stands still, and when. */
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { heard } from '../core/heard.ts';
 import { loaded } from './loaded.ts';
 

@@ -1,12 +1,12 @@
 /** What a run leaves, for how long, and what its caller and the others are told of that. */
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { LockRuntime } from '../../src/core/queue/runtime.ts';
 import { createLocks, LockError, type MemoOptions } from '../../src/index.ts';
 import { forOthers } from '../../src/memo/outcome.ts';
 import { sightOf } from '../../src/memo/state.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 function setup() {
   const clock = manualClock();

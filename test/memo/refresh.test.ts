@@ -1,11 +1,11 @@
 /** While an old result is there, a refresh that comes to nothing keeps it from nobody. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { LockEvent } from '../../src/core/contract/events.ts';
 import { createLocks, LockError } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 const OPTIONS = { keep: '1h', refresh: '1m' } as const;
 

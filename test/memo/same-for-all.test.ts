@@ -1,9 +1,9 @@
 /** All callers of a memo get the same, the runner too: a value of its own each, or the reason why there is none. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { LockEvent } from '../../src/core/contract/events.ts';
 import { createLocks, type LockError, type MemoOptions } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { heard } from '../core/heard.ts';
 
 class Row {

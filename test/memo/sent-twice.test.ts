@@ -1,9 +1,9 @@
 /** A client may send a release again that was carried out, as after a reconnect: the second one frees nothing. */
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { loaded } from './loaded.ts';
 
 async function processes(looks: () => void = () => {}) {

@@ -1,10 +1,10 @@
 /** How the callers of one process share a claim. */
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { channels } from '../../src/core/contract/events.ts';
 import { createLocks, type MemoOptions, type MemoResult, type MemoRun } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { heard } from '../core/heard.ts';
 import { standing } from './standing.ts';
 

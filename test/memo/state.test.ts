@@ -1,11 +1,11 @@
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { uiHandler } from '../../products/ui/index.ts';
+import type { Memo, Snapshot } from '../../products/ui/wire.ts';
 import { connect } from '../../src/connect/index.ts';
 import type { Locks } from '../../src/index.ts';
 import { stateOf } from '../../src/memo/state.ts';
-import { uiHandler } from '../../src/ui/index.ts';
-import type { Memo, Snapshot } from '../../src/ui/wire.ts';
 import { Desk } from '../cli/shell.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import { startRedis } from '../kit/redis.ts';

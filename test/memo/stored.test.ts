@@ -1,10 +1,10 @@
 /** What a run leaves for those who wait beside it, and for those who come while it is being left. */
 import { describe, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks, type MemoOptions } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { heard } from '../core/heard.ts';
 import { loaded } from './loaded.ts';
 import { standing } from './standing.ts';

@@ -1,7 +1,7 @@
+import { around } from '../../products/testing/around.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, QueueEntry } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
-import { around } from '../../src/testing/around.ts';
 import type { Served } from '../simulation/history.ts';
 
 /**

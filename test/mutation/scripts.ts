@@ -1,10 +1,10 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { layouts as ofStock } from '../../products/stock/redis/layout.ts';
 import { compile } from '../../scripts/build-lua.mjs';
 import { literal, statementsOf } from '../../scripts/build-sql.mjs';
 import { layouts as ofBackend } from '../../src/backends/redis/layout.ts';
-import { layouts as ofStock } from '../../src/stock/redis/layout.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { type Change, type Declaration, type Mutant, mutantOf } from './mutant.ts';
 

@@ -68,7 +68,7 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
     about: [{ scripts: /values\.lua/, tests: /conformance|words/ }],
   },
   stock: {
-    scripts: 'src/stock/redis/lua/*.lua',
+    scripts: 'products/stock/redis/lua/*.lua',
     tests: testsOf('stock', 'redis-steps,redis,conformance,rule,ordinary'),
     parts: 'redis',
     about: [{ scripts: /./, tests: /redis/i }],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
 import type { OnceOptions } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
 import { scene, work } from './scene.ts';
 
 const nothing = () => {};

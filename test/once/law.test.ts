@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { type ManualClock, manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks, type TickRun } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { type ManualClock, manualClock } from '../../src/testing/index.ts';
 
 /** ms */
 const [TTL, WITHIN, SKEW] = [3_000, 20_000, 2_000];

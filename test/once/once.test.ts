@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { around } from '../../src/testing/around.ts';
+import { around } from '../../products/testing/around.ts';
 import { scene, work } from './scene.ts';
 
 const NAME = 'nightly';

@@ -1,9 +1,9 @@
 import { appendFileSync } from 'node:fs';
+import { around } from '../../products/testing/around.ts';
 import { openBackend } from '../../src/connect/open.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
 import { systemClock } from '../../src/core/contract/clock.ts';
 import { createLocks, type OnceOptions } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
 import { serve, tell } from '../kit/worker.ts';
 
 const ahead = Number(process.env.AHEAD);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
 import { createLocks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
 import { scene, TTL, work } from './scene.ts';
 
 const NAME = 'feed';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
-import { around } from '../../src/testing/around.ts';
 import { scene, TTL, work } from './scene.ts';
 
 const NAME = 'import';

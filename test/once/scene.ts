@@ -1,7 +1,7 @@
+import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type Locks, type TickRun } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 /** ms */
 export const TTL = 3_000;

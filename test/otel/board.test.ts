@@ -3,11 +3,11 @@ import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { measureLocks } from '../../examples/recipes/prom-client.ts';
+import { around } from '../../products/testing/around.ts';
+import { lose, manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
 import { instrument } from '../../src/otel/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { lose, manualClock } from '../../src/testing/index.ts';
 import { exposed, queriesOf, selectorsOf } from './board.ts';
 import { metering } from './collected.ts';
 

@@ -1,10 +1,10 @@
 import type { Meter } from '@opentelemetry/api';
 import { afterEach, expect, test, vi } from 'vitest';
+import { lose, manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { channels } from '../../src/core/contract/events.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../../src/index.ts';
 import { type InstrumentOptions, instrument } from '../../src/otel/index.ts';
-import { lose, manualClock } from '../../src/testing/index.ts';
 import { metering } from './collected.ts';
 
 const ends: Disposable[] = [];

@@ -2,12 +2,12 @@ import { setTimeout as pass } from 'node:timers/promises';
 import type { Tracer } from '@opentelemetry/api';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace';
 import { afterEach, expect, test, vi } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { lose } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, QueueEntry } from '../../src/core/contract/backend.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
 import { type InstrumentOptions, instrument } from '../../src/otel/index.ts';
-import { around } from '../../src/testing/around.ts';
-import { lose } from '../../src/testing/index.ts';
 import { until } from '../kit/wait.ts';
 import { type Seen, tracing } from './traced.ts';
 

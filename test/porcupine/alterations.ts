@@ -1,5 +1,5 @@
+import type { Event } from '../../products/torture/events.ts';
 import { isExclusive } from '../../src/core/index.ts';
-import type { Event } from '../../src/torture/events.ts';
 
 type EventOf<What extends Event['what']> = Event & { readonly what: What };
 

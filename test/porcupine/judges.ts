@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import type { Event } from '../../src/torture/events.ts';
-import { History } from '../../src/torture/history.ts';
-import { judge } from '../../src/torture/judge.ts';
-import type { Verdict } from '../../src/torture/verdict.ts';
+import type { Event } from '../../products/torture/events.ts';
+import { History } from '../../products/torture/history.ts';
+import { judge } from '../../products/torture/judge.ts';
+import type { Verdict } from '../../products/torture/verdict.ts';
 import { missing, program } from '../kit/programs.ts';
 import { stepsOf } from './steps.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Event } from '../../products/torture/events.ts';
+import { torture } from '../../products/torture/torture.ts';
 import { ALL_UNITS } from '../../src/core/index.ts';
-import type { Event } from '../../src/torture/events.ts';
-import { torture } from '../../src/torture/torture.ts';
 import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
 import { alterations } from './alterations.ts';

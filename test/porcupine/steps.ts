@@ -1,5 +1,5 @@
+import type { History, OperationWithHold } from '../../products/torture/history.ts';
 import { isExclusive } from '../../src/core/index.ts';
-import type { History, OperationWithHold } from '../../src/torture/history.ts';
 
 /** One operation for the judge that is not ours: see `step` in main.go. Times are whole µs. */
 export interface Step {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { Verdict } from '../../src/torture/verdict.ts';
+import type { Verdict } from '../../products/torture/verdict.ts';
 import { flagsOf } from '../kit/flags.ts';
 import { everyone, tortureRival, versionOf } from './run.ts';
 

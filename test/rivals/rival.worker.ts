@@ -1,7 +1,8 @@
 /** A process as `holdfast torture` has it, with the locks of another library: which one `RIVAL` tells. */
+
+import type { LibraryLease, LibraryLock, LockLibrary } from '../../products/torture/process/observer.ts';
+import { work } from '../../products/torture/process/work.ts';
 import { LockError } from '../../src/core/contract/errors.ts';
-import type { LibraryLease, LibraryLock, LockLibrary } from '../../src/torture/process/observer.ts';
-import { work } from '../../src/torture/process/work.ts';
 import type { RivalHold } from './rival.ts';
 import { RIVALS } from './rivals.ts';
 

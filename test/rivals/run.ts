@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FaultKind } from '../../products/torture/events.ts';
+import { type Progress, torture } from '../../products/torture/torture.ts';
+import type { Verdict } from '../../products/torture/verdict.ts';
 import { urlOfFile } from '../../src/connect/url.ts';
-import type { FaultKind } from '../../src/torture/events.ts';
-import { type Progress, torture } from '../../src/torture/torture.ts';
-import type { Verdict } from '../../src/torture/verdict.ts';
 import { startEtcd } from '../kit/etcd.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { packagesOf } from '../kit/project.ts';

@@ -1,6 +1,6 @@
+import { around } from '../../products/testing/around.ts';
 import type { quorum } from '../../src/backends/quorum/index.ts';
 import type { Backend, QueueEntry } from '../../src/core/contract/backend.ts';
-import { around } from '../../src/testing/around.ts';
 import { Client, Engine, type Serve, type Wire } from './engine.ts';
 import type { Scene } from './history.ts';
 import type { Process } from './process.ts';

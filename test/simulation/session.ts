@@ -1,5 +1,5 @@
+import { around } from '../../products/testing/around.ts';
 import type { Attempt, Backend, Claim, Grant, Handle } from '../../src/core/contract/backend.ts';
-import { around } from '../../src/testing/around.ts';
 import type { Engine } from './engine.ts';
 
 /** ms after which the engine notices that a process is gone: longer than any request waits to be done. */

@@ -1,7 +1,7 @@
+import { randomFrom } from '../../products/testing/random.ts';
 import { quorum } from '../../src/backends/quorum/index.ts';
 import { LockError } from '../../src/core/contract/errors.ts';
 import type { createLocks, Locks } from '../../src/locks.ts';
-import { randomFrom } from '../../src/testing/random.ts';
 import { Choice } from './choice.ts';
 import type { History, Scene } from './history.ts';
 import { CALM, Network, type Weather } from './network.ts';

@@ -1,8 +1,8 @@
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import type { Step } from '../../src/stock/cell.ts';
-import { type SqlStockOptions, sqlStock } from '../../src/stock/index.ts';
+import type { Step } from '../../products/stock/cell.ts';
+import { type SqlStockOptions, sqlStock } from '../../products/stock/index.ts';
 import { MYSQL_KINDS } from '../kit/mysql-kinds.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import type { Part } from '../kit/selection.ts';

@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  createStock,
+  type Product,
+  type Stock,
+  type StockErrorCode,
+  type StockStore,
+} from '../../products/stock/index.ts';
+import { homeOf } from '../../products/stock/layout.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
-import { createStock, type Product, type Stock, type StockErrorCode, type StockStore } from '../../src/stock/index.ts';
-import { homeOf } from '../../src/stock/layout.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
 import { madeAnew } from './made-anew.ts';

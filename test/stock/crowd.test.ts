@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createStock, memoryStock, type Product, type StockStore } from '../../src/stock/index.ts';
+import { createStock, memoryStock, type Product, type StockStore } from '../../products/stock/index.ts';
 
 const NOBODY_KNOWS = new Error('the connection broke');
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createStock, isStockError, memoryStock, type Product, type StockStore } from '../../src/stock/index.ts';
+import { createStock, isStockError, memoryStock, type Product, type StockStore } from '../../products/stock/index.ts';
 
 /** How a process ends in the middle of something. */
 class Crash extends Error {}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createStock, type StockErrorCode, type StockStore } from '../../src/stock/index.ts';
+import { createStock, type StockErrorCode, type StockStore } from '../../products/stock/index.ts';
 
 const refused = (code: StockErrorCode) => expect.objectContaining({ code });
 

@@ -7,7 +7,7 @@ import {
   type Stock,
   sqliteStock,
   sqlStock,
-} from '../../src/stock/index.ts';
+} from '../../products/stock/index.ts';
 
 test.each<[string, (stock: Stock, product: Product) => Promise<unknown>]>([
   ['a name that is none', (stock) => stock.open('')],

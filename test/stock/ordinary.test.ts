@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Take } from '../../src/stock/cell.ts';
-import { redisStock, type StockStore } from '../../src/stock/index.ts';
+import type { Take } from '../../products/stock/cell.ts';
+import { redisStock, type StockStore } from '../../products/stock/index.ts';
 import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
 import { ioredisAt, ORDINARY } from './stores.ts';

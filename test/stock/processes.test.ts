@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { createStock, type Product, redisStock, type Stock } from '../../src/stock/index.ts';
+import { createStock, type Product, redisStock, type Stock } from '../../products/stock/index.ts';
 import { startWorker } from '../kit/processes.ts';
 import { startRedis } from '../kit/redis.ts';
 import type { Server } from '../kit/server.ts';

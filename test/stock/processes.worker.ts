@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
+import { createStock, isStockError, redisStock } from '../../products/stock/index.ts';
 import { redis } from '../../src/backends/redis/index.ts';
 import { createLocks } from '../../src/index.ts';
-import { createStock, isStockError, redisStock } from '../../src/stock/index.ts';
 import { serve } from '../kit/worker.ts';
 
 const client = new Redis(Number(process.env.REDIS_PORT), '127.0.0.1', { enableReadyCheck: false });

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Step, Take } from '../../src/stock/cell.ts';
-import { redisStock, type StockStore } from '../../src/stock/index.ts';
+import type { Step, Take } from '../../products/stock/cell.ts';
+import { redisStock, type StockStore } from '../../products/stock/index.ts';
 import { askRedis, startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';

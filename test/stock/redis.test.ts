@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createStock, redisStock } from '../../products/stock/index.ts';
 import { redis } from '../../src/backends/redis/index.ts';
 import { createLocks } from '../../src/index.ts';
-import { createStock, redisStock } from '../../src/stock/index.ts';
 import { askRedis, startRedisNodes } from '../kit/redis.ts';
 import type { Servers } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';

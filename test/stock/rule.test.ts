@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, test } from 'vitest';
-import type { Reply, Step } from '../../src/stock/cell.ts';
-import { memoryStock, type StockStore } from '../../src/stock/index.ts';
-import { formerHomes, homeOf, spread } from '../../src/stock/layout.ts';
+import type { Reply, Step } from '../../products/stock/cell.ts';
+import { memoryStock, type StockStore } from '../../products/stock/index.ts';
+import { formerHomes, homeOf, spread } from '../../products/stock/layout.ts';
 import { describeOn } from '../kit/suite.ts';
 import { SUBJECTS } from './stores.ts';
 

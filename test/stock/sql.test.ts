@@ -1,7 +1,7 @@
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { createStock, type SqlStockOptions, sqlStock } from '../../src/stock/index.ts';
+import { createStock, type SqlStockOptions, sqlStock } from '../../products/stock/index.ts';
 import { describeOnMysql } from '../kit/mysql-kinds.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import { describeOn } from '../kit/suite.ts';

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { createStock, sqliteStock } from '../../src/stock/index.ts';
+import { createStock, sqliteStock } from '../../products/stock/index.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 
-const STOCK = JSON.stringify(new URL('../../src/stock/index.ts', import.meta.url).href);
+const STOCK = JSON.stringify(new URL('../../products/stock/index.ts', import.meta.url).href);
 
 test('SQLite, of which Node 22 warns, is loaded for those who sell in a file and for no one else', async () => {
   const loads = async (more: string): Promise<string> => {

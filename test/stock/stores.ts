@@ -3,7 +3,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { createClient, createCluster } from 'redis';
-import type { Take } from '../../src/stock/cell.ts';
+import type { Take } from '../../products/stock/cell.ts';
 import {
   memoryStock,
   redisStock,
@@ -11,7 +11,7 @@ import {
   type StockStore,
   sqliteStock,
   sqlStock,
-} from '../../src/stock/index.ts';
+} from '../../products/stock/index.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { MYSQL_KINDS } from '../kit/mysql-kinds.ts';
 import { startPostgres } from '../kit/postgres.ts';

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { createStock, memoryStock, type StockErrorCode, type StockStore } from '../../products/stock/index.ts';
+import { homeOf } from '../../products/stock/layout.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory as engineOf } from '../../src/backends/memory.ts';
 import { createLocks } from '../../src/index.ts';
-import { createStock, memoryStock, type StockErrorCode, type StockStore } from '../../src/stock/index.ts';
-import { homeOf } from '../../src/stock/layout.ts';
-import { manualClock } from '../../src/testing/index.ts';
 
 const buyers = Array.from({ length: 100 }, (_, i) => `b${i}`);
 

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
+import { around } from '../../products/testing/around.ts';
+import { courses } from '../../products/testing/course.ts';
+import { conformance, manualClock, type Subject } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
-import { around } from '../../src/testing/around.ts';
-import { courses } from '../../src/testing/course.ts';
-import { conformance, manualClock, type Subject } from '../../src/testing/index.ts';
 import { describeConformance } from '../kit/suite.ts';
 import { poor, rich } from './flavours.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { faulty, heldByAnother, manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks } from '../../src/index.ts';
-import { faulty, heldByAnother, manualClock } from '../../src/testing/index.ts';
 
 function scene() {
   const clock = manualClock();

@@ -1,9 +1,9 @@
+import { around } from '../../products/testing/around.ts';
+import { manualClock, type Subject } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { MailboxClaims } from '../../src/backends/shared/waiting-claims.ts';
 import type { Backend, Claim } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock, type Subject } from '../../src/testing/index.ts';
 
 /** The least that an engine may be: polled, without a line, readers, tokens or listings. */
 export function poor(): Subject {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { lose, manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks } from '../../src/index.ts';
-import { lose, manualClock } from '../../src/testing/index.ts';
 
 test('a lease that is lost on purpose is lost: told, not held, and free for others', async () => {
   await using locks = createLocks(memory());

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { manualClock } from '../../src/testing/index.ts';
+import { manualClock } from '../../products/testing/index.ts';
 
 describe('the manual clock', () => {
   test('stands still until it is advanced', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { conformance } from '../../src/testing/index.ts';
+import { conformance } from '../../products/testing/index.ts';
 import { MUTANTS, subjectOf } from './mutants.ts';
 
 describe('the suite finds a backend that', () => {

@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
+import { around } from '../../products/testing/around.ts';
+import { manualClock, type Subject } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { ALL_UNITS, EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import type { Backend, Claim, Grant, Handle, QueueEntry } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import { LONGEST } from '../../src/core/contract/duration.ts';
-import { around } from '../../src/testing/around.ts';
-import { manualClock, type Subject } from '../../src/testing/index.ts';
 
 const TOLD_OF_EVICTION =
   'an evicted holder is told long before its next renewal, and by whom and why where there are hints';

@@ -3,9 +3,9 @@
  * wait for the key, a hold does not linger, and its release leaves at the end of the turn. So both moments come up.
  */
 import { afterAll, beforeAll } from 'vitest';
+import { conformance, laws, type Subject } from '../../products/testing/index.ts';
 import { openBackend } from '../../src/connect/open.ts';
 import type { LockOptions } from '../../src/index.ts';
-import { conformance, laws, type Subject } from '../../src/testing/index.ts';
 import { ALL_SITES, type Site } from '../kit/sites.ts';
 import { describeCases, describeOn } from '../kit/suite.ts';
 

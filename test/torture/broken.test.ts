@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { torture } from '../../products/torture/torture.ts';
 import { urlOfFile } from '../../src/connect/url.ts';
-import { torture } from '../../src/torture/torture.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';

@@ -1,6 +1,6 @@
+import { around } from '../../products/testing/around.ts';
 import { ALL_UNITS, isExclusive } from '../../src/core/contract/admission.ts';
 import type { Attempt, Backend, Claim } from '../../src/core/contract/backend.ts';
-import { around } from '../../src/testing/around.ts';
 
 /** A grant that the engine knows nothing of. */
 const MADE_UP: Attempt = { granted: true, token: 9_000_000_000_000_000n, validFor: 2_000 };

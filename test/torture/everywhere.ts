@@ -1,8 +1,8 @@
 /** `holdfast torture` on a server of each engine that is here, and engines that break promises: `npm run prove -- torture --help`. */
 
-import type { Event } from '../../src/torture/events.ts';
-import { torture } from '../../src/torture/torture.ts';
-import type { Verdict } from '../../src/torture/verdict.ts';
+import type { Event } from '../../products/torture/events.ts';
+import { torture } from '../../products/torture/torture.ts';
+import type { Verdict } from '../../products/torture/verdict.ts';
 import { flagsOf } from '../kit/flags.ts';
 import { whyNot } from '../kit/selection.ts';
 import { secondOpinion } from '../porcupine/judges.ts';

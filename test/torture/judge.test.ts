@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Event, FaultKind } from '../../products/torture/events.ts';
+import { History } from '../../products/torture/history.ts';
+import { judge } from '../../products/torture/judge.ts';
+import type { Conditions, Violation } from '../../products/torture/verdict.ts';
 import { ALL_UNITS } from '../../src/core/contract/admission.ts';
-import type { Event, FaultKind } from '../../src/torture/events.ts';
-import { History } from '../../src/torture/history.ts';
-import { judge } from '../../src/torture/judge.ts';
-import type { Conditions, Violation } from '../../src/torture/verdict.ts';
 
 const TTL = 2_000;
 const ALL = { units: ALL_UNITS, capacity: ALL_UNITS };

@@ -1,7 +1,8 @@
 /** A process as `holdfast torture` has it, but with the clients of node-redis: by itself it opens those of ioredis. */
+
+import { work } from '../../products/torture/process/work.ts';
 import { type Address, parseAddress } from '../../src/connect/url.ts';
 import { createLocks } from '../../src/locks.ts';
-import { work } from '../../src/torture/process/work.ts';
 import { clusterFleet, sentinelFleet } from '../backends/redis/clients.ts';
 import { Fleet } from '../backends/redis/fleet.ts';
 

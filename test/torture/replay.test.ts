@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { Event } from '../../products/torture/events.ts';
+import { torture } from '../../products/torture/torture.ts';
 import { EXCLUSIVE, isExclusive } from '../../src/core/contract/admission.ts';
-import type { Event } from '../../src/torture/events.ts';
-import { torture } from '../../src/torture/torture.ts';
 import { ALL_SITES } from '../kit/sites.ts';
 import { describeOn } from '../kit/suite.ts';
 import { type Line, logOf, objection } from './replay.ts';

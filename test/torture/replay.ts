@@ -2,11 +2,12 @@
  * What a run of torture did on a server, as a log in the order of the server, and the pure queue that goes through it once more. A log that the
  * rule of admission would not have written is refused.
  */
+
+import type { Event } from '../../products/torture/events.ts';
+import { byKey, History, type OperationWithHold } from '../../products/torture/history.ts';
 import { EngineQueue } from '../../src/backends/shared/queue.ts';
 import { EngineTime, TokenCounter } from '../../src/backends/shared/stored-queue.ts';
 import type { Units } from '../../src/core/contract/admission.ts';
-import type { Event } from '../../src/torture/events.ts';
-import { byKey, History, type OperationWithHold } from '../../src/torture/history.ts';
 
 /** A line of the log. `at` and `until` are ms since the start of the run; `until` is the end of the lease as of this line. */
 export type Line = { readonly at: number; readonly key: string; readonly claim: string } & (

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { createStock, sqlStock } from '../../products/stock/index.ts';
 import { fenceColumn, sqlFence } from '../../src/fence/index.ts';
-import { createStock, sqlStock } from '../../src/stock/index.ts';
 import { changeRow, lockFree, lockRow, retryStale } from '../../src/transaction/index.ts';
 
 const row = { dialect: 'postgres', table: 'orders', where: { id: 1 } } as const;

@@ -7,10 +7,10 @@ import { NestFactory } from '@nestjs/core';
 import express from 'express';
 import fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
+import { type ReleaseOrder, type UiHandlerOptions, uiHandler } from '../../products/ui/index.ts';
+import type { Snapshot } from '../../products/ui/wire.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
-import { type ReleaseOrder, type UiHandlerOptions, uiHandler } from '../../src/ui/index.ts';
-import type { Snapshot } from '../../src/ui/wire.ts';
 import { settleWithin } from '../kit/wait.ts';
 
 /** A service that has the page at `/admin/locks`, behind a login: the header `user`. */

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { Board } from '../../products/ui/board.ts';
+import { graphOf } from '../../products/ui/deadlocks.ts';
+import { judge, orderOf } from '../../products/ui/guard.ts';
+import { Access, CloseUp } from '../../products/ui/listing.ts';
+import { busyFor, Cost, LONGEST_PAUSE, pauseAfter, retryAfter } from '../../products/ui/pace.ts';
+import { paramsOf, queryOf } from '../../products/ui/query.ts';
+import { snapshot } from '../../products/ui/view.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { ALL_UNITS } from '../../src/core/contract/admission.ts';
 import type { Origin } from '../../src/core/contract/origin.ts';
 import type { QueueEntry } from '../../src/core/contract/traits.ts';
 import { createLocks } from '../../src/index.ts';
-import { Board } from '../../src/ui/board.ts';
-import { graphOf } from '../../src/ui/deadlocks.ts';
-import { judge, orderOf } from '../../src/ui/guard.ts';
-import { Access, CloseUp } from '../../src/ui/listing.ts';
-import { busyFor, Cost, LONGEST_PAUSE, pauseAfter, retryAfter } from '../../src/ui/pace.ts';
-import { paramsOf, queryOf } from '../../src/ui/query.ts';
-import { snapshot } from '../../src/ui/view.ts';
 
 const TOKEN = 'the-token';
 const page = { host: '127.0.0.1:4711' };

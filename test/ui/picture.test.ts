@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BOX, pictureOf } from '../../src/ui/page/picture.ts';
+import { BOX, pictureOf } from '../../products/ui/page/picture.ts';
 
 interface Point {
   readonly x: number;

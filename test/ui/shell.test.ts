@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { lastArgument, shellWord } from '../../products/ui/page/shell.ts';
 import { visible } from '../../src/core/contract/visible.ts';
-import { lastArgument, shellWord } from '../../src/ui/page/shell.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 20 }),

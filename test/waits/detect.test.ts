@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks, type Lock, type LockOptions, type Locks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
 import { settleWithin } from '../kit/wait.ts';
 
 /** As processes have them: `Locks` of their own on one engine. */

@@ -1,8 +1,8 @@
 /** A wait for the result of a memo is a wait like others: a ring through it is seen, and ended. */
 import { expect, test } from 'vitest';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
-import { manualClock } from '../../src/testing/index.ts';
 import { loaded } from '../memo/loaded.ts';
 
 async function processes(count: 1 | 2, detect = true) {

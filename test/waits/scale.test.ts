@@ -1,10 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';
 import type { Backend, QueueEntry } from '../../src/core/contract/backend.ts';
 import { createLocks, type Lock, type LockEvent, type Locks } from '../../src/index.ts';
-import { around } from '../../src/testing/around.ts';
 import { queuesOf } from '../../src/waits/claims.ts';
 import { deadlocksIn, describeDeadlock } from '../../src/waits/deadlocks.ts';
 import { edgesAmong } from '../../src/waits/edges.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { longestWait } from '../../src/testing/lock-laws/starvation.ts';
+import { longestWait } from '../../products/testing/lock-laws/starvation.ts';
 import { startWorker } from '../kit/processes.ts';
 import { describeOn } from '../kit/suite.ts';
 import { SITES } from '../leading/sites.ts';

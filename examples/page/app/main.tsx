@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { LanguageSwitch } from '../../../src/ui/page/kit/switch.tsx';
+import { LanguageSwitch } from '../../../products/ui/page/kit/switch.tsx';
 import { ended } from './player.ts';
 import { play } from './rounds.ts';
 import { failure, language, round, running, scene, sides, words } from './state.ts';

@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
-import { type Language, preferredLanguage, TAGS } from '../../../src/ui/page/kit/language.ts';
+import { type Language, preferredLanguage, TAGS } from '../../../products/ui/page/kit/language.ts';
 import type { Round, SceneName } from '../record.ts';
 import { STRATEGIES } from '../record.ts';
 import { type Plan, planOf } from './model/scene.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { LOOKALIKES } from '../../../products/testing/laws/keys.ts';
 import { claimKey, claimText, entryOf, queuePrefix } from '../../../src/backends/etcd/queue.ts';
 import { endOf } from '../../../src/backends/etcd/wire/messages.ts';
 import { ALL_UNITS } from '../../../src/core/contract/admission.ts';
-import { LOOKALIKES } from '../../../src/testing/laws/keys.ts';
 
 const kv = (value: string | Buffer) => ({
   key: Buffer.from('holdfast/a/x'),

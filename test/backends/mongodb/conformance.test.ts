@@ -1,9 +1,9 @@
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
+import type { Faults } from '../../../products/testing/index.ts';
 import { mongodb } from '../../../src/backends/mongodb/index.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
-import { around } from '../../../src/testing/around.ts';
-import type { Faults } from '../../../src/testing/index.ts';
 import { startMongo } from '../../kit/mongodb.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import { describeConformance, describeOn } from '../../kit/suite.ts';

@@ -1,10 +1,10 @@
 import type { Pool } from 'mysql2/promise';
 import { afterEach, expect, test } from 'vitest';
+import { createStock, sqlStock } from '../../../products/stock/index.ts';
 import { mysql, mysqlNamed } from '../../../src/backends/mysql/index.ts';
 import { Server } from '../../../src/backends/mysql/server.ts';
 import type { Backend, QueueEntry } from '../../../src/core/contract/backend.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
-import { createStock, sqlStock } from '../../../src/stock/index.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { until } from '../../kit/wait.ts';
 import { claimOf } from './claims.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../../products/testing/index.ts';
 import { Poller } from '../../../src/backends/mysql/poller.ts';
 import { RowQueue } from '../../../src/backends/mysql/stored-queue.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import type { Claim, Grant } from '../../../src/core/contract/backend.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 import { until } from '../../kit/wait.ts';
 
 const POLL = 25;

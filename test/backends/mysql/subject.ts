@@ -1,7 +1,7 @@
 import type { PoolOptions } from 'mysql2/promise';
+import type { Subject } from '../../../products/testing/index.ts';
 import type { MysqlPool } from '../../../src/backends/mysql/index.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
-import type { Subject } from '../../../src/testing/index.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import { settleWithin } from '../../kit/wait.ts';
 import type { Host } from './server.ts';

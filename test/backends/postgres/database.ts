@@ -1,9 +1,9 @@
 import pg from 'pg';
+import type { Faults } from '../../../products/testing/index.ts';
 import type { AdvisoryBackend, PostgresBackend } from '../../../src/backends/postgres/index.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import type { Backend, Claim } from '../../../src/core/contract/backend.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
-import type { Faults } from '../../../src/testing/index.ts';
 import { type PostgresSettings, startPostgres } from '../../kit/postgres.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import type { Server } from '../../kit/server.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
+import { type ManualClock, manualClock } from '../../../products/testing/index.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import type { Attempt, Backend } from '../../../src/core/contract/backend.ts';
 import { deadlineOf } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
-import { around } from '../../../src/testing/around.ts';
-import { type ManualClock, manualClock } from '../../../src/testing/index.ts';
 import { claim } from './nodes.ts';
 
 /** A node that grants at once, and whose answers to attempts take so many ms. */

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import type { Backend, Finding } from '../../../src/core/contract/backend.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
-import { around } from '../../../src/testing/around.ts';
 import { claim } from './nodes.ts';
 import { NO, scripted, yes } from './scripted.ts';
 

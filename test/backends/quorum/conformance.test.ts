@@ -1,6 +1,6 @@
+import { manualClock } from '../../../products/testing/index.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 import { describeConformance } from '../../kit/suite.ts';
 
 for (const count of [2, 3, 4]) {

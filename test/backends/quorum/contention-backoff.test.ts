@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../../products/testing/index.ts';
 import { ContentionBackoff } from '../../../src/backends/quorum/contention-backoff.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 
 /** As a process sees it that began a while ago, with chance in our hands. */
 async function scene(chance = 0.5, began = 0) {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
+import { manualClock } from '../../../products/testing/index.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { Ballot } from '../../../src/backends/quorum/ballot.ts';
 import { Node } from '../../../src/backends/quorum/node.ts';
 import type { Attempt, Claim } from '../../../src/core/contract/backend.ts';
 import { CallTimeouts } from '../../../src/core/engine/call-timeouts.ts';
-import { around } from '../../../src/testing/around.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 import { claim } from './nodes.ts';
 import { NO, outcomeOf, yes } from './scripted.ts';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
+import { type ManualClock, manualClock } from '../../../products/testing/index.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import { excludedUntil, type NodeView } from '../../../src/backends/quorum/lease-memory.ts';
 import type { Backend, Run } from '../../../src/core/contract/backend.ts';
-import { around } from '../../../src/testing/around.ts';
-import { type ManualClock, manualClock } from '../../../src/testing/index.ts';
 import { claim, holders } from './nodes.ts';
 
 const BOUNDS = { majority: 2, maxTtl: 300_000, drift: 0 };

@@ -2,11 +2,11 @@ import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { manualClock } from '../../../products/testing/index.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/index.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 import { claim, holders, told } from './nodes.ts';
 
 test('a claim that is given back while it is asked for again leaves nothing', async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { ServerIdentity } from '../../../src/backends/quorum/server-identity.ts';
 import type { Run } from '../../../src/core/contract/backend.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
-import { around } from '../../../src/testing/around.ts';
 
 /** The nodes of one quorum, each with what it says of its run. */
 function scene(...names: (string | undefined)[]) {

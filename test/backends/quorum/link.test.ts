@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../../products/testing/index.ts';
 import { Link } from '../../../src/backends/quorum/link.ts';
 import { CallTimeouts } from '../../../src/core/engine/call-timeouts.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 
 /** The way to a node that answers when it is told to, and what is heard of each question. */
 function scene() {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
+import { manualClock } from '../../../products/testing/index.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import type { Backend, Listing, QueueEntry } from '../../../src/core/contract/backend.ts';
-import { around } from '../../../src/testing/around.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 import { outcomeOf } from './scripted.ts';
 
 type List = (prefix: string, listing: Listing) => AsyncIterable<QueueEntry>;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { LeaseMemory, leaseClasses } from '../../../src/backends/quorum/lease-memory.ts';
 import type { Hints } from '../../../src/core/contract/backend.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
-import { around } from '../../../src/testing/around.ts';
 
 const DAY = 86_400_000;
 const MAX = 300_000;

@@ -1,9 +1,9 @@
 /** Which of several processes is next at a key, by the notes that they write at three nodes. */
 import { expect, test } from 'vitest';
+import { manualClock } from '../../../products/testing/index.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import { createLocks } from '../../../src/index.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 import { noted } from './noted.ts';
 
 test('of a key that it has not used a process knows nothing, and looks at nothing', async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
+import { manualClock } from '../../../products/testing/index.ts';
 import { Node } from '../../../src/backends/quorum/node.ts';
 import { CallTimeouts } from '../../../src/core/engine/call-timeouts.ts';
-import { around } from '../../../src/testing/around.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 import { claim } from './nodes.ts';
 import { counted, Server, three } from './server.ts';
 

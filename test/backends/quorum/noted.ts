@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
+import { manualClock } from '../../../products/testing/index.ts';
+import { stepUntilEnd } from '../../../products/testing/limited.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { Node } from '../../../src/backends/quorum/node.ts';
 import { TurnHint } from '../../../src/backends/quorum/turn-hint.ts';
 import { TurnTaking } from '../../../src/backends/quorum/turn-taking.ts';
 import type { Hints } from '../../../src/core/contract/backend.ts';
 import { CallTimeouts } from '../../../src/core/engine/call-timeouts.ts';
-import { around } from '../../../src/testing/around.ts';
-import { manualClock } from '../../../src/testing/index.ts';
-import { stepUntilEnd } from '../../../src/testing/limited.ts';
 
 /** Processes that write at three nodes which of them is next at a key, and count what the nodes are asked. */
 export function noted(broken: Partial<Hints> = {}) {

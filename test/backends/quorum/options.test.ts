@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import type { Traits } from '../../../src/core/contract/traits.ts';
 import { createLocks } from '../../../src/index.ts';
-import { around } from '../../../src/testing/around.ts';
 
 const two = (): Backend[] => [memory(), memory()];
 const invalid = (message: RegExp) =>

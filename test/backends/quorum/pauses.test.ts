@@ -1,11 +1,11 @@
 /** How long a quorum lets a waiter pause: by its place among the processes that wait, and by how long the nodes take. */
 import { expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
+import { manualClock } from '../../../products/testing/index.ts';
+import { stepUntilEnd } from '../../../products/testing/limited.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
-import { around } from '../../../src/testing/around.ts';
-import { manualClock } from '../../../src/testing/index.ts';
-import { stepUntilEnd } from '../../../src/testing/limited.ts';
 import { claim } from './nodes.ts';
 
 /** The pauses of two processes that ask every 20 ms for a key that a third one has, after so many ms: in thousandths of their wait. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
+import { manualClock } from '../../../products/testing/index.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import type { Backend, QueueEntry } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/index.ts';
-import { around } from '../../../src/testing/around.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 
 /** Of three nodes, one that hangs. */
 function scene() {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
+import { manualClock } from '../../../products/testing/index.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { Link, Releases } from '../../../src/backends/quorum/link.ts';
 import { CallTimeouts } from '../../../src/core/engine/call-timeouts.ts';
-import { around } from '../../../src/testing/around.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 
 /** A node that fails each release until it is `up`, and when it was asked. */
 async function scene(expiry = 60_000) {

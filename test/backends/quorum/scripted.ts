@@ -1,9 +1,9 @@
+import { around } from '../../../products/testing/around.ts';
+import { manualClock } from '../../../products/testing/index.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import type { QuorumOptions } from '../../../src/backends/quorum/options.ts';
 import type { Attempt, Backend, Claim, Grant, Handle, Release, Renewal } from '../../../src/core/contract/backend.ts';
-import { around } from '../../../src/testing/around.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 import { claim } from './nodes.ts';
 
 /** A question that a test answers when it likes. */

@@ -1,6 +1,6 @@
+import { around } from '../../../products/testing/around.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import type { Hints, Run } from '../../../src/core/contract/backend.ts';
-import { around } from '../../../src/testing/around.ts';
 
 export const LEASE = '\u0001quorum/lease/';
 export const RUN = '\u0001quorum/run';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { randomFrom } from '../../../products/testing/random.ts';
 import { majorityOf, tally, type Vote } from '../../../src/backends/quorum/tally.ts';
-import { randomFrom } from '../../../src/testing/random.ts';
 
 /**
  * The token algorithm alone: the real tally, over nodes and a network in miniature, in random schedules. Messages are

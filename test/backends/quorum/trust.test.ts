@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../../products/testing/index.ts';
 import { RestartGuard, separateTwins } from '../../../src/backends/quorum/restart-guard.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 import { outcomeOf } from './scripted.ts';
 import { counted, LEASE, newThree, RUN, Server, three } from './server.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import { majorityOf } from '../../../src/backends/quorum/tally.ts';
 import { SHARED } from '../../../src/core/contract/admission.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/index.ts';
-import { around } from '../../../src/testing/around.ts';
 import { claim, holders, restarting, told } from './nodes.ts';
 
 describe.each([2, 3, 4, 5])('of %i nodes', (count) => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
 import type { NodeRedisClusterLike } from '../../../src/backends/redis/cluster-clients.ts';
 import type { NodeRedisLike } from '../../../src/backends/redis/node-redis.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { createLocks, type Lease } from '../../../src/index.ts';
-import { around } from '../../../src/testing/around.ts';
 import { askRedis, untilWhole } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { settleWithin, until } from '../../kit/wait.ts';

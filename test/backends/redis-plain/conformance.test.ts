@@ -1,4 +1,4 @@
-import type { Subject } from '../../../src/testing/index.ts';
+import type { Subject } from '../../../products/testing/index.ts';
 import { describeConformance, describeOn } from '../../kit/suite.ts';
 import { LIBRARIES, type Library } from '../redis/fleet.ts';
 import { sharedFleet } from '../redis/shared-fleet.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { memoryFence } from '../../../src/fence/index.ts';
 import { createLocks, isLockError, type Lease } from '../../../src/index.ts';
-import { around } from '../../../src/testing/around.ts';
 import { settleWithin, until } from '../../kit/wait.ts';
 import type { Fleet, Library } from './fleet.ts';
 import { wish } from './scene.ts';

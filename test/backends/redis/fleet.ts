@@ -1,10 +1,10 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { createClient } from 'redis';
+import { around } from '../../../products/testing/around.ts';
 import type { RedisClient } from '../../../src/backends/redis/client.ts';
 import type { BunRedisLike, GlideLike } from '../../../src/backends/redis/glide-and-bun.ts';
 import { type RedisOptions as Options, redis } from '../../../src/backends/redis/index.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
-import { around } from '../../../src/testing/around.ts';
 
 export type Library = 'ioredis' | 'node-redis';
 export const LIBRARIES: readonly Library[] = ['ioredis', 'node-redis'];

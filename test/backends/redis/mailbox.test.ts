@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../../products/testing/index.ts';
 import { Channel } from '../../../src/backends/redis/channel.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 
 /** A mailbox whose connection stands for so long each time, for ten seconds. */
 async function wakes(stands: number): Promise<number> {

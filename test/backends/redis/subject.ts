@@ -1,4 +1,4 @@
-import type { Subject, Timing } from '../../../src/testing/index.ts';
+import type { Subject, Timing } from '../../../products/testing/index.ts';
 import type { Fleet, Library } from './fleet.ts';
 
 /** Clients of these libraries in turn. */

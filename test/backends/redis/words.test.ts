@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
 import type { Backend, Grant, StoredValue } from '../../../src/core/contract/backend.ts';
 import { NO_MARK } from '../../../src/core/contract/left.ts';
 import { createLocks } from '../../../src/index.ts';
-import { around } from '../../../src/testing/around.ts';
 import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';

@@ -1,8 +1,8 @@
 import { describe } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
+import { conformance, type Subject } from '../../../products/testing/index.ts';
 import type { RedissonOptions } from '../../../src/backends/redisson/index.ts';
 import type { Backend, Claim } from '../../../src/core/index.ts';
-import { around } from '../../../src/testing/around.ts';
-import { conformance, type Subject } from '../../../src/testing/index.ts';
 import { describeCases, describeConformance, describeOn, type Lacks } from '../../kit/suite.ts';
 import { LIBRARIES } from '../redis/fleet.ts';
 import { sharedFleet } from '../redis/shared-fleet.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
+import type { Subject } from '../../../products/testing/index.ts';
 import { redlock } from '../../../src/backends/redlock/index.ts';
-import type { Subject } from '../../../src/testing/index.ts';
 import { startRedisNodes } from '../../kit/redis.ts';
 import type { Servers } from '../../kit/server.ts';
 import { describeConformance, describeOn } from '../../kit/suite.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { manualClock, storeLaws } from '../../../products/testing/index.ts';
 import { type RegisterStore, register } from '../../../src/backends/register/index.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
-import { manualClock, storeLaws } from '../../../src/testing/index.ts';
 
 /** A table that counts from 1 in each row, so a row that is made again has the versions of the one before. */
 function counting(rows: Map<string, { text: string; version: number }>, removes = false): RegisterStore {

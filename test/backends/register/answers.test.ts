@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { storeLaws } from '../../../products/testing/index.ts';
 import { type RegisterStore, register, type Written } from '../../../src/backends/register/index.ts';
 import { createLocks } from '../../../src/index.ts';
-import { storeLaws } from '../../../src/testing/index.ts';
 import { memoryStore, type Shared, shared } from '../../kit/register-store.ts';
 
 /** What a driver may give where no row was changed, and TypeScript lets pass as `any`. */

@@ -1,5 +1,5 @@
+import { manualClock } from '../../../products/testing/index.ts';
 import { register } from '../../../src/backends/register/index.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 import { memoryStore, shared } from '../../kit/register-store.ts';
 import { describeConformance } from '../../kit/suite.ts';
 

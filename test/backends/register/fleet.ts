@@ -1,7 +1,7 @@
+import { manualClock } from '../../../products/testing/index.ts';
+import { stepUntilEnd } from '../../../products/testing/limited.ts';
 import { type RegisterStore, register } from '../../../src/backends/register/index.ts';
 import { createLocks, isLockError, type Lease, type Locks } from '../../../src/index.ts';
-import { manualClock } from '../../../src/testing/index.ts';
-import { stepUntilEnd } from '../../../src/testing/limited.ts';
 import { memoryStore, shared } from '../../kit/register-store.ts';
 
 /** What happens to one key that many processes want. */

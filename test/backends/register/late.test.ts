@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../../products/testing/index.ts';
 import { register } from '../../../src/backends/register/index.ts';
 import { createLocks } from '../../../src/index.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 import { memoryStore, type Shared, shared } from '../../kit/register-store.ts';
 import { claim } from './claim.ts';
 

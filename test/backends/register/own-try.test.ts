@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { manualClock } from '../../../products/testing/index.ts';
 import { type RegisterStore, register } from '../../../src/backends/register/index.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 import { memoryStore, type Shared, shared } from '../../kit/register-store.ts';
 import { claim } from './claim.ts';
 

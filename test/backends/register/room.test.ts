@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { type ManualClock, manualClock } from '../../../products/testing/index.ts';
+import { stepUntilEnd } from '../../../products/testing/limited.ts';
 import { type RegisterStore, register } from '../../../src/backends/register/index.ts';
 import { createLocks, type Locks } from '../../../src/index.ts';
-import { type ManualClock, manualClock } from '../../../src/testing/index.ts';
-import { stepUntilEnd } from '../../../src/testing/limited.ts';
 import { memoryStore, type Shared, shared } from '../../kit/register-store.ts';
 
 /** ms: how long each request takes at least, and how much longer at most. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { manualClock } from '../../../products/testing/index.ts';
+import { stepUntilEnd } from '../../../products/testing/limited.ts';
 import { register } from '../../../src/backends/register/index.ts';
 import { Sightings } from '../../../src/backends/register/sightings.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import { createLocks } from '../../../src/index.ts';
-import { manualClock } from '../../../src/testing/index.ts';
-import { stepUntilEnd } from '../../../src/testing/limited.ts';
 import { memoryStore, shared } from '../../kit/register-store.ts';
 
 const place = (beat: number, watched?: number) => ({

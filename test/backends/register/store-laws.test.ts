@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { storeLaws } from '../../../products/testing/index.ts';
 import type { RegisterStore } from '../../../src/backends/register/index.ts';
-import { storeLaws } from '../../../src/testing/index.ts';
 import { memoryStore, shared } from '../../kit/register-store.ts';
 
 describe('a store in memory keeps the laws of stores', () => {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pass, setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { manualClock } from '../../../products/testing/index.ts';
+import { stepUntilEnd } from '../../../products/testing/limited.ts';
 import { type S3Like, s3 } from '../../../src/backends/s3/index.ts';
 import { createLocks } from '../../../src/index.ts';
-import { manualClock } from '../../../src/testing/index.ts';
-import { stepUntilEnd } from '../../../src/testing/limited.ts';
 import { s3Client, startS3 } from '../../kit/s3.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { meanwhile } from '../../../products/testing/limited.ts';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../../../src/index.ts';
-import { meanwhile } from '../../../src/testing/limited.ts';
 import { exchange, HOST } from '../../kit/net.ts';
 import { startWorker } from '../../kit/processes.ts';
 import { startProxy } from '../../kit/proxy.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Contender } from '../../../products/testing/contender.ts';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
-import { Contender } from '../../../src/testing/contender.ts';
 import { breakAt, listenForDebugger } from '../../kit/jdwp.ts';
 import { exchange, freePorts, HOST } from '../../kit/net.ts';
 import type { Server, Servers } from '../../kit/server.ts';

@@ -1,8 +1,8 @@
 /** Blocks of the stores that can compare and set. */
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
+import { manualClock, storeLaws } from '../../../products/testing/index.ts';
 import { register } from '../../../src/backends/register/index.ts';
-import { manualClock, storeLaws } from '../../../src/testing/index.ts';
 import { startDynamo } from '../../kit/dynamodb.ts';
 import { startNats } from '../../kit/nats.ts';
 import { memoryStore, shared } from '../../kit/register-store.ts';

@@ -1,4 +1,4 @@
-import type { Timing } from '../../../src/testing/index.ts';
+import type { Timing } from '../../../products/testing/index.ts';
 import type { ServerName } from '../servers.ts';
 import type { KitServerName } from './kit-servers.ts';
 

@@ -1,5 +1,5 @@
+import { around } from '../../../products/testing/around.ts';
 import type { Attempt, Backend } from '../../../src/core/contract/backend.ts';
-import { around } from '../../../src/testing/around.ts';
 
 /** Engines that break a promise of memos, each in a way of its own. */
 export const BROKEN: Readonly<Record<string, (engine: Backend) => Backend>> = {

@@ -1,6 +1,6 @@
+import { around } from '../../../products/testing/around.ts';
 import type { Backend, Claim, Wake } from '../../../src/core/contract/backend.ts';
 import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
-import { around } from '../../../src/testing/around.ts';
 
 export const FAULTS = ['killed', 'stopped', 'cut'] as const;
 export const STEPS = ['look', 'attempt', 'work', 'renew', 'release'] as const;

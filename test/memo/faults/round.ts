@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { randomFrom } from '../../../products/testing/random.ts';
 import type { Backend, StoredValue, ValueRecord } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/locks.ts';
 import type { Memo } from '../../../src/memo/memo.ts';
-import { randomFrom } from '../../../src/testing/random.ts';
 import { Choice } from '../../simulation/choice.ts';
 import type { MemoHistory } from '../../simulation/memo/history.ts';
 import { MemoRecorder } from '../../simulation/memo/recorder.ts';

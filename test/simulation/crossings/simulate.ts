@@ -1,6 +1,6 @@
+import { randomFrom } from '../../../products/testing/random.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import type { createLocks } from '../../../src/locks.ts';
-import { randomFrom } from '../../../src/testing/random.ts';
 import { Choice } from '../choice.ts';
 import type { History, Scene } from '../history.ts';
 import { load } from '../memo/simulate.ts';

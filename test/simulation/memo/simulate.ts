@@ -1,5 +1,5 @@
+import { randomFrom } from '../../../products/testing/random.ts';
 import type { createLocks, Locks } from '../../../src/locks.ts';
-import { randomFrom } from '../../../src/testing/random.ts';
 import { Choice } from '../choice.ts';
 import { Client, Engine } from '../engine.ts';
 import { Network } from '../network.ts';

@@ -1,6 +1,6 @@
+import { randomFrom } from '../../../products/testing/random.ts';
 import { register } from '../../../src/backends/register/index.ts';
 import type { createLocks } from '../../../src/locks.ts';
-import { randomFrom } from '../../../src/testing/random.ts';
 import { Choice } from '../choice.ts';
 import type { History, Scene } from '../history.ts';
 import { Network } from '../network.ts';

@@ -1,6 +1,6 @@
 /** Torture, while its servers are hurt as only their owner can: `npm run prove -- torture:owner --help`. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { torture } from '../../../src/torture/torture.ts';
+import { torture } from '../../../products/torture/torture.ts';
 import { flagsOf } from '../../kit/flags.ts';
 import { HURTS, type Hurt, type HurtKind } from './hurts.ts';
 import { OWNED } from './owned.ts';

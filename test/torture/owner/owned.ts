@@ -1,4 +1,4 @@
-import type { Violation } from '../../../src/torture/verdict.ts';
+import type { Violation } from '../../../products/torture/verdict.ts';
 import { startEtcd, startEtcdMembers } from '../../kit/etcd.ts';
 import { startMariadb } from '../../kit/mariadb.ts';
 import { startNatsCluster } from '../../kit/nats.ts';

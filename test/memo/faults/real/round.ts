@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { randomFrom } from '../../../../products/testing/random.ts';
 import type { Backend } from '../../../../src/core/contract/backend.ts';
-import { randomFrom } from '../../../../src/testing/random.ts';
 import { Choice } from '../../../simulation/choice.ts';
 import type { MemoEvent } from '../../../simulation/memo/history.ts';
 import { Lag } from '../lag.ts';

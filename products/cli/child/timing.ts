@@ -1,0 +1,48 @@
+import { DEFAULT_TTL, type Duration, inWords, milliseconds } from '../../../src/core/index.ts';
+import { UsageError } from '../exit.ts';
+
+/** When to ask a command to end, and when to kill it, so that it ends before the lease. All in ms. */
+export interface Timing {
+  readonly ttl: number;
+  /** How long before the deadline a holder learns of a loss. */
+  readonly notice: number;
+  /** From the request to end until the kill. */
+  readonly grace: number;
+  /** How long before the deadline the kill comes at the latest. */
+  readonly spare: number;
+}
+
+/** The most, and the part of the ttl: the kernel and a busy machine need this time. */
+const SPARE = 125;
+const SPARE_PART = 1 / 40;
+const GRACE = 5_000;
+
+/** @throws UsageError for a grace that leaves no time to renew; LockError `LOCK_INVALID` */
+export function timing(ttlText: string | undefined, graceText: string | undefined): Timing {
+  const ttl = ttlText === undefined ? DEFAULT_TTL : milliseconds(time(ttlText, '--ttl'), '--ttl');
+  const grace =
+    graceText === undefined
+      ? Math.min(GRACE, Math.floor(ttl / 3))
+      : milliseconds(time(graceText, '--grace'), '--grace');
+  const most = Math.floor((ttl * 2) / 3);
+  if (grace > most)
+    throw new UsageError(`--grace is ${graceText}; it must be at most ${inWords(most)}, which is two thirds of --ttl`);
+  const spare = Math.min(SPARE, ttl * SPARE_PART);
+  return { ttl, grace, spare, notice: Math.min(grace + 2 * spare, most) };
+}
+
+/**
+ * A flag is text; its user checks it. A number alone is ms, as in the library, but of a small one a reader of `flock -w 5` means
+ * seconds.
+ * @throws UsageError for a number from 1 to 999 without a unit
+ */
+export function time(text: string, name: string): Duration {
+  if (!/^\d+$/.test(text)) return text as Duration;
+  const ms = Number(text);
+  if (ms > 0 && ms < 1_000)
+    throw new UsageError(`${name} is ${text}; write ${text}s for seconds, or ${text}ms for milliseconds`);
+  return ms;
+}
+
+export const timeIfGiven = (text: string | undefined, name: string): Duration | undefined =>
+  text === undefined ? undefined : time(text, name);

@@ -1,0 +1,99 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isLockError } from '../../src/core/index.ts';
+import { notIgnored } from './child/inherited.ts';
+import { ExitError, messageOf } from './exit.ts';
+import { complain } from './terminal/screen.ts';
+
+const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Hears ^C and similar signals while somebody uses it: the wait ends, and the caller releases its lock. */
+export class Interruption implements Disposable {
+  readonly #ended = new AbortController();
+  #came: NodeJS.Signals | undefined;
+  /** Resolves when `signal` is aborted. */
+  readonly ended = new Promise<undefined>((resolve) => {
+    this.signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+  #running = false;
+  readonly #hear = (name: NodeJS.Signals): void => {
+    this.#came ??= name;
+    this.#end();
+  };
+
+  constructor() {
+    for (const name of notIgnored(NAMES)) process.on(name, this.#hear);
+  }
+
+  /** Aborted by the first signal; while a command runs, only after its end. */
+  get signal(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  /** The exit code of a process that the signal ends; undefined without a signal. */
+  get exitCode(): number | undefined {
+    return this.#came && 128 + constants.signals[this.#came];
+  }
+
+  /**
+   * The exit code of an end that needs no message: that of the command, or that of the signal that ended the wait.
+   * @throws the error itself, if it is another
+   */
+  exitCodeAfter(error: unknown): number {
+    if (error instanceof ExitError) return error.exitCode;
+    if (isLockError(error, 'LOCK_ABORTED') && this.exitCode !== undefined) return this.exitCode;
+    throw error;
+  }
+
+  /** Signals are the command's own to handle while it runs (child/signals.ts). */
+  async during<T>(command: () => Promise<T>): Promise<T> {
+    this.#running = true;
+    try {
+      return await command();
+    } finally {
+      this.#running = false;
+      if (this.#came) this.#end();
+    }
+  }
+
+  async pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.signal }).catch(() => {});
+  }
+
+  #end(): void {
+    if (!this.#running) this.#ended.abort(this.#came);
+  }
+
+  [Symbol.dispose](): void {
+    for (const name of NAMES) process.off(name, this.#hear);
+  }
+}
+
+/** Reports an engine that cannot be asked and is asked again. It reports the same trouble once. */
+export class Trouble implements Disposable {
+  readonly #channel: string | undefined;
+  #told: string | undefined;
+  readonly #hear = (event: unknown): void => this.tell((event as { readonly error?: unknown }).error);
+
+  /** @param channel of the events that tell of it, if any do */
+  constructor(channel?: `holdfast:${string}`) {
+    this.#channel = channel;
+    if (channel) subscribe(channel, this.#hear);
+  }
+
+  readonly tell = (error: unknown): void => {
+    const line = messageOf(error);
+    if (line !== this.#told) complain(`${line}. Trying again`);
+    this.#told = line;
+  };
+
+  /** The trouble is over: the next one is reported again. */
+  over(): void {
+    this.#told = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#channel) unsubscribe(this.#channel, this.#hear);
+  }
+}

@@ -1,0 +1,106 @@
+import { CallTimeouts, LockError, promiseOf, systemClock } from '../../src/core/index.ts';
+import type { Reply, Step } from './cell.ts';
+import { StockError } from './errors.ts';
+
+/** The largest length of an address: an encoded name of 128 bytes. */
+const MAX_ADDRESS = 384;
+
+/**
+ * The name under which the engine keeps a product's cells: its encoded name, an `@` (which no encoded name has), and its identity. So
+ * two products of the same name share nothing. A name that would be too long is cut; the identity is enough to tell products apart.
+ */
+export const addressOf = (product: string, identity: string): string =>
+  `${product.slice(0, MAX_ADDRESS - 1 - identity.length)}@${identity}`;
+
+/** The product's name, for people. */
+export function productName(address: string): string {
+  const [name = ''] = address.split('@');
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // cut within a character
+  }
+}
+
+/** How a product is laid out. It is kept with the product. The number of segments changes only through `next` (layout.ts). */
+export interface Layout {
+  /** Random: another product of the same name has another one. */
+  readonly identity: string;
+  /** Every change of the layout raises it. */
+  readonly version: number;
+  /** How many engines have it. With another number, its cells would be looked for in the wrong place. */
+  readonly servers: number;
+  /** The epoch that cells must have for takes and restocks. */
+  readonly epoch: number;
+  /** All numbers of segments that it had, each once, the current one last. Empty while it is being made. */
+  readonly sizes: readonly number[];
+  /** The most segments that it ever had. Their cells stay, and are always looked at. */
+  readonly cells: number;
+  readonly limit: number;
+  /** Nothing can be put in any more. */
+  readonly closed: boolean;
+  /** Its removal has begun: nobody sells it any more. */
+  readonly removed?: true;
+  /** A change that has begun. A process that finds it finishes it. */
+  readonly next?: { readonly size: number; readonly closed: boolean; readonly put: Readonly<Record<string, number>> };
+}
+
+/** Names one layout: a product has several, and there may be several products of one name. */
+export type LayoutVersion = Pick<Layout, 'identity' | 'version'>;
+
+/**
+ * What stock asks of an engine. Names come encoded: ASCII without blanks, braces or control characters. An `address` belongs to one
+ * product of all that ever had its name. No call takes long, however much a product keeps. A LockError is a definite
+ * refusal; after any other error the outcome is unknown.
+ */
+export interface StockStore {
+  /** For messages: which engine it is. */
+  readonly name: string;
+  /** How many engines the cells are spread over. */
+  readonly servers: number;
+  /** Undefined when there is no such product. */
+  layout(product: string): Promise<Layout | undefined>;
+  /** Writes `layout` (undefined: removes it) if the layout is still `was` (undefined: if there is none). @returns false if it is not */
+  relayout(product: string, was: LayoutVersion | undefined, layout: Layout | undefined): Promise<boolean>;
+  /**
+   * One atomic step on one cell: gives back what has run out, then takes all of `steps` in order (`decide` in rule.ts). Where they
+   * are only takes, the orders of several buyers, they may be several atomic steps.
+   */
+  step(address: string, cell: number, steps: readonly Step[]): Promise<readonly Reply[]>;
+  /** Forgets a cell, and at least some of its requests. @returns true when no request is left */
+  clear(address: string, cell: number): Promise<boolean>;
+}
+
+/** The store with a time limit for every call: without an answer for `within` ms, the outcome is unknown. */
+export function withTimeout(store: StockStore, within: number): StockStore {
+  const timeouts = new CallTimeouts(systemClock);
+  const { name, servers } = store;
+  const limited = <T>(what: string, product: string, call: () => Promise<T>): Promise<T> =>
+    timeouts.bound(promiseOf(call), within, () => {
+      const message = `${name} did not answer within ${within} ms, asked to ${what} ${JSON.stringify(productName(product))}; it may have been done. Ask again, a sale with the same buyer and request`;
+      return new LockError('LOCK_UNAVAILABLE', message, { backend: name });
+    });
+  return {
+    name,
+    servers,
+    layout: (product) => limited('read the layout of', product, () => store.layout(product)),
+    relayout: (product, was, layout) =>
+      limited('change the layout of', product, () => store.relayout(product, was, layout)),
+    step: (address, cell, steps) => limited('change the stock of', address, () => store.step(address, cell, steps)),
+    clear: (address, cell) => limited('remove', address, () => store.clear(address, cell)),
+  };
+}
+
+/** The format of a stored layout. */
+const FORMAT = 1;
+
+/** A layout as engines keep it. */
+export const formatLayout = (layout: Layout): string => JSON.stringify({ v: FORMAT, ...layout });
+
+/** @throws StockError `STOCK_INVALID` when a newer version wrote it */
+export function parseLayout(text: string): Layout {
+  const { v, ...layout } = JSON.parse(text) as Layout & { readonly v: number };
+  if (v === FORMAT) return layout;
+  const message = `a product is kept in format ${v}, which this version of holdfast does not know`;
+  throw new StockError('STOCK_INVALID', message);
+}

@@ -1,0 +1,98 @@
+import { type Backend, systemClock } from '../../src/core/index.ts';
+import { limited, stepUntilEnd } from './limited.ts';
+import { Scene, type Subject } from './scene.ts';
+
+/** Whether a subject has what a law needs. */
+const MET = {
+  'shared units': ({ traits }) => traits.units !== 'exclusive',
+  'counted units': ({ traits }) => traits.units === 'counted',
+  fairness: ({ traits }) => traits.fair,
+  turns: ({ traits }) => traits.canStarve !== true,
+  fencing: ({ traits }) => traits.fencing !== 'never',
+  'token blocks': ({ traits }) => traits.tokenBlocks,
+  expiry: ({ traits }) => traits.expires,
+  delay: ({ traits }) => traits.hasStrangers !== true,
+  'renewal from anywhere': ({ traits }) => traits.renewedFrom === 'anywhere',
+  'observed expiry': ({ traits }) => traits.observedExpiry === true,
+  'wake-ups': ({ traits }) => traits.wakes !== 'never',
+  mailbox: ({ traits }) => traits.wakes === 'mailbox',
+  inspect: (backend) => backend.inspect !== undefined,
+  evict: (backend) => backend.evict !== undefined,
+  changed: (backend) => backend.changed !== undefined,
+  'hold watch': ({ watchHold }) => watchHold !== undefined,
+  hints: (backend) => backend.hints !== undefined,
+  values: ({ traits, values }) => traits.values !== undefined && values !== undefined,
+  apart: (_, subject) => subject.apart !== undefined,
+  'faults.die': (_, subject) => subject.faults?.die !== undefined,
+  'faults.stall': (_, subject) => subject.faults?.stall !== undefined,
+} as const satisfies Readonly<Record<string, (backend: Backend, subject: Subject) => boolean>>;
+
+/** What a case may need of its subject, in the words that reports use. */
+export type Need = keyof typeof MET;
+
+type Check = (scene: Scene) => Promise<void>;
+
+/** One promise, and how to see whether a backend keeps it. */
+export interface Law {
+  readonly name: string;
+  readonly needs: readonly Need[];
+  /** It uses keys with fixed names. */
+  readonly alone?: true;
+  readonly check: Check;
+}
+
+export function law(name: string, ...given: [Check] | [readonly Need[], Check]): Law {
+  const [needs, check] = given.length === 1 ? [[], ...given] : given;
+  return { name, needs, check };
+}
+
+/** Laws that share a need, which comes before their own. */
+export const needing = (need: Need, laws: readonly Law[]): Law[] =>
+  laws.map((each) => ({ ...each, needs: [need, ...each.needs] }));
+
+/** A law for one subject, for any test runner: `run` rejects when the backend breaks the law. */
+export interface Case {
+  /** The promise, in words. */
+  readonly name: string;
+  /** What the subject needs. If it lacks something, the case attempts nothing. */
+  readonly needs: readonly Need[];
+  /**
+   * The case uses keys with fixed names: run no other case of the same engine and prefix beside it. All others may run side by
+   * side.
+   */
+  readonly alone: boolean;
+  /** Rejects when the backend breaks the law, or after 30 s. */
+  run(): Promise<Outcome>;
+}
+
+/** What a case found. */
+export interface Outcome {
+  /** The first need that the subject does not meet: the case tried nothing. Undefined: the backend kept the law. */
+  readonly excludedBy?: Need;
+}
+
+/** It fails an engine that never answers, so that the run does not hang. */
+const MAX_CASE_MS = 30_000;
+
+export function caseOf(subject: Subject, { name, needs, alone, check }: Law): Case {
+  const trial = async (scene: Scene): Promise<void> => {
+    const late = `${subject.name}: "${name}" has not ended after ${MAX_CASE_MS} ms`;
+    await limited(check(scene), MAX_CASE_MS, late, scene.clock).finally(() => scene.close());
+  };
+  return {
+    name,
+    needs,
+    alone: alone ?? false,
+    async run() {
+      const late = `${subject.name} did not open in ${MAX_CASE_MS} ms`;
+      // In real time: to open a subject may mean real work, also with a manual clock.
+      const scene = await limited(Scene.open(subject), MAX_CASE_MS, late, systemClock);
+      const excludedBy = needs.find((need) => !MET[need](scene.clients[0], subject));
+      const work = excludedBy ? scene.close() : trial(scene);
+      const { clock } = subject;
+      // A manual clock stands still unless somebody moves it, and the work waits for it.
+      await (clock ? stepUntilEnd(work, () => clock.advance(1)) : work);
+      return { excludedBy };
+    },
+  };
+}

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import {
+  type Attempt,
+  type Backend,
+  type Claim,
+  type Clock,
+  type Grant,
+  isLockError,
+  type NewValue,
+  type Refusal,
+  type Release,
+  type Renewal,
+} from '../../src/core/index.ts';
+import { limited } from './limited.ts';
+
+/** After so many refusals in a row for lateness, the backend is wrong about time. */
+const MAX_LATE = 3;
+/** How often an engine that votes may refuse a claim because of old votes: a slow node hears last that an earlier claim is gone. */
+const MAX_SPLIT_VOTES = 25;
+/** So many attempts fail because too few nodes answered, with a pause between: as long as a node may be left out. */
+const MAX_SILENT = 25;
+const PAUSE_MS = 100;
+
+/** One claim of one client, and what a law expects of it. */
+export class Contender {
+  readonly client: Backend;
+  readonly claim: Claim;
+  readonly #clock: Clock;
+  #token: bigint | undefined;
+
+  constructor(client: Backend, claim: Claim, clock: Clock) {
+    this.client = client;
+    this.claim = claim;
+    this.#clock = clock;
+  }
+
+  /** The token of its last grant. */
+  get token(): bigint {
+    return this.#token ?? assert.fail(`${this} was not granted yet`);
+  }
+
+  /**
+   * Asks again, as the core does: after a refusal for lateness, for the client now knows the engine's time, and after too few
+   * answers of engines that vote.
+   */
+  async attempt(claim: Claim = this.claim): Promise<Attempt> {
+    for (let [late, silent] = [0, 0]; ; ) {
+      try {
+        const answer = await this.client.attempt(claim);
+        if (answer.granted) this.#token = answer.token;
+        if (answer.granted || !answer.late || ++late === MAX_LATE) return answer;
+      } catch (error) {
+        if (!this.#votes || isLockError(error) || ++silent === MAX_SILENT) throw error;
+        await this.#pass(PAUSE_MS);
+      }
+    }
+  }
+
+  async gets(claim?: Claim): Promise<Grant> {
+    let answer = await this.attempt(claim);
+    for (let refused = 1; this.#votes && !answer.granted && refused < MAX_SPLIT_VOTES; refused++) {
+      await this.#pass(answer.retryAfter ?? 1);
+      answer = await this.attempt(claim);
+    }
+    if (!answer.granted) assert.fail(`${this} must be granted, but was refused${details(answer)}`);
+    assert.ok(answer.validFor > 0, `${this} was granted for ${answer.validFor} ms`);
+    return answer;
+  }
+
+  async waits(): Promise<Refusal> {
+    const answer = await this.attempt();
+    if (answer.granted) assert.fail(`${this} must be refused, but was granted with token ${answer.token}`);
+    return answer;
+  }
+
+  async leaves(): Promise<void> {
+    const { freed } = await this.release();
+    assert.equal(freed, true, `${this} must have had something to release`);
+  }
+
+  async hasNothing(): Promise<void> {
+    const { freed } = await this.release();
+    assert.equal(freed, false, `${this} must have nothing left to release`);
+  }
+
+  release(next?: Claim, value?: NewValue): Promise<Release> {
+    return this.client.release({ key: this.claim.key, id: this.claim.id }, next, value);
+  }
+
+  async renew(ttl: number = this.claim.ttl): Promise<Renewal> {
+    const [answer] = await this.client.renew([{ ...this.claim, ttl }]);
+    return answer ?? assert.fail(`renew gave no answer for ${this}`);
+  }
+
+  async renews(ttl?: number): Promise<{ validFor: number }> {
+    const answer = await this.renew(ttl);
+    if (typeof answer === 'string') assert.fail(`${this} must be renewed, but heard ${answer}`);
+    assert.ok(answer.validFor > 0, `${this} was renewed for ${answer.validFor} ms`);
+    return answer;
+  }
+
+  async isGone(): Promise<void> {
+    assert.equal(await this.renew(), 'gone', `${this} is gone, and a renewal must say so and not revive it`);
+  }
+
+  toString(): string {
+    const { label, units, capacity, key } = this.claim;
+    return `${label} (${units} of ${capacity} units of ${JSON.stringify(key)} at ${this.client.name})`;
+  }
+
+  get #votes(): boolean {
+    const { fair, wakes } = this.client.traits;
+    return !fair && wakes === 'never';
+  }
+
+  #pass(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#clock.after(ms, resolve));
+  }
+}
+
+const details = ({ ahead, retryAfter, late }: Refusal): string =>
+  `${late ? ' as late' : ''}${ahead === undefined ? '' : `, ${ahead} ahead`}${retryAfter === undefined ? '' : `, retry after ${retryAfter} ms`}`;
+
+/** A contender that waits like the core, but without the core's timer: without a wake-up it never asks. */
+export class Watching implements AsyncDisposable {
+  readonly #contender: Contender;
+  readonly #patience: number;
+  readonly #clock: Clock;
+  readonly #heard: (Grant | undefined)[] = [];
+  #next = Promise.withResolvers<void>();
+  #watch: AsyncDisposable | undefined;
+
+  private constructor(contender: Contender, patience: number, clock: Clock) {
+    this.#contender = contender;
+    this.#patience = patience;
+    this.#clock = clock;
+  }
+
+  /**
+   * @param patience ms after which a wake that has not come never will
+   * @param sent when its last attempt was sent
+   */
+  static async by(contender: Contender, patience: number, clock: Clock, sent?: number): Promise<Watching> {
+    const watching = new Watching(contender, patience, clock);
+    const wake = (grant?: Grant): void => {
+      watching.#heard.push(grant);
+      watching.#next.resolve();
+    };
+    const age = sent === undefined ? undefined : clock.now() - sent;
+    watching.#watch = await contender.client.watch!(contender.claim, wake, age);
+    return watching;
+  }
+
+  get silent(): boolean {
+    return this.#heard.length === 0;
+  }
+
+  /** Waits for wake-ups and asks after each one, until an attempt is granted. */
+  async isAdmitted(): Promise<void> {
+    for (;;) {
+      const told = await this.isWoken();
+      const answer = await this.#contender.attempt();
+      if (told && !answer.granted) assert.fail(`${this.#contender} was told of a grant that an attempt does not find`);
+      if (!answer.granted) continue;
+      if (told) assert.equal(told.token, answer.token, 'the token told and the token found');
+      return;
+    }
+  }
+
+  /** Waits for the next wake-up. @returns the grant that it brings */
+  async isWoken(): Promise<Grant | undefined> {
+    if (this.silent) {
+      this.#next = Promise.withResolvers();
+      const message = `${this.#contender} was admitted and heard nothing of it in ${this.#patience} ms`;
+      await limited(this.#next.promise, this.#patience, message, this.#clock);
+    }
+    return this.#heard.shift();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const watch = this.#watch;
+    this.#watch = undefined;
+    await watch?.[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { type Claim, SHARED, type ValueCondition } from '../../src/core/index.ts';
+import { type Law, law, type Need } from './case.ts';
+import type { Contender, Watching } from './contender.ts';
+import type { Scene } from './scene.ts';
+
+/** A claim that any value answers. */
+export const ANY: ValueCondition = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
+/** An hour: engines that count in seconds know it, too. */
+export const KEPT_MS = 3_600_000;
+
+/** What a word in the name of a claim says of it. Without any it is exclusive, waits in the queue and does not expire meanwhile. */
+const KINDS: Readonly<Record<string, (scene: Scene) => Partial<Claim>>> = {
+  reader: () => SHARED,
+  passing: () => ({ queue: false }),
+  brief: ({ ttl }) => ({ ttl }),
+  asking: () => ({ accepts: ANY }),
+  /** A claim that asks, and that no value answers. */
+  fresh: () => ({ accepts: { ...ANY, age: -1 } }),
+};
+
+type Step = (claim: Contender, play: Play, other?: string) => Promise<unknown>;
+
+/** Releases with a value, which is the name of the claim. */
+async function stores(claim: Contender, { claims }: Play, ttl = KEPT_MS): Promise<boolean> {
+  const [text] = [...claims].find(([, each]) => each === claim)!;
+  return (await claim.release(undefined, { text, ttl })).stored === true;
+}
+
+/** The one step that names a second claim. */
+const ANSWERED = 'is answered by';
+
+/** What a claim does, or what must come of it. */
+const STEPS: Readonly<Record<string, Step>> = {
+  gets: (claim) => claim.gets(),
+  'gets the same token': async (claim) => {
+    const before = claim.token;
+    assert.equal((await claim.gets()).token, before, 'the same id, asked again, must have the same token');
+  },
+  waits: (claim) => claim.waits(),
+  leaves: (claim) => claim.leaves(),
+  'has nothing': (claim) => claim.hasNothing(),
+  'is gone': (claim) => claim.isGone(),
+  renews: (claim) => claim.renews(),
+  'renews for long': (claim, { scene }) => claim.renews(scene.ttl * 20),
+  'renews for a moment': (claim, { scene }) => claim.renews(scene.ttl),
+  'is evicted': async ({ claim, token }, { scene }) =>
+    assert.equal(await scene.clients[1].evict!(claim.key, token), true, 'somebody has that token'),
+  listens: async (claim, { scene, watches }) => watches.set(claim, await scene.watch(claim)),
+  'hears and gets': (claim, { watches }) => watches.get(claim)!.isAdmitted(),
+  'stops listening': (claim, { watches }) => watches.get(claim)![Symbol.asyncDispose](),
+  'hears nothing': async (claim, { scene, watches }) => {
+    await scene.pass(scene.tolerance);
+    assert.ok(watches.get(claim)!.silent, `${claim} was woken after it had stopped listening`);
+  },
+  stores: async (claim, play) => assert.ok(await stores(claim, play), `${claim} held the key`),
+  'stores for a moment': async (claim, play) =>
+    assert.ok(await stores(claim, play, play.scene.ttl), `${claim} held the key`),
+  'cannot store': async (claim, play) => assert.ok(!(await stores(claim, play)), `${claim} does not hold the key`),
+  [ANSWERED]: async (claim, { claims }, other) => {
+    const { value } = await claim.waits();
+    const { token } = claims.get(other!)!;
+    assert.deepEqual([value?.text, value?.token], [other, token], `what ${claim} is answered by`);
+  },
+};
+
+/** What happens without a claim. */
+const EVENTS: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
+  'time passes': (scene) => scene.expired(),
+  'nothing is stored': async ({ clients, key }) =>
+    assert.equal((await clients[1].values!.look(key)).value, undefined, 'what the key has'),
+};
+
+interface Play {
+  readonly scene: Scene;
+  readonly claims: Map<string, Contender>;
+  readonly watches: Map<Contender, Watching>;
+}
+
+const PHRASE = new RegExp(`^(.+?) (${Object.keys(STEPS).toSorted().reverse().join('|')})(?: (.+))?$`);
+
+/** @throws where a step is none */
+function act(text: string): (play: Play) => Promise<unknown> {
+  const event = EVENTS[text];
+  if (event) return ({ scene }) => event(scene);
+  const [, name = '', step = '', other] = PHRASE.exec(text) ?? [];
+  if (!step || (other === undefined) === (step === ANSWERED)) throw new Error(`no step of a course: ${text}`);
+  return (play) => {
+    const { claims, scene } = play;
+    let wish: Partial<Claim> = {};
+    for (const word of name.split(' ')) wish = { ...wish, ...KINDS[word]?.(scene) };
+    const claim = claims.get(name) ?? scene.contender(wish);
+    claims.set(name, claim);
+    return STEPS[step]!(claim, play, other);
+  };
+}
+
+/**
+ * Laws that are a course of steps, in words: each has its claim and what it does. A claim comes to be where it is named first, and
+ * the two clients take turns.
+ */
+export function courses(needs: readonly Need[], laws: Readonly<Record<string, string>>): Law[] {
+  return Object.entries(laws).map(([name, course]) => {
+    const steps = course.trim().split(/,\s+/);
+    const acts = steps.map(act);
+    return law(name, needs, async (scene) => {
+      const play: Play = { scene, claims: new Map(), watches: new Map() };
+      try {
+        for (const [at, act] of acts.entries()) {
+          await act(play).catch((cause: Error) => {
+            const where = `"${steps[at]}", step ${at + 1} of: ${steps.join(', ')}`;
+            throw new Error(`${cause.message}\nat ${where}`, { cause });
+          });
+        }
+      } finally {
+        for (const watching of play.watches.values()) await watching[Symbol.asyncDispose]();
+      }
+    });
+  });
+}

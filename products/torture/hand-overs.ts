@@ -1,0 +1,112 @@
+import { counted, leastOf, mostOf } from '../../src/core/index.ts';
+import { byKey, type History, type Operation } from './history.ts';
+import type { Conditions, Violation } from './verdict.ts';
+
+/** A key that became free while a claim waited and no fault was active. */
+export interface HandOver {
+  readonly key: string;
+  /** When it became free. */
+  readonly at: number;
+  /** How long it took until the next claim held it, ms. */
+  readonly ms: number;
+}
+
+/**
+ * How late a hand-over may be, beside the round trips. A wake-up takes a few ms. A waiter without one asks again after a
+ * third of the lease, and after 2 s at most.
+ */
+const LATE_MS = 250;
+/** Round trips that a hand-over may take: the release, the wake-up, an attempt, and as many again. */
+const ROUND_TRIPS = 6;
+/** A key that is free for longer than this, while a claim waits, is starved: two polls fit into this time. */
+const STARVATION_MS = 4_000;
+/** More late hand-overs than this number, and than this part of all, are no accident of a busy machine. */
+const MAX_LATE = 5;
+const MAX_LATE_PART = 0.15;
+/** How long an operation may take to join the queue, beside two round trips. */
+const JOIN_MS = 10;
+/** How long after a disturbance, beside the lease, connections come back and holds expire that were not renewed yet. */
+const RECOVERY_MS = 3_500;
+/** How long the effects last when only the referee itself got a slow answer. */
+const SLOW_LOOK_MS = 1_000;
+
+/** How long the effects of a fault last: the lease of a dead holder, the place of a dead waiter, a connection that comes back. */
+export const settleTime = (ttl: number): number => ttl + RECOVERY_MS;
+
+/** How free keys found their next holder without any fault, and where that took too long. */
+export function handOvers(
+  history: History,
+  { ttl, wakes, roundTrip }: Conditions,
+): { violations: Violation[]; quiet: HandOver[] } {
+  const times = quietTimes(history, ttl);
+  const violations: Violation[] = [];
+  const quiet: HandOver[] = [];
+  for (const { key, free, next, isHandOver } of gaps(history, JOIN_MS + 2 * roundTrip)) {
+    for (const [start, end] of times) {
+      const [begin, over] = [Math.max(free, start), Math.min(next, end)];
+      if (over - begin > STARVATION_MS) violations.push(starvation(key, begin, over));
+      else if (isHandOver && free >= start && next <= end) quiet.push({ key, at: free, ms: next - free });
+    }
+  }
+  const limit = LATE_MS + ROUND_TRIPS * roundTrip;
+  const late = quiet.filter(({ ms }) => ms > limit);
+  if (wakes && late.length >= MAX_LATE && late.length > quiet.length * MAX_LATE_PART) {
+    const longest = mostOf(late.map(({ ms }) => ms));
+    violations.push({
+      ...{ broken: 'wake-ups', at: late[0]!.at, ops: [] },
+      message: `without a fault, ${late.length} of ${counted(quiet.length, 'free key')} got the next holder after more than ${limit.toFixed(0)} ms, the last after ${longest.toFixed(0)} ms: waiters were not woken`,
+    });
+  }
+  return { violations, quiet };
+}
+
+const starvation = (key: string, begin: number, end: number): Violation => ({
+  ...{ broken: 'starvation', key, at: begin, ops: [] },
+  message: `from ${begin.toFixed(0)} ms on, ${key} was free, somebody waited and the engine answered, but nobody got the key for ${(end - begin).toFixed(0)} ms`,
+});
+
+/** The times without a fault, and without an effect of one. */
+function quietTimes({ disturbances, now }: History, ttl: number): [number, number][] {
+  const quiet: [number, number][] = [];
+  let from = 0;
+  for (const { at, until, kind } of [...disturbances.values()].toSorted((a, b) => a.at - b.at)) {
+    if (at > from) quiet.push([from, at]);
+    const own = kind === 'no answer' || kind === 'slow machine';
+    from = Math.max(from, until + (own ? SLOW_LOOK_MS : settleTime(ttl)));
+  }
+  if (now > from) quiet.push([from, now]);
+  return quiet;
+}
+
+interface Gap {
+  readonly key: string;
+  /** Since when the key was free, and a claim waited. */
+  readonly free: number;
+  /** When a claim held it next, or now. */
+  readonly next: number;
+  /** The claim waited before the key was free, so this is a hand-over. */
+  readonly isHandOver: boolean;
+}
+
+/** The times in which nobody held a key, and the same claim waited all along. */
+function* gaps({ operations, now, since }: History, join: number): Generator<Gap> {
+  for (const [key, all] of byKey(operations.values())) {
+    const holds = all.flatMap(({ hold }) => hold ?? []).toSorted((a, b) => a.from - b.from);
+    const asked = all.toSorted((a, b) => a.asked - b.asked);
+    const waiting = new Set<Operation>();
+    let free = since;
+    let later = 0;
+    for (const [index, next] of [...holds.map(({ from }) => from), now].entries()) {
+      for (; asked[later] && asked[later]!.asked < next; later++) waiting.add(asked[later]!);
+      for (const operation of waiting)
+        if ((operation.hold?.from ?? operation.ended ?? now) < next) waiting.delete(operation);
+      if (next > free && waiting.size > 0) {
+        const joined = leastOf([...waiting].map((operation) => operation.asked)) + join;
+        if (joined < next)
+          yield { key, free: Math.max(free, joined), next, isHandOver: joined <= free && index < holds.length };
+      }
+      const hold = holds[index];
+      if (hold) free = Math.max(free, hold.over ? (hold.freed ?? hold.until) : now);
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import type { LockOptions } from '../../../src/core/index.ts';
+import type { FromWorker, ProcessEvent, Question } from '../events.ts';
+
+/** What an actor needs of a hold. Our leases have it; an adapter can add it to another library. */
+export interface LibraryLease {
+  readonly held: boolean;
+  /** ms; Infinity if no time ends the hold. */
+  readonly remaining: number;
+  readonly signal: AbortSignal;
+  readonly token?: bigint;
+  extend(ms: number): Promise<unknown>;
+  release(): Promise<unknown>;
+}
+
+export interface LibraryLock {
+  acquire(options: LockOptions): Promise<LibraryLease>;
+  tryAcquire(options: { readonly ttl: number; readonly renew: boolean }): Promise<LibraryLease | null>;
+}
+
+/** The locks of a process: ours, or those of another library. */
+export interface LockLibrary {
+  mutex(key: string): LibraryLock;
+  rwLock(key: string): { readonly read: LibraryLock; readonly write: LibraryLock };
+  semaphore(key: string, options: { readonly permits: number }): LibraryLock;
+  close(): Promise<void>;
+}
+
+/** If the referee is gone, this process ends at once, too. */
+export function send(message: FromWorker): void {
+  if (process.connected) process.send?.(message, undefined, undefined, () => {});
+}
+
+/** What a process tells the referee, and asks it. */
+export class Report {
+  readonly #origin: bigint;
+  readonly #questions = new Map<number, (value: number) => void>();
+  #last = 0;
+
+  /** @param origin the start by `process.hrtime`, ns: the same in all processes of the machine */
+  constructor(origin: bigint) {
+    this.#origin = origin;
+  }
+
+  /** ms since the start of the run. */
+  now(): number {
+    return Number(process.hrtime.bigint() - this.#origin) / 1e6;
+  }
+
+  tell(told: ProcessEvent, at: number = this.now()): void {
+    send({ told: { ...told, at } });
+  }
+
+  ask(question: Question): Promise<number> {
+    const ask = ++this.#last;
+    return new Promise((resolve) => {
+      this.#questions.set(ask, resolve);
+      send({ ask, question });
+    });
+  }
+
+  resolveAnswer(ask: number, value: number): void {
+    this.#questions.get(ask)?.(value);
+    this.#questions.delete(ask);
+  }
+}
+
+/** Reports what a holder sees of its own hold. Each reported time errs on the safe side. */
+export class HoldObserver implements Disposable {
+  readonly #op: string;
+  readonly #lease: LibraryLease;
+  readonly #report: Report;
+  readonly #lost = (): void => void this.observe();
+  #over = false;
+
+  private constructor(op: string, lease: LibraryLease, report: Report) {
+    this.#op = op;
+    this.#lease = lease;
+    this.#report = report;
+    // A loss is reported at once, not at the next observation. Otherwise the judge would think that a process which was
+    // stopped in between still believed in its hold.
+    lease.signal.addEventListener('abort', this.#lost);
+  }
+
+  /** @returns undefined if the grant came too late, and the hold is over already */
+  static begin(op: string, lease: LibraryLease, report: Report): HoldObserver | undefined {
+    const before = report.now();
+    const { held, remaining } = lease;
+    if (!held) {
+      report.tell({ what: 'refused', op, code: 'LATE' });
+      return undefined;
+    }
+    const token = lease.token?.toString();
+    report.tell({ what: 'entered', op, before, remaining: finite(remaining), ...(token !== undefined && { token }) });
+    return new HoldObserver(op, lease, report);
+  }
+
+  /**
+   * Reports whether the lock is held now.
+   * @param last it is the last observation, before the release
+   * @returns whether it is held
+   */
+  observe(last = false): boolean {
+    if (this.#over) return false;
+    const op = this.#op;
+    const at = this.#report.now();
+    const { held, remaining } = this.#lease;
+    this.#over = last || !held;
+    if (!held) this.#report.tell({ what: 'lost', op });
+    else this.#report.tell(last ? { what: 'left', op } : { what: 'held', op, remaining: finite(remaining) }, at);
+    return held;
+  }
+
+  [Symbol.dispose](): void {
+    this.#lease.signal.removeEventListener('abort', this.#lost);
+  }
+}
+
+const finite = (ms: number): number | null => (Number.isFinite(ms) ? ms : null);

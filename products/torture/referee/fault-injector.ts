@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isExclusive } from '../../../src/core/index.ts';
+import { type FaultKind, LINK_FAULTS, type LinkFault, NETWORK_FAULTS } from '../events.ts';
+import type { Fault } from '../schedule.ts';
+import type { Crew } from './crew.ts';
+import type { RunRecord } from './run-record.ts';
+
+/** Time between two checks whether a fault has hit, or could hit. */
+const LOOK_MS = 10;
+/** How long to wait until a process holds a lock that a fault can hit. */
+const MAX_HOLDING_MS = 1_000;
+const RESTART_MS = 1_000;
+
+/** Resolves after `ms`, or when the signal is aborted. */
+export const delay = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(Math.max(0, ms), undefined, { signal }).catch(() => {});
+
+const among =
+  <K extends FaultKind>(kinds: readonly K[]) =>
+  (kind: FaultKind): kind is K =>
+    (kinds as readonly FaultKind[]).includes(kind);
+const isLinkFault = among(LINK_FAULTS);
+const isNetworkFault = among(NETWORK_FAULTS);
+
+/** Applies the faults of the schedule to the processes. */
+export class FaultInjector {
+  readonly #crew: Crew;
+  readonly #record: RunRecord;
+  readonly #ttl: number;
+  readonly #signal: AbortSignal;
+  readonly #disturbed = new Set<number>();
+  /** Holders that stood still past the end of their leases. */
+  overslept = 0;
+
+  /** @param signal ends the faults under way: stopped processes continue */
+  constructor(crew: Crew, record: RunRecord, ttl: number, signal: AbortSignal) {
+    this.#crew = crew;
+    this.#record = record;
+    this.#ttl = ttl;
+    this.#signal = signal;
+  }
+
+  /** Skips a fault if the process has another one, or the network. */
+  async inject(fault: Fault): Promise<void> {
+    const { by, kind } = fault;
+    if (this.#disturbed.has(by) || this.#crew.members[by]?.state !== 'working') return;
+    const strike = this.#strikeOf(fault);
+    if (!strike) return;
+    this.#disturbed.add(by);
+    const end = this.#record.disturb(kind, by);
+    let effective = false;
+    try {
+      effective = await strike();
+    } finally {
+      end(effective);
+      this.#disturbed.delete(by);
+    }
+  }
+
+  /** Gives what tells whether the fault hit something; undefined if it must not be now. At least half of the processes always work. */
+  #strikeOf(fault: Fault): (() => Promise<boolean>) | undefined {
+    const { by, kind, lasts, choice } = fault;
+    if (isLinkFault(kind)) return () => this.#onLinks(fault, kind);
+    if (isNetworkFault(kind)) {
+      const strike = this.#crew.network?.fault(kind, by, choice);
+      return strike && (() => strike((ms = lasts) => delay(ms, this.#signal)));
+    }
+    const { members } = this.#crew;
+    const able = members.filter(({ state }) => state === 'working').length;
+    return able - 1 < members.length / 2 ? undefined : () => this.#onProcess(fault);
+  }
+
+  async #onLinks({ by, lasts, choice }: Fault, kind: LinkFault): Promise<boolean> {
+    const proxy = this.#crew.proxies[by]!;
+    proxy.beginFault(kind, choice, this.#ttl);
+    const lasting = kind === 'delayed' || kind === 'stalled' || kind === 'dripped';
+    if (lasting) await delay(lasts, this.#signal);
+    else for (let passed = 0; proxy.hits === 0 && passed < lasts; passed += LOOK_MS) await delay(LOOK_MS, this.#signal);
+    const hit = proxy.hits > 0;
+    proxy.endFault();
+    return hit;
+  }
+
+  #onProcess({ by, kind, lasts }: Fault): Promise<boolean> {
+    if (kind === 'killed') return this.#kill(by, lasts);
+    return kind === 'stopped' ? this.#stop(by, lasts) : this.#makeBusy(by, lasts, kind === 'starved');
+  }
+
+  async #kill(by: number, lasts: number): Promise<boolean> {
+    const effective = this.#record.history.open(by).length > 0;
+    this.#record.add({ what: 'killed', by });
+    await this.#crew.members[by]!.kill();
+    await delay(lasts, this.#signal);
+    // The engine may be away, so this may take several attempts.
+    while (!this.#signal.aborted) {
+      const started = await this.#crew.begin(by).then(
+        () => true,
+        () => false,
+      );
+      if (started) break;
+      await this.#crew.members[by]!.kill();
+      await delay(RESTART_MS, this.#signal);
+    }
+    return effective;
+  }
+
+  async #stop(by: number, lasts: number): Promise<boolean> {
+    const { history } = this.#record;
+    const member = this.#crew.members[by]!;
+    await this.#waitForHold(by);
+    this.#record.add({ what: 'stopped', by });
+    member.stop();
+    this.#crew.tellStopped();
+    const open = history.open(by);
+    await delay(lasts, this.#signal);
+    const now = this.#record.now();
+    this.overslept += open.filter(({ hold }) => hold && !hold.over && hold.promised < now).length;
+    this.#record.add({ what: 'continued', by });
+    member.resume();
+    this.#crew.tellStopped();
+    return open.length > 0;
+  }
+
+  async #makeBusy(by: number, lasts: number, pieces: boolean): Promise<boolean> {
+    await this.#waitForHold(by);
+    const held = await this.#crew.makeBusy(by, lasts, pieces, this.#signal);
+    await delay(lasts, this.#signal);
+    return held > 0;
+  }
+
+  /** Waits for a while until the process holds an exclusive lock, because a fault hits more then. */
+  async #waitForHold(by: number): Promise<void> {
+    const { history } = this.#record;
+    for (let passed = 0; passed < MAX_HOLDING_MS; passed += LOOK_MS) {
+      if (history.open(by).some((operation) => operation.hold && isExclusive(operation))) return;
+      await delay(LOOK_MS, this.#signal);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { withConnectLimit } from '../../../src/connect/engine.ts';
+import type { FromWorker, Task, ToWorker } from '../events.ts';
+
+/** How long a process may take to start, and to end. */
+const MAX_START_MS = 60_000;
+const MAX_END_MS = 10_000;
+
+export type State = 'starting' | 'working' | 'stopped' | 'gone';
+
+/** One process, from its start to its end. */
+export class Member {
+  readonly #child: ChildProcess;
+  readonly exited: Promise<string>;
+  #stderr = '';
+  #endsOnPurpose = false;
+  state: State = 'starting';
+
+  /**
+   * @param program the command that runs `file`
+   * @param onMessage gets its messages
+   * @param onCrash called if it ends by itself
+   */
+  constructor(
+    [execPath, ...args]: readonly string[],
+    file: string,
+    onMessage: (message: FromWorker) => void,
+    onCrash: (how: string) => void,
+  ) {
+    this.#child = fork(file, {
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      ...(execPath !== undefined && { execPath }),
+      execArgv: [...args, '--disable-warning=ExperimentalWarning'],
+    });
+    this.#child.stderr?.on('data', (text) => {
+      this.#stderr = (this.#stderr + text).slice(-2_000);
+    });
+    this.#child.on('error', () => {}); // a message to a process that is gone; its exit tells
+    this.#child.on('message', onMessage);
+    this.exited = once(this.#child, 'exit').then(([code, signal]) => {
+      this.state = 'gone';
+      const how = `${signal ? `by ${signal}` : `with exit code ${code}`}${this.#stderr ? `: ${this.#stderr.trim()}` : ''}`;
+      if (!this.#endsOnPurpose) onCrash(how);
+      return how;
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Sends the task, and waits until the process works. @throws what the process failed with */
+  async start(task: Task): Promise<void> {
+    const ready = new Promise<void>((resolve, reject) => {
+      this.#child.on('message', (message: FromWorker) => {
+        if ('ready' in message) resolve();
+        else if ('failed' in message) reject(new Error(message.failed));
+      });
+      this.exited.then((how) => reject(new Error(`a process ended ${how}`)));
+    });
+    this.send({ task });
+    await withConnectLimit(ready, MAX_START_MS);
+    this.state = 'working';
+  }
+
+  send(message: ToWorker): void {
+    if (this.#child.connected) this.#child.send(message, () => {});
+  }
+
+  stop(): void {
+    this.state = 'stopped';
+    this.#child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    if (this.state !== 'stopped') return;
+    this.state = 'working';
+    this.#child.kill('SIGCONT');
+  }
+
+  async kill(): Promise<void> {
+    this.#endsOnPurpose = true;
+    this.#child.kill('SIGKILL');
+    await this.exited;
+  }
+
+  /** Asks the process to release its locks and to end; kills it if it does not. */
+  async end(): Promise<void> {
+    if (this.state === 'gone') return;
+    this.#endsOnPurpose = true;
+    this.resume();
+    this.send({ end: true });
+    await withConnectLimit(this.exited, MAX_END_MS).catch(() => this.kill());
+  }
+}

@@ -1,0 +1,218 @@
+import { openBackend } from '../../src/connect/open.ts';
+import { counted, inMs, LockError, type Traits } from '../../src/core/index.ts';
+import { createLocks, type Locks } from '../../src/locks.ts';
+import type { FaultKind, Network, TestLock } from './events.ts';
+import { Crew } from './referee/crew.ts';
+import { delay, FaultInjector } from './referee/fault-injector.ts';
+import { RunRecord } from './referee/run-record.ts';
+import { clearKeys, firstEntry, watchEngine, watchMachine } from './referee/watcher.ts';
+import { type Fault, schedule } from './schedule.ts';
+import { countFaults, type EndReason, missingEvidence, type Verdict } from './verdict.ts';
+
+export interface Torture {
+  /** The address of the engine, for `connect`; not `memory:`. */
+  readonly url: string;
+  /** How long it lasts, ms; less if a promise is broken. */
+  readonly duration: number;
+  /** The seed of the faults, and of what the processes do. */
+  readonly seed: number;
+  readonly processes: number;
+  /** Run even if others have locks there. */
+  readonly besideOthers?: boolean;
+  /** After so many ms without an answer the server is gone for good. Default 20 s. */
+  readonly patience?: number;
+  /** Ends the run early. The verdict covers what happened so far. */
+  readonly signal?: AbortSignal;
+  /** Called once a second. */
+  readonly progress?: (progress: Progress) => void;
+  /** Takes each event as a line of JSON. */
+  readonly write?: (line: string) => void;
+  /** How many callers of each process take one lock after the other without a pause, for more holds. Default 0. */
+  readonly busy?: number;
+  /** `worker`: a thread of each process renews while its loop is blocked, as `connect` has it. Default: nobody does. */
+  readonly renewal?: 'worker' | undefined;
+  /** The kinds of faults. Default: all. */
+  readonly faults?: readonly FaultKind[];
+  /** The program uses another library: only mutexes, no wake-ups, and the run goes on after a broken promise. */
+  readonly others?: boolean;
+  /** The program of a process. Default: ours. */
+  readonly worker?: URL;
+  /** Each process runs on a host of its own, and faults of the network take the place of faults of connections. */
+  readonly network?: Network;
+}
+
+export type Progress = Pick<Verdict, 'ran' | 'totals' | 'faults' | 'broken'>;
+
+/** The prefix of all our keys. */
+export const PREFIX = 'holdfast-torture:';
+/** Short, so that leases run out often. */
+const TTL_MS = 2_000;
+const LOOK_MS = 1_000;
+const PATIENCE_MS = 20_000;
+const PERMITS = 2;
+
+/**
+ * Starts processes that want the same locks, and disturbs them and their connections. A referee without faults judges what they
+ * got.
+ * @throws LockError if it cannot begin: as `connect` does, and `LOCK_INVALID` if others have locks there
+ */
+export async function torture(plan: Torture): Promise<Verdict> {
+  const { url, duration, seed, processes, progress, renewal, busy = 0, others = false } = plan;
+  const backend = await openBackend(url);
+  const run = `${PREFIX}${seed.toString(36)}-${process.pid.toString(36)}:`;
+  const ttl = Math.min(Math.max(TTL_MS, backend.traits.ttl.min), backend.traits.ttl.max);
+  const label = `holdfast torture ${process.pid}`;
+  await using locks = createLocks(backend, { ttl, label });
+  if (!plan.besideOthers) await refuseOthers(locks, backend.name);
+
+  const terms = {
+    ttl,
+    standIn: renewal === 'worker',
+    wakes: !others && backend.traits.wakes !== 'never',
+    roundTrip: await measureRoundTrip(locks, `${run}referee`),
+  };
+  const record = new RunRecord(terms, plan.write ?? (() => {}));
+  const between = plan.network ? 'network' : /^\s*file:/i.test(url) ? 'nothing' : 'links';
+  const links = between === 'links';
+  const testLocks = testLocksOf(others ? 'exclusive' : backend.traits.units, run, busy);
+  const crew = new Crew(
+    { url, testLocks, ttl, processes, seed, label, links, busy, renewal, worker: plan.worker, network: plan.network },
+    record,
+  );
+  const [over, gone] = [new AbortController(), new AbortController()];
+  const injector = new FaultInjector(crew, record, ttl, over.signal);
+  const progressNow = (): Progress => {
+    const { totals, broken } = record;
+    return { ran: record.now() - began, totals, broken, faults: countFaults(record.history.disturbances.values()) };
+  };
+
+  let began = 0;
+  let ended: EndReason = 'interrupted';
+  const running: Promise<unknown>[] = [];
+  try {
+    await crew.start();
+    began = record.now();
+    running.push(
+      watchEngine(locks, `${run}referee`, record, over.signal, plan.patience ?? PATIENCE_MS, gone),
+      watchMachine(record, over.signal),
+      injectAll(schedule(seed, { duration, processes, ttl, between, kinds: plan.faults }), injector, over.signal),
+    );
+    ended = await untilEnd(began + duration, record, gone.signal, plan.signal, !others, () =>
+      progress?.(progressNow()),
+    );
+  } finally {
+    over.abort();
+    await Promise.all(running);
+    await crew.end();
+  }
+  const ran = record.now() - began;
+  const left = ended === 'server gone' ? [] : await clearKeys(locks, run, ttl).catch(() => undefined);
+  for (const { key, label } of left ?? []) record.add({ what: 'remains', key, label });
+  record.close();
+
+  const faults = countFaults(record.history.disturbances.values());
+  const lacking = missingEvidence(record.totals, faults);
+  const outcome = Object.keys(record.broken).length > 0 ? 'broken' : lacking.length > 0 ? 'nothing' : 'kept';
+  return {
+    outcome,
+    ...{ ended, missing: lacking, engine: backend.name, seed, ran, ttl, processes, faults },
+    ...{ totals: record.totals, broken: record.broken, violations: record.violations, overslept: injector.overslept },
+    ...{ staleWrites: crew.register.stale, staleRefused: crew.register.refused },
+    notes: [
+      ...notesOf(backend.traits, between !== 'nothing', ended, left === undefined, ttl),
+      // Where faults cut connections, such errors are to be expected, and say nothing.
+      ...(outcome === 'nothing' || ended === 'server gone' ? troubleOf(record.troubles) : []),
+    ],
+  };
+}
+
+async function refuseOthers(locks: Locks, engine: string): Promise<void> {
+  const other = await firstEntry(locks);
+  if (!other) return;
+  const { key, label, held } = other;
+  throw new LockError(
+    'LOCK_INVALID',
+    `${label} ${held ? 'holds' : 'waits for'} ${JSON.stringify(key)} on ${engine}; torture needs a server that nobody else uses. Add --beside-others if others may wait longer, or use another ?prefix=`,
+    { key, backend: engine },
+  );
+}
+
+/** The shortest of a few round trips, ms. A run takes two. */
+async function measureRoundTrip(locks: Locks, key: string): Promise<number> {
+  let best = Number.POSITIVE_INFINITY;
+  for (let tried = 0; tried < 5; tried++) {
+    const began = performance.now();
+    await locks.mutex(key).run(() => {});
+    best = Math.min(best, (performance.now() - began) / 2);
+  }
+  return best;
+}
+
+/** Uses all kinds of locks that the engine has, and few keys, so that all processes want the same ones. */
+function testLocksOf(seats: Traits['units'], run: string, busy: number): TestLock[] {
+  const testLock = (kind: TestLock['kind'], name: string, longPart: number): TestLock => ({
+    ...{ kind, key: `${run}${name}`, permits: PERMITS, longPart },
+  });
+  return [
+    testLock('mutex', 'quick', 0),
+    // At least two processes want each of them.
+    ...Array.from({ length: busy }, (_, number) => testLock('mutex', `busy-${number}`, 0)),
+    ...['slow-1', 'slow-2', 'slow-3'].map((name) => testLock('mutex', name, 0.3)),
+    ...(seats === 'exclusive' ? [] : [testLock('rwLock', 'shared', 0.05)]),
+    ...(seats === 'counted' ? [testLock('semaphore', 'counted', 0.05)] : []),
+  ];
+}
+
+/** Starts each fault at its time, also if the one before failed. */
+async function injectAll(faults: Iterable<Fault>, injector: FaultInjector, signal: AbortSignal): Promise<void> {
+  const began = performance.now();
+  const under: Promise<void>[] = [];
+  for (const fault of faults) {
+    const wait = began + fault.at - performance.now();
+    await delay(wait, signal);
+    if (signal.aborted) break;
+    under.push(injector.inject(fault));
+  }
+  await Promise.all(under);
+}
+
+async function untilEnd(
+  until: number,
+  record: RunRecord,
+  gone: AbortSignal,
+  interrupted: AbortSignal | undefined,
+  untilBroken: boolean,
+  look: () => void,
+): Promise<EndReason> {
+  const signal = AbortSignal.any([gone, ...(interrupted ? [interrupted] : [])]);
+  while (!signal.aborted) {
+    const left = until - record.now();
+    if (left <= 0) return 'time';
+    await delay(Math.min(LOOK_MS, left), signal);
+    record.judge();
+    look();
+    if (untilBroken && Object.keys(record.broken).length > 0) return 'broken';
+  }
+  return gone.aborted ? 'server gone' : 'interrupted';
+}
+
+function notesOf({ wakes, units }: Traits, links: boolean, ended: EndReason, unlisted: boolean, ttl: number): string[] {
+  return [
+    ...(links ? [] : ['a file has no connections, so only processes had faults']),
+    ...(wakes === 'never' ? ['this engine wakes no waiters, so wake-ups were not judged'] : []),
+    ...(units === 'counted'
+      ? []
+      : [
+          `this engine has ${units === 'shared' ? 'no permits' : 'no readers and no permits'}, so they were not tested`,
+        ]),
+    ...(ended === 'server gone'
+      ? [`what the run left on the server expires within ${inMs(Math.max(ttl * 1.5, 6_000))}`]
+      : []),
+    ...(unlisted && ended !== 'server gone' ? ['the run could not see what it left on the engine'] : []),
+  ];
+}
+
+function troubleOf(troubles: ReadonlyMap<string, number>): string[] {
+  const [most] = [...troubles].toSorted(([, one], [, other]) => other - one);
+  return most ? [`${counted(most[1], 'request')} failed because the engine could not be asked: ${most[0]}`] : [];
+}

@@ -1,0 +1,120 @@
+import { counted } from '../../src/core/index.ts';
+import type { Disturbance } from './events.ts';
+import type { FaultPeriod } from './history.ts';
+
+/** A promise that was broken. */
+export type BrokenPromise =
+  /** Two holders at once; more permits than there are; a reader beside a writer. */
+  | 'exclusion'
+  /** A token was no higher than that of an earlier holder. */
+  | 'tokens'
+  /** The register accepted a write from a holder after the next one had begun, or refused one that still held. */
+  | 'register'
+  /** A key was free, a claim waited, the engine answered, and nobody held the key for longer than promised. */
+  | 'starvation'
+  /** Waiters hold the key only after their next poll, as if no wake-up came. */
+  | 'wake-ups'
+  /** A hold was lost to a blocked loop, although a thread renews it. */
+  | 'renewal'
+  /** A hold outlived its lease and its process. */
+  | 'residue'
+  /** A process ended by itself. */
+  | 'crash';
+
+export interface Violation {
+  readonly broken: BrokenPromise;
+  readonly key?: string;
+  /** ms since the start. */
+  readonly at: number;
+  readonly message: string;
+  /** The operations that are part of it. */
+  readonly ops: readonly string[];
+}
+
+/** What the judge must know of the engine and the run. */
+export interface Conditions {
+  /** ms */
+  readonly ttl: number;
+  /** Whether the engine wakes waiters. If they only poll, no wake-up can be late. */
+  readonly wakes: boolean;
+  /** The time to the engine and back, ms. */
+  readonly roundTrip: number;
+  /** Whether a thread renews holds while the loop is blocked. */
+  readonly standIn?: boolean;
+}
+
+export interface Totals {
+  wishes: number;
+  holds: number;
+  /** Holds during a fault, or while its effects could last. */
+  underFaults: number;
+  /** From the request to the hold, ms. */
+  longestWait: number;
+  handOvers: number;
+  /** From free to held, without a fault, ms. */
+  longestHandOver: number;
+}
+
+/** Why a run ended. */
+export type EndReason = 'time' | 'broken' | 'interrupted' | 'server gone';
+
+export interface Verdict {
+  /** `kept`: all promises, under faults that hit. `nothing`: too little happened to know. */
+  readonly outcome: 'kept' | 'broken' | 'nothing';
+  readonly ended: EndReason;
+  /** Why the run proves nothing. */
+  readonly missing: readonly string[];
+  readonly engine: string;
+  readonly seed: number;
+  /** ms */
+  readonly ran: number;
+  readonly ttl: number;
+  readonly processes: number;
+  readonly totals: Totals;
+  readonly faults: Readonly<Record<string, FaultCount>>;
+  /** Holders that stood still past the end of their leases. */
+  readonly overslept: number;
+  /** Late writes, after another holder had followed; and those of them that the token check refused. */
+  readonly staleWrites: number;
+  readonly staleRefused: number;
+  readonly broken: { readonly [kind in Violation['broken']]?: number };
+  readonly violations: readonly Violation[];
+  /** What the run could not judge, and other remarks. */
+  readonly notes: readonly string[];
+}
+
+export interface FaultCount {
+  readonly done: number;
+  /** Faults that hit a holder, a waiter, or bytes on their way. */
+  readonly effective: number;
+}
+
+/** A run with less proves nothing. */
+export const ENOUGH = { holds: 100, underFaults: 30, faults: 5, kinds: 3 } as const;
+
+/** What is missing for a meaningful verdict. */
+export function missingEvidence(totals: Totals, faults: Verdict['faults']): string[] {
+  const effective = Object.values(faults).reduce((sum, each) => sum + each.effective, 0);
+  const kinds = Object.values(faults).filter((each) => each.effective > 0).length;
+  const few = (count: number, least: number, one: string, several?: string): string[] =>
+    count < least ? [`${counted(count, one, several)}; ${least} are needed`] : [];
+  return [
+    ...few(totals.holds, ENOUGH.holds, 'hold'),
+    ...few(totals.underFaults, ENOUGH.underFaults, 'hold under faults', 'holds under faults'),
+    ...few(effective, ENOUGH.faults, 'fault that hit something', 'faults that hit something'),
+    ...few(kinds, ENOUGH.kinds, 'kind of faults that hit something', 'kinds of faults that hit something'),
+  ];
+}
+
+/** Counts the faults on purpose, by kind. */
+export function countFaults(periods: Iterable<FaultPeriod>): Record<string, FaultCount> {
+  const counts: { [kind in Disturbance]?: { done: number; effective: number } } = {};
+  for (const { kind, by, until, effective } of periods) {
+    if (by === undefined || until === Number.POSITIVE_INFINITY) continue;
+    counts[kind] ??= { done: 0, effective: 0 };
+    const count = counts[kind];
+    count.done++;
+    if (effective) count.effective++;
+  }
+  return counts;
+}

@@ -1,0 +1,117 @@
+import type { Origin, QueueEntry } from '../../src/core/index.ts';
+
+/** One holder or waiter, as the page keeps it between looks. Times are ms by the clock of this process. */
+export interface ListedClaim {
+  readonly token: bigint;
+  readonly label: string;
+  readonly units: number;
+  readonly capacity: number;
+  /** Its process and claim; kept only in a line with waiters. */
+  readonly origin: Origin | undefined;
+  /** When it joined the line; undefined if the engine does not say. */
+  readonly joined: number | undefined;
+  /** When a look first found it. */
+  readonly firstSeen: number;
+  /** When a look first found it as a holder, if a look shortly before shows that it was none. */
+  readonly granted: number | undefined;
+  /** When it expires unless renewed, by the last look; Infinity if a session keeps it. */
+  expires: number;
+}
+
+/** The process of a claim. Older versions and other programs do not name it; labels mostly tell processes apart. */
+export const processOf = ({ origin, label }: Pick<QueueEntry, 'origin' | 'label'>): string =>
+  `${origin?.process ?? ''} ${label}`;
+
+/** The line of one key. */
+export interface KeyLine {
+  readonly key: string;
+  readonly holders: readonly ListedClaim[];
+  readonly waiters: readonly ListedClaim[];
+  /** When the last look at it was. */
+  at: number;
+  /** The number of the last look at all keys that found it. */
+  pass: number;
+}
+
+/** If two looks are farther apart, nobody can say when a change between them happened. ms. */
+export const CLOSE = 10_000;
+
+const NOBODY: readonly ListedClaim[] = [];
+/** Lists of up to this length are searched without an index. */
+const FEW = 8;
+/** How many labels are shared: most of a hundred thousand locks belong to a few processes. */
+const LABELS = 10_000;
+const labels = new Map<string, string>();
+
+function shortLabel(label: string): string {
+  const known = labels.get(label);
+  if (known !== undefined) return known;
+  if (labels.size >= LABELS) labels.clear();
+  const own = ownOf(label);
+  labels.set(own, own);
+  return own;
+}
+
+/** Copies the text: a part of an answer would keep the whole answer in memory. */
+const ownOf = (text: string): string => Buffer.from(text).toString();
+
+export function finderOf(claims: readonly ListedClaim[] = NOBODY): (token: bigint) => ListedClaim | undefined {
+  if (claims.length <= FEW) return (token) => claims.find((claim) => claim.token === token);
+  const known = new Map(claims.map((claim) => [claim.token, claim]));
+  return (token) => known.get(token);
+}
+
+/**
+ * Updates a line to a look that found the same claims. Most looks do, so nothing new is made for a hundred thousand lines.
+ * @returns whether it has; if not, it changed nothing
+ */
+export function updateLine(line: KeyLine, standings: readonly QueueEntry[], at: number): boolean {
+  const { holders, waiters } = line;
+  const claimAt = (i: number): ListedClaim | undefined =>
+    i < holders.length ? holders[i] : waiters[i - holders.length];
+  if (standings.length !== holders.length + waiters.length) return false;
+  for (const [i, { token, held }] of standings.entries())
+    if (claimAt(i)!.token !== token || held !== i < holders.length) return false;
+  for (const [i, { remaining }] of standings.entries()) claimAt(i)!.expires = Math.round(at + remaining);
+  line.at = at;
+  return true;
+}
+
+/** The facts of a look at a key, beside what it found. */
+interface Found {
+  /** What the last look found; undefined if that was nobody, or there was no look. */
+  readonly before: KeyLine | undefined;
+  /** When the last look was: what is new began after it. */
+  readonly last: number | undefined;
+  readonly at: number;
+  readonly pass: number;
+}
+
+/** Makes the line that a look has found. */
+export function lineFrom(key: string, standings: readonly QueueEntry[], { before, last, at, pass }: Found): KeyLine {
+  const heldBefore = finderOf(before?.holders);
+  const waitedBefore = finderOf(before?.waiters);
+  const contested = standings.some(({ held }) => !held);
+  const close = last !== undefined && at - last <= CLOSE;
+  const claimOf = (standing: QueueEntry): ListedClaim => {
+    const { token, label, since, remaining, held } = standing;
+    const holder = heldBefore(token);
+    const same = holder ?? waitedBefore(token);
+    return {
+      token,
+      label: same?.label ?? shortLabel(label),
+      units: standing.units,
+      capacity: standing.capacity,
+      origin: contested ? standing.origin : undefined,
+      joined: same ? same.joined : since === undefined ? undefined : Math.round(at - since),
+      firstSeen: same?.firstSeen ?? at,
+      granted: held && !holder && close ? at : same?.granted,
+      expires: Math.round(at + remaining),
+    };
+  };
+  const claims = (holding: boolean): readonly ListedClaim[] => {
+    const found = standings.filter(({ held }) => held === holding);
+    return found.length === 0 ? NOBODY : found.map(claimOf);
+  };
+  return { key: before?.key ?? ownOf(key), holders: claims(true), waiters: claims(false), at, pass };
+}

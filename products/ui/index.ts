@@ -1,0 +1,106 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { checkNames, flag, invalid, namesOf, shown } from '../../src/core/index.ts';
+import { type Locks, runtimeOf } from '../../src/locks.ts';
+import { checkTraceUrl, HEADERS, judgeMounted, refusalPage } from './guard.ts';
+import { Access } from './listing.ts';
+import { LivePage } from './live-page.ts';
+import { LEAST, SHARE } from './pace.ts';
+import { Recorder } from './recorder.ts';
+import type { ReleaseOrder } from './wire.ts';
+
+/** Options of `uiHandler`. */
+export interface UiHandlerOptions {
+  /** Default true: the page changes nothing. With false it can evict a holder; it asks for the reason. */
+  readonly readOnly?: boolean;
+  /** Called after each eviction, to log it: the request says who asked, by your login. Needs `readOnly: false`. */
+  readonly released?: (order: ReleaseOrder, request: IncomingMessage) => void;
+  /**
+   * The path that the page is mounted at, such as `/locks`, where the framework leaves it in the address (Fastify, `node:http`).
+   * Express and Nest say it themselves. Default: none.
+   */
+  readonly path?: string;
+  /** Only keys that begin with this. Default: all. */
+  readonly prefix?: string;
+  /** Called after each memo that the page has made the engine forget, to log it. Needs `readOnly: false`. */
+  readonly forgot?: (key: string, request: IncomingMessage) => void;
+  /**
+   * The address of a trace, with `{traceId}` in it: the page links holders that are traced (`holdfast/otel`) to their traces. Such as
+   * `https://traces.example/trace/{traceId}`. Default: no links.
+   */
+  readonly traceUrl?: string;
+}
+
+/** Answers a request for the page, and for what belongs to it. */
+export interface UiHandler {
+  (request: IncomingMessage, response: ServerResponse): void;
+  /** Ends the connections of open pages, so that the server can close, and the history. The locks stay open. */
+  close(): void;
+}
+
+const OPTIONS = namesOf<UiHandlerOptions>({
+  ...{ readOnly: true, released: true, forgot: true },
+  ...{ path: true, prefix: true, traceUrl: true },
+});
+
+/** What Express and Nest add to a request. */
+interface MountedRequest {
+  readonly baseUrl?: unknown;
+  readonly originalUrl?: unknown;
+}
+
+/** What is left of an address below the place of the page; undefined if it is elsewhere. */
+const below = (mount: string, url: string): string | undefined =>
+  url.startsWith(mount) && /^([/?]|$)/.test(url.slice(mount.length)) ? url.slice(mount.length) : undefined;
+
+/**
+ * The page of `holdfast ui`, to mount into a service behind its own login: it has none itself. Other sites cannot ask for anything but the
+ * page, and cannot frame it. It asks the engine only while somebody has it open. From now on it keeps what the locks of this process do, the last
+ * thousand holds and the last thousand losses, failed waits and evictions: `holdfast history` asks for them.
+ * @throws LockError `LOCK_INVALID`
+ * @example
+ * const page = uiHandler(locks); // app.use('/locks', login, page);
+ * page.close(); // at the end, before server.close()
+ */
+export function uiHandler(locks: Locks, options: UiHandlerOptions = {}): UiHandler {
+  checkNames(options, OPTIONS, 'the options of uiHandler()');
+  const { readOnly = true, released = () => {}, forgot, path = '', prefix = '', traceUrl } = options;
+  if (!/^(\/[^/?#]+)*$/.test(path))
+    throw invalid(`path is ${shown(path)}; it must be like '/locks', without a slash at its end`);
+  const runtime = runtimeOf(locks, 'uiHandler()');
+  const page = new LivePage({
+    access: new Access(async () => locks),
+    engine: runtime.engine.backend.name,
+    prefix,
+    pace: { least: LEAST, share: SHARE },
+    released: flag(readOnly, 'readOnly') ? undefined : released,
+    forgot,
+    recorder: new Recorder(runtime.number, prefix),
+    traceUrl: traceUrl === undefined ? undefined : checkTraceUrl(traceUrl),
+    readOnly: 'the page is read-only; uiHandler(locks, { readOnly: false }) lets it evict and forget',
+  });
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    const { baseUrl, originalUrl } = request as MountedRequest;
+    const mount = typeof baseUrl === 'string' && baseUrl !== '' ? baseUrl : path;
+    const url = below(mount, typeof originalUrl === 'string' ? originalUrl : (request.url ?? ''));
+    if (url === undefined)
+      return void response.writeHead(404).end('The page is not mounted here: see the option "path".');
+    const { method = '', headers } = request;
+    const verdict = judgeMounted({ method, url, headers });
+    if (!verdict.allowed) {
+      const type = { 'Content-Type': 'text/html; charset=utf-8' };
+      return void response.writeHead(verdict.status, type).end(refusalPage(verdict.why));
+    }
+    // The page asks for its parts by relative addresses, so its own address ends in a slash.
+    if (!url.startsWith('/')) return void response.writeHead(302, { Location: `${mount}/${url}` }).end();
+    return page.answer(verdict, request, response);
+  };
+  return Object.assign(
+    (request: IncomingMessage, response: ServerResponse): void =>
+      void answer(request, response).catch(() => response.destroy()),
+    { close: () => page.end() },
+  );
+}
+
+/** The page of all locks, to mount into a web service of your own. */
+export type { ReleaseOrder } from './wire.ts';

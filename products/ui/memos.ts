@@ -1,0 +1,33 @@
+import { listOf, unsupported } from '../../src/core/index.ts';
+import { type Locks, runtimeOf } from '../../src/locks.ts';
+import { type MemoSight, sightOf } from '../../src/memo/state.ts';
+
+/** What the engine remembers of one key; undefined if that is nothing. @param held whether somebody holds it */
+export const memoAt = (locks: Locks, key: string, held: boolean): Promise<MemoSight | undefined> =>
+  sightOf(runtimeOf(locks, 'memos').engine, key, held);
+
+/**
+ * The memos of which the engine remembers something, by their keys.
+ * @param most how many keys are looked at
+ * @throws LockError `LOCK_UNSUPPORTED` if the engine cannot list them
+ */
+export async function memosOf(
+  locks: Locks,
+  prefix: string,
+  {
+    most = Number.POSITIVE_INFINITY,
+    progress,
+  }: { readonly most?: number; readonly progress?: (looked: number) => void },
+): Promise<(readonly [key: string, sight: MemoSight])[]> {
+  const { engine } = runtimeOf(locks, 'memos');
+  if (!engine.backend.values?.keys) throw unsupported(engine.backend, 'list what memos keep');
+  const found: [string, MemoSight][] = [];
+  for await (const key of engine.remembered(prefix, progress)) {
+    const claims = await listOf(locks.inspect(key, { exact: true }));
+    const held = claims.some((claim) => claim.held);
+    const sight = await memoAt(locks, key, held);
+    if (sight) found.push([key, sight]); // else it was over by then
+    if (found.length >= most) break;
+  }
+  return found.sort(([a], [b]) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,123 @@
+import { leastOf } from '../../src/core/index.ts';
+
+export interface Pace {
+  /** The shortest time from the end of a look to the next, ms. */
+  readonly least: number;
+  /** The part of the time that looks may take; undefined: as much as they need. */
+  readonly share: number | undefined;
+}
+
+/** The longest pause, however long a look takes: an older page is of little use. ms. */
+export const LONGEST_PAUSE = 300_000;
+/** The part of an engine's time that looks take by default. */
+export const SHARE = 0.01;
+/** The shortest pause by default, ms. */
+export const LEAST = 1_000;
+/** Pauses while the engine does not answer: the first, doubled up to the last. ms. */
+const FIRST_RETRY = 500;
+const LAST_RETRY = 5_000;
+
+/** How many looks are remembered; the shortest counts. */
+const REMEMBERED = 5;
+/** The first look also opens connections. If it took less than this, the next look comes soon, to measure better. ms. */
+const FIRST = 500;
+
+/** From so many requests on, the quickest quarter says how long one takes. */
+const MANY = 8;
+/** A request may be this many times as much work. If it took longer, it waited for a processor. */
+const UNLIKE = 4;
+
+/** How long requests kept an engine busy, ms, estimated from the duration of each. */
+export function busyFor(requests: readonly number[]): number {
+  const sorted = [...requests].sort((a, b) => a - b);
+  const most = requests.length < MANY ? Number.POSITIVE_INFINITY : UNLIKE * sorted[Math.floor(sorted.length / 4)]!;
+  return requests.reduce((sum, took) => sum + Math.min(took, most), 0);
+}
+
+/** What looks cost an engine. Each estimate is mostly too high, so the least of several is the best. */
+export class Cost {
+  readonly #busy: number[] = [];
+
+  /** @param busy ms */
+  add(busy: number): void {
+    this.#busy.push(busy);
+    if (this.#busy.length > REMEMBERED) this.#busy.shift();
+  }
+
+  pause(pace: Pace): number {
+    const least = leastOf(this.#busy);
+    return this.#busy.length === 1 && least < FIRST ? pace.least : pauseAfter(least, pace);
+  }
+}
+
+/** The pause after a look that kept the engine busy for `busy` ms. */
+export function pauseAfter(busy: number, { least, share }: Pace): number {
+  if (share === undefined) return least;
+  return Math.max(least, Math.min(LONGEST_PAUSE, Math.ceil(busy / share - busy)));
+}
+
+/** The pause after so many failures in a row, at least 1. */
+export const retryAfter = (failures: number): number => Math.min(LAST_RETRY, FIRST_RETRY * 2 ** (failures - 1));
+
+/** Times requests one after the other, without the time that this process itself computes. */
+export class Stopwatch {
+  readonly laps: number[] = [];
+  #began = performance.now();
+  #own = process.cpuUsage();
+
+  /** Called when a request has been answered. */
+  lap(): void {
+    const [began, own] = [this.#began, this.#own];
+    this.#began = performance.now();
+    this.#own = process.cpuUsage();
+    const computed = (this.#own.user - own.user + this.#own.system - own.system) / 1_000;
+    // An engine may work on the next request while this process reads the last answer. So a part always counts.
+    const took = this.#began - began;
+    this.laps.push(Math.max(took - computed, took / 4));
+  }
+}
+
+/** Repeats something while it is wanted, with the pauses that it asks for. */
+export class Loop {
+  readonly #once: (goesOn: () => boolean) => Promise<number>;
+  #wanted = false;
+  #running = false;
+  #endPause: () => void = () => {};
+
+  /**
+   * @param once does it, never rejects, and gives the pause until the next time, ms; it may end early if nobody wants it any
+   * more
+   */
+  constructor(once: (goesOn: () => boolean) => Promise<number>) {
+    this.#once = once;
+  }
+
+  set wanted(wanted: boolean) {
+    this.#wanted = wanted;
+    if (wanted && !this.#running) void this.#run();
+    if (!wanted) this.hurry();
+  }
+
+  hurry(): void {
+    this.#endPause();
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    while (this.#wanted) {
+      const pause = await this.#once(() => this.#wanted);
+      if (this.#wanted) await this.#sleep(pause);
+    }
+    this.#running = false;
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

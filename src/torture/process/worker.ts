@@ -1,5 +1,0 @@
-/** One process of `holdfast torture`. */
-import { connect } from '../../connect/index.ts';
-import { work } from './work.ts';
-
-work(({ url, label, renewal }) => connect(url, { label, renewal }));
