@@ -205,11 +205,11 @@ export class History {
   }
 }
 
+/** What a process said just before it was killed may come after the news of its death: the earlier end counts. */
 function end(operation: Operation, hold: RecordedHold, until: number, at: number): void {
-  if (hold.over) return;
-  hold.until = until;
+  hold.until = hold.over ? Math.min(hold.until, until) : until;
   hold.over = true;
-  operation.ended = at;
+  operation.ended = Math.min(operation.ended ?? at, at);
 }
 
 export function byKey<W extends Operation>(operations: Iterable<W>): Map<string, W[]> {

@@ -163,6 +163,17 @@ describe('the judge takes no offence at', () => {
     expect(found([asked!, entered!, killed, ...hold({ op: 'b', from: 21, to: 30, token: 2, by: 1 })])).toEqual([]);
   });
 
+  test('the next holder of what a process left just before it was killed, although the news of that came later', () => {
+    const [asked, entered, left] = hold({ op: 'a', from: 10, to: 18, token: 1 });
+    const history = new History();
+    for (const event of [
+      ...[asked!, entered!, { at: 40, what: 'killed', by: 0 } as const, left!],
+      ...hold({ op: 'b', from: 21, to: 60, token: 2, by: 1 }),
+    ])
+      history.apply(event);
+    expect(judge(history, { ttl: TTL, wakes: true, roundTrip: 1 }).violations).toEqual([]);
+  });
+
   test('a loss that was told in time', () => {
     const [asked, entered] = hold({ op: 'a', from: 10, to: 0, token: 1 });
     const lost: Event = { at: 50, what: 'lost', op: 'a' };

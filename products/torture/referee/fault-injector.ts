@@ -88,8 +88,9 @@ export class FaultInjector {
 
   async #kill(by: number, lasts: number): Promise<boolean> {
     const effective = this.#record.history.open(by).length > 0;
-    this.#record.add({ what: 'killed', by });
+    const at = this.#record.now();
     await this.#crew.members[by]!.kill();
+    this.#record.add({ what: 'killed', by }, at);
     await delay(lasts, this.#signal);
     // The engine may be away, so this may take several attempts.
     while (!this.#signal.aborted) {

@@ -12,6 +12,7 @@ export type State = 'starting' | 'working' | 'stopped' | 'gone';
 /** One process, from its start to its end. */
 export class Member {
   readonly #child: ChildProcess;
+  /** How it ended, as soon as all that it said is heard. */
   readonly exited: Promise<string>;
   #stderr = '';
   #endsOnPurpose = false;
@@ -38,7 +39,8 @@ export class Member {
     });
     this.#child.on('error', () => {}); // a message to a process that is gone; its exit tells
     this.#child.on('message', onMessage);
-    this.exited = once(this.#child, 'exit').then(([code, signal]) => {
+    const heard = once(this.#child, 'disconnect'); // after its last message
+    this.exited = Promise.all([once(this.#child, 'exit'), heard]).then(([[code, signal]]) => {
       this.state = 'gone';
       const how = `${signal ? `by ${signal}` : `with exit code ${code}`}${this.#stderr ? `: ${this.#stderr.trim()}` : ''}`;
       if (!this.#endsOnPurpose) onCrash(how);
