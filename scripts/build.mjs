@@ -1,16 +1,15 @@
 // `npm run build`: the package in `dist`. Each entry is one file, and what several entries need is in `dist/chunks`; the types of each
 // entry are one file, too. Comments stay in the types only. There are no maps and no sources beside them: the code stays readable.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
 import { bundle } from './build-page.mjs';
+import { placeInDist, sourceOf } from './sources.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-/** Where the sources are: of the lock, and of the products on it. The package has both under `dist`. */
-const SOURCES = ['src', 'products'];
 const dist = join(root, 'dist');
 
 /** Programs that the package starts as processes or threads of their own. */
@@ -23,12 +22,6 @@ const exported = Object.values(manifest.exports)
   .filter(Boolean)
   .map((file) => /^\.\/dist\/(.*)\.js$/.exec(file)[1]);
 
-/** Where the package has a file of the sources. */
-const inPackage = (file) =>
-  relative(root, file)
-    .replaceAll('\\', '/')
-    .replace(/^(src|products)\//, '');
-
 /**
  * Wherever the bundle puts a module, what it names by `new URL('./a.ts', import.meta.url)` is found from there, and a reader of the
  * package sees a file of it: bundlers look for each such file, and end where there is none.
@@ -36,14 +29,14 @@ const inPackage = (file) =>
 const ownPlaces = {
   name: 'own-places',
   transform(code, id) {
-    if (!SOURCES.some((folder) => id.startsWith(join(root, folder)))) return undefined;
+    if (!/^(src|products)[\\/]/.test(relative(root, id))) return undefined;
     const own = /new URL\('([^']+)', import\.meta\.url\)/g;
     if (code.replace(own, '').includes('import.meta'))
       throw new Error(
         `${id} must name its files by new URL('./a.ts', import.meta.url): the package has them elsewhere`,
       );
     return code.replace(own, (_, path) => {
-      const place = inPackage(join(dirname(id), path));
+      const place = placeInDist(join(dirname(id), path));
       return `new URL(__PLACE_OF__(${JSON.stringify(place.replace(/\.ts$/, '.js'))}), import.meta.url)`;
     });
   },
@@ -63,7 +56,7 @@ const ownPlaces = {
 const page = {
   name: 'page',
   async load(id) {
-    if (inPackage(id) !== 'ui/files.ts') return undefined;
+    if (placeInDist(id) !== 'ui/files.ts') return undefined;
     const texts = Object.entries(await bundle()).map(([name, contents]) => [name, Buffer.from(contents).toString()]);
     return `export const files = async () => (${JSON.stringify(Object.fromEntries(texts))});`;
   },
@@ -78,12 +71,7 @@ const GROUPS = [
 
 /** Each entry with its source below `folder`. */
 const input = (folder, names, ending) =>
-  Object.fromEntries(
-    names.map((name) => {
-      const places = SOURCES.map((sources) => join(folder, sources, `${name}${ending}`));
-      return [name, places.find((place) => existsSync(place)) ?? places[0]];
-    }),
-  );
+  Object.fromEntries(names.map((name) => [name, sourceOf(`${name}${ending}`, folder)]));
 /** Packages stay imports: they are the user's own. What the compiler adds itself (for `using`) is part of the bundle. */
 const external = (id) => !/^[./\\\0]|^@oxc-project\/|^[A-Z]:/i.test(id);
 
@@ -97,7 +85,7 @@ async function scripts() {
     experimental: { attachDebugInfo: 'none' }, // else the place of each module stands in the code
     // Only the programs do something when they are loaded.
     treeshake: {
-      moduleSideEffects: (id) => /^(cli\/|torture\/|connect\/renewal\/worker\.ts$)/.test(inPackage(id)),
+      moduleSideEffects: (id) => /^(cli\/|torture\/|connect\/renewal\/worker\.ts$)/.test(placeInDist(id)),
     },
   });
   await made.write({
@@ -136,7 +124,7 @@ async function types() {
 
 /** What programs read beside their code. */
 function beside() {
-  copyFileSync(join(root, 'products/cli/holdfast'), join(dist, 'cli/holdfast'));
+  copyFileSync(sourceOf('cli/holdfast'), join(dist, 'cli/holdfast'));
   chmodSync(join(dist, 'cli/holdfast'), 0o755);
 }
 

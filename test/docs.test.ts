@@ -4,6 +4,7 @@ import { basename, dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { sourceOf } from '../scripts/sources.mjs';
 import { allExamples } from '../site/reference/examples.ts';
 import { subpaths } from '../site/reference/subpaths.ts';
 
@@ -16,7 +17,7 @@ function paths(dist: string): Record<string, string[]> {
   const { exports } = JSON.parse(text('package.json')) as { exports: Record<string, { types?: string }> };
   const typed = Object.entries(exports).flatMap(([name, { types }]) => (types ? [[name, types] as const] : []));
   return Object.fromEntries(
-    typed.map(([name, types]) => [`holdfast${name.slice(1)}`, [types.replace('./dist', dist)]]),
+    typed.map(([name, types]) => [`holdfast${name.slice(1)}`, [sourceOf(types.replace('./dist/', ''), dist)]]),
   );
 }
 

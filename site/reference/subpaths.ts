@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { sourceOf } from '../../scripts/sources.mjs';
 import { root } from '../pages.ts';
 import { type Declaration, exportsOf } from './declarations.ts';
 
@@ -44,7 +45,7 @@ export function subpaths(): Subpath[] {
     exports: Record<string, { types?: string }>;
   };
   const found = Object.entries(exports).flatMap(([path, { types: file }]) => {
-    const declared = file ? exportsOf(join(types, file.replace('./dist/', ''))) : [];
+    const declared = file ? exportsOf(sourceOf(file.replace('./dist/', ''), types)) : [];
     return file ? [{ name: `holdfast${path.slice(1)}`, exports: firstFirst(declared) }] : [];
   });
   rmSync(types, { recursive: true });

@@ -1,8 +1,9 @@
 /** Code blocks of pages, as functions that tests run. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transform } from 'esbuild';
+import { sourceOf } from '../../scripts/sources.mjs';
 import { atExit } from '../kit/cleanup.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -41,18 +42,12 @@ const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   exports: Record<string, { types?: string }>;
 };
 
-/** The source of an entry of the package: the lock's are in `src`, those of the products in `products`. @param types where the package has its types */
-export const sourceFileOf = (types: string): string =>
-  ['src', 'products']
-    .map((folder) => join(root, types.replace('./dist', folder).replace('.d.ts', '.ts')))
-    .find((file) => existsSync(file))!;
-
 /** The source of what is published under that name. */
-function sourceOf(name: string): string {
+function publishedFrom(name: string): string {
   if (name === 'holdfast') return new URL('./tracked.ts', import.meta.url).href;
   const types = exports[name.replace('holdfast', '.')]?.types;
   if (types === undefined) throw new Error(`${name} is not exported`);
-  return pathToFileURL(sourceFileOf(types)).href;
+  return pathToFileURL(sourceOf(types.replace('./dist/', '').replace('.d.ts', '.ts'))).href;
 }
 
 const declared = (code: string): string[] =>
@@ -78,7 +73,7 @@ export async function moduleOf(
   }
   const imports = source.match(/^import [^;]*;\n?/gm) ?? [];
   const body = imports.reduce((rest, line) => rest.replace(line, ''), source);
-  const head = imports.join('').replace(/'(holdfast(?:\/[\w/-]+)?)'/g, (_, name) => `'${sourceOf(name)}'`);
+  const head = imports.join('').replace(/'(holdfast(?:\/[\w/-]+)?)'/g, (_, name) => `'${publishedFrom(name)}'`);
   const take = given.length === 0 ? '' : `const { ${given.join(', ')} } = given;\n`;
   const names = declared(source).join(', ');
   // Types go, what only types used goes with them, and decorators become calls.

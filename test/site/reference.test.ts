@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { sourceOf } from '../../scripts/sources.mjs';
 import { root } from '../../site/pages.ts';
 import { examplesIn } from '../../site/reference/comment.ts';
 import type { Declaration } from '../../site/reference/declarations.ts';
 import { pageOf, placesOf } from '../../site/reference/markdown.ts';
 import { type Subpath, subpaths } from '../../site/reference/subpaths.ts';
-import { sourceFileOf } from '../docs/block.ts';
 
 let all: Subpath[];
 const text = (subpath: Subpath) => pageOf(subpath, all, placesOf(all));
@@ -22,7 +22,9 @@ test('every subpath with types has a page, with a heading for each of its export
   for (const subpath of all) {
     const headings = [...text(subpath).matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
     // What a program really gets; types leave nothing behind to be asked for.
-    const source = sourceFileOf(exports[`.${subpath.name.slice('holdfast'.length)}`].types);
+    const source = sourceOf(
+      exports[`.${subpath.name.slice('holdfast'.length)}`].types.replace('./dist/', '').replace('.d.ts', '.ts'),
+    );
     const values = Object.keys(await import(source));
     expect(headings, subpath.name).toEqual(expect.arrayContaining(values));
     expect(headings, subpath.name).toEqual(subpath.exports.map(({ name }) => name));
