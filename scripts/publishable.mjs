@@ -1,10 +1,14 @@
 // Refuses to publish while package.json does not say where the package comes from: npm checks the provenance against `repository`, and a
-// user finds the sources, the pages and the way in for a report there. `--tag v1.2.3` also compares the version.
+// user finds the sources, the pages and the way in for a report there. It refuses, too, while the evidence is of other sources than are
+// published. `--tag v1.2.3` also compares the version.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { nameOfSources } from './sources.mjs';
 
-const { values } = parseArgs({ options: { tag: { type: 'string' }, manifest: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { tag: { type: 'string' }, manifest: { type: 'string' }, evidence: { type: 'string' } },
+});
 const path = values.manifest ?? fileURLToPath(new URL('../package.json', import.meta.url));
 const manifest = JSON.parse(readFileSync(path, 'utf8'));
 
@@ -16,5 +20,13 @@ if (missing.length > 0)
   );
 if (values.tag !== undefined && values.tag !== `v${manifest.version}`)
   problems.push(`The tag ${values.tag} is not v${manifest.version}, the version in package.json.`);
+
+const sources = nameOfSources();
+const page = readFileSync(values.evidence ?? fileURLToPath(new URL('../docs/evidence.md', import.meta.url)), 'utf8');
+for (const [row, proof] of page.matchAll(/^\| \[([^\]]+)\].*$/gm))
+  if (!row.endsWith(`, ${sources} |`))
+    problems.push(
+      `${proof} in docs/evidence.md was not run on these sources, ${sources}, alone: run \`npm run prove\` on them.`,
+    );
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;

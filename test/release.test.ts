@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { nameOfSources } from '../scripts/sources.mjs';
 import { temporaryFolder } from './kit/folder.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -12,13 +13,22 @@ const SCRIPT = join(root, 'scripts/publishable.mjs');
 describe('what is published', () => {
   const WHOLE = { version: '1.2.3', repository: 'a', homepage: 'b', bugs: 'c' };
 
-  async function complaints(manifest: object, ...args: string[]): Promise<string> {
+  const rowOf = (sources: string): string =>
+    `| [Torture](torture.md) | redis | 7 holds | nothing | 2026-01-02, ${sources} |`;
+
+  async function complaints(manifest: object, args: string[] = [], row = rowOf(nameOfSources())): Promise<string> {
     using folder = temporaryFolder();
-    const path = join(folder.path, 'package.json');
+    const [path, evidence] = [join(folder.path, 'package.json'), join(folder.path, 'evidence.md')];
     writeFileSync(path, JSON.stringify(manifest));
-    const { stderr } = await promisify(execFile)(process.execPath, [SCRIPT, '--manifest', path, ...args]).catch(
-      (error: { stderr: string }) => error,
-    );
+    writeFileSync(evidence, `${row}\n`);
+    const { stderr } = await promisify(execFile)(process.execPath, [
+      SCRIPT,
+      '--manifest',
+      path,
+      '--evidence',
+      evidence,
+      ...args,
+    ]).catch((error: { stderr: string }) => error);
     return stderr;
   }
 
@@ -27,8 +37,14 @@ describe('what is published', () => {
   });
 
   test('is refused under a tag of another version', async () => {
-    expect(await complaints(WHOLE, '--tag', 'v1.2.4')).toContain('The tag v1.2.4 is not v1.2.3');
-    expect(await complaints(WHOLE, '--tag', 'v1.2.3')).toBe('');
+    expect(await complaints(WHOLE, ['--tag', 'v1.2.4'])).toContain('The tag v1.2.4 is not v1.2.3');
+    expect(await complaints(WHOLE, ['--tag', 'v1.2.3'])).toBe('');
+  });
+
+  test('is refused while a row of the evidence is of other sources, or of more than these', async () => {
+    expect(await complaints(WHOLE)).toBe('');
+    for (const sources of ['01234567', `01234567, ${nameOfSources()}, 89abcdef`])
+      expect(await complaints(WHOLE, [], rowOf(sources))).toMatch(/^Torture in docs\/evidence\.md was not run on/);
   });
 
   test('is asked for before each publication', () => {

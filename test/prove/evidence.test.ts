@@ -6,7 +6,7 @@ import { parts } from './parts.ts';
 import type { Result } from './result.ts';
 
 const result = (part: string, code: number, ...lines: unknown[]): Result => ({
-  ...{ part, code, lines, commit: 'abc', date: '2026-01-02T03:04:05Z', seconds: 60, printed: '3 passed, 0 failed' },
+  ...{ part, code, lines, sources: 'abc', date: '2026-01-02T03:04:05Z', seconds: 60, printed: '3 passed, 0 failed' },
 });
 
 /** The page and a file of it, from these results. */
@@ -79,10 +79,10 @@ test('a topology of hosts has a row with what was done to it', () => {
   expect(page).toMatch(/Hosts of their own\].*7 locks taken, 1 faults that hit; 1 minutes \| nothing/);
 });
 
-test('a topology that was not run again keeps its row, with when and of which commit it is', () => {
+test('a topology that was not run again keeps its row, with when and on which sources it ran', () => {
   const line = { ran: 1_000, outcome: 'kept', broken: {}, totals: { holds: 7 }, faults: {} };
-  const hosts = (topology: string, commit: string) =>
-    [`hosts ${topology}`, [{ ...result(`hosts ${topology}`, 0, { ...line, topology }), commit }]] as const;
+  const hosts = (topology: string, sources: string) =>
+    [`hosts ${topology}`, [{ ...result(`hosts ${topology}`, 0, { ...line, topology }), sources }]] as const;
   const { details } = written([hosts('etcd', 'old'), hosts('nats', 'old')], 'hosts');
   const next = written([hosts('etcd', 'new')], 'hosts', () => details).details;
   expect(next.match(/^\| (etcd|nats) .*$/gm)?.map((each) => each.split(', ').at(-1))).toEqual(['new |', 'old |']);
@@ -107,7 +107,7 @@ test('of each other library a late write was accepted, and of holdfast none, as 
 
 test('each run of the whole suite has a row, also one that failed', () => {
   const first = result('suite', 0);
-  const rounds = [first, { ...first, code: 1, printed: '\n2 passed, 1 failed\n', commit: 'def' }];
+  const rounds = [first, { ...first, code: 1, printed: '\n2 passed, 1 failed\n', sources: 'def' }];
   const { page, details } = written([['suite', rounds]], 'suite');
   expect(details).toContain('| 1 | abc | 1.0 | 3 | 0 |');
   expect(details).toContain('| 2 | def | 1.0 | 2 | 1 |');

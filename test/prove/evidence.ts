@@ -11,14 +11,14 @@ interface Count {
 const row = (...cells: unknown[]): string => `| ${cells.join(' | ')} |`;
 const table = (head: readonly string[], rows: readonly string[]): string =>
   [row(...head), row(...head.map(() => '---')), ...rows].join('\n');
-/** Of several rounds and commits: a row that was not run again stays as it was in the file. */
+/** Of several rounds: a row that was not run again stays as it was in the file. */
 function kept(head: readonly string[], rows: readonly string[], before: string): string {
   const first = (line: string): string => line.split(' | ')[0]!;
   const known = new Set([row(...head), row(...head.map(() => '---')), ...rows].map(first));
   const old = before.split('\n').filter((line) => line.startsWith('| ') && !known.has(first(line)));
   return table(head, [...rows, ...old]);
 }
-const OF = 'when, of which commits';
+const OF = 'when, on which sources';
 const number = (count: number): string => count.toLocaleString('en-US');
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 const words = (counts: Record<string, number>): string =>
@@ -31,9 +31,9 @@ const effective = (faults: Record<string, Count>): number =>
 // biome-ignore lint/suspicious/noExplicitAny: each program has lines of its own.
 type Line = any;
 
-/** With what came with them: when, and of which commit. */
+/** With what came with them: when, and on which sources. */
 const dated = (results: readonly Result[]): readonly Line[] =>
-  results.flatMap(({ lines, date, commit }) => lines.map((line) => ({ ...line, date, commit })));
+  results.flatMap(({ lines, date, sources }) => lines.map((line) => ({ ...line, date, sources })));
 const linesOf = (results: readonly Result[]): readonly Line[] => results.flatMap(({ lines }) => lines);
 /** Of all rounds, by what they are about. */
 const grouped = (lines: readonly Line[], by: (line: Line) => string): readonly (readonly Line[])[] => [
@@ -48,11 +48,11 @@ function added(counts: readonly Record<string, number>[]): Record<string, number
   for (const each of counts) for (const [kind, count] of Object.entries(each)) all[kind] = (all[kind] ?? 0) + count;
   return all;
 }
-/** When results came, and of which commits. */
-function originOf(results: readonly Pick<Result, 'date' | 'commit'>[]): string {
+/** When results came, and on which sources. */
+function originOf(results: readonly Pick<Result, 'date' | 'sources'>[]): string {
   const dates = results.map(({ date }) => date.slice(0, 10)).toSorted();
   const days = [...new Set([dates[0], dates.at(-1)])].join(' to ');
-  return `${days}, ${[...new Set(results.map(({ commit }) => commit))].join(', ')}`;
+  return `${days}, ${[...new Set(results.map(({ sources }) => sources))].join(', ')}`;
 }
 
 const outcomes = (lines: readonly Line[]): string => words(added(lines.map(({ outcome }) => ({ [outcome]: 1 }))));
@@ -198,8 +198,8 @@ const ended = ({ printed }: Result): readonly [passed: string, failed: string] =
 const suites = (results: readonly Result[]): string =>
   [
     table(
-      ['run', 'commit', 'minutes', 'passed', 'failed'],
-      results.map((result, i) => row(i + 1, result.commit, (result.seconds / 60).toFixed(1), ...ended(result))),
+      ['run', 'sources', 'minutes', 'passed', 'failed'],
+      results.map((result, i) => row(i + 1, result.sources, (result.seconds / 60).toFixed(1), ...ended(result))),
     ),
     'No test is tried a second time.',
   ].join('\n\n');
@@ -379,6 +379,7 @@ export function evidence(results: Results, before: (path: string) => string = ()
     'What ran, where, how much, and what broke, a row for each proof: written by `npm run prove`.',
     `No failure in this time is evidence, not proof: \`npm run prove -- --for 8h\` adds a round of other seeds. [What is promised](promises.md), and [the tests and runs that show it](evidence/promises.md).`,
     table(['proof', 'where', 'how much', 'what broke', OF], rows),
+    'Sources: the first eight digits of the SHA-1 of `git rev-parse HEAD:src HEAD:products`; a row with the name of a commit is older. A release is refused while a row is of others.',
     'Besides: [memos under faults](evidence/memos.md), [known bugs, found again](known-bugs.md), [versions](compatibility.md).',
     ...(failed.length > 0 ? [`**Not as it should be, in this run:** ${failed.join(', ')}.`] : []),
     ...(missing.length > 0 && before('evidence.md') === '' ? [`Not run: ${missing.join(', ')}.`] : []),

@@ -1,8 +1,9 @@
 /** Everything that shows whether the promises are kept: `npm run prove -- --help`. */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nameOfSources, uncommittedSources } from '../../scripts/sources.mjs';
 import { flagsOf } from '../kit/flags.ts';
 import { durationOf } from './duration.ts';
 import { essence, evidence } from './evidence.ts';
@@ -26,7 +27,8 @@ npm run prove -- <proof> [flags of it]: one of them by itself: ${Object.keys(PRO
   --anew          forgets what came of the rounds before
   --help          this
 What came of each round is kept in .results/prove, which git ignores, and the next round adds to it, from other seeds. One that was ended in the middle goes
-on with the parts it had not run. All that a part printed is in .tmp/prove until it runs again.`;
+on with the parts it had not run. Each state of src and products has rounds of its own: the page never adds up what ran on two of them.
+All that a part printed is in .tmp/prove until it runs again.`;
 
 const { values } = flagsOf(USAGE, {
   options: {
@@ -35,11 +37,16 @@ const { values } = flagsOf(USAGE, {
     anew: { type: 'boolean', default: false },
   },
 });
-const folder = join(root, '.results', 'prove');
+const changed = uncommittedSources();
+if (changed !== '') {
+  console.error(`Commit these first, since the page names the sources that ran:\n${changed}`);
+  process.exit(1);
+}
+const sources = nameOfSources();
+const folder = join(root, '.results', 'prove', sources);
 if (values.anew) rmSync(folder, { recursive: true, force: true });
 const prints = join(root, '.tmp', 'prove');
 for (const each of [folder, prints]) mkdirSync(each, { recursive: true });
-const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
 const total = durationOf(values.for);
 
 const nameOf = (part: string): string => part.replaceAll(/\W+/g, '-');
@@ -64,7 +71,7 @@ async function run(part: string, args: readonly string[]): Promise<Result> {
     .slice(-12)
     .join('\n');
   const seconds = Math.round((performance.now() - began) / 1_000);
-  return { part, commit, date: new Date().toISOString(), seconds, code, lines, printed: rest };
+  return { part, sources, date: new Date().toISOString(), seconds, code, lines, printed: rest };
 }
 
 const names = parts(1).map(({ name }) => name);

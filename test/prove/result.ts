@@ -1,7 +1,8 @@
 /** What came of a part, as it is kept between runs. */
 export interface Result {
   readonly part: string;
-  readonly commit: string;
+  /** A name for the sources it ran on: `nameOfSources`. */
+  readonly sources: string;
   readonly date: string;
   readonly seconds: number;
   readonly code: number | null;
