@@ -32,8 +32,9 @@ const STORM_MS = 20_000;
 const QUIET_MS = 7_000;
 /** The run begins without faults, to see how it goes then. */
 const MAX_CALM_MS = 4_000;
-/** Time between two faults. */
+/** Time between two faults, of up to so many processes. Of more it is shorter, so that each is hit as often. */
 const [MIN_GAP_MS, MAX_GAP_MS] = [80, 500];
+const USUAL_PROCESSES = 4;
 
 const DECKS = {
   nothing: PROCESS_FAULTS,
@@ -46,8 +47,9 @@ export function* schedule(seed: number, options: ScheduleOptions): Generator<Fau
   const random = randomFrom(seed);
   const { duration, processes, ttl, between: what, kinds } = options;
   const deck = draws(kinds ?? DECKS[what], random);
+  const often = Math.max(1, processes / USUAL_PROCESSES);
   for (const [start, end] of storms(duration, ttl)) {
-    for (let at = start; at < end; at += between(MIN_GAP_MS, MAX_GAP_MS, random())) {
+    for (let at = start; at < end; at += between(MIN_GAP_MS, MAX_GAP_MS, random()) / often) {
       const kind = deck.next().value;
       const by = Math.floor(random() * processes);
       const lasts = Math.min(durationOf(kind, ttl, random()), Math.max(0, end - at));

@@ -36,10 +36,10 @@ export function ourOpinion(events: readonly Event[]): Opinion {
   return violations.some(({ broken }) => JUDGED.has(broken)) ? 'impossible' : 'possible';
 }
 
-/** What Porcupine says of a history, and whether that agrees with our judge. */
+/** What Porcupine says of a history, and whether our judge says no other. Where it found out neither way, it says nothing against ours. */
 export function secondOpinion(events: readonly Event[], { broken }: Verdict): { opinion: string; agrees: boolean } {
   if (missing('porcupine')) return { opinion: 'not asked', agrees: true };
   const [opinion = 'unknown'] = opinions([events]);
   const expected = Object.keys(broken).some((promise) => JUDGED.has(promise)) ? 'impossible' : 'possible';
-  return { opinion, agrees: opinion === expected };
+  return { opinion, agrees: opinion === expected || opinion === 'unknown' };
 }

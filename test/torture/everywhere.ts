@@ -27,6 +27,7 @@ const BY_THREAD: ReadonlySet<string> = new Set([
 const USAGE = `npm run prove -- torture [engine…] [flags]: holdfast torture on a server of each engine that is here
   --for 60         seconds of each
   --busy 8         so many callers of each process make many quick holds; default 0
+  --processes 4    with more there are more faults in the same time
   --broken <name>  only this one of the engines that break promises, each of which has to be found; none: leave them out
   --seed 1         the same faults again
   --json           a line of JSON for each
@@ -40,6 +41,7 @@ const { values, positionals } = flagsOf(USAGE, {
     broken: { type: 'string' },
     seed: { type: 'string', default: '1' },
     busy: { type: 'string', default: '0' },
+    processes: { type: 'string', default: '4' },
     json: { type: 'boolean', default: false },
   },
   allowPositionals: true,
@@ -72,7 +74,7 @@ for (const { name: engine, site, byNodeRedis } of TORTURED) {
         url: opened.url,
         duration: wanted === 'broken' ? 60_000 : duration,
         seed,
-        processes: 4,
+        processes: Number(values.processes),
         busy: Number(values.busy),
         ...(worker && { worker }),
         renewal,
