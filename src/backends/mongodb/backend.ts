@@ -22,7 +22,7 @@ import {
 } from '../../core/index.ts';
 import { rememberedIn } from '../shared/record.ts';
 import { QUEUE_TRAITS } from '../shared/traits.ts';
-import { answerTo, FORM, idOf, newsOfValues, placeOf, type QueueDocument } from './documents.ts';
+import { answerTo, FORM, idOf, newsOfValues, type QueueDocument, queueOf } from './documents.ts';
 import type { MongoCollection, MongoDb } from './driver.ts';
 import { attempting, forgetting, leaving, renewing, storing } from './pipeline.ts';
 import { Queues } from './queues.ts';
@@ -116,7 +116,7 @@ class Mongo implements Backend {
     const { key, within } = claim;
     const notAfter = this.#queues.notAfter(within);
     const document = await this.#queues.change(key, renewing(claim, notAfter), within);
-    if (!document || !placeOf(claim, document).granted) return 'gone';
+    if (!document || !queueOf(document).find(claim.id)?.held) return 'gone';
     return notAfter && document.now > notAfter ? undefined : { validFor: claim.ttl };
   }
 
@@ -136,10 +136,9 @@ class Mongo implements Backend {
     const hasNews = claim.accepts ? newsOfValues() : () => false;
     const onChange = (document?: QueueDocument): void => {
       const isNews = document !== undefined && hasNews(document);
-      const stands = document?.v === FORM && document.queue.some(({ id }) => id === claim.id);
+      const mine = document?.v === FORM ? queueOf(document).find(claim.id) : undefined;
       // Silent while the claim still waits. If it seems to hold, the next attempt tells, since the hold may be at its end.
-      if (document && stands && !isNews && !placeOf(claim, document).granted) return;
-      wake();
+      if (!mine || mine.held || isNews) wake();
     };
     if ((await this.#queues.kind()) === 'router') this.#changes.poll();
     const stop = await this.#changes.listen({ id: idOf(claim.key), onChange });

@@ -1,15 +1,7 @@
-import {
-  type Attempt,
-  type Claim,
-  leastOf,
-  NO_MARK,
-  type QueueEntry,
-  type Units,
-  type ValueRecord,
-} from '../../core/index.ts';
-import { verdictOn } from '../shared/line-verdict.ts';
-import { answerIn, type KeyRecord, markBehind, rememberedIn } from '../shared/record.ts';
-import { entriesOf } from '../shared/stored-queue.ts';
+import { type Attempt, type Claim, NO_MARK, type Units } from '../../core/index.ts';
+import { EngineQueue } from '../shared/queue.ts';
+import type { KeyRecord } from '../shared/record.ts';
+import { byRule, EngineTime, TokenCounter } from '../shared/stored-queue.ts';
 
 export const FORM = 1;
 /** The mark in front keeps a key from being empty, or an operator. */
@@ -61,41 +53,38 @@ interface AttemptsDocument {
 
 const tokenOf = (token: Long | undefined): bigint => BigInt(token?.toString() ?? 0);
 
-/** What a queue means for a claim that must not join it after `notAfter`. */
-export function placeOf({ id, ttl }: Claim, { queue, now }: QueueDocument, notAfter?: Date): Attempt {
-  const index = queue.findIndex((claim) => claim.id === id);
-  if (index < 0 && notAfter && now > notAfter) return { granted: false, late: true };
-  if (index >= 0 && verdictOn(queue, index).admitted) {
-    return { granted: true, token: tokenOf(queue[index]!.token), validFor: ttl };
-  }
-  const ahead = index < 0 ? queue : queue.slice(0, index);
-  const retryAfter = leastOf(ahead.map(({ expires }) => expires.getTime())) - now.getTime();
-  return { granted: false, ahead: ahead.length, retryAfter };
-}
-
+/**
+ * The answer to an attempt that the server has made, at the time of the document.
+ * @param notAfter then it was too late to join, or to take a value
+ */
 export function answerTo(claim: Claim, document: QueueDocument, notAfter?: Date): Attempt {
-  const attempt = placeOf(claim, document, notAfter);
-  const { accepts } = claim;
-  if (!accepts || (!attempt.granted && attempt.late)) return attempt;
-  const now = document.now.getTime();
-  const record = recordOf(document);
-  const value = notAfter && document.now > notAfter ? undefined : answerIn(record, accepts, now);
-  if (value) return { granted: false, value };
-  if (!attempt.granted) return { ...attempt, mark: markBehind(record, tokenOf(document.queue[0]?.token), now) };
-  return accepts.counts > 0 ? { ...attempt, attempts: record.attempts } : attempt;
+  const isLate = notAfter !== undefined && document.now > notAfter;
+  const queue = queueOf(isLate ? { ...document, value: null } : document);
+  if (isLate && !queue.find(claim.id)) return LATE;
+  const attempt = queue.attempt({ ...claim, minToken: 0n });
+  return queue.joined ? LATE : attempt; // what the server did not store does not count
 }
 
-export const lookIn = (document: QueueDocument): ValueRecord =>
-  rememberedIn(recordOf(document), document.now.getTime());
+const LATE = { granted: false, late: true } as const;
 
-/** The claims that have not expired when the document was read. */
-export function listingOf({ _id, queue, now }: QueueDocument): QueueEntry[] {
+/** The queue at the time of the document. */
+export function queueOf({ queue, now, value, attempts }: QueueDocument): EngineQueue {
   const alive = queue.filter(({ expires }) => expires > now);
   const claims = alive.map(({ token, joined, expires, ...claim }) => ({
-    ...{ ...claim, token: tokenOf(token) },
-    ...{ since: now.getTime() - joined.getTime(), remaining: expires.getTime() - now.getTime() },
+    ...{ ...claim, token: tokenOf(token), held: false, ttl: 0 },
+    ...{ joined: joined.getTime(), expires: expires.getTime() },
   }));
-  return entriesOf(keyOf(_id), claims);
+  const record: KeyRecord = {
+    attempts: attempts?.count ?? 0,
+    begun: tokenOf(attempts?.begun),
+    mark: attempts?.mark ?? NO_MARK,
+    counts: attempts?.counts.getTime() ?? 0,
+    token: tokenOf(value?.token),
+    at: value?.at.getTime() ?? 0,
+    until: value?.until.getTime() ?? 0,
+    text: value?.text ?? '',
+  };
+  return new EngineQueue(new TokenCounter(0n), byRule(claims), record).at(new EngineTime(now.getTime()));
 }
 
 /** Tells of each document whether it has a value that none before it had. */
@@ -105,18 +94,5 @@ export function newsOfValues(): (document: QueueDocument) => boolean {
     const before = last;
     last = value?.token.toString();
     return last !== undefined && last !== before;
-  };
-}
-
-function recordOf({ value, attempts }: QueueDocument): KeyRecord {
-  return {
-    attempts: attempts?.count ?? 0,
-    begun: tokenOf(attempts?.begun),
-    mark: attempts?.mark ?? NO_MARK,
-    counts: attempts?.counts.getTime() ?? 0,
-    token: tokenOf(value?.token),
-    at: value?.at.getTime() ?? 0,
-    until: value?.until.getTime() ?? 0,
-    text: value?.text ?? '',
   };
 }

@@ -1,6 +1,6 @@
 import { type Clock, LockError, onceFor, type QueueEntry, type ValueRecord } from '../../core/index.ts';
 import { ServerClock } from '../shared/server-clock.ts';
-import { FORM, idOf, keyOf, listingOf, lookIn, type QueueDocument } from './documents.ts';
+import { FORM, idOf, keyOf, type QueueDocument, queueOf } from './documents.ts';
 import type { MongoCollection, MongoDb } from './driver.ts';
 import { codeOf, isDuplicate, newer, refusal } from './errors.ts';
 import type { Stage } from './pipeline.ts';
@@ -81,7 +81,7 @@ export class Queues {
   async look(key: string): Promise<ValueRecord | undefined> {
     const pipeline = [{ $match: { _id: { $eq: idOf(key) } } }, { $set: { now: { $max: ['$$NOW', '$now'] } } }];
     const found = this.#collection.aggregate(pipeline, { readConcern: { level: 'majority' } });
-    for await (const document of found as AsyncIterable<QueueDocument>) return lookIn(known(document)!);
+    for await (const document of found as AsyncIterable<QueueDocument>) return queueOf(known(document)!).look();
     return undefined;
   }
 
@@ -94,7 +94,7 @@ export class Queues {
 
   async *inspect(prefix: string, exact: boolean): AsyncIterable<QueueEntry> {
     for await (const document of this.#all(prefix, exact, { value: 0, attempts: 0 }))
-      yield* listingOf(known(document)!);
+      yield* queueOf(known(document)!).entries(keyOf(document._id));
   }
 
   async *#all(prefix: string, exact: boolean, fields: object): AsyncIterable<QueueDocument> {

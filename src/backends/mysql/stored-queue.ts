@@ -1,14 +1,7 @@
-import {
-  admitted,
-  type Claim,
-  type Grant,
-  PLACE_TTL_MS,
-  type StoredValue,
-  type ValueCondition,
-} from '../../core/index.ts';
+import { type Claim, type Grant, PLACE_TTL_MS, type StoredValue, type ValueCondition } from '../../core/index.ts';
 import { EngineQueue } from '../shared/queue.ts';
 import { answerIn, type KeyRecord, overAt, readRecord, writeRecord } from '../shared/record.ts';
-import { EngineTime, type StoredClaim, TokenCounter } from '../shared/stored-queue.ts';
+import { byRule, EngineTime, type StoredClaim, TokenCounter } from '../shared/stored-queue.ts';
 
 /** The number of the server's time units in a ms. */
 export const MICRO = 1_000;
@@ -38,13 +31,7 @@ function textOf(claim: StoredClaim): string {
   return `${mark}${micro(claim.expires!)} ${claim.token}${units}${micro(claim.joined!)}${tail}`;
 }
 
-/** The claims of a text. Who holds is not stored, since it follows from the order and the units. */
-function claimsOf(text: string): StoredClaim[] {
-  const claims = text.split(';').slice(0, -1).map(parse);
-  const held = admitted(claims);
-  for (const claim of claims.slice(0, held)) claim.held = true;
-  return claims;
-}
+const claimsOf = (text: string): StoredClaim[] => byRule(text.split(';').slice(0, -1).map(parse));
 
 function parse(text: string): StoredClaim {
   const [id, expires, token, units, capacity, ttl, joined, process, label] = text.slice(1).split(' ');

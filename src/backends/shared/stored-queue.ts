@@ -94,6 +94,12 @@ export const jsonOf = (claims: Iterable<StoredClaim>): JsonClaim[] =>
 export const claimsOf = (claims: readonly JsonClaim[]): StoredClaim[] =>
   claims.map((claim) => ({ ...claim, token: BigInt(claim.token) }));
 
+/** The claims of a queue that does not store who holds: that follows from their order and units. */
+export function byRule(claims: StoredClaim[]): StoredClaim[] {
+  for (const claim of claims.slice(0, admitted(claims))) claim.held = true;
+  return claims;
+}
+
 /** Whether one more claim, at the end of a queue, would be admitted. */
 export const admits = (claims: readonly Units[], newcomer: Units): boolean =>
   admitted([...claims, newcomer]) > claims.length;
