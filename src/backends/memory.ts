@@ -18,7 +18,8 @@ import {
   type Values,
   type Wake,
 } from '../core/index.ts';
-import { EngineQueue } from './shared/queue.ts';
+import { isHint } from './shared/names.ts';
+import { EngineQueue, hintsBy, valuesBy } from './shared/queue.ts';
 import { EngineTime, TokenCounter } from './shared/stored-queue.ts';
 import { QUEUE_TRAITS } from './shared/traits.ts';
 import { MailboxClaims } from './shared/waiting-claims.ts';
@@ -48,7 +49,11 @@ export function memory(options: MemoryOptions = {}): Backend {
 class Memory implements Backend {
   readonly name = 'memory';
   readonly traits = TRAITS;
-  readonly hints: Hints;
+  readonly hints: Hints = hintsBy(async (key, act) => this.#step(key, act));
+  readonly values: Values = valuesBy(
+    async (key, act) => this.#step(key, act),
+    (prefix) => this.#keysWithValues(prefix),
+  );
   readonly #clock: Clock;
   readonly #queues = new Map<string, EngineQueue>();
   #sweeping: Iterator<string> = this.#queues.keys();
@@ -61,14 +66,7 @@ class Memory implements Backend {
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#waiting = new MailboxClaims(clock);
-    this.hints = keptHints(clock);
   }
-
-  readonly values: Values = {
-    look: async (key) => this.#step(key, (queue) => queue.look()),
-    forget: async (key) => this.#step(key, (queue) => queue.forget()),
-    keys: (prefix) => this.#keysWithValues(prefix),
-  };
 
   attempt(claim: Claim): Promise<Attempt> {
     return Promise.resolve(this.#step(claim.key, (queue) => queue.attempt(claim)));
@@ -141,23 +139,6 @@ class Memory implements Backend {
   }
 
   async *#keysWithValues(prefix: string): AsyncIterable<string> {
-    for (const [key, { record }] of [...this.#queues]) if (record && key.startsWith(prefix)) yield key;
+    for (const [key, { record }] of [...this.#queues]) if (record && key.startsWith(prefix) && !isHint(key)) yield key;
   }
-}
-
-/** Keeps hints in this process. */
-function keptHints(clock: Clock): Hints {
-  const hints = new Map<string, { readonly text: string; readonly expires: number }>();
-  return {
-    read: async (name) => {
-      const hint = hints.get(name);
-      return hint && clock.now() < hint.expires ? hint.text : undefined;
-    },
-    write: async (name, text, ttl) => {
-      const now = clock.now();
-      for (const [old, { expires }] of hints) if (expires <= now) hints.delete(old);
-      if (text === undefined) hints.delete(name);
-      else hints.set(name, { text, expires: now + ttl });
-    },
-  };
 }

@@ -4,6 +4,7 @@ import { prepare } from '../../src/backends/file/statements.ts';
 import { type FileClaims, FileTransaction } from '../../src/backends/file/transaction.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { StoredNames } from '../../src/backends/shared/names.ts';
+import { hintsBy } from '../../src/backends/shared/queue.ts';
 import type { Backend, Grant } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import type { Plot } from './plots.ts';
@@ -70,10 +71,7 @@ export function fileServer(clock: Clock): Backend {
     evict: async (key, token) =>
       (await transact((turn) => turn.step(key, (queue) => queue.evict((claim) => claim.token === token)))) !==
       undefined,
-    hints: {
-      read: (name) => transact((turn) => turn.hint(name)),
-      write: (name, text, ttl) => transact((turn) => turn.keepHint(name, text, ttl)),
-    },
+    hints: hintsBy(async (key, act) => transact((turn) => turn.step(key, act, true))),
     async close() {
       db.close();
     },

@@ -16,7 +16,7 @@ import {
   type Values,
   type Wake,
 } from '../../core/index.ts';
-import type { EngineQueue } from '../shared/queue.ts';
+import { type EngineQueue, hintsBy, valuesBy } from '../shared/queue.ts';
 import type { StoredClaim } from '../shared/stored-queue.ts';
 import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { MailboxClaims } from '../shared/waiting-claims.ts';
@@ -117,16 +117,11 @@ class FileBackend implements Backend, PeerEvents {
     return this.#file.transact((_, { store, peers }) => findings(store.path, this.#durability, peers.name));
   }
 
-  readonly hints: Hints = {
-    read: (name) => this.#file.transact((turn) => turn.hint(name)),
-    write: (name, text, ttl) => this.#file.transact((turn) => turn.keepHint(name, text, ttl)),
-  };
-
-  readonly values: Values = {
-    look: (key) => this.#step(key, (queue) => queue.look(), true),
-    forget: (key) => this.#step(key, (queue) => queue.forget(), true),
-    keys: (prefix) => eachOf(this.#file.transact((turn) => turn.remembered(prefix))),
-  };
+  readonly hints: Hints = hintsBy((key, act) => this.#step(key, act));
+  readonly values: Values = valuesBy(
+    (key, act) => this.#step(key, act),
+    (prefix) => eachOf(this.#file.transact((turn) => turn.remembered(prefix))),
+  );
 
   close(): Promise<void> {
     return this.#file.close();
@@ -150,8 +145,8 @@ class FileBackend implements Backend, PeerEvents {
     for (const [i, { claim, wake }] of waiting.entries()) if (found[i]?.held) wake(grantOf(claim, found[i].token));
   }
 
-  #step<T>(key: string, act: (queue: EngineQueue) => T, remembers?: boolean): Promise<T> {
-    return this.#file.transact((turn) => turn.step(key, act, remembers));
+  #step<T>(key: string, act: (queue: EngineQueue) => T): Promise<T> {
+    return this.#file.transact((turn) => turn.step(key, act, true));
   }
 }
 

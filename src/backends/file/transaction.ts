@@ -177,15 +177,6 @@ export class FileTransaction {
     return rows.map(({ name }) => this.#names.keyOf(name));
   }
 
-  hint(name: string): string | undefined {
-    const row = this.#sql.value.get(this.#names.ofHint(name), this.#now);
-    return row && Buffer.from(row.record as Uint8Array).toString();
-  }
-
-  keepHint(name: string, text: string | undefined, ttl: number): void {
-    this.#keep(this.#names.ofHint(name), text, this.#now + ttl);
-  }
-
   /** One step of a queue. @param remembers with what memos know of the key */
   step<T>(key: string, act: (queue: EngineQueue) => T, remembers = false): T {
     const name = this.#names.of(key);

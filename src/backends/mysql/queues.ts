@@ -1,5 +1,6 @@
 import type { Claim, Hints, Listing, QueueEntry, Values } from '../../core/index.ts';
 import { type NameRange, StoredNames } from '../shared/names.ts';
+import { hintsBy, valuesBy } from '../shared/queue.ts';
 import { overAt } from '../shared/record.ts';
 import type { Row } from './pool.ts';
 import type { Server } from './server.ts';
@@ -69,25 +70,11 @@ export class Queues {
     return (await this.table.write(sql.touch, { notAfter, keeps }, list, server)).affectedRows;
   }
 
-  readonly hints: Hints = {
-    read: async (name) => {
-      await this.table.ready();
-      const [row] = await this.table.read(sql.hintRead, { name: this.names.ofHint(name) });
-      return row!.text === null ? undefined : String(row!.text);
-    },
-    write: async (hint, text, ttl) => {
-      await this.table.ready();
-      const name = this.names.ofHint(hint);
-      if (text === undefined) await this.table.write(sql.valueForget, { name });
-      else await this.table.write(sql.hintWrite, { name, text: Buffer.from(text), ttl: micro(ttl) });
-    },
-  };
-
-  readonly values: Values = {
-    look: async (key) => (await this.open(this.names.of(key))).look(),
-    forget: async (key) => (await this.step(this.names.of(key), (queue) => queue.forget()))!,
-    keys: (prefix) => this.#keysWithValues(prefix),
-  };
+  readonly hints: Hints = hintsBy((key, act) => this.#stepOf(key, act));
+  readonly values: Values = valuesBy(
+    (key, act) => this.#stepOf(key, act),
+    (prefix) => this.#keysWithValues(prefix),
+  );
 
   /** The queues of the keys that begin with `prefix`, or of that key, some rows at a time. */
   async *inspect(prefix: string, { exact = false }: Listing): AsyncGenerator<QueueEntry> {
@@ -99,6 +86,10 @@ export class Queues {
   async *#keysWithValues(prefix: string): AsyncGenerator<string> {
     for await (const { name } of this.#pages((names) => this.table.read(sql.valueKeys, names), prefix))
       yield this.names.keyOf(name as Buffer);
+  }
+
+  async #stepOf<T>(key: string, act: (queue: RowQueue) => T): Promise<T> {
+    return (await this.step(this.names.of(key), act))!;
   }
 
   async #swap(name: Buffer, queue: RowQueue, notAfter: string): Promise<boolean> {

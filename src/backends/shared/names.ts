@@ -7,6 +7,11 @@ export function rangeFrom(name: string, exact = false): NameRange {
   return { from, to: Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)]) }; // no byte of UTF-8 is 0xff
 }
 
+/** Begins the name of a hint among keys: half a character, so no key begins with it. */
+const HINT = '\uD800';
+export const hintKey = (name: string): string => HINT + name;
+export const isHint = (key: string): boolean => key.startsWith(HINT);
+
 /** The names under which an engine stores keys and hints: bytes, compared as bytes. */
 export class StoredNames {
   readonly #prefix: string;
@@ -15,13 +20,9 @@ export class StoredNames {
     this.#prefix = prefix;
   }
 
+  /** No prefix has the mark of a hint. */
   of(key: string): Buffer {
-    return Buffer.from(`${this.#prefix}/${key}`);
-  }
-
-  /** No prefix has this mark, so no key has this name. */
-  ofHint(name: string): Buffer {
-    return Buffer.from(`!${this.#prefix}/${name}`);
+    return Buffer.from(isHint(key) ? `!${this.#prefix}/${key.slice(HINT.length)}` : `${this.#prefix}/${key}`);
   }
 
   keyOf(name: Uint8Array): string {

@@ -6,6 +6,7 @@ import {
   type Attempt,
   type Claim,
   type Grant,
+  type Hints,
   type LockError,
   type NewValue,
   placeTtlOf,
@@ -14,7 +15,9 @@ import {
   type Release,
   type Renewal,
   type ValueRecord,
+  type Values,
 } from '../../core/index.ts';
+import { hintKey } from './names.ts';
 import { QueuedClaims } from './queued-claims.ts';
 import { answerIn, countedIn, type KeyRecord, leavingIn, overAt, rememberedIn } from './record.ts';
 import { entriesOf, type QueueTime, type StoredClaim, type Tokens } from './stored-queue.ts';
@@ -117,6 +120,11 @@ export class EngineQueue {
     return found;
   }
 
+  /** Stores a value that is of no hold. */
+  store(value: NewValue): void {
+    this.#keep(leavingIn(0n, value, this.#claims.time.now));
+  }
+
   /** What is known for memos. */
   look(): ValueRecord {
     return rememberedIn(this.#record, this.#claims.time.now);
@@ -176,3 +184,21 @@ export class EngineQueue {
     this.#recordChanged = true;
   }
 }
+
+/** Makes one step of the queue of a key, with what is known for memos. */
+type QueueStep = <T>(key: string, act: (queue: EngineQueue) => T) => Promise<T>;
+
+/** What memos ask of an engine that applies these steps. */
+export const valuesBy = (step: QueueStep, keys: NonNullable<Values['keys']>): Values => ({
+  look: (key) => step(key, (queue) => queue.look()),
+  forget: (key) => step(key, (queue) => queue.forget()),
+  keys,
+});
+
+/** Hints are values of keys that nobody can lock. */
+export const hintsBy = (step: QueueStep): Hints => ({
+  read: async (name) => (await step(hintKey(name), (queue) => queue.look())).value?.text,
+  write: async (name, text, ttl) => {
+    await step(hintKey(name), (queue) => (text === undefined ? queue.forget() : queue.store({ text, ttl })));
+  },
+});

@@ -191,24 +191,6 @@ describeOnMysql('the rows of keys of mysql, as its statements leave them', (kind
     }
   });
 
-  test('a hint is read until its time is over, and the last one that is written under a name counts', async () => {
-    const name = Buffer.from('!hint');
-    const keep = (text: string, ttl: number) => rows.write(sql.hintWrite, { name, text, ttl: `${ttl}` });
-    const read = async () =>
-      (await rows.read(sql.hintRead, { name })).flatMap(({ text }) => (text === null ? [] : [String(text)]));
-    await rows.write(sql.hintWrite, { name: Buffer.from('another'), text: 'x', ttl: `${seconds(60)}` });
-    await keep('first', seconds(60));
-    expect(await read()).toEqual(['first']);
-    await keep('second', seconds(60));
-    expect(await read()).toEqual(['second']);
-    await keep('third', -seconds(1));
-    expect(await read(), 'after its time').toEqual([]);
-    await keep('fourth', seconds(60));
-    await rows.write(sql.valueForget, { name });
-    expect(await read(), 'once it is forgotten').toEqual([]);
-    expect(await rows.read(sql.hintRead, { name: Buffer.from('another') })).toMatchObject([{ text: Buffer.from('x') }]);
-  });
-
   test('the shape of a table is looked up in its own database, under its own name', async () => {
     await rows.query('CREATE DATABASE elsewhere');
     const there = await Rows.of(host, 'elsewhere.kept_keys');

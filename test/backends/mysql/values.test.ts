@@ -29,6 +29,25 @@ describeOnMysql('values of mysql, in the rows of their keys', (kind) => {
   };
   const query = async (text: string): Promise<RowDataPacket[]> => (await host.pool().query<RowDataPacket[]>(text))[0];
 
+  test('a hint is read until its time is over, and the last one that is written under a name counts', async () => {
+    const backend = open({ idle: 1 });
+    const { hints } = backend;
+    await hints!.write('another', 'x', HOUR);
+    expect(await hints!.read('hint')).toBe(undefined);
+    await hints!.write('hint', 'first', HOUR);
+    await hints!.write('hint', 'second', HOUR);
+    expect(await hints!.read('hint')).toBe('second');
+    expect(await backend.values!.look('hint'), 'a key of that name').toMatchObject({ attempts: 0 });
+    await hints!.write('hint', 'third', 1);
+    await expect.poll(() => hints!.read('hint')).toBe(undefined);
+    await hints!.write('hint', 'fourth', HOUR);
+    await hints!.write('hint', undefined, 0);
+    expect(await hints!.read('hint'), 'once it is forgotten').toBe(undefined);
+    await expect.poll(() => backend.sweep(), { message: 'the rows that the sweep removes' }).toBe(1);
+    expect(await hints!.read('another')).toBe('x');
+    await backend.close();
+  });
+
   test('a sweep keeps the rows of values that are not over, and of attempts that count', async () => {
     const backend = open({ idle: 1 });
     await leave(backend, 'kept');

@@ -128,3 +128,15 @@ WHERE name = :name AND queue = :oldQueue AND token = CAST(:oldToken AS UNSIGNED)
 -- Whether the queue has room for one more claim, of 2,048 bytes at most. In a mode that is not strict, a CONCAT above
 -- max_allowed_packet is no error but NULL, which empties the queue, and a value above the column's size is cut off.
 LENGTH(queue) + 2048 <= LEAST(@@max_allowed_packet, 16777215)
+
+-- name: valueKeys
+-- The keys of which memos keep something, of the names from :from up to, but not including, :to, a page at a time.
+-- :from, :to
+SELECT name, {earliest} AS now, {open} AS open FROM {table}
+WHERE name >= :from AND name < :to AND value_ends > {earliest}
+ORDER BY name LIMIT 1000
+
+-- name: valueForget
+-- Forgets a value. It is sent with a name that no row has: a write that changes nothing.
+-- :name
+UPDATE {table} SET value = '', value_ends = 0 WHERE name = :name AND value_ends > {earliest}
