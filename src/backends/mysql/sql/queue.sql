@@ -47,7 +47,8 @@ WHERE name = :name
   AND LAST_INSERT_ID(IF(queue = '', GREATEST(token + 1, CAST(:minToken AS UNSIGNED)), 0)) >= 0
 
 -- name: exchange
--- Gives up a hold that has not expired, and in the same step another claim joins the queue at its end.
+-- Gives up a hold that has not expired, and in the same step another claim joins the queue at its end. As two statements a crowd in one
+-- process has half of the hand-overs.
 -- :gone (`@id ` of the hold), the rest as in `join`
 -- Result: no row changed: nothing to give up, no room, or too late.
 --         insertId: the token, if nobody else stands in the queue; else 0, and the queue has to be read.
