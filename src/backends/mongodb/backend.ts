@@ -26,7 +26,7 @@ import { answerTo, FORM, idOf, newsOfValues, type QueueDocument, queueOf } from 
 import type { MongoCollection, MongoDb } from './driver.ts';
 import { attempting, forgetting, leaving, renewing, storing } from './pipeline.ts';
 import { Queues } from './queues.ts';
-import { Changes } from './wake-ups.ts';
+import { type ChangeListener, Changes } from './wake-ups.ts';
 
 const TRAITS: Traits = { ...QUEUE_TRAITS, wakes: 'watch', ttl: { min: 1, max: 365 * 86_400_000 } };
 
@@ -132,7 +132,7 @@ class Mongo implements Backend {
     return { freed, ...(value && { stored: freed }), ...(next && { next: await this.attempt(next) }) };
   }
 
-  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+  watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
     const hasNews = claim.accepts ? newsOfValues() : () => false;
     const onChange = (document?: QueueDocument): void => {
       const isNews = document !== undefined && hasNews(document);
@@ -140,14 +140,16 @@ class Mongo implements Backend {
       // Silent while the claim still waits. If it seems to hold, the next attempt tells, since the hold may be at its end.
       if (!mine || mine.held || isNews) wake();
     };
-    if ((await this.#queues.kind()) === 'router') this.#changes.poll();
-    const stop = await this.#changes.listen({ id: idOf(claim.key), onChange });
-    return { [Symbol.asyncDispose]: async () => stop() };
+    return this.#listen(this.#changes, claim, onChange);
   }
 
-  async watchHold({ key }: Claim, wake: Wake): Promise<AsyncDisposable> {
-    if ((await this.#queues.kind()) === 'router') this.#evictions.poll();
-    const stop = await this.#evictions.listen({ id: idOf(key), onChange: () => wake() });
+  watchHold(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+    return this.#listen(this.#evictions, claim, () => wake());
+  }
+
+  async #listen(to: Changes, { key }: Claim, onChange: ChangeListener['onChange']): Promise<AsyncDisposable> {
+    if ((await this.#queues.kind()) === 'router') to.poll();
+    const stop = await to.listen({ id: idOf(key), onChange });
     return { [Symbol.asyncDispose]: async () => stop() };
   }
 

@@ -67,11 +67,11 @@ const isMariadbPool = (pool: unknown): pool is MariadbPool => {
 };
 
 /** It as a pool with the callbacks that mysql2 has. */
-const likeMysql2 = (pool: MariadbPool): CallbackPool & PoolState => ({
+const asMysql2Pool = (pool: MariadbPool): CallbackPool & PoolState => ({
   promise: () => pool,
   getConnection(done) {
     pool.getConnection().then(
-      (connection) => done(null, new LikeMysql2(connection)),
+      (connection) => done(null, asMysql2Connection(connection)),
       (error: Error) => done(error, undefined as never),
     );
   },
@@ -83,49 +83,36 @@ const likeMysql2 = (pool: MariadbPool): CallbackPool & PoolState => ({
   },
 });
 
-class LikeMysql2 implements Connection {
-  readonly #connection: MariadbConnection;
+function asMysql2Connection(connection: MariadbConnection): Connection {
   /** Settled when no statement is under way. */
-  #answered: Promise<void> = Promise.resolve();
-
-  constructor(connection: MariadbConnection) {
-    this.#connection = connection;
-  }
-
-  get threadId(): number | null {
-    return this.#connection.threadId;
-  }
-
-  execute: Connection['execute'] = (statement, done) => this.#answer(this.#connection.execute(formOf(statement)), done);
-  query: Connection['query'] = (statement, done) => this.#answer(this.#connection.query(formOf(statement)), done);
-
-  #answer(answer: Promise<unknown>, done: Parameters<Connection['execute']>[1]): void {
-    this.#answered = answer.then(
-      (result) => done(null, Array.isArray(result) ? result : this.#headerOf(result as Header)),
+  let answered: Promise<void> = Promise.resolve();
+  const answer = (sent: Promise<unknown>, done: QueryCallback): void => {
+    // This driver has on the connection what mysql2 has in each answer.
+    const headerOf = ({ affectedRows, insertId }: Header): Header => ({
+      ...{ affectedRows, insertId },
+      serverStatus: connection.info?.status ?? 0,
+    });
+    answered = sent.then(
+      (result) => done(null, Array.isArray(result) ? result : headerOf(result as Header)),
       (error) => done(error, undefined),
     );
-  }
-
-  /** This driver has on the connection what mysql2 has in each answer. */
-  #headerOf({ affectedRows, insertId }: Header): Header {
-    return { affectedRows, insertId, serverStatus: this.#connection.info?.status ?? 0 };
-  }
-
-  release(): void {
+  };
+  return {
+    get threadId() {
+      return connection.threadId;
+    },
+    execute: (statement, done) => answer(connection.execute(formOf(statement)), done),
+    query: (statement, done) => answer(connection.query(formOf(statement)), done),
     // One that cannot go back has ended.
-    this.#connection.release().catch(() => {});
-  }
-
-  /**
-   * In the middle of a statement, the driver (3.5) opens another connection to kill this session. When the session has ended by then, the
-   * refusal is an unhandled rejection, which ends the process. So this waits for the answer, or for the end of the socket.
-   */
-  destroy(): void {
-    this.#answered.then(() => this.#connection.destroy());
-  }
-
-  on: Connection['on'] = (event, listener) => this.#connection.on(event, listener);
-  removeListener: Connection['removeListener'] = (event, listener) => this.#connection.removeListener(event, listener);
+    release: () => void connection.release().catch(() => {}),
+    /**
+     * In the middle of a statement, the driver (3.5) opens another connection to kill this session. When the session has ended by then,
+     * the refusal is an unhandled rejection, which ends the process. So this waits for the answer, or for the end of the socket.
+     */
+    destroy: () => void answered.then(() => connection.destroy()),
+    on: (event, listener) => connection.on(event, listener),
+    removeListener: (event, listener) => connection.removeListener(event, listener),
+  };
 }
 
 /** The form of our rows, and what only this driver can be set to. Of it, a type cast is a function. */
@@ -164,7 +151,7 @@ export function destroy(connection: Connection): void {
 export function coreOf(pool: MysqlPool): CallbackPool {
   const core = (pool as { readonly pool?: CallbackPool } | undefined)?.pool ?? (pool as CallbackPool | undefined);
   if (typeof core?.getConnection === 'function' && typeof core.promise === 'function') return core;
-  if (isMariadbPool(pool)) return likeMysql2(pool);
+  if (isMariadbPool(pool)) return asMysql2Pool(pool);
   throw invalid(
     'mysql() and mysqlNamed() need a pool of mysql2, or one of mariadb with promises: createPool(…), not a connection, a cluster of pools, a pool of another driver or a URL',
   );

@@ -1,5 +1,5 @@
 import type { Claim, Hints, Listing, QueueEntry, Values } from '../../core/index.ts';
-import { type NameRange, StoredNames } from '../shared/names.ts';
+import { StoredNames } from '../shared/names.ts';
 import { hintsBy, valuesBy } from '../shared/queue.ts';
 import { overAt } from '../shared/record.ts';
 import type { Row } from './pool.ts';
@@ -78,14 +78,12 @@ export class Queues {
 
   /** The queues of the keys that begin with `prefix`, or of that key, some rows at a time. */
   async *inspect(prefix: string, { exact = false }: Listing): AsyncGenerator<QueueEntry> {
-    const ask = async (names: NameRange): Promise<Row[]> => (await this.table.read(sql.list, names)).slice(1);
-    for await (const row of this.#pages(ask, prefix, exact))
+    for await (const row of this.#pages(prefix, exact, '0'))
       yield* new RowQueue(rowOf(row)).entries(this.names.keyOf(row.name as Buffer));
   }
 
   async *#keysWithValues(prefix: string): AsyncGenerator<string> {
-    for await (const { name } of this.#pages((names) => this.table.read(sql.valueKeys, names), prefix))
-      yield this.names.keyOf(name as Buffer);
+    for await (const { name } of this.#pages(prefix, false, '1')) yield this.names.keyOf(name as Buffer);
   }
 
   async #stepOf<T>(key: string, act: (queue: RowQueue) => T): Promise<T> {
@@ -100,15 +98,11 @@ export class Queues {
     return (await this.table.write(sql.swap, { name, ...before, ...after, notAfter })).affectedRows > 0;
   }
 
-  /** All rows of the keys that begin with `prefix`, or of that key. @param ask gives the first of them, in the order of their names */
-  async *#pages(
-    ask: (names: NameRange) => Promise<readonly Row[]>,
-    prefix: string,
-    exact = false,
-  ): AsyncGenerator<Row> {
+  /** The rows of the keys that begin with `prefix`, or of that key, that have a queue or, if asked for, a value. */
+  async *#pages(prefix: string, exact: boolean, values: '0' | '1'): AsyncGenerator<Row> {
     await this.table.ready();
     for (let { from, to } = this.names.range(prefix, exact); ; ) {
-      const rows = await ask({ from, to });
+      const rows = (await this.table.read(sql.list, { from, to, values })).slice(1);
       yield* rows;
       if (rows.length === 0) return;
       from = Buffer.concat([rows.at(-1)!.name as Buffer, Uint8Array.of(0)]);

@@ -63,12 +63,8 @@ export class Renewals {
 }
 
 /** The claims in groups in which no key is there twice, each group in the order of the keys' bytes. */
-function* rounds(claims: readonly Claim[]): Generator<Claim[]> {
-  let rest = [...claims].sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)));
-  while (rest.length > 0) {
-    const firsts = rest.filter(({ key }, i) => rest[i - 1]?.key !== key);
-    yield firsts;
-    const taken = new Set(firsts);
-    rest = rest.filter((claim) => !taken.has(claim));
-  }
+function rounds(claims: readonly Claim[]): Iterable<Claim[]> {
+  const sorted = [...claims].sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)));
+  const firsts = new Map(sorted.map(({ key }, at) => [key, at] as const).reverse());
+  return Map.groupBy(sorted, ({ key }, at) => at - firsts.get(key)!).values();
 }

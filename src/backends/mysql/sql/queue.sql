@@ -16,11 +16,12 @@ ON DUPLICATE KEY UPDATE used = VALUES(used)
 SELECT name, queue, {earliest} AS now, {open} AS open FROM {table} WHERE name IN ('', {list})
 
 -- name: list
--- The queues that are not empty, of the names from :from up to, but not including, :to, a page at a time.
--- The table's own row comes first, as in `read`.
--- :from, :to
+-- Of the names from :from up to, but not including, :to, those whose queue is not empty or, if :values is 1, of which memos keep something,
+-- a page at a time. The table's own row comes first, as in `read`.
 SELECT name, queue, {earliest} AS now, {open} AS open FROM {table}
-WHERE name = '' OR (name >= :from AND name < :to AND queue <> '')
+WHERE name = '' OR (
+  name >= :from AND name < :to AND IF(CAST(:values AS UNSIGNED), value_ends > {earliest}, queue <> '')
+)
 ORDER BY name LIMIT 200
 
 -- name: join
@@ -129,13 +130,6 @@ WHERE name = :name AND queue = :oldQueue AND token = CAST(:oldToken AS UNSIGNED)
 -- Whether the queue has room for one more claim, of 2,048 bytes at most. In a mode that is not strict, a CONCAT above
 -- max_allowed_packet is no error but NULL, which empties the queue, and a value above the column's size is cut off.
 LENGTH(queue) + 2048 <= LEAST(@@max_allowed_packet, 16777215)
-
--- name: valueKeys
--- The keys of which memos keep something, of the names from :from up to, but not including, :to, a page at a time.
--- :from, :to
-SELECT name, {earliest} AS now, {open} AS open FROM {table}
-WHERE name >= :from AND name < :to AND value_ends > {earliest}
-ORDER BY name LIMIT 1000
 
 -- name: valueForget
 -- Forgets a value. It is sent with a name that no row has: a write that changes nothing.
