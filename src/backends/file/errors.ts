@@ -14,13 +14,8 @@ const REFUSED: Readonly<Record<number, string>> = {
   26: 'this is not a locks file: give another path; nothing in it was changed',
 };
 
-interface Fault {
-  readonly code?: unknown;
-  readonly errcode?: unknown;
-}
-
 /** The primary code is the low byte of the extended one: https://sqlite.org/rescode.html */
-const sqliteCode = (error: unknown): number => Number((error as Fault | undefined)?.errcode ?? 0) & 0xff;
+const sqliteCode = (error: unknown): number => Number((error as { errcode?: unknown })?.errcode ?? 0) & 0xff;
 
 export const isBusy = (error: unknown): boolean => BUSY.has(sqliteCode(error));
 

@@ -18,13 +18,8 @@ export interface FileOptions {
 
 const KNOWN = namesOf<FileOptions>({ path: true, durability: true, prefix: true, clock: true });
 
-export interface ResolvedFileOptions {
-  /** Absolute. */
-  readonly path: string;
-  readonly durability: Durability;
-  readonly prefix: string;
-  readonly clock: Clock;
-}
+/** Its path is absolute. */
+export type ResolvedFileOptions = Required<FileOptions>;
 
 /** @throws LockError `LOCK_INVALID` */
 export function resolveFileOptions(options: FileOptions): ResolvedFileOptions {

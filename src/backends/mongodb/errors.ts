@@ -1,7 +1,5 @@
 import { LockError } from '../../core/index.ts';
 
-/** Two clients made the document at once, and the other was first. It is there now. */
-const DUPLICATE_KEY = 11_000;
 /** There are no change streams: the server is not part of a replica set, does not support them, or the user has no right to them. */
 export const NO_CHANGE_STREAMS: ReadonlySet<unknown> = new Set([40_573, 115, 13]);
 
@@ -15,7 +13,6 @@ const REFUSALS = new Map<unknown, string>([
 ]);
 
 export const codeOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code;
-export const isDuplicate = (error: unknown): boolean => codeOf(error) === DUPLICATE_KEY;
 
 /** A definite refusal becomes a `LockError`. Any other error, whose outcome is unknown, stays as it is. */
 export function refusal(error: unknown): unknown {
@@ -24,10 +21,3 @@ export function refusal(error: unknown): unknown {
   const message = `MongoDB refused: ${(error as Error).message}; ${advice}`;
   return new LockError('LOCK_UNAVAILABLE', message, { backend: 'mongodb', cause: error });
 }
-
-export const newer = (key: string): LockError =>
-  new LockError(
-    'LOCK_UNAVAILABLE',
-    'a newer version of holdfast wrote this key in MongoDB, in a form this version cannot read; upgrade this one',
-    { key, backend: 'mongodb' },
-  );

@@ -2,13 +2,15 @@ import { type Clock, LockError, onceFor, type QueueEntry, type ValueRecord } fro
 import { ServerClock } from '../shared/server-clock.ts';
 import { FORM, idOf, keyOf, type QueueDocument, queueOf } from './documents.ts';
 import type { MongoCollection, MongoDb } from './driver.ts';
-import { codeOf, isDuplicate, newer, refusal } from './errors.ts';
+import { codeOf, refusal } from './errors.ts';
 import type { Stage } from './pipeline.ts';
 
 /** How long a document is kept after its last use, s. It outlasts any usual step back of a server's clock. */
 const IDLE_SECONDS = 86_400;
 /** The limit of a call without a limit of its own, ms. */
 const MAX_CALL_MS = 5_000;
+/** Two clients made the document at once, and the other was first. It is there now. */
+const DUPLICATE_KEY = 11_000;
 
 /** The documents of all keys. Each change is one step on the server, and its answer has the server's time. */
 export class Queues {
@@ -58,7 +60,7 @@ export class Queues {
       // All but one of several upserts that make the document at once fail. From 5.0 on the server repeats them by itself, if the filter is
       // `_id` alone; 4.4 never repeats a findAndModify (4,442 of 40,000 first attempts came back), so the lock rests on this repetition.
       return await send().catch((error: unknown) => {
-        if (!isDuplicate(error)) throw error;
+        if (codeOf(error) !== DUPLICATE_KEY) throw error;
         return send();
       });
     } catch (error) {
@@ -114,8 +116,12 @@ export class Queues {
 
 /** @throws LockError `LOCK_UNAVAILABLE` for a document in a form that this version does not know */
 function known(document: QueueDocument | null): QueueDocument | undefined {
-  if (document && document.v !== FORM) throw newer(keyOf(document._id));
-  return document ?? undefined;
+  if (!document || document.v === FORM) return document ?? undefined;
+  throw new LockError(
+    'LOCK_UNAVAILABLE',
+    'a newer version of holdfast wrote this key in MongoDB, in a form this version cannot read; upgrade this one',
+    { key: keyOf(document._id), backend: 'mongodb' },
+  );
 }
 
 /** What a server with MongoDB's protocol says of itself. */
