@@ -30,7 +30,7 @@ import type { Durability } from './store.ts';
 import type { Message, PeerEvents } from './wake-ups.ts';
 
 /** Holds renewed in one transaction. Others, and this process, wait about a millisecond for it. */
-const BATCH = 100;
+const MAX_BATCH = 100;
 /** The number of attempts between two sweeps, which remove expired claims of keys that no caller asks for. */
 const SWEEP_EVERY = 1_024;
 
@@ -80,9 +80,9 @@ class FileBackend implements Backend, PeerEvents {
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const renewals: Renewal[] = [];
-    for (let from = 0; from < claims.length; from += BATCH) {
+    for (let from = 0; from < claims.length; from += MAX_BATCH) {
       if (from > 0) await this.#file.pause(0);
-      const batch = claims.slice(from, from + BATCH);
+      const batch = claims.slice(from, from + MAX_BATCH);
       const answers = await this.#file.transact((turn) =>
         batch.map((claim) => turn.step(claim.key, (queue) => queue.renew(claim))),
       );

@@ -6,9 +6,9 @@ import { join, resolve } from 'node:path';
 
 /** `sun_path` has 108 bytes on Linux and 104 elsewhere, and ends with a NUL. A longer name would be cut without an error. */
 const MAX_PATH = process.platform === 'linux' ? 107 : 103;
-const NAME = 16;
+const NAME_LENGTH = 16;
 /** The last characters of a name are the process id, in base 36. */
-const PID = 6;
+const PID_LENGTH = 6;
 
 /** On Windows a socket is a pipe. Its name ends with its process. */
 export const isPipe = process.platform === 'win32';
@@ -20,7 +20,7 @@ export const isPipe = process.platform === 'win32';
 export function socketDirectory(file: string): string {
   if (isPipe) return '\\\\.\\pipe\\';
   if (fits(beside(file))) return beside(file);
-  const short = createHash('sha256').update(file).digest('hex').slice(0, NAME);
+  const short = createHash('sha256').update(file).digest('hex').slice(0, NAME_LENGTH);
   return join(tmpdir(), `holdfast-${process.getuid!()}-${short}`);
 }
 
@@ -29,13 +29,13 @@ export const isBeside = (directory: string, file: string): boolean => isPipe || 
 
 const beside = (file: string): string => `${file}-bells`;
 
-const fits = (directory: string): boolean => Buffer.byteLength(directory) + 1 + NAME <= MAX_PATH;
+const fits = (directory: string): boolean => Buffer.byteLength(directory) + 1 + NAME_LENGTH <= MAX_PATH;
 
 /** A name that no other process ever has. @param random 128 random bits, in hexadecimal digits */
 export function socketName(random: string, pid: number = process.pid): string {
   if (isPipe) return `holdfast-${random}`;
-  const digits = BigInt(`0x${random}`).toString(36).padStart(NAME, '0');
-  return digits.slice(-(NAME - PID)) + pid.toString(36).padStart(PID, '0');
+  const digits = BigInt(`0x${random}`).toString(36).padStart(NAME_LENGTH, '0');
+  return digits.slice(-(NAME_LENGTH - PID_LENGTH)) + pid.toString(36).padStart(PID_LENGTH, '0');
 }
 
 /** @throws Error when others could read or replace its files, or when even this path is too long */
@@ -68,7 +68,7 @@ export function provesDeath(
 ): boolean {
   if (platform === 'win32') return trouble === 'ENOENT';
   if (trouble !== 'ECONNREFUSED') return false;
-  return platform === 'linux' || isGone(Number.parseInt(name.slice(-PID), 36));
+  return platform === 'linux' || isGone(Number.parseInt(name.slice(-PID_LENGTH), 36));
 }
 
 function isProcessGone(pid: number): boolean {

@@ -29,15 +29,15 @@ const FORMAT = 2;
  * Tokens skipped at each start of the machine. These are more than can have been given out since the file was last on disk, so no
  * token comes again after a power cut. 2^17 starts fit below 2^53.
  */
-const LEAP = 2 ** 36;
+const SKIPPED_TOKENS = 2 ** 36;
 /** The processes that have claims which have not expired. */
 const PROCESSES = "SELECT DISTINCT process FROM claim WHERE expires > ? AND process <> ''";
 /** A row has about 250 bytes. Every step writes whole pages to the log, so small pages keep it small. */
-const PAGE = 1_024;
-const ELSEWHERE =
+const PAGE_BYTES = 1_024;
+const OTHER_BOOT_ID =
   'a process that holds or waits in it sees another /proc/sys/kernel/random/boot_id, as in a container that has one of its own; let all see that of the host';
 /** How long a look at the directory is good for. ms. */
-const LOOK = 10;
+const LOOK_MS = 10;
 
 /** A locks file that is open and known to be one. Every method throws SQLite's busy error at once instead of waiting. */
 export class Store implements Tokens {
@@ -57,7 +57,7 @@ export class Store implements Tokens {
       const dead = new Set<string>();
       const next = (): string | undefined => settle(store.#db, store.path, store.#boot, dead);
       for (let peer = next(); peer !== undefined; peer = next()) {
-        if (await answers(store.path, peer)) throw unavailable(path, ELSEWHERE);
+        if (await answers(store.path, peer)) throw unavailable(path, OTHER_BOOT_ID);
         dead.add(peer);
       }
       store.#sql = prepare(store.#db);
@@ -85,7 +85,7 @@ export class Store implements Tokens {
     this.#db = openDatabase(this.path);
     try {
       identify(this.#db, this.path);
-      this.#db.exec(`PRAGMA page_size = ${PAGE}; PRAGMA journal_mode = WAL;
+      this.#db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL;
         PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'}`);
     } catch (error) {
       this.#db.close();
@@ -130,7 +130,7 @@ export class Store implements Tokens {
   get replaced(): boolean {
     const now = machineTime();
     if (now < this.#lookAgain) return false;
-    this.#lookAgain = now + LOOK;
+    this.#lookAgain = now + LOOK_MS;
     const found = statSync(this.#given, { throwIfNoEntry: false });
     return found?.ino !== this.#file.ino || found.dev !== this.#file.dev;
   }
@@ -215,7 +215,7 @@ function settle(db: DatabaseSync, path: string, own: string, dead: ReadonlySet<s
     }
     if (boot !== own || ahead) {
       db.exec('DELETE FROM claim; DELETE FROM value');
-      db.prepare('UPDATE ledger SET boot = ?, last = last + ?').run(own, LEAP);
+      db.prepare('UPDATE ledger SET boot = ?, last = last + ?').run(own, SKIPPED_TOKENS);
     }
     db.exec('COMMIT');
     return undefined;

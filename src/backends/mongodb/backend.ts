@@ -31,9 +31,9 @@ import { type ChangeListener, Changes } from './wake-ups.ts';
 const TRAITS: Traits = { ...QUEUE_TRAITS, wakes: 'watch', ttl: { min: 1, max: 365 * 86_400_000 } };
 
 /** A grant counts only when a majority has it; otherwise a fail-over undoes it. Nothing is read from a secondary. */
-const SURE = { writeConcern: { w: 'majority', journal: true }, readPreference: 'primary' };
+const BY_MAJORITY = { writeConcern: { w: 'majority', journal: true }, readPreference: 'primary' };
 /** The longest time for which an eviction waits for the message to its holder, ms. */
-const TELL_MS = 1_000;
+const NOTIFY_MS = 1_000;
 /** How long closing waits for a server that does not answer, ms. */
 const CLOSE_MS = 2_000;
 
@@ -77,10 +77,10 @@ class Mongo implements Backend {
 
   constructor(db: MongoDb, collection: string, clock: Clock) {
     this.#db = db;
-    const documents = db.collection(collection, SURE);
+    const documents = db.collection(collection, BY_MAJORITY);
     this.#queues = new Queues(db, documents, clock);
     this.#changes = new Changes(documents, clock);
-    this.#evicted = db.collection(`${collection}_evicted`, SURE);
+    this.#evicted = db.collection(`${collection}_evicted`, BY_MAJORITY);
     this.#evictions = new Changes(this.#evicted, clock, false);
     this.#clock = clock;
   }
@@ -159,13 +159,13 @@ class Mongo implements Backend {
 
   async evict(key: string, token: bigint): Promise<boolean> {
     const evicted = (await this.#queues.change(key, leaving({ token })))?.freed ?? false;
-    if (evicted) await this.#tellHolder(key).catch(() => {}); // then its next renewal tells
+    if (evicted) await this.#notifyHolder(key).catch(() => {}); // then its next renewal tells
     return evicted;
   }
 
   /** The document goes by itself: only its change is of use. */
-  async #tellHolder(key: string): Promise<void> {
-    const options = { upsert: true, maxTimeMS: TELL_MS };
+  async #notifyHolder(key: string): Promise<void> {
+    const options = { upsert: true, maxTimeMS: NOTIFY_MS };
     await this.#evicted.findOneAndUpdate({ _id: idOf(key) }, [{ $set: { at: '$$NOW' } }], options);
     await this.#evicted.createIndex({ at: 1 }, { name: 'holdfast_evicted', expireAfterSeconds: 3_600 });
   }

@@ -157,11 +157,11 @@ export async function findings(table: Table): Promise<Finding[]> {
 }
 
 /** How many statements ask at the same time: each on a connection of its own, where the pool has so many. */
-const ASKED = 4;
+const AT_ONCE = 4;
 
 /** Whether all connections of the pool lead to one server. */
 async function servers(table: Table): Promise<Finding[]> {
-  const answers = await Promise.all(Array.from({ length: ASKED }, () => table.read(sql.server)));
+  const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => table.read(sql.server)));
   const names = new Set(answers.map(([row]) => `${row?.host}:${row?.port} (${row?.id})`));
   if (names.size === 1) return [];
   const message = `connections of this pool lead to several servers, which may give one lock at a time: ${[...names].join(', ')}`;

@@ -4,12 +4,12 @@ import { ask, borrow, type CallbackPool, type Connection, coreOf, destroy, type 
 import type { Bound } from './statements.ts';
 
 /** Tries of a statement that lost a deadlock or a wait for a row, and the longest pause after the first, ms. */
-const TRIES = 5;
-const PAUSE = 20;
+const MAX_ATTEMPTS = 5;
+const MAX_PAUSE_MS = 20;
 /** Longest time for one statement, ms. After it, the connection is given up. */
-const PATIENCE = 10_000;
+const MAX_STATEMENT_MS = 10_000;
 /** Longest time to wait for the end of a session, ms: `close` waits for it. */
-const FAREWELL = 3_000;
+const MAX_KILL_MS = 3_000;
 /**
  * From 11.6.2 on MariaDB refuses a statement whose row another one has changed after it began (ER_CHECKREAD), unless a setting says otherwise
  * (`innodb_snapshot_isolation` in its documentation). On a hot key that is every second one. Ours lock a row and change it in one step.
@@ -48,8 +48,8 @@ export class Server {
         return await this.with((connection) => this.on(connection, statement));
       } catch (error) {
         if (error instanceof NoWrites && before-- > 0) continue;
-        if (!isPassing(error) || attempts++ === TRIES) throw error;
-        await new Promise<void>((resume) => this.clock.after(this.clock.random() * PAUSE * attempts, resume));
+        if (!isPassing(error) || attempts++ === MAX_ATTEMPTS) throw error;
+        await new Promise<void>((resume) => this.clock.after(this.clock.random() * MAX_PAUSE_MS * attempts, resume));
       }
     }
   }
@@ -79,7 +79,7 @@ export class Server {
   on(connection: Connection, statement: Bound, over?: AbortSignal): Promise<unknown> {
     return this.#countUse(async () => {
       const sql = LATEST_ROWS + statement.sql;
-      const result = await this.#bound(ask(connection, 'execute', { ...statement, sql }), PATIENCE, over);
+      const result = await this.#bound(ask(connection, 'execute', { ...statement, sql }), MAX_STATEMENT_MS, over);
       checkWrites(result);
       if (checkAlone(result) === undefined) checkAlone(await this.say(connection, LOOK, 0, over));
       return result;
@@ -107,13 +107,13 @@ export class Server {
 
   /** A statement without values. @param ms the time that it takes by itself; @param over as for `on` */
   say(connection: Connection, sql: string, ms = 0, over?: AbortSignal): Promise<unknown> {
-    return this.#bound(ask(connection, 'query', { sql }), ms + PATIENCE, over);
+    return this.#bound(ask(connection, 'query', { sql }), ms + MAX_STATEMENT_MS, over);
   }
 
   /** Ends a session of the server. Gives up when no connection is free for it, or nobody answers. @param kill the statement */
   kill(kill: string): Promise<unknown> {
     const killed = this.with((connection) => this.say(connection, kill));
-    return this.#bound(killed, FAREWELL);
+    return this.#bound(killed, MAX_KILL_MS);
   }
 
   #bound(answer: Promise<unknown>, ms: number, over?: AbortSignal): Promise<unknown> {

@@ -53,9 +53,9 @@ export const bare = (text: string): string =>
     .trim();
 
 /** The most members of one list, unless said otherwise. */
-const LARGEST = 64;
+const MAX_MEMBERS = 64;
 
-export function* portions<T>(all: readonly T[], size: number = LARGEST): Generator<readonly T[]> {
+export function* portions<T>(all: readonly T[], size: number = MAX_MEMBERS): Generator<readonly T[]> {
   for (let from = 0; from < all.length; from += size) yield all.slice(from, from + size);
 }
 

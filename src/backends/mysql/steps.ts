@@ -30,7 +30,7 @@ export class QueueSteps {
   /** An attempt takes several statements, and a release of its claim must not come between two of them. */
   readonly #turns = new KeyedSerializer();
   /** The claims that were refused and stand in their queues: they need not join again. */
-  readonly #standing = new Set<string>();
+  readonly #queued = new Set<string>();
 
   constructor(queues: Queues, poller: Poller, gate: ServerWakeUps | undefined) {
     this.#table = queues.table;
@@ -73,10 +73,10 @@ export class QueueSteps {
   }
 
   async #ask(claim: Claim, notAfter: string): Promise<Attempt> {
-    const stood = this.#standing.delete(claim.id);
+    const wasQueued = this.#queued.delete(claim.id);
     const answer = claim.accepts && (await this.#answerTo(claim, claim.accepts));
     if (answer) return answer;
-    if (stood) return this.#decide(claim, notAfter, (await this.queues.touch([claim], notAfter, '1')) === 1);
+    if (wasQueued) return this.#decide(claim, notAfter, (await this.queues.touch([claim], notAfter, '1')) === 1);
     const values = { ...this.#newcomer(claim, notAfter), waits: claim.queue ? '1' : '0' };
     const header = await this.#table.write(sql.join, values);
     const token = BigInt(header.insertId);
@@ -102,7 +102,7 @@ export class QueueSteps {
     };
     const attempt = await this.queues.step(this.queues.names.of(key), act, notAfter, isTouched ? id : undefined);
     if (!attempt) return { granted: false, late: true };
-    if (claim.queue && !attempt.granted && !attempt.value) this.#standing.add(id);
+    if (claim.queue && !attempt.granted && !attempt.value) this.#queued.add(id);
     return attempt;
   }
 
@@ -140,7 +140,7 @@ export class QueueSteps {
 
   #giveUp(id: string): void {
     this.poller.forget(id);
-    this.#standing.delete(id);
+    this.#queued.delete(id);
   }
 
   #notifyOthers(key: string): void {

@@ -8,7 +8,7 @@ import { type Bound, type List, type NamedValues, type Statement, statement } fr
 import { MICRO } from './stored-queue.ts';
 
 /** After so long without news of the server's clock, it is looked at again. ms. */
-const STALE = 300_000;
+const MAX_CLOCK_AGE_MS = 300_000;
 
 /** The table, its statements, and what their answers tell of the server's time. */
 export class Table {
@@ -31,7 +31,7 @@ export class Table {
 
   /** Done once, and again after a long time without news of the server's clock. Many processes may do it at once. */
   ready(): Promise<void> {
-    if (this.#serverClock.age > STALE) this.#open = onceFor(() => open(this));
+    if (this.#serverClock.age > MAX_CLOCK_AGE_MS) this.#open = onceFor(() => open(this));
     return this.#open();
   }
 
