@@ -1,4 +1,4 @@
-import { LockError, RecentKeys } from '../../core/index.ts';
+import { LockError, RecentKeys, sleep } from '../../core/index.ts';
 import { StoredNames } from '../shared/names.ts';
 import { faultOf, isBusy } from './errors.ts';
 import { machineTime } from './machine.ts';
@@ -74,7 +74,7 @@ export class LocksFile {
   }
 
   pause(ms: number): Promise<void> {
-    return new Promise((resume) => this.#options.clock.after(ms, resume));
+    return sleep(this.#options.clock, ms);
   }
 
   close(): Promise<void> {

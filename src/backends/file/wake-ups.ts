@@ -2,7 +2,7 @@ import { renameSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { resolve, sep } from 'node:path';
-import type { Cancel, Clock } from '../../core/index.ts';
+import { type Cancel, type Clock, withLimit } from '../../core/index.ts';
 import {
   dial,
   isBeside,
@@ -166,15 +166,8 @@ export class Peers {
     for (const cancel of this.#pauses) cancel();
     this.#own.close();
     const links = [...this.#links.values()];
-    if (links.length === 0) return;
-    await new Promise<void>((done) => {
-      const cancel = this.#clock.after(MOMENT_MS, done);
-      const sent = links.map((link) => new Promise((closed) => link.once('close', closed).destroySoon()));
-      void Promise.all(sent).then(() => {
-        cancel();
-        done();
-      });
-    });
+    const sent = links.map((link) => new Promise((closed) => link.once('close', closed).destroySoon()));
+    await withLimit(Promise.all(sent), MOMENT_MS, Error, this.#clock).catch(() => {});
     for (const link of links) link.destroy();
   }
 

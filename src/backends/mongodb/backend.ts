@@ -1,7 +1,6 @@
 import {
   type Attempt,
   type Backend,
-  Bell,
   type Claim,
   type Clock,
   checkNames,
@@ -19,6 +18,7 @@ import {
   type Traits,
   type Values,
   type Wake,
+  withLimit,
 } from '../../core/index.ts';
 import { rememberedIn } from '../shared/record.ts';
 import { QUEUE_TRAITS } from '../shared/traits.ts';
@@ -175,9 +175,8 @@ class Mongo implements Backend {
   }
 
   async close(): Promise<void> {
-    const limit = new Bell(this.#clock);
-    void Promise.all([this.#changes.close(), this.#evictions.close()]).then(limit.ring);
-    await limit.sleep(CLOSE_MS);
+    const closed = Promise.all([this.#changes.close(), this.#evictions.close()]);
+    await withLimit(closed, CLOSE_MS, Error, this.#clock).catch(() => {});
   }
 }
 

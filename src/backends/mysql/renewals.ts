@@ -1,4 +1,4 @@
-import { CallTimeouts, type Claim, type Clock, isLockError, type Renewal } from '../../core/index.ts';
+import { type Claim, type Clock, isLockError, type Renewal, withLimit } from '../../core/index.ts';
 import type { PoolOfOne } from './pool.ts';
 import { FOREVER, type Queues } from './queues.ts';
 import { Server } from './server.ts';
@@ -14,7 +14,6 @@ export class Renewals {
   readonly #pool: PoolOfOne | undefined;
   readonly #own: Server | undefined;
   readonly #clock: Clock;
-  readonly #timeouts: CallTimeouts;
   #notBefore = Number.NEGATIVE_INFINITY;
 
   /** @param pool of our own connection */
@@ -23,7 +22,6 @@ export class Renewals {
     this.#pool = pool;
     this.#own = pool && new Server(pool, clock);
     this.#clock = clock;
-    this.#timeouts = new CallTimeouts(clock);
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
@@ -31,7 +29,7 @@ export class Renewals {
     if (!this.#own || this.#clock.now() < this.#notBefore) return this.#renewAll(claims);
     try {
       const late = () => new Error(`no answer within ${MAX_WAIT_MS} ms`);
-      return await this.#timeouts.bound(this.#renewAll(claims, this.#own), MAX_WAIT_MS, late);
+      return await withLimit(this.#renewAll(claims, this.#own), MAX_WAIT_MS, late, this.#clock);
     } catch (error) {
       if (isLockError(error)) throw error;
       this.#notBefore = this.#clock.now() + RETRY_MS;
@@ -40,7 +38,6 @@ export class Renewals {
   }
 
   close(): void {
-    this.#timeouts.endTimers();
     this.#own?.close();
     this.#pool?.end(() => {});
   }

@@ -1,4 +1,4 @@
-import { CallTimeouts, type Clock, inMs } from '../../core/index.ts';
+import { CallTimeouts, type Clock, inMs, sleep } from '../../core/index.ts';
 import { checkAlone, checkWrites, isNoWrites, isPassing, LeftOpen, leftOpenError, NoWrites } from './errors.ts';
 import { ask, borrow, type CallbackPool, type Connection, coreOf, destroy, type MysqlPool, openIn } from './pool.ts';
 import type { Bound } from './statements.ts';
@@ -49,7 +49,7 @@ export class Server {
       } catch (error) {
         if (error instanceof NoWrites && before-- > 0) continue;
         if (!isPassing(error) || attempts++ === MAX_ATTEMPTS) throw error;
-        await new Promise<void>((resume) => this.clock.after(this.clock.random() * MAX_PAUSE_MS * attempts, resume));
+        await sleep(this.clock, this.clock.random() * MAX_PAUSE_MS * attempts);
       }
     }
   }
