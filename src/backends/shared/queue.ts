@@ -120,20 +120,15 @@ export class EngineQueue {
     return found;
   }
 
-  /** Stores a value that is of no hold. */
-  store(value: NewValue): void {
-    this.#keep(leavingIn(0n, value, this.#claims.time.now));
-  }
-
   /** What is known for memos. */
   look(): ValueRecord {
     return rememberedIn(this.#record, this.#claims.time.now);
   }
 
-  /** @returns whether anything was known for memos */
-  forget(): boolean {
+  /** Stores a value that is of no hold, or forgets what is known for memos. @returns whether anything was */
+  keep(value?: NewValue): boolean {
     const known = this.#record !== undefined;
-    if (known) this.#keep(undefined);
+    if (known || value) this.#keep(value && leavingIn(0n, value, this.#claims.time.now));
     return known;
   }
 
@@ -191,7 +186,7 @@ type QueueStep = <T>(key: string, act: (queue: EngineQueue) => T) => Promise<T>;
 /** What memos ask of an engine that applies these steps. */
 export const valuesBy = (step: QueueStep, keys: NonNullable<Values['keys']>): Values => ({
   look: (key) => step(key, (queue) => queue.look()),
-  forget: (key) => step(key, (queue) => queue.forget()),
+  forget: (key) => step(key, (queue) => queue.keep()),
   keys,
 });
 
@@ -199,6 +194,6 @@ export const valuesBy = (step: QueueStep, keys: NonNullable<Values['keys']>): Va
 export const hintsBy = (step: QueueStep): Hints => ({
   read: async (name) => (await step(hintKey(name), (queue) => queue.look())).value?.text,
   write: async (name, text, ttl) => {
-    await step(hintKey(name), (queue) => (text === undefined ? queue.forget() : queue.store({ text, ttl })));
+    await step(hintKey(name), (queue) => queue.keep(text === undefined ? undefined : { text, ttl }));
   },
 });
