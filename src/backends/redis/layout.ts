@@ -47,11 +47,14 @@ export const layouts = {
   sole: kind('sole', { seen: MICROS }, CLAIM),
   /**
    * The record of several claims: the units of all holders, the capacities that they named, each with how many named it, the smallest first,
-   * the capacity below which these are exact, and the time at which the three keys of the lock expire, ms.
+   * the capacity below which these are exact, the time at which the three keys of the lock expire, ms, and the holder that leaves no unit, or
+   * `-`. That one and its expiry are at hand, since a hot key mostly has one: what else is there of units is not read then.
    */
-  queue: kind('many', {}, { taken: NUMBER, capacities: NUMBERS, exact: NUMBER, keep: NUMBER }),
-  /** The record of a queue where one holder leaves no unit. The holder and its expiry are at hand, since a hot key is mostly in this state. */
-  held: kind('held', { expiry: MICROS }, { id: WORD, keep: NUMBER }),
+  queue: kind(
+    'many',
+    { expiry: MICROS },
+    { taken: NUMBER, capacities: NUMBERS, exact: NUMBER, keep: NUMBER, exclusive: WORD },
+  ),
   /** A claim of a queue, in the hash `…:claims`. */
   record: { fixed: { ...TOKENS, seen: MICROS }, words: CLAIM },
   claim: { fixed: {}, words: CLAIM },

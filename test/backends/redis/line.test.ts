@@ -230,7 +230,7 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     const [holder, waiter] = [wish('beyond'), wish('beyond')];
     for (const claim of [holder, waiter]) await backend.attempt(claim);
     const [one, kind, token, tokenCount, , ...words] = (await client.get('holdfast:{beyond}'))!.split(' ');
-    expect(kind).toBe('held');
+    expect(kind).toBe('many');
     // As it stands there when that lease is over, but for the renewals.
     await client.set('holdfast:{beyond}', [one, kind, token, tokenCount, '1'.padStart(16, '0'), ...words].join(' '));
     expect(await backend.renew([holder])).toEqual([{ validFor: holder.ttl }]);

@@ -159,7 +159,7 @@ describeOn('redis', 'redis and its settings', () => {
   test.each([
     ['a hold', '1 sole 1795226102090509 0001 1795226102090509 nonsense'],
     ['a line', '1 many 1795226102090509 0001 nonsense'],
-    ['a line that one holds alone', '1 held 1795226102090509 0001 1795226102090509 nonsense'],
+    ['a line with words missing', '1 many 1795226102090509 0001 1795226102090509 1 1 nonsense'],
   ])('%s that cannot be read is refused, with no word of the script, and not taken over', async (_, text) => {
     const client = fleet.ioredis();
     await client.set('holdfast:{unread}', text);

@@ -1,11 +1,6 @@
 -- @part attempt
 -- `now` and `time` are the including script's.
 
--- The last token of those that a lock's string tells of.
-local function last_of(value)
-  return value:sub($free.token) + value:sub($free.tokenCount) - 1
-end
-
 -- How many of `tokenCount` tokens from `first` on are behind the clock; one at the least.
 local function behind(first, tokenCount)
   local passed = time - first + 1
@@ -39,9 +34,9 @@ local function set_sole(lock, token, tokenCount, claim, keep)
   return token .. ' ' .. now .. ' ' .. tokenCount
 end
 
--- Takes a lock that nobody holds. `value`: what the lock's key holds, if anything.
-local function take(lock, value, asked, keep)
-  local token, tokenCount = tokens(value and last_of(value), asked)
+-- Takes a lock that nobody holds. `last`: the last token given, if that is known.
+local function take(lock, last, asked, keep)
+  local token, tokenCount = tokens(last, asked)
   return set_sole(lock, token, tokenCount, asked:sub($asked.words), keep)
 end
 
@@ -76,7 +71,7 @@ local function contention()
   local function enter(queue, id, units, capacity, ttl, asked, keep)
     local waits = asked:sub($asked.queue) == '1'
     local served = rule.settle(queue, id)
-    if queue.empty then return take(queue.lock, rule.free(queue), asked, keep) end
+    if queue.empty then return take(queue.lock, queue.last, asked, keep) end
     local record = redis.call('HGET', queue.claims, id)
     local score = record and redis.call('ZSCORE', queue.key, id)
     local token, tokenCount, final, held
@@ -139,7 +134,9 @@ local function attempt(key, asked, keep)
     sole_until = value:sub($sole.seen) + ttl * 1000
     if sole_until <= time then kind = $free end
   end
-  if kind == $free then return take(key, value, asked, keep) end
+  if kind == $free then
+    return take(key, value and value:sub($free.token) + value:sub($free.tokenCount) - 1, asked, keep)
+  end
   contend = contend or contention()
   return contend(key, value, sole_until, asked, keep)
 end

@@ -20,8 +20,8 @@ local function kind_of(value)
   if not value then return $free end
   if value.err then error(value.err, 0) end
   local kind = value:sub($free.kind)
-  if #value < $free.length or kind ~= $free and kind ~= $sole and kind ~= $queue and kind ~= $held then error(UNREADABLE, 0) end
-  return kind == $held and $queue or kind
+  if #value < $free.length or kind ~= $free and kind ~= $sole and kind ~= $queue then error(UNREADABLE, 0) end
+  return kind
 end
 
 -- One of several requests: what goes wrong is its own reply. The server raises text or a table. Since 7 its own `pcall` leaves the

@@ -8,7 +8,7 @@ end
 
 -- The rule over a queue of several (src/core/contract/admission.ts): a claim is admitted when all units taken up to and including it
 -- fit the smallest capacity named among them. The admitted are a prefix, so what is known of them is a sum, in the lock's string
--- (`queue` and `held` of src/backends/redis/layout.ts). Besides it there are:
+-- (`queue` of src/backends/redis/layout.ts). Besides it there are:
 --   queue   sorted set of ids: holders below zero, at minus their expiry; waiters above, at their token
 --   claims  hash: id -> record
 -- Defined where the first queue of a script is met, since most scripts meet none.
@@ -79,23 +79,22 @@ local function queue_rule()
       keep = 0, -- ms at which the three keys vanish
       latest = 0, -- the latest expiry set here
       earliest = nil, -- the earliest expiry among the holders
-      exclusive_until = nil,
       empty = false, -- nobody is left
       more = false, -- the portion was used up before all was done
     }
     -- The units taken; the capacities that the holders named, the smallest first, and how many named each, in turn; the smallest of
     -- them; below what they are exact; the holder that leaves no unit, if there is one.
     take_none(queue)
-    local kind = value:sub($queue.kind)
-    if kind == $held then
-      local id, keep = value:match($held[id, keep])
+    if value:sub($queue.kind) == $queue then
+      local taken, capacities, exact, keep, exclusive = value:match($queue[taken, capacities, exact, keep, exclusive])
       queue.keep = tonumber(keep)
-      take_units(queue, 1, 1, id, tonumber(value:sub($held.expiry)))
-    elseif kind == $queue then
-      local taken, capacities, exact, keep = value:match($queue[taken, capacities, exact, keep])
-      queue.taken, queue.exact, queue.keep = tonumber(taken), tonumber(exact), tonumber(keep)
-      for number in (capacities or ''):gmatch('%d+') do queue.capacities[#queue.capacities + 1] = tonumber(number) end
-      queue.capacity = queue.capacities[1] or UNLIMITED
+      if exclusive == '-' then
+        queue.taken, queue.exact = tonumber(taken), tonumber(exact)
+        for number in capacities:gmatch('%d+') do queue.capacities[#queue.capacities + 1] = tonumber(number) end
+        queue.capacity = queue.capacities[1] or UNLIMITED
+      else
+        take_units(queue, 1, 1, exclusive, tonumber(value:sub($queue.expiry)))
+      end
     else
       local record = value:sub($sole.token.at)
       local units, capacity, expiry = units_of(record)
@@ -111,21 +110,18 @@ local function queue_rule()
     return queue
   end
 
-  local function free(queue)
-    return $free{token = $queue.token.format(queue.last), tokenCount = '0001'}
-  end
-
   local function save(queue)
-    if queue.empty then return set_free(queue.lock, free(queue), queue.remember, queue.last > queue.time) end
-    local last, capacities = $queue.token.format(queue.last), table.concat(queue.capacities, ':')
+    local token = $queue.token.format(queue.last)
+    if queue.empty then return set_free(queue.lock, $free{token, tokenCount = '0001'}, queue.remember, queue.last > queue.time) end
     local needed = math.max(queue.latest, queue.last) / 1000 + queue.remember
     if needed > queue.keep then
       queue.keep = math.ceil(needed + SPARE_MS)
       redis.call('PEXPIREAT', queue.key, queue.keep)
       redis.call('PEXPIREAT', queue.claims, queue.keep)
     end
-    local state = queue.exclusive and $held{token = last, tokenCount = '0001', expiry = $held.expiry.format(queue.exclusive_until), id = queue.exclusive, keep = queue.keep}
-      or $queue{token = last, tokenCount = '0001', taken = queue.taken, capacities, exact = queue.exact, keep = queue.keep}
+    local exclusive, expiry = queue.exclusive or '-', $queue.expiry.format(queue.exclusive and queue.exclusive_until or 0)
+    local capacities = table.concat(queue.capacities, ':')
+    local state = $queue{token, tokenCount = '0001', expiry, taken = queue.taken, capacities, exact = queue.exact, keep = queue.keep, exclusive}
     redis.call('SET', queue.lock, state, 'PXAT', queue.keep)
   end
 
@@ -279,7 +275,7 @@ local function queue_rule()
   end
 
   rule_of_queue = {
-    open = open, free = free, take_units = take_units, remove = remove, settle = settle, save = save, withdraw = withdraw,
+    open = open, take_units = take_units, remove = remove, settle = settle, save = save, withdraw = withdraw,
     send = send,
   }
   return rule_of_queue
