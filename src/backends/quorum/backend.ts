@@ -12,12 +12,11 @@ import {
   type Renewal,
   type Traits,
 } from '../../core/index.ts';
-import { Ballot } from './ballot.ts';
+import { Ballot, renew } from './ballot.ts';
 import { ContentionBackoff } from './contention-backoff.ts';
 import { evict, findings, inspect, watchHold } from './inspect.ts';
 import { Node, type QuorumContext } from './node.ts';
 import { checkNodes, type QuorumOptions, type ResolvedQuorumOptions, resolveQuorumOptions } from './options.ts';
-import { renew } from './renewals.ts';
 import { majorityOf } from './tally.ts';
 import { TurnHint } from './turn-hint.ts';
 import { TurnTaking } from './turn-taking.ts';

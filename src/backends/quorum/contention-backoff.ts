@@ -11,7 +11,6 @@ const PACE = { next: 0.025, behind: 0.05, unknown: 0.1 };
 const YIELD = 6;
 
 interface Contention {
-  /** The time at which a rival was last seen to have votes for the key. */
   rivalSeenAt: number;
   /** The time since which this process has been refused; undefined if it was granted since. */
   since: number | undefined;

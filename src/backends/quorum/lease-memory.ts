@@ -115,7 +115,6 @@ export class LeaseMemory {
     return noted;
   }
 
-  /** Reads the hints of the node. */
   async readHints(run: Run): Promise<NodeHints> {
     const found = await this.#read(run);
     // A lease is written down after the mark of its run. One without the other was read while another process wrote them.

@@ -1,7 +1,7 @@
 import { type Attempt, type Claim, type Grant, LockError, leastOf } from '../../core/index.ts';
 import type { Receiver } from './link.ts';
 import type { Node } from './node.ts';
-import { flawOf, LATE, type NodeAnswer, noOf, REFUSED } from './node-answer.ts';
+import { flawOf, LATE, type NodeAnswer, noOf, REFUSED } from './tally.ts';
 
 /**
  * `standing`: no release is on its way. `leaving`: one is. `doubtful`: one is, and a vote came in the meantime, which may be newer than the

@@ -1,12 +1,11 @@
 import { type Claim, isExclusive } from '../../core/index.ts';
 import { nodeTimeoutOf, type QuorumContext } from './node.ts';
-import { lostOf, mayKeep, type NodeAnswer, OPEN, REFUSED, UNASKED } from './node-answer.ts';
 import { type ClaimOfAll, NodeClaim, type OnRelease } from './node-claim.ts';
+import { lostOf, mayKeep, type NodeAnswer, OPEN, REFUSED, UNASKED } from './tally.ts';
 
 /** The number of nodes that are asked first, where they will probably refuse. */
 const FEW = 2;
 
-/** The ballot that receives the answers. */
 export interface VoteReceiver {
   /** True if the ballot needs no more votes. */
   readonly isOver: boolean;
@@ -50,20 +49,17 @@ export class NodeClaims implements ClaimOfAll {
     return this.#claims[i]!;
   }
 
-  /** Asks every node that can answer for a vote. */
-  askAll(minToken: bigint | undefined): void {
-    const sent = this.#context.clock.now();
-    for (const i of this.#answers.keys()) this.#askNode(i, minToken, sent);
-  }
-
-  /** Asks a few nodes, others each time. `askRest` asks the others. */
-  askFew(minToken: bigint | undefined): void {
+  /**
+   * Asks every node that can answer for a vote.
+   * @param few if true, only a few nodes, others each time; `askRest` asks the others
+   */
+  askFirst(few: boolean, minToken: bigint | undefined): void {
     const { nodes, clock } = this.#context;
-    const from = Math.floor(clock.random() * nodes.length);
+    const from = few ? Math.floor(clock.random() * nodes.length) : 0;
     const sent = clock.now();
     for (const k of nodes.keys()) {
       const i = (from + k) % nodes.length;
-      if (this.#first.length === FEW) this.#rest.push(i);
+      if (few && this.#first.length === FEW) this.#rest.push(i);
       else if (this.#askNode(i, minToken, sent)) this.#first.push(i);
     }
   }
@@ -115,7 +111,6 @@ export class NodeClaims implements ClaimOfAll {
     }
   }
 
-  /** Sets the lease to which the nodes renew the claim. */
   setLease(claim: Claim, expires: number): void {
     this.claim = claim;
     this.expiresAt = expires;

@@ -33,7 +33,6 @@ export interface QuorumOptions {
   readonly clock?: Clock;
 }
 
-/** The names of all options. */
 export const QUORUM_OPTIONS = namesOf<QuorumOptions>({ drift: true, restartGuard: true, maxTtl: true, clock: true });
 
 export interface ResolvedQuorumOptions {

@@ -57,12 +57,10 @@ export class RestartGuard {
     else if (this.#schedule.take(now)) void this.#readOthers(Number.POSITIVE_INFINITY);
   }
 
-  /** Gives how long the node still rests, ms. */
   #rest(now: number): number {
     return this.#state === 'excluded' && this.#context.guarded ? this.#excludedUntil(now) - now : 0;
   }
 
-  /** Asks the node for the run of its server. */
   ask(): Promise<void> {
     return this.#learnRun(this.identity.ask(), 0);
   }

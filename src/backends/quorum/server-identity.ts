@@ -17,9 +17,7 @@ export class ServerIdentity {
   readonly #backend: Backend;
   readonly #title: string;
   readonly #all: ServerIdentity[];
-  /** The name that the backend gave last. */
   #lastName: RunName;
-  /** The time at which the run was recognised. */
   #recognisedAt = 0;
 
   /** @param all the identities of the quorum; the new one is added to them */

@@ -7,7 +7,6 @@ export interface NextProcess {
   readonly waited: number;
 }
 
-/** The longest time a node may take to read or write a hint. */
 const TIMEOUT_MS = 250;
 
 const hintName = (key: string): string => `\u0001quorum/next/${key}`;
@@ -62,7 +61,6 @@ export class TurnHint {
   }
 }
 
-/** Parses a hint. Returns undefined for a text that is none. */
 function parse(text: string): NextProcess | undefined {
   const [, id, waited] = /^(\S+) (\d+)$/.exec(text) ?? [];
   return id === undefined ? undefined : { id, waited: Number(waited) };

@@ -38,9 +38,7 @@ const GONE_MS = 2_000;
 export interface KeyUse {
   /** The time since which this process has been refused; undefined if it was granted since. */
   waitsSince: number | undefined;
-  /** The time of the last refusal. */
   refusedAt: number;
-  /** The time of the last release by this process. */
   releasedAt: number;
   /** True if other processes may wait: this process was refused before its grant, or asked again just after its release. */
   contended: boolean;
@@ -54,10 +52,8 @@ export interface KeyUse {
   next: (NextProcess & { readonly writtenAt: number }) | undefined;
 }
 
-/** Gives how long a process waits before it asks to be next, ms. */
 export const patienceOf = (roundTrip: number): number => Math.max(MIN_PATIENCE_MS, PATIENCE_ROUND_TRIPS * roundTrip);
 
-/** Gives how long a hint lasts, ms. */
 export const lifeOf = (waited: number, roundTrip: number): number =>
   RENEW_AFTER_MS + LASTS_MS + 4 * roundTrip + Math.min(MAX_LONGER_MS, waited * LONGER_SHARE);
 

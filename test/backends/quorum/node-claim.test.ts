@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Node } from '../../../src/backends/quorum/node.ts';
-import { LATE, type NodeAnswer, REFUSED } from '../../../src/backends/quorum/node-answer.ts';
 import { type ClaimOfAll, NodeClaim } from '../../../src/backends/quorum/node-claim.ts';
+import { LATE, type NodeAnswer, REFUSED } from '../../../src/backends/quorum/tally.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
 import { claim } from './nodes.ts';
 import { NO, yes } from './scripted.ts';

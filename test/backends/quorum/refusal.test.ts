@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { QuorumContext } from '../../../src/backends/quorum/node.ts';
-import { LATE, type NodeAnswer, noOf, OPEN, REFUSED, refusalOf } from '../../../src/backends/quorum/node-answer.ts';
+import { LATE, type NodeAnswer, noOf, OPEN, REFUSED, refusalOf } from '../../../src/backends/quorum/tally.ts';
 import { LockError, type LockErrorCode } from '../../../src/core/contract/errors.ts';
 
 const YES: NodeAnswer = { kind: 'yes', token: 1n, tokenCount: 1, until: 1_000 };

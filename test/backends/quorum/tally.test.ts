@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NodeAnswer } from '../../../src/backends/quorum/node-answer.ts';
+import type { NodeAnswer } from '../../../src/backends/quorum/tally.ts';
 import {
   majorityOf,
   type ReleaseAnswer,
