@@ -2,7 +2,6 @@ import {
   type Attempt,
   type Backend,
   type Claim,
-  EXCLUSIVE,
   type Finding,
   type Handle,
   invalid,
@@ -147,26 +146,12 @@ export class ForeignBackend implements Backend {
   }
 
   async check(): Promise<Finding[]> {
-    const { aside, findings } = await import('../redis/check.ts');
-    const { port, clock } = this.#server;
-    const id = clock.id();
-    const claim = {
-      ...EXCLUSIVE,
-      key: `check:${id}`,
-      id,
-      ttl: 1_000,
-      queue: false,
-      tokenCount: 1,
-      within: 1_000,
-      label: '',
-    };
-    const trial = async (): Promise<void> => {
-      await this.attempt(claim);
+    const { check } = await import('../redis/check.ts');
+    const listen = async (claim: Claim): Promise<void> => {
       const watching = this.#wakeUps?.watch(this.#server.keyOf(claim.key), claim, () => {});
-      await watching?.then((watch) => watch[Symbol.asyncDispose]()).catch(() => {});
-      await this.release(claim);
+      await watching?.then((watch) => watch[Symbol.asyncDispose]()).catch(() => {}); // `refusal` says why
     };
-    const found = await aside(port, (nodes) => findings(nodes, trial, 0, clock));
+    const found = await check(this, this.#server, listen);
     const why = this.#wakeUps
       ? this.#wakeUps.refusal
       : 'the client library gives no connection that could hear of changes';

@@ -30,18 +30,13 @@ export async function* inspect(
   const before = keyPrefix + around.before;
   const pattern = `${escapePattern(before)}*${escapePattern(around.after)}`;
   const seen = new Set<string>(); // SCAN may give a key twice
-  let looked = 0;
-  for (const node of server.port.nodes()) {
-    for await (const keys of scan(node, pattern)) {
-      const names = keys
-        .filter((key) => key.length >= before.length + around.after.length)
-        .map((key) => [start + key.slice(before.length, key.length - around.after.length), key] as const)
-        .filter(([name, key]) => name !== '' && !seen.has(name) && keyPrefix + server.keyOf(name) === key)
-        .map(([name]) => name);
-      for (const name of names) seen.add(name);
-      for (const page of parts(names, server.port.cluster ? 1 : KEYS_PER_SCRIPT)) yield* await holdersOf(page);
-      looked += keys.length;
-      progress?.(looked);
-    }
+  for await (const keys of scan(server.port, pattern, progress)) {
+    const names = keys
+      .filter((key) => key.length >= before.length + around.after.length)
+      .map((key) => [start + key.slice(before.length, key.length - around.after.length), key] as const)
+      .filter(([name, key]) => name !== '' && !seen.has(name) && keyPrefix + server.keyOf(name) === key)
+      .map(([name]) => name);
+    for (const name of names) seen.add(name);
+    for (const page of parts(names, server.port.cluster ? 1 : KEYS_PER_SCRIPT)) yield* await holdersOf(page);
   }
 }

@@ -1,8 +1,17 @@
-import { type Backend, type Claim, LockError } from '../../core/index.ts';
+import {
+  type Backend,
+  type Claim,
+  type Clock,
+  checkNames,
+  invalid,
+  LockError,
+  namesOf,
+  shown,
+  systemClock,
+} from '../../core/index.ts';
 import { portOf, type RedisClient } from '../redis/client.ts';
 import { FOREIGN, ForeignBackend, type Layout } from '../redis-foreign/backend.ts';
-import { ForeignServer } from '../redis-foreign/server.ts';
-import { type PlainNaming, type PlainRedisOptions, resolvePlainOptions } from './options.ts';
+import { ForeignServer, type Naming, namingOf } from '../redis-foreign/server.ts';
 import { ATTEMPT, RELEASE, RENEW } from './scripts.generated.ts';
 
 const NAME = 'redis-plain';
@@ -11,6 +20,24 @@ const NAME = 'redis-plain';
 const RAISED = 'holdfast:raised:';
 /** A script counts in doubles. */
 const MAX_TOKEN = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** Options of `plainRedis`. */
+export interface PlainRedisOptions {
+  /**
+   * Gives the Redis key of a lock by its name, such as `` (name) => `mutex:${name}` `` for redis-semaphore. By default the key is the name as
+   * it is. It may decide by the name, since it is asked for each lock. Two names must not have one key.
+   */
+  readonly key?: (name: string) => string;
+  /**
+   * Shares the locks of Spring Integration's `RedisLockRegistry` with this registry key: the Redis key is `registry:name`, and a release is
+   * published on both channels that its versions listen to.
+   */
+  readonly registry?: string;
+  /** Time and randomness; the machine's by default. */
+  readonly clock?: Clock;
+}
+
+const KNOWN = namesOf<PlainRedisOptions>({ key: true, registry: true, clock: true });
 
 /**
  * Locks as most programs keep them in Redis (`SET key text NX PX ttl`, compare and delete), so that redlock, redis-semaphore, redsync, redis-py,
@@ -22,9 +49,27 @@ const MAX_TOKEN = BigInt(Number.MAX_SAFE_INTEGER);
  * const locks = createLocks(plainRedis(new Redis(), { key: (name) => `mutex:${name}` }));
  */
 export function plainRedis(client: RedisClient, options: PlainRedisOptions = {}): Backend {
-  const { naming, clock } = resolvePlainOptions(options);
-  const server = new ForeignServer(NAME, portOf(client, 'plainRedis()'), naming, clock);
+  checkNames(options, KNOWN, 'options of plainRedis()');
+  const naming = plainNamingOf(options);
+  const server = new ForeignServer(NAME, portOf(client, 'plainRedis()'), naming, options.clock ?? systemClock);
   return new ForeignBackend(server, layoutOf(naming, server.port.cluster));
+}
+
+/** The names of locks, and the channels of a registry. */
+interface PlainNaming extends Naming {
+  /** Gives the channels on which a release is published. The message is the key. */
+  channelsOf(key: string): readonly string[];
+}
+
+/** @throws LockError `LOCK_INVALID` */
+function plainNamingOf({ key, registry }: PlainRedisOptions): PlainNaming {
+  if (registry === undefined) return { ...namingOf(key), channelsOf: () => [] };
+  if (key) throw invalid('key and registry exclude each other: a registry says what its keys are');
+  if (typeof registry !== 'string' || registry === '' || !registry.isWellFormed())
+    throw invalid(`registry is ${shown(registry)}; it must be the registry key of a RedisLockRegistry`);
+  // Up to 6.5.0 waiters listen to the first one, later to a channel for each key.
+  const channelsOf = (of: string): string[] => [`${registry}-channel`, `${registry}-channel:${of}`];
+  return { ...namingOf((name) => `${registry}:${name}`), channelsOf };
 }
 
 function layoutOf({ keyOf, channelsOf }: PlainNaming, cluster: boolean): Layout {

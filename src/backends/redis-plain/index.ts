@@ -1,3 +1,2 @@
 export type { RedisClient } from '../redis/index.ts';
-export { plainRedis } from './backend.ts';
-export type { PlainRedisOptions } from './options.ts';
+export { type PlainRedisOptions, plainRedis } from './backend.ts';

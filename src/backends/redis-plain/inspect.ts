@@ -3,7 +3,6 @@ import { inspect } from '../redis-foreign/inspect.ts';
 import type { ForeignServer } from '../redis-foreign/server.ts';
 import { INSPECT } from './scripts.generated.ts';
 
-/** Lists the holder of one key, or of all keys that begin with the name. */
 export async function inspectPlain(
   server: ForeignServer,
   start: string,

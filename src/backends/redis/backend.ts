@@ -24,9 +24,9 @@ import type { Port } from './port.ts';
 import { Releases } from './releases.ts';
 import { renewals } from './renewals.ts';
 import { isTooFew, ReplicatedServers } from './replicated-servers.ts';
-import { ATTEMPT, PASS, RENEW } from './scripts.generated.ts';
+import { ATTEMPT, PASS, RELEASE, RENEW } from './scripts.generated.ts';
 import { Incarnation } from './server.ts';
-import { asker, type Request, Shards } from './shards.ts';
+import { Shards } from './shards.ts';
 import { hintsOf, RedisValues } from './values.ts';
 import { WakeUps } from './wake-ups.ts';
 import { attemptArgs, isFailure, readAttempt, releaseArgs, renewArgs } from './wire.ts';
@@ -62,17 +62,6 @@ export function redis(client: RedisClient, options: RedisOptions = {}): Backend 
   return new Redis(portOf(client), resolveRedisOptions(options));
 }
 
-/** Tries out the rights of the user. */
-async function tryOut(backend: Backend, wakeUps: WakeUps, id: string): Promise<void> {
-  const claim: Claim = {
-    ...{ key: `check:${id}`, id, units: 1, capacity: 1 },
-    ...{ ttl: 1_000, queue: false, tokenCount: 1, within: 1_000, label: '' },
-  };
-  await backend.attempt(claim);
-  await backend.release(claim);
-  await wakeUps.listen(claim.key);
-}
-
 class Redis implements Backend {
   readonly name = 'redis';
   readonly traits: Traits;
@@ -85,7 +74,8 @@ class Redis implements Backend {
   readonly #replicated: ReplicatedServers | undefined;
   readonly #wakeUps: WakeUps;
   readonly #listings: () => Promise<Listings>;
-  readonly #attempts: CommandBatcher<Request, unknown>;
+  readonly #attempts: CommandBatcher;
+  readonly #released: CommandBatcher;
   readonly #releases: Releases;
   readonly #incarnation: Incarnation;
 
@@ -96,8 +86,9 @@ class Redis implements Backend {
     const replicated = replicas && new ReplicatedServers(shards, replicas);
     this.#replicated = replicated;
     const holders = replicated ?? shards;
-    this.#attempts = new CommandBatcher(BATCH, holders, asker(holders, ATTEMPT), shards.groupOf);
-    this.#releases = new Releases(shards, BATCH);
+    this.#attempts = new CommandBatcher(BATCH, holders, ATTEMPT, shards.groupOf);
+    this.#released = new CommandBatcher(BATCH, shards, RELEASE, shards.groupOf);
+    this.#releases = new Releases(shards);
     this.#listings = async () => new (await import('./inspect.ts')).Listings(shards);
     this.#wakeUps = new WakeUps(shards);
     this.values = replicated ? undefined : new RedisValues(shards, this.#listings);
@@ -136,7 +127,10 @@ class Redis implements Backend {
       }
       const { resends } = this.#shards;
       // If replicas must acknowledge a grant, the next claim asks by itself.
-      const answer = next && !this.#replicated ? await this.#pass(args, next) : await this.#releases.release(key, args);
+      const answer =
+        next && !this.#replicated
+          ? await this.#pass(args, next)
+          : this.#releases.freedBy(key, await this.#released.ask({ key, args }));
       if (answer.freed || resends === this.#shards.resends) return answer;
       return { ...answer, freed: await this.#releases.freedBefore(key) };
     } catch (error) {
@@ -200,10 +194,8 @@ class Redis implements Backend {
   }
 
   async check(): Promise<Finding[]> {
-    const { aside, findings, ordinaryMessages } = await import('./check.ts'); // few programs call this
-    const trial = (): Promise<void> => tryOut(this, this.#wakeUps, this.#shards.clock.id());
-    const count = this.#replicated?.count ?? 0;
-    const found = await aside(this.#shards.port, (nodes) => findings(nodes, trial, count, this.#shards.clock));
+    const { check, ordinaryMessages } = await import('./check.ts'); // few programs call this
+    const found = await check(this, this.#shards, ({ key }) => this.#wakeUps.listen(key), this.#replicated?.count);
     const why = this.#wakeUps.whyOrdinary;
     return why === undefined ? found : [...found, ordinaryMessages(why)];
   }

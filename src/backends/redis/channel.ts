@@ -2,17 +2,14 @@ import { type Cancel, type Clock, withLimit } from '../../core/index.ts';
 import { slotOf } from './keys.ts';
 import type { Listening, Port } from './port.ts';
 
-/** The longest time that a connection may take to subscribe. */
 const SUBSCRIBE_TIMEOUT_MS = 5_000;
 /** The pause after the first failed try. Each later one is twice as long, up to the last, until a connection stands for that long. */
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 2_000;
 
-/** The needs of a channel. */
 export interface ChannelNeeds {
   /** Gives a name for it: another one at each call, if names have to fit a server. */
   name(): string;
-  /** Opens one more connection, which listens to that channel. */
   listen(channel: string, heard: (message: string) => void, lost: () => void): Listening;
   /** Calls back at each new connection of the client, where that can lead to another server. */
   onConnection?: Port['onConnection'];
@@ -32,7 +29,6 @@ export class Channel {
   readonly #clock: Clock;
   /** After a loss it may be another one. */
   name: string;
-  /** Whether its messages are heard. */
   isOpen = false;
   #listening: Listening | undefined;
   #opening: Promise<void> | undefined;

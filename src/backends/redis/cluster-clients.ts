@@ -15,7 +15,6 @@ interface ClusterClient<N> {
   primaryOf(slot: number): string | undefined;
   /** The addresses of all primaries; undefined stands for slots of which the client knows none. */
   primaries(): readonly (string | undefined)[];
-  /** The addresses of the primaries that the client reaches. */
   reached(): readonly string[];
   /** @throws Error if the client has no such node now */
   clientOf(address: string | undefined): N | Promise<N>;
@@ -28,7 +27,6 @@ interface ClusterClient<N> {
     lost: () => void,
     kind?: 'sharded' | 'keys',
   ): Listening<string>;
-  /** Whether the client can listen to sharded messages. */
   readonly shards: boolean;
 }
 

@@ -1,58 +1,59 @@
+import { isReply } from './errors.ts';
+import type { Script } from './scripts.generated.ts';
+
 /** The number of commands to keep under way at once: the server works on one while the client reads and writes the others. */
 const LANES = 3;
 
-/** The traffic on one connection, of all its senders. */
-export interface Traffic {
+/** The key and the arguments of one request. One script may answer many requests. */
+export interface Request {
+  readonly key: string;
+  readonly args: readonly string[];
+}
+
+/** The servers that run scripts. They reject, and never throw. */
+export interface ScriptServers {
+  /** The number of commands that are under way, of all senders. A command counts at once. */
   readonly commands: number;
+  askOne(script: Script, request: Request): Promise<unknown>;
+  /** Runs one script for all these requests, and gives one reply per request. */
+  ask(script: Script, requests: readonly Request[]): Promise<unknown[]>;
 }
 
-/** Answers one question in a command of its own, or several in one command, which counts as traffic at once. Rejects, and never throws. */
-export interface Asker<Question, Answer> {
-  one(question: Question): Promise<Answer>;
-  many(questions: Question[]): Promise<Answer[]>;
-}
-
-interface PendingQuestion<Question, Answer> {
-  readonly question: Question;
-  resolve(answer: Answer): void;
+interface PendingRequest extends Request {
+  resolve(reply: unknown): void;
   reject(error: unknown): void;
 }
 
 /**
- * Collects the questions of one turn of the event loop and sends them in few commands. A command costs client and server many times what a
- * lock costs, and many questions share that. A question waits for nothing but the end of its turn. It does not even wait for that if
- * nothing is under way, or if one command is and the last turn had one question: a lone caller has nobody to share with.
+ * Collects the requests of one turn of the event loop and sends them in few commands. A command costs client and server many times what a
+ * lock costs, and many requests share that. A request waits for nothing but the end of its turn. It does not even wait for that if
+ * nothing is under way, or if one command is and the last turn had one request: a lone caller has nobody to share with.
  */
-export class CommandBatcher<Question, Answer> {
-  #pending: PendingQuestion<Question, Answer>[] = [];
-  /** Whether several questions were asked in the last turn that was waited for. */
+export class CommandBatcher {
+  #pending: PendingRequest[] = [];
+  /** Whether several requests were made in the last turn that was waited for. */
   #hadSeveral = false;
   readonly #most: number;
-  readonly #traffic: Traffic;
-  readonly #asker: Asker<Question, Answer>;
-  readonly #groupOf: ((asked: PendingQuestion<Question, Answer>) => number) | undefined;
+  readonly #servers: ScriptServers;
+  readonly #script: Script;
+  readonly #groupOf: ((request: Request) => number) | undefined;
 
   /**
-   * @param most the largest number of questions in one command
-   * @param groupOf gives the group of a question. One command has questions of one group; without groups, of all
+   * @param most the largest number of requests in one command
+   * @param groupOf gives the group of a request. One command has requests of one group; without groups, of all
    */
-  constructor(
-    most: number,
-    traffic: Traffic,
-    asker: Asker<Question, Answer>,
-    groupOf?: (question: Question) => number,
-  ) {
+  constructor(most: number, servers: ScriptServers, script: Script, groupOf?: (request: Request) => number) {
     this.#most = most;
-    this.#traffic = traffic;
-    this.#asker = asker;
-    this.#groupOf = groupOf && (({ question }) => groupOf(question));
+    this.#servers = servers;
+    this.#script = script;
+    this.#groupOf = groupOf;
   }
 
-  ask(question: Question): Promise<Answer> {
-    if (this.#pending.length === 0 && this.#traffic.commands <= (this.#hadSeveral ? 0 : 1))
-      return this.#asker.one(question);
+  ask(request: Request): Promise<unknown> {
+    if (this.#pending.length === 0 && this.#servers.commands <= (this.#hadSeveral ? 0 : 1))
+      return this.#servers.askOne(this.#script, request);
     return new Promise((resolve, reject) => {
-      this.#pending.push({ question, resolve, reject });
+      this.#pending.push({ ...request, resolve, reject });
       // The flush runs after everything that the last reply caused.
       if (this.#pending.length === 1) process.nextTick(this.#flush);
     });
@@ -62,24 +63,27 @@ export class CommandBatcher<Question, Answer> {
     const asked = this.#pending;
     this.#pending = [];
     this.#hadSeveral = asked.length > 1;
-    const share = shareOf(asked.length, this.#traffic.commands, this.#most);
-    for (const part of parts(asked, share, this.#groupOf)) this.#command(part);
+    const share = shareOf(asked.length, this.#servers.commands, this.#most);
+    for (const part of parts(asked, share, this.#groupOf)) {
+      this.#replies(part).then(
+        (replies) => {
+          for (const [i, { resolve }] of part.entries()) resolve(replies[i]);
+        },
+        (error) => {
+          for (const { reject } of part) reject(error);
+        },
+      );
+    }
   };
 
-  #command(part: PendingQuestion<Question, Answer>[]): void {
-    if (part.length === 1) {
-      const { question, resolve, reject } = part[0]!;
-      this.#asker.one(question).then(resolve, reject);
-      return;
-    }
-    this.#asker.many(part.map(({ question }) => question)).then(
-      (answers) => {
-        for (let i = 0; i < part.length; i++) part[i]!.resolve(answers[i]!);
-      },
-      (error) => {
-        for (const { reject } of part) reject(error);
-      },
-    );
+  #replies(part: readonly Request[]): Promise<unknown[]> {
+    return this.#servers.ask(this.#script, part).catch((error) => {
+      if (part.length === 1 || !isReply(error, 'NOPERM')) throw error;
+      // This user may not name one of the keys, and the server refuses the whole script. So each key is asked for alone.
+      return Promise.all(
+        part.map((request) => this.#servers.askOne(this.#script, request).catch((why: Error) => `! ${why.message}`)),
+      );
+    });
   }
 }
 

@@ -63,7 +63,6 @@ function withoutSecrets(error: unknown): Error {
   return copy;
 }
 
-/** Whether the server refused with this code. */
 export const isReply = (error: unknown, code: string): boolean =>
   error instanceof Error && error.message.startsWith(code);
 

@@ -3,18 +3,16 @@ import { parts } from './command-batcher.ts';
 import { closedError, meaning } from './errors.ts';
 import { nameOf, patternOf, valueKeyOf } from './keys.ts';
 import { layouts } from './layout.ts';
-import type { Node } from './port.ts';
+import type { Port } from './port.ts';
 import { INSPECT, LIST } from './scripts.generated.ts';
 import type { Shards } from './shards.ts';
 import { inOrder, isFailure, readEntry } from './wire.ts';
 
-/** The number of names that one SCAN looks at. */
 const KEYS_PER_SCAN = '1000';
 /**
  * The number of keys that one script looks at. It takes far less than a millisecond if nobody holds them, and about two if each is held.
  */
 const KEYS_PER_SCRIPT = 500;
-/** The number of queues that are asked for at once. */
 const QUEUES_AT_ONCE = 50;
 
 /** A key that is not free. Either one claim is alone there, or the key has a queue, which has to be read. */
@@ -23,7 +21,6 @@ interface TakenKey {
   readonly alone?: QueueEntry;
 }
 
-/** Lists the holders and waiters of one key, or of all keys. */
 export class Listings {
   readonly #shards: Shards;
 
@@ -41,40 +38,32 @@ export class Listings {
     const pattern = patternOf(prefix, start);
     const seen = new Set<string>(); // SCAN may give a key twice
     let looked = 0;
-    for (const node of this.#shards.port.nodes()) {
-      for await (const keys of scan(node, pattern)) {
-        const names = keys.flatMap((key) => nameOf(prefix, key) ?? []).filter((name) => !seen.has(name));
-        for (const page of parts(names, KEYS_PER_SCRIPT)) {
-          const found = this.#shards.port.cluster ? await this.#findOneByOne(page) : await this.#findTogether(page);
-          for (const some of parts(found, QUEUES_AT_ONCE)) {
-            for (const { name } of some) seen.add(name);
-            const queues = some.map(({ name, alone }) =>
-              alone ? [alone] : this.#queueOf(name, () => progress?.(looked)),
-            );
-            for (const queue of await Promise.all(queues)) yield* queue;
-          }
+    const goesOn = (count = looked): void => {
+      looked = count;
+      progress?.(looked);
+    };
+    for await (const keys of scan(this.#shards.port, pattern, goesOn)) {
+      const names = keys.flatMap((key) => nameOf(prefix, key) ?? []).filter((name) => !seen.has(name));
+      for (const page of parts(names, KEYS_PER_SCRIPT)) {
+        const found = this.#shards.port.cluster ? await this.#findOneByOne(page) : await this.#findTogether(page);
+        for (const some of parts(found, QUEUES_AT_ONCE)) {
+          for (const { name } of some) seen.add(name);
+          const queues = some.map(({ name, alone }) => (alone ? [alone] : this.#queueOf(name, () => goesOn())));
+          for (const queue of await Promise.all(queues)) yield* queue;
         }
-        looked += keys.length;
-        progress?.(looked);
       }
     }
   }
 
-  /** The keys of locks that have a value beside them. */
   async *withValue(start: string, progress?: Listing['progress']): AsyncIterable<string> {
     const prefix = this.#shards.port.keyPrefix + this.#shards.prefix;
     const seen = new Set<string>();
-    let looked = 0;
-    for (const node of this.#shards.port.nodes())
-      for await (const keys of scan(node, valueKeyOf(patternOf(prefix, start)))) {
-        const names = keys.flatMap((key) => nameOf(prefix, key.slice(0, -valueKeyOf('').length)) ?? []);
-        for (const name of names) {
-          if (!seen.has(name)) yield name;
-          seen.add(name);
-        }
-        looked += keys.length;
-        progress?.(looked);
+    for await (const keys of scan(this.#shards.port, valueKeyOf(patternOf(prefix, start)), progress)) {
+      for (const name of keys.flatMap((key) => nameOf(prefix, key.slice(0, -valueKeyOf('').length)) ?? [])) {
+        if (!seen.has(name)) yield name;
+        seen.add(name);
       }
+    }
   }
 
   /** Finds those of the keys that are not free, by one script. */
@@ -129,17 +118,27 @@ export class Listings {
   }
 }
 
-/** Gives all keys of a server that fit the pattern, some at a time and perhaps twice. */
-export async function* scan(node: Node, pattern: string): AsyncIterable<string[]> {
-  let cursor = '0';
-  do {
-    let reply: [unknown, unknown[]];
-    try {
-      reply = (await node.command('SCAN', cursor, 'MATCH', pattern, 'COUNT', KEYS_PER_SCAN)) as [unknown, unknown[]];
-    } catch (error) {
-      throw meaning(error, 'inspect');
-    }
-    yield reply[1].map(String);
-    cursor = `${reply[0]}`;
-  } while (cursor !== '0');
+/**
+ * Gives the keys of all servers that fit the pattern, some at a time and perhaps twice.
+ * @param progress is told how many were looked at so far, once these have been used
+ */
+export async function* scan(
+  port: Port,
+  pattern: string,
+  progress: Listing['progress'] = () => {},
+): AsyncIterable<string[]> {
+  let looked = 0;
+  for (const node of port.nodes()) {
+    let cursor = '0';
+    do {
+      const asked = node.command('SCAN', cursor, 'MATCH', pattern, 'COUNT', KEYS_PER_SCAN);
+      const [next, keys] = (await asked.catch((error) => {
+        throw meaning(error, 'inspect');
+      })) as [unknown, unknown[]];
+      yield keys.map(String);
+      looked += keys.length;
+      progress(looked);
+      cursor = `${next}`;
+    } while (cursor !== '0');
+  }
 }

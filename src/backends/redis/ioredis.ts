@@ -49,30 +49,29 @@ const OURS = {
   failoverDetector: true,
 };
 
-/** Sends scripts and commands over such a client. */
-export const commandsOf = (client: IoredisSender): OwnConnection => ({
-  evalSha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
-  eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
-  command: (name, keys, ...args) => client.call(name, ...keys, ...args),
+export const commandsOf = (client: IoredisSender, within: InDatabase = (call) => call()): OwnConnection => ({
+  evalSha: (sha1, keys, args) => within(() => client.evalsha(sha1, keys.length, ...keys, ...args)),
+  eval: (text, keys, args) => within(() => client.eval(text, keys.length, ...keys, ...args)),
+  command: (name, keys, ...args) => within(() => client.call(name, ...keys, ...args)),
 });
+
+/**
+ * Sends each command at once, over a client that collects commands. `CommandBatcher` decides what goes together. The client's own pipelines go
+ * one by one, each after the answer to the last: a slow one of the application would hold up a renewal.
+ */
+const directly = (client: IoredisLike): IoredisSender => {
+  const direct = (name: string): Builtin => client.createBuiltinCommand!(name).string.bind(client);
+  return { evalsha: direct('evalsha'), eval: direct('eval'), call: (name, ...args) => direct(name)(...args) };
+};
 
 export function overIoredis(client: IoredisLike): Port {
   if (client.options?.role === 'slave') {
     const message = "this client asks the sentinels for a replica (role: 'slave'), which takes no locks";
     throw new LockError('LOCK_INVALID', message, { backend: 'redis' });
   }
-  // Commands are sent at once, also over a client that collects commands. `CommandBatcher` decides what goes together. The client's own
-  // pipelines go one by one, each after the answer to the last: a slow one of the application would hold up a renewal.
-  const direct = (name: string): Builtin | undefined =>
-    client.options?.enableAutoPipelining ? client.createBuiltinCommand?.(name).string : undefined;
-  const evalsha = direct('evalsha') ?? client.evalsha;
-  const evaluate = direct('eval') ?? client.eval;
+  const collects = client.options?.enableAutoPipelining && client.createBuiltinCommand !== undefined;
   const inDatabase = ioredisDatabase(client, (database) => client.call('select', `${database}`));
-  const commands = commandsOf({
-    evalsha: (...args) => inDatabase(() => evalsha.apply(client, args)),
-    eval: (...args) => inDatabase(() => evaluate.apply(client, args)),
-    call: (name, ...args) => inDatabase(() => direct(name)?.apply(client, args) ?? client.call(name, ...args)),
-  });
+  const commands = commandsOf(collects ? directly(client) : client, inDatabase);
   return {
     get ended() {
       return client.status === 'end';
@@ -143,7 +142,6 @@ type InDatabase = <T>(call: () => Promise<T>) => Promise<T>;
 /** The facts that an ioredis client has about the database of its connection: what it asked for, not the outcome. */
 interface Selecting {
   readonly options?: { readonly db?: number | undefined } | undefined;
-  /** Each connection has its own stream. */
   readonly stream?: unknown;
   readonly status?: string;
   readonly condition?: { readonly select?: number } | null;

@@ -1,21 +1,25 @@
 const ESCAPES: Readonly<Record<string, string>> = { '%': '%25', '{': '%7B', '}': '%7D' };
 
 /** Encodes a name, so that its braces do not move the hash tag, and no two names become one. */
-const encode = (name: string): string => (/[%{}]/.test(name) ? name.replace(/[%{}]/g, (char) => ESCAPES[char]!) : name);
+const encode = (name: string): string => name.replace(/[%{}]/g, (char) => ESCAPES[char]!);
 
 /**
  * Gives the key in which a lock is kept. Scripts use two more, `…:queue` and `…:claims`. They have the same hash tag, and so the same slot
  * of a Cluster.
  */
-export const lockOf = (prefix: string, name: string): string => `${prefix}:{${encode(name)}}`;
+export const lockOf = (prefix: string, name: string): string =>
+  `${prefix}:{${/[%{}]/.test(name) ? encode(name) : name}}`;
 
 /**
  * Gives the keys that a command names for these locks. The scripts derive the other two keys of a lock from its own, which saves naming
  * them; a Cluster has to be told. While it moves a slot, key by key, it refuses a command whose keys are not all there (TRYAGAIN). Only
  * that keeps a script from a lock without its queue, which would look like one that nobody holds.
  */
-export const keysOf = (locks: readonly string[], cluster: boolean): readonly string[] =>
-  cluster ? [...locks, ...locks.flatMap((lock) => [`${lock}:queue`, `${lock}:claims`])] : locks;
+export function keysOf(locks: readonly string[], cluster: boolean, withValue = false): readonly string[] {
+  if (!cluster) return locks;
+  const others = [':queue', ':claims', ...(withValue ? [valueKeyOf('')] : [])];
+  return [...locks, ...locks.flatMap((lock) => others.map((end) => `${lock}${end}`))];
+}
 
 /** Gives the key of the value under a lock. The scripts for values derive it from the key of the lock. */
 export const valueKeyOf = (lock: string): string => `${lock}:value`;

@@ -23,7 +23,6 @@ export interface Port {
   eval(text: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Sends a command whose keys come before its other arguments. Several keys share a slot. */
   command(name: string, keys: readonly string[], ...args: string[]): Promise<unknown>;
-  /** Gives each primary. */
   nodes(): readonly Node[];
   /**
    * Calls back at each new connection to the one server, before anything is answered on it. The function that it returns

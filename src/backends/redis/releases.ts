@@ -1,32 +1,25 @@
-import { CommandBatcher } from './command-batcher.ts';
 import { meaning } from './errors.ts';
 import { digits } from './layout.ts';
 import { EVICT, RELEASE } from './scripts.generated.ts';
 import { unknownEffect } from './server.ts';
-import { asker, type Request, type Shards } from './shards.ts';
+import type { Shards } from './shards.ts';
 import { readFreed, releaseArgs } from './wire.ts';
 
 /** An id that no claim has. Its release frees nothing, and continues the work at which the last script stopped. */
 const NO_CLAIM = '-';
 
 /**
- * Gives up holds and places. It also finishes what a script left undone, because the queue is too long for one: to skip the places of dead
+ * Says what a release did, and finishes what its script left undone, because the queue is too long for one: to skip the places of dead
  * claims, and to admit readers. If that fails, or this process ends, the next request for the key goes on with it.
  */
 export class Releases {
   readonly #shards: Shards;
-  readonly #batcher: CommandBatcher<Request, unknown>;
   /** The keys with work under way. */
   readonly #unfinished = new Set<string>();
   #closed = false;
 
-  constructor(shards: Shards, batch: number) {
+  constructor(shards: Shards) {
     this.#shards = shards;
-    this.#batcher = new CommandBatcher(batch, shards, asker(shards, RELEASE), shards.groupOf);
-  }
-
-  async release(key: string, args: readonly string[]): Promise<{ freed: boolean }> {
-    return this.freedBy(key, await this.#batcher.ask({ key, args }));
   }
 
   /** Reads the reply of a script that gave up a hold or a place. */
@@ -43,7 +36,6 @@ export class Releases {
     return (await this.#shards.find({ key })) === null ? unknownEffect() : true;
   }
 
-  /** Removes the claim with this token, a portion of the queue at a time. */
   async evict(key: string, token: bigint): Promise<boolean> {
     for (let place = ''; ; ) {
       const request = { key, args: [digits(token), place, `${this.#shards.remember}`] };
@@ -57,7 +49,6 @@ export class Releases {
     }
   }
 
-  /** Finishes the work at a key in the background. */
   finish(key: string): void {
     if (this.#closed || this.#unfinished.has(key)) return;
     this.#unfinished.add(key);

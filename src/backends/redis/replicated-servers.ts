@@ -1,10 +1,10 @@
 import { CallTimeouts } from '../../core/index.ts';
-import type { Traffic } from './command-batcher.ts';
+import type { Request, ScriptServers } from './command-batcher.ts';
 import { closedError, isReply } from './errors.ts';
 import type { Acknowledgement } from './options.ts';
 import type { OwnConnection } from './port.ts';
 import type { Script } from './scripts.generated.ts';
-import { type Request, repliesTo, type Shards } from './shards.ts';
+import { repliesTo, type Shards } from './shards.ts';
 
 /** The time that a connection has to answer after the time for its replicas is over. Then the connection is given up. */
 const SILENCE_MS = 1_500;
@@ -19,7 +19,7 @@ interface ReplicaConnection {
  * up all commands behind it there. A connection never reconnects: on a new connection WAIT would know nothing of the earlier writes, and
  * report success.
  */
-export class ReplicatedServers implements Traffic {
+export class ReplicatedServers implements ScriptServers {
   commands = 0;
   readonly #shards: Shards;
   readonly #wanted: Acknowledgement;
@@ -33,7 +33,6 @@ export class ReplicatedServers implements Traffic {
     this.#timeouts = new CallTimeouts(shards.clock);
   }
 
-  /** How many replicas each grant waits for. */
   get count(): number {
     return this.#wanted.count;
   }

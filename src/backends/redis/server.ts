@@ -1,13 +1,12 @@
 import { type Clock, isLockError, LockError, type Run } from '../../core/index.ts';
 import { ServerClock } from '../shared/server-clock.ts';
-import type { Traffic } from './command-batcher.ts';
 import { closedError, isReply, meaning } from './errors.ts';
 import { slotOf } from './keys.ts';
 import type { Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 
 /** The server, or the servers of a Cluster, as one. */
-export class Server implements Traffic {
+export class Server {
   commands = 0;
   /** How often the client may have sent a request twice: ioredis sends again what a lost connection did not answer. */
   resends = 0;
@@ -37,7 +36,6 @@ export class Server implements Traffic {
     return this.port.eval(script.text, keys, args);
   }
 
-  /** Sends a command whose keys come before its other arguments. */
   command(act: string, name: string, keys: readonly string[], ...args: string[]): Promise<unknown> {
     const reply = this.port.ended ? Promise.reject(closedError()) : this.port.command(name, keys, ...args);
     return reply.catch((error) => {
@@ -74,7 +72,6 @@ export abstract class KeyedServer extends Server {
     this.#serverClock = new ServerClock(clock);
   }
 
-  /** Gives the key in which a lock is kept. */
   abstract keyOf(key: string): string;
 
   slotOf(key: string): number {
@@ -170,19 +167,15 @@ export function settingsOf(reply: unknown): Map<string, string> {
   return new Map(pairs.map(([name, value]) => [`${name}`, `${value}`]));
 }
 
-/** The fields of INFO that Redis does not have, each with the name of its server. */
-const UNSUPPORTED: Readonly<Record<string, string>> = { dragonfly_version: 'Dragonfly' };
-
 /**
  * Names a server that speaks the protocol, but on which our scripts do not lock: Dragonfly refuses a script the keys that the call did not
  * name, and runs another Lua. Undefined for Redis, Valkey, and a server that does not say.
  */
 export function whyUnsupported(info: ReadonlyMap<string, string>): string | undefined {
-  const field = Object.keys(UNSUPPORTED).find((name) => info.has(name));
-  return field && `${UNSUPPORTED[field]} ${info.get(field)}`;
+  const version = info.get('dragonfly_version');
+  return version === undefined ? undefined : `Dragonfly ${version}`;
 }
 
-/** Reads the fields of INFO. */
 export const fieldsOf = (info: string): Map<string, string> =>
   new Map(
     info

@@ -1,18 +1,12 @@
 import { isLockError } from '../../core/index.ts';
-import type { Asker } from './command-batcher.ts';
-import { isReply, meaning } from './errors.ts';
-import { keysOf, lockOf, valueKeyOf } from './keys.ts';
+import type { Request, ScriptServers } from './command-batcher.ts';
+import { meaning } from './errors.ts';
+import { keysOf, lockOf } from './keys.ts';
 import type { ResolvedRedisOptions } from './options.ts';
 import type { Port } from './port.ts';
 import { ATTEMPT, type Script } from './scripts.generated.ts';
 import { KeyedServer, refuseUnsupported } from './server.ts';
 import { attemptArgs, readAttempt } from './wire.ts';
-
-/** The key and the arguments of one request. One script may answer many requests. */
-export interface Request {
-  readonly key: string;
-  readonly args: readonly string[];
-}
 
 /** A script that answers many requests gives the reply to a single one without a list around it. */
 export const repliesTo = (requests: readonly Request[], reply: unknown): unknown[] =>
@@ -23,11 +17,10 @@ const NOBODY = { id: '-', units: 1, capacity: 1, tokenCount: 1, ttl: 1_000, queu
 
 /** The number of names by which a proxy that spreads names over servers is found. It hides from that once in 30,000 times, at most. */
 const NAMES = 16;
-/** Gives what INFO says of the server. */
 const WHICH = "return redis.call('INFO', 'server')";
 
 /** Sends requests to the server that has their key, and knows the options. */
-export class Shards extends KeyedServer {
+export class Shards extends KeyedServer implements ScriptServers {
   readonly prefix: string;
   /** For how long a key that nobody uses keeps its last token, ms. */
   readonly remember: number;
@@ -80,33 +73,23 @@ export class Shards extends KeyedServer {
     return String(await info);
   }
 
-  /** Gives the key in which a lock is kept. */
   keyOf(key: string): string {
     return lockOf(this.prefix, key);
   }
 
-  /** Gives the keys and arguments with which one script answers all these requests. */
   wire(requests: readonly Request[]): { keys: readonly string[]; args: string[] } {
     const locks = requests.map(({ key }) => this.keyOf(key));
     return { keys: keysOf(locks, this.port.cluster), args: requests.flatMap(({ args }) => args) };
   }
 
-  /** Runs one script for all these requests, and gives one reply per request. */
   async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
     const { keys, args } = this.wire(requests);
     return repliesTo(requests, await this.run(script, keys, args));
   }
 
-  /** Runs a script for one request, and gives its reply. */
-  askOne(script: Script, { key, args }: Request): Promise<unknown> {
-    return this.run(script, keysOf([this.keyOf(key)], this.port.cluster), args);
-  }
-
-  /** Runs a script that is about the value of a key, too. */
-  askOfValue(script: Script, { key, args }: Request): Promise<unknown> {
-    const lock = this.keyOf(key);
-    const { cluster } = this.port;
-    return this.run(script, [...keysOf([lock], cluster), ...(cluster ? [valueKeyOf(lock)] : [])], args);
+  /** @param withValue whether the script is about the value of the key, too */
+  askOne(script: Script, { key, args }: Request, withValue = false): Promise<unknown> {
+    return this.run(script, keysOf([lockOf(this.prefix, key)], this.port.cluster, withValue), args);
   }
 
   /** Makes the client find out which server has this key now. */
@@ -114,19 +97,3 @@ export class Shards extends KeyedServer {
     return this.port.command('GET', [this.keyOf(key)]);
   }
 }
-
-/** Asks by one script, in one command for many requests. */
-export const asker = (
-  servers: { ask: Shards['ask']; askOne: Shards['askOne'] },
-  script: Script,
-): Asker<Request, unknown> => ({
-  one: (request) => servers.askOne(script, request),
-  many: (requests) =>
-    servers.ask(script, requests).catch((error) => {
-      // This user may not name one of the keys, and the server refuses the whole script. So each key is asked for alone.
-      if (!isReply(error, 'NOPERM')) throw error;
-      return Promise.all(
-        requests.map((request) => servers.askOne(script, request).catch((why: Error) => `! ${why.message}`)),
-      );
-    }),
-});

@@ -69,7 +69,7 @@ export class RedisValues implements Values {
     const oldest = Math.min(ANY_AGE, Math.floor(age * MICRO));
     const counted = counts === 0 ? 0 : Math.ceil((claim.ttl + counts) * MICRO);
     const args = [...attempt, ...releaseArgs(claim.id, this.#shards.remember), `${oldest}`, mark, `${counted}`];
-    const reply = (await this.#shards.askOfValue(ASK, { key: claim.key, args })) as unknown[];
+    const reply = (await this.#shards.askOne(ASK, { key: claim.key, args }, true)) as unknown[];
     if (String(reply[0]) === '=') return this.#answer(reply);
     const outcome = readAttempt(reply[0], claim);
     if (!outcome.attempt || (!outcome.attempt.granted && outcome.attempt.late)) return outcome;
@@ -86,7 +86,7 @@ export class RedisValues implements Values {
   async store(key: string, release: readonly string[], value: NewValue): Promise<{ stored: boolean; reply: unknown }> {
     const { text, ttl, ageless } = value;
     const args = [...release, text, `${Math.ceil(ttl * MICRO)}`, ageless ? '1' : '0'];
-    const ask = (): Promise<unknown> => this.#shards.askOfValue(STORE, { key, args });
+    const ask = (): Promise<unknown> => this.#shards.askOne(STORE, { key, args }, true);
     const reply = await this.#shards.once(ask, (answer) => Number(answer) !== 0);
     const stored = Number(reply) >= STORED;
     return { stored, reply: stored ? Number(reply) - STORED : reply };

@@ -24,19 +24,17 @@ export class WakeUps {
   readonly #waiting: MailboxClaims;
   /** The channels by server, each with the last key that was asked for there, and whether the last proof was not heard. */
   readonly #channels = new Map<string, { readonly channel: Channel; key: string; unheard: boolean }>();
-  #ordinary: string | undefined;
+  /** The reason why ordinary messages are used in a Cluster; undefined if sharded ones are, or if there is one server. */
+  whyOrdinary: string | undefined;
+  #isSharded: boolean;
 
   constructor(shards: Shards) {
     this.#shards = shards;
     this.#port = shards.port;
     this.#waiting = new MailboxClaims(shards.clock);
-    if (this.#port.cluster && !this.#port.listenAt)
-      this.#ordinary = 'this version of the client library cannot listen to them';
-  }
-
-  /** The reason why ordinary messages are used in a Cluster; undefined if sharded ones are, or if there is one server. */
-  get whyOrdinary(): string | undefined {
-    return this.#ordinary;
+    this.#isSharded = this.#port.cluster && this.#port.listenAt !== undefined;
+    if (this.#port.cluster && !this.#isSharded)
+      this.whyOrdinary = 'this version of the client library cannot listen to them';
   }
 
   /**
@@ -49,10 +47,6 @@ export class WakeUps {
     if (!channel.isOpen && this.#waiting.has(id)) channel.listen().catch(() => {}); // the next attempt tries again
     const sign = this.#isSharded ? '*' : channel.isOpen && !this.#port.cluster ? '!' : '?';
     return sign + channel.name;
-  }
-
-  get #isSharded(): boolean {
-    return this.#port.cluster && this.#ordinary === undefined;
   }
 
   /** Watches at once where the channel is open. It rejects where the channel cannot be opened now; the claim is polled then. */
@@ -139,8 +133,9 @@ export class WakeUps {
   }
 
   #useOrdinary(why: string): void {
-    if (this.#ordinary !== undefined) return;
-    this.#ordinary = why;
+    if (!this.#isSharded) return;
+    this.#isSharded = false;
+    this.whyOrdinary = why;
     for (const { channel } of this.#channels.values()) channel.close();
     this.#channels.clear();
     this.#waiting.wakeAll();

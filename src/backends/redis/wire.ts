@@ -37,13 +37,11 @@ export function attemptArgs(claim: Claim, channel: string, notAfter: number, rem
   return [writeAttempt(asked), `${ttl + remember}`];
 }
 
-/** Gives the arguments of the script `renew`. */
 export function renewArgs(claim: Claim, remember: number): string[] {
   const ttl = Math.ceil(claim.ttl);
   return [`${writeHold({ ...claim, ttl })} `, `${ttl} ${ttl + remember}`];
 }
 
-/** Gives the arguments of the script `release`. */
 export const releaseArgs = (id: string, remember: number): string[] => [`${id} ${remember}`];
 
 /**

@@ -2,21 +2,48 @@ import { createHash } from 'node:crypto';
 import {
   type Backend,
   type Claim,
+  type Clock,
+  checkNames,
   invalid,
   isExclusive,
   LockError,
+  namesOf,
   placeTtlOf,
   quoted,
+  shown,
+  systemClock,
   type Units,
 } from '../../core/index.ts';
 import { portOf, type RedisClient } from '../redis/client.ts';
 import { FOREIGN, ForeignBackend, type Layout } from '../redis-foreign/backend.ts';
-import { ForeignServer, type Naming } from '../redis-foreign/server.ts';
+import { ForeignServer, type Naming, namingOf } from '../redis-foreign/server.ts';
 import { keysOf, type LockKeys } from './keys.ts';
-import { type RedissonOptions, resolveRedissonOptions } from './options.ts';
 import { ATTEMPT, RELEASE, RENEW } from './scripts.generated.ts';
 
 const NAME = 'redisson';
+
+/** Options of `redisson`. */
+export interface RedissonOptions {
+  /**
+   * Gives the name that a lock has for Redisson, by its name here, such as `` (name) => `orders:${name}` ``. By default it is the same. Two
+   * names must not become one.
+   */
+  readonly key?: (name: string) => string;
+  /**
+   * Mutexes are `RFencedLock`, whose counter gives the token, so Java and Node.js share one order of tokens. Default false: mutexes are `RLock`,
+   * and tokens order our holds only.
+   */
+  readonly fenced?: boolean;
+  /**
+   * Mutexes are `RFairLock`: they stand in its queue, and pass nobody there. Then `rwLock` is refused, and so is `fenced`, since such a lock has
+   * no counter. Default false: mutexes pass the queue, as an `RLock` does.
+   */
+  readonly fair?: boolean;
+  /** Time and randomness; the machine's by default. */
+  readonly clock?: Clock;
+}
+
+const KNOWN = namesOf<RedissonOptions>({ key: true, fenced: true, fair: true, clock: true });
 
 /**
  * Locks that are shared with Redisson (Java, 3.28 or newer) on one Redis, on one behind sentinels, or on a Cluster: a mutex is an `RLock` or, with
@@ -28,7 +55,13 @@ const NAME = 'redisson';
  * const locks = createLocks(redisson(new Redis()));
  */
 export function redisson(client: RedisClient, options: RedissonOptions = {}): Backend {
-  const { naming, fenced, fair, clock } = resolveRedissonOptions(options);
+  checkNames(options, KNOWN, 'options of redisson()');
+  const { key, fenced = false, fair = false, clock = systemClock } = options;
+  for (const [name, given] of Object.entries({ fenced, fair }))
+    if (typeof given !== 'boolean') throw invalid(`${name} is ${shown(given)}; it must be true or false`);
+  if (fair && fenced)
+    throw invalid('fair and fenced are both true; an RFairLock has no counter, so leave one of them out');
+  const naming = namingOf(key);
   const port = portOf(client, 'redisson()');
   if (port.keyPrefix !== '')
     throw invalid(

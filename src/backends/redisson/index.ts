@@ -1,3 +1,2 @@
 export type { RedisClient } from '../redis/index.ts';
-export { redisson } from './backend.ts';
-export type { RedissonOptions } from './options.ts';
+export { type RedissonOptions, redisson } from './backend.ts';

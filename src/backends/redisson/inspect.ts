@@ -7,7 +7,6 @@ import { INSPECT } from './scripts.generated.ts';
 /** The owners that Redisson writes. A database may have other hashes that look like a lock. */
 const OWNER = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}):(\d+)(?::write)?$/;
 
-/** Lists the holders of one key, or of all keys that begin with the name. */
 export async function inspectRedisson(
   server: ForeignServer,
   start: string,

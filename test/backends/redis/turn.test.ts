@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { CommandBatcher, shareOf } from '../../../src/backends/redis/command-batcher.ts';
+import {
+  CommandBatcher,
+  type Request,
+  type ScriptServers,
+  shareOf,
+} from '../../../src/backends/redis/command-batcher.ts';
 
 const MOST = 100;
+const SCRIPT = { name: 'attempt', sha1: '', text: '' };
 
 describe('how many requests share a command', () => {
   test('a lone request goes by itself, whatever is under way', () => {
@@ -27,21 +33,23 @@ describe('when a request is sent', () => {
   function traffic() {
     const sent: string[][] = [];
     const answers: (() => void)[] = [];
-    const underWay = { commands: 0 };
-    const send = async <Answer>(questions: string[], answer: Answer): Promise<Answer> => {
-      sent.push(questions);
-      underWay.commands++;
+    const send = async <Answer>(questions: readonly string[], answer: Answer): Promise<Answer> => {
+      sent.push([...questions]);
+      servers.commands++;
       const { promise, resolve } = Promise.withResolvers<void>();
       answers.push(resolve);
       await promise;
-      underWay.commands--;
+      servers.commands--;
       return answer;
     };
-    const asker = {
-      one: (question: string) => send([question], question),
-      many: (questions: string[]) => send(questions, questions),
-    };
-    return { sent, answers, turn: new CommandBatcher(MOST, underWay, asker) };
+    const keysOf = (requests: readonly Request[]): string[] => requests.map(({ key }) => key);
+    const servers = {
+      commands: 0,
+      askOne: (_, { key }) => send([key], key),
+      ask: (_, requests) => send(keysOf(requests), keysOf(requests)),
+    } satisfies ScriptServers;
+    const batcher = new CommandBatcher(MOST, servers, SCRIPT);
+    return { sent, answers, turn: { ask: (key: string) => batcher.ask({ key, args: [] }) } };
   }
   const nextTurn = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
