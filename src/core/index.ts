@@ -58,20 +58,6 @@ export {
   nextNumber,
 } from './contract/events.ts';
 export { leastOf, mostOf } from './contract/extremes.ts';
-export type { Finding } from './contract/finding.ts';
-export {
-  isAnswer,
-  type KeyState,
-  MIN_VALUE_TTL_MS,
-  type NewValue,
-  NO_MARK,
-  type StoredValue,
-  type StoreOutcome,
-  type ValueCondition,
-  type ValueRecord,
-  type ValueState,
-  type Values,
-} from './contract/left.ts';
 export { placeTtlOf } from './contract/lengths.ts';
 export {
   DEFAULT_LABEL,
@@ -117,6 +103,7 @@ export {
   writeOutcome,
 } from './contract/register-store.ts';
 export { type Inquiry, leaseBounds, type Terms, withWaitUntil } from './contract/terms.ts';
+export type { Finding } from './contract/traits.ts';
 export {
   type Hints,
   type Listing,
@@ -125,6 +112,19 @@ export {
   type QueueEntry,
   type Traits,
 } from './contract/traits.ts';
+export {
+  isAnswer,
+  type KeyState,
+  MIN_VALUE_TTL_MS,
+  type NewValue,
+  NO_MARK,
+  type StoredValue,
+  type StoreOutcome,
+  type ValueCondition,
+  type ValueRecord,
+  type ValueState,
+  type Values,
+} from './contract/values.ts';
 export { printable, visible } from './contract/visible.ts';
 export { CallTimeouts } from './engine/call-timeouts.ts';
 export { Activity, CALL_TIMEOUT, Engine, promiseOf } from './engine/engine.ts';

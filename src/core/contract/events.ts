@@ -1,7 +1,7 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
 import { ofAllCopies } from './all-copies.ts';
 import { type Context, inNoContext } from './clock.ts';
-import type { ValueState } from './left.ts';
+import type { ValueState } from './values.ts';
 import { printable } from './visible.ts';
 
 /** The version of the events. A new field, channel or `type` keeps it; a change that breaks a listener raises it. */

@@ -1,9 +1,9 @@
 import type { Attempt, ValueCondition } from './backend.ts';
 import { type Bounds, type Duration, milliseconds } from './duration.ts';
 import { LockError, shown } from './errors.ts';
-import type { ValueState } from './left.ts';
 import type { Lengths } from './lengths.ts';
 import type { Traits } from './traits.ts';
+import type { ValueState } from './values.ts';
 
 /** A hold that a request is made inside of, as the request sees it. */
 export interface EnclosingHold {

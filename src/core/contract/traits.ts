@@ -84,6 +84,18 @@ export interface QueueEntry {
   readonly remaining: number;
 }
 
+/** Something about a server that endangers locks, and what to do about it. */
+export interface Finding {
+  /** `danger`: locks may fail to exclude. `warning`: they may under faults. `info`: good to know. */
+  readonly severity: 'info' | 'warning' | 'danger';
+  /** A stable name, for programs: `eviction-policy`, `no-persistence`… */
+  readonly code: string;
+  /** The fact, in a sentence. */
+  readonly message: string;
+  /** The advice: what to do about it. */
+  readonly advice: string;
+}
+
 /** Options of a listing. */
 export interface Listing {
   /** Lists only the key of that very name, which the engine is asked for directly, and not all that begin with it. */

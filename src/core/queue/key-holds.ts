@@ -1,7 +1,7 @@
 import { ArrivalQueue } from '../contract/admission.ts';
 import type { NewValue, ValueState } from '../contract/backend.ts';
 import { channels } from '../contract/events.ts';
-import type { StoreOutcome } from '../contract/left.ts';
+import type { StoreOutcome } from '../contract/values.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
 import type { QueuedClaim } from './claim.ts';

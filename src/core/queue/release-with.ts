@@ -1,7 +1,7 @@
 import type { NewValue, ValueState } from '../contract/backend.ts';
 import { isLockError, type LockError } from '../contract/errors.ts';
-import type { StoreOutcome } from '../contract/left.ts';
 import { unsupported } from '../contract/options.ts';
+import type { StoreOutcome } from '../contract/values.ts';
 import type { Engine } from '../engine/engine.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
 import { currentClaim, type Hold } from './hold.ts';

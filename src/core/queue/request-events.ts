@@ -2,9 +2,9 @@ import { ALL_UNITS, isExclusive, type Units } from '../contract/admission.ts';
 import { Context } from '../contract/clock.ts';
 import { isLockError, type LockError } from '../contract/errors.ts';
 import { channels, EVENT_VERSION, emit, type LockEvent, type LockType, nextNumber } from '../contract/events.ts';
-import type { ValueState } from '../contract/left.ts';
 import type { Circumstances, ProcessName } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
+import type { ValueState } from '../contract/values.ts';
 import type { Engine } from '../engine/engine.ts';
 
 /** The parts that the queues of one `Locks` share. */

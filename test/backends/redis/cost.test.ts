@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { redis } from '../../../src/backends/redis/index.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
-import { NO_MARK } from '../../../src/core/contract/left.ts';
+import { NO_MARK } from '../../../src/core/contract/values.ts';
 import { createLocks } from '../../../src/index.ts';
 import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';

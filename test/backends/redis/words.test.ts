@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { around } from '../../../products/testing/around.ts';
 import type { Backend, Grant, StoredValue } from '../../../src/core/contract/backend.ts';
-import { NO_MARK } from '../../../src/core/contract/left.ts';
+import { NO_MARK } from '../../../src/core/contract/values.ts';
 import { createLocks } from '../../../src/index.ts';
 import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
