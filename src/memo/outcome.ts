@@ -73,7 +73,7 @@ export function forOthers(
   became: StoreOutcome,
   loss: LockError | undefined,
 ): Pick<MemoResult<unknown>, 'kept' | 'error'> {
-  if (became === 'left') return { kept: true };
+  if (became === 'stored') return { kept: true };
   const error = typeof became === 'object' ? became.refused : loss;
   return { kept: became === 'unknown' && became, ...(error && { error }) };
 }

@@ -96,7 +96,7 @@ export class Runner {
     this.#end(became === 'unknown');
     const stored = storedNow(value, lease);
     caller.settle(stored, entry, { ran: true, ...forOthers(became, lease.hold.loss) });
-    if (became === 'left') waiting.answer(stored, waited);
+    if (became === 'stored') waiting.answer(stored, waited);
   }
 
   /** The runner has its own error, also if it cannot be stored; while an old result is there, it has that, as all others do. */
@@ -134,7 +134,7 @@ export async function releaseAll(
 ): Promise<void> {
   const became = await lease.releaseWith(value, stateOf(value.text));
   onEnd(became === 'unknown');
-  if (became === 'left') waiting.answer(storedNow(value, lease));
+  if (became === 'stored') waiting.answer(storedNow(value, lease));
 }
 
 const storedNow = ({ text, ttl }: NewValue, { token }: HeldLease): StoredValue => ({

@@ -16,7 +16,7 @@ describe('words that are left', () => {
     using events = heard('released', 'left');
     const { clock, take, withWords, without, found, claims } = leaving();
     const lease = await take();
-    expect(await lease.releaseWith(leave, 'kept')).toBe('left');
+    expect(await lease.releaseWith(leave, 'kept')).toBe('stored');
     expect(await found()).toMatchObject({ text: 'words', token: lease.token });
     expect(await claims()).toBe(0);
     expect(events.names).toEqual(['released', 'left']);
@@ -66,14 +66,14 @@ describe('words that are left', () => {
     const lease = await take();
     const left = lease.releaseWith(leave, 'kept');
     await closed();
-    expect(await left).toBe('left');
+    expect(await left).toBe('stored');
     expect(order).toEqual(['left', 'closed']);
   });
 
   test('are left with a clock that cannot look again, too', async () => {
     const { lookAgain: _, ...clock } = manualClock();
     const { take } = leaving({ clock });
-    expect(await (await take()).releaseWith(leave, 'kept')).toBe('left');
+    expect(await (await take()).releaseWith(leave, 'kept')).toBe('stored');
   });
 });
 
@@ -159,7 +159,7 @@ test('what an attempt without an answer brings after words were left is taken ba
   });
   const waiting = own.take();
   await own.clock.advance(1_000);
-  expect(await (await waiting).releaseWith(leave, 'kept')).toBe('left');
+  expect(await (await waiting).releaseWith(leave, 'kept')).toBe('stored');
   await arriving[0]!();
   expect(await own.claims(), 'as the engine has it').toBe(1);
   await own.clock.advance(10_000);

@@ -54,13 +54,13 @@ describe('a release with words that nobody answers', () => {
     return Promise.race([became, 'not told yet']);
   }
   const leaveWords = async ({ take, others }: ReturnType<typeof leaving>): Promise<void> => {
-    expect(await (await take(others)).releaseWith({ ...leave, text: 'of another' }, 'kept')).toBe('left');
+    expect(await (await take(others)).releaseWith({ ...leave, text: 'of another' }, 'kept')).toBe('stored');
   };
 
   test('was carried out where the words are there under its token, and that is told', async () => {
     using events = heard('left');
     const became = await unanswered();
-    expect([became, events.names]).toEqual(['left', ['left']]);
+    expect([became, events.names]).toEqual(['stored', ['left']]);
   });
 
   test('may have been carried out where the words of a later hold are there', async () => {

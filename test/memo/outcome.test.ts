@@ -53,7 +53,7 @@ const [refusal, loss] = ['LOCK_UNAVAILABLE', 'LOCK_LOST'].map((code) => new Lock
 ];
 
 test.each([
-  ['left', undefined, { kept: true }],
+  ['stored', undefined, { kept: true }],
   ['gone', loss, { kept: false, error: loss }],
   ['unknown', undefined, { kept: 'unknown' }],
   ['unknown', loss, { kept: 'unknown', error: loss }],

@@ -18,7 +18,7 @@ export interface ValueCondition {
 
 /** The words that a release leaves under the key in the step that frees it. */
 export interface NewValue {
-  /** Up to `Traits.leaves.max` bytes of well-formed text. */
+  /** Up to `Traits.values.maxBytes` bytes of well-formed text. */
   readonly text: string;
   /** The time for which they stay, ms. */
   readonly ttl: number;
@@ -87,8 +87,8 @@ export interface Values {
 }
 
 /**
- * What became of words. `left`: they are under the key. `gone`: the hold was over before, and nothing was left. `refused`: the engine does
- * not take them, and the hold goes on. `unknown`: no answer came for as long as callers wait for an engine, or too late to tell; the
- * release goes on until the lease is over, so they may be left yet.
+ * What became of a value. `stored`: it is under the key. `gone`: the hold was over before, and nothing was stored. `refused`: the engine does
+ * not take it, and the hold goes on. `unknown`: no answer came for as long as callers wait for an engine, or too late to tell; the release
+ * goes on until the lease is over, so it may be stored yet.
  */
-export type StoreOutcome = 'left' | 'gone' | 'unknown' | { readonly refused: LockError };
+export type StoreOutcome = 'stored' | 'gone' | 'unknown' | { readonly refused: LockError };

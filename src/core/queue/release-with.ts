@@ -25,14 +25,14 @@ export async function releaseWith(
 ): Promise<StoreOutcome> {
   const { promise: troubled, resolve } = Promise.withResolvers<StoreOutcome>();
   const ended = endWith(engine, hold, value, () => resolve('unknown'));
-  void ended.then((end) => end === 'left' && hold.owner.events.tell('left', hold.token, { state }));
+  void ended.then((end) => end === 'stored' && hold.owner.events.tell('left', hold.token, { state }));
   const outcome = await Promise.race([ended, troubled]);
   onTold();
   return outcome;
 }
 
 /** @param onTrouble called when no answer came for as long as callers wait for an engine in trouble; it goes on behind that */
-async function endWith(engine: Engine, hold: Hold, leave: NewValue, onTrouble: () => void): Promise<StoreOutcome> {
+async function endWith(engine: Engine, hold: Hold, value: NewValue, onTrouble: () => void): Promise<StoreOutcome> {
   const { activity, clock } = engine;
   clock.lookAgain?.();
   if (!hold.held) {
@@ -42,7 +42,7 @@ async function endWith(engine: Engine, hold: Hold, leave: NewValue, onTrouble: (
   hold.markReleased();
   activity.begin();
   try {
-    const outcome = await untilLeft(engine, hold, leave, onTrouble);
+    const outcome = await untilStored(engine, hold, value, onTrouble);
     if (outcome === 'unknown') withdraw(engine, currentClaim(hold), hold.timing.lateUntil);
     else withdrawAt(engine, currentClaim(hold), hold.timing.lateUntil);
     return outcome;
@@ -54,26 +54,23 @@ async function endWith(engine: Engine, hold: Hold, leave: NewValue, onTrouble: (
   }
 }
 
-/**
- * Tells what became of the words of a hold that is gone, by the token of the words that are there now. Later words may have taken their
- * place.
- */
-function wordsLeft(token: bigint, there: bigint | undefined): StoreOutcome {
-  if (there === token) return 'left';
+/** Tells what became of the value of a hold that is gone, by the token of the value that is there now: a later one may have replaced it. */
+function outcomeBy(token: bigint, there: bigint | undefined): StoreOutcome {
+  if (there === token) return 'stored';
   return there !== undefined && there < token ? 'gone' : 'unknown';
 }
 
 /**
  * Asks again and again until an answer comes, or the lease is over. Nobody waits for that longer than for any engine in trouble. A release
- * that was not answered may have been carried out. Then the next one finds no hold, and the token of the words tells which hold left them.
+ * that was not answered may have been carried out. Then the next one finds no hold, and the token of the value tells which hold stored it.
  * A refusal is an answer, unless an earlier release has none: the caller has its result at once, and does not wait for a server that has
  * no room.
  * @throws LockError what the engine refuses with
  */
-async function untilLeft(
+async function untilStored(
   engine: Engine,
   { claim, token, timing }: Hold,
-  leave: NewValue,
+  value: NewValue,
   onTrouble: () => void,
 ): Promise<StoreOutcome> {
   const { activity, clock } = engine;
@@ -81,13 +78,13 @@ async function untilLeft(
   let unanswered = false;
   for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LAST_PAUSE)) {
     try {
-      const { freed, stored } = await engine.release(claim, undefined, leave);
-      if (stored) return 'left';
-      if (freed) throw unsupported(engine.backend, 'leave words when it frees a key');
+      const { freed, stored } = await engine.release(claim, undefined, value);
+      if (stored) return 'stored';
+      if (freed) throw unsupported(engine.backend, 'store a value when it frees a key');
       const isFirst = !unanswered;
-      unanswered = true; // the client may have sent it twice: the words tell who freed it
+      unanswered = true; // the client may have sent it twice: the value tells which hold freed it
       const there = (await engine.look(claim.key)).value?.token;
-      return isFirst && there === undefined ? 'gone' : wordsLeft(token, there);
+      return isFirst && there === undefined ? 'gone' : outcomeBy(token, there);
     } catch (error) {
       if (isLockError(error) && (!unanswered || error.code !== 'LOCK_UNAVAILABLE')) throw error;
       unanswered = true;
