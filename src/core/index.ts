@@ -58,7 +58,6 @@ export {
   nextNumber,
 } from './contract/events.ts';
 export { leastOf, mostOf } from './contract/extremes.ts';
-export { placeTtlOf } from './contract/lengths.ts';
 export {
   DEFAULT_LABEL,
   DEFAULT_TTL,
@@ -102,7 +101,7 @@ export {
   type Written,
   writeOutcome,
 } from './contract/register-store.ts';
-export { type Inquiry, leaseBounds, type Terms, withWaitUntil } from './contract/terms.ts';
+export { type Inquiry, leaseBounds, placeTtlOf, type Terms, withWaitUntil } from './contract/terms.ts';
 export type { Finding } from './contract/traits.ts';
 export {
   type Hints,
@@ -131,7 +130,7 @@ export { Activity, CALL_TIMEOUT, Engine, promiseOf } from './engine/engine.ts';
 export { Bell, dispose } from './engine/listener.ts';
 export { StepLimit } from './engine/listing.ts';
 export { AdaptiveHistory } from './queue/adaptive-history.ts';
-export { type ForceOptions, forceRelease } from './queue/forced-release.ts';
+export { type ForceOptions, forceRelease } from './queue/eviction.ts';
 export { Frame } from './queue/frame.ts';
 export {
   type AnyLease,
@@ -144,7 +143,6 @@ export {
 export { Hold } from './queue/hold.ts';
 export type { Cover, Schedule, StandIn } from './queue/hold-timing.ts';
 export type { LocalEntry } from './queue/key-queue.ts';
-export { TROUBLE, UNANSWERED } from './queue/outage.ts';
-export { backOff } from './queue/pause.ts';
+export { backOff, TROUBLE, UNANSWERED } from './queue/pause.ts';
 export type { DeadlockWatch, WatchedWait } from './queue/request-events.ts';
 export { LockRuntime } from './queue/runtime.ts';

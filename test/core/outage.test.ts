@@ -7,7 +7,7 @@ import type { Clock } from '../../src/core/contract/clock.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { Engine } from '../../src/core/engine/engine.ts';
 import { QueuedClaim } from '../../src/core/queue/claim.ts';
-import { Outage } from '../../src/core/queue/outage.ts';
+import { Outage } from '../../src/core/queue/pause.ts';
 import { createLocks, LockError, type LockOptions } from '../../src/index.ts';
 import { claim as claimOf } from './claim.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Attempt, PLACE_TTL_MS, type Refusal, type Traits } from '../../src/core/contract/backend.ts';
-import { placeTtlFor, waiterMargin } from '../../src/core/contract/lengths.ts';
+import { placeTtlFor, waiterMargin } from '../../src/core/contract/terms.ts';
 import { backOff, pauseAfter } from '../../src/core/queue/pause.ts';
 
 const SPIN = { pause: 10, bound: 400, jitter: 0.5 };

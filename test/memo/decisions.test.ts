@@ -1,6 +1,6 @@
 /** What the callers of a memo get, decided without acting: each fault that values crossing between calls have had is a row here. */
 import { describe, expect, test } from 'vitest';
-import { UNANSWERED } from '../../src/core/queue/outage.ts';
+import { UNANSWERED } from '../../src/core/queue/pause.ts';
 import { LockError, type LockErrorCode } from '../../src/index.ts';
 import { afterFailure, afterGrant, aged, answered, isEnough, keptFor, maxAge } from '../../src/memo/decisions.ts';
 

@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import { type Bounds, LONGEST, milliseconds, waitIn } from './duration.ts';
 import { invalid, shown } from './errors.ts';
-import { leaseLength, lengthsFor } from './lengths.ts';
 import {
   type Adaptive,
   abortSignal,
@@ -16,7 +15,7 @@ import {
   type Spin,
   whole,
 } from './options.ts';
-import { checkDelay, leaseBounds, type Terms } from './terms.ts';
+import { checkDelay, leaseBounds, leaseLength, lengthsFor, type Terms } from './terms.ts';
 import type { Traits } from './traits.ts';
 
 // These are shared, so that a waiter does not carry its own.

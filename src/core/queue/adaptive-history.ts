@@ -1,7 +1,6 @@
 import type { Hints } from '../contract/backend.ts';
-import { lengthsFor } from '../contract/lengths.ts';
 import { unsupported } from '../contract/options.ts';
-import type { Terms } from '../contract/terms.ts';
+import { lengthsFor, type Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 
 /** The time for which a lesson is remembered, ms. */

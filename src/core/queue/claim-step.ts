@@ -1,10 +1,9 @@
 import type { Attempt, Claim, Grant } from '../contract/backend.ts';
 import { type Clock, deadlineOf } from '../contract/clock.ts';
 import { inMs } from '../contract/errors.ts';
-import { signOfLife } from '../contract/lengths.ts';
 import type { OwnOrigin } from '../contract/origin.ts';
-import type { Terms } from '../contract/terms.ts';
-import { Outage, UNANSWERED } from './outage.ts';
+import { signOfLife, type Terms } from '../contract/terms.ts';
+import { Outage, UNANSWERED } from './pause.ts';
 
 /** A claim of this process. An engine gets its origin as a part of the label. */
 export interface LocalClaim extends Claim {

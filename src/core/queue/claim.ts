@@ -1,8 +1,7 @@
 import type { Attempt, Grant } from '../contract/backend.ts';
 import { deadlineOf } from '../contract/clock.ts';
 import { inMs, isLockError } from '../contract/errors.ts';
-import { placeTtlOf } from '../contract/lengths.ts';
-import type { Terms } from '../contract/terms.ts';
+import { placeTtlOf, type Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 import { Listener } from '../engine/listener.ts';
 import { withdraw } from '../engine/withdrawal.ts';
@@ -15,8 +14,7 @@ import {
   SentRecord,
   step,
 } from './claim-step.ts';
-import type { Outage } from './outage.ts';
-import { pauseAfter } from './pause.ts';
+import { type Outage, pauseAfter } from './pause.ts';
 
 /** The caller that waits for a claim. */
 export interface Claimant {
@@ -104,8 +102,7 @@ export class QueuedClaim {
             this.claimant?.beginWait();
             if (this.#engine.backend.traits.wakes !== 'never') this.#listen().arm(this.claim, record.sent);
         }
-        const pause = limitedPause(this, this.#engine, this.#terms, attempt, known.pauses - 1);
-        await this.#listen().sleep(pause);
+        await this.#listen().sleep(this.#pauseAfter(attempt, known.pauses - 1));
         attempt = undefined;
       }
       return undefined;
@@ -151,6 +148,15 @@ export class QueuedClaim {
     }
   }
 
+  #pauseAfter(attempt: Attempt | undefined, retries: number): number {
+    const { claim, claimant, record } = this;
+    const { backend, clock } = this.#engine;
+    const { lengths, spin } = this.#terms;
+    const needs = { ttl: lengths.hold, queue: claim.queue, placeTtl: claim.placeTtl };
+    const pause = pauseAfter(attempt, backend.traits.wakes, needs, spin, retries, clock.random());
+    return record.outage ? record.outage.limited(pause, claimant?.began ?? 0, clock.now()) : pause;
+  }
+
   /** Gives the grant that came by itself, unless this process stood still, and too little of it is left. An attempt then renews it. */
   #trustedMail(): Grant | undefined {
     const mail = this.#listener?.mail;
@@ -178,21 +184,4 @@ export class QueuedClaim {
     this.record.forget();
     if (wait === 0) throw new Error(`the hold, of ${inMs(lengths.hold)}, was over before its answer came`);
   }
-}
-
-/**
- * Gives the pause before the next attempt, ms. If the engine is in trouble, the last attempt is sent no later than at the end of the
- * outage's limit, so that it ends within the limit of a call.
- */
-function limitedPause(
-  { claim, claimant, record }: QueuedClaim,
-  { backend, clock }: Engine,
-  { lengths, spin }: Terms,
-  attempt: Attempt | undefined,
-  retries: number,
-): number {
-  const needs = { ttl: lengths.hold, queue: claim.queue, placeTtl: claim.placeTtl };
-  const pause = pauseAfter(attempt, backend.traits.wakes, needs, spin, retries, clock.random());
-  const limit = record.outage?.limit(claimant?.began ?? 0) ?? Number.POSITIVE_INFINITY;
-  return Math.min(pause, Math.max(1, limit - clock.now()));
 }

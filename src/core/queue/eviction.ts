@@ -1,28 +1,81 @@
 import { hash } from 'node:crypto';
-import type { Hints } from '../contract/backend.ts';
+import type { Hints, QueueEntry } from '../contract/backend.ts';
+import { Context } from '../contract/clock.ts';
+import { invalid, shown } from '../contract/errors.ts';
+import { EVENT_VERSION, emit } from '../contract/events.ts';
+import { DEFAULT_LABEL } from '../contract/option-table.ts';
+import { checkKey, checkListable, checkNames, namesOf, unsupported } from '../contract/options.ts';
 import { visible } from '../contract/visible.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Hold, LossReason } from './hold.ts';
 
-/** The longest time that a note may hold up an eviction, and what its holder is told, ms. */
-const [TO_WRITE, TO_READ] = [1_000, 250];
-/** A note stays for an hour at most, ms. */
-const LONGEST = 3_600_000;
+/** Options of a forced release: which holders it evicts, and why. */
+export interface ForceOptions {
+  /** The reason, for people who read the log later, and for the evicted holder, which gets 200 characters of it. */
+  readonly reason: string;
+  /** Only the holder with this token, as `inspect` shows it. Default: every holder of the key. */
+  readonly token?: bigint;
+}
+
+const FORCE_OPTIONS = namesOf<ForceOptions>({ reason: true, token: true });
+
+/** Evicts every holder of the key, or the one with the token. @param label who does it @returns how many */
+export async function forceRelease(
+  { engine, number: locks }: { readonly engine: Engine; readonly number: number },
+  key: string,
+  options: ForceOptions,
+  label = DEFAULT_LABEL,
+): Promise<number> {
+  const { backend } = engine;
+  checkKey(key);
+  checkNames(options, FORCE_OPTIONS, 'the options of forceRelease'); // a misspelt `token` would evict every holder
+  const { reason, token } = options ?? {};
+  if (typeof reason !== 'string' || reason === '')
+    throw invalid('forceRelease needs a reason, for people who read the log later', key);
+  if (token !== undefined && typeof token !== 'bigint')
+    throw invalid(`a token is a bigint, as inspect() shows it, not ${shown(token)}`, key);
+  if (!backend.evict) throw unsupported(backend, 'evict a holder');
+  checkListable(backend, key);
+  const holders: QueueEntry[] = [];
+  for await (const standing of engine.inspect(key, { exact: true })) {
+    if (standing.held && (token === undefined || standing.token === token)) holders.push(standing);
+  }
+  let evicted = 0;
+  const note = evictionNote(reason, label);
+  for (const { token, remaining } of holders) {
+    await noteEviction(engine, key, token, note, remaining); // before: a session tells its holder at once
+    if (await engine.evict(key, token)) evicted++;
+    else await noteEviction(engine, key, token);
+  }
+  emit('forced', new Context(), () => ({
+    ...{ version: EVENT_VERSION, locks, backend: backend.name },
+    ...{ key, reason, evicted },
+  }));
+  return evicted;
+}
+
+/** The longest time for which a note may hold up an eviction, ms. */
+const WRITE_TIMEOUT_MS = 1_000;
+/** The longest time for which a note may hold up what its holder is told, ms. */
+const READ_TIMEOUT_MS = 250;
+const MAX_NOTE_TTL_MS = 3_600_000;
 
 /** Makes the text of a note. It has at most 328 characters: an engine may have no more room than 1,024 bytes. */
-export const evictionNote = (reason: string, label: string): string => `${cut(reason, 200)}\n${cut(label, 128)}`;
+const evictionNote = (reason: string, label: string): string => `${cut(reason, 200)}\n${cut(label, 128)}`;
 
 /**
  * Leaves a note for the holder with this token, or removes it. It is advice, so an error with it is no error of the eviction.
  * @param ttl the time within which the holder asks the engine, ms
  */
-export const noteEviction = (engine: Engine, key: string, token: bigint, text?: string, ttl = 0): Promise<void> =>
-  ask(engine, TO_WRITE, (notes) => notes.write(nameOf(key, token), text, Math.min(ttl, LONGEST) + TO_WRITE));
+const noteEviction = (engine: Engine, key: string, token: bigint, text?: string, ttl = 0): Promise<void> =>
+  ask(engine, WRITE_TIMEOUT_MS, (notes) =>
+    notes.write(nameOf(key, token), text, Math.min(ttl, MAX_NOTE_TTL_MS) + WRITE_TIMEOUT_MS),
+  );
 
 /** Reads and removes the note. @param left the time after which the holder must be told, ms @returns undefined if that cannot be */
 function evictionOf(engine: Engine, key: string, token: bigint, left: number) {
   if (!engine.backend.hints || !(left > 0)) return undefined;
-  const note = ask(engine, Math.min(left, TO_READ), (notes) => notes.read(nameOf(key, token)));
+  const note = ask(engine, Math.min(left, READ_TIMEOUT_MS), (notes) => notes.read(nameOf(key, token)));
   return note.then((text): LossReason | undefined => {
     if (text === undefined) return undefined;
     void noteEviction(engine, key, token);

@@ -48,17 +48,6 @@ export interface HoldKeeper {
   onEnd(hold: Hold): void;
 }
 
-/** `lost`: the holder was told to stop, and may hold until the deadline. `released`: given back, or passed on. `ended`: over by itself. */
-type State = 'held' | 'lost' | 'released' | 'ended';
-
-/** The next states of each state. A hold in a state without a next one is over. */
-const NEXT: Readonly<Record<State, readonly State[]>> = {
-  held: ['lost', 'released', 'ended'],
-  lost: ['released', 'ended'],
-  released: [],
-  ended: [],
-};
-
 /** A hold of this process: its callers, how they learn of its loss, and how it ends. */
 export class Hold implements EnclosingHold {
   readonly claim: LocalClaim;
@@ -71,10 +60,9 @@ export class Hold implements EnclosingHold {
   readonly tokenCount: number;
   readonly tenure: Tenure;
   readonly timing: HoldTiming;
-  #state: State = 'held';
-  /** Whether no state comes after the one that it is in. */
+  /** Whether it was given back, has passed on, or has ended by itself. */
   over = false;
-  /** The error that says why and when it was lost. */
+  /** The error that says why and when it was lost. Its holder was told to stop, and may hold until the deadline. */
   loss: LockError | undefined;
   /** The number of callers that share it: the first one, and those that re-entered. */
   #users = 1;
@@ -154,7 +142,7 @@ export class Hold implements EnclosingHold {
 
   /** Tells the holder of the loss, once. The holder may hold until the deadline: it has time to stop. */
   lose(reason: string, cause?: unknown): void {
-    if (this.#become('lost')) this.#lossFor(reason, cause)();
+    if (!this.over && !this.loss) this.#lossFor(reason, cause)();
   }
 
   /** Ends the hold, if its deadline has passed. */
@@ -164,21 +152,14 @@ export class Hold implements EnclosingHold {
 
   /** Ends the hold at once, though no caller asked for that. @param known why it is gone: its holder is told when that is known */
   async end(reason: string, known?: Promise<LossReason | undefined>): Promise<void> {
-    if (!this.#become('ended')) return;
+    if (this.over) return;
+    this.over = true;
     const tell = this.loss ? undefined : this.#lossFor(reason);
     this.#listeners?.unfollow();
     this.keeper.onEnd(this);
     const why = tell && known && (await known);
     if (why) this.#lossFor(why.words, undefined, why.reason)();
     else tell?.();
-  }
-
-  /** Goes to a state, if the table allows it. @returns whether it does */
-  #become(state: State): boolean {
-    if (!NEXT[this.#state].includes(state)) return false;
-    this.#state = state;
-    this.over = NEXT[state].length === 0;
-    return true;
   }
 
   /** @returns a function that tells of the loss. Its listeners may run anything, such as a release or `close`: call it when all else is done */
@@ -195,7 +176,7 @@ export class Hold implements EnclosingHold {
 
   /** Ends the hold as released. It is over before a listener hears of that, since the listener may release again, or close. */
   markReleased(): void {
-    this.#become('released');
+    this.over = true;
     this.#listeners?.unfollow();
     if (!channels.released.hasSubscribers) return;
     this.tell('released', { duration: this.keeper.engine.clock.now() - this.timing.since });

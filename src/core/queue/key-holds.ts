@@ -10,7 +10,7 @@ import { endGone } from './eviction.ts';
 import { currentClaim, Hold, type HoldKeeper, type HoldOwner, passedTo } from './hold.ts';
 import { Interim } from './interim.ts';
 import { Lookout } from './lookout.ts';
-import type { Outage } from './outage.ts';
+import type { Outage } from './pause.ts';
 import { lingerOf, releaseActOf } from './release.ts';
 import { releaseWith } from './release-with.ts';
 import { type AcquireRequest, claimFor } from './request.ts';

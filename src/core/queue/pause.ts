@@ -1,6 +1,5 @@
 import type { Attempt, Claim, Refusal, Traits } from '../contract/backend.ts';
-import { signOfLife } from '../contract/lengths.ts';
-import type { Terms } from '../contract/terms.ts';
+import { signOfLife, type Terms } from '../contract/terms.ts';
 
 /** The random part of the pause beside a watch, ms. It keeps waiters from asking at the same moments. */
 const JITTER = 5;
@@ -52,4 +51,45 @@ function polledPause(
 /** Gives a pause that doubles with each try. A part of it is random, so that rivals do not ask at the same moments. */
 export function backOff({ pause, bound, jitter }: Terms['spin'], tries: number, random: number): number {
   return Math.min(pause * 2 ** Math.min(tries, 16), bound) * (1 - jitter * random);
+}
+
+/** The time for which a waiter asks an engine that does not answer, ms. */
+export const TROUBLE = 10_000;
+/** All claims share this error: a stack for each would say nothing, and cost more than many attempts. */
+export const UNANSWERED = new Error('no request was answered so far');
+
+/**
+ * What went wrong since the engine answered last. It outlives the request that met it: the next one in its place waits for the same
+ * engine, and has its own ten seconds from when it began.
+ */
+export class Outage {
+  /** The time at which the last answered request was sent, or else the first one that failed. */
+  #since: number;
+  /** The last error. */
+  last: unknown;
+
+  constructor(since: number) {
+    this.#since = since;
+  }
+
+  /** @param stoodStill the time in which this process stood still, ms: the engine was not asked */
+  noteError(error: unknown, stoodStill: number): void {
+    this.last = error;
+    this.#since += stoodStill;
+  }
+
+  /** The time until which a caller that began at `began` waits. */
+  limit(began: number): number {
+    return Math.max(this.#since, began) + TROUBLE;
+  }
+
+  /** Shortens a pause so that the last attempt is sent no later than at the limit, and ends within the limit of a call. */
+  limited(pause: number, began: number, now: number): number {
+    return Math.min(pause, Math.max(1, this.limit(began) - now));
+  }
+
+  /** Whether the request that was sent at `sent` and failed now exceeds the limit. The first one does not. */
+  exceeds(began: number, sent: number, now: number): boolean {
+    return now > this.limit(began) && sent > this.#since;
+  }
 }

@@ -5,7 +5,7 @@ import type { StoreOutcome } from '../contract/values.ts';
 import type { Engine } from '../engine/engine.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
 import { currentClaim, type Hold } from './hold.ts';
-import { TROUBLE } from './outage.ts';
+import { TROUBLE } from './pause.ts';
 
 /** The first pause after a release without an answer, ms. Each later one is twice as long, up to the last. */
 const FIRST_PAUSE = 50;

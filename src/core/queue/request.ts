@@ -7,7 +7,7 @@ import { CALL_TIMEOUT } from '../engine/engine.ts';
 import { type Claimant, QueuedClaim } from './claim.ts';
 import type { LocalClaim } from './claim-step.ts';
 import type { Hold } from './hold.ts';
-import type { Outage } from './outage.ts';
+import type { Outage } from './pause.ts';
 import type { RequestEvents } from './request-events.ts';
 import { limitWait } from './wait-limit.ts';
 

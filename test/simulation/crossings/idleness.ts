@@ -1,4 +1,4 @@
-import { signOfLife } from '../../../src/core/contract/lengths.ts';
+import { signOfLife } from '../../../src/core/contract/terms.ts';
 import type { Checker } from '../checkers.ts';
 import { all, type Of, time } from '../events.ts';
 import type { Event, History } from '../history.ts';
