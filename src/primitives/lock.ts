@@ -57,8 +57,8 @@ export interface Target<L, O> {
   readonly name: string;
   /** The targets of its parts, if it is made of several locks. */
   readonly parts?: readonly Target<AnyLease, LockOptions>[];
-  /** Gives the options that every lock has, without those of this kind of lock only. */
-  lockOptions(options: O): LockOptions;
+  /** Gives the options that every lock has, if this kind of lock has others, too. */
+  lockOptions?(options: O): LockOptions;
   /**
    * Takes the units. A loop of refusals is slowed, see `RefusalThrottle`.
    * @param watched whether the caller has to release the lease, so that a warning tells when it was dropped
@@ -145,12 +145,12 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   /** @throws LockError `LOCK_UNSUPPORTED` when the engine cannot do what these terms ask for */
   #refuseUnsupported(terms: Terms): void {
     const { engine } = this.#runtime;
-    AdaptiveHistory.of(engine, this.target.name, terms);
+    if (terms.adaptive) new AdaptiveHistory(engine, this.target.name, terms.adaptive);
     if (terms.detect) checkWaitersListed(engine.backend, 'leave detect out, and give a wait', this.target.name);
   }
 
   #termsOf(options: O): Terms {
-    const { terms } = this.#options.with(this.target.lockOptions(options));
+    const { terms } = this.#options.with(this.target.lockOptions?.(options) ?? options);
     this.#refuseUnsupported(terms);
     return terms;
   }
@@ -191,7 +191,6 @@ export const oneKey = <L extends AnyLease>(
   seats: Units,
 ): Target<L, LockOptions> => ({
   name: key,
-  lockOptions: (options) => options,
   take: (terms, _, watched) =>
     runtime.take(key, seats, terms, watched) as Promise<AnyLease | undefined> as Promise<L | undefined>,
   inside: (lease, fn) => new Frame(runtime, lease as AnyLease as HeldLease).run(fn, lease),

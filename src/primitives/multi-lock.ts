@@ -4,6 +4,7 @@ import {
   heldLease,
   invalid,
   type LayeredOptions,
+  type LockError,
   type LockOptions,
   type LockRuntime,
   nextNumber,
@@ -14,7 +15,6 @@ import {
 } from '../core/index.ts';
 import { type Lock, LockObject, type Target } from './lock.ts';
 import { MultiLease } from './multi-lease.ts';
-import { WaitAbort } from './wait-abort.ts';
 
 /** Several locks as one: a caller gets all of them or none. */
 export type MultiLock = Lock<MultiLease>;
@@ -76,7 +76,6 @@ export function multiLock(
   const target: Target<MultiLease, LockOptions> = {
     name: sorted.map(({ name }) => name).join(', '),
     parts: sorted,
-    lockOptions: (options) => options,
     take,
     inside: (lease, fn) =>
       sorted.reduceRight<() => Promise<unknown>>(
@@ -101,4 +100,37 @@ export function partsOf(
     if (!(lock instanceof LockObject)) throw invalid(`all() takes keys and locks, not ${shown(part)}`);
     return lock as LockObject<AnyLease, LockOptions>;
   });
+}
+
+/** Ends the wait for one lock of a caller that already has others, when it loses one of them or its signal aborts. */
+export class WaitAbort implements Disposable {
+  /** The loss that ended the wait. */
+  loss: LockError | undefined;
+  readonly #controller = new AbortController();
+  readonly #unlisten: (() => void)[] = [];
+
+  constructor(own: AbortSignal | undefined) {
+    if (!own) return;
+    const abort = (): void => this.#controller.abort(own.reason);
+    if (own.aborted) abort();
+    else own.addEventListener('abort', abort, { once: true });
+    this.#unlisten.push(() => own.removeEventListener('abort', abort));
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Makes the loss of this lease end the wait, from now on. */
+  onLossOf({ hold }: HeldLease): void {
+    const lost = (loss: LockError): void => {
+      this.loss ??= loss;
+      this.#controller.abort(loss);
+    };
+    this.#unlisten.push(hold.listeners.onLoss(lost));
+  }
+
+  [Symbol.dispose](): void {
+    for (const unlisten of this.#unlisten) unlisten();
+  }
 }

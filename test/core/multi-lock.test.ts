@@ -5,7 +5,7 @@ import { meanwhile } from '../../products/testing/limited.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { HeldLease } from '../../src/core/queue/held-lease.ts';
 import { createLocks, type Lock, LockError, type Locks } from '../../src/index.ts';
-import { WaitAbort } from '../../src/primitives/wait-abort.ts';
+import { WaitAbort } from '../../src/primitives/multi-lock.ts';
 import { until } from '../kit/wait.ts';
 
 test('locks that are several themselves are taken part by part, in the one order of all keys', async () => {

@@ -26,7 +26,6 @@ const pause = moduleOf<typeof import('../../src/core/queue/pause.ts')>('core/que
 const release = moduleOf<typeof import('../../src/core/queue/release.ts')>('core/queue/release.ts');
 const request = moduleOf<typeof import('../../src/core/queue/request.ts')>('core/queue/request.ts');
 const multiLock = moduleOf<typeof import('../../src/primitives/multi-lock.ts')>('primitives/multi-lock.ts');
-const waitAbort = moduleOf<typeof import('../../src/primitives/wait-abort.ts')>('primitives/wait-abort.ts');
 
 export const QUORUM_MUTANTS: readonly Mutant[] = [
   {
@@ -316,12 +315,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'waits for what the last holders left as long as it takes',
     faults: [
-      history.static(
+      history.exported(
         'AdaptiveHistory',
-        'of',
-        (real) =>
-          (engine, ...rest) =>
-            real(seenAs(engine, { limit: (ask) => ask() }), ...rest),
+        (Real) =>
+          class extends Real {
+            constructor(...[engine, ...rest]: ConstructorParameters<typeof Real>) {
+              super(seenAs(engine, { limit: (ask) => ask() }), ...rest);
+            }
+          },
       ),
     ],
     foundBy: 'endings',
@@ -334,7 +335,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'goes on with several of which one was lost meanwhile',
     faults: [
-      waitAbort.method('WaitAbort', 'onLossOf', () => () => {}),
+      multiLock.method('WaitAbort', 'onLossOf', () => () => {}),
       lease.method(
         'HeldLease',
         'assertHeld',

@@ -3,45 +3,38 @@ import { unsupported } from '../contract/options.ts';
 import { lengthsFor, type Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 
-/** The time for which a lesson is remembered, ms. */
-const DAY = 86_400_000;
+/** The time for which a lesson is remembered: a day, ms. */
+const LESSON_TTL_MS = 86_400_000;
 /** The longest time that a lesson may delay the lock, ms. */
-const NOTE_TIMEOUT = 1_000;
+const NOTE_TIMEOUT_MS = 1_000;
 
 /**
- * Holders of a group leave a note for the next: how long their work took. It is only advice, so an error with it is no error of the lock.
+ * Holders of a group write down for the next one how long their work took. It is only advice, so an error with it is no error of the lock.
  */
 export class AdaptiveHistory {
-  readonly #notes: Hints;
+  readonly #hints: Hints;
   readonly #engine: Engine;
   readonly #group: string;
   readonly #cap: number;
   #before: Lesson | undefined;
 
-  private constructor(notes: Hints, engine: Engine, group: string, cap: number) {
-    this.#notes = notes;
+  /** @throws LockError `LOCK_UNSUPPORTED` */
+  constructor(engine: Engine, key: string, { group = key, cap }: NonNullable<Terms['adaptive']>) {
+    const { hints, traits } = engine.backend;
+    if (!hints || !traits.expires) {
+      const lack = hints ? 'carries its holds by a session' : 'keeps no notes';
+      throw unsupported(engine.backend, `adapt its leases, since it ${lack}; let them renew instead`, key);
+    }
+    this.#hints = hints;
     this.#engine = engine;
     this.#group = group;
     this.#cap = cap;
   }
 
-  /**
-   * Gives undefined for options that are not adaptive.
-   * @throws LockError `LOCK_UNSUPPORTED`
-   */
-  static of(engine: Engine, key: string, { adaptive }: Terms): AdaptiveHistory | undefined {
-    const { backend } = engine;
-    if (!adaptive) return undefined;
-    if (backend.hints && backend.traits.expires)
-      return new AdaptiveHistory(backend.hints, engine, adaptive.group ?? key, adaptive.cap);
-    const lack = backend.hints ? 'carries its holds by a session' : 'keeps no notes';
-    throw unsupported(backend, `adapt its leases, since it ${lack}; let them renew instead`, key);
-  }
-
   /** Gives the options with the lease that the last holders would have needed. */
   async lengthen(terms: Terms): Promise<Terms> {
     this.#before = lessonIn(
-      await this.#orNothing(() => this.#notes.read(this.#group), terms.wait || NOTE_TIMEOUT, terms.signal),
+      await this.#orNothing(() => this.#hints.read(this.#group), terms.wait || NOTE_TIMEOUT_MS, terms.signal),
     );
     const lease = Math.min(this.#before?.lease ?? 0, this.#cap);
     if (lease <= terms.ttl) return terms;
@@ -50,14 +43,17 @@ export class AdaptiveHistory {
   }
 
   /** @param ttl the lease that was asked for */
-  async leave(took: number, ttl: number): Promise<void> {
+  async note(took: number, ttl: number): Promise<void> {
     const lesson = learn(this.#before, took, ttl, this.#cap);
     if (!lesson && !this.#before) return;
-    await this.#orNothing(() => this.#notes.write(this.#group, lesson && noteOf(lesson), DAY), NOTE_TIMEOUT);
+    await this.#orNothing(
+      () => this.#hints.write(this.#group, lesson && noteOf(lesson), LESSON_TTL_MS),
+      NOTE_TIMEOUT_MS,
+    );
   }
 
   async #orNothing<T>(ask: () => Promise<T>, within: number, signal?: AbortSignal): Promise<T | undefined> {
-    const tried = this.#engine.limit(ask, Math.min(within, NOTE_TIMEOUT), 'a note').catch(() => undefined);
+    const tried = this.#engine.limit(ask, Math.min(within, NOTE_TIMEOUT_MS), 'a note').catch(() => undefined);
     return signal ? unlessAborted(tried, signal) : tried;
   }
 }

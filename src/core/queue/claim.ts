@@ -102,7 +102,7 @@ export class QueuedClaim {
             this.claimant?.beginWait();
             if (this.#engine.backend.traits.wakes !== 'never') this.#listen().arm(this.claim, record.sent);
         }
-        await this.#listen().sleep(this.#pauseAfter(attempt, known.pauses - 1));
+        await this.#listen().sleep(limitedPause(this, this.#engine, this.#terms, attempt, known.pauses - 1));
         attempt = undefined;
       }
       return undefined;
@@ -148,15 +148,6 @@ export class QueuedClaim {
     }
   }
 
-  #pauseAfter(attempt: Attempt | undefined, retries: number): number {
-    const { claim, claimant, record } = this;
-    const { backend, clock } = this.#engine;
-    const { lengths, spin } = this.#terms;
-    const needs = { ttl: lengths.hold, queue: claim.queue, placeTtl: claim.placeTtl };
-    const pause = pauseAfter(attempt, backend.traits.wakes, needs, spin, retries, clock.random());
-    return record.outage ? record.outage.limited(pause, claimant?.began ?? 0, clock.now()) : pause;
-  }
-
   /** Gives the grant that came by itself, unless this process stood still, and too little of it is left. An attempt then renews it. */
   #trustedMail(): Grant | undefined {
     const mail = this.#listener?.mail;
@@ -184,4 +175,17 @@ export class QueuedClaim {
     this.record.forget();
     if (wait === 0) throw new Error(`the hold, of ${inMs(lengths.hold)}, was over before its answer came`);
   }
+}
+
+/** Gives the pause before the next attempt, ms. */
+function limitedPause(
+  { claim, claimant, record }: QueuedClaim,
+  { backend, clock }: Engine,
+  { lengths, spin }: Terms,
+  attempt: Attempt | undefined,
+  retries: number,
+): number {
+  const needs = { ttl: lengths.hold, queue: claim.queue, placeTtl: claim.placeTtl };
+  const pause = pauseAfter(attempt, backend.traits.wakes, needs, spin, retries, clock.random());
+  return record.outage ? record.outage.limited(pause, claimant?.began ?? 0, clock.now()) : pause;
 }

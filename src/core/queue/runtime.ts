@@ -68,7 +68,7 @@ export class LockRuntime implements QueueContext {
         now = clock.now();
         left = withWaitUntil(terms, until, now);
       }
-      const history = terms.adaptive && AdaptiveHistory.of(this.engine, key, terms);
+      const history = terms.adaptive && new AdaptiveHistory(this.engine, key, terms.adaptive);
       if (history) {
         const longer = await history.lengthen(left);
         now = clock.now();
@@ -80,7 +80,7 @@ export class LockRuntime implements QueueContext {
           this.engine,
           hold,
           watched,
-          history && (() => leaveLesson(this.engine, hold, terms, history)),
+          history && (() => noteLesson(this.engine, hold, terms, history)),
         );
       const state = terms.inquiry?.settled;
       if (!state) return await this.#refuse(events);
@@ -147,12 +147,12 @@ export class LockRuntime implements QueueContext {
   }
 }
 
-/** Releases the hold, and leaves a note for the next holder that says how long the work took. */
-async function leaveLesson(engine: Engine, hold: Hold, { ttl }: Terms, history: AdaptiveHistory): Promise<boolean> {
+/** Releases the hold, and notes for the next holder how long the work took. */
+async function noteLesson(engine: Engine, hold: Hold, { ttl }: Terms, history: AdaptiveHistory): Promise<boolean> {
   // Both run at once, and end before the caller goes on: it may tell another caller about the release, and that one reads the lesson.
-  const left = history.leave(engine.clock.now() - hold.timing.since, ttl);
+  const noted = history.note(engine.clock.now() - hold.timing.since, ttl);
   const freed = await hold.leave();
-  await left;
+  await noted;
   return freed;
 }
 
