@@ -185,7 +185,7 @@ export class Locks implements AsyncDisposable {
 
   /**
    * Finds which claim waits for which other one, and the deadlocks, which later looks confirm. It lists all keys that begin with `prefix`.
-   * Of another process it sees the waiters in the engine's line. All waits with `detect` stand there.
+   * Of another process it sees the waiters in the engine's queue. All waits with `detect` stand there.
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` if the engine does not answer
    * @example const { deadlocks } = await locks.waits('order:');
    */

@@ -8,12 +8,12 @@
  * - `renew` sets the hold to expire `ttl` from now. It never revives a hold. Nothing else makes a hold expire sooner: a repeated attempt may
  *   be an old message, so it does not shorten what was confirmed.
  * - Only durations cross the contract, and only the engine's clock compares times.
- * - A hold expires `ttl` after its last attempt or renewal, or later. A place in line may expire `placeTtlOf(claim)` after its last
+ * - A hold expires `ttl` after its last attempt or renewal, or later. A place in the queue may expire `placeTtlOf(claim)` after its last
  *   attempt; core attempts at least three times in that.
  * - Without `queue` a refusal leaves nothing behind. `lost` never fires for a hold that is still good.
  * - Each step that removes a claim (release, expiry, eviction) admits the claims that the rule (`admission.ts`) now admits.
- * - Words are left only by a hold, in the step that frees it. They answer each claim of the key that asks for them, until they are over
- *   or a later hold leaves others; nothing else removes them but `forget`. They appear in nothing but such answers.
+ * - Only a hold stores a value, in the step that frees it. It answers each claim of the key that accepts it, until it is over or a later
+ *   hold stores another one; nothing else removes it but `forget`. It appears in nothing but such answers.
  * - Wakes may be spurious and are never needed: core sets a timer beside every watch. A wake that brings a grant brings the same grant an
  *   attempt would have brought.
  */
@@ -42,8 +42,8 @@ export interface Backend extends Refinements {
   /** Gives an answer per claim, in order, so that one dead node does not make every hold unknown. */
   renew(claims: readonly Claim[]): Promise<Renewal[]>;
   /**
-   * Gives up the hold or the place; in the same step, if the engine can, the next waiter of this process takes its place. A hold leaves the
-   * words of `leave` in that step, where the engine has `words`; where it is gone, nothing is left.
+   * Gives up the hold or the place; in the same step, if the engine can, the next waiter of this process takes its place. A hold stores the
+   * value `leave` in that step, where the engine has `values`; where it is gone, nothing is stored.
    */
   release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release>;
   /** Ends the connections and timers of the backend. The client that it was given stays open. */
@@ -69,17 +69,17 @@ export interface Refinements {
   watchHold?(claim: Claim, wake: () => void, age: number): AsyncDisposable | Promise<AsyncDisposable>;
   /**
    * An observer of leaders, which has no claim, finds out about a new leader at once. It calls `tell` once: when a claim has joined or left
-   * the line of a key, or when it can no longer tell. From the moment at which it returns or resolves, no such change is missed.
+   * the queue of a key, or when it can no longer tell. From the moment at which it returns or resolves, no such change is missed.
    */
   changed?(key: string, tell: () => void): AsyncDisposable | Promise<AsyncDisposable>;
   /** Adaptive leases, and forced releases that say why: the engine keeps a few words for all processes. */
   readonly hints?: Hints;
-  /** Memos: a hold leaves words under its key that answer all waiting and later callers. `traits.leaves` says how long they may be. */
+  /** Memos: a hold stores a value under its key that answers all waiting and later callers. `traits.values` says how long it may be. */
   readonly values?: Values;
 
   // For operators.
   /**
-   * Locks can be listed, and deadlocks and holders can be seen. Core waits a few seconds for each standing or progress, and as long as it
+   * Locks can be listed, and deadlocks and holders can be seen. Core waits a few seconds for each entry or progress, and as long as it
    * takes for all of them.
    */
   inspect?(prefix: string, listing?: Listing): AsyncIterable<QueueEntry>;
@@ -104,7 +104,7 @@ export interface Handle {
   /** The key of the lock: 1 to 512 bytes. */
   readonly key: string;
   /**
-   * At least 128 random bits, new for every request. It names the place in line and later the hold. A process that knows it may release.
+   * At least 128 random bits, new for every request. It names the place in the queue and later the hold. A process that knows it may release.
    */
   readonly id: string;
 }
@@ -113,7 +113,7 @@ export interface Handle {
 export interface Claim extends Handle, Units {
   /** The hold expires after this many ms without a sign of life. */
   readonly ttl: number;
-  /** Whether a refused claim keeps a place in line; if not, it leaves nothing behind. */
+  /** Whether a refused claim keeps a place in the queue; if not, it leaves nothing behind. */
   readonly queue: boolean;
   /** The number of tokens in a row to reserve for hand-overs inside the process: 1 to 1,024. */
   readonly tokenCount: number;
@@ -121,17 +121,17 @@ export interface Claim extends Handle, Units {
   readonly within: number;
   /**
    * The token may not be lower than this (a quorum's proposal). A repeated attempt raises the token of an admitted claim to it, but never
-   * moves it in line; an engine that cannot do that keeps the token it gave.
+   * moves it in the queue; an engine that cannot do that keeps the token it gave.
    */
   readonly minToken?: bigint;
   /** The hold must last its ttl even where the engine would free it when it notices that its process is dead (`minHold`). */
   readonly lingers?: boolean;
   /**
-   * Its place in line may expire after this many ms without a sign of life, if that is not `PLACE_TTL_MS`. It is asked only of an engine whose
+   * Its place in the queue may expire after this many ms without a sign of life, if that is not `PLACE_TTL_MS`. It is asked only of an engine whose
    * traits allow it: a waiter with much patience costs it less.
    */
   readonly placeTtl?: number;
-  /** Words left under the key are as good as the lock. It is asked only of an engine whose traits have `leaves`, of an exclusive claim. */
+  /** A value under the key is as good as the lock. It is asked only of an engine whose traits have `values`, of an exclusive claim. */
   readonly accepts?: ValueCondition;
   /**
    * Words for people, followed by the origin of the claim (`origin.ts`). `inspect` gives it back as it is: well-formed text of up to 896
@@ -150,14 +150,14 @@ export interface Grant {
   readonly tokenCount?: number;
   /** The hold is good for this many ms from the *sending* of the attempt; Infinity if a session carries it. */
   readonly validFor: number;
-  /** For a claim that counts: the number of holds that began since words were last left, this one included. */
+  /** For a claim that counts: the number of holds that began since a value was last stored, this one included. */
   readonly attempts?: number;
   /** It aborts as soon as the backend knows that the hold is gone. */
   readonly lost?: AbortSignal;
 }
 /**
  * `retryAfter`: ms until the earliest expiry ahead, or until it is worth asking again where nobody is woken. `late`: it came after `within`;
- * the engine's time is known now, so ask again. `left`: the claim is answered by these words, and nothing of it stands any more. `mark`:
+ * the engine's time is known now, so ask again. `value`: this answers the claim, and nothing of it stands any more. `mark`:
  * that of the hold that stands first, if it counts, for a claim that may be answered; else `NO_MARK`.
  */
 export type Refusal = {
@@ -169,8 +169,8 @@ export type Refusal = {
   readonly mark?: string;
 };
 /**
- * Tells a waiting claim that it may be its turn. It may bring the grant; or words that were left: if they answer the claim, core withdraws
- * it.
+ * Tells a waiting claim that it may be its turn. It may bring the grant; or a value that was stored: if that answers the claim, core
+ * withdraws it.
  */
 export type Wake = (grant?: Grant, left?: StoredValue) => void;
 
@@ -182,8 +182,8 @@ export type Attempt = Grant | Refusal;
  */
 export type Renewal = { readonly validFor: number; readonly kept?: LockError } | 'gone' | 'unknown';
 /**
- * `freed`: there was a hold or a place. `next`: what became of the next claim, where the engine took both in one step. `left`: words were
- * left, too.
+ * `freed`: there was a hold or a place. `next`: what became of the next claim, where the engine took both in one step. `stored`: a value was
+ * stored, too.
  */
 export type Release = { readonly freed: boolean; readonly next?: Attempt; readonly stored?: boolean };
 

@@ -32,40 +32,40 @@ export interface Clock {
 }
 
 /** The part of a lease that is left for the holder; the rest allows for clocks that run at different rates. */
-const PART = 0.99;
+const LEASE_PART = 0.99;
 /** Allows for the rounding of both clocks, ms. */
-const ROUNDING = 2;
+const ROUNDING_MS = 2;
 
 /**
  * Gives the deadline of a lease. It counts from before the request was sent, less a hundredth for clocks that run at different rates and 2
  * ms for their rounding (Gray and Cheriton, *Leases*, 1989).
  */
-export const deadlineOf = (sent: number, validFor: number): number => sent + validFor * PART - ROUNDING;
+export const deadlineOf = (sent: number, validFor: number): number => sent + validFor * LEASE_PART - ROUNDING_MS;
 
 /** Gives the `validFor` with which the deadline of a request that is sent now is no sooner than `until`, ms. */
-export const validUntil = (until: number, now: number): number => (until - now + ROUNDING) / PART;
+export const validUntil = (until: number, now: number): number => (until - now + ROUNDING_MS) / LEASE_PART;
 
 /** Gives how much of a time that passed here has surely passed by the clock of another machine, too, ms. */
-export const passedFor = (ms: number): number => Math.max(0, ms * PART - ROUNDING);
+export const passedFor = (ms: number): number => Math.max(0, ms * LEASE_PART - ROUNDING_MS);
 
 /** Gives the `validFor` with which the deadline stays the same for a request that was sent `later` ms later. */
-export const sentLater = (validFor: number, later: number): number => validFor - later / PART;
+export const sentLater = (validFor: number, later: number): number => validFor - later / LEASE_PART;
 
 /** A timer above 2³¹ − 1 ms fires at once in Node, so a longer one is made of several. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function inParts(ms: number, fn: () => void, background: boolean): Cancel {
   let cancel: Cancel = systemClock.after(
-    LONGEST_TIMER,
+    MAX_TIMER_MS,
     () => {
-      cancel = systemClock.after(ms - LONGEST_TIMER, fn, background);
+      cancel = systemClock.after(ms - MAX_TIMER_MS, fn, background);
     },
     background,
   );
   return () => cancel();
 }
 /** A smaller difference between the two clocks comes from the measurement, not from a sleep. ms */
-const SLEEP = 250;
+const MIN_SLEEP_MS = 250;
 
 /**
  * Draws an id at the moment: what is drawn ahead is the same in all processes that begin from one startup snapshot. Clones of a running
@@ -128,7 +128,7 @@ export const systemClock: EngineClock = {
   epoch: Date.now,
   // `uptime` reads a file, which takes longer than a hand-over. The wall clock is read in no time, and also counts during a sleep.
   lookAgain() {
-    if (Math.abs(Date.now() - performance.now() - wall) > SLEEP) systemClock.resync();
+    if (Math.abs(Date.now() - performance.now() - wall) > MIN_SLEEP_MS) systemClock.resync();
   },
   resync() {
     if (performance.timeOrigin !== origin) return systemClock.now();
@@ -136,11 +136,11 @@ export const systemClock: EngineClock = {
     const slept = up() - performance.now() - awakeSince - asleep;
     // A step of `behind` may be a new second, and no sleep. After a sleep the clock is rather ahead than behind, since a lease may end
     // sooner but not later.
-    if (slept > SLEEP + behind) asleep += slept + behind;
+    if (slept > MIN_SLEEP_MS + behind) asleep += slept + behind;
     return performance.now() + asleep;
   },
   after(ms, fn, background = false) {
-    if (ms > LONGEST_TIMER) return inParts(ms, fn, background);
+    if (ms > MAX_TIMER_MS) return inParts(ms, fn, background);
     const timer = inNoContext(setTimeout, fn, ms);
     // The timers of a web page are numbers without `unref`: in jsdom, and in the renderer of Electron.
     if (background) (timer as Partial<NodeJS.Timeout>).unref?.();

@@ -38,7 +38,7 @@ export interface LockEvent {
   readonly duration?: number;
   /** With `renewed` and `renewalFailed`: the time that was left of the lease before, ms; Infinity if it has no end. */
   readonly margin?: number;
-  /** With `answered` and `left`: what the words say. The words themselves are never in an event. */
+  /** With `answered` and `left`: what the value says. The value itself is never in an event. */
   readonly state?: ValueState;
   /** With `lost`, after a forced release: the reason that it was given, where the engine keeps notes. At most 200 characters. */
   readonly reason?: string;

@@ -24,7 +24,7 @@ const HAND_OFF: Terms['handOff'] = { max: 64, within: 10, linger: 0 };
 /**
  * Tokens in a row that a hold may use. A hold that lingers comes back so often that fewer would send it to the engine every millisecond.
  */
-const MOST_PASSES = 1_023;
+const MAX_PASSES = 1_023;
 const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
 /** The usual lease, ms, within the bounds of the engine. */
 export const DEFAULT_TTL = 30_000;
@@ -211,7 +211,7 @@ function handOff(given: false | HandOff | undefined): Terms['handOff'] {
   checkNames(given, HAND_OFF_NAMES, 'handOff options');
   const linger = milliseconds(given.linger ?? 0, 'handOff.linger', { min: 0, max: 1_000 });
   return {
-    max: whole(given.max ?? (linger > 0 ? MOST_PASSES : HAND_OFF.max), 'handOff.max', 1, MOST_PASSES),
+    max: whole(given.max ?? (linger > 0 ? MAX_PASSES : HAND_OFF.max), 'handOff.max', 1, MAX_PASSES),
     within: milliseconds(given.within ?? HAND_OFF.within, 'handOff.within'),
     linger,
   };

@@ -42,7 +42,7 @@ export interface LockOptions {
   /**
    * Whether it is entered again inside `run`, by what runs in its async context. Default true. `await` such work: what is not awaited is
    * inside beside the function that started it. False for work that is done for many
-   * callers in the context of one, such as a batch's or a pool's: it waits in line as a stranger's would. If what holds the lock
+   * callers in the context of one, such as a batch's or a pool's: it waits in the queue as a stranger's would. If what holds the lock
    * waits for that work in turn, both wait until `wait` is over.
    */
   readonly reentrant?: boolean | undefined;
@@ -66,7 +66,7 @@ export interface HandOff {
   readonly within?: Duration;
   /**
    * For how long a hold that nobody here waits for is kept for the next caller of this process after its release, within `within`. Other
-   * processes wait that long at most; a hold that was waited for in the engine's line is not kept. Default 0; up to 1 s.
+   * processes wait that long at most; a hold that was waited for in the engine's queue is not kept. Default 0; up to 1 s.
    */
   readonly linger?: Duration;
 }
@@ -87,7 +87,7 @@ export interface Spin {
   readonly jitter?: number;
   /**
    * Longest pause. Default 1 s. Where the engine wakes waiters, one still asks this often, from 2 s on, if the engine allows that: a long
-   * one costs less, and a waiter that died in line, or a wake-up that was lost, is noticed later.
+   * one costs less, and a waiter that died in the queue, or a wake-up that was lost, is noticed later.
    */
   readonly bound?: Duration;
 }

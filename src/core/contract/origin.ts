@@ -48,8 +48,8 @@ export interface OwnOrigin extends Circumstances {
   readonly claim: number;
 }
 /** The most holds that a label names, and the most characters that their keys take. */
-export const MOST_ENCLOSING = 16;
-const LONGEST_KEYS = 320;
+export const MAX_ENCLOSING = 16;
+const MAX_KEYS_LENGTH = 320;
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const TAG =
@@ -57,7 +57,7 @@ const TAG =
 
 /** Writes the label of a claim and its origin, as an engine stores them. */
 export function labelFor(label: string, { process, claim, inside, cut, detects, traceparent }: OwnOrigin): string {
-  let room = LONGEST_KEYS;
+  let room = MAX_KEYS_LENGTH;
   let text = `${label}~${process}.${claim.toString(36)}`;
   for (const { claim, key } of inside) {
     const name = key === undefined ? undefined : `=${encodeURIComponent(key).replaceAll('~', '%7E')}`;

@@ -1,5 +1,5 @@
 /** How many keys are remembered. */
-const KEPT = 1_000;
+const MAX_KEPT_KEYS = 1_000;
 
 /** What a process knows of the keys that it used last. A key that is not used for long makes room for others. */
 export class RecentKeys<V> extends Map<string, V> {
@@ -7,7 +7,7 @@ export class RecentKeys<V> extends Map<string, V> {
   readonly #stays: (value: V) => boolean;
 
   /** @param stays tells which values are not forgotten yet, however long ago they were used */
-  constructor(kept: number = KEPT, stays: (value: V) => boolean = () => false) {
+  constructor(kept: number = MAX_KEPT_KEYS, stays: (value: V) => boolean = () => false) {
     super();
     this.#kept = kept;
     this.#stays = stays;

@@ -29,11 +29,11 @@ export interface EnclosingHold {
   readonly claim: { readonly origin: { readonly claim: number }; readonly key: string };
 }
 
-/** A request that words may settle. */
+/** A request that a value of a memo may settle. */
 export interface Inquiry {
-  /** What its claim asks of words in one attempt. @param sent when the attempt is sent */
+  /** The values that its claim accepts in one attempt. @param sent when the attempt is sent */
   answerable(sent: number): ValueCondition;
-  /** What the words say that have settled it. */
+  /** What the value says that has settled it. */
   readonly settled: ValueState | undefined;
   /**
    * Receives each answer of the engine.
@@ -69,7 +69,7 @@ export interface Terms {
   readonly all?: number;
   /** The holds that the same caller has already and gives back together with this one: the earlier parts of `all()`. */
   readonly beside?: readonly EnclosingHold[];
-  /** Words left under the key may settle the request. */
+  /** A value under the key may settle the request. */
   readonly inquiry?: Inquiry;
 }
 
@@ -78,17 +78,17 @@ export const withWaitUntil = (terms: Terms, until: number, now: number): Terms =
   terms.wait === 0 ? terms : { ...terms, wait: Math.max(1, Math.ceil(until - now)) };
 
 /** The shortest lease, ms: `deadlineOf` would leave nothing of a shorter one. */
-const SHORTEST_LEASE = 3;
+const MIN_LEASE_MS = 3;
 
 /** Gives the bounds of a lease, ms. @param delay the time for which the key stays taken after it */
 export const leaseBounds = ({ ttl }: Traits, delay: number): Bounds => ({
   ...ttl,
-  min: Math.max(ttl.min, SHORTEST_LEASE),
+  min: Math.max(ttl.min, MIN_LEASE_MS),
   max: ttl.max - delay,
 });
 
 /** The longest `delay`, ms. */
-const LONGEST_DELAY = 60_000;
+const MAX_DELAY_MS = 60_000;
 
 /**
  * Gives the time for which the key stays taken after a hold that expired, ms. The engine is asked for so much more than the holder counts
@@ -97,7 +97,7 @@ const LONGEST_DELAY = 60_000;
  */
 export function checkDelay(given: Duration, { lifetime, sessionGrace = 0, ttl, hasStrangers = false }: Traits): number {
   const leased = lifetime === 'lease';
-  const max = Math.min(LONGEST_DELAY, leased || sessionGrace === 0 ? ttl.max - ttl.min : Math.floor(sessionGrace / 2));
+  const max = Math.min(MAX_DELAY_MS, leased || sessionGrace === 0 ? ttl.max - ttl.min : Math.floor(sessionGrace / 2));
   const delay = milliseconds(given, 'delay', { min: 0, max });
   if (delay === 0 || (!hasStrangers && (leased || sessionGrace > 0))) return delay;
   const why = hasStrangers
@@ -125,7 +125,7 @@ export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL_MS }: Pick<Claim, 'ttl' |
   Math.min(ttl, placeTtl);
 
 /**
- * Gives the time within which a place in line needs a sign of life, ms: a third of the time after which it may expire. It is also the safety
+ * Gives the time within which a place in the queue needs a sign of life, ms: a third of the time after which it may expire. It is also the safety
  * net beside every watch: a waiter asks at least this often.
  */
 export const signOfLife = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number => placeTtlOf(claim) / 3;

@@ -5,9 +5,9 @@ import type { Origin } from './origin.ts';
 export interface Traits {
   /** `exclusive`: mutex only. `shared`: readers too. `counted`: permits too. */
   readonly units: 'exclusive' | 'shared' | 'counted';
-  /** Whether the engine keeps a line: first come, first served across all processes. If not, the core asks again and again. */
+  /** Whether the engine keeps a queue: first come, first served across all processes. If not, the core asks again and again. */
   readonly fair: boolean;
-  /** A claim comes to the line by a race of writes, so others may have several turns before it stands there. Default false. */
+  /** A claim comes to the queue by a race of writes, so others may have several turns before it stands there. Default false. */
   readonly joinsByRace?: boolean;
   /**
    * A client that asks without pause may keep others out for long: the engine keeps no queue, and nothing makes clients take turns.
@@ -48,7 +48,7 @@ export interface Traits {
   readonly renewedFrom?: 'anywhere';
   /** The pauses of a waiter that does not say `spin`, ms, where a question costs money. Default: those of `spin`. */
   readonly spin?: { readonly pause: number; readonly bound: number };
-  /** The longest words that can be left under a key, in bytes. Undefined means that none can. */
+  /** The longest value that can be stored under a key, in bytes. Undefined means that none can. */
   readonly values?: { readonly maxBytes: number };
   /** The bounds of a lease, ms, and what to do for a longer one. The core asks for none below 3 ms. */
   readonly ttl: Bounds;
@@ -57,16 +57,16 @@ export interface Traits {
 /** The usual `Traits.placeTtl`, ms: with a longer one a dead waiter would be noticed too late. */
 export const MAX_PLACE_TTL_MS = 60_000;
 
-/** A place in line may expire after this many ms without an attempt, unless its claim asks for longer. */
+/** A place in the queue may expire after this many ms without an attempt, unless its claim asks for longer. */
 export const PLACE_TTL_MS = 6_000;
 
 /** One claim as `inspect` shows it. It never has the id: a process that knows the id may release the claim. */
 export interface QueueEntry {
-  /** The key of the line that it stands in. */
+  /** The key of the queue that it stands in. */
   readonly key: string;
   /** Whether the rule admits it, so that it holds; otherwise it waits. */
   readonly held: boolean;
-  /** 0 is the head of the line. */
+  /** 0 is the head of the queue. */
   readonly position: number;
   /** The token; of an exclusive holder, the fencing token its hold began with. */
   readonly token: bigint;
@@ -74,11 +74,11 @@ export interface QueueEntry {
   readonly units: number;
   /** The units that there are: 2³¹ − 1, or the permits of a semaphore. */
   readonly capacity: number;
-  /** The label with which it joined the line. A hold that has passed from hand to hand inside a process since then keeps it. */
+  /** The label with which it joined the queue. A hold that has passed from hand to hand inside a process since then keeps it. */
   readonly label: string;
   /** The process and the holds that it comes from. Undefined if an older version or another program made it. */
   readonly origin?: Origin;
-  /** The time since it joined the line, ms; undefined if the engine does not keep it. */
+  /** The time since it joined the queue, ms; undefined if the engine does not keep it. */
   readonly since?: number;
   /** The time until it expires unless renewed, `delay` included, ms; Infinity if a session carries it. */
   readonly remaining: number;

@@ -4,7 +4,7 @@ import type { Cancel, Clock } from '../contract/clock.ts';
  * The longest time that the timer outlives its items, ms. For an item that is due later it is set again. Where items come and go over and
  * over, setting and clearing a timer for each would cost more than the items.
  */
-const LINGER = 1_000;
+const TIMER_LINGER_MS = 1_000;
 
 /**
  * Items in no order, and one timer for the first of them that is due. Each item knows its slot; below 0 it is in no
@@ -60,7 +60,7 @@ export class Agenda<T extends { slot: number }> {
   /** Makes the timer ring at `due`, or before. */
   ringBy(due: number, now: number = this.#clock.now()): void {
     // A timer that was set while a test had fake timers never fires once timers are real again.
-    const missed = now > this.#fires + LINGER;
+    const missed = now > this.#fires + TIMER_LINGER_MS;
     if (due >= this.#due && !missed) return;
     this.#due = Math.min(due, this.#due);
     this.#arm(now);
@@ -74,7 +74,7 @@ export class Agenda<T extends { slot: number }> {
 
   #arm(now: number): void {
     this.#cancel?.();
-    const pause = Math.min(Math.max(0, this.#due - now), LINGER);
+    const pause = Math.min(Math.max(0, this.#due - now), TIMER_LINGER_MS);
     this.#fires = now + pause;
     this.#cancel = this.#clock.after(pause, () => this.#wake(), this.#background);
   }
@@ -93,7 +93,7 @@ export class Agenda<T extends { slot: number }> {
 }
 
 /** A timer that is late by this much shows that the process stood still, and answers may lie unread. ms */
-const STALL = 20;
+const STALL_MS = 20;
 
 /** A call that is under way, or was. */
 export interface Call {
@@ -169,7 +169,7 @@ export class CallTimeouts {
     const now = this.#clock.now();
     // Node reads the sockets before the next timer, so late calls get one more turn. They get it once: a loop that is always late must not
     // wait for ever.
-    this.#gaveGrace = late > STALL && !this.#gaveGrace;
+    this.#gaveGrace = late > STALL_MS && !this.#gaveGrace;
     if (this.#gaveGrace) {
       this.#calls.ringBy(now + 1, now);
       return;

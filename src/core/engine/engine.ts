@@ -74,7 +74,7 @@ export class Activity {
 /** The longest time that an engine may take for one call, ms. After it the outcome is unknown. */
 export const CALL_TIMEOUT = 5_000;
 /** The longest time that a backend may take to close, ms: it may have requests under way that have limits of their own. */
-const CLOSING = 15_000;
+const CLOSE_TIMEOUT_MS = 15_000;
 
 /** A backend with a limit around every call. */
 export class Engine {
@@ -164,7 +164,7 @@ export class Engine {
    */
   close(): Promise<void> {
     this.#timeouts.endTimers();
-    return this.#askEngine(() => removeUser(this.backend), CLOSING, 'closed', 'close');
+    return this.#askEngine(() => removeUser(this.backend), CLOSE_TIMEOUT_MS, 'closed', 'close');
   }
 
   /** Makes a call that is about no key. */

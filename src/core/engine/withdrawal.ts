@@ -3,8 +3,8 @@ import { isLockError } from '../contract/errors.ts';
 import type { Engine } from './engine.ts';
 
 /** The first pause of a withdrawal whose outcome is unknown, ms. Each later one is twice as long, up to the last. */
-const FIRST_RETRY = 50;
-const LAST_RETRY = 2_000;
+const FIRST_RETRY_MS = 50;
+const MAX_RETRY_PAUSE_MS = 2_000;
 
 /**
  * Takes back, in the background, all that the engine may have given to this id. It releases the id until the engine confirms that. Where
@@ -28,7 +28,7 @@ async function untilReleased(engine: Engine, claim: Claim): Promise<void> {
   const until = expires ? clock.now() + claim.within + claim.ttl : Number.POSITIVE_INFINITY;
   activity.begin();
   try {
-    for (let pause = FIRST_RETRY; ; pause = Math.min(pause * 2, LAST_RETRY)) {
+    for (let pause = FIRST_RETRY_MS; ; pause = Math.min(pause * 2, MAX_RETRY_PAUSE_MS)) {
       try {
         await engine.release(claim);
         return;

@@ -20,21 +20,21 @@ const kindOf = (seats: Units): Kind =>
  * What it means to ask for a kind inside a frame of another kind on the same key: enter the frame again, wait for oneself for ever, or
  * nothing special. Permits never re-enter. A reader that wants to write would wait for its own read.
  */
-const RULES: Readonly<Record<Kind, Readonly<Record<Kind, 'enter' | 'deadlock' | 'line'>>>> = {
+const RULES: Readonly<Record<Kind, Readonly<Record<Kind, 'enter' | 'deadlock' | 'queue'>>>> = {
   exclusive: { exclusive: 'enter', shared: 'enter', counted: 'deadlock' },
-  shared: { exclusive: 'deadlock', shared: 'enter', counted: 'line' },
-  counted: { exclusive: 'deadlock', shared: 'line', counted: 'line' },
+  shared: { exclusive: 'deadlock', shared: 'enter', counted: 'queue' },
+  counted: { exclusive: 'deadlock', shared: 'queue', counted: 'queue' },
 };
 
 /**
  * A frame is what `run` opens around its function. A caller that asks for the same lock inside shares the hold instead of waiting for it.
- * Such callers form a line under the one rule, so that two that start together exclude each other as strangers would.
+ * Such callers form a queue under the one rule, so that two that start together exclude each other as strangers would.
  */
 export class Frame {
   readonly #context: QueueContext;
   readonly #lease: HeldLease;
   #parent: Frame | undefined;
-  /** The line of the callers that re-enter. Most frames have no such callers. */
+  /** The queue of the callers that re-enter. Most frames have no such callers. */
   #children: ArrivalQueue<AcquireRequest> | undefined;
   /** How many functions of `run` are inside that have re-entered. */
   #running = 0;
@@ -91,7 +91,7 @@ export class Frame {
     return this.#ended || this.#lease.hold.users === 0;
   }
 
-  /** Runs `fn` inside. Afterwards nobody can enter, and the callers that waited for a turn inside go to the lock's own line. */
+  /** Runs `fn` inside. Afterwards nobody can enter, and the callers that waited for a turn inside go to the lock's own queue. */
   async run<L, T>(fn: (lease: L) => Promise<T> | T, lease: L): Promise<T> {
     try {
       return await frames.run(this, fn, lease);

@@ -10,7 +10,7 @@ import { currentClaim, type Hold } from './hold.ts';
 import { noteRenewal } from './watchdog.ts';
 
 /** If the timer of the signal is overdue by this much, it will not fire any more: a test had fake timers when it was set. ms */
-const OVERDUE = 1_000;
+const OVERDUE_MS = 1_000;
 
 /** @internal A caller's view of a hold; several views share one while a lock is re-entered. */
 export class HeldLease implements AnyLease {
@@ -67,7 +67,7 @@ export class HeldLease implements AnyLease {
     this.#engine.clock.resync(); // the machine may have slept since the last look
     const hold = this.#hold;
     if (!hold.over) hold.keeper.attend(hold);
-    const overdue = !hold.over && this.#engine.clock.now() > hold.timing.deadline + OVERDUE;
+    const overdue = !hold.over && this.#engine.clock.now() > hold.timing.deadline + OVERDUE_MS;
     if (overdue) inNoContext(queueMicrotask, () => hold.expire());
     return hold.held;
   }
@@ -140,10 +140,10 @@ export class HeldLease implements AnyLease {
     return given;
   }
 
-  /** Releases, and leaves words under the key in that step. It is only for a lease from an `Inquiry`. Never throws. */
-  releaseWith(leave: NewValue, state: ValueState): Promise<StoreOutcome> {
+  /** Releases, and stores a value under the key in that step. It is only for a lease from an `Inquiry`. Never throws. */
+  releaseWith(value: NewValue, state: ValueState): Promise<StoreOutcome> {
     this.#released = true;
-    return this.#hold.keeper.releaseWith(this.#hold, leave, state);
+    return this.#hold.keeper.releaseWith(this.#hold, value, state);
   }
 
   toJSON(): LeaseRecord {

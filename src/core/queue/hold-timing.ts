@@ -7,6 +7,7 @@ import type { LocalGrant } from './claim-step.ts';
 export class HoldTiming implements Schedule {
   /** The time at which this holder got the hold. */
   readonly since: number;
+  /** Until this time it is renewed, if its lease has an end that a renewal can put off. */
   readonly renewedUntil: number;
   /** Whether it may end though nobody releases it: it is not renewed, or not for ever. */
   readonly mayExpire: boolean;
@@ -33,9 +34,7 @@ export class HoldTiming implements Schedule {
   /** The stand-in that renews it while this thread cannot run, if it has one. */
   cover: Cover | undefined;
   readonly #terms: Terms;
-  /** Whether a hold of this engine expires by itself; otherwise a session carries it. */
-  readonly #expires: boolean;
-  /** The end of a lease without `renew`. A session confirms a shorter time, so the engine is asked again until then. */
+  /** The end of a lease without `renew`, which a session confirms in shorter steps. */
   #leaseEnd: number;
   /** The shortest lease that an unanswered request may still set, whenever it arrives. ms. */
   #doubt = Number.POSITIVE_INFINITY;
@@ -43,9 +42,9 @@ export class HoldTiming implements Schedule {
   constructor(grant: LocalGrant, terms: Terms, expires: boolean) {
     const { since: now, sent, validFor } = grant;
     this.#terms = terms;
-    this.#expires = expires;
     this.since = now;
-    this.renewedUntil = now + terms.maxHold;
+    // A session confirms a shorter time than a single lease, so the engine is asked again until that is over.
+    this.renewedUntil = terms.renew ? now + terms.maxHold : expires ? now : Number.POSITIVE_INFINITY;
     this.mayExpire = !terms.renew || terms.maxHold < Number.POSITIVE_INFINITY;
     this.ttl = terms.lengths.hold;
     this.keptUntil = terms.minHold > 0 ? now + terms.minHold : 0;
@@ -95,7 +94,7 @@ export class HoldTiming implements Schedule {
   }
 
   renews(now: number): boolean {
-    return this.#terms.renew ? now < this.renewedUntil : !this.#expires && this.deadline < this.#leaseEnd;
+    return now < this.renewedUntil && (this.#terms.renew || this.deadline < this.#leaseEnd);
   }
 
   /** Whether the deadline is ahead, counting renewals of the stand-in, which no event reports. */

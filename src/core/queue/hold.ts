@@ -23,7 +23,7 @@ export interface LossReason {
 interface Tenure {
   readonly since: number;
   readonly passes: number;
-  /** Whether its claim had to wait in the engine's line: then others want the key, too. */
+  /** Whether its claim had to wait in the engine's queue: then others want the key, too. */
   readonly contended: boolean;
 }
 

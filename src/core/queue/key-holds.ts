@@ -27,7 +27,7 @@ export class KeyHolds implements HoldKeeper {
   readonly #queues: { readonly size: number };
   readonly #onLeave: () => void;
   /** The requests of this process, in order of arrival. One is inside while it holds the key or stands in the engine's queue. */
-  readonly line = new ArrivalQueue<AcquireRequest>();
+  readonly queue = new ArrivalQueue<AcquireRequest>();
   /** These stand in the engine's queue, or hold, though it is not their turn here: for a search for deadlocks (`detect`), or `standApart`. */
   readonly apart = new Set<AcquireRequest>();
   /** Ends when a caller comes that has to wait here. */
@@ -81,7 +81,7 @@ export class KeyHolds implements HoldKeeper {
   /** Refuses a request, and with it the others here that have waited as long as callers wait for an engine in trouble. */
   #refuse(request: AcquireRequest, error: unknown, outage: Outage | undefined): void {
     request.refuse(error);
-    for (const other of refuseAlike(this.line.members, outage, this.engine)) this.leave(other, outage);
+    for (const other of refuseAlike(this.queue.members, outage, this.engine)) this.leave(other, outage);
     this.leave(request, outage);
   }
 
@@ -91,7 +91,7 @@ export class KeyHolds implements HoldKeeper {
     request.grant(hold); // before listeners are told: one of them may end the wait
     const how = hold.tenure.passes > 0 ? 'handedOver' : 'acquired';
     if (channels[how].hasSubscribers) request.events.tellEnd(how, hold.exclusive ? hold.token : undefined);
-    if (hold.timing.mayExpire) this.lookout ??= new Lookout(this.engine, this.line, this.#standApart);
+    if (hold.timing.mayExpire) this.lookout ??= new Lookout(this.engine, this.queue, this.#standApart);
     this.lookout?.begin(hold);
     if (hold.lost) hold.listeners.follow(hold.lost, () => void endGone(hold, 'the engine ended it'));
   }
@@ -118,12 +118,12 @@ export class KeyHolds implements HoldKeeper {
 
   /** @param isLast whether it has lingered, or waited a turn @returns whether the release freed the hold */
   #passOn(hold: Hold, now: number, isLast: boolean): boolean | Promise<boolean> {
-    const { line } = this;
-    const { head } = line;
-    const next = head && line.isInside(hold.owner) ? head : undefined;
+    const { queue } = this;
+    const { head } = queue;
+    const next = head && queue.isInside(hold.owner) ? head : undefined;
     switch (releaseActOf(hold, next, head !== undefined, isLast, now)) {
       case 'pass':
-        line.replace(hold.owner, next!);
+        queue.replace(hold.owner, next!);
         this.#begin(passedTo(next!, now, hold), next!);
         return true;
       case 'linger':
@@ -160,7 +160,7 @@ export class KeyHolds implements HoldKeeper {
   /** @param outage the outage that the next caller would meet, too */
   leave(request: HoldOwner, outage?: Outage): void {
     (this.apart as Set<HoldOwner>).delete(request);
-    for (const next of this.line.leave(request)) void this.serve(next, claimFor(next, outage));
+    for (const next of this.queue.leave(request)) void this.serve(next, claimFor(next, outage));
     this.lookout?.follow();
     if (this.#queues.size > MAX_IDLE_QUEUES) this.#onLeave();
   }
@@ -197,10 +197,10 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
       sent = engine.clock.now();
     }
     // One step gives it back and sends the claim of the caller here that comes in then, if that may go with it.
-    const next = holds.line.head && holds.line.successor(hold.owner);
+    const next = holds.queue.head && holds.queue.successor(hold.owner);
     const queued = next && next.terms.wait > 0 ? claimFor(next) : undefined;
     if (!next || !queued?.openMailbox()) return (await engine.release(hold.claim, undefined, undefined, sent)).freed;
-    holds.line.replace(hold.owner, next);
+    holds.queue.replace(hold.owner, next);
     const released = engine.release(hold.claim, queued.claim, undefined, sent);
     void holds.serve(next, queued, { sent, attempt: released.then((answer) => answer.next) });
     return (await released).freed;

@@ -45,12 +45,12 @@ export class KeyQueue {
    * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`
    */
   join(events: RequestEvents, terms: Terms, began: number, around?: HoldsAround): Promise<Hold | undefined> {
-    const { line, interim, lookout } = this.#holds;
+    const { queue, interim, lookout } = this.#holds;
     const request = new AcquireRequest(events, terms, began, around);
     if (terms.detect || this.#context.traceparent) request.noteCaller();
     if (!request.startLimits((error) => this.#giveUp(request, error))) return request.outcome;
-    if (terms.wait === 0 && !line.admits(request.seats) && !interim.isOpen) request.grant(undefined);
-    else if ((request.detects !== undefined && this.#joinApart(request)) || line.join(request))
+    if (terms.wait === 0 && !queue.admits(request.seats) && !interim.isOpen) request.grant(undefined);
+    else if ((request.detects !== undefined && this.#joinApart(request)) || queue.join(request))
       void this.#holds.serve(request, claimFor(request));
     else {
       lookout?.follow();
@@ -63,21 +63,21 @@ export class KeyQueue {
 
   /** Rejects all waits; the last one first, so that no request inherits a place. */
   close(error: unknown): void {
-    const { line, apart, interim } = this.#holds;
+    const { queue, apart, interim } = this.#holds;
     interim.close();
-    for (const request of [...apart, ...line.members.reverse()]) this.#giveUp(request, error);
+    for (const request of [...apart, ...queue.members.reverse()]) this.#giveUp(request, error);
   }
 
   /** Refuses a request that came while releases were on their way, does not wait, and was not let in by them. */
   #endTry(request: AcquireRequest): void {
-    if (request.isSettled || this.#holds.line.isInside(request)) return;
+    if (request.isSettled || this.#holds.queue.isInside(request)) return;
     request.grant(undefined);
     this.#holds.leave(request);
   }
 
   #joinApart(request: AcquireRequest): boolean {
-    const { line, apart, interim } = this.#holds;
-    if (line.admits(request.seats) || request.circumstances()?.detects === undefined) return false;
+    const { queue, apart, interim } = this.#holds;
+    if (queue.admits(request.seats) || request.circumstances()?.detects === undefined) return false;
     interim.end(); // a hold that lingers goes back to the engine, where this request asks
     apart.add(request);
     return true;
@@ -85,8 +85,8 @@ export class KeyQueue {
 
   /** Lets the first caller that waits here stand in the engine's queue, too, unless another one already does. */
   #standApart(): void {
-    const { line, apart } = this.#holds;
-    const { head } = line;
+    const { queue, apart } = this.#holds;
+    const { head } = queue;
     if (!head || [...apart].some(({ isSettled }) => !isSettled)) return;
     void this.#holds.serve(head, claimFor(head));
     this.#holds.leave(head); // before those come in that it alone kept out, its own claim is on its way
@@ -97,11 +97,11 @@ export class KeyQueue {
   #giveUp(request: AcquireRequest, error: unknown): void {
     if (request.isSettled) return;
     request.refuse(error);
-    const { line } = this.#holds;
+    const { queue } = this.#holds;
     const { queued } = request;
-    const heir = line.isInside(request) ? line.head : undefined;
+    const heir = queue.isInside(request) ? queue.head : undefined;
     if (queued && heir && interchangeable(heir, request) && mayInherit(queued.claim, heir)) {
-      line.replace(request, heir);
+      queue.replace(request, heir);
       request.queued = undefined;
       void this.#holds.serve(heir, queued);
     } else {
@@ -111,18 +111,18 @@ export class KeyQueue {
   }
 
   get idle(): boolean {
-    return this.#holds.line.idle && this.#holds.apart.size === 0;
+    return this.#holds.queue.idle && this.#holds.apart.size === 0;
   }
 
   /** Whether a caller waits here, and not in the engine's queue. */
   get isWaitedFor(): boolean {
-    return this.#holds.line.head !== undefined;
+    return this.#holds.queue.head !== undefined;
   }
 
   get entries(): LocalEntry[] {
-    const { line, apart } = this.#holds;
-    return [...line.members, ...apart].flatMap((request) =>
-      localEntry(this.#context, request, apart.has(request) || line.isInside(request)),
+    const { queue, apart } = this.#holds;
+    return [...queue.members, ...apart].flatMap((request) =>
+      localEntry(this.#context, request, apart.has(request) || queue.isInside(request)),
     );
   }
 }

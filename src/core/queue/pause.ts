@@ -2,7 +2,7 @@ import type { Attempt, Claim, Refusal, Traits } from '../contract/backend.ts';
 import { signOfLife, type Terms } from '../contract/terms.ts';
 
 /** The random part of the pause beside a watch, ms. It keeps waiters from asking at the same moments. */
-const JITTER = 5;
+const JITTER_MS = 5;
 
 type Waiting = Pick<Claim, 'ttl' | 'queue' | 'placeTtl'>;
 
@@ -20,7 +20,7 @@ export function pauseAfter(
 }
 
 /** After an expiry each waiter looks this much later than the one ahead of it, ms. If the first one is admitted, that wakes the others. */
-const STAGGER = 5;
+const STAGGER_MS = 5;
 
 /**
  * Gives the time until the earliest expiry ahead, staggered so that waiters look one after the other, or until the place needs a sign of
@@ -28,11 +28,11 @@ const STAGGER = 5;
  */
 function watchedPause(claim: Waiting, { ahead = 1, retryAfter }: Refusal, random: number): number {
   const net = signOfLife(claim);
-  const turn = (retryAfter ?? net) + Math.max(0, ahead - 1) * STAGGER;
-  return Math.max(1, Math.min(net, turn)) + random * JITTER;
+  const turn = (retryAfter ?? net) + Math.max(0, ahead - 1) * STAGGER_MS;
+  return Math.max(1, Math.min(net, turn)) + random * JITTER_MS;
 }
 
-/** Gives a pause that ends at the latest when the place in line needs a sign of life, or when the engine says that it is worth asking. */
+/** Gives a pause that ends at the latest when the place in the queue needs a sign of life, or when the engine says that it is worth asking. */
 function polledPause(
   claim: Waiting,
   spin: Terms['spin'],

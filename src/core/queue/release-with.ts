@@ -8,8 +8,8 @@ import { currentClaim, type Hold } from './hold.ts';
 import { TROUBLE } from './pause.ts';
 
 /** The first pause after a release without an answer, ms. Each later one is twice as long, up to the last. */
-const FIRST_PAUSE = 50;
-const LAST_PAUSE = 1_000;
+const FIRST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 1_000;
 
 /**
  * Gives a hold up, and stores a value in that step. It takes back what the engine may still have, or get later. Never rejects.
@@ -76,7 +76,7 @@ async function untilStored(
   const { activity, clock } = engine;
   const patient = clock.now() + TROUBLE;
   let unanswered = false;
-  for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LAST_PAUSE)) {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
     try {
       const { freed, stored } = await engine.release(claim, undefined, value);
       if (stored) return 'stored';

@@ -74,7 +74,7 @@ export class RequestEvents {
     if (channels[name].hasSubscribers) emit(name, this.#caller, () => this.event(token, more));
   }
 
-  /** Tells listeners, once, that the request waits: here or in the engine's line. */
+  /** Tells listeners, once, that the request waits: here or in the engine's queue. */
   tellWait(): void {
     if (this.#waited) return;
     this.#waited = true;

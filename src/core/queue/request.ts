@@ -1,7 +1,7 @@
 import { isExclusive, type Units } from '../contract/admission.ts';
 import type { Cancel } from '../contract/clock.ts';
 import { LockError, quoted } from '../contract/errors.ts';
-import { type Circumstances, type Enclosing, labelFor, MOST_ENCLOSING, type ProcessName } from '../contract/origin.ts';
+import { type Circumstances, type Enclosing, labelFor, MAX_ENCLOSING, type ProcessName } from '../contract/origin.ts';
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import { CALL_TIMEOUT } from '../engine/engine.ts';
 import { type Claimant, QueuedClaim } from './claim.ts';
@@ -26,7 +26,7 @@ export class AcquireRequest implements Claimant {
   readonly began: number;
   /** Tells listeners about the request and its hold. */
   readonly events: RequestEvents;
-  /** The claim of the request in the engine's line, if it has one. */
+  /** The claim of the request in the engine's queue, if it has one. */
   queued: QueuedClaim | undefined;
   /** The number of its claim. A listing may number it before it has one. */
   number: number | undefined;
@@ -105,7 +105,7 @@ export class AcquireRequest implements Claimant {
     let cut = false;
     for (const { claim } of this.#enclosing()) {
       if (inside.some((other) => other.claim === claim.origin.claim)) continue; // the caller re-entered it
-      cut = inside.length === MOST_ENCLOSING;
+      cut = inside.length === MAX_ENCLOSING;
       if (cut) break;
       inside.push({ claim: claim.origin.claim, key: claim.key });
     }

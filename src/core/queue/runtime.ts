@@ -44,7 +44,7 @@ export class LockRuntime implements QueueContext {
   /**
    * Takes units of a key. If a frame of that key is around the caller and may be re-entered, it enters that.
    * @param watched whether the caller has to release the lease, so that a warning tells when it was dropped
-   * @returns undefined when `wait` is 0 and they cannot be had now, and when words have settled the request
+   * @returns undefined when `wait` is 0 and they cannot be had now, and when a value has settled the request
    */
   async take(key: string, seats: Units, terms: Terms, watched = false): Promise<HeldLease | undefined> {
     const { clock } = this.engine;

@@ -9,7 +9,7 @@ import { currentClaim, type Hold, WATCHED_AFTER_MS } from './hold.ts';
 import { type HoldTiming, leaseLeft, type StandIn } from './hold-timing.ts';
 
 /** The number of holds that one call renews. */
-const BATCH = 500;
+const MAX_BATCH = 500;
 
 /**
  * The watchdog: one timer for all holds of an engine, and one call for many renewals. It only notifies. The clock decides whether a hold is
@@ -69,7 +69,7 @@ export class Watchdog {
       }
     }
     for (const holds of Map.groupBy(batch, patienceOf).values()) {
-      for (let i = 0; i < holds.length; i += BATCH) void this.#renew(holds.slice(i, i + BATCH));
+      for (let i = 0; i < holds.length; i += MAX_BATCH) void this.#renew(holds.slice(i, i + MAX_BATCH));
     }
     for (const hold of this.#holds.items) this.#holds.ringBy(due(hold), now);
   }
