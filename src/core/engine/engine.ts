@@ -29,15 +29,11 @@ export class Activity {
   /** Rings when no work is under way. It is there while somebody waits for that. */
   #idle: Bell | undefined;
   #underWay = 0;
-  #over = false;
+  /** Whether the `Locks` were closed. */
+  over = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-  }
-
-  /** Whether the `Locks` were closed. */
-  get over(): boolean {
-    return this.#over;
   }
 
   /** Begins work that may have to be cleaned up when it ends. */
@@ -51,7 +47,7 @@ export class Activity {
 
   /** Pauses until the time is over, all work ends, or `signal` aborts. In the background the pause does not keep the process alive. */
   async pause(ms: number, background = false, signal?: AbortSignal): Promise<void> {
-    if (this.#over || signal?.aborted) return;
+    if (this.over || signal?.aborted) return;
     const bell = new Bell(this.#clock);
     this.#pauses.add(bell);
     signal?.addEventListener('abort', bell.ring, { once: true });
@@ -66,7 +62,7 @@ export class Activity {
     this.#idle = new Bell(this.#clock);
     for (let left = limit; this.#underWay > 0 && left > 0; left = until - this.#clock.now())
       await this.#idle.sleep(left);
-    this.#over = true;
+    this.over = true;
     for (const bell of this.#pauses) bell.ring();
   }
 }

@@ -75,7 +75,6 @@ export interface ClaimStep {
   readonly known: Known;
 }
 
-/** Decides what a claim does next. */
 export function step(
   known: Known,
   heard: Heard,

@@ -54,7 +54,6 @@ export class Hold implements EnclosingHold {
   readonly owner: HoldOwner;
   readonly terms: Terms;
   readonly token: bigint;
-  /** Whether nobody can hold beside it. */
   readonly exclusive: boolean;
   /** The number of tokens in a row that the engine gave, that of the first holder included. */
   readonly tokenCount: number;
@@ -198,7 +197,6 @@ export function passedTo(next: HoldOwner, now: number, hold: Hold): Hold {
   return new Hold(keeper, next, claim, grant);
 }
 
-/** Makes the error that tells a holder of its loss. */
 function lossOf(key: string, backend: string, reason: string, cause: unknown): LockError {
   const message = `the hold of ${quoted(key)} on ${backend} is lost: ${reason}. Stop writing`;
   return new LockError('LOCK_LOST', message, { key, backend, cause });

@@ -23,7 +23,6 @@ const MAX_IDLE_QUEUES = 1_000;
 export class KeyHolds implements HoldKeeper {
   readonly engine: Engine;
   readonly #watchdog: Watchdog;
-  readonly #standApart: () => void;
   readonly #queues: { readonly size: number };
   readonly #onLeave: () => void;
   /** The requests of this process, in order of arrival. One is inside while it holds the key or stands in the engine's queue. */
@@ -36,21 +35,13 @@ export class KeyHolds implements HoldKeeper {
   lookout: Lookout | undefined;
 
   /**
-   * @param standApart lets the first caller that waits here stand in the engine's queue, too
    * @param queues the queues of all keys
    * @param onLeave called when a request has left, while there are too many queues
    */
-  constructor(
-    engine: Engine,
-    watchdog: Watchdog,
-    standApart: () => void,
-    queues: { readonly size: number },
-    onLeave: () => void,
-  ) {
+  constructor(engine: Engine, watchdog: Watchdog, queues: { readonly size: number }, onLeave: () => void) {
     this.engine = engine;
     this.#queues = queues;
     this.#watchdog = watchdog;
-    this.#standApart = standApart;
     this.#onLeave = onLeave;
     this.interim = new Interim(engine);
   }
@@ -91,9 +82,18 @@ export class KeyHolds implements HoldKeeper {
     request.grant(hold); // before listeners are told: one of them may end the wait
     const how = hold.tenure.passes > 0 ? 'handedOver' : 'acquired';
     if (channels[how].hasSubscribers) request.events.tellEnd(how, hold.exclusive ? hold.token : undefined);
-    if (hold.timing.mayExpire) this.lookout ??= new Lookout(this.engine, this.queue, this.#standApart);
+    if (hold.timing.mayExpire) this.lookout ??= new Lookout(this.engine, this.queue, () => this.#standApart());
     this.lookout?.begin(hold);
     if (hold.lost) hold.listeners.follow(hold.lost, () => void endGone(hold, 'the engine ended it'));
+  }
+
+  /** Lets the first caller that waits here stand in the engine's queue, too, unless another one already does. */
+  #standApart(): void {
+    const { head } = this.queue;
+    if (!head || [...this.apart].some(({ isSettled }) => !isSettled)) return;
+    void this.serve(head, claimFor(head));
+    this.leave(head); // before those come in that it alone kept out, its own claim is on its way
+    this.apart.add(head);
   }
 
   /** Releases a hold: it passes on, is kept for a while, or goes back to the engine. */

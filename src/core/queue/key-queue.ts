@@ -35,7 +35,7 @@ export class KeyQueue {
       // Another queue may have taken its place.
       if (this.idle && queues.get(key) === this) queues.delete(key);
     };
-    this.#holds = new KeyHolds(context.engine, watchdog, () => this.#standApart(), queues, onLeave);
+    this.#holds = new KeyHolds(context.engine, watchdog, queues, onLeave);
   }
 
   /**
@@ -81,16 +81,6 @@ export class KeyQueue {
     interim.end(); // a hold that lingers goes back to the engine, where this request asks
     apart.add(request);
     return true;
-  }
-
-  /** Lets the first caller that waits here stand in the engine's queue, too, unless another one already does. */
-  #standApart(): void {
-    const { queue, apart } = this.#holds;
-    const { head } = queue;
-    if (!head || [...apart].some(({ isSettled }) => !isSettled)) return;
-    void this.#holds.serve(head, claimFor(head));
-    this.#holds.leave(head); // before those come in that it alone kept out, its own claim is on its way
-    apart.add(head);
   }
 
   /** A caller that gives up leaves its place to the next equal one, so that short waits do not send the process to the back. */

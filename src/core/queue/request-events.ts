@@ -81,7 +81,6 @@ export class RequestEvents {
     this.tell('waiting');
   }
 
-  /** Tells listeners how the request ended. */
   tellEnd(
     how: 'acquired' | 'handedOver' | 'reentered' | 'answered' | 'refused',
     token?: bigint,
@@ -92,7 +91,6 @@ export class RequestEvents {
     this.tell(how, token, state ? { duration, state } : { duration });
   }
 
-  /** Tells listeners that the request ended with this error. */
   tellFailure(error: unknown): void {
     const how = isLockError(error, 'LOCK_TIMEOUT')
       ? 'timedOut'

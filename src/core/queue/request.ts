@@ -24,7 +24,6 @@ export class AcquireRequest implements Claimant {
   readonly exclusive: boolean;
   readonly terms: Terms;
   readonly began: number;
-  /** Tells listeners about the request and its hold. */
   readonly events: RequestEvents;
   /** The claim of the request in the engine's queue, if it has one. */
   queued: QueuedClaim | undefined;
