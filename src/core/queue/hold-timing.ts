@@ -7,17 +7,14 @@ import type { LocalGrant } from './claim-step.ts';
 export class HoldTiming implements Schedule {
   /** The time at which this holder got the hold. */
   readonly since: number;
-  /** Until this time it is renewed, if its lease has an end that a renewal can put off. */
   readonly renewedUntil: number;
   /** Whether it may end though nobody releases it: it is not renewed, or not for ever. */
   readonly mayExpire: boolean;
-  /** The lease that is asked of the engine, ms: an extension makes it longer. */
   ttl: number;
   deadline = 0;
   /** The time at which the loss signal is due. Where the engine confirms less than the lease, the notice is shorter in proportion. */
   noticeAt = 0;
   interval = 0;
-  /** The time of the request from which the deadline counts. */
   sent = 0;
   /** The time for which the engine's last answer was good, ms: the ttl, or less if a session carries the hold. */
   confirmedFor = 0;
@@ -178,9 +175,9 @@ export interface StandIn {
 
 /** The facts that the watchdog has about a hold. Times are by the clock of its engine, ms. */
 export interface Schedule {
-  /** The lease that is asked of the engine. */
+  /** The lease that is asked of the engine: an extension makes it longer. */
   readonly ttl: number;
-  /** The time of the request that was confirmed last. */
+  /** The time of the request that was confirmed last: the deadline counts from it. */
   readonly sent: number;
   /** The time from that request to the next one, ms: a third of the lease; less with a long notice, to leave time for a second try. */
   readonly interval: number;
