@@ -5,7 +5,7 @@ import { credentials, Metadata, makeGenericClientConstructor, type ServiceError 
 import { etcd } from '../src/backends/etcd/index.ts';
 import { Client } from '../src/backends/etcd/wire/client.ts';
 import { Channel } from '../src/backends/etcd/wire/grpc.ts';
-import { list, remove, stand, TxnRequest } from '../src/backends/etcd/wire/messages.ts';
+import { GRANT, list, remove, stand, TxnRequest } from '../src/backends/etcd/wire/messages.ts';
 import { encode, type OutgoingMessage } from '../src/backends/etcd/wire/protobuf.ts';
 import { EXCLUSIVE } from '../src/core/contract/admission.ts';
 import { systemClock } from '../src/core/contract/clock.ts';
@@ -121,7 +121,7 @@ async function race(): Promise<void> {
   await using server = await startEtcd();
   const channel = new Channel([new URL(`http://127.0.0.1:${server.port}`)], {}, 3_000, systemClock);
   const client = new Client(channel, undefined, 3_000);
-  const { id } = await client.grant(3_600n);
+  const { id } = await client.call(GRANT, { ttl: 3_600n });
   const contestants = [
     overGrpcJs(server.port, id),
     overJson(server.port, id),

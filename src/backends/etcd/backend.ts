@@ -16,15 +16,16 @@ import {
   type Wake,
 } from '../../core/index.ts';
 import { together, watchEach } from '../shared/repeated-watch.ts';
+import { entriesOf } from '../shared/stored-queue.ts';
 import { CONSENSUS_TRAITS } from '../shared/traits.ts';
 import { check } from './check.ts';
-import { inspect } from './inspect.ts';
 import { renew } from './moves.ts';
 import { type EtcdConnection, type EtcdOptions, open } from './options.ts';
 import { OwnClaims } from './own-claims.ts';
-import { claimKey, queueNow, queuePrefix } from './queue.ts';
-import { EtcdValues } from './values.ts';
-import { endOf, remove, stillStands } from './wire/messages.ts';
+import { type ClaimEntry, claimKey, entryOf, queueNow, queuePrefix } from './queue.ts';
+import { EtcdValues, valueSpan } from './values.ts';
+import type { Client, Span } from './wire/client.ts';
+import { endOf, remove, stillStands, TIME_TO_LIVE } from './wire/messages.ts';
 
 const TRAITS: Traits = {
   ...CONSENSUS_TRAITS,
@@ -90,24 +91,24 @@ export class Etcd implements Backend {
       claims.map(({ ttl }) => ttl / 3),
       this.#etcd.timeout,
     );
-    const batches: Promise<Renewal[]>[] = [];
+    const renewals: Promise<Renewal[]>[] = [];
     for (let at = 0; at < claims.length; at += BATCH) {
       const batch = claims.slice(at, at + BATCH);
       const work = () => this.#renew(batch, sent, ms);
       const unknown = (): Renewal[] => batch.map(() => 'unknown');
       this.#lane = (this.#lane + 1) % LANES;
-      batches.push(claims.length > BATCH ? this.#renewals.take(this.#lane, work).catch(unknown) : work());
+      renewals.push(claims.length > BATCH ? this.#renewals.take(this.#lane, work).catch(unknown) : work());
     }
-    const renewals = (await Promise.all(batches)).flat();
-    for (const [index, { id }] of claims.entries()) if (renewals[index] === 'gone') this.#own.known.forget(id);
-    return renewals;
+    return (await Promise.all(renewals)).flat();
   }
 
   async #renew(batch: readonly Claim[], sent: number, ms: number): Promise<Renewal[]> {
     if (this.#etcd.clock.now() - sent >= ms) return batch.map(() => 'unknown'); // nobody waits for the answer any more
     const { known, moves } = this.#own;
     const holds = batch.map((claim) => [claim, known.standing(claim.id)] as const);
-    return renew(this.#etcd.client, moves, holds, sent, ms);
+    const renewals = await renew(this.#etcd.client, moves, holds, sent, ms);
+    for (const [index, { id }] of batch.entries()) if (renewals[index] === 'gone') known.forget(id);
+    return renewals;
   }
 
   async release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
@@ -137,8 +138,27 @@ export class Etcd implements Backend {
     return watch;
   }
 
-  inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {
-    return inspect(this.#etcd.client, this.#etcd.prefix, prefix, exact);
+  /** Queue by queue, as of one revision. */
+  async *inspect(start: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {
+    const { client, prefix } = this.#etcd;
+    const queue: ClaimEntry[] = [];
+    let key = '';
+    const first = Buffer.from(`${prefix}/${encodeURIComponent(start)}${exact ? '/' : ''}`);
+    const until = endOf(first);
+    const [from, to] = valueSpan(prefix); // values may be long and are not listed
+    const around: Span[] = [
+      [first, from],
+      [to, until],
+    ];
+    // In the order of the names, so that the claims of one key follow each other.
+    for await (const found of client.all(start === '' && !exact ? around : [[first, until]])) {
+      const next = keyOf(found.key);
+      if (next === undefined) continue;
+      if (next !== key) yield* await entries(client, key, queue.splice(0));
+      key = next;
+      queue.push(entryOf(found));
+    }
+    yield* await entries(client, key, queue);
   }
 
   async changed(key: string, notify: () => void): Promise<AsyncDisposable> {
@@ -163,5 +183,31 @@ export class Etcd implements Backend {
   async close(): Promise<void> {
     await this.#own.close(this.#etcd.timeout);
     this.#etcd.client.close();
+  }
+}
+
+async function entries(client: Client, key: string, queue: ClaimEntry[]): Promise<QueueEntry[]> {
+  queue.sort((a, b) => (a.token < b.token ? -1 : 1));
+  const remain = await Promise.all(queue.map(({ lease }) => remaining(client, lease)));
+  return entriesOf(
+    key,
+    queue.map((claim, position) => ({ ...claim, remaining: remain[position]! })),
+  );
+}
+
+/** ms. etcd tells full seconds, rounded down. A key without a lease, which only another program puts, stays for ever. */
+async function remaining(client: Client, lease: bigint): Promise<number> {
+  if (lease === 0n) return Number.POSITIVE_INFINITY;
+  const { ttl, granted } = await client.call(TIME_TO_LIVE, { id: lease });
+  return ttl < 0n ? 0 : Math.min(Number(ttl) + 1, Number(granted)) * 1_000;
+}
+
+/** The key whose queue this name stands in; undefined for another program's name that stands in none. */
+function keyOf(name: Buffer): string | undefined {
+  const parts = name.toString().split('/');
+  try {
+    return parts.length === 3 ? decodeURIComponent(parts[1]!) : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -1,15 +1,9 @@
 import type { Finding } from '../../core/index.ts';
 import type { Client } from './wire/client.ts';
-import { ALARMS, MEMBERS, STATUS_OF } from './wire/messages.ts';
+import { ALARMS, GRANT, MEMBERS, REVOKE, STATUS_OF } from './wire/messages.ts';
 
-interface Defect {
-  /** Minor version of etcd 3 → the first patch without the defect. */
-  readonly fixed: Readonly<Record<number, number>>;
-  readonly what: string;
-}
-
-/** From the change logs at https://github.com/etcd-io/etcd/tree/main/CHANGELOG */
-const DEFECTS: readonly Defect[] = [
+/** By minor version of etcd 3, the first patch without the defect: https://github.com/etcd-io/etcd/tree/main/CHANGELOG */
+const DEFECTS: readonly { readonly fixed: Readonly<Record<number, number>>; readonly what: string }[] = [
   { fixed: { 4: 31, 5: 13 }, what: 'a watch may miss events after a compaction' },
   {
     fixed: { 4: 32, 5: 14 },
@@ -41,7 +35,9 @@ export async function check(client: Client): Promise<Finding[]> {
     const has = `the cluster has ${voters} voting member${voters === 1 ? '' : 's'}`;
     add('warning', 'few-members', `${has} and does not survive the loss of one`, 'run three or five members');
   }
-  const seconds = alarms.length > 0 ? 0n : await shortestLease(client); // with an alarm etcd grants no lease to look at
+  // One and a half of the election timeout, in full seconds. So long locks stop when a leader is lost. With an alarm etcd grants no lease.
+  const { id, ttl: seconds } = alarms.length > 0 ? { ttl: 0n } : await client.call(GRANT, { ttl: 1n });
+  if (id) await client.call(REVOKE, { id });
   if (seconds > 2n) {
     const message = `leases are at least ${seconds} s long here, as elections take long; a dead holder keeps its key as long`;
     const advice = 'lower `--election-timeout`, in so far as the network between the members allows';
@@ -52,13 +48,6 @@ export async function check(client: Client): Promise<Finding[]> {
     add('info', 'no-auth', message, 'enable authentication and give this service a role for its prefix');
   }
   return found;
-}
-
-/** One and a half of the election timeout, in full seconds. So long locks stop when a leader is lost. */
-async function shortestLease(client: Client): Promise<bigint> {
-  const { id, ttl } = await client.grant(1n);
-  await client.revoke(id);
-  return ttl;
 }
 
 export function versionFindings(version: string): Finding[] {

@@ -1,5 +1,5 @@
 import type { Claim } from '../../core/index.ts';
-import type { Leases, ServerLease } from './leases.ts';
+import type { Leases } from './leases.ts';
 import type { EtcdConnection } from './options.ts';
 import { claimKey, type OwnClaim, queuePrefix, secondsOf } from './queue.ts';
 import type { Waiters } from './waiters.ts';
@@ -7,7 +7,6 @@ import type { Waiters } from './waiters.ts';
 /** With fewer claims it is not worth while to look for those that are over. */
 const MIN_PRUNED = 1_000;
 
-/** The claims of this process, by their ids. */
 export class KnownClaims {
   readonly #all = new Map<string, OwnClaim>();
   /** Whether a claim was given up before there was a lease for it: no message names it so far, and none may follow. */
@@ -47,22 +46,18 @@ export class KnownClaims {
     }
     const queue = this.queueOf(claim.key);
     const began = this.#etcd.clock.now();
-    const lease = await this.#lease(claim, ms);
+    const coming = { over: false };
+    this.#coming.set(claim.id, coming);
+    const taken = this.#leases.take(secondsOf(claim.ttl), ms, claim.lingers);
+    const lease = await taken.finally(() => this.#coming.delete(claim.id));
+    if (coming.over) {
+      this.#leases.giveBack(lease);
+      throw new Error('given up meanwhile');
+    }
     const name = claimKey(queue, claim.id);
     const me: OwnClaim = { queue, name, state: { is: 'joining' }, lease, key: 'settled', sent: 0, began };
     this.#all.set(claim.id, me);
     return me;
-  }
-
-  async #lease(claim: Claim, ms: number): Promise<ServerLease> {
-    const coming = { over: false };
-    this.#coming.set(claim.id, coming);
-    const lease = await this.#leases.take(secondsOf(claim.ttl), ms, claim.lingers).finally(() => {
-      this.#coming.delete(claim.id);
-    });
-    if (!coming.over) return lease;
-    this.#leases.giveBack(lease);
-    throw new Error('given up meanwhile');
   }
 
   /** A message of a claim that is over may still come. So nothing is done for the claim until the lease in that message has ended. */

@@ -1,6 +1,7 @@
 import { type Clock, LockError } from '../../core/index.ts';
 import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
+import { GRANT, KEEP_ALIVE, REVOKE } from './wire/messages.ts';
 
 /** A lease on the server. When it ends, the key under it is deleted. */
 export interface ServerLease {
@@ -76,11 +77,10 @@ export class Leases {
     return left >= lease.ttl * FRESH || (left > 0 && (await this.keepAlive(lease, ms)));
   }
 
-  /** A new lease. */
   async grant(seconds: number, ms?: number): Promise<ServerLease> {
     const sent = this.#clock.now();
     const { term } = this.#client; // as known before: the answer may tell of a leader that was elected since the lease was granted
-    const { id, ttl } = await this.#client.grant(BigInt(seconds), ms);
+    const { id, ttl } = await this.#client.call(GRANT, { ttl: BigInt(seconds) }, ms);
     const granted = Number(ttl) * 1_000;
     return { id, seconds, ttl: granted, term, goodUntil: sent + granted, state: 'free' };
   }
@@ -89,7 +89,7 @@ export class Leases {
   async keepAlive(lease: ServerLease, ms?: number): Promise<boolean> {
     const sent = this.#clock.now();
     // For etcd a dead lease is no error: the answer has no ttl.
-    const alive = (await this.#client.keepAlive(lease.id, ms)) > 0n;
+    const alive = (await this.#client.call(KEEP_ALIVE, { id: lease.id }, ms)).ttl > 0n;
     lease.goodUntil = alive ? sent + lease.ttl : 0;
     return alive;
   }
@@ -109,7 +109,7 @@ export class Leases {
 
   /** Deletes the keys under the lease. A later message that names it is refused. */
   async end(id: bigint, ms?: number): Promise<void> {
-    await this.#client.revoke(id, ms).catch((error: unknown) => {
+    await this.#client.call(REVOKE, { id }, ms).catch((error: unknown) => {
       if (!isStatus(error, STATUS.notFound)) throw error;
     });
   }
@@ -122,6 +122,6 @@ export class Leases {
   async close(ms?: number): Promise<void> {
     const spares = [...this.#spares.values()].flat();
     this.#spares.clear();
-    await Promise.allSettled(spares.map(({ id }) => this.#client.revoke(id, ms)));
+    await Promise.allSettled(spares.map(({ id }) => this.end(id, ms)));
   }
 }

@@ -1,6 +1,6 @@
 import { type Claim, KeyedSerializer, LockError, type Renewal } from '../../core/index.ts';
 import type { Leases } from './leases.ts';
-import { isSettled, isUnderLeaseOf, type OwnClaim, readFrom, type SeenQueue, secondsOf } from './queue.ts';
+import { type OwnClaim, readFrom, type SeenQueue, secondsOf } from './queue.ts';
 import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 import { get, head, isUnder, type KeyValue, shift, stillStands } from './wire/messages.ts';
@@ -14,6 +14,16 @@ export class Moves {
   constructor(client: Client, leases: Leases) {
     this.#client = client;
     this.#leases = leases;
+  }
+
+  /**
+   * Whether the key is known to be under a lease that the leader of now has granted. An earlier leader that stood still, and goes on,
+   * may revoke the leases that it knows, for it has not seen that they were kept alive since
+   * (https://github.com/etcd-io/etcd/issues/15247).
+   * @param seconds of the lease; undefined: of any
+   */
+  isSettled({ lease, key }: OwnClaim, seconds = lease.seconds): boolean {
+    return key === 'settled' && lease.term >= this.#client.term && lease.seconds === seconds;
   }
 
   /**
@@ -31,11 +41,11 @@ export class Moves {
    */
   keep(me: OwnClaim, seconds: number, ms?: number): Promise<boolean | LockError> {
     return this.#turns.take(me, async () => {
-      if (isUnderLeaseOf(me, seconds, this.#client.term)) return this.#leases.keepAlive(me.lease, ms);
+      if (this.isSettled(me, seconds)) return this.#leases.keepAlive(me.lease, ms);
       try {
         return (await this.#move(me, seconds, ms, true)) !== undefined;
       } catch (error) {
-        if (!(error instanceof LockError) || !isSettled(me, this.#client.term)) throw error;
+        if (!(error instanceof LockError) || !this.isSettled(me)) throw error;
         return (await this.#leases.keepAlive(me.lease, ms)) && error;
       }
     });
@@ -86,7 +96,7 @@ export class Moves {
 /**
  * Renews the holds of one transaction: all their leases at once, then one look at all their keys. Only the look proves a hold: a key
  * that somebody deleted leaves its lease alive, and servers before 3.4.38 may call a lease alive that is being revoked.
- * After the election of a leader all keys move to leases that it has granted: see `isSettled`.
+ * After the election of a leader all keys move to leases that it has granted: see `Moves.isSettled`.
  * @param sent the deadlines of the holds count from then
  * @throws what went wrong, if nothing is known of any hold
  */

@@ -35,14 +35,8 @@ export interface EtcdOptions {
 /** Certificates and keys, as `node:tls` takes them. */
 export type EtcdTls = Pick<SecureClientSessionOptions, 'ca' | 'cert' | 'key' | 'passphrase' | 'servername'>;
 
-/** A client of our own, which connects when it is first asked. */
-export interface EtcdConnection {
-  readonly client: Client;
-  readonly prefix: string;
-  /** Limit of a call, ms. */
-  readonly timeout: number;
-  readonly clock: Clock;
-}
+/** A client of our own, which connects when it is first asked, and the limit of its calls, ms. */
+export type EtcdConnection = Readonly<ReturnType<typeof open>>;
 
 const KNOWN = namesOf<EtcdOptions>({
   endpoints: true,
@@ -63,7 +57,7 @@ const KNOWN_TLS = namesOf<NonNullable<EtcdOptions['tls']>>({
 const TIMEOUT = { min: 10, max: 60_000 };
 
 /** @throws LockError `LOCK_INVALID`, which never shows an address or a password. */
-export function open(options: EtcdOptions): EtcdConnection {
+export function open(options: EtcdOptions) {
   checkGiven(options, KNOWN, 'options of etcd()');
   checkNames(options.tls, KNOWN_TLS, 'options of tls');
   const { endpoints, prefix = 'holdfast', user, password, tls, clock = systemClock } = options;

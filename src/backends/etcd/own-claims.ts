@@ -8,8 +8,6 @@ import {
   claimKey,
   claimText,
   indexOf,
-  isSettled,
-  isUnderLeaseOf,
   joining,
   type OwnClaim,
   queueNow,
@@ -31,7 +29,6 @@ import {
   type TransactionAnswer,
 } from './wire/messages.ts';
 
-/** The seconds of the lease that a place is put under. */
 const placeSecondsOf = ({ placeTtl = PLACE_TTL_MS }: Claim): number => secondsOf(placeTtl);
 
 /** Joins queues, finds out where its claims stand, and leaves. */
@@ -160,7 +157,7 @@ export class OwnClaims {
 
   /** Whether its key is under the lease of a place. Else it must be moved. */
   #isPlaced(claim: Claim, me: OwnClaim): boolean {
-    return me.lease.seconds <= placeSecondsOf(claim) && isSettled(me, this.#etcd.client.term);
+    return me.lease.seconds <= placeSecondsOf(claim) && this.moves.isSettled(me);
   }
 
   /** What the queue means for a claim that stands in it. */
@@ -170,7 +167,7 @@ export class OwnClaims {
     const attempt = await this.waiters.judge(claim, me, queue, ms);
     if (attempt.granted) {
       const seconds = Math.max(secondsOf(claim.ttl), me.lease.seconds); // never less than a renewal confirmed
-      if (isUnderLeaseOf(me, seconds, this.#etcd.client.term)) return attempt;
+      if (this.moves.isSettled(me, seconds)) return attempt;
       const moved = await this.moves.to(me, seconds, ms, claim.lingers);
       return moved ? this.#settle(claim, me, moved, sent, ms) : { granted: false };
     }

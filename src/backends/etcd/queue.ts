@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { ALL_UNITS, type Claim, isExclusive, LockError, type Units } from '../../core/index.ts';
-import { type Refused, UNTOLD, verdictOn } from '../shared/line-verdict.ts';
+import { type Refused, UNTOLD } from '../shared/line-verdict.ts';
 import type { ServerLease } from './leases.ts';
 import type { Client } from './wire/client.ts';
 import {
@@ -13,9 +13,7 @@ import {
   newest,
   type Op,
   type RangeAnswer,
-  stillStands,
   type TransactionAnswer,
-  touch,
 } from './wire/messages.ts';
 
 /** One key in etcd under the prefix of a lock. These keys, in the order of their create revisions, are the queue of the lock. */
@@ -28,9 +26,7 @@ export interface ClaimEntry extends Units {
 }
 
 export interface SeenQueue {
-  /** The revision of the store that was read. */
   readonly revision: bigint;
-  /** From the first one on. */
   readonly claims: readonly ClaimEntry[];
   /** How many are in the queue: more than `claims` where only its head was read. */
   readonly count: bigint;
@@ -100,8 +96,7 @@ interface Blocked extends Refused<Pick<ClaimEntry, 'name'>> {
  * up, and no later answer changes that.
  */
 type ClaimState =
-  | { readonly is: 'joining' | 'over' }
-  | { readonly is: 'admitted'; readonly relay: boolean }
+  | { readonly is: 'joining' | 'admitted' | 'over' }
   | { readonly is: 'waiting'; readonly obstacle: Blocked };
 
 /** A claim of this process that stands in a queue, or is about to. */
@@ -122,20 +117,6 @@ export interface OwnClaim {
   looked?: { readonly revision: bigint; readonly at: number };
   /** The lease of the value that it stores, which nobody keeps alive, while an answer to the release is missing. */
   valueLease?: ServerLease;
-}
-
-/** The state that a queue gives to its claim at `index`. */
-export function stateIn(
-  { claims, count, revision }: SeenQueue,
-  index: number,
-  before: ClaimState,
-  now: number,
-): ClaimState {
-  if (before.is === 'over') return before;
-  const verdict = verdictOn(claims, index);
-  if (verdict.admitted) return { is: 'admitted', relay: verdict.relay };
-  const newest = claims.at(-1)!.token;
-  return { is: 'waiting', obstacle: { ...verdict, from: revision + 1n, count, newest, listed: now } };
 }
 
 /** Where it stands in the queue; below 0 when it does not. */
@@ -174,19 +155,6 @@ export function behindLast(
   return { token, state: { is: 'waiting', obstacle: { ...place, ...seen } } };
 }
 
-/**
- * Whether the key is known to be under a lease that the leader of now has granted. An earlier leader that stood still, and goes on,
- * may revoke the leases that it knows, for it has not seen that they were kept alive since
- * (https://github.com/etcd-io/etcd/issues/15247).
- * @param term of the leader of now
- */
-export const isSettled = ({ lease, key }: OwnClaim, term: bigint): boolean => key === 'settled' && lease.term >= term;
-
-/** Whether it is settled, under a lease of `seconds`. */
-export const isUnderLeaseOf = (me: OwnClaim, seconds: number, term: bigint): boolean =>
-  isSettled(me, term) && me.lease.seconds === seconds;
-
-/** etcd counts in whole seconds. */
 export const secondsOf = (ttl: number): number => Math.ceil(ttl / 1_000);
 
 /**
@@ -214,9 +182,4 @@ export async function stillRefused(
   // A newer key of that name stands further back: the watched claim has left. A key that was written has told of its admission.
   if (!found || found.createRevision >= from || (relayed && found.modRevision >= from)) return false;
   return !queue || (queue.count === before.count && queue.kvs[0]?.createRevision === before.newest);
-}
-
-/** An admitted claim wakes the next permit by a write of its own key. If the write is lost, that permit looks by itself. */
-export function wakeNextPermit(client: Client, { name, token }: OwnClaim): void {
-  client.txn({ compare: [stillStands(name, token!)], success: [touch(name)] }).catch(() => undefined);
 }

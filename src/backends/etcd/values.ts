@@ -1,86 +1,112 @@
-import {
-  type Attempt,
-  type Claim,
-  type Handle,
-  isAnswer,
-  type NewValue,
-  NO_MARK,
-  type Release,
-  type ValueCondition,
-  type ValueRecord,
-  type Values,
+import type {
+  Attempt,
+  Claim,
+  Handle,
+  NewValue,
+  Release,
+  ValueCondition,
+  ValueRecord,
+  Values,
 } from '../../core/index.ts';
+import { type KeyRecord, leavingIn, readRecord, recordOf, rememberedIn, writeRecord } from '../shared/record.ts';
 import { type RepeatedWatch, watchEach } from '../shared/repeated-watch.ts';
+import { askBeside } from '../shared/values-beside.ts';
 import type { ServerLease } from './leases.ts';
 import type { EtcdConnection } from './options.ts';
 import type { OwnClaims } from './own-claims.ts';
 import { type OwnClaim, secondsOf } from './queue.ts';
-import { readAttempts, type Seen, StoredValues, writeAttempts, writeValue } from './stored-values.ts';
+import type { Span } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
-import { ifUnchanged, list, listing, look, remove, stand, stillStands } from './wire/messages.ts';
+import {
+  endOf,
+  ifUnchanged,
+  type KeyValue,
+  list,
+  listing,
+  look,
+  remove,
+  stand,
+  stillStands,
+  TIME_TO_LIVE,
+} from './wire/messages.ts';
 
-/** How often a hold is counted while others forget the attempts of its key. */
-const MAX_COUNTS = 3;
+/** No queue has this name, as `@` is encoded in keys. */
+const FOLDER = '@values';
 
-/** Values beside the queues. */
+/** The begin and the end of all names of values, between those of queues. */
+export const valueSpan = (prefix: string): Span => [
+  Buffer.from(`${prefix}/${FOLDER}/`),
+  Buffer.from(`${prefix}/${FOLDER}0`),
+];
+
+/** What is stored of a key at one revision of the store, and its record as of the time 0. */
+interface Seen {
+  readonly revision: bigint;
+  readonly attempts?: KeyValue;
+  readonly record?: KeyRecord;
+}
+
+/** A value is stored behind the term of a leader in which its lease was granted, or an earlier one. */
+const VALUE = /^(\d+) (.*)$/s;
+
+/**
+ * Values beside the queues: two keys for each key, `value` and `attempts`, the holds that stored none. The server has no clock, so each is
+ * under a lease of its own, which ends it.
+ */
 export class EtcdValues implements Values {
   readonly #etcd: EtcdConnection;
   readonly #own: OwnClaims;
-  readonly #stored: StoredValues;
+  readonly #folder: string;
 
   constructor(opened: EtcdConnection, claims: OwnClaims) {
     this.#etcd = opened;
     this.#own = claims;
-    this.#stored = new StoredValues(opened.client, opened.prefix);
+    this.#folder = `${opened.prefix}/${FOLDER}/`;
   }
 
   async look(key: string): Promise<ValueRecord> {
-    const seen = await this.#stored.look(key);
-    const { attempts, mark, begun } = readAttempts(seen.attempts);
-    const value = await this.#stored.valueIn(seen);
-    return { ...(value && { value }), attempts, mark, begun };
+    return rememberedIn((await this.#look(key)).record, 0);
   }
 
-  keys(prefix: string): AsyncIterable<string> {
-    return this.#stored.keys(prefix);
+  async *keys(prefix: string): AsyncIterable<string> {
+    const first = Buffer.from(`${this.#folder}${encodeURIComponent(prefix)}`);
+    let last: string | undefined;
+    for await (const { key } of this.#etcd.client.all([[first, endOf(first)]], true)) {
+      const [encoded] = key.toString().slice(this.#folder.length).split('/');
+      if (encoded !== last) yield decodeURIComponent(encoded!);
+      last = encoded;
+    }
   }
 
   async forget(key: string): Promise<boolean> {
-    const names = this.#stored.namesOf(key);
+    const names = this.#namesOf(key);
     const success = [list(names.both), remove(names.value), remove(names.attempts)];
     const { kvs } = (await this.#etcd.client.txn({ success })).responses[0]!.range!;
     for (const { lease } of kvs) this.#own.leases.endSoon(lease);
     return kvs.length > 0;
   }
 
-  /**
-   * Looks at the value after the attempt: only a holder stores one, so a claim that was granted has seen the last of them.
-   * @param sent when the attempt was asked for, by the clock
-   */
-  async ask(claim: Claim, accepts: ValueCondition, sent: number, attempt: () => Promise<Attempt>): Promise<Attempt> {
-    const came = await attempt();
-    if (!came.granted && came.late) return came;
-    const me = this.#own.known.get(claim.id);
-    const at = this.#etcd.clock.now();
-    const seen = await this.#stored.look(claim.key);
-    const value = await this.#stored.valueIn(seen, me, sent);
-    if (value && isAnswer(value, accepts.age)) {
-      // If this fails, the claim ends with its lease. The id is never attempted again.
-      await this.#own.release(claim, undefined, this.#etcd.timeout).catch(() => undefined);
-      return { granted: false, value };
-    }
-    if (me) me.looked = { revision: seen.revision, at };
-    if (!came.granted) return { ...came, mark: await this.#markBehind(claim, seen) };
-    return accepts.counts > 0 ? { ...came, attempts: await this.#count(claim, accepts, came.token, seen) } : came;
+  /** @param sent when the attempt was asked for, by the clock */
+  ask(claim: Claim, accepts: ValueCondition, sent: number, attempt: () => Promise<Attempt>): Promise<Attempt> {
+    return askBeside(claim, accepts, attempt, async () => {
+      const me = this.#own.known.get(claim.id);
+      const at = this.#etcd.clock.now();
+      const seen = await this.#look(claim.key, me, sent);
+      if (me) me.looked = { revision: seen.revision, at };
+      return {
+        record: seen.record,
+        now: 0,
+        withdraw: () => this.#own.release(claim, undefined, this.#etcd.timeout),
+        stands: () => this.#stands(claim, seen.record!.begun),
+        count: (changed) => this.#count(claim, changed, seen),
+      };
+    });
   }
 
-  /** What a claim sees of the hold that stands first: an earlier one, which failed or died, may have set the mark. */
-  async #markBehind({ key }: Claim, { attempts }: Seen): Promise<string> {
-    const { mark, begun } = readAttempts(attempts);
-    if (mark === NO_MARK) return mark;
+  async #stands({ key }: Claim, token: bigint): Promise<boolean> {
     const queue = listing(this.#own.known.queueOf(key));
     const [first] = (await this.#etcd.client.range({ ...queue, limit: 1n, keysOnly: true })).kvs;
-    return first?.createRevision === begun ? mark : NO_MARK;
+    return first?.createRevision === token;
   }
 
   /** Frees the key and stores the value in one transaction. */
@@ -106,43 +132,68 @@ export class EtcdValues implements Values {
   }
 
   async #put(me: OwnClaim, key: string, { id, term }: ServerLease, value: NewValue): Promise<boolean> {
-    const names = this.#stored.namesOf(key);
-    const put = stand(names.value, writeValue(me.token!, term, value), id);
+    const names = this.#namesOf(key);
+    const text = Buffer.from(`${term} ${writeRecord(leavingIn(me.token!, value, 0))}`);
     const { succeeded, responses } = await this.#etcd.client.txn({
       compare: [stillStands(me.name, me.token!)],
-      success: [list(names.both), put, remove(names.attempts), remove(me.name)],
+      success: [list(names.both), stand(names.value, text, id), remove(names.attempts), remove(me.name)],
       failure: [look(me.name)],
     });
     if (succeeded) for (const { lease } of responses[0]!.range!.kvs) this.#own.leases.endSoon(lease);
     return succeeded;
   }
 
-  /** Counts a hold once. @returns the attempts, this one included */
-  async #count(claim: Claim, { mark, counts }: ValueCondition, token: bigint, first: Seen): Promise<number> {
-    const { name } = this.#own.known.get(claim.id)!;
-    const { attempts: counted } = this.#stored.namesOf(claim.key);
-    let { attempts: found } = first;
-    for (let count = 1; count <= MAX_COUNTS; count++) {
-      const { begun, attempts } = readAttempts(found);
-      if (begun === token) return attempts;
-      const { id } = await this.#own.leases.grant(secondsOf(claim.ttl + counts));
-      const { succeeded } = await this.#etcd.client.txn({
-        compare: [stillStands(name, token), ifUnchanged(counted, found?.modRevision ?? 0n)],
-        success: [stand(counted, writeAttempts({ attempts: attempts + 1, begun: token, mark }), id)],
-      });
-      if (succeeded) {
-        if (found) this.#own.leases.endSoon(found.lease);
-        return attempts + 1;
-      }
-      this.#own.leases.endSoon(id);
-      found = (await this.#stored.look(claim.key)).attempts;
-    }
-    throw new Error('the hold is gone, or its attempts were forgotten each time it was counted');
+  async #count({ key, id }: Claim, changed: KeyRecord, { attempts: before }: Seen): Promise<void> {
+    const { leases, known } = this.#own;
+    const { attempts } = this.#namesOf(key);
+    const lease = await leases.grant(secondsOf(changed.counts));
+    const text = Buffer.from(writeRecord(recordOf(undefined, changed)));
+    const { succeeded } = await this.#etcd.client.txn({
+      compare: [stillStands(known.get(id)!.name, changed.begun), ifUnchanged(attempts, before?.modRevision ?? 0n)],
+      success: [stand(attempts, text, lease.id)],
+    });
+    const unused = succeeded ? before?.lease : lease.id;
+    if (unused !== undefined) leases.endSoon(unused);
+    if (!succeeded) throw new Error('the hold is gone, or its attempts were forgotten as it was counted');
   }
 
-  /** Wakes the claim each time a value is stored under its key. */
   listen({ key }: Claim, wake: () => void): RepeatedWatch {
-    const value = { key: this.#stored.namesOf(key).value, puts: true };
+    const value = { key: this.#namesOf(key).value, puts: true };
     return watchEach((notify) => this.#own.watches.next(value, notify), wake, this.#etcd.clock);
+  }
+
+  /** @param both what both names begin with */
+  #namesOf(key: string, both = `${this.#folder}${encodeURIComponent(key)}/`) {
+    return { both: Buffer.from(both), value: Buffer.from(`${both}value`), attempts: Buffer.from(`${both}attempts`) };
+  }
+
+  async #look(key: string, me?: OwnClaim, sent?: number): Promise<Seen> {
+    const names = this.#namesOf(key);
+    const { header, kvs } = await this.#etcd.client.range(listing(names.both));
+    const [stored, attempts] = [names.value, names.attempts].map((name) => kvs.find((found) => found.key.equals(name)));
+    const { revision } = header!;
+    if (!stored && !attempts) return { revision };
+    // The leases end both: what is there counts.
+    const counted = attempts && { ...readRecord(attempts.value.toString()), counts: Number.POSITIVE_INFINITY };
+    return { revision, attempts, record: recordOf(stored && (await this.#valueIn(stored, me, sent)), counted) };
+  }
+
+  /**
+   * The age of a value is never told as less than it is. Two things tell it: what is left of its lease, in whole seconds; and its revision, if
+   * that is later than the one this process saw when it looked last.
+   * @param sent the time that the age is of, by the clock
+   */
+  async #valueIn(value: KeyValue, me?: OwnClaim, sent = 0): Promise<KeyRecord | undefined> {
+    const [, term = '', text = ''] = VALUE.exec(value.value.toString()) ?? [];
+    const record = readRecord(text);
+    const { header, ttl, granted } = await this.#etcd.client.call(TIME_TO_LIVE, { id: value.lease });
+    if (ttl < 0n) return undefined;
+    // A new leader gives each lease its whole time again. Then the value may be as old as values get.
+    const passed = Number(header!.term === BigInt(term) ? granted - ttl : granted) * 1_000;
+    const looked = me?.looked ?? (me?.token !== undefined && { revision: me.token, at: me.began });
+    const since = looked && value.modRevision > looked.revision ? Math.max(0, sent - looked.at) : passed;
+    const until = Math.max(1, Number(ttl) * 1_000);
+    const isAgeless = record.at > 0;
+    return { ...record, at: isAgeless ? until : -Math.min(passed, since), until };
   }
 }

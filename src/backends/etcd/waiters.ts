@@ -1,4 +1,5 @@
 import type { Attempt, Claim, Wake } from '../../core/index.ts';
+import { verdictOn } from '../shared/line-verdict.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import type { Moves } from './moves.ts';
 import type { EtcdConnection } from './options.ts';
@@ -6,19 +7,25 @@ import {
   behindLast,
   decides,
   indexOf,
-  isUnderLeaseOf,
   joinsBehind,
   type OwnClaim,
   queueNow,
   readFrom,
   type SeenQueue,
   secondsOf,
-  stateIn,
-  wakeNextPermit,
 } from './queue.ts';
 import type { Client } from './wire/client.ts';
 import type { Stream } from './wire/grpc.ts';
-import { endOf, firstOf, NO_PUTS, type TransactionAnswer, WatchRequest, WatchResponse } from './wire/messages.ts';
+import {
+  endOf,
+  firstOf,
+  NO_PUTS,
+  stillStands,
+  type TransactionAnswer,
+  touch,
+  WatchRequest,
+  WatchResponse,
+} from './wire/messages.ts';
 import { decode, encode, type IncomingMessage } from './wire/protobuf.ts';
 
 /** Says what a queue means for a claim in it, and watches the obstacles of the claims that wait. */
@@ -50,7 +57,6 @@ export class Waiters {
     }
   }
 
-  /** Whether the obstacle of a claim is watched. */
   hears(id: string): boolean {
     return this.#watching.has(id);
   }
@@ -84,17 +90,24 @@ export class Waiters {
   }
 
   #verdict(claim: Claim, me: OwnClaim, queue: SeenQueue): Attempt {
+    if (me.state.is === 'over') return { granted: false };
     const index = indexOf(queue, me);
-    const before = me.state;
-    me.token = queue.claims[index]!.token;
-    me.state = stateIn(queue, index, before, this.#etcd.clock.now());
-    if (me.state.is === 'waiting') {
+    const { token } = queue.claims[index]!;
+    me.token = token;
+    const verdict = verdictOn(queue.claims, index);
+    if (!verdict.admitted) {
+      const seen = { from: queue.revision + 1n, count: queue.count, newest: queue.claims.at(-1)!.token };
+      me.state = { is: 'waiting', obstacle: { ...verdict, ...seen, listed: this.#etcd.clock.now() } };
       this.arm(claim, me);
       return { granted: false, ahead: index };
     }
-    if (me.state.is !== 'admitted') return { granted: false };
-    if (me.state.relay && before.is !== 'admitted') wakeNextPermit(this.#etcd.client, me);
-    return { granted: true, token: me.token, validFor: me.lease.goodUntil - me.sent };
+    if (verdict.relay && me.state.is !== 'admitted') {
+      // The write of its own key wakes the next permit. If it is lost, that permit looks by itself.
+      const waking = { compare: [stillStands(me.name, token)], success: [touch(me.name)] };
+      this.#etcd.client.txn(waking).catch(() => undefined);
+    }
+    me.state = { is: 'admitted' };
+    return { granted: true, token, validFor: me.lease.goodUntil - me.sent };
   }
 
   /** Watches the obstacle of a claim, if somebody listens and nothing is watched yet. */
@@ -117,7 +130,7 @@ export class Waiters {
     try {
       // It is probably this claim's turn. So its key moves to the lease of a hold in the same step, and back if it is not.
       const seconds = secondsOf(claim.ttl);
-      const isUnder = (): boolean => isUnderLeaseOf(me, seconds, this.#etcd.client.term);
+      const isUnder = (): boolean => this.#moves.isSettled(me, seconds);
       let queue = isUnder() ? await queueNow(this.#etcd.client, me.queue, undefined, firstOf(me.queue)) : undefined;
       if (!isUnder()) queue = await this.#moves.to(me, seconds, undefined, claim.lingers);
       if (queue && !decides(queue, me)) queue = await queueNow(this.#etcd.client, me.queue);

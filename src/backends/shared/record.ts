@@ -105,6 +105,12 @@ export function rememberedIn(record: KeyRecord | undefined, now: number): ValueR
   return { ...(value && { value }), attempts: attemptsIn(record, now), mark, begun };
 }
 
+/** The record of a key where an engine stores the value and the attempts apart, each in the form of a record. */
+export const recordOf = (value = NOTHING, { attempts, begun, mark, counts } = NOTHING): KeyRecord => ({
+  ...value,
+  ...{ attempts, begun, mark, counts },
+});
+
 /** Gives the time from which on nothing of the record counts. */
 export const overAt = ({ counts, until }: KeyRecord): number => Math.max(counts, until);
 

@@ -1,7 +1,7 @@
 import { type Attempt, type Claim, type Clock, type Grant, LockError, type Renewal } from '../../core/index.ts';
 import { read } from './nodes.ts';
 import { type OwnNode, stillRefused, verdictFrom, watchObstacle } from './own-node.ts';
-import { labelOf, type OwnNodes } from './own-nodes.ts';
+import type { OwnNodes } from './own-nodes.ts';
 import type { Connection } from './wire/connection.ts';
 import { ConnectionLost, translateError } from './wire/errors.ts';
 import { setData } from './wire/operations.ts';
@@ -40,8 +40,7 @@ export class Admissions {
   async look(connection: Connection, claim: Claim, notify: Watcher): Promise<Grant | undefined> {
     const place = this.#own.get(claim.id, connection.session);
     if (!place) throw new ConnectionLost('there is no place in the queue');
-    const now = (): number => this.#clock.now();
-    const admitted = await watchObstacle(connection, this.#own.parent(claim.key), place, notify, now);
+    const admitted = await watchObstacle(connection, this.#own.parent(claim.key), place, notify, this.#clock);
     return admitted && this.#grant(connection, claim, place, admitted.relay);
   }
 
@@ -52,7 +51,7 @@ export class Admissions {
       waiting.asked = began;
       return { granted: false };
     }
-    const { place, listing } = await this.#own.stand(connection, claim);
+    const [place, listing] = await this.#own.stand(connection, claim);
     place.made ??= began;
     place.asked = began;
     // ZooKeeper cannot refuse a late request. So a place that came too late is given up.
@@ -76,7 +75,7 @@ export class Admissions {
   #relay(connection: Connection, claim: Claim, place: OwnNode): void {
     if (place.relay !== 'owed') return;
     place.relay = 'sent';
-    connection.request(setData(place.path, labelOf(claim))).catch(() => {
+    connection.request(setData(place.path, Buffer.from(claim.label))).catch(() => {
       place.relay = 'owed';
     });
   }

@@ -17,12 +17,22 @@ import {
   type Wake,
 } from '../../core/index.ts';
 import { RepeatedWatch, together } from '../shared/repeated-watch.ts';
+import { entriesOf } from '../shared/stored-queue.ts';
 import { CONSENSUS_TRAITS } from '../shared/traits.ts';
 import { Admissions } from './admissions.ts';
 import { check } from './check.ts';
-import { hintsIn } from './hints.ts';
-import { census, evictClaim, queueAt } from './inspect.ts';
-import { type Ask, WATCH_ENDS_ITSELF, watchChildren } from './nodes.ts';
+import { decodeKey, sortedQueue } from './names.ts';
+import {
+  type Ask,
+  caughtUp,
+  hintsIn,
+  list,
+  listNow,
+  read,
+  removeNode,
+  WATCH_ENDS_ITSELF,
+  watchChildren,
+} from './nodes.ts';
 import { type Settings, settingsOf, type ZookeeperOptions } from './options.ts';
 import { OwnNodes } from './own-nodes.ts';
 import { ZookeeperValues } from './values.ts';
@@ -32,6 +42,8 @@ import { sync } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
 import { Session } from './wire/session.ts';
 
+/** Nodes read at once: enough to keep the connection busy, too few to delay the process's own requests. */
+const BATCH = 256;
 /** How long a call without a limit of its own waits for a connection. ms. */
 const PATIENCE = 5_000;
 
@@ -57,7 +69,14 @@ class Zookeeper implements Backend {
   readonly #own: OwnNodes;
   readonly #admissions: Admissions;
   readonly #turns = new KeyedSerializer();
-  readonly #ask: Ask = (what, act) => this.#translateErrors(what, PATIENCE, act);
+  readonly #ask: Ask = async (what, ask, within = PATIENCE) => {
+    const began = this.#settings.clock.now();
+    try {
+      return await ask(await this.#session.connection(within), began);
+    } catch (error) {
+      throw translateError(error, what);
+    }
+  };
 
   constructor(settings: Settings) {
     const { timeout, clock, root, acl } = settings;
@@ -88,10 +107,11 @@ class Zookeeper implements Backend {
     }
     return this.#turns.take(claim.id, () => {
       this.#own.begin(claim);
-      return this.#translateErrors(`queue for ${JSON.stringify(claim.key)}`, claim.within, (connection, began) => {
+      const ask = (connection: Connection, began: number): Promise<Attempt> => {
         const attempt = (): Promise<Attempt> => this.#admissions.attempt(connection, claim, began);
         return claim.accepts ? this.values.ask(connection, claim, claim.accepts, began, attempt) : attempt();
-      });
+      };
+      return this.#ask(`queue for ${JSON.stringify(claim.key)}`, ask, claim.within);
     });
   }
 
@@ -105,21 +125,17 @@ class Zookeeper implements Backend {
   }
 
   async release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
-    const released = await this.#turns.take(handle.id, () => this.#release(handle, value));
-    return next && value ? { ...released, next: await this.attempt(next) } : released;
-  }
-
-  #release(handle: Handle, value?: NewValue): Promise<Release> {
     const key = JSON.stringify(handle.key);
-    if (value) {
-      const store = (connection: Connection): Promise<Release> => this.values.store(connection, handle, value);
-      return this.#ask(`keep a value under ${key}`, store);
-    }
-    if (this.#own.endUnsent(handle)) return Promise.resolve({ freed: false });
-    this.#own.giveUp(handle);
-    return this.#ask(`leave ${key}`, async (connection) => ({
-      freed: await this.#own.leave(connection, handle),
-    }));
+    const released = await this.#turns.take(handle.id, async () => {
+      if (value) {
+        const store = (connection: Connection): Promise<Release> => this.values.store(connection, handle, value);
+        return this.#ask(`keep a value under ${key}`, store);
+      }
+      if (this.#own.endUnsent(handle)) return { freed: false };
+      this.#own.giveUp(handle);
+      return { freed: await this.#ask(`leave ${key}`, (connection) => this.#own.leave(connection, handle)) };
+    });
+    return next && value ? { ...released, next: await this.attempt(next) } : released;
   }
 
   /** Removes the nodes of claims that were given up. Nobody may ask for them any more, and the session still keeps them. */
@@ -148,8 +164,17 @@ class Zookeeper implements Backend {
   async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<QueueEntry> {
     try {
       const connection = await this.#session.connection(PATIENCE);
-      if (exact) yield* queueAt(connection, prefix, this.#own.parent(prefix));
-      else yield* census(connection, this.#settings.root, prefix, progress);
+      if (exact) {
+        await caughtUp(connection, this.#own.parent(prefix));
+        return yield* entriesOn(connection, prefix, this.#own.parent(prefix));
+      }
+      const { root } = this.#settings;
+      for (const [looked, segment] of [...(await listNow(connection, root)).names].sort().entries()) {
+        const key = decodeKey(segment);
+        if (!key?.startsWith(prefix)) continue;
+        yield* entriesOn(connection, key, `${root}/${segment}`);
+        progress?.(looked + 1);
+      }
     } catch (error) {
       throw translateError(error, 'list the locks');
     }
@@ -162,9 +187,16 @@ class Zookeeper implements Backend {
   }
 
   evict(key: string, token: bigint): Promise<boolean> {
-    return this.#ask(`evict from ${JSON.stringify(key)}`, (connection) =>
-      evictClaim(connection, this.#own.parent(key), token),
-    );
+    const parent = this.#own.parent(key);
+    return this.#ask(`evict from ${JSON.stringify(key)}`, async (connection) => {
+      // Tokens grow along the queue, so the search ends early.
+      for (const { name } of sortedQueue((await listNow(connection, parent)).names)) {
+        const path = `${parent}/${name}`;
+        const node = await read(connection, path);
+        if (node && node.stat.czxid >= token) return node.stat.czxid === token && removeNode(connection, path);
+      }
+      return false;
+    });
   }
 
   check(): Promise<Finding[]> {
@@ -174,17 +206,22 @@ class Zookeeper implements Backend {
   close(): Promise<void> {
     return this.#session.close();
   }
+}
 
-  async #translateErrors<T>(
-    what: string,
-    within: number,
-    ask: (connection: Connection, began: number) => Promise<T>,
-  ): Promise<T> {
-    const began = this.#settings.clock.now();
-    try {
-      return await ask(await this.#session.connection(within), began);
-    } catch (error) {
-      throw translateError(error, what);
+/** All claims on a key, also those of Curator's clients. */
+async function* entriesOn(connection: Connection, key: string, parent: string): AsyncIterable<QueueEntry> {
+  const queue = sortedQueue((await list(connection, parent)).names);
+  const unread = { token: 0n, label: '', remaining: Number.POSITIVE_INFINITY };
+  const entries = entriesOf(
+    key,
+    queue.map((claim) => ({ ...claim, ...unread })),
+  );
+  for (let from = 0; from < queue.length; from += BATCH) {
+    const batch = queue.slice(from, from + BATCH);
+    const nodes = await Promise.all(batch.map(({ name }) => read(connection, `${parent}/${name}`)));
+    for (const [at, node] of nodes.entries()) {
+      if (!node) continue; // it has left meanwhile
+      yield { ...entries[from + at]!, token: node.stat.czxid, label: node.data.toString('utf8') };
     }
   }
 }

@@ -12,7 +12,6 @@ export async function check(connection: Connection, granted: number, settings: S
   const acl = await connection.request(getAcl(settings.root)).catch(() => settings.acl);
   const reports = await Promise.all(settings.servers.map((server) => serverReport(server, settings)));
   const report = reports.find((said) => said !== '') ?? '';
-  const timeouts = `asked for a session timeout of ${settings.timeout} ms, got ${granted} ms`;
   const found: Finding[] = [];
   const add = (severity: Finding['severity'], code: string, message: string, advice: string): void => {
     found.push({ severity, code, message, advice });
@@ -36,20 +35,13 @@ export async function check(connection: Connection, granted: number, settings: S
       'Run three or five servers.',
     );
   }
-  if (granted > settings.timeout) {
-    add(
-      'warning',
-      'session-timeout',
-      `${timeouts}: the locks of a dead process stay that long`,
-      'Lower tickTime or minSessionTimeout on the servers, or ask for what they give.',
-    );
-  } else if (granted < settings.timeout) {
-    add(
-      'info',
-      'session-timeout',
-      `${timeouts}: shorter stalls cost the locks`,
-      'Raise maxSessionTimeout on the servers, or ask for what they give.',
-    );
+  if (granted !== settings.timeout) {
+    const [severity, effect, change] =
+      granted > settings.timeout
+        ? (['warning', 'the locks of a dead process stay that long', 'Lower tickTime or minSessionTimeout'] as const)
+        : (['info', 'shorter stalls cost the locks', 'Raise maxSessionTimeout'] as const);
+    const message = `asked for a session timeout of ${settings.timeout} ms, got ${granted} ms: ${effect}`;
+    add(severity, 'session-timeout', message, `${change} on the servers, or ask for what they give.`);
   }
   if (acl.some(({ scheme, id, permissions }) => scheme === 'world' && id === 'anyone' && permissions > 1)) {
     add(

@@ -9,7 +9,6 @@ const NAME = /^(?:_c_(.+?)-)?(?:(\d{1,10})of(\d{1,10})-)?(lock-|__READ__|__WRIT_
 /** Every sequential node ends so. */
 const NUMBER = /\d{10}$/;
 
-/** One node of a queue. */
 export interface ClaimNode extends Units {
   readonly name: string;
   /** From the server: a signed 32-bit counter of the parent, which wraps. */

@@ -1,7 +1,11 @@
+import type { Hints } from '../../core/index.ts';
+import { encodeKey } from './names.ts';
+import type { Settings } from './options.ts';
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
 import {
   type Acl,
+  type Children,
   createContainer,
   createPersistent,
   exists,
@@ -15,8 +19,17 @@ import {
 } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
 
-/** Asks over a connection that is there, and translates what it throws. @param what for messages: what is asked */
-export type Ask = <T>(what: string, ask: (connection: Connection) => Promise<T>) => Promise<T>;
+/**
+ * Asks over a connection, and translates what that throws.
+ * @param what for messages: what is asked
+ * @param ask gets the connection, and when it was first waited for, by the clock
+ * @param within how long to wait for one, ms; 5 s by default
+ */
+export type Ask = <T>(
+  what: string,
+  ask: (connection: Connection, began: number) => Promise<T>,
+  within?: number,
+) => Promise<T>;
 
 /** How often in a row a container may vanish between its creation and its use. */
 export const MAX_ATTEMPTS = 10;
@@ -38,17 +51,9 @@ const unless =
     throw error;
   };
 
-/** The names under a node, and the transaction that changed them last. */
-export interface Children {
-  readonly names: readonly string[];
-  readonly asOf: bigint;
-}
-
 /** A node that is not there has no children. */
-export async function list(connection: Connection, path: string, watcher?: Watcher): Promise<Children> {
-  const found = await orElse(connection, getChildren(path), undefined, watcher);
-  return found ? { names: found.names, asOf: found.stat.pzxid } : { names: [], asOf: 0n };
-}
+export const list = (connection: Connection, path: string, watcher?: Watcher): Promise<Children> =>
+  orElse(connection, getChildren(path), { names: [], asOf: 0n }, watcher);
 
 /** No node has this name. */
 const NOBODY = '_c_-none';
@@ -105,7 +110,6 @@ export const ensureContainer = (connection: Connection, path: string, acl: reado
     connection.request(createContainer(path, acl)).catch(unless(Code.nodeExists, undefined)),
   );
 
-/** Writes a node that stays until somebody removes it. */
 export const putNode = (
   connection: Connection,
   path: string,
@@ -122,8 +126,7 @@ export async function timeAt(connection: Connection, container: string): Promise
   return (await orElse(connection, setData(container, new Uint8Array()), { mtime: 0 })).mtime;
 }
 
-/** Nodes that one sweep looks at. */
-const SWEPT = 16;
+const MAX_SWEPT = 16;
 
 /**
  * Removes what is over among some nodes of a container.
@@ -138,7 +141,7 @@ export async function sweep(
 ): Promise<void> {
   const [now, { names }] = await Promise.all([timeAt(connection, container), list(connection, container)]);
   const begin = Math.floor(from * names.length);
-  const some = [...names.slice(begin), ...names.slice(0, begin)].slice(0, SWEPT);
+  const some = [...names.slice(begin), ...names.slice(0, begin)].slice(0, MAX_SWEPT);
   const look = async (name: string): Promise<void> => {
     const node = await read(connection, `${container}/${name}`);
     const isOver = node !== undefined && lasts(node.data.toString()) + node.stat.mtime <= now; // never true of NaN
@@ -159,9 +162,9 @@ export async function watchChildren(
 ): Promise<AsyncDisposable> {
   let over = false;
   const notifyOnce = (): void => {
-    if (over) return;
+    const isFirst = !over;
     over = true;
-    notify();
+    if (isFirst) notify();
   };
   const watcher = Object.assign(notifyOnce, { isOver: () => over });
   const { asOf } = await list(connection, parent, watcher);
@@ -173,3 +176,32 @@ export async function watchChildren(
     },
   };
 }
+
+/** No key has this node: `@` is encoded in keys. */
+const HINTS = '@hints';
+
+/** Hints in persistent nodes. A hint counts for so many ms from the time at which its node was written, by the clock of the leader. */
+export function hintsIn({ root, acl, clock }: Settings, ask: Ask): Hints {
+  const folder = `${root}/${HINTS}`;
+  const pathOf = (name: string): string => `${folder}/${encodeKey(name)}`;
+  return {
+    read: (name) =>
+      ask('read a hint', async (connection) => {
+        // Both are sent at once, since the server answers in order. The write that tells the time also sees all earlier writes.
+        const [now, node] = await Promise.all([timeAt(connection, folder), read(connection, pathOf(name))]);
+        if (!node) return undefined;
+        const stored = node.data.toString();
+        return node.stat.mtime + lasts(stored) > now ? stored.slice(stored.indexOf(' ') + 1) : undefined;
+      }),
+    write: (name, text, ttl) =>
+      ask('write a hint', async (connection) => {
+        const path = pathOf(name);
+        if (text === undefined) await removeNode(connection, path);
+        else await putNode(connection, path, Buffer.from(`${Math.ceil(ttl)} ${text}`), acl);
+        await sweep(connection, folder, clock.random(), lasts);
+      }),
+  };
+}
+
+/** The ms for which a stored hint counts. */
+const lasts = (stored: string): number => Number.parseInt(stored, 10);

@@ -9,7 +9,7 @@ import {
   systemClock,
 } from '../../core/index.ts';
 import { rootOf } from './names.ts';
-import { type Credentials, parseServers, type SessionSettings } from './wire/open.ts';
+import { type Credentials, parseServers } from './wire/open.ts';
 import { type Acl, CREATOR_ONLY, OPEN } from './wire/operations.ts';
 
 /** Options of `zookeeper`. */
@@ -33,10 +33,7 @@ export interface ZookeeperOptions {
   readonly clock?: Clock;
 }
 
-export interface Settings extends SessionSettings {
-  readonly acl: readonly Acl[];
-  readonly root: string;
-}
+export type Settings = Readonly<ReturnType<typeof settingsOf>>;
 
 const KNOWN = namesOf<ZookeeperOptions>({
   servers: true,
@@ -50,7 +47,7 @@ const KNOWN = namesOf<ZookeeperOptions>({
 const BOUNDS = { min: 1_000, max: 3_600_000 };
 
 /** @throws LockError `LOCK_INVALID`. */
-export function settingsOf(options: ZookeeperOptions): Settings {
+export function settingsOf(options: ZookeeperOptions) {
   checkGiven(options, KNOWN, 'options of zookeeper()');
   const { auth, tls, prefix = 'holdfast', sessionTimeout = 10_000, clock = systemClock } = options;
   if (auth && (typeof auth.user !== 'string' || typeof auth.password !== 'string' || auth.user.includes(':'))) {

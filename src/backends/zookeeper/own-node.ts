@@ -1,9 +1,10 @@
+import type { Clock } from '../../core/index.ts';
 import { type Admitted, type Refused, UNTOLD, verdictOn } from '../shared/line-verdict.ts';
 import { type ClaimNode, sortedQueue } from './names.ts';
-import { type Children, caughtUp, list, read, stat } from './nodes.ts';
+import { caughtUp, list, read, stat } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
 import { ConnectionLost } from './wire/errors.ts';
-import { sync } from './wire/operations.ts';
+import { type Children, sync } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
 
 /** A node of ours in a queue. It is the place, and later the hold. */
@@ -23,25 +24,15 @@ export interface OwnNode {
   /** The connection on which the node was seen and is watched. While it lives and tells nothing, the node is there. */
   seenOn?: Connection;
   /** Why it waits, by the last listing of its queue. */
-  refusal?: ListedRefusal;
+  refusal?: {
+    readonly verdict: Refused<ClaimNode>;
+    /** The transaction that had changed the queue last. */
+    readonly asOf: bigint;
+    /** The time of that listing, by the clock. */
+    readonly listed: number;
+  };
   /** The watch that tells when that changes. */
-  guard?: Guard;
-}
-
-/** Why a place was refused, and by which listing. */
-interface ListedRefusal {
-  readonly verdict: Refused<ClaimNode>;
-  /** The transaction that had changed the queue last. */
-  readonly asOf: bigint;
-  /** The time of that listing, by the clock. */
-  readonly listed: number;
-}
-
-/** The watch on the obstacle of a place. */
-export interface Guard {
-  readonly connection: Connection;
-  /** Whether the watch is over, so that it would tell nothing. */
-  isOver(): boolean;
+  guard?: Watcher & { readonly connection: Connection };
 }
 
 /** What a listing of its queue means for a place. The place remembers a refusal. */
@@ -68,7 +59,7 @@ export async function stillRefused(
   if (!refusal) return false;
   const { behind, relayed } = refusal.verdict;
   // A watched obstacle tells by itself, as soon as the server that is asked knows of a change. Then it is no harm if the leader lags.
-  const isWatched = guard?.connection === connection && !guard.isOver();
+  const isWatched = guard?.connection === connection && !guard.isOver?.();
   const byQueue = behind === undefined || (relayed && (!isWatched || now - refusal.listed >= UNTOLD));
   const [, own, obstacle, queue] = await Promise.all([
     isWatched ? connection.request(sync) : caughtUp(connection, parent),
@@ -87,15 +78,21 @@ export async function watchObstacle(
   parent: string,
   place: OwnNode,
   notify: Watcher,
-  now: () => number,
+  clock: Clock,
 ): Promise<Admitted | undefined> {
-  const watcher = guarding(connection, place, notify);
+  const notifyOnce = (): void => {
+    if (place.guard === watcher) place.guard = undefined;
+    place.refusal = undefined;
+    notify();
+  };
+  const watcher = Object.assign(notifyOnce, { connection, isOver: () => notify.isOver?.() === true });
+  place.guard = watcher;
   for (let written: string | undefined; ; ) {
-    const verdict = place.refusal?.verdict ?? verdictFrom(place, await list(connection, parent), now());
+    const verdict = place.refusal?.verdict ?? verdictFrom(place, await list(connection, parent), clock.now());
     if (verdict.admitted) return verdict;
     const { behind, relayed } = verdict;
     if (!behind) {
-      const found = verdictFrom(place, await list(connection, parent, watcher), now());
+      const found = verdictFrom(place, await list(connection, parent, watcher), clock.now());
       if (found.admitted) return found;
       if (!found.behind) return undefined;
       continue;
@@ -106,16 +103,4 @@ export async function watchObstacle(
     written = node && behind.name;
     place.refusal = undefined;
   }
-}
-
-function guarding(connection: Connection, place: OwnNode, notify: Watcher): Watcher {
-  const isOver = (): boolean => notify.isOver?.() === true;
-  const guard: Guard = { connection, isOver };
-  place.guard = guard;
-  const notifyOnce = (): void => {
-    if (place.guard === guard) place.guard = undefined;
-    place.refusal = undefined;
-    notify();
-  };
-  return Object.assign(notifyOnce, { isOver });
 }

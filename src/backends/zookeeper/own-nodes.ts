@@ -1,28 +1,16 @@
 import type { Claim, Handle } from '../../core/index.ts';
 import { encodeKey, isOf, nodeName } from './names.ts';
-import { type Children, inContainer, list, listNow, read, removeNode } from './nodes.ts';
+import { inContainer, list, listNow, read, removeNode } from './nodes.ts';
 import type { OwnNode } from './own-node.ts';
 import type { Connection } from './wire/connection.ts';
-import { type Acl, type CreatedNode, createEphemeralSequential } from './wire/operations.ts';
-
-/** Characters. A claim's label is not longer (`Claim.label`); this protects the server. */
-const MAX_LABEL = 896;
+import { type Acl, type Children, type CreatedNode, createEphemeralSequential } from './wire/operations.ts';
 
 /** A place, and a listing of its queue from after it was taken. */
-export interface Stand {
-  readonly place: OwnNode;
-  readonly listing: Children;
-}
+type Stand = readonly [place: OwnNode, listing: Children];
 
-/** A claim that was given up; its node may still be there. */
-interface Leaving extends Handle {
-  /** The path of its node, if it is known. */
-  readonly path?: string;
-}
+/** A claim that was given up; its node may still be there, under this path if that is known. */
+type Leaving = Handle & { readonly path?: string };
 
-export const labelOf = ({ label }: Claim): Buffer => Buffer.from(label.slice(0, MAX_LABEL));
-
-/** Our nodes, by the ids of their claims. */
 export class OwnNodes {
   readonly #root: string;
   readonly #acl: readonly Acl[];
@@ -55,7 +43,6 @@ export class OwnNodes {
     return undefined;
   }
 
-  /** A claim is about to ask. */
   begin({ id }: Handle): void {
     if (!this.#own.has(id) && !this.#doubts.has(id)) this.#unsent.add(id);
   }
@@ -70,7 +57,7 @@ export class OwnNodes {
     const place = this.get(claim.id, connection.session) ?? (await this.#adopt(connection, claim));
     if (place) {
       const listing = await listNow(connection, this.parent(claim.key));
-      if (listing.names.includes(place.name)) return { place, listing };
+      if (listing.names.includes(place.name)) return [place, listing];
       this.lose(claim.id, place);
     }
     return this.#create(connection, claim);
@@ -79,15 +66,14 @@ export class OwnNodes {
   async #create(connection: Connection, claim: Claim): Promise<Stand> {
     const parent = this.parent(claim.key);
     const path = `${parent}/${nodeName(claim)}`;
-    const creation = createEphemeralSequential(path, labelOf(claim), this.#acl);
+    const creation = createEphemeralSequential(path, Buffer.from(claim.label), this.#acl);
     return inContainer(connection, path, this.#acl, async () => {
       this.#unsent.delete(claim.id);
       this.#doubts.set(claim.id, undefined);
       // Both are sent at once. The server answers in order, so the listing has the new node and all nodes ahead of it. The path is
       // kept as soon as it is known: a user who may make nodes but not list them can then still remove the node.
       const making = connection.request(creation).then((created) => this.#keep(claim, connection, created));
-      const [place, listing] = await Promise.all([making, list(connection, parent)]);
-      return { place, listing };
+      return Promise.all([making, list(connection, parent)]);
     });
   }
 
@@ -170,7 +156,6 @@ export class OwnNodes {
   }
 }
 
-/** The paths of the nodes of a claim, by their names. */
 async function nodesOf(connection: Connection, parent: string, id: string): Promise<string[]> {
   const { names } = await listNow(connection, parent);
   return names.filter((name) => isOf(id, name)).map((name) => `${parent}/${name}`);

@@ -1,96 +1,144 @@
-import {
-  type Attempt,
-  type Claim,
-  type Clock,
-  type Handle,
-  isAnswer,
-  type NewValue,
-  type Release,
-  type StoredValue,
-  type ValueCondition,
-  type ValueRecord,
-  type Values,
+import { hash } from 'node:crypto';
+import type {
+  Attempt,
+  Claim,
+  Handle,
+  NewValue,
+  Release,
+  ValueCondition,
+  ValueRecord,
+  Values,
 } from '../../core/index.ts';
-import { countedIn, leftIn, rememberedIn } from '../shared/record.ts';
+import {
+  type KeyRecord,
+  leavingIn,
+  leftIn,
+  overAt,
+  readRecord,
+  recordOf,
+  rememberedIn,
+  writeRecord,
+} from '../shared/record.ts';
 import { type RepeatedWatch, watchEach } from '../shared/repeated-watch.ts';
-import { type Ask, stat, WATCH_ENDS_ITSELF } from './nodes.ts';
+import { askBeside } from '../shared/values-beside.ts';
+import { decodeKey, encodeKey } from './names.ts';
+import {
+  type Ask,
+  ensureContainer,
+  list,
+  listNow,
+  MAX_ATTEMPTS,
+  putNode,
+  read,
+  removeNode,
+  stat,
+  sweep,
+  timeAt,
+  WATCH_ENDS_ITSELF,
+} from './nodes.ts';
 import type { Settings } from './options.ts';
+import type { OwnNode } from './own-node.ts';
 import type { OwnNodes } from './own-nodes.ts';
-import { type Stored, StoredValues } from './stored-values.ts';
 import type { Connection } from './wire/connection.ts';
+import { Code, KeeperError } from './wire/errors.ts';
+import { createPersistent, multi, type Read, remove, setData } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
+
+/** No key has this node: `@` is encoded in keys. */
+const FOLDER = '@values';
 
 /** One release in so many removes values of other keys that are over. */
 const SWEEP = 8;
 
-/** Values in persistent nodes beside the queues. */
+/** What is stored of a key, with all times by the leader's clock. */
+interface Stored {
+  readonly record?: KeyRecord;
+  /** The leader's time, ms since 1970; 0 where nothing is stored. */
+  readonly now: number;
+  readonly zxid: bigint;
+  /** The name that the node of the last hold that counts has, or had, in its queue. */
+  readonly counted?: string;
+}
+
+/**
+ * Values beside the queues, in two persistent nodes for each key: the value, and the holds that stored none. What is stored counts from the
+ * time at which its node was written, which the leader sets. So no client's clock has a part in it.
+ */
 export class ZookeeperValues implements Values {
-  readonly #nodes: StoredValues;
+  readonly #folder: string;
+  readonly #settings: Settings;
   readonly #own: OwnNodes;
-  readonly #clock: Clock;
   readonly #ask: Ask;
 
-  constructor({ root, acl, clock }: Settings, own: OwnNodes, ask: Ask) {
-    this.#nodes = new StoredValues(root, acl);
+  constructor(settings: Settings, own: OwnNodes, ask: Ask) {
+    this.#folder = `${settings.root}/${FOLDER}`;
+    this.#settings = settings;
     this.#own = own;
-    this.#clock = clock;
     this.#ask = ask;
   }
 
   look(key: string): Promise<ValueRecord> {
     return this.#ask('look at a value', async (connection) => {
-      const { record, now } = await this.#nodes.read(connection, key, true);
+      const { record, now } = await this.#read(connection, key, true);
       return rememberedIn(record, now);
     });
   }
 
+  /** @param progress called after each container, with the number of nodes so far */
   async *keys(prefix: string, progress?: (looked: number) => void): AsyncIterable<string> {
     const connection = await this.#ask('list values', async (open) => open);
-    yield* this.#nodes.keys(connection, prefix, progress);
+    let looked = 0;
+    for (const bucket of (await listNow(connection, this.#folder)).names) {
+      const { names } = await list(connection, `${this.#folder}/${bucket}`);
+      const keys = new Set(names.map((name) => decodeKey(name.slice(0, name.lastIndexOf('@')))));
+      for (const key of keys) if (key?.startsWith(prefix)) yield key;
+      looked += names.length;
+      progress?.(looked);
+    }
   }
 
   forget(key: string): Promise<boolean> {
-    return this.#ask('forget a value', (connection) => this.#nodes.remove(connection, key));
+    const { value, attempts } = this.#paths(key);
+    return this.#ask('forget a value', async (connection) => {
+      const there = await Promise.all([removeNode(connection, value), removeNode(connection, attempts)]);
+      return there.includes(true);
+    });
   }
 
-  /**
-   * Looks at the value after the attempt: only a holder stores one, so a claim that was granted has seen the last of them.
-   * @param sent when the attempt was asked for, by the clock
-   */
-  async ask(
+  /** @param sent when the attempt was asked for, by the clock */
+  ask(
     connection: Connection,
     claim: Claim,
     accepts: ValueCondition,
     sent: number,
     attempt: () => Promise<Attempt>,
   ): Promise<Attempt> {
-    const came = await attempt();
-    if (!came.granted && came.late) return came;
-    const place = this.#own.get(claim.id, connection.session);
-    const looked = this.#clock.now();
-    const stored = await this.#nodes.read(connection, claim.key, false);
-    const value = valueAsOf(stored, looked - sent, place && { token: place.token, waited: sent - place.made! });
-    if (value && isAnswer(value, accepts.age)) {
-      await this.#own.withdraw(connection, claim).catch(() => {});
-      return { granted: false, value };
-    }
-    const { record, now, counted } = stored;
-    const parent = this.#own.parent(claim.key);
-    const stands = !came.granted && counted !== undefined && (await stat(connection, `${parent}/${counted}`));
-    const first = stands && stands.czxid === record?.begun ? record.begun : undefined;
-    const { attempt: answer, changed } = countedIn(record, claim, accepts, came, now, first);
-    if (changed) await this.#nodes.count(connection, claim.key, changed, now, place!.name);
-    return answer;
+    const { key, id } = claim;
+    return askBeside(claim, accepts, attempt, async () => {
+      const place = this.#own.get(id, connection.session);
+      const looked = this.#settings.clock.now();
+      const stored = await this.#read(connection, key, false);
+      const { now, counted } = stored;
+      return {
+        record: recordAsOf(stored, looked - sent, place && { token: place.token, waited: sent - place.made! }),
+        now,
+        withdraw: () => this.#own.withdraw(connection, claim),
+        stands: async () =>
+          (await stat(connection, `${this.#own.parent(key)}/${counted}`))?.czxid === stored.record?.begun,
+        count: (changed) => this.#count(connection, key, { ...changed, text: place!.name }, now),
+      };
+    });
   }
 
-  /** Frees the key and stores the value in one transaction. */
   async store(connection: Connection, handle: Handle, value: NewValue): Promise<Release> {
     const { id, key } = handle;
+    const { clock } = this.#settings;
     const place = this.#own.get(id, connection.session);
     const isHeld = place?.lost !== undefined;
-    const stored = isHeld && (await this.#nodes.store(connection, key, place.path, place.token, value));
-    if (isHeld && this.#clock.random() < 1 / SWEEP) {
-      this.#nodes.sweep(connection, key, this.#clock.random()).catch(() => undefined); // the next sweep finds them, too
+    const stored = isHeld && (await this.#put(connection, key, place, value));
+    if (isHeld && clock.random() < 1 / SWEEP) {
+      const swept = sweep(connection, this.#paths(key).bucket, clock.random(), (data) => overAt(readRecord(data)));
+      swept.catch(() => undefined); // the next sweep finds them, too
     }
     this.#own.giveUp(handle);
     if (stored) this.#own.forgive(id);
@@ -98,30 +146,92 @@ export class ZookeeperValues implements Values {
     return { freed: stored, stored };
   }
 
-  /** Wakes the claim each time a value is stored or removed. */
   listen({ key }: Claim, wake: () => void): RepeatedWatch {
+    const { value } = this.#paths(key);
     const set = async (notify: Watcher) => {
-      await this.#ask('watch for a value', (connection) => this.#nodes.watch(connection, key, notify));
+      await this.#ask('watch for a value', (connection) => stat(connection, value, notify));
       return WATCH_ENDS_ITSELF;
     };
-    return watchEach(set, wake, this.#clock);
+    return watchEach(set, wake, this.#settings.clock);
+  }
+
+  /**
+   * Only a write tells the leader's time, and it is made only where something is stored.
+   * @param newest nothing that was answered anywhere before is missed
+   */
+  async #read(connection: Connection, key: string, newest: boolean): Promise<Stored> {
+    const paths = this.#paths(key);
+    // All are sent at once, since the server answers in order.
+    const [touched, value, counted] = await Promise.all([
+      newest ? timeAt(connection, paths.bucket) : undefined,
+      read(connection, paths.value),
+      read(connection, paths.attempts),
+    ]);
+    if (!value && !counted) return { now: 0, zxid: 0n };
+    const now = touched ?? (await timeAt(connection, paths.bucket));
+    const attempts = counted && dated(counted);
+    const record = recordOf(value && dated(value), attempts);
+    return { record, now, zxid: value?.stat.mzxid ?? 0n, ...(attempts && { counted: attempts.text }) };
+  }
+
+  /** Deletes the node of a holder and stores its value, in one transaction. @returns false where there is no such node any more */
+  async #put(connection: Connection, key: string, { path, token }: OwnNode, stored: NewValue): Promise<boolean> {
+    const { acl } = this.#settings;
+    const { bucket, value, attempts } = this.#paths(key);
+    const data = Buffer.from(writeRecord(leavingIn(token, stored, 0)));
+    const there = await Promise.all([stat(connection, value), stat(connection, attempts)]);
+    let [hasValue, hasAttempts] = there.map((found) => found !== undefined);
+    for (let turn = 1; turn <= MAX_ATTEMPTS; turn++) {
+      // The value comes first: a process that finds the node of the holder gone finds it.
+      const put = hasValue ? setData(value, data) : createPersistent(value, data, acl);
+      const steps = [put, ...(hasAttempts ? [remove(attempts)] : []), remove(path)];
+      const refused = await connection.request(multi(steps));
+      if (!refused) return true;
+      const { index, code } = refused;
+      if (code !== Code.noNode && code !== Code.nodeExists) throw new KeeperError(code, 'multi');
+      if (index === steps.length - 1) return false;
+      if (index > 0) hasAttempts = false;
+      else if (code === Code.noNode && !hasValue) await ensureContainer(connection, bucket, acl);
+      else hasValue = code === Code.nodeExists;
+    }
+    throw new Error(`the value was removed, or stored, ${MAX_ATTEMPTS} times while it was written`);
+  }
+
+  /** @param record whose text is the name of the node of the hold @param now by which its times are told */
+  #count(connection: Connection, key: string, record: KeyRecord, now: number): Promise<unknown> {
+    const stored = writeRecord({ ...recordOf(undefined, record), counts: record.counts - now, text: record.text });
+    return putNode(connection, this.#paths(key).attempts, Buffer.from(stored), this.#settings.acl);
+  }
+
+  /** The bucket is one of 256 containers, so that none gets too many children to be listed. */
+  #paths(key: string) {
+    const bucket = `${this.#folder}/${hash('sha256', key, 'hex').slice(0, 2)}`;
+    const name = `${bucket}/${encodeKey(key)}`;
+    return { bucket, value: `${name}@value`, attempts: `${name}@attempts` };
   }
 }
 
+/** A record whose times count from when its node was written, as of the leader's clock. @throws LockError `LOCK_INVALID` for another format */
+function dated(node: Read): KeyRecord {
+  const { counts, at, until, ...record } = readRecord(node.data.toString());
+  const { mtime } = node.stat;
+  return { ...record, counts: counts + mtime, at: at + mtime, until: until + mtime };
+}
+
 /**
- * The value, with its age at the time at which an attempt was sent, and never told as less. Two things tell it: the leader's clock, and
+ * The record, with the age of its value as of when an attempt was sent, and never told as less. Two things tell it: the leader's clock, and
  * the order of its transactions, where the value was stored after the claim had its node.
  * @param since how long before the look the attempt was sent, ms
  * @param place how long before the attempt that node was made at most, ms
  */
-function valueAsOf(
+function recordAsOf(
   { record, now, zxid }: Stored,
   since: number,
   place: { readonly token: bigint; readonly waited: number } | undefined,
-): StoredValue | undefined {
+): KeyRecord | undefined {
   const value = leftIn(record, now);
-  if (!value) return undefined;
+  if (!record || !value) return record;
   const waited = place && zxid > place.token ? place.waited : Number.POSITIVE_INFINITY;
-  if (value.age < 0 && waited === Number.POSITIVE_INFINITY) return value;
-  return { ...value, age: Math.max(0, Math.min(value.age - since, waited)) };
+  if (value.age < 0 && waited === Number.POSITIVE_INFINITY) return record;
+  return { ...record, at: now - Math.max(0, Math.min(value.age - since, waited)) };
 }

@@ -3,6 +3,7 @@ import { Etcd } from '../../../src/backends/etcd/backend.ts';
 import { etcd } from '../../../src/backends/etcd/index.ts';
 import { open } from '../../../src/backends/etcd/options.ts';
 import type { Client } from '../../../src/backends/etcd/wire/client.ts';
+import { GRANT, KEEP_ALIVE } from '../../../src/backends/etcd/wire/messages.ts';
 import type { Backend, Claim, Grant } from '../../../src/core/contract/backend.ts';
 import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
 import { startEtcd } from '../../kit/etcd.ts';
@@ -110,13 +111,14 @@ describeOn('etcd', 'the leases of holds', () => {
   test('are renewed some at a time, however many there are, and none twice or not at all', async () => {
     const opened = open({ endpoints: endpoint(server), timeout: '30s' });
     const { client } = opened;
-    const keepAlive = client.keepAlive.bind(client);
+    const call = client.call.bind(client);
     const renewed: bigint[] = [];
     let [underWay, most] = [0, 0];
-    client.keepAlive = async (id, ms) => {
-      renewed.push(id);
+    client.call = async (method, message, ms) => {
+      if (method.path !== KEEP_ALIVE.path) return call(method, message, ms);
+      renewed.push((message as object as { id: bigint }).id);
       most = Math.max(most, ++underWay);
-      return keepAlive(id, ms).finally(() => underWay--);
+      return call(method, message, ms).finally(() => underWay--);
     };
     const crowd = new Etcd(opened);
     const claims = Array.from({ length: 2_500 }, (_, number) =>
@@ -217,12 +219,14 @@ describeOn('etcd', 'the leases of holds', () => {
   test('a claim given up before there is a lease for it leaves nothing', async () => {
     const opened = open({ endpoints: endpoint(server) });
     const { client } = opened;
-    const grant = client.grant.bind(client);
+    const call = client.call.bind(client);
     const [asked, released] = [1, 2].map(() => Promise.withResolvers<void>()) as [Step, Step];
-    client.grant = async (...request: Parameters<Client['grant']>) => {
-      asked.resolve();
-      await released.promise;
-      return grant(...request);
+    client.call = async (method, ...request) => {
+      if (method.path === GRANT.path) {
+        asked.resolve();
+        await released.promise;
+      }
+      return call(method, ...request);
     };
     const slow = new Etcd(opened);
     const given = claimOf('early', { ttl: 600_000 });

@@ -61,7 +61,8 @@ describeOn('zookeeper', 'values beside the queues', () => {
 
   const open = (prefix: string, clock?: Clock): Backend =>
     zookeeper({ servers: `${HOST}:${server.port}`, sessionTimeout, prefix, clock });
-  const stored = async (path: string): Promise<string[]> => (await connection.request(getChildren(path))).names;
+  const stored = async (path: string): Promise<readonly string[]> =>
+    (await connection.request(getChildren(path))).names;
 
   test('a lock that leaves nothing makes no node for words', async () => {
     const backend = open('plain');

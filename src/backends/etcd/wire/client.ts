@@ -2,14 +2,11 @@ import { LockError } from '../../../core/index.ts';
 import { type Channel, GrpcError, isStatus, type Metadata, STATUS, type Stream, type StreamListener } from './grpc.ts';
 import {
   AUTHENTICATE,
-  GRANT,
-  KEEP_ALIVE,
   type KeyValue,
   type Method,
   RANGE,
   type Range,
   type RangeAnswer,
-  REVOKE,
   type Transaction,
   type TransactionAnswer,
   TXN,
@@ -74,19 +71,6 @@ export class Client {
         if (more) key = Buffer.concat([page.kvs.at(-1)!.key, Buffer.from([0])]);
       }
     }
-  }
-
-  grant(seconds: bigint, ms?: number): Promise<{ readonly id: bigint; readonly ttl: bigint }> {
-    return this.call(GRANT, { ttl: seconds }, ms);
-  }
-
-  async revoke(id: bigint, ms?: number): Promise<void> {
-    await this.call(REVOKE, { id }, ms);
-  }
-
-  /** Seconds that the lease is good for; 0 or less if it is gone. */
-  async keepAlive(id: bigint, ms?: number): Promise<bigint> {
-    return (await this.call(KEEP_ALIVE, { id }, ms)).ttl;
   }
 
   async watchStream(listener: StreamListener): Promise<Stream> {
@@ -155,18 +139,15 @@ export class Client {
   }
 }
 
+const LARGER = 'raise `--max-request-bytes` of the servers, or put less at a time';
 /** Definite refusals, by status and words, with advice. */
 const ADVICE: readonly (readonly [status: number, words: RegExp, advice: string])[] = [
   [STATUS.invalidArgument, /too many operations/, 'raise `--max-txn-ops` of the servers, or ask for less at a time'],
-  [STATUS.invalidArgument, /too large/, 'raise `--max-request-bytes` of the servers, or put less at a time'],
+  [STATUS.invalidArgument, /too large/, LARGER],
   [STATUS.invalidArgument, /(?:)/, 'check user and password'],
   [STATUS.permissionDenied, /(?:)/, 'the user needs to read and write the keys that begin with the prefix and a slash'],
   [STATUS.resourceExhausted, /space exceeded/, 'compact and defragment it, then disarm the alarm'],
-  [
-    STATUS.resourceExhausted,
-    /received message larger/,
-    'raise `--max-request-bytes` of the servers, or put less at a time',
-  ],
+  [STATUS.resourceExhausted, /received message larger/, LARGER],
   [STATUS.unauthenticated, /(?:)/, 'check user and password'],
   [STATUS.unimplemented, /(?:)/, 'version 3.4 or later is needed'],
 ];

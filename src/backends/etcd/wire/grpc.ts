@@ -220,11 +220,9 @@ function exchange(
 const PREFIX = 5;
 
 function frame(message: Buffer): Buffer {
-  const frame = Buffer.allocUnsafe(PREFIX + message.length);
-  frame[0] = 0;
-  frame.writeUInt32BE(message.length, 1);
-  message.copy(frame, PREFIX);
-  return frame;
+  const prefix = Buffer.alloc(PREFIX);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
 }
 
 /** A failure in a word. The message of a system error has the address, which must not be shown. */

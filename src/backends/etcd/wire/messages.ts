@@ -3,7 +3,6 @@ import type { IncomingMessage, OutgoingMessage, Schema } from './protobuf.ts';
 /** Field numbers of `etcdserverpb`, as far as locks need them: https://etcd.io/docs/v3.5/dev-guide/api_reference_v3/ */
 const define = <const S extends Schema>(schema: S): S => schema;
 
-/** A call of etcd. */
 export interface Method<Q extends Schema, R extends Schema> {
   readonly path: string;
   readonly request: Q;
@@ -14,11 +13,7 @@ const method = <const Q extends Schema, const R extends Schema>(
   path: string,
   request: Q,
   response: R,
-): Method<Q, R> => ({
-  path: `/etcdserverpb.${path}`,
-  request,
-  response,
-});
+): Method<Q, R> => ({ path: `/etcdserverpb.${path}`, request, response });
 
 const Header = define({ revision: [3, 'int'], term: [4, 'int'] });
 
@@ -77,7 +72,6 @@ const RequestOp = define({ range: [1, RangeRequest], put: [2, PutRequest], delet
 const ResponseOp = define({ range: [1, RangeResponse], delete: [3, DeleteResponse] });
 export const TxnRequest = define({ compare: [1, [Compare]], success: [2, [RequestOp]], failure: [3, [RequestOp]] });
 const TxnResponse = define({ header: [1, Header], succeeded: [2, 'bool'], responses: [3, [ResponseOp]] });
-/** The parts of our transactions. */
 export type Op = OutgoingMessage<typeof RequestOp>;
 export type Transaction = OutgoingMessage<typeof TxnRequest>;
 export type TransactionAnswer = IncomingMessage<typeof TxnResponse>;

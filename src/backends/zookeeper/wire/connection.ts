@@ -3,19 +3,13 @@ import type { Cancel, Clock } from '../../../core/index.ts';
 import { ConnectionLost } from './errors.ts';
 import { Decoder, type Frames } from './jute.ts';
 import { type Operation, sync } from './operations.ts';
-import { type Pending, Requests, type Watcher, Watches } from './requests.ts';
-
-/** What names a session. A client that has both may resume the session on another connection. */
-export interface Identity {
-  readonly id: bigint;
-  readonly password: Uint8Array;
-}
+import { type Pending, Requests, type Watcher } from './requests.ts';
 
 /** Asks for a new session. */
-export const NOBODY: Identity = { id: 0n, password: new Uint8Array(16) };
+export const NOBODY = { id: 0n, password: new Uint8Array(16) };
 
-/** The answer of the server to a session that is opened or resumed. */
-export interface Welcome extends Identity {
+/** The answer of the server to a session that is opened or resumed. A client that has id and password may resume it on another connection. */
+export interface Welcome extends Readonly<typeof NOBODY> {
   /** The session timeout that the server granted, ms. */
   readonly timeout: number;
 }
@@ -43,15 +37,13 @@ export const SURE = 0.99;
  */
 export class Connection {
   readonly session: bigint;
-  /** Settles when the connection has ended. Never rejects. */
-  readonly ended: Promise<void>;
+  readonly welcome: Welcome;
   lastZxid: bigint;
   readonly #timeout: number;
   readonly #socket: Socket;
   readonly #frames: Frames;
   readonly #clock: Clock;
-  readonly #watches = new Watches();
-  readonly #requests = new Requests(this.#watches);
+  readonly #requests = new Requests();
   readonly #lastHeard: LastHeard;
   /** When the last request was sent that the leader had a part in and that was answered. */
   #confirmed: number;
@@ -59,11 +51,12 @@ export class Connection {
   #scarce = false;
   #cancelBeat: Cancel;
   #trouble: Error | undefined;
-  #settle = (): void => {};
+  readonly #ended = Promise.withResolvers<void>();
 
   /** @param sent when the handshake was sent: the leader hears of each session that is opened or resumed */
   constructor(socket: Socket, frames: Frames, welcome: Welcome, sent: number, lastZxid: bigint, clock: Clock) {
     this.session = welcome.id;
+    this.welcome = welcome;
     this.lastZxid = lastZxid;
     this.#timeout = welcome.timeout;
     this.#socket = socket;
@@ -71,9 +64,6 @@ export class Connection {
     this.#lastHeard = new LastHeard(sent, welcome.timeout * REPORT);
     this.#confirmed = sent;
     this.#clock = clock;
-    this.ended = new Promise((resolve) => {
-      this.#settle = resolve;
-    });
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('error', (error) => this.end(error));
     socket.on('close', () => this.end(new ConnectionLost('the server closed the connection')));
@@ -87,6 +77,11 @@ export class Connection {
 
   get alive(): boolean {
     return this.#trouble === undefined;
+  }
+
+  /** Settles when the connection has ended. Never rejects. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
   }
 
   /**
@@ -122,7 +117,7 @@ export class Connection {
     const zxid = from.long();
     const code = from.int();
     if (zxid > this.lastZxid) this.lastZxid = zxid;
-    if (xid === WATCH_EVENT) this.#watches.event(from);
+    if (xid === WATCH_EVENT) this.#requests.watches.event(from);
     else this.#noteAnswer(this.#requests.answer(xid, code, from));
   }
 
@@ -166,15 +161,9 @@ export class Connection {
     this.#cancelBeat();
     this.#socket.destroy();
     this.#requests.fail(this.#trouble);
-    this.#watches.end();
-    this.#settle();
+    this.#requests.watches.end();
+    this.#ended.resolve();
   }
-}
-
-/** An answered request. Times are by the clock. */
-interface Exchange {
-  readonly sent: number;
-  readonly answeredAt: number;
 }
 
 /** How many exchanges are remembered for the time between two reports, at most. More would hardly add anything. */
@@ -193,12 +182,10 @@ export class LastHeard {
   /** By the clock. */
   certain: number;
   readonly #report: number;
-  readonly #unreported: Exchange[] = [];
+  /** Answered requests; times are by the clock. */
+  readonly #unreported: { readonly sent: number; readonly answeredAt: number }[] = [];
 
-  /**
-   * @param opened when the session was asked to be opened or resumed
-   * @param report longest time between two reports of a follower, ms
-   */
+  /** @param opened when the session was asked to be opened or resumed @param report longest time between two reports of a follower, ms */
   constructor(opened: number, report: number) {
     this.certain = opened;
     this.#report = report;

@@ -14,7 +14,6 @@ export const Code = {
   quotaExceeded: -125,
 } as const;
 
-/** The server refused one request. */
 export class KeeperError extends Error {
   override readonly name = 'KeeperError';
   readonly code: number;

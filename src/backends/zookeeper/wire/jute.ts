@@ -1,51 +1,34 @@
 /** Jute, ZooKeeper's encoding: big-endian numbers; four bytes of length before text, bytes and lists; −1 is null. */
 export class Encoder {
-  #bytes = Buffer.allocUnsafe(256);
-  /** The first four bytes are for the length of the frame. */
-  #end = 4;
+  readonly #parts: Uint8Array[] = [];
 
-  #room(size: number): number {
-    const at = this.#end;
-    this.#end += size;
-    if (this.#end > this.#bytes.length) {
-      const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#end));
-      this.#bytes.copy(larger);
-      this.#bytes = larger;
-    }
-    return at;
+  #put(size: number, write: (bytes: Buffer) => void): this {
+    const bytes = Buffer.allocUnsafe(size);
+    write(bytes);
+    this.#parts.push(bytes);
+    return this;
   }
 
   int(value: number): this {
-    const at = this.#room(4);
-    this.#bytes.writeInt32BE(value, at);
-    return this;
+    return this.#put(4, (bytes) => bytes.writeInt32BE(value));
   }
 
   long(value: bigint): this {
-    const at = this.#room(8);
-    this.#bytes.writeBigInt64BE(value, at);
-    return this;
+    return this.#put(8, (bytes) => bytes.writeBigInt64BE(value));
   }
 
   bool(value: boolean): this {
-    const at = this.#room(1);
-    this.#bytes[at] = value ? 1 : 0;
-    return this;
+    return this.#put(1, (bytes) => bytes.writeInt8(value ? 1 : 0));
   }
 
   bytes(value: Uint8Array): this {
     this.int(value.length);
-    const at = this.#room(value.length);
-    this.#bytes.set(value, at);
+    this.#parts.push(value);
     return this;
   }
 
   text(value: string): this {
-    const size = Buffer.byteLength(value);
-    this.int(size);
-    const at = this.#room(size);
-    this.#bytes.write(value, at, 'utf8');
-    return this;
+    return this.bytes(Buffer.from(value));
   }
 
   list<T>(values: readonly T[], each: (value: T) => void): this {
@@ -56,8 +39,7 @@ export class Encoder {
 
   /** One frame: the length, and everything written. */
   frame(): Buffer {
-    this.#bytes.writeInt32BE(this.#end - 4, 0);
-    return this.#bytes.subarray(0, this.#end);
+    return Buffer.concat(new Encoder().bytes(Buffer.concat(this.#parts)).#parts);
   }
 }
 

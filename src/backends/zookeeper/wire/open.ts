@@ -1,7 +1,8 @@
+import { on } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { type Clock, invalid, shown } from '../../../core/index.ts';
-import { Connection, type Identity, type Welcome } from './connection.ts';
+import { Connection, type NOBODY, type Welcome } from './connection.ts';
 import { ConnectionLost } from './errors.ts';
 import { Decoder, Encoder, Frames } from './jute.ts';
 import { authenticate } from './operations.ts';
@@ -11,7 +12,6 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** What a session is opened with. */
 export interface SessionSettings {
   readonly servers: readonly Server[];
   /** The session timeout to ask for, ms. */
@@ -26,11 +26,6 @@ export class SessionExpired extends Error {
   override readonly name = 'SessionExpired';
 }
 
-export interface OpenSession {
-  readonly connection: Connection;
-  readonly welcome: Welcome;
-}
-
 /**
  * Opens a connection, opens or resumes a session on it, and authenticates.
  * @param within limit of all this, ms
@@ -38,12 +33,12 @@ export interface OpenSession {
  */
 export async function open(
   server: Server,
-  identity: Identity,
+  identity: typeof NOBODY,
   lastZxid: bigint,
   { timeout, tls, auth, clock }: SessionSettings,
   within: number,
   over: AbortSignal,
-): Promise<OpenSession> {
+): Promise<Connection> {
   const socket = await openSocket(server, tls, within, clock, over);
   const cancel = clock.after(within, () => socket.destroy(new ConnectionLost('the server is silent')));
   try {
@@ -54,7 +49,7 @@ export async function open(
     if (!welcome) throw new SessionExpired('the session has expired');
     const connection = new Connection(socket, frames, welcome, sent, lastZxid, clock);
     if (auth) await connection.request(authenticate(auth.user, auth.password));
-    return { connection, welcome };
+    return connection;
   } catch (error) {
     socket.destroy();
     throw error;
@@ -66,7 +61,7 @@ export async function open(
 const PROTOCOL = 0;
 
 /** Because of `lastZxid`, a server that has not yet seen what we have seen closes the connection. */
-function hello({ id, password }: Identity, timeout: number, lastZxid: bigint): Buffer {
+function hello({ id, password }: typeof NOBODY, timeout: number, lastZxid: bigint): Buffer {
   const request = new Encoder().int(PROTOCOL).long(lastZxid).int(timeout).long(id).bytes(password);
   return request.bool(false).frame(); // a read-only server is of no use
 }
@@ -83,22 +78,12 @@ function readWelcome(frame: Buffer): Welcome | undefined {
 }
 
 /** The server sends nothing after its first frame until we ask for something. */
-function firstFrame(socket: Socket, frames: Frames): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const settle = (act: () => void): void => {
-      socket.off('data', data).off('error', reject).off('close', onClose);
-      act();
-    };
-    const data = (chunk: Buffer): void => {
-      try {
-        for (const frame of frames.take(chunk)) settle(() => resolve(frame));
-      } catch (error) {
-        settle(() => reject(error));
-      }
-    };
-    const onClose = (): void => settle(() => reject(new ConnectionLost('the server closed the connection at once')));
-    socket.on('data', data).on('error', reject).on('close', onClose);
-  });
+async function firstFrame(socket: Socket, frames: Frames): Promise<Buffer> {
+  for await (const [chunk] of on(socket, 'data', { close: ['close'] })) {
+    const [frame] = [...frames.take(chunk)]; // taken to the end, so that they keep what follows
+    if (frame) return frame;
+  }
+  throw new ConnectionLost('the server closed the connection at once');
 }
 
 export interface Server {

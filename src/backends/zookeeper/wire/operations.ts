@@ -79,16 +79,16 @@ export interface Read {
 export const getData = (path: string): Operation<Read> =>
   reading('getData', 4, 'node', path, (from) => ({ data: from.bytes(), stat: decodeStat(from) }));
 
-/** The names under a node, and the state of the node. */
+/** The names under a node, and the transaction that changed them last. */
 export interface Children {
-  readonly names: string[];
-  readonly stat: Stat;
+  readonly names: readonly string[];
+  readonly asOf: bigint;
 }
 
 export const getChildren = (path: string): Operation<Children> =>
   reading('getChildren2', 12, 'children', path, (from) => ({
     names: from.list(() => from.text()),
-    stat: decodeStat(from),
+    asOf: decodeStat(from).pzxid,
   }));
 
 /** Its watcher also hears of the creation of a missing node. */
@@ -124,14 +124,10 @@ export const closeSession: Operation<void> = { name: 'close', code: -11, encode:
 const MULTI = 14;
 const ERROR = -1;
 
-/** The step of a transaction that the server refused. Then none of its steps has an effect. */
-interface RefusedStep {
-  readonly index: number;
-  readonly code: number;
-}
-
-/** Several writes in one transaction, in their order. The answer is undefined, or the step for which it was refused. */
-export const multi = (steps: readonly Operation<unknown>[]): Operation<RefusedStep | undefined> =>
+/** Several writes in one transaction, in their order. The answer is undefined, or the step for which it was refused: then none has an effect. */
+export const multi = (
+  steps: readonly Operation<unknown>[],
+): Operation<{ readonly index: number; readonly code: number } | undefined> =>
   viaLeader(
     'multi',
     MULTI,
@@ -159,7 +155,6 @@ function outcomeOf(step: Operation<unknown>, from: Decoder): number {
   return 0;
 }
 
-/** The part of a node's state that locks use. */
 export interface Stat {
   /** The transaction that created the node. 64 bits; it grows over the whole ensemble, leader after leader. */
   readonly czxid: bigint;

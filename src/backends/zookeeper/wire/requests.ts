@@ -2,7 +2,6 @@ import { Code, KeeperError } from './errors.ts';
 import { type Decoder, Encoder } from './jute.ts';
 import type { Operation } from './operations.ts';
 
-/** A request without an answer yet. */
 export interface Pending {
   readonly operation: Operation<unknown>;
   /** By the clock. */
@@ -14,13 +13,9 @@ export interface Pending {
 
 /** The unanswered requests of one connection, in the order in which they were sent. */
 export class Requests {
+  readonly watches = new Watches();
   readonly #pending = new Map<number, Pending>();
-  readonly #watches: Watches;
   #xid = 0;
-
-  constructor(watches: Watches) {
-    this.#watches = watches;
-  }
 
   get oldest(): Pending | undefined {
     return this.#pending.values().next().value;
@@ -49,7 +44,7 @@ export class Requests {
     // The watch is added before the next frame is read: that may be the event it waits for.
     const { watches } = operation;
     const isSet = code === 0 || (code === Code.noNode && watches?.ifMissing);
-    if (isSet && watcher && watches) this.#watches.add(watches, watcher);
+    if (isSet && watcher && watches) this.watches.add(watches, watcher);
     if (code === 0) resolve(operation.decode(from));
     else reject(new KeeperError(code, operation.name));
     this.#pending.delete(xid);
@@ -88,7 +83,6 @@ export class Watches {
     this.#waiting.set(name, left);
   }
 
-  /** What the server sends when something has happened. */
   event(from: Decoder): void {
     const type = from.int();
     from.int(); // state of the session

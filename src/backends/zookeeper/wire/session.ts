@@ -1,7 +1,7 @@
-import { type Cancel, LockError, withLimit } from '../../../core/index.ts';
+import { Bell, type Cancel, LockError, withLimit } from '../../../core/index.ts';
 import { type Connection, NOBODY } from './connection.ts';
 import { ConnectionLost, KeeperError } from './errors.ts';
-import { type OpenSession, open, rotation, type Server, SessionExpired, type SessionSettings } from './open.ts';
+import { open, rotation, type Server, SessionExpired, type SessionSettings } from './open.ts';
 import { closeSession } from './operations.ts';
 
 /** The first pause between rounds over unreachable servers, and the longest; it doubles. ms. */
@@ -40,17 +40,18 @@ export class Session {
   readonly #witness: Witness;
   /** The next connection, or the next failure. */
   #next = pending();
-  #current: OpenSession | undefined;
+  #current: Connection | undefined;
   #running: Promise<void> | undefined;
   #trouble: unknown;
   #closed = false;
   readonly #over = new AbortController();
-  #stop: Cancel = () => {};
+  readonly #bell: Bell;
   #cancelDoubt: Cancel = () => {};
 
   constructor(settings: SessionSettings, witness: Witness) {
     this.#settings = settings;
     this.#witness = witness;
+    this.#bell = new Bell(settings.clock);
   }
 
   /** The timeout that the server granted; before its answer, the one that was asked for. ms. */
@@ -64,7 +65,7 @@ export class Session {
    * @throws ConnectionLost there is none, and the last failure is the cause; KeeperError a server refused; LockError `LOCK_CLOSED`
    */
   connection(within: number): Promise<Connection> {
-    const current = this.#current?.connection;
+    const current = this.#current;
     if (current?.alive) return Promise.resolve(current);
     if (this.#closed) return Promise.reject(closedError());
     this.#running ??= this.#run();
@@ -76,26 +77,24 @@ export class Session {
     return new ConnectionLost(`no ZooKeeper server could be had: ${message}`, { cause: this.#trouble });
   }
 
-  /** Tells all callers that wait for a connection. */
   #settleNext(settle: (next: PromiseWithResolvers<Connection>) => void): void {
     settle(this.#next);
     this.#next = pending();
   }
 
-  /** Opens one connection after the other, until closed. */
   async #run(): Promise<void> {
     const next = rotation(this.#settings.servers, () => this.#settings.clock.random());
     for (let failures = 0; !this.#closed; ) {
       try {
         const opened = await this.#open(next.next().value);
         failures = 0;
-        this.#settleNext(({ resolve }) => resolve(opened.connection));
-        this.#witness.onConnection(opened.connection);
-        await opened.connection.ended;
-        this.#doubtLater(opened.connection);
+        this.#settleNext(({ resolve }) => resolve(opened));
+        this.#witness.onConnection(opened);
+        await opened.ended;
+        this.#doubtLater(opened);
         await this.#pause(0);
       } catch (error) {
-        if (error instanceof SessionExpired && this.#current) this.#forget(this.#current.welcome.id);
+        if (error instanceof SessionExpired && this.#current) this.#forget(this.#current.session);
         else {
           this.#trouble = error;
           await this.#pause(failures++);
@@ -108,17 +107,17 @@ export class Session {
     }
   }
 
-  async #open(server: Server): Promise<OpenSession> {
-    const { welcome, connection } = this.#current ?? { welcome: NOBODY, connection: undefined };
+  async #open(server: Server): Promise<Connection> {
+    const before = this.#current;
     // Every server is tried before the session is over, of which up to a half may have passed.
     const within = Math.max(250, this.timeout / (3 * this.#settings.servers.length));
     // A server that knows less than we have seen closes the connection. But once the session and all our holds are in doubt, such a
     // server may also have lost its data, and may never know more. Then it must say whether the session exists.
-    const last = connection && this.#settings.clock.now() < connection.sureUntil ? connection.lastZxid : 0n;
-    const opened = await open(server, welcome, last, this.#settings, within, this.#over.signal);
+    const last = before && this.#settings.clock.now() < before.sureUntil ? before.lastZxid : 0n;
+    const opened = await open(server, before?.welcome ?? NOBODY, last, this.#settings, within, this.#over.signal);
     this.#current = opened;
     this.#cancelDoubt();
-    if (this.#closed) opened.connection.end(new ConnectionLost('closed'));
+    if (this.#closed) opened.end(new ConnectionLost('closed'));
     return opened;
   }
 
@@ -134,18 +133,10 @@ export class Session {
     this.#witness.onExpiry(session);
   }
 
-  /** Longer after each round over all servers. */
   async #pause(failures: number): Promise<void> {
-    if (this.#closed) return;
     const rounds = Math.floor(failures / this.#settings.servers.length);
     const full = Math.min(FIRST_PAUSE * 2 ** Math.min(rounds, 16), LAST_PAUSE);
-    await new Promise<void>((resolve) => {
-      const cancel = this.#settings.clock.after(full * (0.5 + this.#settings.clock.random() / 2), resolve, true);
-      this.#stop = () => {
-        cancel();
-        resolve();
-      };
-    });
+    await this.#bell.sleep(full * (0.5 + this.#settings.clock.random() / 2), true);
   }
 
   /** Ends the session, so that its nodes are removed at once. If no server is reached, they are removed when it expires. */
@@ -153,13 +144,13 @@ export class Session {
     if (this.#closed) return;
     this.#closed = true;
     this.#settleNext(({ reject }) => reject(closedError()));
-    const connection = this.#current?.connection;
+    const connection = this.#current;
     const cancel = this.#settings.clock.after(LAST_WORD, () => connection?.end(new ConnectionLost('closed')));
     await connection?.request(closeSession).catch(() => {});
     cancel();
     connection?.end(new ConnectionLost('closed'));
     this.#over.abort();
-    this.#stop();
+    this.#bell.ring();
     await this.#running;
     this.#cancelDoubt();
   }
