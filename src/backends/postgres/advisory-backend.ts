@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Backend, type Finding, isLockError, LONGEST, systemClock, type Traits } from '../../core/index.ts';
 import { SessionLocks } from '../shared/session-locks.ts';
 import { SESSION_TRAITS } from '../shared/traits.ts';
-import type { AdvisorySession } from './advisory-session.ts';
+import type { AdvisorySession, AskElsewhere } from './advisory-session.ts';
 import { AdvisorySessions, openAdvisory } from './advisory-sessions.ts';
 import { findings } from './check.ts';
 import { checkSessions } from './clients.ts';
@@ -50,11 +50,8 @@ class Advisory extends SessionLocks<AdvisorySession> implements AdvisoryBackend 
     const dial = dialOf(pool, connect);
     const server = new Server(pool, naming(options), clock, NAME);
     const create = setup === 'auto' ? () => makeAndTell(server, setupAdvisory) : undefined;
-    const sessions = new AdvisorySessions(
-      (ours) => openAdvisory(dial, server, pooler === 'session', create, ours),
-      server,
-      limit,
-    );
+    const open = (ask: AskElsewhere) => openAdvisory(dial, server, pooler === 'session', create, ask);
+    const sessions = new AdvisorySessions(open, limit);
     super(
       sessions,
       (key) => lockOf(prefix, key),

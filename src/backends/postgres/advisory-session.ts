@@ -1,4 +1,4 @@
-import { type Claim, type Grant, isExclusive } from '../../core/index.ts';
+import { type Claim, type Grant, isExclusive, withLimit } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
 import type { LockSession } from '../shared/session-locks.ts';
 import { isTrue, type Row } from './pool.ts';
@@ -12,17 +12,8 @@ const MAX_CANCELLATIONS = 5;
 /** The time between two looks, from another session, at whether the server still knows the one that waits. */
 export const LOOK_MS = 10_000;
 
-/** What all sessions of a backend share. */
-export interface AdvisoryServer extends Pick<Server, 'clock' | 'serverClock' | 'named'> {
-  query(text: string, values: unknown[]): Promise<Row[]>;
-}
-
-/** The process of the server that a session belongs to. */
-export interface SessionProcess {
-  readonly pid: number;
-  /** When that process began. On a server that took over, another process may have its number. */
-  readonly started: string;
-}
+/** A statement on a session that does not wait. */
+export type AskElsewhere = (text: string, values: unknown[]) => Promise<Row[]>;
 
 /** A session that has many advisory locks, or blocks in a wait for one. */
 export class AdvisorySession implements LockSession {
@@ -31,17 +22,20 @@ export class AdvisorySession implements LockSession {
   /** A wait blocks it: nothing else can be sent. */
   waiting = false;
   readonly #session: Session;
-  readonly #process: SessionProcess;
-  readonly #server: AdvisoryServer;
+  readonly #process: readonly [pid: number, started: string];
+  readonly #server: Server;
+  readonly #ask: AskElsewhere;
   /** The row of the last wait, when it was granted. */
   #outcome: Promise<Row | undefined> | undefined;
   #over = true;
   #cancelled: Promise<void> | undefined;
 
-  constructor(session: Session, process: SessionProcess, server: AdvisoryServer) {
+  /** @param process its number, and when it began: on a server that took over, another process may have that number */
+  constructor(session: Session, process: readonly [pid: number, started: string], server: Server, ask: AskElsewhere) {
     this.#session = session;
     this.#process = process;
     this.#server = server;
+    this.#ask = ask;
   }
 
   get ended(): AbortSignal {
@@ -66,19 +60,14 @@ export class AdvisorySession implements LockSession {
     this.#cancelled = undefined;
     const answer = this.#session.wait(this.#server.named(advisoryWait), argumentsOf(lock, claim));
     this.#outcome = answer
-      .then(
-        ([row]) => row,
-        () => undefined,
-      )
+      .then(([row]) => row)
+      .catch(() => undefined)
       .finally(() => {
         this.#over = true;
       });
     // Without a look, a wait on a connection that broke silently would never end.
-    const stopLooking = repeat(
-      this.#server.clock,
-      () => LOOK_MS,
-      () => this.#look(),
-    );
+    const pause = (): number => LOOK_MS;
+    const stopLooking = repeat(this.#server.clock, pause, () => this.#look());
     const row = await this.#outcome;
     stopLooking();
     if (this.#cancelled) {
@@ -117,7 +106,7 @@ export class AdvisorySession implements LockSession {
         const end = sent < MAX_CANCELLATIONS ? 'pg_cancel_backend' : 'pg_terminate_backend';
         const found = await this.#there(`${end}(pid)`);
         if (found.length === 0) break; // it is gone, or this is another server by now
-        await this.#overWithin(RECANCEL_MS * 2 ** sent);
+        await withLimit(this.#outcome!, RECANCEL_MS * 2 ** sent, Error, this.#server.clock).catch(() => {}); // it may last
       }
     } catch {
       // No session can be asked to end it: it ends with its connection.
@@ -136,21 +125,12 @@ export class AdvisorySession implements LockSession {
 
   /** Acts on this session, while it waits, from another one. @returns a row if the session is there */
   #there(act: string): Promise<Row[]> {
-    const { pid, started } = this.#process;
     // A role other than the one that logged in may not see when a session began. Then the server's start must do.
     const began = 'coalesce(backend_start, pg_postmaster_start_time())';
     const where = `pid = $1 AND extract(epoch FROM ${began})::text = $2`;
-    return this.#server.query(`SELECT ${act} FROM pg_stat_activity WHERE ${where}`, [pid, started]);
+    return this.#ask(`SELECT ${act} FROM pg_stat_activity WHERE ${where}`, [...this.#process]);
   }
 
-  async #overWithin(ms: number): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const cancel = this.#server.clock.after(ms, resolve);
-    await Promise.race([this.#outcome, late]);
-    cancel();
-  }
-
-  /** The grant lasts as long as the session. */
   #grantOf({ token }: Row): Grant {
     return { granted: true, token: BigInt(String(token)), validFor: Number.POSITIVE_INFINITY, lost: this.ended };
   }

@@ -1,7 +1,7 @@
 import type { SessionSource } from '../shared/session-locks.ts';
-import { type AdvisoryServer, AdvisorySession } from './advisory-session.ts';
+import { AdvisorySession, type AskElsewhere } from './advisory-session.ts';
 import { isMissing, lookAlike, readOnly, refusal, unavailable } from './errors.ts';
-import { type Dial, isTrue, type Row } from './pool.ts';
+import { type Dial, isTrue } from './pool.ts';
 import type { Server } from './server.ts';
 import { Session } from './session.ts';
 import { advisoryKept, advisoryLook } from './sql.generated.ts';
@@ -12,22 +12,15 @@ import { advisoryKept, advisoryLook } from './sql.generated.ts';
  */
 export class AdvisorySessions implements SessionSource<AdvisorySession> {
   readonly single = false;
-  readonly #open: (server: AdvisoryServer) => Promise<AdvisorySession>;
-  readonly #server: AdvisoryServer;
+  readonly #open: (ask: AskElsewhere) => Promise<AdvisorySession>;
   readonly #limit: number;
   readonly #sessions = new Set<AdvisorySession>();
   #opening = 0;
   #shared: Promise<AdvisorySession> | undefined;
   #closed = false;
 
-  constructor(
-    open: (server: AdvisoryServer) => Promise<AdvisorySession>,
-    { clock, serverClock, named }: Server,
-    limit: number,
-  ) {
+  constructor(open: (ask: AskElsewhere) => Promise<AdvisorySession>, limit: number) {
     this.#open = open;
-    const query: AdvisoryServer['query'] = (text, values) => this.query(text, values);
-    this.#server = { clock, serverClock, named, query };
     this.#limit = limit;
   }
 
@@ -47,14 +40,14 @@ export class AdvisorySessions implements SessionSource<AdvisorySession> {
     }
   }
 
-  async query(text: string, values: unknown[]): Promise<Row[]> {
+  readonly query: AskElsewhere = async (text, values) => {
     const found = await this.toAsk();
     try {
       return await found.query(text, values);
     } finally {
       this.done(found);
     }
-  }
+  };
 
   /** One that carries nothing, marked as waiting already. */
   async toWait(): Promise<AdvisorySession | undefined> {
@@ -82,7 +75,7 @@ export class AdvisorySessions implements SessionSource<AdvisorySession> {
   async #add(waiting = false): Promise<AdvisorySession> {
     this.#opening++;
     try {
-      const added = await this.#open(this.#server);
+      const added = await this.#open(this.query);
       added.waiting = waiting;
       this.#sessions.add(added);
       added.ended.addEventListener('abort', () => this.#sessions.delete(added));
@@ -106,11 +99,12 @@ const TOKENS = "SELECT last_value, '{token}(bigint)'::regprocedure FROM {tokens}
  */
 export async function openAdvisory(
   dial: Dial,
-  { backend, clock, serverClock, named }: Server,
+  server: Server,
   pooled: boolean,
   create: (() => Promise<void>) | undefined,
-  ours: AdvisoryServer,
+  ask: AskElsewhere,
 ): Promise<AdvisorySession> {
+  const { backend, clock, serverClock, named } = server;
   const session = await Session.open(dial, clock, pooled).catch((error) => {
     throw refusal(error, backend, ASKED);
   });
@@ -137,7 +131,7 @@ export async function openAdvisory(
       if (!create || !isMissing(error)) throw error;
       await create();
     });
-    return new AdvisorySession(session, { pid: Number(before!.pid), started: String(before!.started) }, ours);
+    return new AdvisorySession(session, [Number(before!.pid), String(before!.started)], server, ask);
   } catch (error) {
     session.cut();
     throw refusal(error, backend, ASKED);

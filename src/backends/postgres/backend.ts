@@ -21,12 +21,10 @@ import { tableFindings } from './check.ts';
 import { type PostgresClient, poolOf } from './clients.ts';
 import { checkTable, naming, type PostgresOptions } from './options.ts';
 import { busyPool, dialLike, dialOf, isEnded, isTrue, type PgPool } from './pool.ts';
-import { entries, hintsOf, storedValuesOf } from './reads.ts';
-import { Renewals } from './renewals.ts';
 import { open, setup } from './schema.ts';
 import { Server } from './server.ts';
-import { attemptOf, fieldsOf, take, valuesOf } from './statements.ts';
-import { IDLE_MS, Sweeper } from './sweeper.ts';
+import { attemptOf, entries, fieldsOf, hintsOf, storedValuesOf, take, valuesOf } from './statements.ts';
+import { IDLE_MS, Renewals, Sweeper } from './upkeep.ts';
 import { Mailbox } from './wake-ups.ts';
 
 const TRAITS: Traits = { ...QUEUE_TRAITS, wakes: 'mailbox', ttl: { min: 10, max: LONGEST } };
@@ -109,15 +107,16 @@ class Postgres implements PostgresBackend {
     const sent = this.#server.clock.now();
     await this.#open();
     const gone = [Buffer.from(key), id];
-    if (value) {
-      const { text, ttl, ageless } = value;
-      const answer = await take(this.#server, 'store', [...gone, Buffer.from(text), ttl, ageless ? ttl : 0], key);
-      const [freed, stored] = fieldsOf(answer).map((field) => field === 't');
-      return { freed: freed!, stored, ...(next && { next: await this.attempt(next) }) };
+    if (next && !value) {
+      const { freed, attempt } = await this.#attempt(next, sent, gone);
+      return { freed, next: attempt };
     }
-    if (!next) return { freed: isTrue(await take(this.#server, 'release', gone, key)) };
-    const { freed, attempt } = await this.#attempt(next, sent, gone);
-    return { freed, next: attempt };
+    const { text, ttl = null, ageless } = value ?? {};
+    const stores = [text === undefined ? null : Buffer.from(text), ttl, ageless ? ttl : 0];
+    const answer = await take(this.#server, 'release', [...gone, ...stores], key);
+    if (!value) return { freed: isTrue(answer) };
+    const [freed, stored] = fieldsOf(answer).map((field) => field === 't');
+    return { freed: freed!, stored, ...(next && { next: await this.attempt(next) }) };
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {

@@ -106,13 +106,11 @@ const DANGERS: readonly Danger<Row>[] = [
 
 const RIGHTS = aboutFunctions(sql.rights);
 
-/** What endangers locks on this server, whichever way they are taken. */
 export async function findings(server: Server): Promise<Finding[]> {
   const [facts] = await server.send(sql.facts, [], 'a look at the settings');
   return findingsOf(DANGERS, facts!);
 }
 
-/** What endangers locks in tables. */
 export async function tableFindings(server: Server, mailbox: Mailbox | undefined): Promise<Finding[]> {
   const found = await findings(server);
   const missing = await server.send(RIGHTS, [], 'a look at the rights');

@@ -39,17 +39,13 @@ export type Listen = (
   listening: () => void,
 ) => Promise<() => unknown>;
 
-/** A client as a pool of `pg`. */
-export interface OpenPool {
-  readonly pool: PgPool;
-  /** Its own way to listen; that of a pool of `pg` is a connection more. */
-  readonly listen?: Listen;
-}
-
 type Ask = (query: PgQuery, values: never[]) => PromiseLike<unknown>;
 
-/** @throws LockError `LOCK_INVALID` when it is none of them */
-export function poolOf(client: PostgresClient, clock: Clock): OpenPool {
+/**
+ * The client as a pool of `pg`, and its own way to listen; that of a pool of `pg` is a connection more.
+ * @throws LockError `LOCK_INVALID` when it is none of them
+ */
+export function poolOf(client: PostgresClient, clock: Clock): { pool: PgPool; listen?: Listen | undefined } {
   if (isSql(client)) return overSql(client, clock);
   if (isPglite(client)) return overPglite(client, clock);
   return { pool: checkPool(client as PgPool) };
@@ -88,7 +84,7 @@ function poolOver(clock: Clock, ask: Ask, ended: () => boolean): PgPool {
   } as PgPool;
 }
 
-function overSql(sql: SqlFunction, clock: Clock): OpenPool {
+function overSql(sql: SqlFunction, clock: Clock): ReturnType<typeof poolOf> {
   const { adapter = 'postgres', transform } = sql.options;
   if (adapter !== 'postgres') throw invalid(`postgres() needs Bun.SQL with the adapter postgres, not ${adapter}`);
   const isRenamed = typeof transform?.column?.from === 'function';
@@ -126,7 +122,7 @@ const withOurNames = (row: Row): Row =>
     ]),
   );
 
-function overPglite(db: Pglite, clock: Clock): OpenPool {
+function overPglite(db: Pglite, clock: Clock): ReturnType<typeof poolOf> {
   const ask: Ask = async ({ text }, values) => (await db.query(text, values)).rows;
   return {
     pool: poolOver(clock, ask, () => db.closed),

@@ -19,34 +19,32 @@ const DEFINITE: Readonly<Record<string, readonly [what: string, advice: string]>
   '28P01': ['the password was refused', 'correct the password'],
 };
 
+const sqlState = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
+const has =
+  (...states: string[]) =>
+  (error: unknown): boolean =>
+    states.includes(sqlState(error));
+
 /**
  * The server behind the connection takes no writes. After a fail-over behind one address, the old primary may keep the connections
  * that it had, and only a new connection leads to the new one. No effect; not for good.
  */
-const READ_ONLY = '25006';
+export const isReadOnly = has('25006');
 
 /** The server undid it, on a conflict with another transaction. It had no effect, and may be sent again. */
-const CONFLICT = new Set(['40001', '40P01']);
+export const isConflict = has('40001', '40P01');
 /** The connection does not have the prepared statement, as behind a transaction pooler. No effect; send it without a name. */
-const UNPREPARED = new Set(['26000', '42P05']);
+export const isUnprepared = has('26000', '42P05');
 
 /**
  * The connection was in a transaction that somebody else had begun. The server refused our COMMIT inside it (2D000), or that
  * transaction had failed already (25P02). No effect.
  */
-const FOREIGN = new Set(['2D000', '25P02']);
+export const isForeign = has('2D000', '25P02');
 /** The queue of messages is full: https://www.postgresql.org/docs/current/sql-notify.html. Nothing was committed. */
-const FULL = '54000';
-
-const sqlState = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
-
-export const isConflict = (error: unknown): boolean => CONFLICT.has(sqlState(error));
-export const isUnprepared = (error: unknown): boolean => UNPREPARED.has(sqlState(error));
-export const isForeign = (error: unknown): boolean => FOREIGN.has(sqlState(error));
-export const isFull = (error: unknown): boolean => sqlState(error) === FULL;
-export const isReadOnly = (error: unknown): boolean => sqlState(error) === READ_ONLY;
-export const isNoRight = (error: unknown): boolean => sqlState(error) === '42501';
-export const isMissing = (error: unknown): boolean => ['3F000', '42P01', '42883'].includes(sqlState(error));
+export const isFull = has('54000');
+export const isNoRight = has('42501');
+export const isMissing = has('3F000', '42P01', '42883');
 
 export const unavailable = (backend: string, message: string, key?: string, cause?: unknown): LockError =>
   new LockError('LOCK_UNAVAILABLE', `${backend}: ${message}`, { backend, key, cause });

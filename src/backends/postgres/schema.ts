@@ -10,10 +10,7 @@ import * as sql from './sql.generated.ts';
  * the database, never the other way. Programs of both work side by side, so what a program calls keeps its name, its arguments
  * and its meaning; a newer revision may only add to it.
  */
-export const REVISION = 7;
-/** The oldest revision that this program can work with. */
-const MIN_REVISION = 6;
-/** The format of what is stored. */
+export const REVISION = 8;
 const FORMAT = 1;
 /** INSERT … ON CONFLICT, ROWS FROM and window frames would do with less; older ones are out of support. */
 const MIN_VERSION = 120_000;
@@ -22,7 +19,6 @@ const MIN_VERSION = 120_000;
 const BY_INDEX =
   'SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off';
 
-/** Each function has the revision in it. */
 const FUNCTIONS = [sql.queue, sql.claim, sql.upkeep, sql.value, sql.calls]
   .join('\n')
   .replaceAll('{begin}', () => sql.begin)
@@ -115,14 +111,11 @@ export async function open(server: Server, create: boolean): Promise<void> {
   if (Number(version) < MIN_VERSION)
     throw unavailable('postgres', `the server is too old (${version}); use 12 or newer`);
   const revision = Number(state.revision ?? 0);
-  if (revision < REVISION && create) {
-    await setup(server).catch((error) => {
-      if (revision < MIN_REVISION) throw error;
-    });
-  } else if (revision < MIN_REVISION) {
+  if (revision < REVISION && create) await setup(server);
+  else if (revision < REVISION) {
     throw unavailable(
       'postgres',
-      `its functions are of revision ${revision || 'none'}, this version of holdfast needs ${MIN_REVISION}; run setup() once, as the role that owns them`,
+      `its functions are of revision ${revision || 'none'}, this version of holdfast needs ${REVISION}; run setup() once, as the role that owns them`,
     );
   }
   server.serverClock.learn(Number(server_time));

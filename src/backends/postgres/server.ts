@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../core/index.ts';
+import { type Clock, sleep } from '../../core/index.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import { isConflict, isForeign, isReadOnly, isUnprepared, refusal, unavailable } from './errors.ts';
 import type { FillNames } from './options.ts';
@@ -47,7 +47,8 @@ export class Server {
         return (await this.#pool.query(query)).rows;
       } catch (error) {
         if (isUnprepared(error) && query.name) this.#prepare = false;
-        else if (isConflict(error) && resends++ < MAX_RESENDS) await this.#pause(resends);
+        else if (isConflict(error) && resends++ < MAX_RESENDS)
+          await sleep(this.clock, this.clock.random() * Math.min(2 ** resends, 50)); // at random, so that two do not meet again
         else if (isReadOnly(error) && idle > 0 && resends++ < MAX_RESENDS)
           continue; // the pool has dropped one that was there before
         else if (isForeign(error)) this.#foreign(error, resends++, asked, key);
@@ -97,11 +98,6 @@ $script$`,
     process.emitWarning(`${this.backend}: ${found}; it was given up, and another taken. ${advice}`, {
       code: 'HOLDFAST_OPEN_TRANSACTION',
     });
-  }
-
-  /** Random, so that two statements in conflict do not meet again. */
-  #pause(resends: number): Promise<void> {
-    return new Promise((done) => this.clock.after(this.clock.random() * Math.min(2 ** resends, 50), done));
   }
 }
 

@@ -72,11 +72,8 @@ export class Session {
     } finally {
       late();
     }
-    session.#ping = repeat(
-      clock,
-      () => MAX_ANSWER_MS,
-      () => session.#look(),
-    );
+    const pause = (): number => MAX_ANSWER_MS;
+    session.#ping = repeat(clock, pause, () => session.#look());
     return session;
   }
 

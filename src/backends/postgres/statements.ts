@@ -2,12 +2,21 @@ import {
   type Attempt,
   type Claim,
   type Grant,
+  type Hints,
+  type Listing,
   PLACE_TTL_MS,
+  type QueueEntry,
   type Refusal,
   type StoredValue,
+  type ValueRecord,
+  type Values,
 } from '../../core/index.ts';
+import { rangeFrom } from '../shared/names.ts';
+import { entriesOf } from '../shared/stored-queue.ts';
 import { isFull } from './errors.ts';
+import { isTrue, type Row } from './pool.ts';
 import type { Server } from './server.ts';
+import * as sql from './sql.generated.ts';
 
 /** The types of the fields of `{claim}`. */
 const CLAIM = 'bytea text int int float8 int bytea boolean float8 bigint text float8 float8 text float8'.split(' ');
@@ -20,8 +29,7 @@ const claimFrom = (first: number): string =>
 const STEPS = {
   attempt: [`{commit_attempt}(NULL, NULL, ${claimFrom(1)}`, 'an attempt'],
   exchange: [`{commit_attempt}($1, $2, ${claimFrom(3)}`, 'a release'],
-  release: ['{commit_release}($1, $2', 'a release'],
-  store: ['{commit_store}($1, $2, $3, $4, $5', 'a release'],
+  release: ['{commit_release}($1, $2, $3, $4, $5', 'a release'],
   evict: ['{commit_evict}($1, $2', 'a forced release'],
   // As text: postgres.js would write the text of a parameter of type json as JSON once more.
   renew: ['{commit_renew}($1::text::json', 'a renewal'],
@@ -92,11 +100,65 @@ function outcomeOf([state, token, ahead, retryAfter, , attempts, mark, ...value]
   return mark ? { ...refusal, mark: textOf(mark) } : refusal;
 }
 
-export const storedValueOf = ([token, age, valid, text]: string[]): StoredValue => ({
+const storedValueOf = ([token, age, valid, text]: string[]): StoredValue => ({
   text: textOf(text!.slice(1)),
   token: BigInt(token!),
   age: Number(age),
   validFor: Number(valid),
 });
 
-export const textOf = (hex: unknown): string => Buffer.from(String(hex), 'hex').toString();
+const textOf = (hex: unknown): string => Buffer.from(String(hex), 'hex').toString();
+
+const rangeOf = (prefix: string, exact?: boolean): Buffer[] => Object.values(rangeFrom(prefix, exact));
+
+export async function* entries(server: Server, prefix: string, { exact }: Listing): AsyncGenerator<QueueEntry> {
+  const queues = new Map<unknown, Row[]>();
+  for (const row of await server.send(sql.inspect, rangeOf(prefix, exact), 'a listing')) {
+    const queue = queues.get(row.key) ?? [];
+    queues.set(row.key, queue);
+    queue.push(row);
+  }
+  for (const [key, rows] of queues) yield* entriesOf(textOf(key), rows.map(listed));
+}
+
+const listed = (row: Row) => ({
+  token: BigInt(String(row.token)),
+  units: Number(row.units),
+  capacity: Number(row.capacity),
+  label: textOf(row.label),
+  since: Number(row.since),
+  remaining: Number(row.remaining),
+});
+
+/** Hints in a table of their own. @param ready before the first statement: the tables are there */
+export const hintsOf = (server: Server, ready: () => Promise<void>): Hints => ({
+  async read(name) {
+    await ready();
+    const [row] = await server.send(sql.hint, [Buffer.from(name)], 'a hint');
+    return row && String(row.text);
+  },
+  async write(name, text, ttl) {
+    await ready();
+    await take(server, 'hint', [Buffer.from(name), text ?? null, ttl]);
+  },
+});
+
+/** Values in a table of their own. @param ready as for `hintsOf` */
+export const storedValuesOf = (server: Server, ready: () => Promise<void>): Values => ({
+  async look(key): Promise<ValueRecord> {
+    await ready();
+    const fields = fieldsOf(await take(server, 'look', [Buffer.from(key)], key));
+    const [attempts, mark, begun] = fields.splice(-3);
+    const last = { attempts: Number(attempts), mark: textOf(mark), begun: BigInt(begun!) };
+    return fields[0] ? { ...last, value: storedValueOf(fields) } : last;
+  },
+  async *keys(prefix): AsyncIterable<string> {
+    await ready();
+    for (const row of await server.send(sql.valueKeys, rangeOf(prefix), 'a listing of the values'))
+      yield textOf(row.key);
+  },
+  async forget(key) {
+    await ready();
+    return isTrue(await take(server, 'forget', [Buffer.from(key)], key));
+  },
+});

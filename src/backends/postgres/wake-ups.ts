@@ -8,7 +8,6 @@ import { Session } from './session.ts';
 /** ms before the connection is tried again: at first, and at most. Waiters poll meanwhile. */
 const RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
-/** ms that a test message may take. */
 const TEST_MS = 1_000;
 /** ms between two looks at whether any claim waits. After so many without one in a row, the process stops listening. */
 export const IDLE_LOOK_MS = 10_000;
@@ -65,7 +64,6 @@ export class Mailbox {
     return this.watch(claim, wake, age);
   }
 
-  /** The session that listens, if it is of our own. */
   get session(): Session | undefined {
     return this.#link instanceof Session ? this.#link : undefined;
   }

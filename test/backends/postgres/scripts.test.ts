@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { postgres, postgresAdvisory, setupScript } from '../../../src/backends/postgres/index.ts';
 import { naming } from '../../../src/backends/postgres/options.ts';
 import { aboutFunctions } from '../../../src/backends/postgres/schema.ts';
-import { facts, inspect, rights } from '../../../src/backends/postgres/sql.generated.ts';
+import { facts, rights } from '../../../src/backends/postgres/sql.generated.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
+import { listOf } from '../../../src/core/contract/promises.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { claimOf, Database } from './database.ts';
@@ -178,23 +179,20 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
         VALUES ('aa', 5, 1, 1, ${hour('+')}, 'alone', 5, 7200000, ${hour('-')}, 'me'),
                ('ab', 6, 1, 1, ${hour('-')}, 'expired', 6, 7200000, ${hour('-')}, 'me')`),
     );
-    const found = await database.sql(naming(names)(inspect), [Buffer.from('a'), Buffer.from('c')]);
-    const hex = (text: string): string => Buffer.from(text).toString('hex');
-    const told = (key: string, held: number, position: number, token: string) => ({
-      ...{ key: hex(key), label: hex('me'), held, position, token },
+    const backend = await database.open((pool) => postgres(pool, names));
+    const found = (await Promise.all(['a', 'b'].map((prefix) => listOf(backend.inspect!(prefix))))).flat();
+    const told = (key: string, held: boolean, position: number, token: bigint) => ({
+      ...{ key, label: 'me', held, position, token },
     });
-    expect(
-      found.map(({ key, label, held, position, token }) => ({ key, label, held, position: Number(position), token })),
-    ).toEqual([
-      told('a', 1, 0, '11'),
-      told('a', 1, 1, '12'),
-      told('a', 0, 2, '13'),
-      told('aa', 1, 0, '5'),
-      told('b', 1, 0, '9'),
-      told('b', 0, 1, '10'),
+    expect(found.map(({ key, label, held, position, token }) => ({ key, label, held, position, token }))).toEqual([
+      told('a', true, 0, 11n),
+      told('a', true, 1, 12n),
+      told('a', false, 2, 13n),
+      told('aa', true, 0, 5n),
+      told('b', true, 0, 9n),
+      told('b', false, 1, 10n),
     ]);
-    for (const row of found) {
-      const [since, remaining] = [Number(row.since), Number(row.remaining)];
+    for (const { since, remaining } of found) {
       expect(since).toBeGreaterThanOrEqual(3_600_000);
       expect(since).toBeLessThan(3_660_000);
       expect(remaining).toBeGreaterThan(3_540_000);

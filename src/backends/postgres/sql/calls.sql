@@ -31,21 +31,14 @@ CREATE OR REPLACE PROCEDURE {commit_attempt}(gone_key bytea, gone text, claim {c
   IF gone IS NOT NULL THEN
     answer := {release}(gone_key, gone)::int;
   END IF;
-  IF claim.mark IS NULL THEN
-    answer := concat(answer, {attempt}(claim)::text);
-  ELSE
-    answer := concat(answer, {ask}(claim)::text);
-  END IF;
+  answer := concat(answer, CASE WHEN claim.mark IS NULL THEN {attempt}(claim)::text ELSE {ask}(claim)::text END);
 {end}
 
-CREATE OR REPLACE PROCEDURE {commit_release}(key bytea, id text, quiet boolean, INOUT answer text) {begin}
-  answer := {release}(key, id)::int;
-{end}
-
-CREATE OR REPLACE PROCEDURE {commit_store}(
+-- Gives what {release} gives, or {store} where there is a value.
+CREATE OR REPLACE PROCEDURE {commit_release}(
   key bytea, id text, value bytea, ms float8, ageless float8, quiet boolean, INOUT answer text
 ) {begin}
-  answer := {store}(key, id, value, ms, ageless)::text;
+  answer := CASE WHEN value IS NULL THEN {release}(key, id)::int::text ELSE {store}(key, id, value, ms, ageless)::text END;
 {end}
 
 -- Forced release of the claim with a token. Gives 1 if it was there and had not expired. Every process that has held a key for a while

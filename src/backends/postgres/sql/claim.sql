@@ -159,23 +159,19 @@ BEGIN
   END IF;
   IF key_row.id = a_id THEN
     -- Alone since just now: the attempt was committed while this waited for the row.
+    gone.expires := key_row.expires;
     key_row.taken := 0;
-    key_row.capacity := {all_units};
     key_row.id := NULL;
-    PERFORM {write_key}(key_row);
-    RETURN key_row.expires > clock_timestamp();
-  END IF;
-  -- `|| ''` leaves the planner no index but the one for this.
-  DELETE FROM {queue} WHERE id = a_id AND key || '' = a_key RETURNING * INTO gone;
-  IF NOT FOUND THEN
-    RETURN false;
+  ELSE
+    -- `|| ''` leaves the planner no index but the one for this.
+    DELETE FROM {queue} WHERE id = a_id AND key || '' = a_key RETURNING * INTO gone;
+    IF NOT FOUND THEN
+      RETURN false;
+    END IF;
+    key_row.taken := key_row.taken - CASE WHEN gone.held THEN gone.units ELSE 0 END;
+    key_row.waits := key_row.waits - (NOT gone.held)::int;
   END IF;
   moment := clock_timestamp();
-  IF gone.held THEN
-    key_row.taken := key_row.taken - gone.units;
-  ELSE
-    key_row.waits := key_row.waits - 1;
-  END IF;
   IF key_row.taken = 0 THEN
     key_row.capacity := {all_units};
   END IF;

@@ -35,7 +35,7 @@ CREATE OR REPLACE FUNCTION {ask}(
 DECLARE
   stored record;
   last record;
-  begun {values};
+  ends timestamptz;
 BEGIN
   SELECT * INTO stored FROM {value_of}(claim.key, claim.max_age);
   IF NOT FOUND THEN
@@ -69,17 +69,15 @@ BEGIN
     attempts := last.attempts;
     IF last.begun IS DISTINCT FROM token THEN
       attempts := CASE WHEN last.good THEN last.attempts + 1 ELSE 1 END;
-      begun.attempts := attempts;
-      begun.begun := token;
-      begun.counts := clock_timestamp() + (claim.ttl + claim.counts) * interval '1 ms';
+      ends := clock_timestamp() + (claim.ttl + claim.counts) * interval '1 ms';
       UPDATE {values} v
-        SET attempts = begun.attempts, begun = begun.begun, mark = claim.mark, counts = begun.counts,
+        SET attempts = {=ask}.attempts, begun = {=ask}.token, mark = claim.mark, counts = ends,
             steps = v.steps + 1, era = (v.steps + 1) / 64
         WHERE v.key = claim.key
           AND v.era >= (SELECT newest.era FROM {values} newest WHERE newest.key = claim.key ORDER BY newest.era DESC LIMIT 1);
       IF NOT FOUND THEN
         INSERT INTO {values} (key, attempts, begun, mark, counts)
-          VALUES (claim.key, begun.attempts, begun.begun, claim.mark, begun.counts);
+          VALUES (claim.key, {=ask}.attempts, {=ask}.token, claim.mark, ends);
       END IF;
     END IF;
   END IF;
