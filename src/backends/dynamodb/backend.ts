@@ -3,7 +3,10 @@ import { type RegisterEntry, type RegisterOptions, type RegisterStore, register 
 
 /** What holdfast uses of `DynamoDBDocument` of `@aws-sdk/lib-dynamodb`. It does not import the SDK. */
 export interface DynamoLike {
-  get(input: DynamoKey & { ConsistentRead: true }, options?: DynamoSignal): Promise<{ Item?: Item | undefined }>;
+  get(
+    input: DynamoKey & { ConsistentRead: true },
+    options?: { abortSignal: AbortSignal },
+  ): Promise<{ Item?: Item | undefined }>;
   put(
     input: {
       TableName: string;
@@ -13,7 +16,7 @@ export interface DynamoLike {
       ExpressionAttributeNames: Record<string, string>;
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD';
     },
-    options?: DynamoSignal,
+    options?: { abortSignal: AbortSignal },
   ): Promise<unknown>;
   delete(input: DynamoKey): Promise<unknown>;
   scan(input: { TableName: string; ProjectionExpression: 'id'; ExclusiveStartKey?: Item | undefined }): Promise<{
@@ -28,10 +31,6 @@ interface DynamoKey {
   TableName: string;
   Key: { id: string };
 }
-interface DynamoSignal {
-  abortSignal: AbortSignal;
-}
-
 /**
  * Locks in a table of DynamoDB whose partition key is the string `id`, without a sort key. The client stays yours.
  * @throws LockError `LOCK_INVALID` when it is no client of documents, or for a bad option.
@@ -111,8 +110,6 @@ const definiteRefusal =
     const advice = ADVICE[name];
     if (advice === undefined) throw cause;
     const code = name === 'ValidationException' ? 'LOCK_INVALID' : 'LOCK_UNAVAILABLE';
-    throw new LockError(code, `the table ${table} refused: ${reasonOf(cause)}; ${advice}`, {
-      backend: 'dynamodb',
-      cause,
-    });
+    const message = `the table ${table} refused: ${reasonOf(cause)}; ${advice}`;
+    throw new LockError(code, message, { backend: 'dynamodb', cause });
   };

@@ -116,7 +116,11 @@ const storeOf = (bucket: NatsKv, synced: boolean): RegisterStore => ({
     const { ttl } = await bucket.status();
     return ttl > 0 ? ttl : undefined;
   },
-  check: async (): Promise<Finding[]> => findingsOf(DANGERS, { ...(await statusOf(bucket)), synced }),
+  async check(): Promise<Finding[]> {
+    const { replicas, storage, ttl, maxValueSize, streamInfo } = await bucket.status();
+    const mirror = streamInfo.config.mirror !== undefined;
+    return findingsOf(DANGERS, { replicas, storage, ttl, maxValueSize, mirror, synced });
+  },
 });
 
 /**
@@ -132,19 +136,8 @@ function end(hearing: NatsHearing<unknown>): void {
 const entryOf = (entry: NatsEntry | null): RegisterEntry | undefined =>
   entry?.operation === 'PUT' ? { text: decoder.decode(entry.value), version: String(entry.revision) } : undefined;
 
-const statusOf = async (bucket: NatsKv): Promise<Omit<Facts, 'synced'>> => {
-  const { replicas, storage, ttl, maxValueSize, streamInfo } = await bucket.status();
-  return { replicas, storage, ttl, maxValueSize, mirror: streamInfo.config.mirror !== undefined };
-};
-
-export interface Facts {
-  readonly replicas: number;
-  readonly storage: string;
+export interface Facts extends Omit<NatsStatus, 'streamInfo'> {
   readonly synced: boolean;
-  /** ms; 0 or less: for good. */
-  readonly ttl: number;
-  /** Bytes; −1: any. */
-  readonly maxValueSize: number;
   readonly mirror: boolean;
 }
 

@@ -9,6 +9,7 @@ import {
   leastOf,
   type QueueEntry,
   RecentKeys,
+  type RegisterEntry,
   type RegisterStore,
   type Release,
   type Renewal,
@@ -21,20 +22,17 @@ import { Calls } from './calls.ts';
 import { headOf, keyOf, nameOf } from './document.ts';
 import { RegisterHints } from './hints.ts';
 import { KeyDocument } from './key-document.ts';
-import type { OpenQueue } from './open-queue.ts';
+import { type OpenQueue, QueueReader } from './open-queue.ts';
 import { checkStore, type RegisterOptions, resolveRegisterOptions } from './options.ts';
 import { proof, storeProof } from './proof.ts';
 import { Sightings } from './sightings.ts';
-import { KeyWatch } from './wake-ups.ts';
 
 /** This part of a lease a renewal may take: less than the third for which the core waits, and time for another try is left. */
 const SHARE = 0.3;
-/** Reads under way at a time. */
-const AT_ONCE = 16;
+const MAX_READS_AT_ONCE = 16;
 /** While so many keys are watched, no hold is: a watch may cost the server more than the renewals of a hold. */
 const MAX_WATCHED_KEYS = 100;
-/** Keys whose queues are remembered. */
-const KEPT = 10_000;
+const MAX_KEPT_QUEUES = 10_000;
 
 /**
  * Locks in any store that can compare and set. The queue of a key is one small document in it.
@@ -56,9 +54,8 @@ class Register implements Backend {
   readonly watch?: Backend['watch'];
   readonly watchHold?: Backend['watchHold'];
   readonly #calls: Calls;
-  /** The folder that has the queues. */
   readonly #folder: string;
-  readonly #documents = new RecentKeys<KeyDocument>(KEPT, ({ idle }) => !idle);
+  readonly #documents = new RecentKeys<KeyDocument>(MAX_KEPT_QUEUES, ({ idle }) => !idle);
   readonly #sightings = new Sightings();
   readonly #watches = new Map<string, KeyWatch>();
   #releases = 0;
@@ -143,8 +140,8 @@ class Register implements Backend {
   }
 
   #document(key: string): KeyDocument {
-    const document =
-      this.#documents.get(key) ?? new KeyDocument(key, this.#folder + nameOf(key), this.#calls, this.#sightings);
+    const made = () => new QueueReader(key, this.#folder + nameOf(key), this.#calls.apart(), this.#sightings);
+    const document = this.#documents.get(key) ?? new KeyDocument(made());
     this.#documents.set(key, document);
     return document;
   }
@@ -162,8 +159,14 @@ class Register implements Backend {
 
   async *#inspect(prefix: string, { exact = false, progress }: Listing): AsyncIterable<QueueEntry> {
     if (exact) return yield* await this.#entries(this.#folder + nameOf(prefix), (key) => key === prefix);
-    const names = this.#calls.store.list!(this.#folder + headOf(prefix));
-    yield* entriesAmong(names, (name) => this.#entries(name, (key) => key.startsWith(prefix)), progress);
+    const read = (name: string): Promise<QueueEntry[]> => this.#entries(name, (key) => key.startsWith(prefix));
+    let looked = 0;
+    for await (const names of inParts(this.#calls.store.list!(this.#folder + headOf(prefix)))) {
+      for (const entries of await Promise.all(names.map(read))) {
+        yield* entries;
+        progress?.(++looked);
+      }
+    }
   }
 
   async #entries(name: string, isWanted: (key: string) => boolean): Promise<QueueEntry[]> {
@@ -173,29 +176,10 @@ class Register implements Backend {
   }
 }
 
-/**
- * The claims of all queues with these names.
- * @param read the claims of one queue
- * @param progress called with the number of queues read so far
- */
-async function* entriesAmong(
-  names: AsyncIterable<string>,
-  read: (name: string) => Promise<readonly QueueEntry[]>,
-  progress?: (looked: number) => void,
-): AsyncIterable<QueueEntry> {
-  let looked = 0;
-  async function* all(some: readonly string[]): AsyncIterable<QueueEntry> {
-    for (const entries of await Promise.all(some.map(read))) {
-      yield* entries;
-      progress?.(++looked);
-    }
-  }
-  const some: string[] = [];
-  for await (const name of names) {
-    some.push(name);
-    if (some.length === AT_ONCE) yield* all(some.splice(0));
-  }
-  yield* all(some);
+async function* inParts(names: AsyncIterable<string>): AsyncIterable<string[]> {
+  const part: string[] = [];
+  for await (const name of names) if (part.push(name) === MAX_READS_AT_ONCE) yield part.splice(0);
+  yield part;
 }
 
 /** What came of an attempt, and the sign of life that it left if it brought the claim into the queue. */
@@ -207,3 +191,42 @@ interface Asked {
 const signOfLife = (claim: StoredClaim | undefined): string | undefined => claim && `${claim.token} ${claim.beat}`;
 
 const LATE = { granted: false, late: true } as const;
+
+/** The claims of this process that wait for one key, or have held it for a while, and the one watch of the store that serves them. */
+class KeyWatch {
+  readonly #claims = new Set<{ readonly id: string; readonly wake: () => void; readonly holds: boolean }>();
+  readonly #learn: (entry: RegisterEntry) => OpenQueue;
+  readonly #over: () => void;
+  readonly #armed: Promise<AsyncDisposable>;
+
+  /** @param over told when nobody waits any more, and the watch has ended */
+  constructor(store: RegisterStore, name: string, learn: (entry: RegisterEntry) => OpenQueue, over: () => void) {
+    this.#learn = learn;
+    this.#over = over;
+    this.#armed = (async () => store.watch!(name, (entry) => this.#tell(entry)))();
+    this.#armed.catch(over); // the next waiter tries again, with a watch of its own
+  }
+
+  /** @param holds wakes it when it holds no more, instead of when it no longer waits */
+  async add({ id }: Claim, wake: () => void, holds = false): Promise<AsyncDisposable> {
+    const mine = { id, wake, holds };
+    this.#claims.add(mine);
+    await this.#armed;
+    return { [Symbol.asyncDispose]: async () => void (this.#claims.delete(mine) && this.#left()) };
+  }
+
+  /** Silent while a claim still waits, or holds: a queue changes with every sign of life in it. */
+  #tell(entry: RegisterEntry | undefined): void {
+    let queue: OpenQueue | undefined;
+    try {
+      queue = entry && this.#learn(entry);
+    } catch {} // the attempt that follows says what is wrong
+    for (const { id, wake, holds } of [...this.#claims]) if (queue?.find(id)?.held !== holds) wake();
+  }
+
+  #left(): void {
+    if (this.#claims.size > 0) return;
+    this.#over();
+    this.#armed.then((watch) => watch[Symbol.asyncDispose]()).catch(() => {});
+  }
+}

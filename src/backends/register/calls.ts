@@ -12,13 +12,12 @@ import {
 /** A change is given up after so many writes in a row that were refused. */
 export const MAX_CONFLICTS = 64;
 /** Longest time for one request, ms: less than the core has patience for, so that a step that follows can still be taken. */
-const LONGEST = 4_000;
+const MAX_REQUEST_MS = 4_000;
 /** The time that a request has even for the shortest lease, ms. */
-const SHORTEST = 100;
+const MIN_REQUEST_MS = 100;
 
 /** Some stores take one write of an object in so many ms. */
 const WRITE_INTERVAL_MS = 1_000;
-/** The number of times that a write is sent again because of that. */
 const MAX_RESENDS = 2;
 
 /** The store did nothing, because an object is written too often. Whether the condition of the write held, it does not say. */
@@ -44,7 +43,7 @@ export class Calls {
   readonly clock: Clock;
   readonly prefix: string;
   readonly proof: Proof | undefined;
-  #limit = LONGEST;
+  #limit = MAX_REQUEST_MS;
   /** Each puts the limit of now on a request that is under way. */
   readonly #hurries = new Set<() => unknown>();
 
@@ -55,7 +54,6 @@ export class Calls {
     this.proof = proof;
   }
 
-  /** The same, with a limit of its own. */
   apart(): Calls {
     return new Calls(this.store, this.prefix, this.clock, this.proof);
   }
@@ -64,7 +62,7 @@ export class Calls {
   hurry(within: number): void {
     this.proof?.hurry(within);
     const before = this.#limit;
-    this.#limit = Math.min(LONGEST, Math.max(SHORTEST, within));
+    this.#limit = Math.min(MAX_REQUEST_MS, Math.max(MIN_REQUEST_MS, within));
     if (this.#limit < before) for (const hurry of this.#hurries) hurry();
   }
 

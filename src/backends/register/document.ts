@@ -80,7 +80,7 @@ function refuse(key: string, store: string): never {
 }
 
 /** Longest name that is spelt out. Object stores take 1,024 bytes, with the prefix. */
-const LONGEST = 512;
+const MAX_NAME = 512;
 /** How much of a longer name is spelt out: the rest is a digest. */
 const HEAD = 440;
 const PLAIN = /^[A-Za-z0-9_-]$/;
@@ -94,7 +94,7 @@ const spelt = (key: string): string =>
 
 export const nameOf = (key: string): string => {
   const name = spelt(key);
-  return name.length <= LONGEST ? name : `${name.slice(0, HEAD)}.${hash('sha256', key, 'base64url')}`;
+  return name.length <= MAX_NAME ? name : `${name.slice(0, HEAD)}.${hash('sha256', key, 'base64url')}`;
 };
 
 /** What the names of all keys begin with that begin with `prefix`; others may, too. */

@@ -1,8 +1,8 @@
 import { isLockError, mostOf, type RegisterEntry, sleep, type WriteOutcome } from '../../core/index.ts';
-import { type Calls, MAX_CONFLICTS, Throttled } from './calls.ts';
+import { MAX_CONFLICTS, Throttled } from './calls.ts';
 import { queueText } from './document.ts';
-import { type OpenQueue, QueueReader, type QueueState } from './open-queue.ts';
-import type { Sight, Sightings } from './sightings.ts';
+import type { OpenQueue, QueueReader, QueueState } from './open-queue.ts';
+import type { Sight } from './sightings.ts';
 
 /** One change of a queue, or a question about it. */
 interface Step extends PromiseWithResolvers<unknown> {
@@ -45,10 +45,6 @@ function putOff(
  * fresh read.
  */
 export class KeyDocument {
-  readonly #key: string;
-  readonly #name: string;
-  readonly #calls: Calls;
-  readonly #sightings: Sightings;
   readonly #reader: QueueReader;
   readonly #room = new Room();
   #known: QueueState | undefined;
@@ -58,12 +54,8 @@ export class KeyDocument {
   #pending: Step[] = [];
   #running = false;
 
-  constructor(key: string, name: string, calls: Calls, sightings: Sightings) {
-    this.#key = key;
-    this.#name = name;
-    this.#sightings = sightings;
-    this.#calls = calls.apart();
-    this.#reader = new QueueReader(key, name, this.#calls, sightings);
+  constructor(reader: QueueReader) {
+    this.#reader = reader;
   }
 
   get idle(): boolean {
@@ -75,7 +67,7 @@ export class KeyDocument {
     { ttl, ...how }: { ttl?: number | undefined } & Pick<Step, 'settles' | 'putOff'>,
     apply: (queue: OpenQueue) => T,
   ): Promise<T> {
-    if (ttl !== undefined) this.#calls.hurry(ttl);
+    if (ttl !== undefined) this.#reader.calls.hurry(ttl);
     const step: Step = { apply, ...how, ...Promise.withResolvers() };
     this.#pending.push(step);
     if (!this.#running) void this.#run();
@@ -84,8 +76,8 @@ export class KeyDocument {
 
   /** What a watch has brought. */
   learn(entry: RegisterEntry): OpenQueue {
-    const known = this.#reader.stateOf(entry, this.#calls.clock.now());
-    if (!this.#running && !this.#calls.store.tellsTime) this.#known = known;
+    const known = this.#reader.stateOf(entry, this.#reader.calls.clock.now());
+    if (!this.#running && !this.#reader.calls.store.tellsTime) this.#known = known;
     return this.#reader.open(known);
   }
 
@@ -107,7 +99,7 @@ export class KeyDocument {
 
   /** @param steps gets the steps that go along */
   async #commit(steps: Step[]): Promise<unknown[]> {
-    const { clock, store } = this.#calls;
+    const { clock, store } = this.#reader.calls;
     let [fresh, refusedOverNothing] = [false, 0];
     const age = clock.now() - (this.#known?.at ?? 0);
     if (!store.watch) {
@@ -154,18 +146,18 @@ export class KeyDocument {
    * @returns whether the store took it; if not, what is known then is what is there instead
    */
   async #write(open: OpenQueue, sight: Sight, version: string | undefined, conflicts: number): Promise<boolean> {
-    const { clock, store } = this.#calls;
-    await this.#calls.proof?.passed();
+    const { clock, store } = this.#reader.calls;
+    await this.#reader.calls.proof?.passed();
     const lives = Array.from(open.claims, (claim) => Math.max(claim.ttl, sight.remaining(claim)));
-    const refusal = this.#calls.proof?.refusal(mostOf(lives));
+    const refusal = this.#reader.calls.proof?.refusal(mostOf(lives));
     if (refusal) throw refusal;
-    const text = queueText(this.#key, open, this.#calls.mark());
+    const text = queueText(this.#reader.key, open, this.#reader.calls.mark());
     this.#known = undefined;
     const sent = clock.now();
     const doubt = this.#doubt;
     this.#doubt = true;
-    const { taken, found, ...made } = await this.#calls
-      .write(this.#name, text, version)
+    const { taken, found, ...made } = await this.#reader.calls
+      .write(this.#reader.name, text, version)
       .catch((error): WriteOutcome => {
         if (error instanceof Throttled) return { taken: false };
         if (isLockError(error)) this.#doubt = doubt;
@@ -183,10 +175,10 @@ export class KeyDocument {
       if (this.#known.text !== text) return false;
     }
     this.#doubt = false;
-    this.#sightings.see(this.#key, open.claims, clock.now());
+    this.#reader.sightings.see(this.#reader.key, open.claims, clock.now());
     const now = this.#known?.version ?? found?.version ?? made.version;
     this.#room.wrote(version, now, sent, clock.now());
-    const sightings = (): Sight => this.#sightings.by(this.#key, clock.now());
+    const sightings = (): Sight => this.#reader.sightings.by(this.#reader.key, clock.now());
     if (now !== undefined) this.#known = { queue: open, text, version: now, at: clock.now(), sight: sightings };
     return true;
   }

@@ -5,26 +5,6 @@ import type { Calls } from './calls.ts';
 import { type QueueDocument, queueDocumentOf } from './document.ts';
 import { type Sight, type Sightings, StoreTime } from './sightings.ts';
 
-/** What a process knows of the store, and chance. */
-export interface StorePace {
-  /** What its last request took, ms. */
-  readonly took: number;
-  /** It keeps nothing for longer, ms. */
-  readonly longest: number;
-  /** From 0 to 1. */
-  readonly random: number;
-}
-
-/** What keeps a place in a queue. */
-export interface PlaceTerms {
-  /** The time from its last sign of life until the place expires, ms. */
-  readonly life: number;
-  /** It gives the next sign of life once no more than this is left, ms. */
-  readonly renewAt: number;
-  /** Its questions need no request while the queue was seen less than this ago, ms. */
-  readonly rest: number;
-}
-
 /** Longest life of a place, ms. */
 const MAX_LIFE_MS = 120_000;
 /** A life is shorter by up to this part of it, at random: those who came together need not give their signs of life together. */
@@ -46,11 +26,14 @@ const TRIES = 0.75;
  * @param turns the number of turns of others that come first
  * @param took what a request takes, ms
  * @param longest the longest life that the store can keep, ms
+ * @param random from 0 to 1
+ * @returns in ms: `life`, from its last sign of life until the place expires; `renewAt`, of which no more is left when it gives the next one;
+ *   `rest`: its questions need no request while the queue was seen less than that ago
  */
 export function placeTerms(
   { usual, ttl, turns }: { usual: number; ttl: number; turns: number },
-  { took, longest, random }: StorePace,
-): PlaceTerms {
+  { took, longest, random }: { took: number; longest: number; random: number },
+) {
   const far = Math.max(0, turns - NEAR_TURNS);
   const whole = Math.min(MAX_LIFE_MS, longest, far * WRITES_PER_TURN * took);
   const life = Math.max(usual, whole * (1 - SPREAD * random));
@@ -59,7 +42,6 @@ export function placeTerms(
   return { life, renewAt, rest };
 }
 
-/** So many marks of steps that removed a claim are kept. */
 const MAX_MARKS = 4;
 
 /** The queue of a key while steps change it. It may be thrown away: nothing happens before it is written. */
@@ -67,9 +49,9 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
   out: readonly string[];
   readonly #counter: TokenCounter;
   readonly #sight: Sight;
-  readonly #pace: StorePace;
+  readonly #pace: Parameters<typeof placeTerms>[1];
 
-  constructor({ last, claims, out }: QueueDocument, sight: Sight, pace: StorePace) {
+  constructor({ last, claims, out }: QueueDocument, sight: Sight, pace: Parameters<typeof placeTerms>[1]) {
     const counter = new TokenCounter(last);
     // A process that writes the queue, for any reason, leaves to those who come later for how long each claim was watched until now.
     super(
@@ -102,7 +84,7 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
     return mine && isEnough ? this.attempt(claim) : undefined;
   }
 
-  protected override readonly placeOf = (claim: Claim, mine?: StoredClaim): PlaceTerms => {
+  protected override readonly placeOf = (claim: Claim, mine?: StoredClaim) => {
     const { ttl } = claim;
     return placeTerms({ usual: placeTtlOf(claim), ttl, turns: this.#turnsBefore(claim, mine) }, this.#pace);
   };
@@ -138,43 +120,43 @@ export interface QueueState {
 export class QueueReader {
   /** What the last read took, ms. */
   took = 0;
-  readonly #key: string;
-  readonly #name: string;
-  readonly #calls: Calls;
-  readonly #sightings: Sightings;
+  readonly key: string;
+  readonly name: string;
+  readonly calls: Calls;
+  readonly sightings: Sightings;
 
   constructor(key: string, name: string, calls: Calls, sightings: Sightings) {
-    this.#key = key;
-    this.#name = name;
-    this.#calls = calls;
-    this.#sightings = sightings;
+    this.key = key;
+    this.name = name;
+    this.calls = calls;
+    this.sightings = sightings;
   }
 
   async read(): Promise<QueueState> {
-    const { clock } = this.#calls;
+    const { clock } = this.calls;
     const sent = clock.now();
-    const entry = await this.#calls.read(this.#name);
+    const entry = await this.calls.read(this.name);
     this.took = clock.now() - sent;
     return this.stateOf(entry, sent);
   }
 
   /** @param sent when the entry was asked for */
   stateOf(entry: RegisterEntry | undefined, sent: number): QueueState {
-    const { clock, store } = this.#calls;
+    const { clock, store } = this.calls;
     const { text, version, now } = entry ?? {};
     // Where a store has forgotten the last token, the clock on the wall is very likely ahead of it.
     const queue =
       text === undefined
         ? { last: BigInt(Math.floor(clock.epoch?.() ?? systemClock.epoch())) * 1_000n, claims: [], out: [] }
-        : queueDocumentOf(text, this.#key, store.name);
-    this.#sightings.see(this.#key, queue.claims, clock.now());
+        : queueDocumentOf(text, this.key, store.name);
+    this.sightings.see(this.key, queue.claims, clock.now());
     const sight = (): Sight =>
-      now === undefined ? this.#sightings.by(this.#key, clock.now()) : new StoreTime(now, clock.now() - sent);
+      now === undefined ? this.sightings.by(this.key, clock.now()) : new StoreTime(now, clock.now() - sent);
     return { queue, text, version, at: clock.now(), sight };
   }
 
   open({ queue, sight }: QueueState, seen = sight()): OpenQueue {
-    const { clock, proof } = this.#calls;
+    const { clock, proof } = this.calls;
     const longest = (proof?.kept ?? Number.POSITIVE_INFINITY) / 2;
     return new OpenQueue(queue, seen, { took: this.took, longest, random: clock.random() });
   }

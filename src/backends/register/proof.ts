@@ -4,7 +4,7 @@ import { hintOf, hintText } from './document.ts';
 import { RIVALRY } from './hints.ts';
 
 /** Others may prove at the same time. That a write is refused because of them proves something, too. */
-const MOST_TRIES = 6;
+const MAX_ATTEMPTS = 6;
 /** New objects that are made at the same time, and the writes that want to make each. */
 const RACES = 8;
 const RIVALS = 3;
@@ -39,7 +39,7 @@ const writing =
 async function wrong(calls: Calls, always: boolean): Promise<string | undefined> {
   const { clock, prefix, store } = calls;
   const name = `${prefix}/proof`;
-  for (let attempts = 0; attempts < MOST_TRIES; attempts++) {
+  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
     const { text, version } = await calls.read(name);
     if (text === undefined) {
       await writing(calls, name)();

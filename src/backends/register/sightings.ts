@@ -66,10 +66,7 @@ function seenOf(claim: Beating, before: Seen | undefined, now: number): Seen {
 
 /** The time of a store that has a clock. */
 export class StoreTime extends EngineTime implements Sight {
-  /**
-   * @param time what it showed at a read that has just come
-   * @param spent ms since that was asked for
-   */
+  /** @param time what it showed at a read that has just come @param spent ms since that was asked for */
   constructor(time: number, spent: number) {
     super(time, time + spent);
   }

@@ -6,11 +6,11 @@ import { type RegisterOptions, type RegisterStore, register } from '../register/
 export interface S3Like {
   getObject(
     input: S3Key,
-    options?: S3Signal,
+    options?: { abortSignal: AbortSignal },
   ): Promise<{ Body?: { transformToString(): Promise<string> } | undefined; ETag?: string | undefined }>;
   putObject(
     input: S3Key & { Body: string; ContentType: string; IfMatch?: string; IfNoneMatch?: string },
-    options?: S3Signal,
+    options?: { abortSignal: AbortSignal },
   ): Promise<{ ETag?: string | undefined }>;
   deleteObject(input: S3Key): Promise<unknown>;
   listObjectsV2(input: { Bucket: string; Prefix: string; ContinuationToken?: string | undefined }): Promise<{
@@ -19,15 +19,9 @@ export interface S3Like {
   }>;
 }
 
-/** Which object of which bucket. */
 interface S3Key {
   Bucket: string;
   Key: string;
-}
-
-/** What ends a request that nobody waits for any more. */
-interface S3Signal {
-  abortSignal: AbortSignal;
 }
 
 /**

@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { type PlaceTerms, placeTerms } from '../../../src/backends/register/open-queue.ts';
+import { placeTerms } from '../../../src/backends/register/open-queue.ts';
 
 const PACE = { took: 50, longest: Number.POSITIVE_INFINITY, random: 0 };
 const NEAR = { usual: 15_000, ttl: 30_000, turns: 1 };
 
-const ROWS: [what: string, claim: Partial<typeof NEAR>, pace: Partial<typeof PACE>, terms: PlaceTerms][] = [
+const ROWS: [
+  what: string,
+  claim: Partial<typeof NEAR>,
+  pace: Partial<typeof PACE>,
+  terms: ReturnType<typeof placeTerms>,
+][] = [
   ['the next one lives as on all engines', {}, {}, { life: 15_000, renewAt: 11_250, rest: 0 }],
   ['so do the four that are near', { turns: 4 }, {}, { life: 15_000, renewAt: 11_250, rest: 0 }],
   ['one that is farther lives for 200 writes a turn', { turns: 6 }, {}, { life: 20_000, renewAt: 11_250, rest: 0 }],
