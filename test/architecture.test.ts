@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { circles, importsOf } from './architecture/circles.ts';
 import { unclear } from './architecture/comments.ts';
+import { unclearConstants } from './architecture/constants.ts';
 import { labViolations } from './architecture/lab.ts';
 import { LAYERS, violations } from './architecture/rules.ts';
 
@@ -38,6 +39,39 @@ test.each([
 
 test('lets pass plain words, and words that are no comment', () => {
   expect(unclear("/** The office of a leader. */\nconst anew = 'whoever'; // of one key", 'src/a.ts')).toEqual([]);
+});
+
+test('constants say what they are, and in which unit', () => {
+  const all = files.filter((path) => !/\.css$|\.generated\.ts$/.test(path));
+  const found = all.flatMap((path) => unclearConstants(path, readFileSync(`${root}${path}`, 'utf8')));
+  expect(found.join('\n')).toBe('');
+});
+
+test.each([
+  ['const LONGEST = 512;', '"LONGEST" of what?'],
+  ['const MOST_KEYS = 512;', '"MOST" of what?'],
+  ['const LOOK_MS = 10;', '"LOOK" of what?'],
+  ['const LATE = { late: true };', '"LATE" of what?'],
+  ['/** The longest time of a call, ms. */\nexport const TIMEOUT = 5 * 1_000;', 'in ms'],
+  ['/** The pauses, ms. */\nconst FIRST_PAUSE = 50;\nconst LAST_PAUSE = 2_000;', 'in ms'],
+  ['/** The age of a value, µs. */\nconst MAX_AGE = 5;', 'in µs'],
+  ['/** A message has as many bytes. */\nconst MAX_SIZE = 5;', 'in bytes'],
+  ['const WAIT = 5;\nclock.after(Math.min(ms, WAIT), act);', 'used as a time'],
+  ['const WAIT = 5;\nconst due = clock.now() + WAIT;', 'used as a time'],
+  ['const DAY = 86_400_000;', 'is a time'],
+  ['const JITTER = 1 / 4;', 'is a part'],
+])('finds a constant that says too little: %s', (text, what) => {
+  expect(unclearConstants('src/a.ts', text)).toContainEqual(expect.stringContaining(what));
+});
+
+test('lets pass constants that say what they are', () => {
+  const text = `/** Tries, and the pause between two, ms. */
+const MAX_ATTEMPTS = 5;
+const PAUSE_MS = 20;
+
+const MAX_LEASE_MS = 365 * 86_400_000, US_PER_MS = 1_000, JITTER_PART = 0.5, TOO_LATE = { late: true };
+clock.after(PAUSE_MS * JITTER_PART, act);`;
+  expect(unclearConstants('src/a.ts', text)).toEqual([]);
 });
 
 test('no files of src or lab import each other in a circle, types included', () => {
