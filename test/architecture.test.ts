@@ -132,22 +132,29 @@ test('the picture of the layers on the map is true', () => {
   );
 });
 
-test('a name that core exports stands for nothing else', () => {
-  const namesOf = (path: string): string[] =>
+/** The types that the files export, each with its place. */
+const typesOf = (paths: readonly string[]): readonly (readonly [name: string, path: string])[] =>
+  paths.flatMap((path) =>
     [...readFileSync(`${root}${path}`, 'utf8').matchAll(/^export (?:abstract )?(?:class|interface|type) (\w+)/gm)].map(
-      ([, name]) => name!,
-    );
-  const inCore = files.filter((path) => path.startsWith('src/core/')).flatMap(namesOf);
+      ([, name]) => [name!, path] as const,
+    ),
+  );
+
+test('a type of the lock has a name for itself, but for backends that have the same idea in a file of the same name', () => {
+  const inSrc = typesOf(files.filter((path) => path.startsWith('src/')));
+  expect(inSrc.length).toBeGreaterThan(300);
+  const fileOf = (path: string): string => path.replace(/^src\/backends\/[^/]+\//, 'src/backends/*/');
+  const twice = [...Map.groupBy(inSrc, ([name]) => name)]
+    .map(([name, found]) => ({ name, paths: found.map(([, path]) => path) }))
+    .filter(({ paths }) => paths.length > 1 && new Set(paths.map(fileOf)).size > 1);
+  expect(twice.map(({ name, paths }) => `${name} in ${paths.join(', ')}`)).toEqual([]);
+});
+
+test('a name that core exports stands for nothing else, products included', () => {
+  const inCore = typesOf(files.filter((path) => path.startsWith('src/core/'))).map(([name]) => name);
   expect(inCore.length).toBeGreaterThan(50);
-  const twice = inCore.filter((name, at) => inCore.indexOf(name) !== at);
-  const elsewhere = files
-    .filter((path) => !path.startsWith('src/core/'))
-    .flatMap((path) =>
-      namesOf(path)
-        .filter((name) => inCore.includes(name))
-        .map((name) => `${name} in ${path}`),
-    );
-  expect([...twice, ...elsewhere]).toEqual([]);
+  const elsewhere = typesOf(files.filter((path) => path.startsWith('products/')));
+  expect(elsewhere.filter(([name]) => inCore.includes(name))).toEqual([]);
 });
 
 test('few places state the rule that admits claims', () => {
