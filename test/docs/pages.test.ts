@@ -216,6 +216,12 @@ test('each parameter that an address may have is on the page of the command line
   }
 });
 
+test('each command has its part on the page of the command line', () => {
+  const headings = prose('docs/cli.md').match(/^## .*$/gm)!;
+  const missing = COMMANDS.filter(({ name }) => !headings.some((heading) => heading.split(/[ ,]+/).includes(name)));
+  expect(missing.map(({ name }) => name)).toEqual([]);
+});
+
 test('each member of a product is on the page about selling', async () => {
   const product = await createStock(memoryStock()).create('phone', { units: 1 });
   const page = prose('docs/guides/selling-without-overselling.md');

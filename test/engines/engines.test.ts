@@ -91,7 +91,7 @@ console.log(JSON.stringify([\`\${token}\`, await told('toibox://h1'), await told
   });
   expect(JSON.parse(printed)).toEqual([
     '1',
-    expect.stringMatching(/there are .*, toybox:\/\/h1; did you mean toybox:\?$/),
+    expect.stringMatching(/there are .*toybox:\/\/h1.*; did you mean toybox:\?$/),
     expect.stringMatching(/did you mean toybox:\/\/h1:4711\?$/),
     expect.stringMatching(/toybox: has no \?a=; there are prefix/),
   ]);
