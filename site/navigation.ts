@@ -1,7 +1,7 @@
 /** What stands beside every page, in the order in which a newcomer needs it. */
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { englishOf, linkedPath, root } from './pages.ts';
+import { englishOf, isChinese, linkedPath, root } from './pages.ts';
 
 export interface Section {
   readonly name: string;
@@ -11,6 +11,14 @@ export interface Section {
   /** Each page as a path from the top of the repository, and its title here. */
   readonly pages: readonly (readonly [page: string, title: string])[];
 }
+
+/** Each page of an engine, under the beginning of its heading. */
+const pagesOfEngines = (): Section['pages'] =>
+  globSync('docs/backends/*.md', { cwd: root })
+    .map((page) => page.replaceAll('\\', '/'))
+    .filter((page) => !isChinese(page))
+    .sort()
+    .map((page) => [page, /^# ([^:\n]+)/.exec(readFileSync(join(root, page), 'utf8'))![1]!]);
 
 export const navigation: readonly Section[] = [
   {
@@ -46,20 +54,7 @@ export const navigation: readonly Section[] = [
     name: 'Engines',
     chinese: '引擎',
     folded: true,
-    pages: [
-      ['docs/backends/redis.md', 'Redis and Valkey'],
-      ['docs/backends/redlock.md', 'Redlock, and any quorum'],
-      ['docs/backends/redis-plain.md', 'Plain Redis, shared'],
-      ['docs/backends/redisson.md', 'Redisson, shared with Java'],
-      ['docs/backends/postgres.md', 'PostgreSQL'],
-      ['docs/backends/mysql.md', 'MySQL and MariaDB'],
-      ['docs/backends/mongodb.md', 'MongoDB'],
-      ['docs/backends/etcd.md', 'etcd'],
-      ['docs/backends/zookeeper.md', 'ZooKeeper'],
-      ['docs/backends/register.md', 'S3, DynamoDB and NATS'],
-      ['docs/backends/file.md', 'A file, or memory'],
-      ['docs/guides/your-own-engine.md', 'Your own engine'],
-    ],
+    pages: [...pagesOfEngines(), ['docs/guides/your-own-engine.md', 'Your own engine']],
   },
   {
     name: 'Operate it',

@@ -33,9 +33,7 @@ const PLACES: Readonly<Record<string, Names | 'exists'>> = {
     [`\`${name}:`, `${name}+`, `\`${name.replace('-', '+')}:`].some((address) => text.includes(address)),
   'docs/which-lock.md': link,
   'README.md': link,
-  'site/navigation.ts': link,
   '.github/workflows/ci.yml': (text, { name }) => new RegExp(`engines: .*\\b${name}\\b`).test(text),
-  '.github/ISSUE_TEMPLATE/defect.yml': (text, { title }) => new RegExp(`options: .*\\b${title}\\b`).test(text),
 };
 
 export const places: readonly string[] = Object.keys(PLACES);
