@@ -96,7 +96,7 @@ console.log(JSON.stringify([\`\${token}\`, await told('toibox://h1'), await told
     expect.stringMatching(/toybox: has no \?a=; there are prefix/),
   ]);
 
-  const toy = { name: 'toy', title: 'Toybox' };
+  const toy = { name: 'toy' };
   const done = ['src/backends/<name>', 'src/connect/registry.ts'];
   expect(places.filter((place) => names(tree.path, place, toy))).toEqual(done);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pageOfEngine } from '../kit/engine-pages.ts';
 import type { EngineRow } from '../kit/engines.ts';
 
-export interface Engine extends Pick<EngineRow, 'title' | 'absent'> {
+export interface Engine extends Pick<EngineRow, 'absent'> {
   readonly name: string;
 }
 

@@ -3,8 +3,6 @@ import type { Need } from './programs.ts';
 
 /** What the tests know of an engine. */
 export interface EngineRow {
-  /** What pages and forms call it. */
-  readonly title: string;
   /** The servers that it is tried on, and what the programs beside it are built with. A suite that names none of them needs the first. */
   readonly needs: readonly Need[];
   /** Made of a register: what it shares with the others of its kind is tested there, and not by processes on each. */
@@ -16,7 +14,6 @@ export interface EngineRow {
 /** The engines that `BACKENDS=…` chooses from. The compiler asks for each engine of the registry. */
 export const ENGINES = {
   memory: {
-    title: 'memory',
     needs: [],
     absent: {
       'test/kit/sites.ts': 'no two processes share it',
@@ -25,21 +22,18 @@ export const ENGINES = {
     },
   },
   file: {
-    title: 'file',
     needs: [],
     absent: {
       'test/torture/owner/owned.ts': 'it has no server',
       'test/matrix/servers.ts': 'it has no server',
     },
   },
-  redis: { title: 'Redis', needs: ['redis'] },
+  redis: { needs: ['redis'] },
   redlock: {
-    title: 'Redlock',
     needs: ['redis'],
     absent: { 'test/matrix/servers.ts': 'its servers are those of Redis, whose row runs its tests' },
   },
   'redis-plain': {
-    title: 'plain Redis',
     needs: ['redis', 'maven', 'python', 'go'],
     absent: {
       'test/torture/owner/owned.ts': 'its server is that of the rows of Redis, and keeps no more of a lock than a key',
@@ -48,7 +42,6 @@ export const ENGINES = {
     },
   },
   redisson: {
-    title: 'Redisson',
     needs: ['redis'],
     absent: {
       'test/torture/owner/owned.ts':
@@ -57,10 +50,9 @@ export const ENGINES = {
       'bench/arenas.ts': 'its tests measure how soon a waiter is in; what a lock costs is a command or two',
     },
   },
-  postgres: { title: 'PostgreSQL', needs: ['postgres'] },
-  mysql: { title: 'MySQL', needs: ['mariadb', 'mysqld'] },
+  postgres: { needs: ['postgres'] },
+  mysql: { needs: ['mariadb', 'mysqld'] },
   mongodb: {
-    title: 'MongoDB',
     needs: ['mongodb'],
     absent: {
       '.github/workflows/ci.yml': 'Debian has no package of it',
@@ -68,10 +60,9 @@ export const ENGINES = {
       'bench/arenas.ts': 'Debian has no package of it',
     },
   },
-  etcd: { title: 'etcd', needs: ['etcd'] },
-  zookeeper: { title: 'ZooKeeper', needs: ['zookeeper'] },
+  etcd: { needs: ['etcd'] },
+  zookeeper: { needs: ['zookeeper'] },
   nats: {
-    title: 'NATS',
     needs: ['nats'],
     absent: {
       'test/matrix/servers.ts': 'one version of its server is run',
@@ -79,7 +70,6 @@ export const ENGINES = {
     },
   },
   s3: {
-    title: 'S3',
     register: true,
     needs: ['moto', 'emulators'],
     absent: {
@@ -89,7 +79,6 @@ export const ENGINES = {
     },
   },
   dynamodb: {
-    title: 'DynamoDB',
     register: true,
     needs: ['emulators'],
     absent: {
