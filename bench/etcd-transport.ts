@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http';
 import { credentials, Metadata, makeGenericClientConstructor, type ServiceError } from '@grpc/grpc-js';
 import { etcd } from '../src/backends/etcd/index.ts';
 import { Client } from '../src/backends/etcd/wire/client.ts';
-import { Channel } from '../src/backends/etcd/wire/grpc.ts';
+import { GrpcChannel } from '../src/backends/etcd/wire/grpc.ts';
 import { GRANT, list, remove, stand, TxnRequest } from '../src/backends/etcd/wire/messages.ts';
 import { encode, type OutgoingMessage } from '../src/backends/etcd/wire/protobuf.ts';
 import { EXCLUSIVE } from '../src/core/contract/admission.ts';
@@ -119,7 +119,7 @@ const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.f
 
 async function race(): Promise<void> {
   await using server = await startEtcd();
-  const channel = new Channel([new URL(`http://127.0.0.1:${server.port}`)], {}, 3_000, systemClock);
+  const channel = new GrpcChannel([new URL(`http://127.0.0.1:${server.port}`)], {}, 3_000, systemClock);
   const client = new Client(channel, undefined, 3_000);
   const { id } = await client.call(GRANT, { ttl: 3_600n });
   const contestants = [

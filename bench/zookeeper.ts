@@ -1,5 +1,5 @@
 import { zookeeper } from '../src/backends/zookeeper/index.ts';
-import type { Connection } from '../src/backends/zookeeper/wire/connection.ts';
+import type { ZooKeeperConnection } from '../src/backends/zookeeper/wire/connection.ts';
 import {
   createContainer,
   createEphemeralSequential,
@@ -8,7 +8,7 @@ import {
   OPEN,
   remove,
 } from '../src/backends/zookeeper/wire/operations.ts';
-import { Session } from '../src/backends/zookeeper/wire/session.ts';
+import { ZooKeeperSession } from '../src/backends/zookeeper/wire/session.ts';
 import { systemClock } from '../src/core/contract/clock.ts';
 import { createLocks } from '../src/index.ts';
 import { HOST } from '../test/kit/net.ts';
@@ -45,14 +45,14 @@ const rest = () => new Promise((resolve) => setTimeout(resolve, 15));
 
 const node = (path: string) => createEphemeralSequential(`${path}/_c_0-lock-`, NOTHING, OPEN);
 
-async function bareCycle(connection: Connection, path: string): Promise<void> {
+async function bareCycle(connection: ZooKeeperConnection, path: string): Promise<void> {
   const created = await connection.request(node(path));
   await connection.request(getChildren(path));
   await connection.request(remove(created.path));
 }
 
 /** From the delete to the event, in another session. ms. */
-async function bareHop(from: Connection, to: Connection, path: string): Promise<number> {
+async function bareHop(from: ZooKeeperConnection, to: ZooKeeperConnection, path: string): Promise<number> {
   const created = await from.request(node(path));
   const heard = Promise.withResolvers<void>();
   await to.request(getData(created.path), heard.resolve);
@@ -64,7 +64,9 @@ async function measure(title: string, servers: readonly { readonly port: number 
   const addresses = servers.map(({ port }) => ({ host: HOST, port }));
   const text = addresses.map(({ host, port }) => `${host}:${port}`).join();
   const silent = { onConnection() {}, onExpiry() {}, doubtful() {} };
-  const sessions = [1, 2].map(() => new Session({ servers: addresses, timeout: TIMEOUT, clock: systemClock }, silent));
+  const sessions = [1, 2].map(
+    () => new ZooKeeperSession({ servers: addresses, timeout: TIMEOUT, clock: systemClock }, silent),
+  );
   const locks = [1, 2].map(() => createLocks(zookeeper({ servers: text, sessionTimeout: TIMEOUT })));
   const [one, two] = await Promise.all(sessions.map((session) => session.connection(TIMEOUT)));
   await one!.request(createContainer('/bare', OPEN));

@@ -67,7 +67,7 @@ function ownFolder(): string {
 export const URL_OPTION = { url: { type: 'string', short: 'u' } } as const;
 
 /** How long an engine is asked that does not answer, where no `--wait` says so: as long as a waiter outlives it. ms. */
-export const UNANSWERED = 10_000;
+export const ANSWER_TIMEOUT_MS = 10_000;
 
 export const open = async ({ url }: EngineAddress, defaults?: LocksDefaults): Promise<Locks> => connect(url, defaults);
 

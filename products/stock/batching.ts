@@ -27,7 +27,7 @@ export class Shared<T, A = void> {
 }
 
 /** The most orders of one step, so that no step takes long. */
-export const MOST = 100;
+export const MAX_ORDERS = 100;
 
 /** Orders that go in one step. */
 interface Batch {
@@ -51,7 +51,7 @@ export class StepBatcher {
   async ask(cell: number, step: Step): Promise<Reply> {
     const { steps, replies } = this.#gathering.get(cell) ?? this.#gather(cell);
     const place = steps.push(step) - 1;
-    if (steps.length === MOST) this.#gathering.delete(cell);
+    if (steps.length === MAX_ORDERS) this.#gathering.delete(cell);
     return (await replies)[place]!;
   }
 

@@ -1,4 +1,12 @@
-import { type Duration, isLockError, LONGEST, milliseconds, shown, systemClock, whole } from '../../src/core/index.ts';
+import {
+  type Duration,
+  isLockError,
+  MAX_DURATION_MS,
+  milliseconds,
+  shown,
+  systemClock,
+  whole,
+} from '../../src/core/index.ts';
 import { StockError } from './errors.ts';
 
 /** What one buyer wants. */
@@ -145,7 +153,7 @@ export function checkShare(value: unknown, what: string): void {
 }
 
 export function checkDuration(value: Duration, what: string): number {
-  return asStockError(() => Math.ceil(milliseconds(value, what, { min: 1, max: LONGEST })));
+  return asStockError(() => Math.ceil(milliseconds(value, what, { min: 1, max: MAX_DURATION_MS })));
 }
 
 /** So that a misspelt option, or one that is null by mistake, is not silently without effect. */

@@ -3,14 +3,14 @@ import type { Reply, Step } from './cell.ts';
 import { StockError } from './errors.ts';
 
 /** The largest length of an address: an encoded name of 128 bytes. */
-const MAX_ADDRESS = 384;
+const MAX_ADDRESS_LENGTH = 384;
 
 /**
  * The name under which the engine keeps a product's cells: its encoded name, an `@` (which no encoded name has), and its identity. So
  * two products of the same name share nothing. A name that would be too long is cut; the identity is enough to tell products apart.
  */
 export const addressOf = (product: string, identity: string): string =>
-  `${product.slice(0, MAX_ADDRESS - 1 - identity.length)}@${identity}`;
+  `${product.slice(0, MAX_ADDRESS_LENGTH - 1 - identity.length)}@${identity}`;
 
 /** The product's name, for people. */
 export function productName(address: string): string {

@@ -1,12 +1,12 @@
 import { systemClock } from '../../src/core/index.ts';
-import { MOST } from './batching.ts';
+import { MAX_ORDERS } from './batching.ts';
 import { RESERVE, type Reply, type Take } from './cell.ts';
 import { type Cells, isUnmoved, sourceFor, total, transits } from './cells.ts';
 import { soldOutError } from './errors.ts';
 import type { LayoutCache } from './layout.ts';
 
 /** The least to fetch at a time: the rest is for the next buyers. */
-const BATCH = 8;
+const MIN_BATCH = 8;
 /** How often to look again for units that others move. */
 const MAX_ATTEMPTS = 100;
 
@@ -70,7 +70,7 @@ export class Supply {
   async #serve(home: number, queue: WaitingOrder[]): Promise<void> {
     this.#queues.set(home, queue);
     await undefined; // orders that were answered together with the first one join it here
-    while (queue.length > 0) await this.#fetch(home, queue.splice(0, MOST));
+    while (queue.length > 0) await this.#fetch(home, queue.splice(0, MAX_ORDERS));
     this.#queues.delete(home);
   }
 
@@ -79,7 +79,7 @@ export class Supply {
     try {
       left = this.#refused(left);
       if (left.length > 0)
-        left = stillWaiting(left, await this.#bring(RESERVE, home, left, Math.max(sum(left), BATCH)));
+        left = stillWaiting(left, await this.#bring(RESERVE, home, left, Math.max(sum(left), MIN_BATCH)));
       for (let attempts = 0; left.length > 0 && attempts < MAX_ATTEMPTS; attempts++)
         left = await this.#search(home, left);
       for (const { resolve } of left) resolve({ is: 'busy' });
@@ -119,7 +119,7 @@ export class Supply {
     const here = look.get(home)!.free;
     const source = sourceFor(look, home, first!.take.units);
     if (source === undefined) return left;
-    const wanted = Math.max(sum(left) - here, BATCH);
+    const wanted = Math.max(sum(left) - here, MIN_BATCH);
     // The reserve may be used up. A segment keeps half of what it has, unless one order needs more.
     const spare = source === RESERVE ? wanted : Math.min(wanted, Math.floor(look.get(source)!.free / 2));
     return stillWaiting(left, await this.#bring(source, home, left, Math.max(first!.take.units - here, spare)));

@@ -14,7 +14,7 @@ import {
 import { limited } from './limited.ts';
 
 /** After so many refusals in a row for lateness, the backend is wrong about time. */
-const MAX_LATE = 3;
+const MAX_LATE_REFUSALS = 3;
 /** How often an engine that votes may refuse a claim because of old votes: a slow node hears last that an earlier claim is gone. */
 const MAX_SPLIT_VOTES = 25;
 /** So many attempts fail because too few nodes answered, with a pause between: as long as a node may be left out. */
@@ -48,7 +48,7 @@ export class Contender {
       try {
         const answer = await this.client.attempt(claim);
         if (answer.granted) this.#token = answer.token;
-        if (answer.granted || !answer.late || ++late === MAX_LATE) return answer;
+        if (answer.granted || !answer.late || ++late === MAX_LATE_REFUSALS) return answer;
       } catch (error) {
         if (!this.#votes || isLockError(error) || ++silent === MAX_SILENT) throw error;
         await this.#pass(PAUSE_MS);

@@ -7,7 +7,7 @@ import type { Scene } from './scene.ts';
 /** A claim that any value answers. */
 export const ANY: ValueCondition = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
 /** An hour: engines that count in seconds know it, too. */
-export const KEPT_MS = 3_600_000;
+export const VALUE_TTL_MS = 3_600_000;
 
 /** What a word in the name of a claim says of it. Without any it is exclusive, waits in the queue and does not expire meanwhile. */
 const KINDS: Readonly<Record<string, (scene: Scene) => Partial<Claim>>> = {
@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<string, (scene: Scene) => Partial<Claim>>> = {
 type Step = (claim: Contender, play: Play, other?: string) => Promise<unknown>;
 
 /** Releases with a value, which is the name of the claim. */
-async function stores(claim: Contender, { claims }: Play, ttl = KEPT_MS): Promise<boolean> {
+async function stores(claim: Contender, { claims }: Play, ttl = VALUE_TTL_MS): Promise<boolean> {
   const [text] = [...claims].find(([, each]) => each === claim)!;
   return (await claim.release(undefined, { text, ttl })).stored === true;
 }

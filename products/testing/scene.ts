@@ -62,7 +62,7 @@ const TOLERANCE_MS = 250;
 /** A claim with this ttl does not expire while a case runs. */
 const LONG_TTL_MS = 60_000;
 /** After so many tolerances, what has not come never will. */
-const PATIENCE = 16;
+const MAX_TOLERANCES = 16;
 const MAX_CLEAN_UP_MS = 5_000;
 /** Short pauses, so that engines without wake-ups do not make the suite slow. */
 const SPIN = { pause: 2, bound: 20 };
@@ -143,7 +143,7 @@ export class Scene {
   }
 
   get patience(): number {
-    return this.ttl + this.tolerance * PATIENCE;
+    return this.ttl + this.tolerance * MAX_TOLERANCES;
   }
 
   /** @param sent when its last attempt was sent */

@@ -15,14 +15,14 @@ export interface HandOver {
  * How late a hand-over may be, beside the round trips. A wake-up takes a few ms. A waiter without one asks again after a
  * third of the lease, and after 2 s at most.
  */
-const LATE_MS = 250;
+const MAX_HAND_OVER_MS = 250;
 /** Round trips that a hand-over may take: the release, the wake-up, an attempt, and as many again. */
 const ROUND_TRIPS = 6;
 /** A key that is free for longer than this, while a claim waits, is starved: two polls fit into this time. */
 const STARVATION_MS = 4_000;
 /** More late hand-overs than this number, and than this part of all, are no accident of a busy machine. */
-const MAX_LATE = 5;
-const MAX_LATE_PART = 0.15;
+const MAX_LATE_HAND_OVERS = 5;
+const MAX_LATE_HAND_OVERS_PART = 0.15;
 /** How long an operation may take to join the queue, beside two round trips. */
 const JOIN_MS = 10;
 /** How long after a disturbance, beside the lease, connections come back and holds expire that were not renewed yet. */
@@ -48,9 +48,9 @@ export function handOvers(
       else if (isHandOver && free >= start && next <= end) quiet.push({ key, at: free, ms: next - free });
     }
   }
-  const limit = LATE_MS + ROUND_TRIPS * roundTrip;
+  const limit = MAX_HAND_OVER_MS + ROUND_TRIPS * roundTrip;
   const late = quiet.filter(({ ms }) => ms > limit);
-  if (wakes && late.length >= MAX_LATE && late.length > quiet.length * MAX_LATE_PART) {
+  if (wakes && late.length >= MAX_LATE_HAND_OVERS && late.length > quiet.length * MAX_LATE_HAND_OVERS_PART) {
     const longest = mostOf(late.map(({ ms }) => ms));
     violations.push({
       ...{ broken: 'wake-ups', at: late[0]!.at, ops: [] },

@@ -47,7 +47,7 @@ export type Progress = Pick<Verdict, 'ran' | 'totals' | 'faults' | 'broken'>;
 export const PREFIX = 'holdfast-torture:';
 /** Short, so that leases run out often. */
 const TTL_MS = 2_000;
-const LOOK_MS = 1_000;
+const LOOK_INTERVAL_MS = 1_000;
 const PATIENCE_MS = 20_000;
 const PERMITS = 2;
 
@@ -188,7 +188,7 @@ async function untilEnd(
   while (!signal.aborted) {
     const left = until - record.now();
     if (left <= 0) return 'time';
-    await delay(Math.min(LOOK_MS, left), signal);
+    await delay(Math.min(LOOK_INTERVAL_MS, left), signal);
     record.judge();
     look();
     if (untilBroken && Object.keys(record.broken).length > 0) return 'broken';

@@ -90,7 +90,7 @@ export interface FaultCount {
 }
 
 /** A run with less proves nothing. */
-export const ENOUGH = { holds: 100, underFaults: 30, faults: 5, kinds: 3 } as const;
+export const MIN_EVIDENCE = { holds: 100, underFaults: 30, faults: 5, kinds: 3 } as const;
 
 /** What is missing for a meaningful verdict. */
 export function missingEvidence(totals: Totals, faults: Verdict['faults']): string[] {
@@ -99,10 +99,10 @@ export function missingEvidence(totals: Totals, faults: Verdict['faults']): stri
   const few = (count: number, least: number, one: string, several?: string): string[] =>
     count < least ? [`${counted(count, one, several)}; ${least} are needed`] : [];
   return [
-    ...few(totals.holds, ENOUGH.holds, 'hold'),
-    ...few(totals.underFaults, ENOUGH.underFaults, 'hold under faults', 'holds under faults'),
-    ...few(effective, ENOUGH.faults, 'fault that hit something', 'faults that hit something'),
-    ...few(kinds, ENOUGH.kinds, 'kind of faults that hit something', 'kinds of faults that hit something'),
+    ...few(totals.holds, MIN_EVIDENCE.holds, 'hold'),
+    ...few(totals.underFaults, MIN_EVIDENCE.underFaults, 'hold under faults', 'holds under faults'),
+    ...few(effective, MIN_EVIDENCE.faults, 'fault that hit something', 'faults that hit something'),
+    ...few(kinds, MIN_EVIDENCE.kinds, 'kind of faults that hit something', 'kinds of faults that hit something'),
   ];
 }
 

@@ -6,10 +6,10 @@ import { changesBetween, History } from './history.ts';
 import type { Looks } from './wire.ts';
 
 /** How many lines are kept. Beyond that, keys without waiters are only counted. */
-const MOST_LINES = 250_000;
+const MAX_LINES = 250_000;
 
 /** How many evictions by this page are remembered. */
-const EVICTIONS = 100;
+const MAX_EVICTIONS = 100;
 
 /** What is known of the locks of one engine, and what happened to them. It asks nobody, and reads no clock. */
 export class Board {
@@ -22,13 +22,13 @@ export class Board {
   /** The traces of the claims of the open keys, by token and key. */
   traces: ReadonlyMap<string, string> = new Map();
   readonly #lines = new Map<string, KeyLine>();
-  readonly #evicted = new RecentKeys<true>(EVICTIONS);
+  readonly #evicted = new RecentKeys<true>(MAX_EVICTIONS);
   readonly #limit: number;
   #pass = 0;
   #beyond = 0;
   #beyondNow = 0;
 
-  constructor(limit: number = MOST_LINES) {
+  constructor(limit: number = MAX_LINES) {
     this.#limit = limit;
   }
 

@@ -34,19 +34,19 @@ export interface KeyLine {
 }
 
 /** If two looks are farther apart, nobody can say when a change between them happened. ms. */
-export const CLOSE = 10_000;
+export const MAX_GAP_MS = 10_000;
 
-const NOBODY: readonly ListedClaim[] = [];
+const NO_CLAIMS: readonly ListedClaim[] = [];
 /** Lists of up to this length are searched without an index. */
-const FEW = 8;
+const MAX_UNINDEXED = 8;
 /** How many labels are shared: most of a hundred thousand locks belong to a few processes. */
-const LABELS = 10_000;
+const MAX_LABELS = 10_000;
 const labels = new Map<string, string>();
 
 function shortLabel(label: string): string {
   const known = labels.get(label);
   if (known !== undefined) return known;
-  if (labels.size >= LABELS) labels.clear();
+  if (labels.size >= MAX_LABELS) labels.clear();
   const own = ownOf(label);
   labels.set(own, own);
   return own;
@@ -55,8 +55,8 @@ function shortLabel(label: string): string {
 /** Copies the text: a part of an answer would keep the whole answer in memory. */
 const ownOf = (text: string): string => Buffer.from(text).toString();
 
-export function finderOf(claims: readonly ListedClaim[] = NOBODY): (token: bigint) => ListedClaim | undefined {
-  if (claims.length <= FEW) return (token) => claims.find((claim) => claim.token === token);
+export function finderOf(claims: readonly ListedClaim[] = NO_CLAIMS): (token: bigint) => ListedClaim | undefined {
+  if (claims.length <= MAX_UNINDEXED) return (token) => claims.find((claim) => claim.token === token);
   const known = new Map(claims.map((claim) => [claim.token, claim]));
   return (token) => known.get(token);
 }
@@ -92,7 +92,7 @@ export function lineFrom(key: string, standings: readonly QueueEntry[], { before
   const heldBefore = finderOf(before?.holders);
   const waitedBefore = finderOf(before?.waiters);
   const contested = standings.some(({ held }) => !held);
-  const close = last !== undefined && at - last <= CLOSE;
+  const close = last !== undefined && at - last <= MAX_GAP_MS;
   const claimOf = (standing: QueueEntry): ListedClaim => {
     const { token, label, since, remaining, held } = standing;
     const holder = heldBefore(token);
@@ -111,7 +111,7 @@ export function lineFrom(key: string, standings: readonly QueueEntry[], { before
   };
   const claims = (holding: boolean): readonly ListedClaim[] => {
     const found = standings.filter(({ held }) => held === holding);
-    return found.length === 0 ? NOBODY : found.map(claimOf);
+    return found.length === 0 ? NO_CLAIMS : found.map(claimOf);
   };
   return { key: before?.key ?? ownOf(key), holders: claims(true), waiters: claims(false), at, pass };
 }

@@ -6,7 +6,7 @@ import { beganAt } from './history.ts';
 import type { Deadlock, Graph, GraphEdge, GraphNode } from './wire.ts';
 
 /** How many keys of deadlocks get a close look, to see whether the deadlocks last. */
-const MOST_KEYS = 32;
+const MAX_KEYS = 32;
 
 /** Finds claims that wait for each other without an end, and tells them when later looks at each of their keys confirm it. */
 export class Deadlocks {
@@ -18,7 +18,7 @@ export class Deadlocks {
   }
 
   get keys(): readonly string[] {
-    return this.#suspects.keys.slice(0, MOST_KEYS);
+    return this.#suspects.keys.slice(0, MAX_KEYS);
   }
 
   look(lines: Iterable<KeyLine>): void {
@@ -64,7 +64,7 @@ const standingsOf = ({ key, holders, waiters, at }: KeyLine): QueueEntry[] =>
   });
 
 /** How many processes and keys are shown: those with the longest waits. */
-const MOST_NODES = 60;
+const MAX_NODES = 60;
 
 interface Node extends Pick<GraphNode, 'id' | 'what' | 'name'> {
   /** The nodes that it leads to, and since when. */
@@ -88,7 +88,7 @@ export function graphOf(lines: Iterable<KeyLine>, deadlocks: readonly Deadlock[]
   const left = new Set<string>();
   const node = (what: GraphNode['what'], whose: string, name: string): Node | undefined => {
     const id = idOf(what, whose);
-    if (!nodes.has(id) && nodes.size >= MOST_NODES) left.add(id);
+    if (!nodes.has(id) && nodes.size >= MAX_NODES) left.add(id);
     else if (!nodes.has(id)) nodes.set(id, { id, what, name, to: new Map() });
     return nodes.get(id);
   };

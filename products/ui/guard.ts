@@ -111,7 +111,7 @@ export const HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** The longest reason, in characters. */
-const LONGEST_REASON = 500;
+const MAX_REASON_LENGTH = 500;
 
 /** What the page asks for, or what is wrong with it. */
 type Read<T> = T | { readonly wrong: string };
@@ -139,7 +139,7 @@ export function orderOf(body: string): Read<ReleaseOrder> {
   if (!isKey(key)) return NO_KEY;
   if (typeof token !== 'string' || !/^\d{1,40}$/.test(token)) return { wrong: 'the token of the holder is missing' };
   if (typeof reason !== 'string' || reason.trim() === '') return { wrong: 'a reason is needed: it will be in the log' };
-  return { key, token, reason: reason.trim().slice(0, LONGEST_REASON).toWellFormed() };
+  return { key, token, reason: reason.trim().slice(0, MAX_REASON_LENGTH).toWellFormed() };
 }
 
 /** Evicts the one holder that the page has shown. A later holder keeps the key. */

@@ -1,6 +1,6 @@
 import { RecentKeys } from '../../src/core/index.ts';
 import { tickHold } from '../../src/once/tick.ts';
-import { CLOSE, finderOf, type KeyLine, type ListedClaim } from './claim.ts';
+import { finderOf, type KeyLine, type ListedClaim, MAX_GAP_MS } from './claim.ts';
 import type { End, Happening } from './wire.ts';
 
 /** A hold that is over. Times are ms by the clock of this process. */
@@ -28,7 +28,7 @@ export interface Change {
 /** When a hold began: the time that was seen; else when it joined the line, or later; else when it was first met, or earlier. */
 export const beganAt = ({ granted, joined, firstSeen }: ListedClaim): number => granted ?? joined ?? firstSeen;
 
-const NOTHING: readonly Change[] = [];
+const NO_CHANGES: readonly Change[] = [];
 
 /** The changes of a key between two looks, in the order of its line. */
 export function changesBetween(
@@ -37,7 +37,7 @@ export function changesBetween(
   after: KeyLine | undefined,
   { at, evicted }: { readonly at: number; readonly evicted?: (token: bigint) => boolean },
 ): readonly Change[] {
-  if (same(before?.holders, after?.holders) && same(before?.waiters, after?.waiters)) return NOTHING;
+  if (same(before?.holders, after?.holders) && same(before?.waiters, after?.waiters)) return NO_CHANGES;
   const holding = finderOf(after?.holders);
   const waiting = finderOf(after?.waiters);
   const heldBefore = finderOf(before?.holders);
@@ -67,31 +67,31 @@ function pastOf(
   { evicted, mayExpire }: { evicted?: ((token: bigint) => boolean) | undefined; mayExpire: boolean },
 ): Past {
   const { label, token, expires } = claim;
-  return { label, token, from: beganAt(claim), to: apart <= CLOSE ? at : at - apart, end: endOf() };
+  return { label, token, from: beganAt(claim), to: apart <= MAX_GAP_MS ? at : at - apart, end: endOf() };
 
   function endOf(): End {
     if (evicted?.(token)) return 'evicted';
     if (expires === Number.POSITIVE_INFINITY) return 'ended';
     if (expires > at) return 'released';
-    return apart <= CLOSE && !mayExpire ? 'expired' : 'ended';
+    return apart <= MAX_GAP_MS && !mayExpire ? 'expired' : 'ended';
   }
 }
 
 /** How many keys keep their past: those that changed, or that somebody asked for, last. */
-const KEYS = 1_000;
+const MAX_KEYS = 1_000;
 /** How many holds of a key are kept. */
-const HOLDS = 200;
+const MAX_HOLDS = 200;
 /** How many changes of all keys are kept. */
-const CHANGES = 500;
+const MAX_CHANGES = 500;
 /** How many losses of all keys are kept: those of a busy hour. */
-const LOSSES = 100;
+const MAX_LOSSES = 100;
 
 /** Whether a hold was taken from its holder: these are told longer than other changes. */
 const isLoss = ({ past }: Change): boolean => past?.end === 'expired' || past?.end === 'evicted';
 
 /** The recent past of all keys and of each key, with a limit. */
 export class History {
-  readonly #pasts = new RecentKeys<Past[]>(KEYS);
+  readonly #pasts = new RecentKeys<Past[]>(MAX_KEYS);
   #changes: Change[] = [];
   readonly #losses: Change[] = [];
 
@@ -99,9 +99,9 @@ export class History {
     for (const change of changes) {
       this.#changes.push(change);
       if (change.past) this.#keep(change.key, change.past);
-      if (isLoss(change) && this.#losses.push(change) > LOSSES) this.#losses.shift();
+      if (isLoss(change) && this.#losses.push(change) > MAX_LOSSES) this.#losses.shift();
     }
-    if (this.#changes.length > 2 * CHANGES) this.#changes = this.#changes.slice(-CHANGES);
+    if (this.#changes.length > 2 * MAX_CHANGES) this.#changes = this.#changes.slice(-MAX_CHANGES);
   }
 
   /** The newest changes first, of keys that begin with the prefix. */
@@ -125,7 +125,7 @@ export class History {
   #keep(key: string, past: Past): void {
     const pasts = this.#pasts.get(key) ?? [];
     pasts.push(past);
-    if (pasts.length > HOLDS) pasts.shift();
+    if (pasts.length > MAX_HOLDS) pasts.shift();
     this.#pasts.set(key, pasts);
   }
 }

@@ -3,12 +3,12 @@ import { type Query, queryOf } from './query.ts';
 import type { Snapshot } from './wire.ts';
 
 /** The shortest time between two messages to a page, ms. */
-const BETWEEN = 250;
+const MIN_INTERVAL_MS = 250;
 /** The part of this process's time that messages may take. A large view gets fewer messages. */
-const SHARE = 0.1;
+const TIME_PART = 0.1;
 /** The longest time between two messages: a page takes silence for the end. ms. */
-const HEARTBEAT = 10_000;
-const MOST_PAGES = 64;
+const HEARTBEAT_MS = 10_000;
+const MAX_PAGES = 64;
 
 interface Page {
   readonly query: Query;
@@ -23,7 +23,7 @@ export class Hub {
   #timer: NodeJS.Timeout | undefined;
   #sent = 0;
   #due = Number.POSITIVE_INFINITY;
-  #between = BETWEEN;
+  #between = MIN_INTERVAL_MS;
 
   /** @param counted called when the number of pages changes */
   constructor(show: (query: Query) => Snapshot, counted: (pages: number) => void) {
@@ -32,7 +32,7 @@ export class Hub {
   }
 
   get full(): boolean {
-    return this.#pages.size >= MOST_PAGES;
+    return this.#pages.size >= MAX_PAGES;
   }
 
   focus(): ReadonlySet<string> {
@@ -53,7 +53,7 @@ export class Hub {
     });
     this.#onCount(this.#pages.size);
     this.#send(page);
-    this.#later(HEARTBEAT);
+    this.#later(HEARTBEAT_MS);
   }
 
   onChange(): void {
@@ -80,8 +80,8 @@ export class Hub {
     const began = performance.now();
     for (const page of this.#pages) this.#send(page);
     this.#sent = performance.now();
-    this.#between = Math.max(BETWEEN, (this.#sent - began) / SHARE);
-    this.#later(HEARTBEAT);
+    this.#between = Math.max(MIN_INTERVAL_MS, (this.#sent - began) / TIME_PART);
+    this.#later(HEARTBEAT_MS);
   }
 
   #send({ query, to }: Page): void {

@@ -4,7 +4,7 @@ import { type Locks, runtimeOf } from '../../src/locks.ts';
 import { checkTraceUrl, HEADERS, judgeMounted, refusalPage } from './guard.ts';
 import { Access } from './listing.ts';
 import { LivePage } from './live-page.ts';
-import { LEAST, SHARE } from './pace.ts';
+import { DEFAULT_TIME_PART, MIN_PAUSE_MS } from './pace.ts';
 import { Recorder } from './recorder.ts';
 import type { ReleaseOrder } from './wire.ts';
 
@@ -71,7 +71,7 @@ export function uiHandler(locks: Locks, options: UiHandlerOptions = {}): UiHandl
     access: new Access(async () => locks),
     engine: runtime.engine.backend.name,
     prefix,
-    pace: { least: LEAST, share: SHARE },
+    pace: { least: MIN_PAUSE_MS, share: DEFAULT_TIME_PART },
     released: flag(readOnly, 'readOnly') ? undefined : released,
     forgot,
     recorder: new Recorder(runtime.number, prefix),

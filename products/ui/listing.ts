@@ -38,9 +38,9 @@ export class Access {
 }
 
 /** How many keys are taken in before other work of this process can run. */
-const TURN = 1_000;
+const KEYS_PER_TURN = 1_000;
 /** How often settings and rights are checked, ms. */
-const CHECKS = 60_000;
+const CHECK_INTERVAL_MS = 60_000;
 
 export interface Surroundings {
   readonly access: Access;
@@ -86,7 +86,7 @@ export class ListingLoop {
       if (board.looks.state !== 'unable') await this.#list(locks, goesOn);
       await this.#check(locks);
       this.#failures = 0;
-      return board.looks.state === 'unable' ? CHECKS : this.#cost.pause(pace);
+      return board.looks.state === 'unable' ? CHECK_INTERVAL_MS : this.#cost.pause(pace);
     } catch (error) {
       if (isLockError(error, 'LOCK_UNSUPPORTED') && access.opened) {
         board.looks = { state: 'unable', error: error.message };
@@ -99,7 +99,7 @@ export class ListingLoop {
 
   async #check(locks: Locks): Promise<void> {
     const { board, now } = this.#around;
-    if (now() - this.#checked < CHECKS) return;
+    if (now() - this.#checked < CHECK_INTERVAL_MS) return;
     board.findings = await locks.check();
     this.#checked = now();
   }
@@ -128,7 +128,7 @@ export class ListingLoop {
       if (key !== standing.key) {
         take();
         standings = [];
-        if (++taken % TURN === 0) await new Promise(setImmediate);
+        if (++taken % KEYS_PER_TURN === 0) await new Promise(setImmediate);
       }
       key = standing.key;
       standings.push(standing);

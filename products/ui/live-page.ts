@@ -29,19 +29,19 @@ async function assets(): Promise<ReadonlyMap<string, Asset>> {
 }
 
 /** The longest request, in bytes. */
-const LONGEST_BODY = 8_192;
+const MAX_BODY_BYTES = 8_192;
 
 /** The text of a request, also where a framework has read and parsed it before; undefined if it is too long. */
 async function bodyOf(request: IncomingMessage & { readonly body?: unknown }): Promise<string | undefined> {
   if (request.body !== undefined) {
     const text = typeof request.body === 'string' ? request.body : JSON.stringify(request.body);
-    return text.length > LONGEST_BODY ? undefined : text;
+    return text.length > MAX_BODY_BYTES ? undefined : text;
   }
   const parts: Buffer[] = [];
   let length = 0;
   for await (const part of request as AsyncIterable<Buffer>) {
     length += part.length;
-    if (length > LONGEST_BODY) return undefined;
+    if (length > MAX_BODY_BYTES) return undefined;
     parts.push(part);
   }
   return Buffer.concat(parts).toString();
@@ -51,7 +51,7 @@ const tell = (response: ServerResponse, status: number, answer: object): void =>
   void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
 
 /** How long looks go on after the last page has closed: it may come back with another view. ms. */
-const LINGER = 3_000;
+const LINGER_MS = 3_000;
 
 interface LiveOptions {
   readonly access: Access;
@@ -73,7 +73,7 @@ interface LiveOptions {
 }
 
 /** How many memos are listed. */
-const MEMOS = 200;
+const MAX_MEMOS = 200;
 
 /** The page of one engine: looks at its locks while somebody has the page open, and answers requests that a guard has let in. */
 export class LivePage {
@@ -138,7 +138,7 @@ export class LivePage {
 
   #watch(wanted: boolean | 'linger'): void {
     clearTimeout(this.#leaving);
-    if (wanted === 'linger') this.#leaving = setTimeout(() => this.#watch(false), LINGER);
+    if (wanted === 'linger') this.#leaving = setTimeout(() => this.#watch(false), LINGER_MS);
     else for (const loop of this.#loops) loop.wanted = wanted;
   }
 
@@ -151,8 +151,10 @@ export class LivePage {
   #memos(within: string): Promise<MemoList | { readonly error: string }> {
     const { access, prefix } = this.#options;
     return orError(async () => {
-      const found = await memosOf(await access.locks(), within.startsWith(prefix) ? within : prefix, { most: MEMOS });
-      return { memos: found.map(([key, sight]) => ({ key, ...memoSeen(sight) })), more: found.length === MEMOS };
+      const found = await memosOf(await access.locks(), within.startsWith(prefix) ? within : prefix, {
+        most: MAX_MEMOS,
+      });
+      return { memos: found.map(([key, sight]) => ({ key, ...memoSeen(sight) })), more: found.length === MAX_MEMOS };
     });
   }
 

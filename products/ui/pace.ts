@@ -8,29 +8,30 @@ export interface Pace {
 }
 
 /** The longest pause, however long a look takes: an older page is of little use. ms. */
-export const LONGEST_PAUSE = 300_000;
+export const MAX_PAUSE_MS = 300_000;
 /** The part of an engine's time that looks take by default. */
-export const SHARE = 0.01;
+export const DEFAULT_TIME_PART = 0.01;
 /** The shortest pause by default, ms. */
-export const LEAST = 1_000;
+export const MIN_PAUSE_MS = 1_000;
 /** Pauses while the engine does not answer: the first, doubled up to the last. ms. */
-const FIRST_RETRY = 500;
-const LAST_RETRY = 5_000;
+const FIRST_RETRY_MS = 500;
+const MAX_RETRY_MS = 5_000;
 
 /** How many looks are remembered; the shortest counts. */
-const REMEMBERED = 5;
+const MAX_LOOKS = 5;
 /** The first look also opens connections. If it took less than this, the next look comes soon, to measure better. ms. */
-const FIRST = 500;
+const QUICK_LOOK_MS = 500;
 
 /** From so many requests on, the quickest quarter says how long one takes. */
-const MANY = 8;
+const MIN_SAMPLES = 8;
 /** A request may be this many times as much work. If it took longer, it waited for a processor. */
-const UNLIKE = 4;
+const UNLIKE_FACTOR = 4;
 
 /** How long requests kept an engine busy, ms, estimated from the duration of each. */
 export function busyFor(requests: readonly number[]): number {
   const sorted = [...requests].sort((a, b) => a - b);
-  const most = requests.length < MANY ? Number.POSITIVE_INFINITY : UNLIKE * sorted[Math.floor(sorted.length / 4)]!;
+  const most =
+    requests.length < MIN_SAMPLES ? Number.POSITIVE_INFINITY : UNLIKE_FACTOR * sorted[Math.floor(sorted.length / 4)]!;
   return requests.reduce((sum, took) => sum + Math.min(took, most), 0);
 }
 
@@ -41,23 +42,23 @@ export class Cost {
   /** @param busy ms */
   add(busy: number): void {
     this.#busy.push(busy);
-    if (this.#busy.length > REMEMBERED) this.#busy.shift();
+    if (this.#busy.length > MAX_LOOKS) this.#busy.shift();
   }
 
   pause(pace: Pace): number {
     const least = leastOf(this.#busy);
-    return this.#busy.length === 1 && least < FIRST ? pace.least : pauseAfter(least, pace);
+    return this.#busy.length === 1 && least < QUICK_LOOK_MS ? pace.least : pauseAfter(least, pace);
   }
 }
 
 /** The pause after a look that kept the engine busy for `busy` ms. */
 export function pauseAfter(busy: number, { least, share }: Pace): number {
   if (share === undefined) return least;
-  return Math.max(least, Math.min(LONGEST_PAUSE, Math.ceil(busy / share - busy)));
+  return Math.max(least, Math.min(MAX_PAUSE_MS, Math.ceil(busy / share - busy)));
 }
 
 /** The pause after so many failures in a row, at least 1. */
-export const retryAfter = (failures: number): number => Math.min(LAST_RETRY, FIRST_RETRY * 2 ** (failures - 1));
+export const retryAfter = (failures: number): number => Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
 
 /** Times requests one after the other, without the time that this process itself computes. */
 export class Stopwatch {

@@ -24,15 +24,15 @@ const SORTS = ['trouble', 'key', 'holder', 'held', 'left', 'waiting'] as const;
 export type Sort = (typeof SORTS)[number];
 
 export const FIRST_ROWS = 100;
-const MOST_ROWS = 1_000;
+const MAX_ROWS = 1_000;
 /** How many keys the time line has at once. */
-const MOST_LANES = 8;
+const MAX_LANES = 8;
 /** Keys are shorter, and a filter needs no more characters. */
-const LONGEST = 512;
+const MAX_KEY_LENGTH = 512;
 
 /** Reads any address; it leaves out what is wrong there. */
 export function queryOf(params: URLSearchParams): Query {
-  const text = (name: string): string => (params.get(name) ?? '').slice(0, LONGEST);
+  const text = (name: string): string => (params.get(name) ?? '').slice(0, MAX_KEY_LENGTH);
   const among = <T extends string>(name: string, known: readonly T[]): T =>
     known.find((each) => each === params.get(name)) ?? known[0]!;
   const rows = Number(params.get('rows'));
@@ -42,9 +42,11 @@ export function queryOf(params: URLSearchParams): Query {
     show: among('show', SHOWS),
     sort: among('sort', SORTS),
     up: params.get('up') === '1',
-    rows: Number.isInteger(rows) && rows > 0 ? Math.min(rows, MOST_ROWS) : FIRST_ROWS,
+    rows: Number.isInteger(rows) && rows > 0 ? Math.min(rows, MAX_ROWS) : FIRST_ROWS,
     key: params.has('key') && text('key') !== '' ? text('key') : undefined,
-    lines: [...new Set(params.getAll('line').map((key) => key.slice(0, LONGEST)))].filter(Boolean).slice(0, MOST_LANES),
+    lines: [...new Set(params.getAll('line').map((key) => key.slice(0, MAX_KEY_LENGTH)))]
+      .filter(Boolean)
+      .slice(0, MAX_LANES),
     graph: params.get('graph') === '1',
   };
 }

@@ -6,7 +6,7 @@ import type { Query, Sort } from './query.ts';
 import type { Group, Row, Totals, Who } from './wire.ts';
 
 /** How many groups of one level are shown: those with the most keys. */
-const GROUPS = 60;
+const MAX_GROUPS = 60;
 
 export function whoOf(claim: ListedClaim, holds: boolean, now: number): Who {
   const { granted, joined, expires } = claim;
@@ -135,7 +135,7 @@ export function groupsOf(lines: Iterable<KeyLine>, prefix: string, now: number):
   }
   return [...groups]
     .sort(([a, x], [b, y]) => y.waiting - x.waiting || y.keys - x.keys || (a < b ? -1 : 1))
-    .slice(0, GROUPS)
+    .slice(0, MAX_GROUPS)
     .map(([prefix, { keys, waiting, from }]) => {
       return { prefix, keys, waiting, wait: from === NEVER ? null : now - from };
     });

@@ -14,7 +14,7 @@ const LOSSES = 20;
 /** How much of the history of the open key is shown. */
 const HISTORY = 20;
 /** Holds that ended longer ago are not on the time line, ms. */
-const LONGEST_SPAN = 3_600_000;
+const MAX_SPAN_MS = 3_600_000;
 
 /** What does not come from the engine. */
 interface Setting {
@@ -156,7 +156,7 @@ function laneOf(board: Board, key: string, now: number): Lane {
   const line = board.line(key);
   const past = board.history
     .of(key)
-    .filter(({ to }) => now - to <= LONGEST_SPAN)
+    .filter(({ to }) => now - to <= MAX_SPAN_MS)
     .map(({ label, token, from, to, end }) => ({ label, token: `${token}`, from: now - from, to: now - to, end }));
   const holding = (line?.holders ?? []).slice(0, LINE).map((claim) => {
     const { label, token } = claim;

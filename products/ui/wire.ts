@@ -1,6 +1,6 @@
 /** What the server sends to the page: JSON, complete each time. Times are ms before the moment of sending; tokens are text. */
 import type { As } from '../../src/core/contract/admission.ts';
-import type { Finding } from '../../src/core/contract/traits.ts';
+import type { Finding } from '../../src/core/contract/finding.ts';
 import type { KeyState } from '../../src/core/contract/values.ts';
 
 export interface Who {

@@ -7,7 +7,7 @@ import {
   type Handle,
   type Hints,
   type Listing,
-  LONGEST,
+  MAX_DURATION_MS,
   type NewValue,
   namesOf,
   type QueueEntry,
@@ -25,10 +25,10 @@ import { QUEUE_TRAITS } from './shared/traits.ts';
 import { MailboxClaims } from './shared/waiting-claims.ts';
 
 /** The number of old queues that are looked at for each new one. So those that have expired go faster than new ones come. */
-const SWEPT = 2;
+const QUEUES_PER_SWEEP = 2;
 
 const { renewedFrom: _, ...QUEUE } = QUEUE_TRAITS;
-const TRAITS: Traits = { ...QUEUE, wakes: 'watch', ttl: { min: 1, max: LONGEST } };
+const TRAITS: Traits = { ...QUEUE, wakes: 'watch', ttl: { min: 1, max: MAX_DURATION_MS } };
 
 /** Options of `memory`. */
 export interface MemoryOptions {
@@ -124,7 +124,7 @@ class Memory implements Backend {
 
   /** Looks at the next queues for what has expired, left by `minHold`, by memos or by callers that stopped. */
   #sweep(): void {
-    for (let looked = 0; looked < SWEPT; looked++) {
+    for (let looked = 0; looked < QUEUES_PER_SWEEP; looked++) {
       const { value: key, done } = this.#sweeping.next();
       if (done) this.#sweeping = this.#queues.keys();
       else this.#step(key, () => {});

@@ -88,7 +88,7 @@ export async function openBackend(url: string | readonly string[]): Promise<Back
   }
 }
 
-/** Has a limit and hides errors: the caller throws the error from before. */
+/** Closes within the time of a connect, and ignores errors: the caller throws the error that it has already. */
 export const closeQuietly = (backend: Backend): Promise<void> => withConnectLimit(backend.close()).catch(() => {});
 
 /**

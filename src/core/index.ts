@@ -37,7 +37,15 @@ export {
   sentLater,
   systemClock,
 } from './contract/clock.ts';
-export { type Duration, duration, inWords, LONGEST, milliseconds, type Wait, waitIn } from './contract/duration.ts';
+export {
+  type Duration,
+  duration,
+  inWords,
+  MAX_DURATION_MS,
+  milliseconds,
+  type Wait,
+  waitIn,
+} from './contract/duration.ts';
 export {
   counted,
   inMs,
@@ -58,9 +66,10 @@ export {
   nextNumber,
 } from './contract/events.ts';
 export { leastOf, mostOf } from './contract/extremes.ts';
+export type { Finding } from './contract/finding.ts';
 export {
   DEFAULT_LABEL,
-  DEFAULT_TTL,
+  DEFAULT_TTL_MS,
   LayeredOptions,
   LOCK_OPTIONS,
   type SharedOption,
@@ -102,7 +111,6 @@ export {
   writeOutcome,
 } from './contract/register-store.ts';
 export { type Inquiry, leaseBounds, placeTtlOf, type Terms, withWaitUntil } from './contract/terms.ts';
-export type { Finding } from './contract/traits.ts';
 export {
   type Hints,
   type Listing,
@@ -126,7 +134,7 @@ export {
 } from './contract/values.ts';
 export { printable, visible } from './contract/visible.ts';
 export { CallTimeouts } from './engine/call-timeouts.ts';
-export { Activity, CALL_TIMEOUT, Engine, promiseOf } from './engine/engine.ts';
+export { Activity, CALL_TIMEOUT_MS, Engine, promiseOf } from './engine/engine.ts';
 export { Bell, dispose } from './engine/listener.ts';
 export { StepLimit } from './engine/listing.ts';
 export { AdaptiveHistory } from './queue/adaptive-history.ts';
@@ -143,6 +151,6 @@ export {
 export { Hold } from './queue/hold.ts';
 export type { Cover, Schedule, StandIn } from './queue/hold-timing.ts';
 export type { LocalEntry } from './queue/key-queue.ts';
-export { backOff, TROUBLE, UNANSWERED } from './queue/pause.ts';
+export { backOff, MAX_OUTAGE_MS, UNANSWERED } from './queue/pause.ts';
 export type { DeadlockWatch, WatchedWait } from './queue/request-events.ts';
 export { LockRuntime } from './queue/runtime.ts';

@@ -45,7 +45,7 @@ export function checkOneApplication(self: unknown, name: string): void {
   const { length } = applicationsOf(self);
   if (length > 1)
     throw invalid(
-      `${name} is of an object that ${length} applications share, and each has its own Locks; give each its own object, or the option locks`,
+      `${name} belongs to an object that ${length} applications share, and each has Locks of its own; give each an object of its own, or the option locks`,
     );
 }
 

@@ -109,6 +109,6 @@ export function memoized<A extends unknown[], R>(
 ): (...args: A) => Promise<R> {
   if (!isMethod(fn)) throw invalid('memoized(options, fn) needs a function that returns a promise');
   return remembering(fn, options as unknown as Given, fn.name || 'a function', () => {
-    throw invalid('memoized() needs a key: a name of a function may be that of others, too');
+    throw invalid('memoized() needs a key: other functions may have the same name');
   });
 }

@@ -96,7 +96,7 @@ export function fromTemplate(template: string, method: Method, name: string): Ke
   const parts = template.split(HOLE);
   if (parts.some((part, i) => i % 2 === 0 && /[{}]/.test(part)))
     throw invalid(
-      `the template ${shown(template)} of ${name} has a brace without its other; for braces in a key give a function`,
+      `the template ${shown(template)} of ${name} has a brace that is not closed, or not opened; for a key with braces give a function`,
     );
   const holes = parts.map((part, i) => (i % 2 === 0 ? part : hole(part, method, name)));
   return (args) => holes.map((part) => (typeof part === 'string' ? part : part(args))).join('');

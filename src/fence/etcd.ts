@@ -32,7 +32,7 @@ export interface EtcdFence extends Fence, AsyncDisposable {
 }
 
 /** etcd takes 128 operations in a transaction unless told otherwise (`--max-txn-ops`). One is for the mark. */
-const MOST_PUTS = 127;
+const MAX_PUTS = 127;
 
 /**
  * A guard for something kept in etcd. The highest token is kept at `<prefix>/fence:<resource>`, percent-encoded, without a lease: after
@@ -109,7 +109,7 @@ class Guard implements EtcdFence {
 
 /** Errors of etcd would not say which put it was. */
 function checkPuts(puts: readonly EtcdPut[], mark: Buffer): Op[] {
-  if (puts.length > MOST_PUTS) throw invalid(`${puts.length} puts are too many for one step; at most ${MOST_PUTS}`);
+  if (puts.length > MAX_PUTS) throw invalid(`${puts.length} puts are too many for one step; at most ${MAX_PUTS}`);
   const keys = new Set(['', mark.toString()]);
   return puts.map(({ key, value }) => {
     if (typeof key !== 'string') throw invalid(`the key of a put must be a string, not ${shown(key)}`);

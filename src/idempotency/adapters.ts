@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { MemoRun } from '../memo/memo.ts';
 import { type Answer, keptHeaders, MAX_BODY_BYTES } from './answer.ts';
 import { type HeldResponse, hold } from './held-response.ts';
-import type { KeyedRequest, Outcome, Requests } from './requests.ts';
+import type { KeyedRequest, Outcome, RequestHandling } from './requests.ts';
 
 const runs = new WeakMap<object, MemoRun>();
 
@@ -39,7 +39,7 @@ export interface Steps {
 
 /** @param before headers that are not the handler's own */
 export function onNode<R>(
-  requests: Requests<R>,
+  requests: RequestHandling<R>,
   request: R,
   response: ServerResponse,
   { go, send, fail }: Steps,
@@ -68,7 +68,7 @@ interface HonoContext {
 }
 
 export async function onHono<R>(
-  requests: Requests<R>,
+  requests: RequestHandling<R>,
   context: R,
   next: () => Promise<void>,
 ): Promise<Response | undefined> {

@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { isLockError } from '../core/index.ts';
-import { Refused } from '../memo/encoding.ts';
+import { RefusedValue } from '../memo/encoding.ts';
 
 /** A whole answer to a request. */
 export interface Answer {
@@ -34,7 +34,7 @@ export function keptHeaders(now: object, before: object = {}): Answer['headers']
 
 /** @throws Refused for an answer that is too long */
 export function packed({ status, headers, body }: Answer): string {
-  if (!body) throw new Refused(`has more than ${MAX_BODY_BYTES} bytes`, 'the body', 'LOCK_TOO_LARGE');
+  if (!body) throw new RefusedValue(`has more than ${MAX_BODY_BYTES} bytes`, 'the body', 'LOCK_TOO_LARGE');
   return gzipSync(Buffer.concat([Buffer.from(`${JSON.stringify({ status, headers })}\n`), body])).toString('base64');
 }
 

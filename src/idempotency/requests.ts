@@ -26,10 +26,10 @@ export type Outcome = 'pass' | 'ran' | Answer;
 export type Handler = (run: MemoRun) => Promise<Answer | undefined>;
 
 /** What to do with a request. It rejects with what the handler throws, and with `LOCK_INVALID` for a scope or body that is none. */
-export type Requests<R> = (request: R, asked: KeyedRequest, handler: Handler) => Promise<Outcome>;
+export type RequestHandling<R> = (request: R, asked: KeyedRequest, handler: Handler) => Promise<Outcome>;
 
 /** @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where no answer can be kept */
-export function requestsOf<R>(locks: Locks, options: IdempotencyOptions<R>): Requests<R> {
+export function requestsOf<R>(locks: Locks, options: IdempotencyOptions<R>): RequestHandling<R> {
   if (typeof locks?.memo !== 'function') throw invalid(`idempotency() needs Locks, not ${shown(locks)}`);
   const { scope, methods, required, keepStatus, whenDown, type, memo } = idempotencyPlan(options);
   locks.memo('idempotency', memo); // checks its options now, where they were written

@@ -1,18 +1,18 @@
 import { type Lease, leastOf } from '../core/index.ts';
 
 /** @internal A lease that keeps others out of a run, as long as it is needed. */
-export interface Guard {
+export interface RunGuard {
   readonly lease: Lease;
   readonly isNeeded?: () => boolean;
 }
 
 /** @internal A function that runs under leases, as it sees that itself: the run of a tick or of a memo, or the term of a leader. */
 export abstract class LeasedRun {
-  readonly #guards: readonly Guard[];
+  readonly #guards: readonly RunGuard[];
   readonly #controller = new AbortController();
   readonly #unlisten: (() => void)[] = [];
 
-  constructor(guards: readonly Guard[]) {
+  constructor(guards: readonly RunGuard[]) {
     this.#guards = guards;
   }
 
@@ -68,4 +68,4 @@ export abstract class LeasedRun {
   }
 }
 
-const isNeeded = ({ isNeeded }: Guard): boolean => isNeeded?.() ?? true;
+const isNeeded = ({ isNeeded }: RunGuard): boolean => isNeeded?.() ?? true;

@@ -1,5 +1,5 @@
 import {
-  CALL_TIMEOUT,
+  CALL_TIMEOUT_MS,
   dispose,
   type Engine,
   inNoContext,
@@ -97,7 +97,7 @@ export class Observer {
     if (engine.backend.changed && !this.#watch && !signal?.aborted) {
       this.#changed = new AbortController();
       const arming = inNoContext(() => this.#watchFor(this.#changed));
-      await engine.limit(() => arming, CALL_TIMEOUT, 'watch', key).catch(() => {});
+      await engine.limit(() => arming, CALL_TIMEOUT_MS, 'watch', key).catch(() => {});
     }
     this.#asked = engine.clock.now();
   }

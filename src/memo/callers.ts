@@ -1,10 +1,10 @@
 import {
-  CALL_TIMEOUT,
+  CALL_TIMEOUT_MS,
   type Cancel,
   type Engine,
   type LockError,
+  MAX_OUTAGE_MS,
   type StoredValue,
-  TROUBLE,
   UNANSWERED,
 } from '../core/index.ts';
 import type { Caller } from './caller.ts';
@@ -107,14 +107,14 @@ export class WaitingCallers {
 
   /** Whether a caller has waited as long as callers wait for an engine in trouble. */
   hasWaited({ began }: Caller): boolean {
-    return this.#engine.clock.now() - began >= TROUBLE;
+    return this.#engine.clock.now() - began >= MAX_OUTAGE_MS;
   }
 
   /** Ends a claim when the last attempt of its caller must be over, unless the engine has answered by then. */
   limitClaim({ began }: Caller, claim: AbortController): Cancel | undefined {
     if (!this.#isSilent) return undefined;
     const { clock } = this.#engine;
-    const remaining = Math.max(0, began + TROUBLE + CALL_TIMEOUT - clock.now());
+    const remaining = Math.max(0, began + MAX_OUTAGE_MS + CALL_TIMEOUT_MS - clock.now());
     return clock.after(remaining, () => this.#isSilent && claim.abort(UNANSWERED));
   }
 }

@@ -6,11 +6,11 @@ const VERSION = '1';
 const MAX_DEPTH = 500;
 
 /** Says why a value or its text is refused. The message may have the place in the value; `kind` has nothing of the value. */
-export class Refused extends TypeError {
+export class RefusedValue extends TypeError {
   readonly kind: string;
   readonly code: 'LOCK_INVALID' | 'LOCK_TOO_LARGE';
 
-  constructor(kind: string, at?: string, code: Refused['code'] = 'LOCK_INVALID') {
+  constructor(kind: string, at?: string, code: RefusedValue['code'] = 'LOCK_INVALID') {
     super(at === undefined ? kind : `${at} ${kind}`);
     this.kind = at === undefined ? kind : `a part of it ${kind}`;
     this.code = code;
@@ -38,7 +38,7 @@ export function toText(value: unknown, at = 'value', style: Style = {}): string 
 /** Reads the value of such a text. @throws Refused for another version, Error for what is no such text */
 export function fromText(text: string): unknown {
   const [version] = /^\d+(?= )/.exec(text) ?? [];
-  if (version !== VERSION) throw new Refused('it has the format of another version');
+  if (version !== VERSION) throw new RefusedValue('it has the format of another version');
   const json: unknown = JSON.parse(text.slice(VERSION.length + 1));
   return text.includes('"$') ? read(json) : json;
 }
@@ -60,21 +60,21 @@ class Writer {
       case 'bigint':
         return { $bigint: `${value}` };
       case 'undefined':
-        if (this.#style.whole) throw new Refused('is undefined; say null there if that is meant', at);
+        if (this.#style.whole) throw new RefusedValue('is undefined; say null there if that is meant', at);
         return { $undefined: 0 };
       case 'object':
         return value && this.#within(value, at);
       case 'function':
       case 'symbol':
-        throw new Refused(`is a ${typeof value}`, at);
+        throw new RefusedValue(`is a ${typeof value}`, at);
       default:
         return value;
     }
   }
 
   #within(value: object, at: string): unknown {
-    if (this.#around.has(value)) throw new Refused('contains itself', at);
-    if (this.#around.size === MAX_DEPTH) throw new Refused(`lies more than ${MAX_DEPTH} deep`, at);
+    if (this.#around.has(value)) throw new RefusedValue('contains itself', at);
+    if (this.#around.size === MAX_DEPTH) throw new RefusedValue(`lies more than ${MAX_DEPTH} deep`, at);
     this.#around.add(value);
     const written = this.#object(value, at);
     this.#around.delete(value);
@@ -91,7 +91,8 @@ class Writer {
     if (types.isBoxedPrimitive(value)) return this.written(value.valueOf(), at);
     if (types.isNativeError(value)) return { $error: this.#members(partsOf(value), at) };
     const members = Object.entries(value);
-    if (members.length === 0 && hides(value)) throw new Refused(`is ${kindOf(value)}, which shows nothing of it`, at);
+    if (members.length === 0 && hides(value))
+      throw new RefusedValue(`is ${kindOf(value)}, which shows nothing of it`, at);
     const written = this.#members(members, at);
     return members.some(([name]) => name.startsWith('$')) ? { $object: written } : written;
   }
@@ -165,7 +166,7 @@ const ARRAYS = [
 /** The kind of a typed array and its bytes, as the machine has them: all on which Node is tested begin with the low one. */
 function bytesIn(array: NodeJS.TypedArray, at: string): [kind: string, bytes: string] {
   const kind = array[Symbol.toStringTag];
-  if (!ARRAYS.some(({ name }) => name === kind)) throw new Refused(`is a ${kind}`, at);
+  if (!ARRAYS.some(({ name }) => name === kind)) throw new RefusedValue(`is a ${kind}`, at);
   const bytes = Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString('base64');
   return [Buffer.isBuffer(array) ? 'Buffer' : kind, bytes];
 }
@@ -195,7 +196,7 @@ function read(json: unknown): unknown {
   const [kind, body] = Object.entries(json)[0] ?? [];
   if (!kind?.startsWith('$')) return membersOf(json);
   const reader = READERS[kind];
-  if (!reader) throw new Refused('it has the format of a newer version');
+  if (!reader) throw new RefusedValue('it has the format of a newer version');
   return reader(body as never);
 }
 
@@ -211,17 +212,17 @@ export function given<R>(name: string, act: () => R): R {
   try {
     result = act();
   } catch (error) {
-    throw error instanceof Refused ? error : new Refused(`${name} threw ${kindOf(error)}`);
+    throw error instanceof RefusedValue ? error : new RefusedValue(`${name} threw ${kindOf(error)}`);
   }
   const { then } = Object(result) as Partial<PromiseLike<unknown>>;
   if (typeof then !== 'function') return result;
   Promise.resolve(result).catch(() => {}); // the refusal below says enough
-  throw new Refused(`${name} gave a promise, and has to give what is kept at once`);
+  throw new RefusedValue(`${name} gave a promise, and has to give what is kept at once`);
 }
 
 /** @throws Refused, also where that gives no text that every engine can keep */
 export function textGiven(name: string, act: () => unknown): string {
   const text = given(name, act);
   if (typeof text === 'string' && text.isWellFormed()) return text;
-  throw new Refused(`${name} gave no well-formed text`);
+  throw new RefusedValue(`${name} gave no well-formed text`);
 }

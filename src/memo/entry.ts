@@ -1,5 +1,5 @@
 import { invalid, LockError, quoted, type StoredValue } from '../core/index.ts';
-import { given, type Refused, textGiven, toText } from './encoding.ts';
+import { given, type RefusedValue, textGiven, toText } from './encoding.ts';
 import { checkMatch } from './match.ts';
 import type { MemoPlan } from './options.ts';
 
@@ -77,13 +77,13 @@ function readable<R>(key: string, read: () => R): R {
   try {
     return read();
   } catch (refused) {
-    const { message } = refused as Refused;
+    const { message } = refused as RefusedValue;
     throw invalid(`what is kept of ${quoted(key)} cannot be read: ${message}. It is not run again; forget() it`, key);
   }
 }
 
 /** The error for a value that cannot be kept. */
-export const unkeepable = (key: string, { message }: Refused): LockError =>
+export const unkeepable = (key: string, { message }: RefusedValue): LockError =>
   invalid(`the result of ${quoted(key)} cannot be kept: ${message}`, key);
 
 /** Writes down an error with its bounds, since anything may be thrown, and of any size. */
@@ -106,7 +106,7 @@ function partsOf(error: unknown): Pick<KeptError, 'name' | 'message' | 'code'> {
 const cut = (text: string, length: number): string => text.slice(0, length).toWellFormed();
 
 /** The body for a result that cannot be kept. @param sealed whether the result is a secret, also what names its parts */
-export const unkeptBody = ({ code, message, kind }: Refused, sealed: boolean): string =>
+export const unkeptBody = ({ code, message, kind }: RefusedValue, sealed: boolean): string =>
   `${code} ${cut(sealed ? kind : message, MAX_MESSAGE_LENGTH)}`;
 
 /** ms since it was stored. Errors are stored without an age. @throws LockError `LOCK_INVALID` */

@@ -49,6 +49,6 @@ export function checkMatch(request: Request, other: string): void {
 }
 
 export function mismatch({ key, backend }: Request): LockError {
-  const why = `${quoted(key)} on ${backend} is of another request: it was asked for with another match. Use a key of its own for each request`;
+  const why = `${quoted(key)} on ${backend} belongs to another request, which gave another \`match\`. Use one key for each request`;
   return new LockError('LOCK_MISMATCH', why, { key, backend });
 }

@@ -3,8 +3,8 @@ import {
   type Engine,
   invalid,
   LayeredOptions,
-  LONGEST,
   type LockOptions,
+  MAX_DURATION_MS,
   milliseconds,
   namesOf,
   quoted,
@@ -89,7 +89,7 @@ export function memoPlan<T>(
     keep,
     match: fingerprint(options, key),
     attempts: attempts === undefined ? Number.POSITIVE_INFINITY : whole(attempts, 'attempts', 1, 1_000_000),
-    rest: milliseconds(options.rest ?? DEFAULT_REST_MS, 'rest', { min: 1, max: LONGEST }),
+    rest: milliseconds(options.rest ?? DEFAULT_REST_MS, 'rest', { min: 1, max: MAX_DURATION_MS }),
     keepError: kept(options.keepError, key),
     refresh: refresh === undefined ? Number.POSITIVE_INFINITY : milliseconds(refresh, 'refresh', { min: 1, max: keep }),
     encode,
@@ -104,7 +104,7 @@ const kept =
   (error) => {
     try {
       const keep = given('keepError()', () => keepError?.(error) ?? false);
-      return keep === false ? false : milliseconds(keep, 'the answer of keepError()', { min: 1, max: LONGEST });
+      return keep === false ? false : milliseconds(keep, 'the answer of keepError()', { min: 1, max: MAX_DURATION_MS });
     } catch (refused) {
       throw invalid(`${quoted(key)} failed, and ${(refused as Error).message}`, key);
     }

@@ -1,5 +1,5 @@
 import { type LockError, MIN_VALUE_TTL_MS, type NewValue, type StoreOutcome } from '../core/index.ts';
-import { Refused } from './encoding.ts';
+import { RefusedValue } from './encoding.ts';
 import { type Entry, encoded, errorBody, unkeptBody, writeEntry } from './entry.ts';
 import type { MemoResult } from './memo.ts';
 import type { MemoPlan } from './options.ts';
@@ -11,7 +11,7 @@ export function succeeded<T>(plan: MemoPlan<T>, value: T, max: number): NewValue
   try {
     return { text: written({ kind: 'kept', match, body: encoded(plan, value) }, seal, max), ttl };
   } catch (refused) {
-    const body = unkeptBody(refused as Refused, seal !== undefined);
+    const body = unkeptBody(refused as RefusedValue, seal !== undefined);
     return { text: writeEntry({ kind: 'unkept', match, body }, undefined), ttl };
   }
 }
@@ -21,7 +21,7 @@ function written(entry: Entry, seal: MemoPlan['seal'], max: number): string {
   const text = writeEntry(entry, seal);
   const size = Buffer.byteLength(text);
   if (size <= max) return text;
-  throw new Refused(`it has ${size} bytes, and the engine takes ${max}`, undefined, 'LOCK_TOO_LARGE');
+  throw new RefusedValue(`it has ${size} bytes, and the engine takes ${max}`, undefined, 'LOCK_TOO_LARGE');
 }
 
 /**
@@ -63,12 +63,12 @@ function errorValue(
   try {
     return value(written({ kind, match, body: body(error) }, seal, max));
   } catch (refused) {
-    const why = new Error(`its error cannot be kept: ${(refused as Refused).kind}`);
+    const why = new Error(`its error cannot be kept: ${(refused as RefusedValue).kind}`);
     return value(writeEntry({ kind, match, body: body(why) }, undefined));
   }
 }
 
-/** What the caller that ran learns of its value. @param loss of the lease, if it was lost */
+/** What the caller whose work ran is told: whether its value is kept for others. @param loss why its lease was lost, if it was */
 export function forOthers(
   became: StoreOutcome,
   loss: LockError | undefined,

@@ -173,7 +173,7 @@ class MemoInquiry implements Inquiry {
   value: StoredValue | undefined;
   /** How often a run was begun, this time included, where that is counted. */
   attempts = 0;
-  /** When the attempt was sent that was answered last. */
+  /** When the last answered attempt was sent. */
   sent = 0;
   readonly #head: Caller;
   readonly #hasOld: boolean;

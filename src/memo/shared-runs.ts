@@ -1,6 +1,6 @@
 import {
   abortSignal,
-  CALL_TIMEOUT,
+  CALL_TIMEOUT_MS,
   checkNames,
   EXCLUSIVE,
   Frame,
@@ -67,7 +67,7 @@ export class SharedRuns {
     const { key } = plan;
     const { wait, signal } = plan.terms;
     const began = engine.clock.now();
-    const impatient = signal || wait <= CALL_TIMEOUT ? new Caller(engine, plan, fn, began) : undefined;
+    const impatient = signal || wait <= CALL_TIMEOUT_MS ? new Caller(engine, plan, fn, began) : undefined;
     impatient?.startLimits({ giveUp: (error) => impatient.reject(error), hasAnswer: () => false });
     if (impatient?.over) return impatient.result;
     const join = (looked?: ValueRecord): Promise<MemoResult<T>> =>

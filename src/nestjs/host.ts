@@ -4,7 +4,7 @@ import { invalid, shown } from '../core/index.ts';
 import { type Application, checkOneApplication } from '../decorator/locks.ts';
 import type { Term } from '../leading/term.ts';
 import type { Locks } from '../locks.ts';
-import { type Candidacy, Candidate, candidacyOf } from './leading.ts';
+import { type Candidacy, candidacyOf, LeadingMethod } from './leading.ts';
 import { bindObjects, isAlone, isObject, wrappersOf } from './objects.ts';
 import { scheduleOf, Work } from './work.ts';
 
@@ -28,7 +28,7 @@ export class LocksHost implements Application {
   open = true;
   readonly locks: Locks;
   readonly work: Work;
-  readonly candidates: Candidate[] = [];
+  readonly candidates: LeadingMethod[] = [];
   readonly logger = new Logger('Locks');
   readonly moduleRef: ModuleRef;
   readonly #modules: ModulesContainer;
@@ -111,7 +111,13 @@ export class LocksHost implements Application {
         `${title} and ${other} have one name, ${shown(candidacy.name)}, so that only one of them would lead; name them apart`,
       );
     this.#elections.set(candidacy.name, title);
-    const candidate = new Candidate(this.locks, candidacy, title, (term: Term) => owner[method]!(term), this.logger);
+    const candidate = new LeadingMethod(
+      this.locks,
+      candidacy,
+      title,
+      (term: Term) => owner[method]!(term),
+      this.logger,
+    );
     this.candidates.push(candidate);
     const { work } = this;
     around(owner, 'onApplicationBootstrap', async (own) => {

@@ -3,7 +3,7 @@ import { type CallHandler, type ExecutionContext, Inject, Injectable, UseInterce
 import { onNode, type Steps } from '../idempotency/adapters.ts';
 import { hold } from '../idempotency/held-response.ts';
 import { type IdempotencyOptions, idempotencyPlan } from '../idempotency/options.ts';
-import { type Requests, requestsOf } from '../idempotency/requests.ts';
+import { type RequestHandling, requestsOf } from '../idempotency/requests.ts';
 import { Locks } from '../locks.ts';
 
 type Handled = ReturnType<CallHandler['handle']>;
@@ -19,7 +19,7 @@ type Handled = ReturnType<CallHandler['handle']>;
 export function Idempotent<R = unknown>(options: IdempotencyOptions<R>): ClassDecorator & MethodDecorator {
   idempotencyPlan(options); // reports errors now, where they were written
   class IdempotencyInterceptor {
-    readonly #requests: Requests<R>;
+    readonly #requests: RequestHandling<R>;
 
     constructor(locks: Locks) {
       this.#requests = requestsOf(locks, options);

@@ -61,7 +61,7 @@ export type CandidateState = 'waiting' | 'leading' | 'overdue';
 const OVERDUE_MS = 10_000;
 
 /** One leading method of one object. */
-export class Candidate {
+export class LeadingMethod {
   readonly name: string;
   readonly #leader: Leader;
   readonly #lead: (term: Term) => Promise<unknown>;

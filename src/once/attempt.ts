@@ -8,7 +8,7 @@ import {
   type LockOptions,
   type LockRuntime,
 } from '../core/index.ts';
-import type { Guard } from '../leading/leased-run.ts';
+import type { RunGuard } from '../leading/leased-run.ts';
 import { type Mutex, mutex } from '../primitives/lock.ts';
 import type { OncePlan } from './options.ts';
 import { failureRecordOf, holderOf, type TickRecord } from './record.ts';
@@ -48,7 +48,7 @@ export class TickAttempt {
     const { window, keys } = this.#plan;
     const lease = await this.#take(retries);
     if (!lease) return this.#notRun('taken', keys.run);
-    const guards: Guard[] = [{ lease, isNeeded: () => matters(window, this.#now) }];
+    const guards: RunGuard[] = [{ lease, isNeeded: () => matters(window, this.#now) }];
     let isOverlap = false;
     try {
       const reason = await this.#waitOrGiveUp(guards, retries);
@@ -68,7 +68,7 @@ export class TickAttempt {
    * Why the tick is not run, though this instance holds the key of the run. Undefined: it is run, and all other needed keys are
    * held.
    */
-  async #waitOrGiveUp(guards: Guard[], retries: number): Promise<NotRun | undefined> {
+  async #waitOrGiveUp(guards: RunGuard[], retries: number): Promise<NotRun | undefined> {
     const { window, retry, overlap, keys } = this.#plan;
     if (await this.#record?.exists()) return retry ? 'done' : 'taken';
     if (overlap !== 'allow') {
@@ -93,9 +93,9 @@ export class TickAttempt {
     await whileYoung(this.#engine, this.#plan, () => record.write(), mayAgain);
   }
 
-  async #run<T>(fn: TickWork<T>, guards: readonly Guard[]): Promise<OnceResult<T>> {
+  async #run<T>(fn: TickWork<T>, guards: readonly RunGuard[]): Promise<OnceResult<T>> {
     const { window, retry, signal } = this.#plan;
-    const [{ lease }] = guards as [Guard];
+    const [{ lease }] = guards as [RunGuard];
     const run = new HeldRun(this.#name, window.due, guards);
     run.listen(signal);
     try {

@@ -5,8 +5,8 @@ import {
   flag,
   invalid,
   LayeredOptions,
-  LONGEST,
   type LockOptions,
+  MAX_DURATION_MS,
   milliseconds,
   namesOf,
   sharedWith,
@@ -94,8 +94,8 @@ export function oncePlan(
   } = options;
   if (!OVERLAPS.includes(overlap))
     throw invalid(`overlap is ${shown(overlap)}; it must be 'skip', 'queue' or 'allow'`, name);
-  const within = milliseconds(options.within ?? DEFAULT_WITHIN_MS, 'within', { min: 1, max: LONGEST });
-  const skew = milliseconds(options.skew ?? DEFAULT_SKEW_MS, 'skew', { min: 0, max: LONGEST });
+  const within = milliseconds(options.within ?? DEFAULT_WITHIN_MS, 'within', { min: 1, max: MAX_DURATION_MS });
+  const skew = milliseconds(options.skew ?? DEFAULT_SKEW_MS, 'skew', { min: 0, max: MAX_DURATION_MS });
   const due = millisecondsOf(tick);
   const keys = keysOf(name, due);
   const window = windowOf(due, within, skew);

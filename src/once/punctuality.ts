@@ -1,4 +1,4 @@
-import { EVENT_VERSION, LONGEST, type LockRuntime, quoted } from '../core/index.ts';
+import { EVENT_VERSION, type LockRuntime, MAX_DURATION_MS, quoted } from '../core/index.ts';
 import { publish } from './events.ts';
 import type { OncePlan } from './options.ts';
 import { type Age, ageAt } from './window.ts';
@@ -33,7 +33,7 @@ export class Punctuality {
     const by = Math.abs(now - due);
     if (age === 'young') this.#keep(name, undefined);
     // No schedule is off by more than a year: such a tick only has the options checked.
-    if (by > LONGEST) return age;
+    if (by > MAX_DURATION_MS) return age;
     if (this.#isFraction(name, due)) warn(fractionMessage(name, due));
     const ticks = age === 'young' ? undefined : this.#ticksMissed(name, due);
     if (age === 'young' || ticks === undefined) return age;

@@ -1,5 +1,5 @@
 import {
-  CALL_TIMEOUT,
+  CALL_TIMEOUT_MS,
   type Engine,
   EXCLUSIVE,
   type Hints,
@@ -86,7 +86,7 @@ function heldRecord(runtime: LockRuntime, { lock, ttl, label, window }: OncePlan
         ttl: Math.max(remaining, traits.ttl.min),
         queue: false,
         tokenCount: 1,
-        within: CALL_TIMEOUT,
+        within: CALL_TIMEOUT_MS,
         lingers: true,
         label,
       };
@@ -101,7 +101,7 @@ function heldRecord(runtime: LockRuntime, { lock, ttl, label, window }: OncePlan
 /** Remembers by a hint, on engines where every hold ends with the session of its process. */
 function hintedRecord(engine: Engine, hints: Hints, { label, window }: OncePlan, key: string): TickRecord {
   const ask = <T>(act: () => Promise<T>): Promise<T> =>
-    orUnavailable(engine, key, () => engine.limit(act, CALL_TIMEOUT, 'a note'));
+    orUnavailable(engine, key, () => engine.limit(act, CALL_TIMEOUT_MS, 'a note'));
   const by = (): Promise<string | undefined> => ask(() => hints.read(key));
   return {
     by,

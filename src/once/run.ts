@@ -1,4 +1,4 @@
-import { type Guard, LeasedRun } from '../leading/leased-run.ts';
+import { LeasedRun, type RunGuard } from '../leading/leased-run.ts';
 
 /** One run of a tick. */
 export interface TickRun {
@@ -66,7 +66,7 @@ export class HeldRun extends LeasedRun implements TickRun {
   readonly name: string;
   readonly tick: Date;
 
-  constructor(name: string, due: number, guards: readonly Guard[]) {
+  constructor(name: string, due: number, guards: readonly RunGuard[]) {
     super(guards);
     this.name = name;
     this.tick = new Date(due);

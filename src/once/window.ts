@@ -1,4 +1,4 @@
-import { CALL_TIMEOUT } from '../core/index.ts';
+import { CALL_TIMEOUT_MS } from '../core/index.ts';
 
 /** The age of a tick by the clock of an instance. */
 export type Age = 'early' | 'young' | 'late';
@@ -20,7 +20,7 @@ export interface Window {
 }
 
 /** The time that the answer to the last question may take, ms: that of a call to the engine. */
-const ANSWER_MS = CALL_TIMEOUT;
+const ANSWER_MS = CALL_TIMEOUT_MS;
 
 export const windowOf = (due: number, within: number, skew: number): Window => ({
   due,

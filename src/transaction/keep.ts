@@ -1,5 +1,5 @@
 import { checkKey, invalid, LockError, namesOf, quoted } from '../core/index.ts';
-import { fromText, type Refused, toText } from '../memo/encoding.ts';
+import { fromText, type RefusedValue, toText } from '../memo/encoding.ts';
 import { decoded, encoded, unkeepable } from '../memo/entry.ts';
 import { checkMatch, fingerprint } from '../memo/match.ts';
 import {
@@ -154,7 +154,7 @@ function textOf<T>(key: string, encode: (value: T) => string, value: T): string 
   try {
     return encoded({ encode }, value);
   } catch (refused) {
-    throw unkeepable(key, refused as Refused);
+    throw unkeepable(key, refused as RefusedValue);
   }
 }
 

@@ -9,13 +9,13 @@ export interface WaitsClaim extends QueueEntry {
 }
 
 /** Claims and their queues: a key has one queue at the engine, and one in this process. */
-export interface Queues {
+export interface ClaimQueues {
   readonly claims: ReadonlyMap<string, WaitsClaim>;
   readonly queues: readonly (readonly WaitsClaim[])[];
 }
 
 /** The queues of several sets of claims, each without all other claims. A claim is in one set at most. */
-export function queuesAmong({ claims, queues }: Queues, sets: readonly Iterable<string>[]): Queues[] {
+export function queuesAmong({ claims, queues }: ClaimQueues, sets: readonly Iterable<string>[]): ClaimQueues[] {
   const setOf = new Map<string, number>();
   for (const [i, ids] of sets.entries()) for (const id of ids) setOf.set(id, i);
   const parts: WaitsClaim[][][] = sets.map(() => []);
@@ -46,7 +46,7 @@ export const enclosingOf = ({ origin, held }: WaitsClaim): string[] =>
  * @param entries key by key, in the order of the queues, as from `inspect`
  * @param locals the waiters of this process, which knows more of them than an engine does
  */
-export function queuesOf(entries: Iterable<QueueEntry>, locals: readonly (readonly LocalEntry[])[] = []): Queues {
+export function queuesOf(entries: Iterable<QueueEntry>, locals: readonly (readonly LocalEntry[])[] = []): ClaimQueues {
   const byKey = new Map<string, WaitsClaim[]>();
   const own = new Map(locals.flat().map((local) => [idOfOrigin(local.origin), local]));
   for (const entry of entries) {

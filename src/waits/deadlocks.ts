@@ -1,5 +1,5 @@
 import { ArrivalQueue, quoted, type Units } from '../core/index.ts';
-import { enclosingOf, type Queues, queuesAmong, type WaitsClaim } from './claims.ts';
+import { type ClaimQueues, enclosingOf, queuesAmong, type WaitsClaim } from './claims.ts';
 import { edgesAmong } from './edges.ts';
 
 /** Claims of which none can go on before another one does. */
@@ -16,7 +16,10 @@ export interface Deadlock {
 const MAX_STARTS = 32;
 
 /** The deadlocks among these claims. A claim that only waits behind a deadlock is not part of it. */
-export function deadlocksIn(queues: Queues, among: ReadonlySet<string> = new Set(queues.claims.keys())): Deadlock[] {
+export function deadlocksIn(
+  queues: ClaimQueues,
+  among: ReadonlySet<string> = new Set(queues.claims.keys()),
+): Deadlock[] {
   const stuck = stuckAmong(queues, among);
   if (stuck.size === 0) return [];
   const arrows = arrowsOf(queues, stuck);
@@ -28,13 +31,13 @@ export function deadlocksIn(queues: Queues, among: ReadonlySet<string> = new Set
   return found.flatMap((component, i) => deadlocksIn(parts[i]!, new Set(component)));
 }
 
-function arrowsOf(queues: Queues, among: ReadonlySet<string>): Arrows {
+function arrowsOf(queues: ClaimQueues, among: ReadonlySet<string>): Arrows {
   const arrows = new Map<string, string[]>();
   for (const { from, to } of edgesAmong(queues, among)) arrows.get(from)?.push(to) ?? arrows.set(from, [to]);
   return arrows;
 }
 
-function deadlock({ claims }: Queues, ids: readonly string[], arrows: Arrows): Deadlock {
+function deadlock({ claims }: ClaimQueues, ids: readonly string[], arrows: Arrows): Deadlock {
   const waiting = ids.map((id) => claims.get(id)!).filter(({ held }) => !held);
   const victim = waiting.filter(detects).sort(lastFirst)[0]?.id;
   const starts = victim === undefined ? waiting.slice(0, MAX_STARTS) : [claims.get(victim)!];
@@ -51,7 +54,7 @@ function lastFirst(a: WaitsClaim, b: WaitsClaim): number {
 }
 
 /** The cycle in words: `host:1 waits for "b", held by host:2, who waits for "a", held by host:1`. Of a long queue it names the first. */
-export function describeDeadlock({ cycle }: Deadlock, { claims }: Queues): string {
+export function describeDeadlock({ cycle }: Deadlock, { claims }: ClaimQueues): string {
   const parts: string[] = [];
   let ahead: WaitsClaim[] = [];
   const tellAhead = (): void => {
@@ -145,7 +148,7 @@ interface QueuedClaim {
  * permits is stuck only if none of them can come back (the graph reduction of R. C. Holt, Some Deadlock Properties of Computer
  * Systems, ACM Computing Surveys 4, 1972). The order does not matter: a claim that leaves never delays another one.
  */
-export function stuckAmong({ queues, claims }: Queues, among: ReadonlySet<string>): Set<string> {
+export function stuckAmong({ queues, claims }: ClaimQueues, among: ReadonlySet<string>): Set<string> {
   const lined = queues.map((queue) => arrivalQueue(queue.filter(({ id }) => among.has(id))));
   const memberships = new Map<string, { queue: ArrivalQueue<QueuedClaim>; member: QueuedClaim }[]>();
   /** For each claim, in how many queues it is not admitted yet, and how many claims wait inside it. */

@@ -1,5 +1,5 @@
 import { type DeadlockWatch, LockError, type LockRuntime, quoted, type WatchedWait } from '../core/index.ts';
-import { idOfOrigin, type Queues } from './claims.ts';
+import { type ClaimQueues, idOfOrigin } from './claims.ts';
 import { type Deadlock, describeDeadlock } from './deadlocks.ts';
 import { neighbourhood } from './neighbourhood.ts';
 import { CONFIRM_MS, Suspects } from './suspects.ts';
@@ -107,7 +107,7 @@ export class Detector implements DeadlockWatch {
     return idOfOrigin({ process: this.#runtime.name.word!, claim: number! }); // a listed claim has both
   }
 
-  #giveUp({ key, request, giveUp }: Wait, deadlock: Deadlock, queues: Queues): void {
+  #giveUp({ key, request, giveUp }: Wait, deadlock: Deadlock, queues: ClaimQueues): void {
     if (request.state === 'settled' || !this.#around(request)) return;
     const { name: backend } = this.#runtime.engine.backend;
     const message = `${quoted(key)} on ${backend} cannot be had: this wait is part of a deadlock, and gives up so that the others go on: ${describeDeadlock(deadlock, queues)}. Give back what is held around this call, and try again; take locks in one order everywhere, or together with all()`;

@@ -1,5 +1,5 @@
 import type { Units } from '../core/index.ts';
-import { enclosingOf, type Queues, type WaitsClaim } from './claims.ts';
+import { type ClaimQueues, enclosingOf, type WaitsClaim } from './claims.ts';
 
 /**
  * Why one claim cannot go on before another one. `holder`: it waits for the end of this hold. `room`: for this hold, or for
@@ -19,7 +19,7 @@ export interface WaitsEdge {
  * Finds no more edges than a queue has claims, and one for each hold around a wait. A waiter has an edge to the one ahead of it,
  * and to those holders in its way that are in the way of nobody ahead of it: by way of these it waits for the others, too.
  */
-export function edgesAmong({ queues, claims }: Queues, among: ReadonlySet<string>): WaitsEdge[] {
+export function edgesAmong({ queues, claims }: ClaimQueues, among: ReadonlySet<string>): WaitsEdge[] {
   const edges: WaitsEdge[] = [];
   for (const queue of queues) {
     for (const edge of edgesOf(queue.filter(({ id }) => among.has(id)))) edges.push(edge);

@@ -1,5 +1,5 @@
 import { type LockRuntime, listOf, type QueueEntry } from '../core/index.ts';
-import { type Queues, queuesOf } from './claims.ts';
+import { type ClaimQueues, queuesOf } from './claims.ts';
 
 /** How many keys one look reads for one wait. A wait with more needs a listing of all keys. */
 const MAX_KEYS = 64;
@@ -15,7 +15,7 @@ export interface Inside {
  * waiters for these, and so on, and the queue of the wait itself. If nobody waits for the holds around it, it reads only their
  * queues and gives nothing.
  */
-export async function neighbourhood(runtime: LockRuntime, waits: readonly Inside[]): Promise<Queues> {
+export async function neighbourhood(runtime: LockRuntime, waits: readonly Inside[]): Promise<ClaimQueues> {
   const reading = new Reading(runtime);
   await reading.read(waits.flatMap(({ inside }) => inside));
   const keys = new Set<string>();
@@ -65,7 +65,7 @@ class Reading {
     return this.#outer.get(key);
   }
 
-  queues(keys: Iterable<string>): Queues {
+  queues(keys: Iterable<string>): ClaimQueues {
     const asked = [...keys];
     const entries = asked.flatMap((key) => this.#read.get(key) ?? []);
     return queuesOf(entries, this.#runtime.localEntries(asked));

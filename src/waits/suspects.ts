@@ -1,4 +1,4 @@
-import { type Queues, queuesAmong, type WaitsClaim } from './claims.ts';
+import { type ClaimQueues, queuesAmong, type WaitsClaim } from './claims.ts';
 import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 
 /** Least time between two looks that confirm a deadlock, ms. */
@@ -7,7 +7,7 @@ export const CONFIRM_MS = 200;
 const LEASE_GRAIN_MS = 1_000;
 
 /** When the queue of a claim was asked for, and when the answer was there: ms of one clock. */
-export interface Moment {
+export interface AnswerTime {
   readonly began: number;
   readonly ended: number;
 }
@@ -57,7 +57,7 @@ export class Suspects {
    * @param own the process that looks: it lives
    * @returns the deadlocks that are confirmed
    */
-  look(queues: Queues, momentOf: (claim: WaitsClaim) => Moment, own?: string): Deadlock[] {
+  look(queues: ClaimQueues, momentOf: (claim: WaitsClaim) => AnswerTime, own?: string): Deadlock[] {
     const found = deadlocksIn(queues);
     const members = found.flatMap(({ claims }) => claims).map((id) => queues.claims.get(id)!);
     this.#sights = new Map(members.map((claim) => [claim.id, this.#sightOf(claim, momentOf(claim))]));
@@ -74,7 +74,7 @@ export class Suspects {
     return confirmed;
   }
 
-  #sightOf({ id, key, held, remaining }: WaitsClaim, { began, ended }: Moment): Sight {
+  #sightOf({ id, key, held, remaining }: WaitsClaim, { began, ended }: AnswerTime): Sight {
     const sight = this.#sights.get(id);
     const expires = ended + remaining;
     if (sight?.key !== key || sight.held !== held)

@@ -9,7 +9,7 @@ import {
   printable,
   type QueueEntry,
 } from '../core/index.ts';
-import { type Queues, queuesAmong, queuesOf, type WaitsClaim } from './claims.ts';
+import { type ClaimQueues, queuesAmong, queuesOf, type WaitsClaim } from './claims.ts';
 import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 import { edgesAmong, type WaitsEdge } from './edges.ts';
 import { entriesOf } from './neighbourhood.ts';
@@ -45,7 +45,7 @@ export async function waitsOf(runtime: LockRuntime, prefix: string, listing: Wai
 }
 
 /** Lists all keys that begin with `prefix`, and adds what this process knows of them. */
-async function lookAtAll(runtime: LockRuntime, prefix: string, listing: Listing): Promise<Queues> {
+async function lookAtAll(runtime: LockRuntime, prefix: string, listing: Listing): Promise<ClaimQueues> {
   const found: QueueEntry[][] = [];
   let queue: QueueEntry[] = [];
   const keep = (): void => {
@@ -68,7 +68,7 @@ const MAX_SIGN_OF_LIFE_MS = MAX_PLACE_TTL_MS / 3 + 2 * CONFIRM_MS;
 /** Looks at some deadlocks again until each is confirmed, or over. */
 async function confirm(
   runtime: LockRuntime,
-  queues: Queues,
+  queues: ClaimQueues,
   deadlocks: readonly Deadlock[],
 ): Promise<readonly Deadlock[]> {
   if (deadlocks.length === 0) return [];

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../products/cli/commands/index.ts';
 import { FLAGS, messageOf } from '../../products/cli/exit.ts';
 import { inWords } from '../../src/core/contract/duration.ts';
-import { DEFAULT_TTL, sharedWith } from '../../src/core/contract/option-table.ts';
+import { DEFAULT_TTL_MS, sharedWith } from '../../src/core/contract/option-table.ts';
 import { find } from '../kit/programs.ts';
 import { Desk, hasTerminal, MAIN, Shell } from './shell.ts';
 
@@ -35,7 +35,7 @@ test('run has a flag for each option of a lock that the table gives it, and the 
   }
   for (const { name, help } of COMMANDS)
     if (['run', 'lead', 'once'].includes(name))
-      expect(help, name).toContain(`(default ${inWords(DEFAULT_TTL).replace(' ', '')})`);
+      expect(help, name).toContain(`(default ${inWords(DEFAULT_TTL_MS).replace(' ', '')})`);
 });
 
 test.each([

@@ -48,7 +48,7 @@ describeOn('file', 'holdfast memo', () => {
     expect(await desk.run('memo', 'matched', '--keep', '1h', '--match', 'two', ...sh('echo two'))).toMatchObject({
       code: 64,
       stdout: '',
-      stderr: expect.stringContaining('it was asked for with another match'),
+      stderr: expect.stringContaining('which gave another `match`'),
     });
     const long = ['memo', 'long', '--keep', '1h', ...sh('head -c 70000 /dev/zero | tr "\\0" x')];
     const first = await desk.run(...long);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Duration, inWords, LONGEST, milliseconds } from '../../src/core/contract/duration.ts';
+import { type Duration, inWords, MAX_DURATION_MS, milliseconds } from '../../src/core/contract/duration.ts';
 import { isLockError, shown } from '../../src/core/contract/errors.ts';
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -64,7 +64,7 @@ describe('milliseconds', () => {
       Number.POSITIVE_INFINITY,
       Number.NEGATIVE_INFINITY,
       -1,
-      LONGEST + 1,
+      MAX_DURATION_MS + 1,
       '',
       's',
       '5',
@@ -96,7 +96,7 @@ describe('milliseconds', () => {
         fc.oneof(fc.anything(), fc.double(), fc.string(), fc.stringMatching(/^\d+(\.\d+)? ?[a-z]{0,2}$/)),
         (value) => {
           const answer = attempt(value);
-          if (typeof answer === 'number') expect(answer >= 0 && answer <= LONGEST).toBe(true);
+          if (typeof answer === 'number') expect(answer >= 0 && answer <= MAX_DURATION_MS).toBe(true);
           else expect(isLockError(answer, 'LOCK_INVALID')).toBe(true);
         },
       ),
@@ -120,8 +120,8 @@ describe('milliseconds', () => {
     [3_600_000, '1 h'],
     [86_400_000, '1 day'],
     [172_800_000, '2 days'],
-    [LONGEST, '1 year'],
-    [2 * LONGEST, '2 years'],
+    [MAX_DURATION_MS, '1 year'],
+    [2 * MAX_DURATION_MS, '2 years'],
     [0.5, '0.5 ms'],
   ])('%s ms are said as %s: no figure is rounded', (ms, words) => {
     expect(inWords(ms)).toBe(words);

@@ -269,7 +269,7 @@ test.each<[string, () => unknown, RegExp]>([
     /^\{order\} .* not the name of a parameter/,
   ],
   ['an empty hole', () => locked({ key: 'a{}' }, method), /is no argument; write \{0\}/],
-  ['half a brace', () => locked({ key: 'a{0' }, method), /brace without its other/],
+  ['half a brace', () => locked({ key: 'a{0' }, method), /brace that is not closed/],
   ['an unknown option', () => Locked('k', { wiat: 1 } as never), /"wiat" is not one of the options of @Locked/],
   ['an unknown kind', () => Locked('k', { kind: 'rw' as never }), /^kind is "rw"; it must be "mutex" or/],
   ['half a retry', () => Locked('k', { retries: 0.5 }), /^retries is 0.5/],

@@ -2,7 +2,7 @@ import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { createPersistent, exists, OPEN } from '../../src/backends/zookeeper/wire/operations.ts';
-import { Session } from '../../src/backends/zookeeper/wire/session.ts';
+import { ZooKeeperSession } from '../../src/backends/zookeeper/wire/session.ts';
 import { systemClock } from '../../src/core/contract/clock.ts';
 import { startEtcd } from './etcd.ts';
 import { startMariadb } from './mariadb.ts';
@@ -54,7 +54,7 @@ const SERVERS: Readonly<Partial<Record<Part, Told>>> = {
     start: () => startZookeeper(),
     async now(server) {
       const nothing = { onConnection() {}, onExpiry() {}, doubtful() {} };
-      const session = new Session({ servers: [server], timeout: 10_000, clock: systemClock }, nothing);
+      const session = new ZooKeeperSession({ servers: [server], timeout: 10_000, clock: systemClock }, nothing);
       const connection = await session.connection(20_000);
       const path = await connection.request(createPersistent(`/${systemClock.id()}`, Buffer.of(), OPEN));
       const stat = await connection.request(exists(path));

@@ -1,6 +1,6 @@
 /** What is stored, as text: what another version of the library finds there. */
 import { describe, expect, test } from 'vitest';
-import { Refused } from '../../src/memo/encoding.ts';
+import { RefusedValue } from '../../src/memo/encoding.ts';
 import {
   ageOf,
   encoded,
@@ -137,18 +137,20 @@ describe('an error', () => {
   });
 
   test('that stands for a value tells why it could not be kept', () => {
-    const of = (refused: Refused, sealed = false) =>
+    const of = (refused: RefusedValue, sealed = false) =>
       errorOf({ kind: 'unkept', match: '-', body: unkeptBody(refused, sealed) }, AT);
     const message = expect.stringContaining('too long. It is not run again');
-    expect(of(new Refused('too long', undefined, 'LOCK_TOO_LARGE'))).toMatchObject({
+    expect(of(new RefusedValue('too long', undefined, 'LOCK_TOO_LARGE'))).toMatchObject({
       ...{ code: 'LOCK_TOO_LARGE', key: 'key', backend: 'memory', message },
     });
-    expect(of(new Refused('is a function', 'value.name'))).toMatchObject({
+    expect(of(new RefusedValue('is a function', 'value.name'))).toMatchObject({
       code: 'LOCK_INVALID',
       message: expect.stringContaining('could not be kept: value.name is a function.'),
     });
-    expect(of(new Refused('is a function', 'value.name'), true).message).toContain(': a part of it is a function.');
-    expect(unkeptBody(new Refused('too long'), true)).toBe('LOCK_INVALID too long');
-    expect(unkeptBody(new Refused('is a function', `value.${'x'.repeat(70_000)}`), false)).toHaveLength(1_013);
+    expect(of(new RefusedValue('is a function', 'value.name'), true).message).toContain(
+      ': a part of it is a function.',
+    );
+    expect(unkeptBody(new RefusedValue('too long'), true)).toBe('LOCK_INVALID too long');
+    expect(unkeptBody(new RefusedValue('is a function', `value.${'x'.repeat(70_000)}`), false)).toHaveLength(1_013);
   });
 });

@@ -5,7 +5,7 @@ import { memory } from '../../src/backends/memory.ts';
 import { ALL_UNITS, EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import type { Backend, Claim, Grant, Handle, QueueEntry } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
-import { LONGEST } from '../../src/core/contract/duration.ts';
+import { MAX_DURATION_MS } from '../../src/core/contract/duration.ts';
 
 const TOLD_OF_EVICTION =
   'an evicted holder is told long before its next renewal, and by whom and why where there are hints';
@@ -554,7 +554,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'answers with words that are too old',
     foundBy: 'words older than a claim asks for do not answer it, and stay for others',
-    plant: attemptsAs(({ accepts }) => (accepts ? { accepts: { ...accepts, age: LONGEST } } : {})),
+    plant: attemptsAs(({ accepts }) => (accepts ? { accepts: { ...accepts, age: MAX_DURATION_MS } } : {})),
   },
   {
     bug: 'counts an attempt again as another try',

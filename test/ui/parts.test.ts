@@ -3,7 +3,7 @@ import { Board } from '../../products/ui/board.ts';
 import { graphOf } from '../../products/ui/deadlocks.ts';
 import { judge, orderOf } from '../../products/ui/guard.ts';
 import { Access, CloseUp } from '../../products/ui/listing.ts';
-import { busyFor, Cost, LONGEST_PAUSE, pauseAfter, retryAfter } from '../../products/ui/pace.ts';
+import { busyFor, Cost, MAX_PAUSE_MS, pauseAfter, retryAfter } from '../../products/ui/pace.ts';
 import { paramsOf, queryOf } from '../../products/ui/query.ts';
 import { snapshot } from '../../products/ui/view.ts';
 import { memory } from '../../src/backends/memory.ts';
@@ -71,7 +71,7 @@ test('looks take a hundredth of the time, and never come closer or wait longer t
   const pace = { least: 1_000, share: 0.01 };
   expect(pauseAfter(1, pace)).toBe(1_000);
   expect(pauseAfter(100, pace)).toBe(9_900);
-  expect(pauseAfter(1e9, pace)).toBe(LONGEST_PAUSE);
+  expect(pauseAfter(1e9, pace)).toBe(MAX_PAUSE_MS);
   expect(pauseAfter(1e9, { least: 200, share: undefined }), 'as often as it was asked for').toBe(200);
   expect([1, 2, 3, 9].map(retryAfter)).toEqual([500, 1_000, 2_000, 5_000]);
 });

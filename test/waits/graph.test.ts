@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ALL_UNITS, admitted, EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';
 import type { QueueEntry } from '../../src/core/contract/backend.ts';
-import { type Queues, queuesOf } from '../../src/waits/claims.ts';
+import { type ClaimQueues, queuesOf } from '../../src/waits/claims.ts';
 import { deadlocksIn, stuckAmong } from '../../src/waits/deadlocks.ts';
 import { edgesAmong } from '../../src/waits/edges.ts';
 
@@ -63,7 +63,7 @@ class World {
     return copy;
   }
 
-  listed(detects: (number: number) => number | undefined = () => undefined): Queues {
+  listed(detects: (number: number) => number | undefined = () => undefined): ClaimQueues {
     const entries = [...this.queues].flatMap(([key, queue]) =>
       queue.map((claim, position): QueueEntry => {
         const { units, capacity, number, inside } = claim;
@@ -119,7 +119,7 @@ function played(steps: readonly Step[], ordered = false): World {
   return world;
 }
 
-const all = ({ claims }: Queues): Set<string> => new Set(claims.keys());
+const all = ({ claims }: ClaimQueues): Set<string> => new Set(claims.keys());
 const numbers = (ids: Iterable<string>): number[] =>
   [...ids].map((id) => Number(id.split('.')[1])).sort((a, b) => a - b);
 const steps = fc.array(step, { minLength: 4, maxLength: 40 });

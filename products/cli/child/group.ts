@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The first pause between two checks whether a group has ended, ms. Each next one is twice as long, up to the last. */
-const FIRST_LOOK = 20;
-const LAST_LOOK = 500;
+const FIRST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 500;
 /** How long a killed group may take to go away, ms. It cannot refuse, but the kernel may be busy. */
-const CLEARED = 2_000;
+const MAX_CLEARING_MS = 2_000;
 
 /** A command and all that it started, except what moved to a group of its own. */
 export class ProcessGroup {
@@ -27,7 +27,7 @@ export class ProcessGroup {
   }
 
   async waitForEnd(stop: AbortSignal): Promise<void> {
-    for (let pause = FIRST_LOOK; this.runs && !stop.aborted; pause = Math.min(pause * 2, LAST_LOOK))
+    for (let pause = FIRST_PAUSE_MS; this.runs && !stop.aborted; pause = Math.min(pause * 2, MAX_PAUSE_MS))
       await sleep(pause, undefined, { signal: stop }).catch(() => {});
   }
 
@@ -35,9 +35,9 @@ export class ProcessGroup {
   async end(grace: number): Promise<void> {
     const last = performance.now() + grace;
     if (grace > 0) this.signal('SIGTERM');
-    while (performance.now() < last && this.runs) await sleep(Math.min(FIRST_LOOK, last - performance.now()));
-    const cleared = performance.now() + CLEARED;
-    while (this.signal('SIGKILL') && this.runs && performance.now() < cleared) await sleep(FIRST_LOOK);
+    while (performance.now() < last && this.runs) await sleep(Math.min(FIRST_PAUSE_MS, last - performance.now()));
+    const cleared = performance.now() + MAX_CLEARING_MS;
+    while (this.signal('SIGKILL') && this.runs && performance.now() < cleared) await sleep(FIRST_PAUSE_MS);
   }
 }
 

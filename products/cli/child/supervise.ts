@@ -65,7 +65,7 @@ class Signals implements Disposable {
 }
 
 /** After so many ms the user learns why the lock is still held, though the command has ended. */
-const TOLD = 1_000;
+const EXPLAINED_AFTER_MS = 1_000;
 const STILL_RUNS =
   'the command has ended, but processes that it started still run; the lock is held until they end (see --leave-running)';
 
@@ -104,7 +104,7 @@ export async function supervise(
 }
 
 async function remaining(group: ProcessGroup, lost: AbortSignal): Promise<void> {
-  const told = setTimeout(() => complain(STILL_RUNS), TOLD);
+  const told = setTimeout(() => complain(STILL_RUNS), EXPLAINED_AFTER_MS);
   await group.waitForEnd(lost);
   clearTimeout(told);
 }

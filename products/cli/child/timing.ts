@@ -1,4 +1,4 @@
-import { DEFAULT_TTL, type Duration, inWords, milliseconds } from '../../../src/core/index.ts';
+import { DEFAULT_TTL_MS, type Duration, inWords, milliseconds } from '../../../src/core/index.ts';
 import { UsageError } from '../exit.ts';
 
 /** When to ask a command to end, and when to kill it, so that it ends before the lease. All in ms. */
@@ -13,21 +13,21 @@ export interface Timing {
 }
 
 /** The most, and the part of the ttl: the kernel and a busy machine need this time. */
-const SPARE = 125;
+const MAX_SPARE_MS = 125;
 const SPARE_PART = 1 / 40;
-const GRACE = 5_000;
+const GRACE_MS = 5_000;
 
 /** @throws UsageError for a grace that leaves no time to renew; LockError `LOCK_INVALID` */
 export function timing(ttlText: string | undefined, graceText: string | undefined): Timing {
-  const ttl = ttlText === undefined ? DEFAULT_TTL : milliseconds(time(ttlText, '--ttl'), '--ttl');
+  const ttl = ttlText === undefined ? DEFAULT_TTL_MS : milliseconds(time(ttlText, '--ttl'), '--ttl');
   const grace =
     graceText === undefined
-      ? Math.min(GRACE, Math.floor(ttl / 3))
+      ? Math.min(GRACE_MS, Math.floor(ttl / 3))
       : milliseconds(time(graceText, '--grace'), '--grace');
   const most = Math.floor((ttl * 2) / 3);
   if (grace > most)
     throw new UsageError(`--grace is ${graceText}; it must be at most ${inWords(most)}, which is two thirds of --ttl`);
-  const spare = Math.min(SPARE, ttl * SPARE_PART);
+  const spare = Math.min(MAX_SPARE_MS, ttl * SPARE_PART);
   return { ttl, grace, spare, notice: Math.min(grace + 2 * spare, most) };
 }
 

@@ -6,9 +6,9 @@ import { EXIT, ExitError, UsageError } from '../exit.ts';
 import { span, table } from '../terminal/table.ts';
 
 /** How long a process may take to answer, ms. */
-const PATIENCE = 10_000;
-const MINUTE = 60_000;
-const DAY = 86_400_000;
+const ANSWER_TIMEOUT_MS = 10_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 /** From when to when, ms since 1970. */
 interface Window {
@@ -46,8 +46,8 @@ export function windowAt(text: string, now: number): Window {
     at.setFullYear(year!, month! - 1, date);
   }
   at.setHours(Number(hours), Number(minutes), Number(seconds ?? 0), 0);
-  const from = !day && at.getTime() > now ? at.getTime() - DAY : at.getTime();
-  return { from, to: from + (seconds === undefined ? MINUTE : 1_000) };
+  const from = !day && at.getTime() > now ? at.getTime() - DAY_MS : at.getTime();
+  return { from, to: from + (seconds === undefined ? MINUTE_MS : 1_000) };
 }
 
 /** @throws UsageError */
@@ -66,7 +66,7 @@ async function ask(page: string, headers: Readonly<Record<string, string>>): Pro
   } catch {
     throw new UsageError(`--from is ${JSON.stringify(page)}; it must be an address, like http://127.0.0.1:9090/locks`);
   }
-  const signal = AbortSignal.timeout(PATIENCE);
+  const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
   const answer = await fetch(url, { headers, redirect: 'manual', signal }).catch((error: Error) => {
     throw failed(((error.cause ?? error) as Error).message);
   });
@@ -80,7 +80,7 @@ async function ask(page: string, headers: Readonly<Record<string, string>>): Pro
 function row({ key, what, label, token, from, to, why }: HistoryEntry, now: number): string[] {
   const at = new Date(to ?? from);
   const two = (value: number): string => `${value}`.padStart(2, '0');
-  const day = now - at.getTime() < DAY ? '' : `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} `;
+  const day = now - at.getTime() < DAY_MS ? '' : `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} `;
   const clock = `${day}${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':')}`;
   return [clock, key, label, WHAT[what], token ?? '-', span((to ?? now) - from), why ?? ''];
 }

@@ -1,4 +1,4 @@
-import { LONGEST } from '../../../src/core/index.ts';
+import { MAX_DURATION_MS } from '../../../src/core/index.ts';
 import type { Term } from '../../../src/index.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
@@ -51,7 +51,7 @@ export const lead = command({
     checkCommand(rest[0]!);
     using interruption = new Interruption();
     using trouble = new Trouble('holdfast:campaign-failed');
-    const patience = { within: LONGEST, onError: trouble.tell };
+    const patience = { within: MAX_DURATION_MS, onError: trouble.tell };
     await using locks = await openWithin(addressOf(values.url), {}, interruption, patience);
     if (!locks) return interruption.exitCode!;
     trouble.over();

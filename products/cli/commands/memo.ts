@@ -9,7 +9,7 @@ import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
 import { type Timing, timeIfGiven, timing } from '../child/timing.ts';
 import { type Command, command, split } from '../command.ts';
-import { addressOf, type EngineAddress, open, openWithin, sourceOf, UNANSWERED, URL_OPTION } from '../engine.ts';
+import { ANSWER_TIMEOUT_MS, addressOf, type EngineAddress, open, openWithin, sourceOf, URL_OPTION } from '../engine.ts';
 import { EXIT, ExitError, messageOf, whole } from '../exit.ts';
 import { Interruption, Trouble } from '../interruption.ts';
 import { memoRecord } from '../listing.ts';
@@ -158,7 +158,7 @@ const runMemo = command({
     checkCommand(rest[0]!);
     using interruption = new Interruption();
     using trouble = new Trouble();
-    const patience = { within: UNANSWERED, onError: trouble.tell };
+    const patience = { within: ANSWER_TIMEOUT_MS, onError: trouble.tell };
     await using locks = await openWithin(addressOf(values.url), {}, interruption, patience);
     if (!locks) return interruption.exitCode!;
     const kept = locks.memo<Buffer>(key!, options);

@@ -1,4 +1,4 @@
-import { inWords, LONGEST, milliseconds } from '../../../src/core/index.ts';
+import { inWords, MAX_DURATION_MS, milliseconds } from '../../../src/core/index.ts';
 import type { OnceOptions, OnceResult, TickRun } from '../../../src/index.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
@@ -61,10 +61,10 @@ export const once = command({
     const skew = milliseconds(time(values.skew ?? '1s', '--skew'), '--skew');
     const tick = tickAt(values.tick, skew, now);
     checkCommand(rest[0]!);
-    const within = milliseconds(time(values.within ?? '1m', '--within'), '--within', { min: 1, max: LONGEST });
+    const within = milliseconds(time(values.within ?? '1m', '--within'), '--within', { min: 1, max: MAX_DURATION_MS });
     using interruption = new Interruption();
     using trouble = new Trouble();
-    const young = Math.min(LONGEST, Math.max(0, dueAt(tick) + within - now || 0));
+    const young = Math.min(MAX_DURATION_MS, Math.max(0, dueAt(tick) + within - now || 0));
     // In the mail of cron a trouble that passed would only be noise.
     const patience = { within: young, onError: process.stderr.isTTY ? trouble.tell : undefined };
     await using locks = await openWithin(addressOf(values.url), {}, interruption, patience);
@@ -125,7 +125,7 @@ function report(name: string, due: number, result: OnceResult<void>): number {
 /** When that tick is due, ms since 1970. NaN for text that is no time, which `once` refuses. */
 const dueAt = (tick: number | string): number => (typeof tick === 'number' ? tick : Date.parse(tick));
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /**
  * The tick that `--tick` means now: the time itself, or the last multiple of a period since 1970, in UTC. A machine that is
@@ -134,7 +134,7 @@ const DAY = 86_400_000;
  */
 export function tickAt(text: string, skew: number, now: number): number | string {
   if (/^\d{4}-/.test(text)) return text;
-  const period = milliseconds(time(text, '--tick'), '--tick', { min: 1_000, max: DAY });
+  const period = milliseconds(time(text, '--tick'), '--tick', { min: 1_000, max: DAY_MS });
   if (period < 2 * skew)
     throw new UsageError(`--tick is ${text}; it must be at least ${inWords(2 * skew)}, which is twice --skew`);
   return Math.floor((now + skew) / period) * period;

@@ -4,7 +4,7 @@ import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
 import { timeIfGiven, timing } from '../child/timing.ts';
 import { command } from '../command.ts';
-import { addressOf, openWithin, UNANSWERED, URL_OPTION } from '../engine.ts';
+import { ANSWER_TIMEOUT_MS, addressOf, openWithin, URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { Interruption, Trouble } from '../interruption.ts';
 import { complain } from '../terminal/screen.ts';
@@ -78,7 +78,7 @@ export const run = command({
       handOff: false, // there is one command in this process
       label: labelOf(rest[0]!),
     };
-    const patience = { within: own.wait ?? UNANSWERED, onError: trouble.tell };
+    const patience = { within: own.wait ?? ANSWER_TIMEOUT_MS, onError: trouble.tell };
     await using locks = await openWithin(addressOf(values.url), defaults, interruption, patience);
     if (!locks) return interruption.exitCode!;
     const limited = wait !== undefined && wait > 0 && wait < Number.POSITIVE_INFINITY;

@@ -23,7 +23,7 @@ const PROMISES: Readonly<Record<Violation['broken'], string>> = {
   crash: 'a process ended, although nobody ended it',
 };
 /** So many of each kind, so that all kinds fit the first screen. */
-const SHOWN = 3;
+const MAX_SHOWN = 3;
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 const count = (number: number): string => number.toLocaleString('en');
@@ -71,7 +71,7 @@ function headline({ outcome, ended, engine, broken, violations, missing }: Verdi
         `  ${PROMISES[kind as Violation['broken']]} (${times})`,
         ...violations
           .filter((violation) => violation.broken === kind)
-          .slice(0, SHOWN)
+          .slice(0, MAX_SHOWN)
           .map(({ message }) => `    ${visible(message)}`),
       ]),
     ];

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { redacted } from '../../../src/connect/url.ts';
 import { isLockError, milliseconds, visible } from '../../../src/core/index.ts';
-import { LEAST, SHARE } from '../../ui/pace.ts';
+import { DEFAULT_TIME_PART, MIN_PAUSE_MS } from '../../ui/pace.ts';
 import type { PageServer } from '../../ui/server.ts';
 import type { ReleaseOrder } from '../../ui/wire.ts';
 import { time } from '../child/timing.ts';
@@ -13,9 +13,9 @@ import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/screen.ts';
 
 /** How long the engine's connections have to close, ms. There are no locks to release. */
-const FAREWELL = 250;
+const MAX_CLOSE_MS = 250;
 /** How long the printed address waits for the engine, so that a wrong URL of the engine fails here first. ms. */
-const FIRST_ANSWER = 1_000;
+const FIRST_ANSWER_MS = 1_000;
 
 export const ui = command({
   name: 'ui',
@@ -52,9 +52,9 @@ Exit code: 0 after ^C; 69 the port is taken, or the engine's driver is not insta
     const port = whole(values.port ?? '0', '--port', 0, 65_535);
     const least =
       values.every === undefined
-        ? LEAST
+        ? MIN_PAUSE_MS
         : milliseconds(time(values.every, '--every'), '--every', { min: 100, max: 3_600_000 });
-    const pace = { least, share: values.every === undefined ? SHARE : undefined };
+    const pace = { least, share: values.every === undefined ? DEFAULT_TIME_PART : undefined };
     const address = addressOf(values.url);
     const { url } = address;
     // V8 keeps less memory this way: otherwise it takes three times as much for a hundred thousand locks, and is only a little
@@ -77,7 +77,7 @@ Exit code: 0 after ^C; 69 the port is taken, or the engine's driver is not insta
       console.log(`The page is at ${at}\nIt shows ${sourceOf(address)}. ^C ends it.`);
       await interruption.ended;
     } finally {
-      await Promise.race([page.close().catch(() => {}), sleep(FAREWELL)]);
+      await Promise.race([page.close().catch(() => {}), sleep(MAX_CLOSE_MS)]);
     }
     // A driver may still try to reach a server that is away.
     process.exit(EXIT.OK);
@@ -108,7 +108,7 @@ async function firstAnswer(page: PageServer): Promise<void> {
     },
   );
   answer.catch(() => {}); // after the limit, the page reports it
-  await Promise.race([answer, sleep(FIRST_ANSWER, undefined, { ref: false })]);
+  await Promise.race([answer, sleep(FIRST_ANSWER_MS, undefined, { ref: false })]);
 }
 
 const log = (text: string): void => console.log(visible(`${new Date().toISOString()} ${text}`));

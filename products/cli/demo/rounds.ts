@@ -23,7 +23,7 @@ interface RoundResult extends Verdict {
 
 const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
 /** No round takes so long. A worker that hangs must not hang the demo. ms. */
-const PATIENCE = 120_000;
+const MAX_ROUND_MS = 120_000;
 
 /**
  * One round: real processes with a share of the drivers each. For every order all drivers tap at once.
@@ -95,7 +95,7 @@ class Worker {
   async #ask(message: ToWorker): Promise<FromWorker> {
     const answered = once(this.#child, 'message');
     this.#child.send(message);
-    const [answer] = await withConnectLimit(Promise.race([answered, this.#died]), PATIENCE);
+    const [answer] = await withConnectLimit(Promise.race([answered, this.#died]), MAX_ROUND_MS);
     return answer as FromWorker;
   }
 }

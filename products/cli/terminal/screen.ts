@@ -45,20 +45,20 @@ export const complain = (message: string): void =>
 
 const START_OF_LINE = '\r';
 /** After so many ms the user may wonder; ms between two figures. */
-const SOON = 500;
-const PAUSE = 100;
+const FIRST_REPORT_MS = 500;
+const FRAME_MS = 100;
 
 /**
  * Shows on one line of standard error how far a listing is, and wipes the line away at the end. Only on a terminal, and only if
  * the listing takes long.
  */
 export async function withProgress<T>(list: (progress: (looked: number) => void) => Promise<T>): Promise<T> {
-  let next = performance.now() + SOON;
+  let next = performance.now() + FIRST_REPORT_MS;
   let shown = false;
   try {
     return await list((looked) => {
       if (!process.stderr.isTTY || performance.now() < next) return;
-      next = performance.now() + PAUSE;
+      next = performance.now() + FRAME_MS;
       shown = true;
       process.stderr.write(`${START_OF_LINE}${counted(looked, 'key')} looked at…${REST_OF_LINE}`);
     });

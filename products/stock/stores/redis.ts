@@ -15,7 +15,7 @@ export interface RedisStockOptions {
 }
 
 /** How many products have their keys kept, so that they are not put together for every step. */
-const REMEMBERED = 1_000;
+const MAX_PRODUCTS = 1_000;
 
 /**
  * On one Redis (6.2 or newer) or Valkey, on a Cluster (each segment has a slot of its own), or on several independent
@@ -34,7 +34,7 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
   const layoutKey = (product: string): string => `${base}{${product}}:layout`;
   const known = new Map<string, string[][]>();
   function keysOf(address: string, cell: number): readonly string[] {
-    if (known.size === REMEMBERED && !known.has(address)) known.clear();
+    if (known.size === MAX_PRODUCTS && !known.has(address)) known.clear();
     const cells = known.get(address) ?? [];
     known.set(address, cells);
     cells[cell - RESERVE] ??= ['cell', 'requests', 'bought', 'due'].map(

@@ -38,7 +38,7 @@ export interface SqlStock extends StockStore {
 /** How often to try a transaction that the database ended in favour of another. Above READ COMMITTED, many buyers at once cause that often. */
 const MAX_ATTEMPTS = 20;
 /** ms. */
-const PAUSE = 5;
+const PAUSE_MS = 5;
 
 /**
  * In PostgreSQL, MySQL 8 or MariaDB. Each step is one transaction, which locks the row of its segment.
@@ -64,7 +64,7 @@ export function sqlStock(options: SqlStockOptions): SqlStock {
           }
           return said.value;
         }),
-      { attempts: MAX_ATTEMPTS, pause: PAUSE },
+      { attempts: MAX_ATTEMPTS, pause: PAUSE_MS },
     );
 
   return {
@@ -88,7 +88,7 @@ export interface SqliteStock extends StockStore, Disposable {
 }
 
 /** How long to wait for the other processes that write the file. ms. */
-const PATIENCE = 10_000;
+const BUSY_TIMEOUT_MS = 10_000;
 
 /**
  * In a file of SQLite, which needs no installation. Any number of processes of one machine may use it. `:memory:` keeps it in this process.
@@ -99,7 +99,7 @@ export function sqliteStock(options: { readonly path: string }): SqliteStock {
   // Not imported above: Node 22 would warn of it at once, also where only Redis is used.
   const database = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(options.path);
   const statements = new Statements(DIALECTS.sqlite, 'holdfast_stock');
-  database.exec(`PRAGMA busy_timeout = ${PATIENCE}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`);
+  database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`);
   for (const sql of statements.setup()) database.exec(sql.replace('CREATE INDEX', 'CREATE INDEX IF NOT EXISTS'));
   const prepared = new Map<string, ReturnType<DatabaseSync['prepare']>>();
 

@@ -74,11 +74,11 @@ export const storeOn = (
 const HERE = 'product = ? AND cell = ?';
 
 /** How many requests one step gives back, adds up or forgets. The next step does the rest. */
-const MOST = 1_000;
+const MAX_REQUESTS = 1_000;
 
 /** Longest encoded names (input.ts): a product or a buyer; a request with its buyer. */
-const NAME = 384;
-const ID = 2 * NAME + 4;
+const NAME_LENGTH = 384;
+const ID_LENGTH = 2 * NAME_LENGTH + 4;
 
 /**
  * The tables in a SQL database, and the conversation of each call. The text is here and not in .sql files: each statement is one
@@ -102,7 +102,7 @@ export class Statements {
 
   setup(): string[] {
     const { name, text } = this.#dialect;
-    const of = `product ${name(NAME)} NOT NULL`;
+    const of = `product ${name(NAME_LENGTH)} NOT NULL`;
     const bare = this.#prefix.split('.').at(-1); // an index is where its table is
     const indices = ['buyer, status', 'status, expires'].map(
       (columns) => `INDEX ${bare}_${columns.slice(0, 5)} ON ${this.#requests} (product, cell, ${columns})`,
@@ -110,8 +110,8 @@ export class Statements {
     return [
       `CREATE TABLE IF NOT EXISTS ${this.#layouts} (${of} PRIMARY KEY, version integer NOT NULL, body ${text} NOT NULL)`,
       `CREATE TABLE IF NOT EXISTS ${this.#cells} (${of}, cell integer NOT NULL, state ${text} NOT NULL, PRIMARY KEY (product, cell))`,
-      `CREATE TABLE IF NOT EXISTS ${this.#requests} (${of}, cell integer NOT NULL, id ${name(ID)} NOT NULL,
-        buyer ${name(NAME)} NOT NULL, units integer NOT NULL, status ${name(9)} NOT NULL, expires bigint NOT NULL,
+      `CREATE TABLE IF NOT EXISTS ${this.#requests} (${of}, cell integer NOT NULL, id ${name(ID_LENGTH)} NOT NULL,
+        buyer ${name(NAME_LENGTH)} NOT NULL, units integer NOT NULL, status ${name(9)} NOT NULL, expires bigint NOT NULL,
         PRIMARY KEY (product, cell, id))`,
       // MySQL has no IF NOT EXISTS for an index. There sql.ts ignores the error.
       ...indices.map((index) => `CREATE ${index}`),
@@ -161,7 +161,7 @@ export class Statements {
     const entries = `SELECT id, buyer, units, status, expires FROM ${this.#requests} WHERE ${HERE}`;
     // The time is that of a statement which waits for nothing: in the one before, it would be from before the wait for the cell, during
     // which another may have stored times by a clock that was set back.
-    const due = `${entries} AND status = 'reserved' AND expires <= ${clock} ORDER BY expires LIMIT ${MOST}`;
+    const due = `${entries} AND status = 'reserved' AND expires <= ${clock} ORDER BY expires LIMIT ${MAX_REQUESTS}`;
     const moment = `SELECT '' AS id, '' AS buyer, 0 AS units, 'now' AS status, ${clock} AS expires`;
     const told = yield this.#say(`${moment} UNION ALL SELECT * FROM (${due}) AS due`, ...here);
     const over = told.filter(({ status }) => String(status) !== 'now').map(entryOf);
@@ -211,16 +211,16 @@ export class Statements {
 
   /** The next requests of a cell, behind `from`. @param entries the statement that reads all of them */
   *#portion(entries: string, address: string, cell: number, from: string): Conversation<View['portion']> {
-    const rows = yield this.#say(`${entries} AND id > ? ORDER BY id LIMIT ${MOST}`, address, cell, from);
+    const rows = yield this.#say(`${entries} AND id > ? ORDER BY id LIMIT ${MAX_REQUESTS}`, address, cell, from);
     const found = rows.map(entryOf);
-    return { entries: found, next: found.length < MOST ? undefined : found.at(-1)!.id };
+    return { entries: found, next: found.length < MAX_REQUESTS ? undefined : found.at(-1)!.id };
   }
 
   *clear(address: string, cell: number): Conversation<boolean> {
     // The cell first: after that, no step adds to its requests.
     yield this.#say(`DELETE FROM ${this.#cells} WHERE ${HERE}`, address, cell);
     const [last] = yield this.#say(
-      `SELECT id FROM ${this.#requests} WHERE ${HERE} ORDER BY id LIMIT 1 OFFSET ${MOST - 1}`,
+      `SELECT id FROM ${this.#requests} WHERE ${HERE} ORDER BY id LIMIT 1 OFFSET ${MAX_REQUESTS - 1}`,
       ...[address, cell],
     );
     const portion = last ? ' AND id <= ?' : '';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { listOf, type NewValue, type StoredValue } from '../../../src/core/index.ts';
 import { type Law, law, needing } from '../case.ts';
 import type { Contender } from '../contender.ts';
-import { ANY, courses, KEPT_MS } from '../course.ts';
+import { ANY, courses, VALUE_TTL_MS } from '../course.ts';
 import type { Scene } from '../scene.ts';
 import { shownBy } from './inspection.ts';
 
@@ -12,7 +12,7 @@ const ASKING = { accepts: ANY };
 export const stateOf = ({ clients, key }: Scene) => clients[1].values!.look(key);
 
 export const stores = async (holder: Contender, text: string, how?: Partial<NewValue>): Promise<boolean> =>
-  (await holder.release(undefined, { text, ttl: KEPT_MS, ...how })).stored === true;
+  (await holder.release(undefined, { text, ttl: VALUE_TTL_MS, ...how })).stored === true;
 
 /** A hold that stores a value. @returns its token */
 export async function stored(scene: Scene, text: string, how?: Partial<NewValue>): Promise<bigint> {
@@ -50,7 +50,7 @@ export const values: readonly Law[] = needing('values', [
     await lists([], 'of a name that is longer', `${key}x`);
     await clients[0].values!.forget(key);
     await lists([], 'after it was forgotten');
-    const counting = await scene.holder({ accepts: { age: -1, mark: '-', counts: KEPT_MS } });
+    const counting = await scene.holder({ accepts: { age: -1, mark: '-', counts: VALUE_TTL_MS } });
     await lists([key], 'a hold that counts');
     await counting.leaves();
     await lists([key], 'a hold that stored nothing');
@@ -62,7 +62,7 @@ export const values: readonly Law[] = needing('values', [
       assert.equal(answer.token, token, 'the token of the hold that stored it');
       assert.ok(answer.age >= 0 && answer.age < scene.patience, `stored ${answer.age} ms ago`);
       const { validFor } = answer;
-      assert.ok(validFor > KEPT_MS / 2 && validFor <= KEPT_MS + 2_000, `valid for ${validFor} ms`);
+      assert.ok(validFor > VALUE_TTL_MS / 2 && validFor <= VALUE_TTL_MS + 2_000, `valid for ${validFor} ms`);
       await contender.hasNothing();
     }
     const plain = await scene.holder();

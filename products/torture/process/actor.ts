@@ -26,7 +26,7 @@ export interface ActorContext {
 /** The longest wait of an operation. It is longer than any fault. */
 const MAX_WAIT_MS = 20_000;
 /** Time between two observations of a holder. */
-const LOOK_MS = 40;
+const OBSERVATION_INTERVAL_MS = 40;
 
 /** One caller of the library. The caller asks, holds, writes and releases, again and again. */
 export class Actor {
@@ -109,7 +109,7 @@ export class Actor {
         const until = report.now() + this.#holdTime(longPart);
         if (random() < 0.05) await lease.extend(ttl * 1.5).catch(() => {}); // the next observation sees the outcome
         while (observer.observe() && report.now() < until && !ended.aborted)
-          await sleep(Math.max(0, Math.min(LOOK_MS, until - report.now())));
+          await sleep(Math.max(0, Math.min(OBSERVATION_INTERVAL_MS, until - report.now())));
         // Careless code writes without a last check. The register must refuse that write.
         if (exclusive) await report.ask({ write: op });
         observer.observe(true);

@@ -6,7 +6,7 @@ import type { Crew } from './crew.ts';
 import type { RunRecord } from './run-record.ts';
 
 /** Time between two checks whether a fault has hit, or could hit. */
-const LOOK_MS = 10;
+const CHECK_INTERVAL_MS = 10;
 /** How long to wait until a process holds a lock that a fault can hit. */
 const MAX_HOLDING_MS = 1_000;
 const RESTART_MS = 1_000;
@@ -75,7 +75,9 @@ export class FaultInjector {
     proxy.beginFault(kind, choice, this.#ttl);
     const lasting = kind === 'delayed' || kind === 'stalled' || kind === 'dripped';
     if (lasting) await delay(lasts, this.#signal);
-    else for (let passed = 0; proxy.hits === 0 && passed < lasts; passed += LOOK_MS) await delay(LOOK_MS, this.#signal);
+    else
+      for (let passed = 0; proxy.hits === 0 && passed < lasts; passed += CHECK_INTERVAL_MS)
+        await delay(CHECK_INTERVAL_MS, this.#signal);
     const hit = proxy.hits > 0;
     proxy.endFault();
     return hit;
@@ -132,9 +134,9 @@ export class FaultInjector {
   /** Waits for a while until the process holds an exclusive lock, because a fault hits more then. */
   async #waitForHold(by: number): Promise<void> {
     const { history } = this.#record;
-    for (let passed = 0; passed < MAX_HOLDING_MS; passed += LOOK_MS) {
+    for (let passed = 0; passed < MAX_HOLDING_MS; passed += CHECK_INTERVAL_MS) {
       if (history.open(by).some((operation) => operation.hold && isExclusive(operation))) return;
-      await delay(LOOK_MS, this.#signal);
+      await delay(CHECK_INTERVAL_MS, this.#signal);
     }
   }
 }

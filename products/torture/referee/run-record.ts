@@ -6,7 +6,7 @@ import type { Conditions, Totals, Violation } from '../verdict.ts';
 /** How much history is judged again and again: longer than any fault. */
 const MEMORY_MS = 30_000;
 /** How many violations are kept; the rest are only counted. Also how many kinds of trouble with the engine. */
-const MAX_KEPT = 50;
+const MAX_VIOLATIONS = 50;
 
 /** The record of a run: its events, its totals and the promises that it broke. */
 export class RunRecord {
@@ -79,7 +79,7 @@ export class RunRecord {
     if (this.#known.has(id)) return;
     this.#known.add(id);
     this.broken[broken] = (this.broken[broken] ?? 0) + 1;
-    if (this.violations.length < MAX_KEPT) this.violations.push(violation);
+    if (this.violations.length < MAX_VIOLATIONS) this.violations.push(violation);
   }
 
   #countHandOvers({ handOvers }: Judgement, until: number): void {
@@ -109,7 +109,7 @@ export class RunRecord {
   }
 
   #countTrouble(why: string | undefined): void {
-    if (why === undefined || (!this.troubles.has(why) && this.troubles.size >= MAX_KEPT)) return;
+    if (why === undefined || (!this.troubles.has(why) && this.troubles.size >= MAX_VIOLATIONS)) return;
     this.troubles.set(why, (this.troubles.get(why) ?? 0) + 1);
   }
 }

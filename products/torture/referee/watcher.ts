@@ -12,7 +12,7 @@ const TICK_MS = 100;
 const SLOW_MS = 800;
 const STALL_MS = 400;
 /** Time between two looks at what is left. */
-const LOOK_MS = 250;
+const LOOK_INTERVAL_MS = 250;
 /** How much longer than its lease a hold may last, if it was not renewed yet, or the engine has to sweep. */
 const MORE_MS = 5_000;
 
@@ -79,7 +79,7 @@ export async function clearKeys(locks: Locks, prefix: string, ttl: number): Prom
   const until = performance.now() + Math.max(ttl * 1.5, PLACE_TTL_MS) + MORE_MS;
   let left = await firstEntry(locks, prefix);
   while (left && performance.now() < until) {
-    await sleep(LOOK_MS);
+    await sleep(LOOK_INTERVAL_MS);
     left = await firstEntry(locks, prefix);
   }
   const stayed: QueueEntry[] = [];

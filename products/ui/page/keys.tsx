@@ -11,7 +11,7 @@ const SHOWN: readonly (readonly [Show, Word])[] = [
   ['held', 'onlyHeld'],
 ];
 /** How many groups are shown until somebody asks for all. */
-const GROUPS = 12;
+const SHOWN_GROUPS = 12;
 const allGroups = signal(false);
 
 /** The prefixes on the way, `order:` and `order:42:`, each a link back. */
@@ -22,7 +22,7 @@ function Groups() {
   const now = snapshot.value;
   const { in: inside } = query.value;
   if (!now || (now.groups.length === 0 && inside === '')) return null;
-  const groups = allGroups.value ? now.groups : now.groups.slice(0, GROUPS);
+  const groups = allGroups.value ? now.groups : now.groups.slice(0, SHOWN_GROUPS);
   return (
     <nav class="groups" aria-label={t('groups')}>
       {inside !== '' && (
@@ -44,7 +44,7 @@ function Groups() {
           {waiting > 0 && <span class="waits">{t('waitingNow', { n: number(waiting) })}</span>}
         </a>
       ))}
-      {now.groups.length > GROUPS && (
+      {now.groups.length > SHOWN_GROUPS && (
         <button
           type="button"
           class="plain"
@@ -52,7 +52,7 @@ function Groups() {
             allGroups.value = !allGroups.value;
           }}
         >
-          {allGroups.value ? t('fewerGroups') : t('moreGroups', { n: number(now.groups.length - GROUPS) })}
+          {allGroups.value ? t('fewerGroups') : t('moreGroups', { n: number(now.groups.length - SHOWN_GROUPS) })}
         </button>
       )}
     </nav>

@@ -99,9 +99,9 @@ export const toggleLine = (key: string): readonly string[] => {
 };
 
 /** A server that is silent for so long is gone: it sends something every ten seconds. ms. */
-const SILENCE = 25_000;
+const MAX_SILENCE_MS = 25_000;
 /** Typing is over after so long without a key. ms. */
-const SETTLED = 150;
+const SETTLED_MS = 150;
 
 let source: EventSource | undefined;
 let asked = '';
@@ -138,13 +138,13 @@ export function follow(): void {
     void query.value;
     clearTimeout(settled);
     if (first) listen();
-    else settled = setTimeout(listen, SETTLED);
+    else settled = setTimeout(listen, SETTLED_MS);
     first = false;
   });
   document.addEventListener('visibilitychange', listen);
   setInterval(() => {
     if (document.hidden) return;
-    if (performance.now() - received.value > SILENCE) link.value = 'lost';
+    if (performance.now() - received.value > MAX_SILENCE_MS) link.value = 'lost';
     // A browser gives up for good on an answer that is no stream.
     if (source?.readyState === EventSource.CLOSED) listen();
   }, 2_000);

@@ -5,7 +5,7 @@ import { Going, Name } from './text.tsx';
 import type { Word } from './words/en.ts';
 
 /** A view is old if it is older than a look, the pause before it, and this; ms. */
-const LATE = 3_000;
+const LATE_VIEW_MS = 3_000;
 
 function Pulse() {
   const look = snapshot.value?.look;
@@ -15,7 +15,7 @@ function Pulse() {
     return <span class={`pulse ${word}`}>{t(look?.looked ? 'looking' : 'connecting')}</span>;
   }
   const age = look.age + elapsed.value;
-  const late = look.state === 'failing' || age > look.pause + (look.took ?? 0) + LATE;
+  const late = look.state === 'failing' || age > look.pause + (look.took ?? 0) + LATE_VIEW_MS;
   const text = late || look.pause > 10_000 ? t('old', { age: time(age) }) : t('live');
   return <span class={`pulse ${look.state === 'failing' ? 'bad' : late ? 'warn' : 'good'}`}>{text}</span>;
 }

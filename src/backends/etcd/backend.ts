@@ -37,9 +37,9 @@ const TRAITS: Traits = {
 };
 
 /** etcd takes 128 operations in a transaction unless told otherwise (`--max-txn-ops`). */
-const BATCH = 128;
+const MAX_BATCH = 128;
 /** How many batches of a large renewal run at a time. If ten thousand ran at once, hardly one would be answered in time. */
-const LANES = 8;
+const MAX_BATCHES = 8;
 
 /**
  * Locks on an etcd cluster, 3.4 or later. It opens its own connection, and `close` ends it.
@@ -92,12 +92,12 @@ export class Etcd implements Backend {
       this.#etcd.timeout,
     );
     const renewals: Promise<Renewal[]>[] = [];
-    for (let at = 0; at < claims.length; at += BATCH) {
-      const batch = claims.slice(at, at + BATCH);
+    for (let at = 0; at < claims.length; at += MAX_BATCH) {
+      const batch = claims.slice(at, at + MAX_BATCH);
       const work = () => this.#renew(batch, sent, ms);
       const unknown = (): Renewal[] => batch.map(() => 'unknown');
-      this.#lane = (this.#lane + 1) % LANES;
-      renewals.push(claims.length > BATCH ? this.#renewals.take(this.#lane, work).catch(unknown) : work());
+      this.#lane = (this.#lane + 1) % MAX_BATCHES;
+      renewals.push(claims.length > MAX_BATCH ? this.#renewals.take(this.#lane, work).catch(unknown) : work());
     }
     return (await Promise.all(renewals)).flat();
   }

@@ -19,8 +19,8 @@ export interface ServerLease {
 }
 
 /** A spare lease with less than this share of its time left is kept alive once before it is used. */
-const FRESH = 0.97;
-const SPARES = 128;
+const FRESH_PART = 0.97;
+const MAX_SPARES = 128;
 
 /**
  * Each hold has its own lease, and so its own ttl. But not each hold gets a new lease: a grant and a revoke would double the writes
@@ -74,7 +74,7 @@ export class Leases {
 
   async #isFresh(lease: ServerLease, ms?: number): Promise<boolean> {
     const left = lease.goodUntil - this.#clock.resync(); // the machine may have been suspended meanwhile
-    return left >= lease.ttl * FRESH || (left > 0 && (await this.keepAlive(lease, ms)));
+    return left >= lease.ttl * FRESH_PART || (left > 0 && (await this.keepAlive(lease, ms)));
   }
 
   async grant(seconds: number, ms?: number): Promise<ServerLease> {
@@ -102,7 +102,7 @@ export class Leases {
     }
     const now = this.#clock.now();
     const spares = (this.#spares.get(lease.seconds) ?? []).filter(({ goodUntil }) => goodUntil > now);
-    if (lease.goodUntil > now && spares.length < SPARES) spares.push(lease);
+    if (lease.goodUntil > now && spares.length < MAX_SPARES) spares.push(lease);
     if (spares.length > 0) this.#spares.set(lease.seconds, spares);
     else this.#spares.delete(lease.seconds);
   }

@@ -12,7 +12,7 @@ import {
   systemClock,
 } from '../../core/index.ts';
 import { Client } from './wire/client.ts';
-import { Channel } from './wire/grpc.ts';
+import { GrpcChannel } from './wire/grpc.ts';
 
 /** Options of `etcd`, and of its guard. */
 export interface EtcdOptions {
@@ -68,7 +68,7 @@ export function open(options: EtcdOptions) {
   const credentials = user === undefined || password === undefined ? undefined : { user, password };
   const timeout = milliseconds(options.timeout ?? 3_000, 'timeout', TIMEOUT);
   const { ca, cert, key, passphrase, servername } = tls ?? {};
-  const channel = new Channel(urls, { ca, cert, key, passphrase, servername }, timeout, clock);
+  const channel = new GrpcChannel(urls, { ca, cert, key, passphrase, servername }, timeout, clock);
   return { client: new Client(channel, credentials, timeout), prefix: checkPrefix(prefix), timeout, clock };
 }
 
@@ -88,7 +88,8 @@ function parse(endpoint: unknown, secure: boolean): URL {
       "an endpoint must look like '10.0.0.1:2379' or 'https://etcd.example:2379'; several are a list, user and password are options",
     );
   }
-  if (secure && url.protocol === 'http:') throw invalid('tls is given, and an endpoint with http:// in front');
+  if (secure && url.protocol === 'http:')
+    throw invalid('tls is given, but an endpoint begins with http://; write https://, or leave tls out');
   if (url.port === '' && !/:\d+\/?$/.test(given)) url.port = '2379';
   return url;
 }

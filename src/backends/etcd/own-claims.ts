@@ -16,16 +16,16 @@ import {
   secondsOf,
   stillRefused,
 } from './queue.ts';
-import { Waiters, Watches } from './waiters.ts';
+import { StreamWatches, Waiters } from './waiters.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 import {
+  type EtcdTransaction,
   list,
   look,
   nobodyJoinedAfter,
   type Op,
   remove,
   stand,
-  type Transaction,
   type TransactionAnswer,
 } from './wire/messages.ts';
 
@@ -34,7 +34,7 @@ const placeSecondsOf = ({ placeTtl = PLACE_TTL_MS }: Claim): number => secondsOf
 /** Joins queues, finds out where its claims stand, and leaves. */
 export class OwnClaims {
   readonly moves: Moves;
-  readonly watches: Watches;
+  readonly watches: StreamWatches;
   readonly waiters: Waiters;
   readonly known: KnownClaims;
   readonly leases: Leases;
@@ -45,7 +45,7 @@ export class OwnClaims {
     const { client, clock } = opened;
     this.leases = new Leases(client, clock);
     this.moves = new Moves(client, this.leases);
-    this.watches = new Watches(client);
+    this.watches = new StreamWatches(client);
     this.waiters = new Waiters(opened, this.moves, this.watches);
     this.known = new KnownClaims(opened, this.leases, this.waiters);
   }
@@ -146,7 +146,7 @@ export class OwnClaims {
   }
 
   /** Sends a transaction that puts a claim in the queue, under its lease. If that lease died unseen, a new one replaces it. */
-  #put(me: OwnClaim, ms: number, request: (join: (claim: Claim) => Op) => Transaction): Promise<TransactionAnswer> {
+  #put(me: OwnClaim, ms: number, request: (join: (claim: Claim) => Op) => EtcdTransaction): Promise<TransactionAnswer> {
     return this.leases.use(me.lease, ms, (lease) => {
       if (me.state.is === 'over') throw new Error('given up meanwhile'); // its key is removed: nothing may follow
       me.lease = lease;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { ALL_UNITS, type Claim, isExclusive, LockError, type Units } from '../../core/index.ts';
-import { type Refused, UNTOLD } from '../shared/line-verdict.ts';
+import { REREAD_AFTER_MS, type Refused } from '../shared/line-verdict.ts';
 import type { ServerLease } from './leases.ts';
 import type { Client } from './wire/client.ts';
 import {
@@ -113,7 +113,7 @@ export interface OwnClaim {
   sent: number;
   /** Before anything was sent of it, by the clock. */
   readonly began: number;
-  /** What the value of its key was last seen at. */
+  /** The revision of its key when it was last read, and the time of that. */
   looked?: { readonly revision: bigint; readonly at: number };
   /** The lease of the value that it stores, which nobody keeps alive, while an answer to the release is missing. */
   valueLease?: ServerLease;
@@ -172,7 +172,7 @@ export async function stillRefused(
   const { state, token } = me;
   if (state.is !== 'waiting') return false;
   const { behind, relayed, from, listed, ...before } = state.obstacle;
-  const byQueue = relayed && (!watched || now - listed >= UNTOLD);
+  const byQueue = relayed && (!watched || now - listed >= REREAD_AFTER_MS);
   const obstacle = behind ? look(behind.name) : ahead(me.queue, token!);
   const looks = [look(me.name), obstacle, ...(byQueue ? [newest(me.queue)] : [])];
   const [own, other, queue] = (await client.txn({ success: looks }, ms)).responses.map(({ range }) => range!);

@@ -36,9 +36,9 @@ export class Waiters {
   readonly #watching = new Map<string, Promise<() => void>>();
   readonly #etcd: EtcdConnection;
   readonly #moves: Moves;
-  readonly #watches: Watches;
+  readonly #watches: StreamWatches;
 
-  constructor(opened: EtcdConnection, moves: Moves, watches: Watches) {
+  constructor(opened: EtcdConnection, moves: Moves, watches: StreamWatches) {
     this.#etcd = opened;
     this.#moves = moves;
     this.#watches = watches;
@@ -154,7 +154,7 @@ interface WatchedRange {
 }
 
 /** Many watches over one stream. Each fires once: at the first change, or when the server may have missed one. */
-export class Watches {
+export class StreamWatches {
   readonly #client: Client;
   readonly #watchers = new Map<bigint, () => void>();
   #stream?: Promise<Stream>;

@@ -9,7 +9,7 @@ import {
   type Handle,
   type Hints,
   type Listing,
-  LONGEST,
+  MAX_DURATION_MS,
   type NewValue,
   type QueueEntry,
   type Release,
@@ -32,14 +32,14 @@ import type { Message, PeerEvents } from './wake-ups.ts';
 /** Holds renewed in one transaction. Others, and this process, wait about a millisecond for it. */
 const MAX_BATCH = 100;
 /** The number of attempts between two sweeps, which remove expired claims of keys that no caller asks for. */
-const SWEEP_EVERY = 1_024;
+const ATTEMPTS_PER_SWEEP = 1_024;
 
 const traits = (durability: Durability): Traits => ({
   ...QUEUE_TRAITS,
   // Where the system does not name its starts, a reboot is not always seen. Then tokens might come again after a power cut.
   fencing: machineBoot() !== '' || durability === 'power' ? 'always' : 'durable',
   wakes: 'mailbox',
-  ttl: { min: 10, max: LONGEST },
+  ttl: { min: 10, max: MAX_DURATION_MS },
 });
 
 /**
@@ -71,7 +71,7 @@ class FileBackend implements Backend, PeerEvents {
 
   attempt(claim: Claim): Promise<Attempt> {
     const sent = machineTime();
-    const sweeps = ++this.#attempts % SWEEP_EVERY === 0;
+    const sweeps = ++this.#attempts % ATTEMPTS_PER_SWEEP === 0;
     return this.#file.transact((turn) => {
       if (sweeps) turn.sweep();
       return turn.attempt(claim, sent);

@@ -10,7 +10,7 @@ const NAME_LENGTH = 16;
 /** The last characters of a name are the process id, in base 36. */
 const PID_LENGTH = 6;
 
-/** On Windows a socket is a pipe. Its name ends with its process. */
+/** On Windows a socket is a pipe. It disappears with its process. */
 export const isPipe = process.platform === 'win32';
 
 /**

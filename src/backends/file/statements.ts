@@ -16,7 +16,7 @@ export function checkSqlite(): void {
 export const openDatabase = (path: string): DatabaseSync => new (sqlite()!.DatabaseSync)(path);
 
 /** A claim as it is stored (`sql/schema.sql`). */
-export interface Row {
+export interface ClaimRow {
   readonly name: Uint8Array;
   readonly token: number;
   readonly id: string;

@@ -37,7 +37,7 @@ const PAGE_BYTES = 1_024;
 const OTHER_BOOT_ID =
   'a process that holds or waits in it sees another /proc/sys/kernel/random/boot_id, as in a container that has one of its own; let all see that of the host';
 /** How long a look at the directory is good for. ms. */
-const LOOK_MS = 10;
+const DIRECTORY_KNOWN_MS = 10;
 
 /** A locks file that is open and known to be one. Every method throws SQLite's busy error at once instead of waiting. */
 export class Store implements Tokens {
@@ -130,7 +130,7 @@ export class Store implements Tokens {
   get replaced(): boolean {
     const now = machineTime();
     if (now < this.#lookAgain) return false;
-    this.#lookAgain = now + LOOK_MS;
+    this.#lookAgain = now + DIRECTORY_KNOWN_MS;
     const found = statSync(this.#given, { throwIfNoEntry: false });
     return found?.ino !== this.#file.ino || found.dev !== this.#file.dev;
   }

@@ -4,7 +4,7 @@ import { EngineQueue } from '../shared/queue.ts';
 import { QueuedClaims } from '../shared/queued-claims.ts';
 import { overAt, readRecord, writeRecord } from '../shared/record.ts';
 import { EngineTime, type StoredClaim, type Tokens } from '../shared/stored-queue.ts';
-import type { Row, Statements } from './statements.ts';
+import type { ClaimRow, Statements } from './statements.ts';
 
 export interface TransactionContext {
   readonly names: StoredNames;
@@ -32,7 +32,7 @@ export class FileClaims extends QueuedClaims {
   readonly #written = new Set<StoredClaim>();
 
   constructor(sql: Statements, name: Uint8Array, newVersion: () => string) {
-    const rows = sql.claims.all(name) as unknown as Row[];
+    const rows = sql.claims.all(name) as unknown as ClaimRow[];
     super(rows.map(claimOf));
     this.#sql = sql;
     this.#name = name;
@@ -42,7 +42,7 @@ export class FileClaims extends QueuedClaims {
 
   /** Whether nobody else has changed the queue since. */
   get current(): boolean {
-    return (this.#sql.version.get(this.#name) as Row | undefined)?.version === this.#version;
+    return (this.#sql.version.get(this.#name) as ClaimRow | undefined)?.version === this.#version;
   }
 
   override revive(claim: StoredClaim, life: number): void {
@@ -85,7 +85,7 @@ export class FileClaims extends QueuedClaims {
 }
 
 /** Without a spread, which takes three times as long. */
-const claimOf = (row: Row): StoredClaim => ({
+const claimOf = (row: ClaimRow): StoredClaim => ({
   id: row.id,
   label: JSON.parse(row.label),
   units: row.units,
@@ -99,7 +99,7 @@ const claimOf = (row: Row): StoredClaim => ({
   lingers: row.lingers === 1,
 });
 
-const LATE = { granted: false, late: true } as const;
+const TOO_LATE = { granted: false, late: true } as const;
 
 /** The calls of the contract, within one transaction. It collects the processes to notify after the commit. */
 export class FileTransaction {
@@ -124,7 +124,7 @@ export class FileTransaction {
   }
 
   attempt(claim: Claim, sent: number): Attempt {
-    if (this.#now - sent > claim.within) return LATE;
+    if (this.#now - sent > claim.within) return TOO_LATE;
     const { key, id, accepts } = claim;
     const act = (queue: EngineQueue): Attempt => {
       const attempt = queue.attempt(claim, this.#context.process);
@@ -151,7 +151,7 @@ export class FileTransaction {
 
   /** Removes some claims of a dead process; true when none is left. */
   removeDead(process: string): boolean {
-    const rows = this.#sql.mortal.all(process) as unknown as Row[];
+    const rows = this.#sql.mortal.all(process) as unknown as ClaimRow[];
     for (const { name, id } of rows) this.step(this.#names.keyOf(name), (queue) => queue.release({ id }));
     if (rows.length === 0) this.#sql.orphan.run(this.#context.newVersion(), process, process); // the others outlive their process
     return rows.length === 0;
@@ -159,14 +159,14 @@ export class FileTransaction {
 
   /** Removes some claims that have expired, of any key; true when none is left. */
   sweep(): boolean {
-    const rows = this.#sql.expiredNames.all(this.#now) as unknown as Pick<Row, 'name'>[];
+    const rows = this.#sql.expiredNames.all(this.#now) as unknown as Pick<ClaimRow, 'name'>[];
     for (const { name } of rows) this.step(this.#names.keyOf(name), () => {});
     return rows.length === 0;
   }
 
   inspect(prefix: string, exact: boolean): QueueEntry[] {
     const { from, to } = this.#names.range(prefix, exact);
-    const rows = this.#sql.names.all(from, to) as unknown as Pick<Row, 'name'>[];
+    const rows = this.#sql.names.all(from, to) as unknown as Pick<ClaimRow, 'name'>[];
     const keys = rows.map(({ name }) => this.#names.keyOf(name));
     return keys.flatMap((key) => this.step(key, (queue) => queue.entries(key)));
   }
@@ -174,7 +174,7 @@ export class FileTransaction {
   /** The keys of which memos know something. */
   remembered(prefix: string): string[] {
     const { from, to } = this.#names.range(prefix);
-    const rows = this.#sql.valueNames.all(from, to, this.#now) as unknown as Pick<Row, 'name'>[];
+    const rows = this.#sql.valueNames.all(from, to, this.#now) as unknown as Pick<ClaimRow, 'name'>[];
     return rows.map(({ name }) => this.#names.keyOf(name));
   }
 

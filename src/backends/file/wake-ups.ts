@@ -23,7 +23,7 @@ const MOMENT_MS = 200;
 const MIN_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 1_000;
 /** Bytes of one message. */
-const MAX_MESSAGE = 4_096;
+const MAX_MESSAGE_BYTES = 4_096;
 
 /** A claim was admitted, with this token, or evicted. */
 export interface Message {
@@ -87,7 +87,7 @@ export class OwnSocket {
       .on('data', (chunk: string) => {
         const lines = (text + chunk).split('\n');
         text = lines.pop()!;
-        if (text.length > MAX_MESSAGE) caller.destroy();
+        if (text.length > MAX_MESSAGE_BYTES) caller.destroy();
         for (const line of lines) {
           const message = read(line);
           if (message) heard(message);
@@ -138,7 +138,7 @@ export class Peers {
     return this.#own.name;
   }
 
-  /** Sends a message as soon as there is a connection. It is lost only with the process it is for. */
+  /** Sends a message as soon as there is a connection. The message is lost only if the other process dies. */
   notify(peer: string, message: Message): void {
     if (peer !== '' && !this.#closed) this.#link(peer).write(`${JSON.stringify(message)}\n`);
   }

@@ -22,7 +22,7 @@ import {
 } from '../../core/index.ts';
 import { rememberedIn } from '../shared/record.ts';
 import { QUEUE_TRAITS } from '../shared/traits.ts';
-import { answerTo, FORM, idOf, newsOfValues, type QueueDocument, queueOf } from './documents.ts';
+import { answerTo, FORM, idOf, newsOfValues, type QueueRecord, queueOf } from './documents.ts';
 import type { MongoCollection, MongoDb } from './driver.ts';
 import { attempting, forgetting, leaving, renewing, storing } from './pipeline.ts';
 import { Queues } from './queues.ts';
@@ -134,7 +134,7 @@ class Mongo implements Backend {
 
   watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
     const hasNews = claim.accepts ? newsOfValues() : () => false;
-    const onChange = (document?: QueueDocument): void => {
+    const onChange = (document?: QueueRecord): void => {
       const isNews = document !== undefined && hasNews(document);
       const mine = document?.v === FORM ? queueOf(document).find(claim.id) : undefined;
       // Silent while the claim still waits. If it seems to hold, the next attempt tells, since the hold may be at its end.

@@ -13,7 +13,7 @@ interface Long {
   toString(): string;
 }
 
-export interface QueueDocument {
+export interface QueueRecord {
   readonly _id: string;
   readonly v: number;
   readonly queue: readonly ClaimDocument[];
@@ -57,18 +57,18 @@ const tokenOf = (token: Long | undefined): bigint => BigInt(token?.toString() ??
  * The answer to an attempt that the server has made, at the time of the document.
  * @param notAfter then it was too late to join, or to take a value
  */
-export function answerTo(claim: Claim, document: QueueDocument, notAfter?: Date): Attempt {
+export function answerTo(claim: Claim, document: QueueRecord, notAfter?: Date): Attempt {
   const isLate = notAfter !== undefined && document.now > notAfter;
   const queue = queueOf(isLate ? { ...document, value: null } : document);
-  if (isLate && !queue.find(claim.id)) return LATE;
+  if (isLate && !queue.find(claim.id)) return TOO_LATE;
   const attempt = queue.attempt({ ...claim, minToken: 0n });
-  return queue.joined ? LATE : attempt; // what the server did not store does not count
+  return queue.joined ? TOO_LATE : attempt; // what the server did not store does not count
 }
 
-const LATE = { granted: false, late: true } as const;
+const TOO_LATE = { granted: false, late: true } as const;
 
 /** The queue at the time of the document. */
-export function queueOf({ queue, now, value, attempts }: QueueDocument): EngineQueue {
+export function queueOf({ queue, now, value, attempts }: QueueRecord): EngineQueue {
   const alive = queue.filter(({ expires }) => expires > now);
   const claims = alive.map(({ token, joined, expires, ...claim }) => ({
     ...{ ...claim, token: tokenOf(token), held: false, ttl: 0 },
@@ -88,7 +88,7 @@ export function queueOf({ queue, now, value, attempts }: QueueDocument): EngineQ
 }
 
 /** Tells of each document whether it has a value that none before it had. */
-export function newsOfValues(): (document: QueueDocument) => boolean {
+export function newsOfValues(): (document: QueueRecord) => boolean {
   let last: string | undefined;
   return ({ value }) => {
     const before = last;

@@ -1,6 +1,6 @@
 import { type Clock, LockError, onceFor, type QueueEntry, type ValueRecord } from '../../core/index.ts';
 import { ServerClock } from '../shared/server-clock.ts';
-import { FORM, idOf, keyOf, type QueueDocument, queueOf } from './documents.ts';
+import { FORM, idOf, keyOf, type QueueRecord, queueOf } from './documents.ts';
 import type { MongoCollection, MongoDb } from './driver.ts';
 import { codeOf, refusal } from './errors.ts';
 import type { Stage } from './pipeline.ts';
@@ -48,15 +48,10 @@ export class Queues {
   }
 
   /** Undefined where there is no document. With `upsert` a missing document is made. */
-  async change(
-    key: string,
-    pipeline: Stage[],
-    within = MAX_CALL_MS,
-    upsert = false,
-  ): Promise<QueueDocument | undefined> {
+  async change(key: string, pipeline: Stage[], within = MAX_CALL_MS, upsert = false): Promise<QueueRecord | undefined> {
     try {
       await this.kind();
-      const send = (): Promise<QueueDocument | undefined> => this.#send(key, pipeline, within, upsert);
+      const send = (): Promise<QueueRecord | undefined> => this.#send(key, pipeline, within, upsert);
       // All but one of several upserts that make the document at once fail. From 5.0 on the server repeats them by itself, if the filter is
       // `_id` alone; 4.4 never repeats a findAndModify (4,442 of 40,000 first attempts came back), so the lock rests on this repetition.
       return await send().catch((error: unknown) => {
@@ -68,12 +63,12 @@ export class Queues {
     }
   }
 
-  async #send(key: string, pipeline: Stage[], within: number, upsert: boolean): Promise<QueueDocument | undefined> {
+  async #send(key: string, pipeline: Stage[], within: number, upsert: boolean): Promise<QueueRecord | undefined> {
     const sent = this.#clock.now();
     const maxTimeMS = Math.ceil(within); // the server refuses fractions
     const options = { upsert, returnDocument: 'after', includeResultMetadata: false, maxTimeMS };
     const answer = await this.#collection.findOneAndUpdate({ _id: idOf(key) }, pipeline, options);
-    const document = known(answer as QueueDocument | null);
+    const document = known(answer as QueueRecord | null);
     if (!document) return undefined;
     this.#serverClock.learn(document.now.getTime(), sent);
     return document;
@@ -83,7 +78,7 @@ export class Queues {
   async look(key: string): Promise<ValueRecord | undefined> {
     const pipeline = [{ $match: { _id: { $eq: idOf(key) } } }, { $set: { now: { $max: ['$$NOW', '$now'] } } }];
     const found = this.#collection.aggregate(pipeline, { readConcern: { level: 'majority' } });
-    for await (const document of found as AsyncIterable<QueueDocument>) return queueOf(known(document)!).look();
+    for await (const document of found as AsyncIterable<QueueRecord>) return queueOf(known(document)!).look();
     return undefined;
   }
 
@@ -99,7 +94,7 @@ export class Queues {
       yield* queueOf(known(document)!).entries(keyOf(document._id));
   }
 
-  async *#all(prefix: string, exact: boolean, fields: object): AsyncIterable<QueueDocument> {
+  async *#all(prefix: string, exact: boolean, fields: object): AsyncIterable<QueueRecord> {
     const from = idOf(prefix);
     const found = this.#collection.aggregate([
       { $match: { _id: exact ? { $eq: from } : { $gte: from } } },
@@ -107,7 +102,7 @@ export class Queues {
       { $sort: { _id: 1 } },
       { $set: { now: '$$NOW' } },
     ]);
-    for await (const document of found as AsyncIterable<QueueDocument>) {
+    for await (const document of found as AsyncIterable<QueueRecord>) {
       if (!document._id.startsWith(from)) return;
       yield document;
     }
@@ -115,7 +110,7 @@ export class Queues {
 }
 
 /** @throws LockError `LOCK_UNAVAILABLE` for a document in a form that this version does not know */
-function known(document: QueueDocument | null): QueueDocument | undefined {
+function known(document: QueueRecord | null): QueueRecord | undefined {
   if (!document || document.v === FORM) return document ?? undefined;
   throw new LockError(
     'LOCK_UNAVAILABLE',

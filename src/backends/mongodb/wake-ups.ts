@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from '../../core/index.ts';
-import type { QueueDocument } from './documents.ts';
+import type { QueueRecord } from './documents.ts';
 import type { MongoCollection, MongoStream } from './driver.ts';
 import { codeOf, NO_CHANGE_STREAMS } from './errors.ts';
 
@@ -14,7 +14,7 @@ const WITHOUT_TEXT = [{ $project: { 'fullDocument.value.text': 0 } }];
 export interface ChangeListener {
   readonly id: string;
   /** The document after a change; undefined when it is not known, and the waiter must ask. */
-  onChange(document?: QueueDocument): void;
+  onChange(document?: QueueRecord): void;
 }
 
 /** One change stream for all listeners of this process, open while there are any. */
@@ -115,5 +115,5 @@ export class Changes {
 
 interface Change {
   readonly documentKey?: { readonly _id: string };
-  readonly fullDocument?: QueueDocument | null;
+  readonly fullDocument?: QueueRecord | null;
 }

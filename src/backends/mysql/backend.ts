@@ -7,7 +7,7 @@ import {
   type Finding,
   type Hints,
   type Listing,
-  LONGEST,
+  MAX_DURATION_MS,
   milliseconds,
   namesOf,
   type QueueEntry,
@@ -22,14 +22,13 @@ import { findings } from './check.ts';
 import { Poller } from './poller.ts';
 import { busyPool, canMakeLike, isEnded, type MysqlPool, poolOfOne } from './pool.ts';
 import { Queues } from './queues.ts';
-import { Renewals } from './renewals.ts';
 import { QueueSteps } from './steps.ts';
-import { Sweeper } from './sweeper.ts';
 import { Table } from './table.ts';
+import { Renewals, Sweeper } from './upkeep.ts';
 import { ServerWakeUps } from './wake-ups.ts';
 
 const { placeTtl: _, ...QUEUE } = QUEUE_TRAITS;
-const TRAITS: Traits = { ...QUEUE, wakes: 'mailbox', ttl: { min: 10, max: LONGEST } };
+const TRAITS: Traits = { ...QUEUE, wakes: 'mailbox', ttl: { min: 10, max: MAX_DURATION_MS } };
 
 /** Options of `mysql`. */
 export interface MysqlOptions {
@@ -102,7 +101,7 @@ class Mysql extends QueueSteps implements MysqlBackend {
     const { table = 'holdfast_lines', poll = 25, gate = false, ownConnection, clock = systemClock } = options;
     const queues = new Queues(new Table(pool, table, clock, 'mysql'), checkPrefix(options.prefix ?? 'holdfast'));
     const own = (ownConnection ?? canMakeLike(pool)) ? poolOfOne(pool) : undefined;
-    const pause = milliseconds(poll, 'poll', { min: 1, max: LONGEST });
+    const pause = milliseconds(poll, 'poll', { min: 1, max: MAX_DURATION_MS });
     const poller = new Poller(clock, pause, (keys) => queues.read(keys));
     super(queues, poller, gate ? new ServerWakeUps(queues, clock, () => poller.hurry()) : undefined);
     this.#pool = pool;

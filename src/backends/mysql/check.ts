@@ -1,7 +1,7 @@
 import { counted, type Finding, isLockError } from '../../core/index.ts';
 import { type Danger, findingsOf } from '../shared/danger.ts';
 import { NoWrites } from './errors.ts';
-import type { Row } from './pool.ts';
+import type { PoolRow } from './pool.ts';
 import * as sql from './sql.generated.ts';
 import { nameList } from './statements.ts';
 import type { Table } from './table.ts';
@@ -131,8 +131,8 @@ export async function settingsOf(table: Table): Promise<Settings> {
 /** What MariaDB says by its status, MySQL says by these, and not to everybody: they take REPLICATION CLIENT and REPLICATION SLAVE. */
 async function replication(table: Table, settings: Settings): Promise<Settings> {
   if (/mariadb/i.test(settings('version'))) return settings;
-  const rows = (text: string): Promise<Row[]> =>
-    (table.server.run({ sql: text, values: [] }) as Promise<Row[]>).catch(() => []);
+  const rows = (text: string): Promise<PoolRow[]> =>
+    (table.server.run({ sql: text, values: [] }) as Promise<PoolRow[]>).catch(() => []);
   const [replica] = await rows('SHOW REPLICA STATUS');
   const replicas = await rows('SHOW REPLICAS');
   const told: Readonly<Record<string, string>> = {
@@ -205,7 +205,7 @@ const MADE = [
   'value_ends bigint NO ',
 ].map((column) => `${column} InnoDB`);
 
-const textOf = ({ name, type, nullable, part, engine }: Row): string =>
+const textOf = ({ name, type, nullable, part, engine }: PoolRow): string =>
   `${name} ${String(type).replace(/^bigint\(\d+\)/, 'bigint')} ${nullable} ${part} ${engine}`;
 
 /** Whether somebody made or changed the table in another way. As MyISAM, for example, it cannot undo what was interrupted. */

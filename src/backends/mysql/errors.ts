@@ -1,5 +1,5 @@
 import { LockError } from '../../core/index.ts';
-import type { Header, Row } from './pool.ts';
+import type { Header, PoolRow } from './pool.ts';
 
 /** ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_CHECKREAD. They had no effect, and another try may succeed. */
 const PASSING = new Set([1213, 1205, 1020]);
@@ -58,7 +58,7 @@ export const isNoWrites = (error: unknown): boolean => NO_WRITES.has(numberOf(er
 
 /** Checks an answer for rows that say so (`closed`). @throws NoWrites */
 export function checkWrites(result: unknown): void {
-  const [row] = Array.isArray(result) ? (result as Row[]) : [];
+  const [row] = Array.isArray(result) ? (result as PoolRow[]) : [];
   if (Number(row?.closed ?? 0) !== 0) throw new NoWrites('it is read-only');
 }
 
@@ -108,7 +108,7 @@ export function leftOpenError(error: unknown): unknown {
  */
 export function checkAlone(result: unknown): boolean | undefined {
   if (Array.isArray(result)) {
-    const [row] = result as Row[];
+    const [row] = result as PoolRow[];
     if (row?.open === undefined) return true; // the statement does not ask for it
     if (row.open === null) return undefined;
     if (Number(row.open) !== 0)

@@ -4,7 +4,7 @@ import {
   checkNames,
   checkPrefix,
   type Finding,
-  LONGEST,
+  MAX_DURATION_MS,
   namesOf,
   systemClock,
   type Traits,
@@ -46,7 +46,7 @@ export function mysqlNamed(pool: MysqlPool, options: MysqlNamedOptions = {}): Ba
 
 class NamedLocks extends SessionLocks<NamedSession> implements Backend {
   readonly name = NAME;
-  readonly traits: Traits = { ...SESSION_TRAITS, units: 'exclusive', ttl: { min: 1, max: LONGEST } };
+  readonly traits: Traits = { ...SESSION_TRAITS, units: 'exclusive', ttl: { min: 1, max: MAX_DURATION_MS } };
   readonly #table: Table;
   readonly #pool: MysqlPool;
 

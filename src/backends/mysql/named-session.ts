@@ -3,7 +3,7 @@ import { repeat } from '../shared/repeat.ts';
 import type { LockSession, SessionSource } from '../shared/session-locks.ts';
 import { settingsOf } from './check.ts';
 import { translateError } from './errors.ts';
-import { type Connection, destroy, type Header, type Row } from './pool.ts';
+import { type Connection, destroy, type Header, type PoolRow } from './pool.ts';
 import { FOREVER } from './queues.ts';
 import * as sql from './sql.generated.ts';
 import { asText, type NamedValues } from './statements.ts';
@@ -68,7 +68,7 @@ export class NamedSession implements LockSession {
 
   /** Whether the lock is still this session's, on a server that takes writes: after a fail-over another one gives locks. */
   async confirm(): Promise<boolean> {
-    const [row] = (await this.#run(sql.ownsLock)) as Row[];
+    const [row] = (await this.#run(sql.ownsLock)) as PoolRow[];
     if (Number(row!.mine) !== 1) this.#onLoss();
     else await this.#run(sql.valueForget, { name: NO_KEY });
     return this.#connection !== undefined;
@@ -78,7 +78,7 @@ export class NamedSession implements LockSession {
     if (!this.#has) return false;
     this.#has = false;
     this.#stopLooking();
-    const [row] = (await this.#run(sql.releaseLock)) as Row[];
+    const [row] = (await this.#run(sql.releaseLock)) as PoolRow[];
     const freed = Number(row!.freed) === 1;
     if (!freed) this.#onLoss();
     return freed;
@@ -116,7 +116,7 @@ export class NamedSession implements LockSession {
   /** @param seconds for which the server waits @param notAfter the server's time after which it is too late */
   async #ask(lock: string, seconds: number, notAfter: string, minToken: bigint): Promise<Grant | 'late' | undefined> {
     this.#lock = { database: this.#table.address.database, name: Buffer.from(lock) };
-    const [row] = (await this.#run(sql.getLock, { wait: `${seconds}`, notAfter })) as Row[];
+    const [row] = (await this.#run(sql.getLock, { wait: `${seconds}`, notAfter })) as PoolRow[];
     this.#table.learn(row!.now);
     const got = row!.got === null ? undefined : Number(row!.got);
     if (got === undefined) throw this.#failure('GET_LOCK was interrupted');

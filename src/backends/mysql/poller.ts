@@ -8,7 +8,7 @@ const MAX_PAUSE_FACTOR = 8;
 /** While a claim does not move up, the pause becomes this share of the time for which it has stood there, up to so many ms. */
 const STILL = { share: 0.05, maxMs: 250 };
 /** The random part of each pause, so that processes that began together do not stay together. */
-const JITTER = 0.25;
+const JITTER_PART = 0.25;
 
 /** ms between two looks, at the least, while nobody waits: those who have held for a while must learn when somebody has evicted them. */
 const HOLD_PAUSE_MS = 1_000;
@@ -99,7 +99,7 @@ export class Poller {
 
   #schedule(pause: number): void {
     this.#next = this.#clock.now() + pause;
-    this.#cancel = this.#clock.after(pause * (1 - JITTER * this.#clock.random()), () => void this.#round(), true);
+    this.#cancel = this.#clock.after(pause * (1 - JITTER_PART * this.#clock.random()), () => void this.#round(), true);
   }
 
   async #round(): Promise<void> {
@@ -132,7 +132,7 @@ export class Poller {
         continue;
       }
       if (queue?.expired || (mine && this.#mayBeAnswered(claim, queue!.first!))) wake();
-      // One that is not there has not joined yet, or has expired: its next attempt will tell.
+      // A claim that is not in the queue has not joined yet, or has expired: its next attempt finds out.
       if (mine) pause = Math.min(pause, this.#pauseOf(claim, [...queue!.claims].filter(isWaiting).indexOf(mine) + 1));
     }
     for (const { claim, wake } of [...this.#holds.values()]) if (!queues.get(claim.key)?.find(claim.id)?.held) wake();

@@ -29,7 +29,7 @@ export interface Header {
   readonly serverStatus?: number;
 }
 
-export type Row = Readonly<Record<string, unknown>>;
+export type PoolRow = Readonly<Record<string, unknown>>;
 export type Value = string | Buffer;
 
 /** The form of our rows. The pool may be set to another one. */

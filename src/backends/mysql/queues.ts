@@ -2,11 +2,11 @@ import type { Claim, Hints, Listing, QueueEntry, Values } from '../../core/index
 import { StoredNames } from '../shared/names.ts';
 import { hintsBy, valuesBy } from '../shared/queue.ts';
 import { overAt } from '../shared/record.ts';
-import type { Row } from './pool.ts';
+import type { PoolRow } from './pool.ts';
 import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';
 import { claimsOf, nameList, portions } from './statements.ts';
-import { MICRO, mark, micro, RowQueue, type StoredRow } from './stored-queue.ts';
+import { mark, micro, RowQueue, type StoredRow, US_PER_MS } from './stored-queue.ts';
 import type { Table } from './table.ts';
 
 /** How often a row is read again because others changed it. After that the outcome of the step is unknown. In each round one of them succeeds. */
@@ -55,7 +55,7 @@ export class Queues {
   ): Promise<T | undefined> {
     for (let attempts = 0; attempts < MAX_RETRIES; attempts++) {
       const queue = await this.open(name, touched);
-      if (queue.stored.now * MICRO > Number(notAfter)) return undefined;
+      if (queue.stored.now * US_PER_MS > Number(notAfter)) return undefined;
       const answer = act(queue);
       if (queue.isStored) return answer;
       if (queue.stored.token === undefined) await this.table.write(sql.create, { name });
@@ -99,7 +99,7 @@ export class Queues {
   }
 
   /** The rows of the keys that begin with `prefix`, or of that key, that have a queue or, if asked for, a value. */
-  async *#pages(prefix: string, exact: boolean, values: '0' | '1'): AsyncGenerator<Row> {
+  async *#pages(prefix: string, exact: boolean, values: '0' | '1'): AsyncGenerator<PoolRow> {
     await this.table.ready();
     for (let { from, to } = this.names.range(prefix, exact); ; ) {
       const rows = (await this.table.read(sql.list, { from, to, values })).slice(1);
@@ -111,10 +111,10 @@ export class Queues {
 }
 
 /** What a row has; without a row nothing. */
-const rowOf = ({ queue, now, latest, token, value }: Row): StoredRow => ({
+const rowOf = ({ queue, now, latest, token, value }: PoolRow): StoredRow => ({
   queue: String(queue ?? ''),
-  now: Number(now) / MICRO,
-  ...(latest !== undefined && { latest: Number(latest) / MICRO }),
+  now: Number(now) / US_PER_MS,
+  ...(latest !== undefined && { latest: Number(latest) / US_PER_MS }),
   ...(token !== undefined && token !== null && { token: BigInt(token as number | string) }),
   ...(value !== undefined && { value: String(value ?? '') }),
 });

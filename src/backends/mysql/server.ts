@@ -17,7 +17,7 @@ const MAX_KILL_MS = 3_000;
  */
 const LATEST_ROWS = '/*M!110602 SET STATEMENT innodb_snapshot_isolation=OFF FOR */ ';
 /** Does nothing. Its answer has no rows, but says what is open on the session. */
-const LOOK = 'DO 0';
+const NO_OP = 'DO 0';
 
 /** Sends statements over the pool. Each commits by itself, and has limited time. */
 export class Server {
@@ -81,7 +81,7 @@ export class Server {
       const sql = LATEST_ROWS + statement.sql;
       const result = await this.#bound(ask(connection, 'execute', { ...statement, sql }), MAX_STATEMENT_MS, over);
       checkWrites(result);
-      if (checkAlone(result) === undefined) checkAlone(await this.say(connection, LOOK, 0, over));
+      if (checkAlone(result) === undefined) checkAlone(await this.say(connection, NO_OP, 0, over));
       return result;
     });
   }
@@ -89,7 +89,7 @@ export class Server {
   /** A statement that would commit what is open on its session. It runs only where nothing is open. */
   runAlone(statement: Bound): Promise<unknown> {
     return this.with(async (connection) => {
-      await this.#countUse(async () => checkAlone(await this.say(connection, LOOK)));
+      await this.#countUse(async () => checkAlone(await this.say(connection, NO_OP)));
       return this.on(connection, statement);
     });
   }

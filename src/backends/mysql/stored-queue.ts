@@ -4,11 +4,11 @@ import { answerIn, type KeyRecord, overAt, readRecord, writeRecord } from '../sh
 import { byRule, EngineTime, type StoredClaim, TokenCounter } from '../shared/stored-queue.ts';
 
 /** The number of the server's time units in a ms. */
-export const MICRO = 1_000;
+export const US_PER_MS = 1_000;
 /** The address of a process that cannot be notified. */
 export const NO_ADDRESS = '-';
 
-export const micro = (ms: number): string => `${Math.round(ms * MICRO)}`;
+export const micro = (ms: number): string => `${Math.round(ms * US_PER_MS)}`;
 
 /** How a claim begins. No other part of a queue has an `@`, so a claim can be found in the text. */
 export const mark = (id: string): string => `@${encodeURIComponent(id)} `;
@@ -42,9 +42,9 @@ function parse(text: string): StoredClaim {
     capacity: Number(capacity),
     token: BigInt(token!),
     held: false,
-    ttl: Number(ttl) / MICRO,
-    joined: Number(joined) / MICRO,
-    expires: Number(expires) / MICRO,
+    ttl: Number(ttl) / US_PER_MS,
+    joined: Number(joined) / US_PER_MS,
+    expires: Number(expires) / US_PER_MS,
     process: process!,
   };
 }

@@ -1,11 +1,11 @@
 import { type Clock, invalid, onceFor, shown } from '../../core/index.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import { isNoTable, LeftOpen, refusal, translateError } from './errors.ts';
-import type { Header, MysqlPool, Row } from './pool.ts';
+import type { Header, MysqlPool, PoolRow } from './pool.ts';
 import { Server } from './server.ts';
 import { found, greet, setup } from './sql.generated.ts';
 import { type Bound, type List, type NamedValues, type Statement, statement } from './statements.ts';
-import { MICRO } from './stored-queue.ts';
+import { US_PER_MS } from './stored-queue.ts';
 
 /** After so long without news of the server's clock, it is looked at again. ms. */
 const MAX_CLOCK_AGE_MS = 300_000;
@@ -61,7 +61,7 @@ export class Table {
 
   /** @param now µs, of an answer that just came */
   learn(now: unknown): void {
-    this.#serverClock.learn(Number(now) / MICRO);
+    this.#serverClock.learn(Number(now) / US_PER_MS);
   }
 
   /**
@@ -69,12 +69,12 @@ export class Table {
    * @param sent when it was asked for; undefined: now
    */
   limit(within: number, sent?: number): string {
-    return `${Math.floor((this.#serverClock.in(within, sent) ?? 0) * MICRO)}`;
+    return `${Math.floor((this.#serverClock.in(within, sent) ?? 0) * US_PER_MS)}`;
   }
 
   /** Rows; their `now`, if they have one, is the server's time. */
-  async read(text: string, values?: NamedValues, list?: List): Promise<Row[]> {
-    const rows = (await this.#run(text, values, list)) as Row[];
+  async read(text: string, values?: NamedValues, list?: List): Promise<PoolRow[]> {
+    const rows = (await this.#run(text, values, list)) as PoolRow[];
     if (rows[0]?.now !== undefined) this.learn(rows[0].now);
     return rows;
   }
@@ -133,7 +133,7 @@ async function open(table: Table): Promise<void> {
 }
 
 /** The row of the table that is for itself; made where there is none. */
-async function ownRow(table: Table): Promise<Row | undefined> {
+async function ownRow(table: Table): Promise<PoolRow | undefined> {
   const known = await table.read(greet).catch((error) => {
     if (isNoTable(error.cause)) return [];
     throw error;

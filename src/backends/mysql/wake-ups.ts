@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/index.ts';
 import { checkWrites } from './errors.ts';
-import { type Connection, destroy, type Row } from './pool.ts';
+import { type Connection, destroy, type PoolRow } from './pool.ts';
 import type { Queues } from './queues.ts';
 import type { Server } from './server.ts';
 import { closed, open } from './sql.generated.ts';
@@ -85,7 +85,7 @@ export class ServerWakeUps {
     try {
       const values = [lockOf(this.#name)];
       // This also refuses a session with something left open on it: that would stay open for as long as this process listens.
-      const [row] = (await this.#server.on(connection, { sql: getLock, values }, this.#over.signal)) as Row[];
+      const [row] = (await this.#server.on(connection, { sql: getLock, values }, this.#over.signal)) as PoolRow[];
       // A session that we lost may still have the lock. Without the lock, nobody could wake or end the sleep of this session.
       if (Number(row?.got) !== 1) throw new Error('another session has the lock of this name');
       for (;;) {

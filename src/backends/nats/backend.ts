@@ -142,7 +142,7 @@ export interface Facts extends Omit<NatsStatus, 'streamInfo'> {
 }
 
 /** Longest text of a queue that an engine may have to write, bytes. */
-const LONGEST_TEXT = 65_536;
+const MAX_QUEUE_BYTES = 65_536;
 
 export const DANGERS: readonly Danger<Facts>[] = [
   {
@@ -178,7 +178,7 @@ export const DANGERS: readonly Danger<Facts>[] = [
   {
     severity: 'warning',
     code: 'small-values',
-    when: ({ maxValueSize }) => maxValueSize >= 0 && maxValueSize < LONGEST_TEXT,
+    when: ({ maxValueSize }) => maxValueSize >= 0 && maxValueSize < MAX_QUEUE_BYTES,
     message: ({ maxValueSize }) =>
       `the bucket takes values of up to ${maxValueSize} bytes: a queue of many waiters is longer, and then nobody can join or leave it`,
     advice: 'let it take 64 kB: nats stream edit KV_<bucket> --max-msg-size 65536',

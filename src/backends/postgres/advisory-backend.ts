@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type Backend, type Finding, isLockError, LONGEST, systemClock, type Traits } from '../../core/index.ts';
+import {
+  type Backend,
+  type Finding,
+  isLockError,
+  MAX_DURATION_MS,
+  systemClock,
+  type Traits,
+} from '../../core/index.ts';
 import { SessionLocks } from '../shared/session-locks.ts';
 import { SESSION_TRAITS } from '../shared/traits.ts';
 import type { AdvisorySession, AskElsewhere } from './advisory-session.ts';
@@ -40,7 +47,7 @@ export function postgresAdvisory(pool: PgPool, options: AdvisoryOptions = {}): A
 
 class Advisory extends SessionLocks<AdvisorySession> implements AdvisoryBackend {
   readonly name = NAME;
-  readonly traits: Traits = { ...SESSION_TRAITS, units: 'shared', ttl: { min: 10, max: LONGEST } };
+  readonly traits: Traits = { ...SESSION_TRAITS, units: 'shared', ttl: { min: 10, max: MAX_DURATION_MS } };
   readonly #server: Server;
   readonly #sessions: AdvisorySessions;
 

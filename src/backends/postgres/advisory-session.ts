@@ -1,7 +1,7 @@
 import { type Claim, type Grant, isExclusive, withLimit } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
 import type { LockSession } from '../shared/session-locks.ts';
-import { isTrue, type Row } from './pool.ts';
+import { isTrue, type PoolRow } from './pool.ts';
 import type { Server } from './server.ts';
 import type { Session } from './session.ts';
 import { advisoryAttempt, advisoryUnlock, advisoryWait } from './sql.generated.ts';
@@ -10,10 +10,10 @@ import { advisoryAttempt, advisoryUnlock, advisoryWait } from './sql.generated.t
 const RECANCEL_MS = 50;
 const MAX_CANCELLATIONS = 5;
 /** The time between two looks, from another session, at whether the server still knows the one that waits. */
-export const LOOK_MS = 10_000;
+export const LOOK_INTERVAL_MS = 10_000;
 
 /** A statement on a session that does not wait. */
-export type AskElsewhere = (text: string, values: unknown[]) => Promise<Row[]>;
+export type AskElsewhere = (text: string, values: unknown[]) => Promise<PoolRow[]>;
 
 /** A session that has many advisory locks, or blocks in a wait for one. */
 export class AdvisorySession implements LockSession {
@@ -26,7 +26,7 @@ export class AdvisorySession implements LockSession {
   readonly #server: Server;
   readonly #ask: AskElsewhere;
   /** The row of the last wait, when it was granted. */
-  #outcome: Promise<Row | undefined> | undefined;
+  #outcome: Promise<PoolRow | undefined> | undefined;
   #over = true;
   #cancelled: Promise<void> | undefined;
 
@@ -42,7 +42,7 @@ export class AdvisorySession implements LockSession {
     return this.#session.ended;
   }
 
-  query(text: string, values: unknown[]): Promise<Row[]> {
+  query(text: string, values: unknown[]): Promise<PoolRow[]> {
     return this.#session.query(text, values);
   }
 
@@ -66,7 +66,7 @@ export class AdvisorySession implements LockSession {
         this.#over = true;
       });
     // Without a look, a wait on a connection that broke silently would never end.
-    const pause = (): number => LOOK_MS;
+    const pause = (): number => LOOK_INTERVAL_MS;
     const stopLooking = repeat(this.#server.clock, pause, () => this.#look());
     const row = await this.#outcome;
     stopLooking();
@@ -124,14 +124,14 @@ export class AdvisorySession implements LockSession {
   }
 
   /** Acts on this session, while it waits, from another one. @returns a row if the session is there */
-  #there(act: string): Promise<Row[]> {
+  #there(act: string): Promise<PoolRow[]> {
     // A role other than the one that logged in may not see when a session began. Then the server's start must do.
     const began = 'coalesce(backend_start, pg_postmaster_start_time())';
     const where = `pid = $1 AND extract(epoch FROM ${began})::text = $2`;
     return this.#ask(`SELECT ${act} FROM pg_stat_activity WHERE ${where}`, [...this.#process]);
   }
 
-  #grantOf({ token }: Row): Grant {
+  #grantOf({ token }: PoolRow): Grant {
     return { granted: true, token: BigInt(String(token)), validFor: Number.POSITIVE_INFINITY, lost: this.ended };
   }
 }

@@ -6,7 +6,7 @@ import {
   type Handle,
   type Hints,
   type Listing,
-  LONGEST,
+  MAX_DURATION_MS,
   type NewValue,
   onceFor,
   type QueueEntry,
@@ -27,7 +27,7 @@ import { attemptOf, entries, fieldsOf, hintsOf, storedValuesOf, take, valuesOf }
 import { IDLE_MS, Renewals, Sweeper } from './upkeep.ts';
 import { Mailbox } from './wake-ups.ts';
 
-const TRAITS: Traits = { ...QUEUE_TRAITS, wakes: 'mailbox', ttl: { min: 10, max: LONGEST } };
+const TRAITS: Traits = { ...QUEUE_TRAITS, wakes: 'mailbox', ttl: { min: 10, max: MAX_DURATION_MS } };
 
 /** Locks in tables, with what makes the tables and empties them. */
 export interface PostgresBackend extends Backend {

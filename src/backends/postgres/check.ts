@@ -1,7 +1,7 @@
 import type { Finding } from '../../core/index.ts';
 import { type Danger, findingsOf } from '../shared/danger.ts';
 import { lookAlike } from './errors.ts';
-import { isTrue, type Row } from './pool.ts';
+import { isTrue, type PoolRow } from './pool.ts';
 import { aboutFunctions, revisionFinding } from './schema.ts';
 import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';
@@ -10,14 +10,14 @@ import type { Mailbox } from './wake-ups.ts';
 const MAX_TRANSACTION_S = 300;
 const MIN_STATEMENT_MS = 1_000;
 /** Part of the queue of messages. */
-const FULL_QUEUE = 0.5;
+const FULL_QUEUE_PART = 0.5;
 /** Hand-overs came at 0.9 of the rate beside 10 sessions that listen, and at 0.7 beside 100, on two cores. */
 const MAX_LISTENERS = 50;
 /** From this version on, NOTIFY wakes only the sessions that listen to its channel. */
-const WAKES_FEW = 190_000;
+const TARGETED_NOTIFY_VERSION = 190_000;
 
 /** What endangers locks on any PostgreSQL, whichever way they are taken. */
-const DANGERS: readonly Danger<Row>[] = [
+const DANGERS: readonly Danger<PoolRow>[] = [
   {
     when: ({ replica }) => isTrue(replica),
     severity: 'danger',
@@ -48,7 +48,7 @@ const DANGERS: readonly Danger<Row>[] = [
     advice: "Where that matters, set it to on: ALTER ROLE … SET synchronous_commit = 'on'.",
   },
   {
-    when: ({ queue }) => Number(queue) > FULL_QUEUE,
+    when: ({ queue }) => Number(queue) > FULL_QUEUE_PART,
     severity: 'warning',
     code: 'notification-queue',
     message:
@@ -56,7 +56,7 @@ const DANGERS: readonly Danger<Row>[] = [
     advice: 'Find the session in pg_stat_activity by its old xact_start, and end it.',
   },
   {
-    when: ({ listeners, version }) => Number(listeners) > MAX_LISTENERS && Number(version) < WAKES_FEW,
+    when: ({ listeners, version }) => Number(listeners) > MAX_LISTENERS && Number(version) < TARGETED_NOTIFY_VERSION,
     severity: 'warning',
     code: 'listeners',
     message: ({ listeners }) =>

@@ -1,5 +1,5 @@
 import { type Clock, inMs, invalid, withLimit } from '../../core/index.ts';
-import { checkPool, type PgPool, type PgQuery, type Row } from './pool.ts';
+import { checkPool, type PgPool, type PgQuery, type PoolRow } from './pool.ts';
 
 /** What holdfast uses of the `sql` of `postgres` (postgres.js 3), or of `SQL` of Bun, which is like it. */
 export interface SqlFunction {
@@ -75,7 +75,7 @@ function poolOver(clock: Clock, ask: Ask, ended: () => boolean): PgPool {
       const ms = query.query_timeout ?? 0;
       const asked = Promise.resolve(ask(query, (query.values ?? []) as never[]));
       const rows = await withLimit(asked, ms, () => new Error(`no answer within ${inMs(ms)}`), clock);
-      return { rows: rows as Row[] };
+      return { rows: rows as PoolRow[] };
     },
     on: () => {},
     get ending() {
@@ -91,7 +91,7 @@ function overSql(sql: SqlFunction, clock: Clock): ReturnType<typeof poolOf> {
   let ended = false;
   const ask: Ask = async ({ text, name }, values) => {
     try {
-      const rows = (await sql.unsafe(text, values, { prepare: name !== undefined })) as Row[];
+      const rows = (await sql.unsafe(text, values, { prepare: name !== undefined })) as PoolRow[];
       return isRenamed ? rows.map(withOurNames) : rows;
     } catch (error) {
       ended ||= (error as { code?: unknown }).code === 'CONNECTION_ENDED';
@@ -111,7 +111,7 @@ function withSqlState(error: unknown): unknown {
 }
 
 /** `transform` may write the names of columns otherwise: `serverTime`, `ServerTime` or `server-time`. */
-const withOurNames = (row: Row): Row =>
+const withOurNames = (row: PoolRow): PoolRow =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
       name

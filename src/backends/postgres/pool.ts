@@ -12,7 +12,7 @@ export interface PgQuery {
   readonly query_timeout?: number;
 }
 
-export type Row = Record<string, unknown>;
+export type PoolRow = Record<string, unknown>;
 
 /** Statements give 0 or 1: an application may have changed how its driver reads a boolean. */
 export const isTrue = (bit: unknown): boolean => Number(bit) === 1;
@@ -20,7 +20,7 @@ export const isTrue = (bit: unknown): boolean => Number(bit) === 1;
 /** What holdfast uses of a connection of `pg`. */
 export interface PgClient {
   connect(): Promise<unknown>;
-  query(query: PgQuery): Promise<{ rows: Row[] }>;
+  query(query: PgQuery): Promise<{ rows: PoolRow[] }>;
   on(event: string, listener: (argument: never) => void): unknown;
   end(): Promise<void>;
   ref?(): void;
@@ -32,7 +32,7 @@ export interface PgClient {
 
 /** What holdfast uses of a `pg` pool. */
 export interface PgPool {
-  query(query: PgQuery): Promise<{ rows: Row[] }>;
+  query(query: PgQuery): Promise<{ rows: PoolRow[] }>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   off?(event: 'error', listener: (error: Error) => void): unknown;
 }

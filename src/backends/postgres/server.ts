@@ -3,7 +3,7 @@ import { type Clock, sleep } from '../../core/index.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import { isConflict, isForeign, isReadOnly, isUnprepared, refusal, unavailable } from './errors.ts';
 import type { FillNames } from './options.ts';
-import { idleOf, type PgPool, type PgQuery, patienceOf, type Row } from './pool.ts';
+import { idleOf, type PgPool, type PgQuery, type PoolRow, patienceOf } from './pool.ts';
 
 /** How often a statement is sent again after a conflict. In each conflict another statement succeeds, so a few times suffice. */
 const MAX_RESENDS = 10;
@@ -38,7 +38,7 @@ export class Server {
   }
 
   /** One statement, in a transaction of its own. @param script without the names */
-  async send(script: string, values: unknown[], asked: string, key?: string): Promise<Row[]> {
+  async send(script: string, values: unknown[], asked: string, key?: string): Promise<PoolRow[]> {
     const { name, text } = this.#prepared.get(script) ?? this.#remember(script);
     for (let resends = 0; ; ) {
       const idle = idleOf(this.#pool);

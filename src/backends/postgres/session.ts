@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
 import { isReadOnly } from './errors.ts';
-import type { Dial, PgClient, Row } from './pool.ts';
+import type { Dial, PgClient, PoolRow } from './pool.ts';
 
 /** ms between two looks at whether an idle session is still there, and the longest that any answer may take. */
 const MAX_ANSWER_MS = 5_000;
@@ -25,7 +25,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: 'on',
 };
 /** A server that takes no writes was the primary: it frees no locks for others, and nobody sends messages there. */
-const LOOK = "SELECT current_setting('transaction_read_only') AS read_only";
+const IS_READ_ONLY = "SELECT current_setting('transaction_read_only') AS read_only";
 /** Refused where the platform cannot do it, as on Windows: https://www.postgresql.org/docs/current/runtime-config-connection.html */
 const CHECKS: typeof SETTINGS = { client_connection_check_interval: '5000' };
 /** $2: the process that it must be, or null. A process of a pooler serves another client in a moment. */
@@ -103,7 +103,7 @@ export class Session {
   }
 
   /** A statement. Without an answer in time the session ends: later statements would only queue behind it. */
-  async query(text: string, values: unknown[] = []): Promise<Row[]> {
+  async query(text: string, values: unknown[] = []): Promise<PoolRow[]> {
     const late = this.#clock.after(MAX_ANSWER_MS, () => this.cut(), true);
     try {
       return await this.wait(text, values);
@@ -116,7 +116,7 @@ export class Session {
    * A statement without a time limit. They run one after the other, since pg will no longer queue them. A statement keeps the
    * process alive: a script that does nothing else would end in the middle of its `await`. A session without one does not.
    */
-  async wait(text: string, values: unknown[]): Promise<Row[]> {
+  async wait(text: string, values: unknown[]): Promise<PoolRow[]> {
     if (this.#working++ === 0) this.#client.ref?.();
     const answer = this.#last.then(() => this.#client.query({ text, values, query_timeout: MAX_TIMER_MS }));
     this.#last = answer.catch(() => {});
@@ -152,7 +152,7 @@ export class Session {
   /** A busy session is left alone: its statement has a limit of its own, or waits. */
   async #look(): Promise<void> {
     if (this.#working > 0) return;
-    const [row] = await this.query(LOOK).catch(() => []);
+    const [row] = await this.query(IS_READ_ONLY).catch(() => []);
     if (row?.read_only !== 'off') this.cut();
   }
 }

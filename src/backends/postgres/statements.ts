@@ -14,7 +14,7 @@ import {
 import { rangeFrom } from '../shared/names.ts';
 import { entriesOf } from '../shared/stored-queue.ts';
 import { isFull } from './errors.ts';
-import { isTrue, type Row } from './pool.ts';
+import { isTrue, type PoolRow } from './pool.ts';
 import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';
 
@@ -112,7 +112,7 @@ const textOf = (hex: unknown): string => Buffer.from(String(hex), 'hex').toStrin
 const rangeOf = (prefix: string, exact?: boolean): Buffer[] => Object.values(rangeFrom(prefix, exact));
 
 export async function* entries(server: Server, prefix: string, { exact }: Listing): AsyncGenerator<QueueEntry> {
-  const queues = new Map<unknown, Row[]>();
+  const queues = new Map<unknown, PoolRow[]>();
   for (const row of await server.send(sql.inspect, rangeOf(prefix, exact), 'a listing')) {
     const queue = queues.get(row.key) ?? [];
     queues.set(row.key, queue);
@@ -121,7 +121,7 @@ export async function* entries(server: Server, prefix: string, { exact }: Listin
   for (const [key, rows] of queues) yield* entriesOf(textOf(key), rows.map(listed));
 }
 
-const listed = (row: Row) => ({
+const listed = (row: PoolRow) => ({
   token: BigInt(String(row.token)),
   units: Number(row.units),
   capacity: Number(row.capacity),

@@ -192,7 +192,7 @@ async function listenBy(
   onListening: () => void,
 ): Promise<{ end(): Promise<void> }> {
   const stop = await listen(own, (payload) => hear(own, payload), onListening);
-  // Without it a holder is told at its next renewal.
+  // Without this channel a holder learns of its eviction at its next renewal.
   const hearing = listen(evictions, (payload) => hear(evictions, payload), onListening);
   const stopHearing = await hearing.catch(() => () => {});
   return { end: async () => void (await Promise.allSettled([stop(), stopHearing()])) };

@@ -22,7 +22,7 @@ import { TurnHint } from './turn-hint.ts';
 import { TurnTaking } from './turn-taking.ts';
 
 /** The share that core already takes off every lease; see `deadlineOf`. */
-const CORE_DRIFT = 0.01;
+const CORE_DRIFT_PART = 0.01;
 /** The longest time the first use waits for a node to name its run. A late node names it with its first grant. */
 const INTRODUCTION_TIMEOUT_MS = 250;
 /** How often this process forgets the holds that have expired. */
@@ -70,7 +70,7 @@ class Quorum implements Backend {
       majority,
       clock,
       fenced: this.traits.fencing !== 'never',
-      worth: Math.min(1, (1 - drift) / (1 - CORE_DRIFT)),
+      worth: Math.min(1, (1 - drift) / (1 - CORE_DRIFT_PART)),
       highest: 0n,
     };
     this.#turns = new TurnTaking(new TurnHint(this.#context.nodes, majority), clock);

@@ -1,14 +1,14 @@
 import { type Clock, RecentKeys } from '../../core/index.ts';
 
 /** The time after a rival was last seen in which it is expected to ask again, ms. */
-const MEMORY = 10_000;
+const RIVAL_KNOWN_MS = 10_000;
 /** The pause between two attempts of a waiter, ms: at first, and after a long wait. Each pause varies at random by half. */
-const SOONEST = 4;
-const LATEST = 500;
+const MIN_PAUSE_MS = 4;
+const MAX_PAUSE_MS = 500;
 /** The pause of a waiter, as a share of its wait so far. Only the next holder asks often; a waiter behind it only reads the hint. */
 const PACE = { next: 0.025, behind: 0.05, unknown: 0.1 };
 /** The time for which a process leaves a key to the others after a release, ms. It is no shorter than the first pauses of a waiter. */
-const YIELD = 6;
+const YIELD_MS = 6;
 
 interface Contention {
   rivalSeenAt: number;
@@ -40,7 +40,7 @@ export class ContentionBackoff {
   noteRefusal(key: string): void {
     const now = this.#clock.now();
     const known = this.#contentions.get(key);
-    const since = known?.since !== undefined && now - known.rivalSeenAt < MEMORY ? known.since : now;
+    const since = known?.since !== undefined && now - known.rivalSeenAt < RIVAL_KNOWN_MS ? known.since : now;
     this.#contentions.set(key, { rivalSeenAt: now, since, leftUntil: known?.leftUntil ?? 0 });
   }
 
@@ -51,7 +51,7 @@ export class ContentionBackoff {
   pauseAfter(key: string, how: keyof typeof PACE): number {
     const now = this.#clock.now();
     const waited = now - (this.#contentions.get(key)?.since ?? now);
-    const pause = Math.min(LATEST, Math.max(SOONEST, waited * PACE[how]));
+    const pause = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, waited * PACE[how]));
     return pause * (0.5 + this.#clock.random());
   }
 
@@ -69,7 +69,8 @@ export class ContentionBackoff {
     const contention = this.#contentions.get(key);
     if (!contention) return;
     const now = this.#clock.now();
-    if (now - contention.rivalSeenAt < MEMORY) contention.leftUntil = now + YIELD * (1 + this.#clock.random() / 2);
+    if (now - contention.rivalSeenAt < RIVAL_KNOWN_MS)
+      contention.leftUntil = now + YIELD_MS * (1 + this.#clock.random() / 2);
     else this.#contentions.delete(key);
   }
 }

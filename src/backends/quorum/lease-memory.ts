@@ -10,7 +10,7 @@ export interface NodeView {
   readonly remembers: boolean;
   /** The last run of this node whose votes are known to have counted. */
   readonly marked: string | undefined;
-  /** The runs of all nodes when the quorum was new, as noted at that time. The votes of those runs count. */
+  /** The runs of all nodes when the quorum was first used. The votes of these runs count. */
   readonly born: readonly string[];
   /** True if the marked run lost no acknowledged write, and this run started from its data. */
   readonly kept: boolean;
@@ -60,8 +60,8 @@ export function areNew(all: readonly (NodeView | undefined)[]): boolean {
 }
 
 /** How long a hint is kept after its lease is over, and how often a hint that is in use is written again. ms. */
-const DAY = 86_400_000;
-const AGAIN = DAY / 4;
+const HINT_TTL_MS = 86_400_000;
+const REWRITE_MS = HINT_TTL_MS / 4;
 const RUN = '\u0001quorum/run';
 const BORN = '\u0001quorum/born';
 const DURABLE = ' durable';
@@ -102,8 +102,8 @@ export class LeaseMemory {
   /** Resolves when the node remembers the lease. If the user has no right to write, no process relies on the hint. */
   async noteLease(ttl: number, now: number): Promise<void> {
     const lease = leaseClasses(this.#maxTtl).find((each) => each >= ttl) ?? this.#maxTtl;
-    await ifAllowed(() => this.#hints!.write(leaseHint(lease), '1', DAY + this.#maxTtl));
-    if (now >= this.#until) this.#until = now + AGAIN;
+    await ifAllowed(() => this.#hints!.write(leaseHint(lease), '1', HINT_TTL_MS + this.#maxTtl));
+    if (now >= this.#until) this.#until = now + REWRITE_MS;
     this.#longestNoted = Math.max(this.#longestNoted, lease);
   }
 
@@ -138,10 +138,10 @@ export class LeaseMemory {
    * @param born the runs of all nodes if they are new. If this process ends before it marked all of them, one marked node is enough
    */
   async mark(run: Run | undefined, born: readonly string[] | undefined): Promise<void> {
-    if (born) await ifAllowed(() => this.#hints?.write(BORN, born.join('\n'), DAY + this.#maxTtl));
+    if (born) await ifAllowed(() => this.#hints?.write(BORN, born.join('\n'), HINT_TTL_MS + this.#maxTtl));
     if (!run) return;
     const mark = run.durable ? run.id + DURABLE : run.id;
-    await ifAllowed(() => this.#hints?.write(RUN, mark, DAY + this.#maxTtl));
+    await ifAllowed(() => this.#hints?.write(RUN, mark, HINT_TTL_MS + this.#maxTtl));
   }
 }
 

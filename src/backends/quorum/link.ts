@@ -82,7 +82,7 @@ export class Link {
 }
 
 /** Releases claims at one node. It tries again until the node confirms the release, or the claim must have expired. */
-export class Releases {
+export class NodeReleases {
   readonly #backend: Backend;
   readonly #link: Link;
   readonly #pauses: Activity;

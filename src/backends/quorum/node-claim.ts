@@ -1,7 +1,7 @@
 import { type Attempt, type Claim, type Grant, LockError, leastOf } from '../../core/index.ts';
 import type { Receiver } from './link.ts';
 import type { Node } from './node.ts';
-import { flawOf, LATE, type NodeAnswer, noOf, REFUSED } from './tally.ts';
+import { flawOf, type NodeAnswer, noOf, REFUSED, TOO_LATE } from './tally.ts';
 
 /**
  * `standing`: no release is on its way. `leaving`: one is. `doubtful`: one is, and a vote came in the meantime, which may be newer than the
@@ -40,7 +40,7 @@ export interface ClaimOfAll {
  * expire by its own, shorter lease. Until the node answers, its vote is safe for no longer than that.
  */
 export class PendingRenewals {
-  /** The leases that are under way, and the shortest lease whose answer will never come. ms. */
+  /** The leases (ms) of the requests under way, and the shortest lease of a request whose answer will never come. */
   #open: readonly number[] = [];
   #lostTtl = Number.POSITIVE_INFINITY;
 
@@ -119,7 +119,7 @@ export class NodeClaim implements Receiver<Attempt> {
       return;
     }
     if (!answer.granted) {
-      this.#whole.receive(this, answer.late ? LATE : REFUSED);
+      this.#whole.receive(this, answer.late ? TOO_LATE : REFUSED);
       return;
     }
     const confirmation = this.#node.guard.confirmRun(this.#claim.ttl, this.#sent);

@@ -4,7 +4,7 @@ import { type ClaimOfAll, NodeClaim, type OnRelease } from './node-claim.ts';
 import { lostOf, mayKeep, type NodeAnswer, OPEN, REFUSED, UNASKED } from './tally.ts';
 
 /** The number of nodes that are asked first, where they will probably refuse. */
-const FEW = 2;
+const FIRST_ASKED = 2;
 
 export interface VoteReceiver {
   /** True if the ballot needs no more votes. */
@@ -59,7 +59,7 @@ export class NodeClaims implements ClaimOfAll {
     const sent = clock.now();
     for (const k of nodes.keys()) {
       const i = (from + k) % nodes.length;
-      if (few && this.#first.length === FEW) this.#rest.push(i);
+      if (few && this.#first.length === FIRST_ASKED) this.#rest.push(i);
       else if (this.#askNode(i, minToken, sent)) this.#first.push(i);
     }
   }

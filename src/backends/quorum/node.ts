@@ -17,13 +17,13 @@ import {
   removeUser,
   StepLimit,
 } from '../../core/index.ts';
-import { Link, type Receiver, Releases } from './link.ts';
+import { Link, NodeReleases, type Receiver } from './link.ts';
 import { type GuardContext, isTwin, RestartGuard, separateTwins } from './restart-guard.ts';
 
 const UNGUARDED: Finding = {
   severity: 'info',
   code: 'restart-unseen',
-  message: 'nobody can see whether it restarted, so it counts at once when it did',
+  message: 'it does not show whether it restarted, so its votes count at once after a restart',
   advice: 'let it keep its data over a restart, or keep it away for the longest lease after one',
 };
 
@@ -58,7 +58,7 @@ export class Node {
   readonly title: string;
   readonly backend: Backend;
   readonly guard: RestartGuard;
-  readonly releases: Releases;
+  readonly releases: NodeReleases;
   readonly #context: NodeContext;
   readonly #link: Link;
 
@@ -68,7 +68,7 @@ export class Node {
     this.#context = context;
     this.guard = new RestartGuard(backend, this.title, context);
     this.#link = new Link(context.clock, context.timeouts);
-    this.releases = new Releases(backend, this.#link);
+    this.releases = new NodeReleases(backend, this.#link);
   }
 
   /** Returns the reason to skip the node now. If it is time to probe a silent node, takes the probe and returns undefined. */

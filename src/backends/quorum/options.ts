@@ -5,7 +5,7 @@ import {
   checkNames,
   type Duration,
   invalid,
-  LONGEST,
+  MAX_DURATION_MS,
   milliseconds,
   namesOf,
   shown,
@@ -50,7 +50,7 @@ export function resolveQuorumOptions(options: QuorumOptions): ResolvedQuorumOpti
   if (!(drift >= 0 && drift <= 0.5)) throw invalid(`drift is ${shown(drift)}; it must be from 0 to 0.5`);
   if (typeof restartGuard !== 'boolean')
     throw invalid(`restartGuard is ${shown(restartGuard)}; it must be true or false`);
-  const longest = milliseconds(maxTtl, 'maxTtl', { min: 100, max: LONGEST });
+  const longest = milliseconds(maxTtl, 'maxTtl', { min: 100, max: MAX_DURATION_MS });
   return { drift, guarded: restartGuard, maxTtl: longest, clock };
 }
 

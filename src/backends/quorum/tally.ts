@@ -17,7 +17,7 @@ export type NodeAnswer =
 export const OPEN: NodeAnswer = { kind: 'open' };
 export const UNASKED: NodeAnswer = { kind: 'no', why: new Error('was not asked'), mayHold: false };
 export const REFUSED: NodeAnswer = { kind: 'no', why: 'refused', mayHold: false };
-export const LATE: NodeAnswer = { kind: 'no', why: 'late', mayHold: false };
+export const TOO_LATE: NodeAnswer = { kind: 'no', why: 'late', mayHold: false };
 
 /** Makes the answer of a node that failed: it is unknown whether the node admitted the claim. */
 export const noOf = (why: unknown): NodeAnswer => ({

@@ -16,7 +16,7 @@ const LASTS_MS = 170;
  * A long wait makes the hint last longer: by this share of the wait, and by at most this time, ms. A dead next holder delays the others by
  * as much.
  */
-const LONGER_SHARE = 0.05;
+const LONGER_PART = 0.05;
 const MAX_LONGER_MS = 5_000;
 /** After this wait a process spares the nodes: it asks one node whether the hint is as before, and only when that may matter, ms. */
 const LONG_WAIT_MS = 1_000;
@@ -28,11 +28,11 @@ const MAX_PAUSE_MS = 800;
 const MAX_REST_MS = 2_000;
 
 /** A process that asks again within this time after its release may keep the others out, ms. Their pauses are as long. */
-const AGAIN_MS = 500;
+const REUSE_MS = 500;
 /** After this time another process has seen the hint, and has written its own if it has waited longer, ms. */
 const SETTLES_MS = 5;
 /** A process that has not asked for this long no longer waits, ms: the pauses of a waiter are shorter. */
-const GONE_MS = 2_000;
+const GIVEN_UP_MS = 2_000;
 
 /** What a process knows of its use of a key. */
 export interface KeyUse {
@@ -55,7 +55,7 @@ export interface KeyUse {
 export const patienceOf = (roundTrip: number): number => Math.max(MIN_PATIENCE_MS, PATIENCE_ROUND_TRIPS * roundTrip);
 
 export const lifeOf = (waited: number, roundTrip: number): number =>
-  RENEW_AFTER_MS + LASTS_MS + 4 * roundTrip + Math.min(MAX_LONGER_MS, waited * LONGER_SHARE);
+  RENEW_AFTER_MS + LASTS_MS + 4 * roundTrip + Math.min(MAX_LONGER_MS, waited * LONGER_PART);
 
 /** True if a process may ask without a look at the hint: no long waiter is known, or it is next itself and its hint lasts. */
 export function mayAsk(
@@ -80,7 +80,7 @@ export const waitsLong = ({ waitsSince = Number.POSITIVE_INFINITY }: KeyUse, now
 export function mayRest(use: KeyUse, now: number): boolean {
   const { next, waitsSince = now, readAt } = use;
   return (
-    next !== undefined && waitsLong(use, now) && now - readAt < Math.min(MAX_REST_MS, (now - waitsSince) * LONGER_SHARE)
+    next !== undefined && waitsLong(use, now) && now - readAt < Math.min(MAX_REST_MS, (now - waitsSince) * LONGER_PART)
   );
 }
 
@@ -113,7 +113,7 @@ export class TurnTaking {
     const use = this.#uses.get(key);
     await use?.reading;
     if (!use) return;
-    if (this.#clock.now() - use.refusedAt >= GONE_MS) use.waitsSince = use.hintSince = undefined;
+    if (this.#clock.now() - use.refusedAt >= GIVEN_UP_MS) use.waitsSince = use.hintSince = undefined;
     const now = this.#clock.now();
     if (mayAsk(use, now, this.#roundTrip) || mayRest(use, now)) return;
     use.waitsSince ??= now;
@@ -148,7 +148,7 @@ export class TurnTaking {
   noteGrant(key: string): void {
     const use = this.#uses.get(key);
     if (!use) return;
-    use.contended = use.waitsSince !== undefined || this.#clock.now() - use.releasedAt < AGAIN_MS;
+    use.contended = use.waitsSince !== undefined || this.#clock.now() - use.releasedAt < REUSE_MS;
     this.#waitsNoMore(key, use);
   }
 

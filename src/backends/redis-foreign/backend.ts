@@ -6,7 +6,7 @@ import {
   type Handle,
   invalid,
   type Listing,
-  LONGEST,
+  MAX_DURATION_MS,
   type QueueEntry,
   type Release,
   type Renewal,
@@ -30,11 +30,11 @@ export const FOREIGN: Traits = {
   lifetime: 'lease',
   renewedFrom: 'anywhere',
   hasStrangers: true,
-  ttl: { min: 10, max: LONGEST },
+  ttl: { min: 10, max: MAX_DURATION_MS },
 };
 
-/** The way in which other programs keep locks: the scripts that do the same. */
-export interface Layout {
+/** How another program stores locks, as scripts that read and write the same keys. */
+export interface ForeignLayout {
   readonly traits: Traits;
   /**
    * Gives `{'late', time}`, `{'held', time, PTTL}` or `{token, time}`, with the time of the server in µs.
@@ -70,12 +70,12 @@ export class ForeignBackend implements Backend {
   readonly incarnation?: Backend['incarnation'];
   readonly watch?: Backend['watch'];
   readonly #server: ForeignServer;
-  readonly #layout: Layout;
+  readonly #layout: ForeignLayout;
   /** Undefined where the client has no connection that hears of changes: then waiters poll. */
   readonly #wakeUps: KeyWakeUps | undefined;
   readonly #incarnation: Incarnation;
 
-  constructor(server: ForeignServer, layout: Layout) {
+  constructor(server: ForeignServer, layout: ForeignLayout) {
     const { port, clock, naming } = server;
     this.name = server.name;
     this.#server = server;
@@ -135,7 +135,7 @@ export class ForeignBackend implements Backend {
     return this.#free('evict', key, { token });
   }
 
-  #free(act: string, name: string, hold: Parameters<Layout['release']>[1]): Promise<boolean> {
+  #free(act: string, name: string, hold: Parameters<ForeignLayout['release']>[1]): Promise<boolean> {
     const ask = async (): Promise<boolean> =>
       Number(await this.#server.ask(act, this.#layout.release(name, hold), name)) === 1;
     return this.#server.once(ask, (freed) => freed);

@@ -14,10 +14,10 @@ export interface Command {
 /** The server, or the servers of a Cluster, with the names that locks have there. */
 export class ForeignServer extends KeyedServer {
   readonly name: string;
-  readonly naming: Naming;
+  readonly naming: ForeignNaming;
 
   /** @param name what messages call the engine */
-  constructor(name: string, port: Port, naming: Naming, clock: Clock) {
+  constructor(name: string, port: Port, naming: ForeignNaming, clock: Clock) {
     super(port, clock);
     this.name = name;
     this.naming = naming;
@@ -38,7 +38,7 @@ export class ForeignServer extends KeyedServer {
 }
 
 /** The names of locks and what other programs call them. */
-export interface Naming {
+export interface ForeignNaming {
   /** Gives the Redis key of a lock. */
   keyOf(name: string): string;
   /** Gives the texts before and behind the rest of a name that begins so, in its key; undefined where a key does not tell its name. */
@@ -49,7 +49,7 @@ export interface Naming {
  * @param key the option of that name: by default a key is the name as it is
  * @throws LockError `LOCK_INVALID`
  */
-export function namingOf(key: (name: string) => string = (name) => name): Naming {
+export function namingOf(key: (name: string) => string = (name) => name): ForeignNaming {
   if (typeof key !== 'function')
     throw invalid(`key is ${shown(key)}; it must be a function from the name of a lock to its Redis key`);
   const keyOf = (name: string): string => {
@@ -57,7 +57,7 @@ export function namingOf(key: (name: string) => string = (name) => name): Naming
     if (typeof found === 'string' && found !== '' && found.isWellFormed()) return found;
     throw invalid(`key() gave ${shown(found)} for ${quoted(name)}; it must be well-formed text`, name);
   };
-  const around: Naming['around'] = (start) => {
+  const around: ForeignNaming['around'] = (start) => {
     const [before, after, more] = keyOf(start + PROBE).split(PROBE);
     return before !== undefined && after !== undefined && more === undefined ? { before, after } : undefined;
   };
@@ -65,5 +65,5 @@ export function namingOf(key: (name: string) => string = (name) => name): Naming
   return { keyOf, around };
 }
 
-/** The rest of a name, which shows what stands around it in a key. */
+/** A made-up name: what a client puts before and after it in a key shows the client's own prefix. */
 const PROBE = 'holdfast-8f2c51';

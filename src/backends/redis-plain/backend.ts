@@ -10,8 +10,8 @@ import {
   systemClock,
 } from '../../core/index.ts';
 import { portOf, type RedisClient } from '../redis/client.ts';
-import { FOREIGN, ForeignBackend, type Layout } from '../redis-foreign/backend.ts';
-import { ForeignServer, type Naming, namingOf } from '../redis-foreign/server.ts';
+import { FOREIGN, ForeignBackend, type ForeignLayout } from '../redis-foreign/backend.ts';
+import { type ForeignNaming, ForeignServer, namingOf } from '../redis-foreign/server.ts';
 import { ATTEMPT, RELEASE, RENEW } from './scripts.generated.ts';
 
 const NAME = 'redis-plain';
@@ -56,7 +56,7 @@ export function plainRedis(client: RedisClient, options: PlainRedisOptions = {})
 }
 
 /** The names of locks, and the channels of a registry. */
-interface PlainNaming extends Naming {
+interface PlainNaming extends ForeignNaming {
   /** Gives the channels on which a release is published. The message is the key. */
   channelsOf(key: string): readonly string[];
 }
@@ -72,7 +72,7 @@ function plainNamingOf({ key, registry }: PlainRedisOptions): PlainNaming {
   return { ...namingOf((name) => `${registry}:${name}`), channelsOf };
 }
 
-function layoutOf({ keyOf, channelsOf }: PlainNaming, cluster: boolean): Layout {
+function layoutOf({ keyOf, channelsOf }: PlainNaming, cluster: boolean): ForeignLayout {
   return {
     traits: FOREIGN,
     attempt({ key: name, id, ttl, label, minToken = 0n }, limit) {

@@ -6,7 +6,7 @@ import {
   type Handle,
   type Hints,
   type Listing,
-  LONGEST,
+  MAX_DURATION_MS,
   type NewValue,
   type QueueEntry,
   type Release,
@@ -14,7 +14,7 @@ import {
   type Traits,
   type Wake,
 } from '../../core/index.ts';
-import { LONGEST_WORDS } from '../shared/record.ts';
+import { MAX_VALUE_BYTES } from '../shared/record.ts';
 import { portOf, type RedisClient } from './client.ts';
 import { CommandBatcher } from './command-batcher.ts';
 import { meaning } from './errors.ts';
@@ -40,15 +40,15 @@ const TRAITS: Traits = {
   expires: true,
   lifetime: 'lease',
   renewedFrom: 'anywhere',
-  values: { maxBytes: LONGEST_WORDS },
-  ttl: { min: 10, max: LONGEST },
+  values: { maxBytes: MAX_VALUE_BYTES },
+  ttl: { min: 10, max: MAX_DURATION_MS },
 };
 
 /**
  * The number of claims that one command attempts or releases. In a long queue, where each costs most, that blocks the server for two to
  * three milliseconds.
  */
-const BATCH = 40;
+const MAX_BATCH = 40;
 
 /**
  * Locks on one Redis (6.2 or newer) or Valkey, on one behind sentinels, or on a Cluster, over the caller's connected ioredis or node-redis
@@ -86,8 +86,8 @@ class Redis implements Backend {
     const replicated = replicas && new ReplicatedServers(shards, replicas);
     this.#replicated = replicated;
     const holders = replicated ?? shards;
-    this.#attempts = new CommandBatcher(BATCH, holders, ATTEMPT, shards.groupOf);
-    this.#released = new CommandBatcher(BATCH, shards, RELEASE, shards.groupOf);
+    this.#attempts = new CommandBatcher(MAX_BATCH, holders, ATTEMPT, shards.groupOf);
+    this.#released = new CommandBatcher(MAX_BATCH, shards, RELEASE, shards.groupOf);
     this.#releases = new Releases(shards);
     this.#listings = async () => new (await import('./inspect.ts')).Listings(shards);
     this.#wakeUps = new WakeUps(shards);

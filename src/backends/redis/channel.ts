@@ -147,7 +147,7 @@ const SEND = "return redis.call('SPUBLISH', ARGV[1], ARGV[2])";
 export const REFUSED =
   /NOPERM|no permissions|unknown command|Unknown Redis command|ACL failure in script|can't run this command/i;
 
-/** Says that what is listened for cannot be had of this server, user or client. */
+/** This server, user or client cannot have the subscription that was asked for. */
 export class Impossible extends Error {}
 
 /** Says so because a message did not come over a connection that stands. But it may be that this process stood still. */

@@ -1,7 +1,7 @@
 import { type Backend, type Claim, type Clock, EXCLUSIVE, type Finding, leastOf, mostOf } from '../../core/index.ts';
 import { findingsOf } from '../shared/danger.ts';
 import { DANGERS, factsOf, TOO_FEW_REPLICAS } from './dangers.ts';
-import type { Node, Port } from './port.ts';
+import type { Port, RedisNode } from './port.ts';
 
 const GRANT_INFO = 'grant +info, and +config|get where the server knows that, to a user that runs the check';
 const ANSWERS = 'check again when the server answers';
@@ -19,7 +19,7 @@ export const ordinaryMessages = (why: string): Finding => ({
     'use Redis 7 or newer or Valkey, a client library that can listen to sharded messages, and grant the user +ssubscribe and +spublish',
 });
 
-async function judgeNode(node: Node, acknowledge: number): Promise<Finding[]> {
+async function judgeNode(node: RedisNode, acknowledge: number): Promise<Finding[]> {
   try {
     return findingsOf(DANGERS, await factsOf(node, acknowledge));
   } catch (error) {
@@ -77,7 +77,7 @@ async function tryOut(backend: Backend, clock: Clock, listen: (claim: Claim) => 
  * Asks the servers themselves, for people. One server is asked over a connection of our own, where the library gives one: a proxy may end a
  * connection for such a command, and ioredis would send that again, and end every later connection of the application, for ever.
  */
-async function aside<T>(port: Port, ask: (nodes: readonly Node[]) => Promise<T>): Promise<T> {
+async function aside<T>(port: Port, ask: (nodes: readonly RedisNode[]) => Promise<T>): Promise<T> {
   const over = new AbortController();
   try {
     const own = port.cluster ? undefined : await port.ownConnection(0, over.signal, () => {}).catch(() => undefined);
@@ -96,7 +96,7 @@ interface Reading {
 /** A smaller difference does no harm to a lease. */
 const HARMLESS_MS = 100;
 
-async function readingOf(node: Node, clock: Clock): Promise<Reading> {
+async function readingOf(node: RedisNode, clock: Clock): Promise<Reading> {
   const sent = clock.now();
   const [seconds, micros] = (await node.command('TIME')) as [unknown, unknown];
   const time = Number(seconds) * 1_000 + Number(micros) / 1_000;

@@ -2,7 +2,7 @@ import { isReply } from './errors.ts';
 import type { Script } from './scripts.generated.ts';
 
 /** The number of commands to keep under way at once: the server works on one while the client reads and writes the others. */
-const LANES = 3;
+const MAX_COMMANDS = 3;
 
 /** The key and the arguments of one request. One script may answer many requests. */
 export interface Request {
@@ -93,7 +93,7 @@ export class CommandBatcher {
  * next.
  */
 export function shareOf(count: number, underWay: number, most: number): number {
-  const free = Math.max(1, LANES - underWay);
+  const free = Math.max(1, MAX_COMMANDS - underWay);
   return Math.min(most, Math.ceil(count / free));
 }
 

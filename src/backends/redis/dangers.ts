@@ -1,6 +1,6 @@
 import { counted } from '../../core/index.ts';
 import type { Danger } from '../shared/danger.ts';
-import type { Node } from './port.ts';
+import type { RedisNode } from './port.ts';
 import { fieldsOf, settingsOf, whyUnsupported } from './server.ts';
 
 /** The facts that a server tells about itself: the fields of INFO, and the settings of CONFIG GET if the user may ask for them. */
@@ -12,7 +12,7 @@ interface ServerFacts {
 
 const SETTINGS = ['save', 'appendfsync', 'min-replicas-to-write', 'min-replicas-max-lag'];
 
-export async function factsOf(node: Node, acknowledge: number): Promise<ServerFacts> {
+export async function factsOf(node: RedisNode, acknowledge: number): Promise<ServerFacts> {
   const info = fieldsOf(String(await node.command('INFO')));
   const config = new Map<string, string>();
   for (const name of SETTINGS) {

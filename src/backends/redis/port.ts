@@ -23,7 +23,7 @@ export interface Port {
   eval(text: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Sends a command whose keys come before its other arguments. Several keys share a slot. */
   command(name: string, keys: readonly string[], ...args: string[]): Promise<unknown>;
-  nodes(): readonly Node[];
+  nodes(): readonly RedisNode[];
   /**
    * Calls back at each new connection to the one server, before anything is answered on it. The function that it returns
    * ends that.
@@ -56,7 +56,7 @@ export const CHANGED_KEYS = '__redis__:invalidate';
 export type OwnConnection = Pick<Port, 'evalSha' | 'eval' | 'command'>;
 
 /** One server. It takes commands that are about the server and not about a key. */
-export interface Node {
+export interface RedisNode {
   command(name: string, ...args: string[]): Promise<unknown>;
 }
 

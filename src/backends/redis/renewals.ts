@@ -4,7 +4,7 @@ import type { Port } from './port.ts';
 import { readRenewal } from './wire.ts';
 
 /** The most holds that one command renews. The script skips those for which there is no time left. */
-const BATCH = 250;
+const MAX_BATCH = 250;
 
 /** Gives the time that a node may take for a batch, ms: less than core gives all of them, which is a third of what they were good for. */
 const timeoutOf = (claims: readonly Claim[]): number =>
@@ -42,6 +42,6 @@ export async function renewals(
     }
     if (left.length > 0) await renew(left);
   };
-  await Promise.all(parts([...claims], BATCH, groupOf).map(renew));
+  await Promise.all(parts([...claims], MAX_BATCH, groupOf).map(renew));
   return claims.map((claim) => found.get(claim)!);
 }

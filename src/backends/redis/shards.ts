@@ -13,10 +13,19 @@ export const repliesTo = (requests: readonly Request[], reply: unknown): unknown
   requests.length === 1 ? [reply] : (reply as unknown[]);
 
 /** A claim that nobody makes. */
-const NOBODY = { id: '-', units: 1, capacity: 1, tokenCount: 1, ttl: 1_000, queue: false, within: 1_000, label: '' };
+const PROBE_CLAIM = {
+  id: '-',
+  units: 1,
+  capacity: 1,
+  tokenCount: 1,
+  ttl: 1_000,
+  queue: false,
+  within: 1_000,
+  label: '',
+};
 
 /** The number of names by which a proxy that spreads names over servers is found. It hides from that once in 30,000 times, at most. */
-const NAMES = 16;
+const PROBED_NAMES = 16;
 const WHICH = "return redis.call('INFO', 'server')";
 
 /** Sends requests to the server that has their key, and knows the options. */
@@ -36,8 +45,8 @@ export class Shards extends KeyedServer implements ScriptServers {
   async learnTime(key: string): Promise<number> {
     await this.#refuseUnsupported(key);
     const sent = this.clock.now();
-    const reply = await this.askOne(ATTEMPT, { key, args: attemptArgs({ ...NOBODY, key }, '-', 0, 0) });
-    const { time } = readAttempt(reply, NOBODY);
+    const reply = await this.askOne(ATTEMPT, { key, args: attemptArgs({ ...PROBE_CLAIM, key }, '-', 0, 0) });
+    const { time } = readAttempt(reply, PROBE_CLAIM);
     this.clockOf(key).learn(time, sent);
     return time;
   }
@@ -50,7 +59,7 @@ export class Shards extends KeyedServer implements ScriptServers {
   async #refuseUnsupported(key: string): Promise<void> {
     if (this.port.cluster) return;
     const infos = (): Promise<string[]> =>
-      Promise.all(Array.from({ length: NAMES }, (_, i) => this.#infoOf(`${key}:${i}`)));
+      Promise.all(Array.from({ length: PROBED_NAMES }, (_, i) => this.#infoOf(`${key}:${i}`)));
     this.#supported ??= infos()
       .then(refuseUnsupported)
       .catch((error: unknown) => {

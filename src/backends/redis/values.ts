@@ -14,10 +14,10 @@ import type { Listings } from './inspect.ts';
 import { hintKeyOf, valueKeyOf } from './keys.ts';
 import { ASK, STORE } from './scripts.generated.ts';
 import type { Shards } from './shards.ts';
-import { MICRO, readAttempt, readValue, releaseArgs } from './wire.ts';
+import { readAttempt, readValue, releaseArgs, US_PER_MS } from './wire.ts';
 
 /** An age above that of any value, µs. lua/values.lua has it, too. */
-const ANY_AGE = 1e16;
+const MAX_AGE_US = 1e16;
 /** The script `store` adds this to its reply if it stored the value. */
 const STORED = 4;
 /** The time for which an estimate of the server's clock is good: NTP, which slews by up to 500 ppm, makes it 5 ms wrong by then. */
@@ -36,7 +36,7 @@ export class RedisValues implements Values {
   look(key: string): Promise<ValueRecord> {
     return this.#shards.command('look for a value', 'GET', [valueKeyOf(this.#shards.keyOf(key))]).then((stored) => {
       if (stored === null) return rememberedIn(undefined, 0);
-      const record = readRecord(String(stored), MICRO);
+      const record = readRecord(String(stored), US_PER_MS);
       const now = this.#shards.clockOf(key).lately(CLOCK_ESTIMATE_MS);
       // The server drops what is over, by its own clock. But attempts may count for longer than the value beside them, and a value for less.
       const isDropped = record.counts <= record.until && record.until - record.at > MIN_VALUE_TTL_MS;
@@ -66,8 +66,8 @@ export class RedisValues implements Values {
     attempt: readonly string[],
   ): Promise<ReturnType<typeof readAttempt>> {
     const { age, mark, counts } = accepts;
-    const oldest = Math.min(ANY_AGE, Math.floor(age * MICRO));
-    const counted = counts === 0 ? 0 : Math.ceil((claim.ttl + counts) * MICRO);
+    const oldest = Math.min(MAX_AGE_US, Math.floor(age * US_PER_MS));
+    const counted = counts === 0 ? 0 : Math.ceil((claim.ttl + counts) * US_PER_MS);
     const args = [...attempt, ...releaseArgs(claim.id, this.#shards.remember), `${oldest}`, mark, `${counted}`];
     const reply = (await this.#shards.askOne(ASK, { key: claim.key, args }, true)) as unknown[];
     if (String(reply[0]) === '=') return this.#answer(reply);
@@ -78,14 +78,14 @@ export class RedisValues implements Values {
   }
 
   #answer([, now, token, since, ends, text]: unknown[]): { attempt: Attempt; time: number } {
-    const time = Number(now) / MICRO;
+    const time = Number(now) / US_PER_MS;
     return { attempt: { granted: false, value: leftIn(readValue(token, since, ends, text), time) }, time };
   }
 
   /** Gives up a hold and stores a value. @param release the arguments of the release itself */
   async store(key: string, release: readonly string[], value: NewValue): Promise<{ stored: boolean; reply: unknown }> {
     const { text, ttl, ageless } = value;
-    const args = [...release, text, `${Math.ceil(ttl * MICRO)}`, ageless ? '1' : '0'];
+    const args = [...release, text, `${Math.ceil(ttl * US_PER_MS)}`, ageless ? '1' : '0'];
     const ask = (): Promise<unknown> => this.#shards.askOne(STORE, { key, args }, true);
     const reply = await this.#shards.once(ask, (answer) => Number(answer) !== 0);
     const stored = Number(reply) >= STORED;

@@ -10,7 +10,7 @@ import { readMessage } from './wire.ts';
 /** The place of the channel, if the process needs only one. */
 const ANYWHERE = '';
 /** The number of names that are tried until one lies in a slot of the wanted server. */
-const NAMES = 20_000;
+const MAX_NAMES = 20_000;
 /**
  * The channels on which the grants and the evictions of this process arrive. One on one connection serves all keys of one server. An ordinary
  * message in a Cluster goes over its bus to every node, so each hand-over would cost as many messages as there are nodes. There the process
@@ -106,7 +106,7 @@ export class WakeUps {
     return {
       // Gives a name whose slot this server has. The next name has another slot, since that of the last one may have moved.
       name: () => {
-        for (const end = tried + NAMES; tried < end; ) {
+        for (const end = tried + MAX_NAMES; tried < end; ) {
           const channel = `${name}:${tried++}`;
           if (this.#port.nodeOf(slotOf(channel)) === place) return channel;
         }

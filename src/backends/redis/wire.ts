@@ -18,7 +18,7 @@ const writeAttempt = writer(layouts.asked);
 const writeHold = writer(layouts.hold);
 
 /** µs in one ms: the unit of the scripts. */
-export const MICRO = 1_000;
+export const US_PER_MS = 1_000;
 
 /**
  * Gives the arguments of the script `attempt`.
@@ -31,7 +31,7 @@ export function attemptArgs(claim: Claim, channel: string, notAfter: number, rem
   if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', claim.key);
   const ttl = Math.ceil(claim.ttl);
   const asked = {
-    ...{ notAfter: Math.floor(notAfter * MICRO), minToken, queue: queue ? 1 : 0, tokenCount },
+    ...{ notAfter: Math.floor(notAfter * US_PER_MS), minToken, queue: queue ? 1 : 0, tokenCount },
     ...{ id, units, capacity, ttl, channel, label },
   };
   return [writeAttempt(asked), `${ttl + remember}`];
@@ -62,7 +62,7 @@ export function readAttempt(
   { ttl: validFor }: Pick<Claim, 'ttl'>,
 ): { attempt: Attempt | undefined; time: number } {
   const [token, now, third, wait] = textOf(reply).split(' ');
-  const time = Number(now) / MICRO;
+  const time = Number(now) / US_PER_MS;
   if (token === '0') return { attempt: { granted: false, ahead: Number(third), retryAfter: Number(wait) }, time };
   if (token === '-1') return { attempt: { granted: false, late: true }, time };
   if (token === '-2') return { attempt: undefined, time };
@@ -86,12 +86,12 @@ export function readRenewal(reply: unknown, ttl: number): Renewal | undefined {
 export const readValue = (token: unknown, since: unknown, ends: unknown, text: unknown) => ({
   text: String(text),
   token: BigInt(String(token)),
-  at: Number(since) / MICRO,
-  until: Number(ends) / MICRO,
+  at: Number(since) / US_PER_MS,
+  until: Number(ends) / US_PER_MS,
 });
 
 /** A message for one claim: its grant, a value, or that it was evicted. Without a value the claim has to ask for it. */
-export type Message = { readonly id: string } & (
+export type ClaimMessage = { readonly id: string } & (
   | { readonly grant: Grant }
   | { readonly value: ReturnType<typeof readValue> | undefined }
   | { readonly evicted: true }
@@ -100,7 +100,7 @@ export type Message = { readonly id: string } & (
 const MESSAGE = /^(grant|value|ask|evicted) (\S+)(?: (\d+) (\d+) (\d+))?(?: (.*))?$/s;
 
 /** Reads a message of the scripts (`notify` in lua/queue.lua, `notify_all` in lua/values.lua, lua/release.lua). Undefined for what they do not send. */
-export function readMessage(message: string): Message | undefined {
+export function readMessage(message: string): ClaimMessage | undefined {
   const [, kind, id, token, second, third, text] = MESSAGE.exec(message) ?? [];
   if (!id) return undefined;
   if (kind === 'evicted') return { id, evicted: true };
@@ -123,8 +123,8 @@ export function readEntry(key: string, now: string, row: string): Omit<QueueEntr
     capacity: Number(capacity),
     label: label!,
     // A token is the time at which it was given, or just after it.
-    since: Math.max(0, Number(now) - Number(token)) / MICRO,
-    remaining: (Number(expiry) - Number(now)) / MICRO,
+    since: Math.max(0, Number(now) - Number(token)) / US_PER_MS,
+    remaining: (Number(expiry) - Number(now)) / US_PER_MS,
   };
 }
 

@@ -15,8 +15,8 @@ import {
   type Units,
 } from '../../core/index.ts';
 import { portOf, type RedisClient } from '../redis/client.ts';
-import { FOREIGN, ForeignBackend, type Layout } from '../redis-foreign/backend.ts';
-import { ForeignServer, type Naming, namingOf } from '../redis-foreign/server.ts';
+import { FOREIGN, ForeignBackend, type ForeignLayout } from '../redis-foreign/backend.ts';
+import { type ForeignNaming, ForeignServer, namingOf } from '../redis-foreign/server.ts';
 import { keysOf, type LockKeys } from './keys.ts';
 import { ATTEMPT, RELEASE, RENEW } from './scripts.generated.ts';
 
@@ -95,7 +95,7 @@ const KINDS: Readonly<Record<string, string>> = {
   string: 'a string, as an RSemaphore or another library keeps it',
 };
 
-function layoutOf(naming: Naming, cluster: boolean, fenced: boolean, fair: boolean): Layout {
+function layoutOf(naming: ForeignNaming, cluster: boolean, fenced: boolean, fair: boolean): ForeignLayout {
   const keys = (name: string): LockKeys => keysOf(naming, name, cluster);
   return {
     traits: { ...FOREIGN, ...(fair ? { fair, canStarve: false } : { units: 'shared' }) },

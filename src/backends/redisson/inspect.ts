@@ -37,7 +37,7 @@ async function holdersOf(server: ForeignServer, found: readonly string[], any: b
         label: Number(ours) === 1 ? `${label}` : labelOf(`${owner}`),
         remaining: Number(left) < 0 ? Number.POSITIVE_INFINITY : Number(left),
         // The token of a fenced lock is no time.
-        ...(Number(ours) === 1 && Number(token) > FIRST_TIME && since >= 0 && { since }),
+        ...(Number(ours) === 1 && Number(token) > MIN_TIME_US && since >= 0 && { since }),
       };
     });
   // The holds of one key stand together, and before those who wait, in their order.
@@ -51,7 +51,7 @@ async function holdersOf(server: ForeignServer, found: readonly string[], any: b
 }
 
 /** A token above this is the time of a server in µs. A counter never gets there. */
-const FIRST_TIME = 1e15;
+const MIN_TIME_US = 1e15;
 
 /** A Java program can tell its own: `getId()` of its client, and the id of the thread. */
 function labelOf(owner: string): string {

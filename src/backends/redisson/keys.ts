@@ -1,6 +1,6 @@
 import { invalid, quoted } from '../../core/index.ts';
 import { slotOf } from '../redis/keys.ts';
-import type { Naming } from '../redis-foreign/server.ts';
+import type { ForeignNaming } from '../redis-foreign/server.ts';
 
 /** The keys and channels that Redisson has beside a lock, all in the slot of its name. */
 export interface LockKeys {
@@ -25,7 +25,7 @@ export const isApart = (lock: string): boolean =>
   [`:${tagOf(lock)}`, `${tagOf(lock)}:`].some((key) => slotOf(key) !== slotOf(lock));
 
 /** @throws LockError `LOCK_INVALID` where the keys of a name would be at several servers of a Cluster */
-export function keysOf(naming: Naming, name: string, cluster: boolean): LockKeys {
+export function keysOf(naming: ForeignNaming, name: string, cluster: boolean): LockKeys {
   const lock = naming.keyOf(name);
   const hasBrace = lock.includes('{');
   const tagged = tagOf(lock);

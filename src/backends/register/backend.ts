@@ -5,8 +5,8 @@ import {
   type Finding,
   type Handle,
   type Listing,
-  LONGEST,
   leastOf,
+  MAX_DURATION_MS,
   type QueueEntry,
   RecentKeys,
   type RegisterEntry,
@@ -28,7 +28,7 @@ import { proof, storeProof } from './proof.ts';
 import { Sightings } from './sightings.ts';
 
 /** This part of a lease a renewal may take: less than the third for which the core waits, and time for another try is left. */
-const SHARE = 0.3;
+const RENEWAL_PART = 0.3;
 const MAX_READS_AT_ONCE = 16;
 /** While so many keys are watched, no hold is: a watch may cost the server more than the renewals of a hold. */
 const MAX_WATCHED_KEYS = 100;
@@ -73,7 +73,7 @@ class Register implements Backend {
       wakes: store.watch ? 'watch' : 'never',
       ...(!store.tellsTime && { observedExpiry: true }),
       ...(store.spin && { spin: store.spin }),
-      ttl: { min: store.minTtl ?? (store.tellsTime ? 1 : 100), max: LONGEST },
+      ttl: { min: store.minTtl ?? (store.tellsTime ? 1 : 100), max: MAX_DURATION_MS },
     };
     if (store.list) this.inspect = (prefix, listing = {}) => this.#inspect(prefix, listing);
     if (!store.watch) return;
@@ -94,7 +94,7 @@ class Register implements Backend {
       return attempt && { attempt };
     };
     const { attempt, joined } = await this.#document(claim.key).take({ ttl: claim.ttl, putOff }, (queue): Asked => {
-      if (isLate() && !queue.find(claim.id)) return { attempt: LATE };
+      if (isLate() && !queue.find(claim.id)) return { attempt: TOO_LATE };
       return { attempt: queue.attempt(claim), joined: signOfLife(queue.joined) };
     });
     if (joined === undefined || !isLate()) return attempt;
@@ -102,11 +102,11 @@ class Register implements Backend {
     await this.#document(claim.key).take({ settles: true }, (queue) =>
       queue.remove(claim.id, (claim) => signOfLife(claim) === joined),
     );
-    return LATE;
+    return TOO_LATE;
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
-    const within = leastOf(claims.map(({ ttl }) => ttl)) * SHARE;
+    const within = leastOf(claims.map(({ ttl }) => ttl)) * RENEWAL_PART;
     return Promise.all(
       claims.map((claim) => {
         const kept = this.#calls.proof?.refusal(claim.ttl);
@@ -190,7 +190,7 @@ interface Asked {
 
 const signOfLife = (claim: StoredClaim | undefined): string | undefined => claim && `${claim.token} ${claim.beat}`;
 
-const LATE = { granted: false, late: true } as const;
+const TOO_LATE = { granted: false, late: true } as const;
 
 /** The claims of this process that wait for one key, or have held it for a while, and the one watch of the store that serves them. */
 class KeyWatch {

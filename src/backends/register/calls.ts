@@ -89,7 +89,7 @@ export class Calls {
     }
   }
 
-  /** Short, random, and of one write alone. */
+  /** Gives a short random mark, another one for each write. */
   mark(): string {
     return this.clock.id().slice(0, 16);
   }

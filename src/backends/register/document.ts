@@ -9,7 +9,7 @@ export interface QueueDocument {
   readonly claims: Iterable<StoredClaim>;
   /** The highest token given or reserved. */
   readonly last: bigint;
-  /** Marks of the steps that removed a claim last: one whose write was sent twice finds that it did. */
+  /** The marks of the last steps that removed a claim. A step whose write was sent twice finds its mark, and so knows that it is done. */
   readonly out: readonly string[];
 }
 
@@ -79,10 +79,10 @@ function refuse(key: string, store: string): never {
   throw new LockError('LOCK_INVALID', message, { key, backend: store });
 }
 
-/** Longest name that is spelt out. Object stores take 1,024 bytes, with the prefix. */
-const MAX_NAME = 512;
+/** The longest name that is spelt out. */
+const MAX_NAME_BYTES = 512;
 /** How much of a longer name is spelt out: the rest is a digest. */
-const HEAD = 440;
+const HEAD_LENGTH = 440;
 const PLAIN = /^[A-Za-z0-9_-]$/;
 
 /** A key in characters that every store takes: each other byte is `=` and two hexadecimal digits. */
@@ -94,8 +94,8 @@ const spelt = (key: string): string =>
 
 export const nameOf = (key: string): string => {
   const name = spelt(key);
-  return name.length <= MAX_NAME ? name : `${name.slice(0, HEAD)}.${hash('sha256', key, 'base64url')}`;
+  return name.length <= MAX_NAME_BYTES ? name : `${name.slice(0, HEAD_LENGTH)}.${hash('sha256', key, 'base64url')}`;
 };
 
 /** What the names of all keys begin with that begin with `prefix`; others may, too. */
-export const headOf = (prefix: string): string => spelt(prefix).slice(0, HEAD);
+export const headOf = (prefix: string): string => spelt(prefix).slice(0, HEAD_LENGTH);

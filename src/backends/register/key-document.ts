@@ -16,9 +16,9 @@ interface Step extends PromiseWithResolvers<unknown> {
 /** For so long a queue is remembered, ms. Somebody may remove the document of an idle key, and in some stores its versions begin again. */
 const REMEMBERED_MS = 60_000;
 /** So many writes in a row that were refused, and what can wait does. */
-const PUT_OFF_AFTER = 2;
+const MAX_REFUSED_WRITES = 2;
 /** What is known of a queue of several claims is likely over after the time of so many requests. */
-const KNOWN_FOR = 4;
+const KNOWN_REQUESTS = 4;
 /** A store that refuses so often to make what is not there will go on with it. */
 const MAX_REFUSED_OVER_NOTHING = 8;
 const REFUSED_OVER_NOTHING =
@@ -109,10 +109,11 @@ export class KeyDocument {
     }
     // What it knew of the time is over, or of the queue.
     const isCrowd = Array.from(this.#known?.queue.claims ?? []).length > 1;
-    if (store.tellsTime || age > REMEMBERED_MS || (isCrowd && age > KNOWN_FOR * this.#reader.took))
+    if (store.tellsTime || age > REMEMBERED_MS || (isCrowd && age > KNOWN_REQUESTS * this.#reader.took))
       this.#known = undefined;
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; ) {
-      const later = conflicts < PUT_OFF_AFTER || this.#doubt ? undefined : putOff(steps, this.#known, this.#reader);
+      const later =
+        conflicts < MAX_REFUSED_WRITES || this.#doubt ? undefined : putOff(steps, this.#known, this.#reader);
       if (later) return later;
       const room = this.#room.pause(this.#known?.version, clock.now());
       if (room > 0) await sleep(clock, Math.min(MAX_PAUSE_MS, room));
@@ -185,9 +186,9 @@ export class KeyDocument {
 }
 
 /** So many writes in a row on what the process itself wrote last; then it leaves room. */
-const IN_A_ROW = 8;
+const MAX_WRITES_IN_A_ROW = 8;
 /** For so many times as long as the last write took: another process reads and writes in the meantime, and begins at any moment. */
-const TIMES = 3;
+const ROOM_FACTOR = 3;
 
 /**
  * When a process leaves room to others. It knows what it wrote last, so a change takes it one request. A process that comes to the queue has to
@@ -201,8 +202,8 @@ class Room {
 
   /** @returns for how long others may change it before a change of this version, ms */
   pause(version: string | undefined, now: number): number {
-    if (this.#inARow < IN_A_ROW || version !== this.#version) return 0;
-    return Math.max(0, this.#end + TIMES * this.#took - now);
+    if (this.#inARow < MAX_WRITES_IN_A_ROW || version !== this.#version) return 0;
+    return Math.max(0, this.#end + ROOM_FACTOR * this.#took - now);
   }
 
   /** @param on the version that was there before @param version the one that is there now */

@@ -8,7 +8,7 @@ import { type Sight, type Sightings, StoreTime } from './sightings.ts';
 /** Longest life of a place, ms. */
 const MAX_LIFE_MS = 120_000;
 /** A life is shorter by up to this part of it, at random: those who came together need not give their signs of life together. */
-const SPREAD = 0.4;
+const SPREAD_PART = 0.4;
 /** This number of turns is near: their places live as those of all engines, and ask as often. */
 export const NEAR_TURNS = 4;
 /** For each turn farther a place lives for the time of this number of writes: so all signs of life are a small part of all writes. */
@@ -16,7 +16,7 @@ const WRITES_PER_TURN = 200;
 /** A turn takes no fewer requests than this: a hold is released, then noticed. */
 const REQUESTS_PER_TURN = 3;
 /** The part of a usual life that has to be left for two more tries of a sign of life. */
-const TRIES = 0.75;
+const RETRIES_PART = 0.75;
 
 /**
  * Decides how long a place lives, and how often its claim asks. Each sign of life is a write of the one document, so the deeper a place is
@@ -36,9 +36,9 @@ export function placeTerms(
 ) {
   const far = Math.max(0, turns - NEAR_TURNS);
   const whole = Math.min(MAX_LIFE_MS, longest, far * WRITES_PER_TURN * took);
-  const life = Math.max(usual, whole * (1 - SPREAD * random));
-  const renewAt = Math.max(TRIES * usual, whole / 3);
-  const rest = Math.min(ttl / 3, (renewAt - TRIES * usual) / 2, far * REQUESTS_PER_TURN * took);
+  const life = Math.max(usual, whole * (1 - SPREAD_PART * random));
+  const renewAt = Math.max(RETRIES_PART * usual, whole / 3);
+  const rest = Math.min(ttl / 3, (renewAt - RETRIES_PART * usual) / 2, far * REQUESTS_PER_TURN * took);
   return { life, renewAt, rest };
 }
 
@@ -99,7 +99,7 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
     return units / capacity;
   }
 
-  /** Removes a claim. @param by the mark of the step @returns whether that was this step, now or with an earlier try of its write */
+  /** Removes a claim. @param by the mark of the step @returns true if this step removed it, now or by an earlier attempt of the same write */
   remove(by: string, isIt: (claim: StoredClaim) => boolean): boolean {
     if (!this.evict(isIt)) return this.out.includes(by);
     this.out = [by, ...this.out].slice(0, MAX_MARKS);

@@ -14,9 +14,9 @@ const MAX_RESENDS = 6;
 const RACED = 'of compare and set, with races';
 
 /**
- * Some stores ignore the conditions of a write, and say that all went well; others check them apart from the write. So two writes with one
- * version are sent at the same time, and one that wants nothing to be there, over an object that is kept for that: four requests, and two
- * more the first time. A store of which there are imitations has to pass races, too: once for all processes, as the object says then.
+ * Tests whether the store keeps the conditions of a write: some ignore them, others check them before the write and not with it. It sends two
+ * writes of one version at the same time, of which one must fail, and one that must fail since the object is there. That takes four requests, two
+ * more the first time. A store that has imitations must also pass races, once for all processes: the object then says that they were run.
  * @param always run the races, also if the object says that they were run
  */
 export async function proof(calls: Calls, always = false): Promise<Finding | undefined> {

@@ -19,7 +19,7 @@ interface Seen {
 const signOf = ({ token, beat }: Beating): string => `${token} ${beat}`;
 
 /** Keys of which it is remembered which claims were in their queues: many more than queues are, since a process that has seen a dead hold twice frees it. */
-const KEPT = 100_000;
+const MAX_KEYS = 100_000;
 
 /**
  * For how long the signs of life of others have not moved. No two clocks are compared, so clocks may differ as they like; only their rates
@@ -29,7 +29,7 @@ const KEPT = 100_000;
 export class Sightings {
   readonly #seen: RecentKeys<ReadonlyMap<string, Seen>>;
 
-  constructor(kept = KEPT) {
+  constructor(kept = MAX_KEYS) {
     this.#seen = new RecentKeys(kept);
   }
 
@@ -58,7 +58,7 @@ export class Sightings {
   }
 }
 
-/** Both are true, what was seen here and what others wrote that they had seen: the longer one counts, and no sum of the two. */
+/** What this process saw and what others wrote that they saw are both true. So the longer time counts, not their sum. */
 function seenOf(claim: Beating, before: Seen | undefined, now: number): Seen {
   const [sign, told] = [signOf(claim), now - (claim.watched ?? 0)];
   return { sign, since: before?.sign === sign ? Math.min(before.since, told) : told };

@@ -1,7 +1,7 @@
 import { ALL_UNITS, admitted, isExclusive, type Units } from '../../core/index.ts';
 
 /** After this time a claim that watches an admitted permit reads the queue again, if the queue has changed. ms. */
-export const UNTOLD = 10_000;
+export const REREAD_AFTER_MS = 10_000;
 
 /** `relay`: the next claim in the queue waits for news of this admission. */
 export interface Admitted {

@@ -12,7 +12,7 @@ import {
 } from '../../core/index.ts';
 
 /** The longest value where an engine sets no other limit, bytes: it is no burden for a server, a pool or a client. */
-export const LONGEST_WORDS = 65_536;
+export const MAX_VALUE_BYTES = 65_536;
 
 /** What is stored of a key beside its queue. Times are those of the engine's clock, ms. */
 export interface KeyRecord {
@@ -31,10 +31,10 @@ export interface KeyRecord {
   readonly text: string;
 }
 
-const NOTHING: KeyRecord = { attempts: 0, begun: 0n, mark: NO_MARK, counts: 0, token: 0n, at: 0, until: 0, text: '' };
+const NO_RECORD: KeyRecord = { attempts: 0, begun: 0n, mark: NO_MARK, counts: 0, token: 0n, at: 0, until: 0, text: '' };
 
 /** A value without an age is stored as if it were stored when it is over. The rounding of both times differs by so much, ms. */
-const AGELESS = 1;
+const AGE_ROUNDING_MS = 1;
 
 export function leftIn(
   record: Pick<KeyRecord, 'text' | 'token' | 'at' | 'until'> | undefined,
@@ -42,7 +42,7 @@ export function leftIn(
 ): StoredValue | undefined {
   if (!record || record.until <= now) return undefined;
   const { text, token, at, until } = record;
-  return { text, token, age: until - at <= AGELESS ? 0 : now - at, validFor: until - now };
+  return { text, token, age: until - at <= AGE_ROUNDING_MS ? 0 : now - at, validFor: until - now };
 }
 
 export function answerIn(record: KeyRecord | undefined, { age }: ValueCondition, now: number): StoredValue | undefined {
@@ -60,7 +60,7 @@ function begunIn(
 ): KeyRecord | undefined {
   if (counts === 0 || (record && (record.begun >= token || record.token >= token))) return record;
   const attempts = attemptsIn(record, now) + 1;
-  return { ...(record ?? NOTHING), attempts, begun: token, mark, counts: now + ttl + counts };
+  return { ...(record ?? NO_RECORD), attempts, begun: token, mark, counts: now + ttl + counts };
 }
 
 /**
@@ -85,7 +85,7 @@ export function countedIn(
 
 /** Makes the record with a value, which ends the attempts. */
 export const leavingIn = (token: bigint, { text, ttl, ageless = false }: NewValue, now: number): KeyRecord => ({
-  ...NOTHING,
+  ...NO_RECORD,
   token,
   at: ageless ? now + ttl : now,
   until: now + ttl,
@@ -97,16 +97,16 @@ const attemptsIn = (record: KeyRecord | undefined, now: number): number =>
 
 /** Gives what a claim sees of the one that stands first: an earlier hold, which failed or died, may have set the mark. */
 export const markBehind = (record: KeyRecord | undefined, first: bigint | undefined, now: number): string =>
-  record && record.begun === first && now < record.counts ? record.mark : NOTHING.mark;
+  record && record.begun === first && now < record.counts ? record.mark : NO_RECORD.mark;
 
 export function rememberedIn(record: KeyRecord | undefined, now: number): ValueRecord {
   const value = leftIn(record, now);
-  const { begun, mark } = record && now < record.counts ? record : NOTHING;
+  const { begun, mark } = record && now < record.counts ? record : NO_RECORD;
   return { ...(value && { value }), attempts: attemptsIn(record, now), mark, begun };
 }
 
 /** The record of a key where an engine stores the value and the attempts apart, each in the form of a record. */
-export const recordOf = (value = NOTHING, { attempts, begun, mark, counts } = NOTHING): KeyRecord => ({
+export const recordOf = (value = NO_RECORD, { attempts, begun, mark, counts } = NO_RECORD): KeyRecord => ({
   ...value,
   ...{ attempts, begun, mark, counts },
 });

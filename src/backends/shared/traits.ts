@@ -1,5 +1,5 @@
 import { MAX_PLACE_TTL_MS, type Traits } from '../../core/index.ts';
-import { LONGEST_WORDS } from './record.ts';
+import { MAX_VALUE_BYTES } from './record.ts';
 
 /** An engine that keeps the queue of each key itself, with leases by its own clock. */
 export const QUEUE_TRAITS = {
@@ -11,7 +11,7 @@ export const QUEUE_TRAITS = {
   lifetime: 'lease',
   renewedFrom: 'anywhere',
   placeTtl: MAX_PLACE_TTL_MS,
-  values: { maxBytes: LONGEST_WORDS },
+  values: { maxBytes: MAX_VALUE_BYTES },
 } as const satisfies Partial<Traits>;
 
 /** An engine whose server keeps a lock for as long as a session lives. */
@@ -32,5 +32,5 @@ export const CONSENSUS_TRAITS = {
   tokenBlocks: false,
   wakes: 'watch',
   placeTtl: MAX_PLACE_TTL_MS,
-  values: { maxBytes: LONGEST_WORDS },
+  values: { maxBytes: MAX_VALUE_BYTES },
 } as const satisfies Partial<Traits>;

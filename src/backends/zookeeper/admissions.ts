@@ -2,7 +2,7 @@ import { type Attempt, type Claim, type Clock, type Grant, LockError, type Renew
 import { read } from './nodes.ts';
 import { type OwnNode, stillRefused, verdictFrom, watchObstacle } from './own-node.ts';
 import type { OwnNodes } from './own-nodes.ts';
-import type { Connection } from './wire/connection.ts';
+import type { ZooKeeperConnection } from './wire/connection.ts';
 import { ConnectionLost, translateError } from './wire/errors.ts';
 import { setData } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
@@ -18,7 +18,7 @@ export class Admissions {
   }
 
   /** A definite refusal must have no effect. So a node that was made before it is removed first. */
-  async attempt(connection: Connection, claim: Claim, began: number): Promise<Attempt> {
+  async attempt(connection: ZooKeeperConnection, claim: Claim, began: number): Promise<Attempt> {
     try {
       return await this.#stand(connection, claim, began);
     } catch (error) {
@@ -29,7 +29,7 @@ export class Admissions {
     }
   }
 
-  async renew(connection: Connection, claim: Claim, began: number): Promise<Renewal> {
+  async renew(connection: ZooKeeperConnection, claim: Claim, began: number): Promise<Renewal> {
     const place = this.#own.get(claim.id, connection.session);
     if (!place || !(await this.#proven(connection, claim.id, place))) return 'gone';
     this.#relay(connection, claim, place);
@@ -37,14 +37,14 @@ export class Admissions {
   }
 
   /** Gives the grant, or sets the one watch that the claim needs now. */
-  async look(connection: Connection, claim: Claim, notify: Watcher): Promise<Grant | undefined> {
+  async look(connection: ZooKeeperConnection, claim: Claim, notify: Watcher): Promise<Grant | undefined> {
     const place = this.#own.get(claim.id, connection.session);
     if (!place) throw new ConnectionLost('there is no place in the queue');
     const admitted = await watchObstacle(connection, this.#own.parent(claim.key), place, notify, this.#clock);
     return admitted && this.#grant(connection, claim, place, admitted.relay);
   }
 
-  async #stand(connection: Connection, claim: Claim, began: number): Promise<Attempt> {
+  async #stand(connection: ZooKeeperConnection, claim: Claim, began: number): Promise<Attempt> {
     const parent = this.#own.parent(claim.key);
     const waiting = this.#own.get(claim.id, connection.session);
     if (claim.queue && waiting && (await stillRefused(connection, parent, waiting, this.#clock.now()))) {
@@ -63,7 +63,7 @@ export class Admissions {
     return { granted: false, ahead: verdict.ahead };
   }
 
-  #grant(connection: Connection, claim: Claim, place: OwnNode, relay: boolean): Grant {
+  #grant(connection: ZooKeeperConnection, claim: Claim, place: OwnNode, relay: boolean): Grant {
     if (relay) place.relay ??= 'owed';
     this.#relay(connection, claim, place);
     place.lost ??= new AbortController();
@@ -72,7 +72,7 @@ export class Admissions {
   }
 
   /** Writes the node, so that the next in the queue hears. If the write fails, the next renewal repeats it. */
-  #relay(connection: Connection, claim: Claim, place: OwnNode): void {
+  #relay(connection: ZooKeeperConnection, claim: Claim, place: OwnNode): void {
     if (place.relay !== 'owed') return;
     place.relay = 'sent';
     connection.request(setData(place.path, Buffer.from(claim.label))).catch(() => {
@@ -84,7 +84,7 @@ export class Admissions {
    * Whether the node is there and belongs to the session of this connection. From then on the node is watched, so the next proof on
    * this connection asks nothing, and a holder whose node was removed hears of it at once.
    */
-  async #proven(connection: Connection, id: string, place: OwnNode): Promise<boolean> {
+  async #proven(connection: ZooKeeperConnection, id: string, place: OwnNode): Promise<boolean> {
     while (place.seenOn !== connection) {
       let changed = false;
       const node = await read(connection, place.path, () => {
@@ -103,5 +103,5 @@ export class Admissions {
   }
 }
 
-const validFor = (connection: Connection, { ttl }: Claim, since: number): number =>
+const validFor = (connection: ZooKeeperConnection, { ttl }: Claim, since: number): number =>
   Math.min(ttl, connection.sureUntil - since);

@@ -7,8 +7,8 @@ import {
   type Hints,
   KeyedSerializer,
   type Listing,
-  LONGEST,
   LockError,
+  MAX_DURATION_MS,
   type NewValue,
   type QueueEntry,
   type Release,
@@ -36,16 +36,16 @@ import {
 import { type Settings, settingsOf, type ZookeeperOptions } from './options.ts';
 import { OwnNodes } from './own-nodes.ts';
 import { ZookeeperValues } from './values.ts';
-import type { Connection } from './wire/connection.ts';
+import type { ZooKeeperConnection } from './wire/connection.ts';
 import { translateError } from './wire/errors.ts';
 import { sync } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
-import { Session } from './wire/session.ts';
+import { ZooKeeperSession } from './wire/session.ts';
 
 /** Nodes read at once: enough to keep the connection busy, too few to delay the process's own requests. */
-const BATCH = 256;
+const MAX_BATCH = 256;
 /** How long a call without a limit of its own waits for a connection. ms. */
-const PATIENCE = 5_000;
+const MAX_CONNECT_MS = 5_000;
 
 /**
  * Locks on ZooKeeper: ephemeral sequential nodes in the layout of Curator's recipes, in a session of its own. It connects when it is
@@ -65,11 +65,11 @@ class Zookeeper implements Backend {
   /** The renewal that core sends then sets a watch on the node of the hold, and `lost` of the grant tells of its end. */
   readonly watchHold = async (): Promise<AsyncDisposable> => together();
   readonly #settings: Settings;
-  readonly #session: Session;
+  readonly #session: ZooKeeperSession;
   readonly #own: OwnNodes;
   readonly #admissions: Admissions;
   readonly #turns = new KeyedSerializer();
-  readonly #ask: Ask = async (what, ask, within = PATIENCE) => {
+  readonly #ask: Ask = async (what, ask, within = MAX_CONNECT_MS) => {
     const began = this.#settings.clock.now();
     try {
       return await ask(await this.#session.connection(within), began);
@@ -85,7 +85,7 @@ class Zookeeper implements Backend {
     this.#admissions = new Admissions(this.#own, clock);
     this.hints = hintsIn(settings, this.#ask);
     this.values = new ZookeeperValues(settings, this.#own, this.#ask);
-    this.#session = new Session(settings, {
+    this.#session = new ZooKeeperSession(settings, {
       onConnection: (connection) => this.#clear(connection),
       onExpiry: (session) => this.#own.expired(session),
       doubtful: (session) => this.#own.doubtful(session),
@@ -96,7 +96,7 @@ class Zookeeper implements Backend {
       lifetime: 'session',
       sessionGrace: timeout,
       // The servers only know the session, so all locks of a dead process are freed together.
-      ttl: { min: timeout, max: LONGEST },
+      ttl: { min: timeout, max: MAX_DURATION_MS },
     };
   }
 
@@ -107,7 +107,7 @@ class Zookeeper implements Backend {
     }
     return this.#turns.take(claim.id, () => {
       this.#own.begin(claim);
-      const ask = (connection: Connection, began: number): Promise<Attempt> => {
+      const ask = (connection: ZooKeeperConnection, began: number): Promise<Attempt> => {
         const attempt = (): Promise<Attempt> => this.#admissions.attempt(connection, claim, began);
         return claim.accepts ? this.values.ask(connection, claim, claim.accepts, began, attempt) : attempt();
       };
@@ -117,7 +117,7 @@ class Zookeeper implements Backend {
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const began = this.#settings.clock.now();
-    const connection = await this.#session.connection(PATIENCE);
+    const connection = await this.#session.connection(MAX_CONNECT_MS);
     // The answer shows that the session is alive. All earlier events of our watches came before it, so a watched node is still there.
     await connection.request(sync);
     const renewed = (claim: Claim): Promise<Renewal> => this.#admissions.renew(connection, claim, began);
@@ -127,10 +127,7 @@ class Zookeeper implements Backend {
   async release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
     const key = JSON.stringify(handle.key);
     const released = await this.#turns.take(handle.id, async () => {
-      if (value) {
-        const store = (connection: Connection): Promise<Release> => this.values.store(connection, handle, value);
-        return this.#ask(`keep a value under ${key}`, store);
-      }
+      if (value) return this.#ask(`keep a value under ${key}`, (open) => this.values.store(open, handle, value));
       if (this.#own.endUnsent(handle)) return { freed: false };
       this.#own.giveUp(handle);
       return { freed: await this.#ask(`leave ${key}`, (connection) => this.#own.leave(connection, handle)) };
@@ -139,7 +136,7 @@ class Zookeeper implements Backend {
   }
 
   /** Removes the nodes of claims that were given up. Nobody may ask for them any more, and the session still keeps them. */
-  #clear(connection: Connection): void {
+  #clear(connection: ZooKeeperConnection): void {
     for (const handle of this.#own.leaving) {
       const leave = (): Promise<unknown> => this.#own.leave(connection, handle);
       this.#turns.take(handle.id, leave).catch((error) => {
@@ -151,7 +148,7 @@ class Zookeeper implements Backend {
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
     const set = async (notify: Watcher) => {
-      const grant = await this.#admissions.look(await this.#session.connection(PATIENCE), claim, notify);
+      const grant = await this.#admissions.look(await this.#session.connection(MAX_CONNECT_MS), claim, notify);
       if (grant) wake(grant);
       return grant ? undefined : WATCH_ENDS_ITSELF;
     };
@@ -163,7 +160,7 @@ class Zookeeper implements Backend {
 
   async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<QueueEntry> {
     try {
-      const connection = await this.#session.connection(PATIENCE);
+      const connection = await this.#session.connection(MAX_CONNECT_MS);
       if (exact) {
         await caughtUp(connection, this.#own.parent(prefix));
         return yield* entriesOn(connection, prefix, this.#own.parent(prefix));
@@ -209,15 +206,15 @@ class Zookeeper implements Backend {
 }
 
 /** All claims on a key, also those of Curator's clients. */
-async function* entriesOn(connection: Connection, key: string, parent: string): AsyncIterable<QueueEntry> {
+async function* entriesOn(connection: ZooKeeperConnection, key: string, parent: string): AsyncIterable<QueueEntry> {
   const queue = sortedQueue((await list(connection, parent)).names);
   const unread = { token: 0n, label: '', remaining: Number.POSITIVE_INFINITY };
   const entries = entriesOf(
     key,
     queue.map((claim) => ({ ...claim, ...unread })),
   );
-  for (let from = 0; from < queue.length; from += BATCH) {
-    const batch = queue.slice(from, from + BATCH);
+  for (let from = 0; from < queue.length; from += MAX_BATCH) {
+    const batch = queue.slice(from, from + MAX_BATCH);
     const nodes = await Promise.all(batch.map(({ name }) => read(connection, `${parent}/${name}`)));
     for (const [at, node] of nodes.entries()) {
       if (!node) continue; // it has left meanwhile

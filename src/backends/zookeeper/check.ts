@@ -1,14 +1,14 @@
 import type { Finding } from '../../core/index.ts';
 import type { Settings } from './options.ts';
-import type { Connection } from './wire/connection.ts';
-import { openSocket, type Server } from './wire/open.ts';
+import type { ZooKeeperConnection } from './wire/connection.ts';
+import { openSocket, type ServerAddress } from './wire/open.ts';
 import { getAcl } from './wire/operations.ts';
 
 /** How long to wait for the report of a server, which may be down. ms. */
-const REPORT = 1_000;
+const MAX_REPORT_MS = 1_000;
 
 /** @param granted the session timeout that the server granted, ms */
-export async function check(connection: Connection, granted: number, settings: Settings): Promise<Finding[]> {
+export async function check(connection: ZooKeeperConnection, granted: number, settings: Settings): Promise<Finding[]> {
   const acl = await connection.request(getAcl(settings.root)).catch(() => settings.acl);
   const reports = await Promise.all(settings.servers.map((server) => serverReport(server, settings)));
   const report = reports.find((said) => said !== '') ?? '';
@@ -55,10 +55,10 @@ export async function check(connection: Connection, granted: number, settings: S
 }
 
 /** The server's answer to `srvr`, the four-letter word that is allowed by default; '' where none came in time. */
-async function serverReport(server: Server, { tls, clock }: Settings): Promise<string> {
+async function serverReport(server: ServerAddress, { tls, clock }: Settings): Promise<string> {
   try {
-    const socket = await openSocket(server, tls, REPORT, clock);
-    const cancel = clock.after(REPORT, () => socket.destroy());
+    const socket = await openSocket(server, tls, MAX_REPORT_MS, clock);
+    const cancel = clock.after(MAX_REPORT_MS, () => socket.destroy());
     try {
       socket.end('srvr');
       let report = '';

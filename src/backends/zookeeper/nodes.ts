@@ -1,16 +1,16 @@
 import type { Hints } from '../../core/index.ts';
 import { encodeKey } from './names.ts';
 import type { Settings } from './options.ts';
-import type { Connection } from './wire/connection.ts';
+import type { ZooKeeperConnection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
 import {
   type Acl,
-  type Children,
   createContainer,
   createPersistent,
   exists,
   getChildren,
   getData,
+  type NodeChildren,
   type Operation,
   type Read,
   remove,
@@ -27,7 +27,7 @@ import type { Watcher } from './wire/requests.ts';
  */
 export type Ask = <T>(
   what: string,
-  ask: (connection: Connection, began: number) => Promise<T>,
+  ask: (connection: ZooKeeperConnection, began: number) => Promise<T>,
   within?: number,
 ) => Promise<T>;
 
@@ -36,7 +36,7 @@ export const MAX_ATTEMPTS = 10;
 
 /** The answer to the operation, or `instead` if the node is not there. */
 async function orElse<T, E>(
-  connection: Connection,
+  connection: ZooKeeperConnection,
   operation: Operation<T>,
   instead: E,
   watcher?: Watcher,
@@ -52,45 +52,45 @@ const unless =
   };
 
 /** A node that is not there has no children. */
-export const list = (connection: Connection, path: string, watcher?: Watcher): Promise<Children> =>
+export const list = (connection: ZooKeeperConnection, path: string, watcher?: Watcher): Promise<NodeChildren> =>
   orElse(connection, getChildren(path), { names: [], asOf: 0n }, watcher);
 
 /** No node has this name. */
-const NOBODY = '_c_-none';
+const NO_NODE = '_c_-none';
 
 /**
  * Resolves after the server has applied everything that any server had answered before. On a follower a `sync` would do. The leader
  * answers a `sync` at once, and may lag behind what its followers have told their clients. But a write has its place among all other
  * writes, and the removal of a missing node changes nothing.
  */
-export async function caughtUp(connection: Connection, parent: string): Promise<void> {
-  await connection.request(remove(`${parent}/${NOBODY}`)).catch((error) => {
+export async function caughtUp(connection: ZooKeeperConnection, parent: string): Promise<void> {
+  await connection.request(remove(`${parent}/${NO_NODE}`)).catch((error) => {
     // A write that the leader refused has had its place, too.
     if (!isKeeperError(error, Code.noNode) && !isKeeperError(error, Code.noAuth)) throw error;
   });
 }
 
 /** The names under a node as of now. Both are sent at once, since the server answers in order. */
-export async function listNow(connection: Connection, path: string): Promise<Children> {
+export async function listNow(connection: ZooKeeperConnection, path: string): Promise<NodeChildren> {
   const [, listing] = await Promise.all([caughtUp(connection, path), list(connection, path)]);
   return listing;
 }
 
 /** @returns undefined when it is not there; then a watcher is told when it is made */
-export const stat = (connection: Connection, path: string, watcher?: Watcher): Promise<Stat | undefined> =>
+export const stat = (connection: ZooKeeperConnection, path: string, watcher?: Watcher): Promise<Stat | undefined> =>
   orElse(connection, exists(path), undefined, watcher);
 
 /** @returns undefined when it is not there, and then nothing is watched */
-export const read = (connection: Connection, path: string, watcher?: Watcher): Promise<Read | undefined> =>
+export const read = (connection: ZooKeeperConnection, path: string, watcher?: Watcher): Promise<Read | undefined> =>
   orElse(connection, getData(path), undefined, watcher);
 
 /** @returns whether it was there */
-export const removeNode = async (connection: Connection, path: string): Promise<boolean> =>
+export const removeNode = async (connection: ZooKeeperConnection, path: string): Promise<boolean> =>
   (await orElse(connection, remove(path), false)) !== false;
 
 /** Does what needs the container of a node. It is made where it is missing; the server removes it when it was empty for a while. */
 export async function inContainer<T>(
-  connection: Connection,
+  connection: ZooKeeperConnection,
   path: string,
   acl: readonly Acl[],
   act: () => Promise<T>,
@@ -105,13 +105,13 @@ export async function inContainer<T>(
   }
 }
 
-export const ensureContainer = (connection: Connection, path: string, acl: readonly Acl[]): Promise<unknown> =>
+export const ensureContainer = (connection: ZooKeeperConnection, path: string, acl: readonly Acl[]): Promise<unknown> =>
   inContainer(connection, path, acl, () =>
     connection.request(createContainer(path, acl)).catch(unless(Code.nodeExists, undefined)),
   );
 
 export const putNode = (
-  connection: Connection,
+  connection: ZooKeeperConnection,
   path: string,
   data: Uint8Array,
   acl: readonly Acl[],
@@ -122,7 +122,7 @@ export const putNode = (
   });
 
 /** The time of the leader, ms since 1970. Only a write tells it. Where the container is gone, nothing is stored any more: it is 0. */
-export async function timeAt(connection: Connection, container: string): Promise<number> {
+export async function timeAt(connection: ZooKeeperConnection, container: string): Promise<number> {
   return (await orElse(connection, setData(container, new Uint8Array()), { mtime: 0 })).mtime;
 }
 
@@ -134,7 +134,7 @@ const MAX_SWEPT = 16;
  * @param lasts for how many ms after it was written the data of a node count
  */
 export async function sweep(
-  connection: Connection,
+  connection: ZooKeeperConnection,
   container: string,
   from: number,
   lasts: (data: string) => number,
@@ -156,7 +156,7 @@ export const WATCH_ENDS_ITSELF = (): void => {};
 
 /** Tells once when a node under `parent` is made or removed, or when the connection ends. */
 export async function watchChildren(
-  connection: Connection,
+  connection: ZooKeeperConnection,
   parent: string,
   notify: () => void,
 ): Promise<AsyncDisposable> {

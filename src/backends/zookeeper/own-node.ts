@@ -1,10 +1,10 @@
 import type { Clock } from '../../core/index.ts';
-import { type Admitted, type Refused, UNTOLD, verdictOn } from '../shared/line-verdict.ts';
+import { type Admitted, REREAD_AFTER_MS, type Refused, verdictOn } from '../shared/line-verdict.ts';
 import { type ClaimNode, sortedQueue } from './names.ts';
 import { caughtUp, list, read, stat } from './nodes.ts';
-import type { Connection } from './wire/connection.ts';
+import type { ZooKeeperConnection } from './wire/connection.ts';
 import { ConnectionLost } from './wire/errors.ts';
-import { type Children, sync } from './wire/operations.ts';
+import { type NodeChildren, sync } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
 
 /** A node of ours in a queue. It is the place, and later the hold. */
@@ -22,7 +22,7 @@ export interface OwnNode {
   /** Whether the next in the queue was told of this admission. */
   relay?: 'owed' | 'sent';
   /** The connection on which the node was seen and is watched. While it lives and tells nothing, the node is there. */
-  seenOn?: Connection;
+  seenOn?: ZooKeeperConnection;
   /** Why it waits, by the last listing of its queue. */
   refusal?: {
     readonly verdict: Refused<ClaimNode>;
@@ -32,11 +32,11 @@ export interface OwnNode {
     readonly listed: number;
   };
   /** The watch that tells when that changes. */
-  guard?: Watcher & { readonly connection: Connection };
+  guard?: Watcher & { readonly connection: ZooKeeperConnection };
 }
 
 /** What a listing of its queue means for a place. The place remembers a refusal. */
-export function verdictFrom(place: OwnNode, { names, asOf }: Children, now: number): Admitted | Refused<ClaimNode> {
+export function verdictFrom(place: OwnNode, { names, asOf }: NodeChildren, now: number): Admitted | Refused<ClaimNode> {
   const queue = sortedQueue(names);
   const at = queue.findIndex(({ name }) => name === place.name);
   if (at < 0) throw new ConnectionLost('the node is not in its own queue');
@@ -50,7 +50,7 @@ export function verdictFrom(place: OwnNode, { names, asOf }: Children, now: numb
  * queue. False also means that this is not certain; the queue must be listed then.
  */
 export async function stillRefused(
-  connection: Connection,
+  connection: ZooKeeperConnection,
   parent: string,
   place: OwnNode,
   now: number,
@@ -60,7 +60,7 @@ export async function stillRefused(
   const { behind, relayed } = refusal.verdict;
   // A watched obstacle tells by itself, as soon as the server that is asked knows of a change. Then it is no harm if the leader lags.
   const isWatched = guard?.connection === connection && !guard.isOver?.();
-  const byQueue = behind === undefined || (relayed && (!isWatched || now - refusal.listed >= UNTOLD));
+  const byQueue = behind === undefined || (relayed && (!isWatched || now - refusal.listed >= REREAD_AFTER_MS));
   const [, own, obstacle, queue] = await Promise.all([
     isWatched ? connection.request(sync) : caughtUp(connection, parent),
     stat(connection, place.path),
@@ -74,7 +74,7 @@ export async function stillRefused(
 
 /** Sets the one watch that a refused place needs now. Gives the admission, if the place is admitted after all. */
 export async function watchObstacle(
-  connection: Connection,
+  connection: ZooKeeperConnection,
   parent: string,
   place: OwnNode,
   notify: Watcher,

@@ -2,11 +2,11 @@ import type { Claim, Handle } from '../../core/index.ts';
 import { encodeKey, isOf, nodeName } from './names.ts';
 import { inContainer, list, listNow, read, removeNode } from './nodes.ts';
 import type { OwnNode } from './own-node.ts';
-import type { Connection } from './wire/connection.ts';
-import { type Acl, type Children, type CreatedNode, createEphemeralSequential } from './wire/operations.ts';
+import type { ZooKeeperConnection } from './wire/connection.ts';
+import { type Acl, type CreatedNode, createEphemeralSequential, type NodeChildren } from './wire/operations.ts';
 
 /** A place, and a listing of its queue from after it was taken. */
-type Stand = readonly [place: OwnNode, listing: Children];
+type Stand = readonly [place: OwnNode, listing: NodeChildren];
 
 /** A claim that was given up; its node may still be there, under this path if that is known. */
 type Leaving = Handle & { readonly path?: string };
@@ -53,7 +53,7 @@ export class OwnNodes {
   }
 
   /** Takes a place in the queue, or finds the one that was taken. */
-  async stand(connection: Connection, claim: Claim): Promise<Stand> {
+  async stand(connection: ZooKeeperConnection, claim: Claim): Promise<Stand> {
     const place = this.get(claim.id, connection.session) ?? (await this.#adopt(connection, claim));
     if (place) {
       const listing = await listNow(connection, this.parent(claim.key));
@@ -63,7 +63,7 @@ export class OwnNodes {
     return this.#create(connection, claim);
   }
 
-  async #create(connection: Connection, claim: Claim): Promise<Stand> {
+  async #create(connection: ZooKeeperConnection, claim: Claim): Promise<Stand> {
     const parent = this.parent(claim.key);
     const path = `${parent}/${nodeName(claim)}`;
     const creation = createEphemeralSequential(path, Buffer.from(claim.label), this.#acl);
@@ -77,7 +77,7 @@ export class OwnNodes {
     });
   }
 
-  #keep({ id }: Handle, { session }: Connection, { path, stat }: CreatedNode): OwnNode {
+  #keep({ id }: Handle, { session }: ZooKeeperConnection, { path, stat }: CreatedNode): OwnNode {
     const name = path.slice(path.lastIndexOf('/') + 1);
     const place = { session, path, name, token: stat.czxid, asked: 0 };
     this.#doubts.delete(id);
@@ -89,7 +89,7 @@ export class OwnNodes {
    * The node of a claim whose creation was never answered. A node of an earlier session ends with that session and must not be taken
    * for ours (CURATOR-498). It is removed, so that nobody waits for it.
    */
-  async #adopt(connection: Connection, claim: Claim): Promise<OwnNode | undefined> {
+  async #adopt(connection: ZooKeeperConnection, claim: Claim): Promise<OwnNode | undefined> {
     if (!this.#doubts.has(claim.id)) return undefined;
     let adopted: OwnNode | undefined;
     for (const path of await nodesOf(connection, this.parent(claim.key), claim.id)) {
@@ -110,7 +110,7 @@ export class OwnNodes {
   }
 
   /** Removes the node of a claim that was given up, by its path or by its name. @returns whether there was one */
-  async leave(connection: Connection, handle: Handle): Promise<boolean> {
+  async leave(connection: ZooKeeperConnection, handle: Handle): Promise<boolean> {
     const path = this.#leaving.get(handle.id)?.path;
     const paths = path === undefined ? await nodesOf(connection, this.parent(handle.key), handle.id) : [path];
     const ends = await Promise.all(paths.map((each) => removeNode(connection, each)));
@@ -119,7 +119,7 @@ export class OwnNodes {
   }
 
   /** Gives a claim up, and removes its node. If this fails, the next connection removes it. */
-  withdraw(connection: Connection, handle: Handle): Promise<boolean> {
+  withdraw(connection: ZooKeeperConnection, handle: Handle): Promise<boolean> {
     this.giveUp(handle);
     return this.leave(connection, handle);
   }
@@ -156,7 +156,7 @@ export class OwnNodes {
   }
 }
 
-async function nodesOf(connection: Connection, parent: string, id: string): Promise<string[]> {
+async function nodesOf(connection: ZooKeeperConnection, parent: string, id: string): Promise<string[]> {
   const { names } = await listNow(connection, parent);
   return names.filter((name) => isOf(id, name)).map((name) => `${parent}/${name}`);
 }

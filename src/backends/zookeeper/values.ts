@@ -39,7 +39,7 @@ import {
 import type { Settings } from './options.ts';
 import type { OwnNode } from './own-node.ts';
 import type { OwnNodes } from './own-nodes.ts';
-import type { Connection } from './wire/connection.ts';
+import type { ZooKeeperConnection } from './wire/connection.ts';
 import { Code, KeeperError } from './wire/errors.ts';
 import { createPersistent, multi, type Read, remove, setData } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
@@ -48,7 +48,7 @@ import type { Watcher } from './wire/requests.ts';
 const FOLDER = '@values';
 
 /** One release in so many removes values of other keys that are over. */
-const SWEEP = 8;
+const RELEASES_PER_SWEEP = 8;
 
 /** What is stored of a key, with all times by the leader's clock. */
 interface Stored {
@@ -100,14 +100,13 @@ export class ZookeeperValues implements Values {
   forget(key: string): Promise<boolean> {
     const { value, attempts } = this.#paths(key);
     return this.#ask('forget a value', async (connection) => {
-      const there = await Promise.all([removeNode(connection, value), removeNode(connection, attempts)]);
-      return there.includes(true);
+      return (await Promise.all([value, attempts].map((path) => removeNode(connection, path)))).includes(true);
     });
   }
 
   /** @param sent when the attempt was asked for, by the clock */
   ask(
-    connection: Connection,
+    connection: ZooKeeperConnection,
     claim: Claim,
     accepts: ValueCondition,
     sent: number,
@@ -130,13 +129,13 @@ export class ZookeeperValues implements Values {
     });
   }
 
-  async store(connection: Connection, handle: Handle, value: NewValue): Promise<Release> {
+  async store(connection: ZooKeeperConnection, handle: Handle, value: NewValue): Promise<Release> {
     const { id, key } = handle;
     const { clock } = this.#settings;
     const place = this.#own.get(id, connection.session);
     const isHeld = place?.lost !== undefined;
     const stored = isHeld && (await this.#put(connection, key, place, value));
-    if (isHeld && clock.random() < 1 / SWEEP) {
+    if (isHeld && clock.random() < 1 / RELEASES_PER_SWEEP) {
       const swept = sweep(connection, this.#paths(key).bucket, clock.random(), (data) => overAt(readRecord(data)));
       swept.catch(() => undefined); // the next sweep finds them, too
     }
@@ -159,7 +158,7 @@ export class ZookeeperValues implements Values {
    * Only a write tells the leader's time, and it is made only where something is stored.
    * @param newest nothing that was answered anywhere before is missed
    */
-  async #read(connection: Connection, key: string, newest: boolean): Promise<Stored> {
+  async #read(connection: ZooKeeperConnection, key: string, newest: boolean): Promise<Stored> {
     const paths = this.#paths(key);
     // All are sent at once, since the server answers in order.
     const [touched, value, counted] = await Promise.all([
@@ -175,7 +174,12 @@ export class ZookeeperValues implements Values {
   }
 
   /** Deletes the node of a holder and stores its value, in one transaction. @returns false where there is no such node any more */
-  async #put(connection: Connection, key: string, { path, token }: OwnNode, stored: NewValue): Promise<boolean> {
+  async #put(
+    connection: ZooKeeperConnection,
+    key: string,
+    { path, token }: OwnNode,
+    stored: NewValue,
+  ): Promise<boolean> {
     const { acl } = this.#settings;
     const { bucket, value, attempts } = this.#paths(key);
     const data = Buffer.from(writeRecord(leavingIn(token, stored, 0)));
@@ -198,7 +202,7 @@ export class ZookeeperValues implements Values {
   }
 
   /** @param record whose text is the name of the node of the hold @param now by which its times are told */
-  #count(connection: Connection, key: string, record: KeyRecord, now: number): Promise<unknown> {
+  #count(connection: ZooKeeperConnection, key: string, record: KeyRecord, now: number): Promise<unknown> {
     const stored = writeRecord({ ...recordOf(undefined, record), counts: record.counts - now, text: record.text });
     return putNode(connection, this.#paths(key).attempts, Buffer.from(stored), this.#settings.acl);
   }

@@ -1,5 +1,5 @@
 import type { Clock, Cover, Handle, Schedule } from '../../core/index.ts';
-import { between, MAX_COVERED_MS, type Moment, type Plan, Segment, type SharedTime, SLOTS } from './table.ts';
+import { between, MAX_COVERED_MS, type Moment, type RenewalPlan, Segment, type SharedTime, SLOTS } from './table.ts';
 
 /** A clock that is ahead by so much more than at the last look has noticed a suspension; less is rounding. ms. */
 const MIN_SUSPENSION_MS = 100;
@@ -90,7 +90,7 @@ export class CoverTable {
     return this.#generation;
   }
 
-  planOf({ ttl, sent, interval, renewedUntil }: Schedule): Plan {
+  planOf({ ttl, sent, interval, renewedUntil }: Schedule): RenewalPlan {
     const near = renewedUntil - sent < 2 * MAX_COVERED_MS;
     return {
       ttl: Math.floor(ttl),

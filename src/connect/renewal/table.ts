@@ -45,7 +45,7 @@ type Columns = Readonly<Record<(typeof COLUMNS)[number], Int32Array>>;
 export type CoveredHold = Pick<Claim, 'key' | 'id' | 'ttl'>;
 
 /** Plan of one hold in shared moments and whole ms. `until` undefined: no end. */
-export interface Plan {
+export interface RenewalPlan {
   readonly ttl: number;
   readonly sent: Moment;
   readonly interval: number;
@@ -71,7 +71,7 @@ export class Segment {
   }
 
   /** Whether the hold fits. */
-  put(slot: number, generation: number, { key, id }: Handle, plan: Plan): boolean {
+  put(slot: number, generation: number, { key, id }: Handle, plan: RenewalPlan): boolean {
     const at = slot * (ID + KEY);
     if (Buffer.byteLength(id) !== ID || Buffer.byteLength(key) > KEY) return false;
     this.#text.write(id, at, 'latin1');
@@ -81,7 +81,7 @@ export class Segment {
   }
 
   /** The generation is written last: before, the worker does not look at the rest. */
-  follow(slot: number, generation: number, { ttl, sent, interval, until }: Plan): void {
+  follow(slot: number, generation: number, { ttl, sent, interval, until }: RenewalPlan): void {
     const columns = this.#columns;
     if (Atomics.load(columns.generation, slot) !== generation) Atomics.store(columns.generation, slot, 0);
     Atomics.store(columns.ttl, slot, ttl);
@@ -112,7 +112,7 @@ export class Segment {
     return Atomics.load(this.#columns.generation, slot);
   }
 
-  plan(slot: number): Plan {
+  plan(slot: number): RenewalPlan {
     const { ttl, sent, interval, until } = this.#columns;
     return {
       ttl: Atomics.load(ttl, slot),
@@ -163,7 +163,7 @@ export class Control {
     this.#cells = new Int32Array(memory);
   }
 
-  /** Moves while the main thread can run. */
+  /** A counter that the main thread raises while its event loop runs. */
   get beats(): number {
     return Atomics.load(this.#cells, CONTROL.beat);
   }

@@ -96,7 +96,7 @@ export class Tally {
 /** Up to this number, members are kept in an array and searched one by one: filling and emptying a Set again and again costs more. */
 const MAX_SEARCHED = 16;
 
-const NOBODY: readonly never[] = [];
+const NO_CLAIMS: readonly never[] = [];
 
 interface Member {
   readonly seats: Units;
@@ -145,7 +145,7 @@ export class ArrivalQueue<M extends Member> {
   /** Leaves, if the member is still there. @returns the members that enter in its place */
   leave(member: Member): readonly M[] {
     if (!this.#drop(member)) this.#outside.delete(member as M);
-    if (this.#outside.size === 0) return NOBODY;
+    if (this.#outside.size === 0) return NO_CLAIMS;
     const entering: M[] = [];
     for (const next of this.#outside) {
       if (!this.#tally.take(next.seats)) break;

@@ -20,11 +20,12 @@
 
 import type { Units } from './admission.ts';
 import type { LockError } from './errors.ts';
-import type { Finding } from './traits.ts';
+import type { Finding } from './finding.ts';
 import { type Hints, type Listing, MAX_PLACE_TTL_MS, PLACE_TTL_MS, type QueueEntry, type Traits } from './traits.ts';
 import type { NewValue, StoredValue, ValueCondition, Values } from './values.ts';
 
-export type { Finding, Hints, Listing, QueueEntry, Traits } from './traits.ts';
+export type { Finding } from './finding.ts';
+export type { Hints, Listing, QueueEntry, Traits } from './traits.ts';
 export type { NewValue, StoredValue, ValueCondition, ValueRecord, ValueState, Values } from './values.ts';
 export { MAX_PLACE_TTL_MS, PLACE_TTL_MS };
 

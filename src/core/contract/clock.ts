@@ -77,7 +77,7 @@ function randomId(): string {
   return drawn.slice(0, 24) + (mixed >>> 0).toString(16).padStart(8, '0');
 }
 
-/** Calls `fn` in each process that begins from a startup snapshot, if this one is building that. What a module measured is old there. */
+/** Calls `fn` in each process that begins from a startup snapshot, if this one is building that. What a module measured before the snapshot is out of date there. */
 export function inEachClone(fn: () => void): void {
   const { startupSnapshot } = process.getBuiltinModule?.('v8') ?? {};
   if (startupSnapshot?.isBuildingSnapshot?.()) startupSnapshot.addDeserializeCallback(fn);

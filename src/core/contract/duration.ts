@@ -22,7 +22,7 @@ export interface Bounds {
 }
 
 /** The longest duration that is accepted: a year. A longer one is usually a mistake of units. */
-export const LONGEST = 365 * 86_400_000;
+export const MAX_DURATION_MS = 365 * 86_400_000;
 
 /**
  * Checks a duration where it enters holdfast, and gives milliseconds.
@@ -31,7 +31,7 @@ export const LONGEST = 365 * 86_400_000;
 export function milliseconds(
   value: Duration,
   name: string,
-  { min, max, advice }: Bounds = { min: 0, max: LONGEST },
+  { min, max, advice }: Bounds = { min: 0, max: MAX_DURATION_MS },
 ): number {
   const ms = typeof value === 'number' ? value : typeof value === 'string' ? parse(value) : Number.NaN;
   if (Number.isNaN(ms)) {
@@ -60,10 +60,10 @@ export function duration(text: string): Duration {
 export const waitIn = (value: Wait, name = 'wait'): number =>
   value === 'forever'
     ? Number.POSITIVE_INFINITY
-    : milliseconds(value, name, { min: 0, max: LONGEST, advice: "for no limit give 'forever'" });
+    : milliseconds(value, name, { min: 0, max: MAX_DURATION_MS, advice: "for no limit give 'forever'" });
 
 const UNIT_WORDS = [
-  ['year', LONGEST, 's'],
+  ['year', MAX_DURATION_MS, 's'],
   ['day', 86_400_000, 's'],
   ['h', 3_600_000, ''],
   ['min', 60_000, ''],

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { type Bounds, LONGEST, milliseconds, waitIn } from './duration.ts';
+import { type Bounds, MAX_DURATION_MS, milliseconds, waitIn } from './duration.ts';
 import { invalid, shown } from './errors.ts';
 import {
   type Adaptive,
@@ -27,7 +27,7 @@ const HAND_OFF: Terms['handOff'] = { max: 64, within: 10, linger: 0 };
 const MAX_PASSES = 1_023;
 const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
 /** The usual lease, ms, within the bounds of the engine. */
-export const DEFAULT_TTL = 30_000;
+export const DEFAULT_TTL_MS = 30_000;
 /** A call that names no `wait` may have forgotten it, and must not hang for ever. */
 export const DEFAULT_WAIT_MS = 30_000;
 export const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
@@ -60,7 +60,7 @@ interface Option<N extends keyof LockOptions> {
 }
 
 /** An engine sees nothing of this option. */
-const NOTHING = undefined;
+const UNSEEN = undefined;
 
 /** Every option of a lock. A new one needs its row here, its words in `LockOptions`, its place in `Terms`, and what makes use of it. */
 export const OPTIONS = {
@@ -70,11 +70,13 @@ export const OPTIONS = {
     takers: ['run'],
   },
   ttl: { resolve: (_, { ttl }) => ttl, seen: leaseLength, takers: ['leader', 'once', 'run'] },
-  renew: { resolve: renews, seen: NOTHING },
+  renew: { resolve: renews, seen: UNSEEN },
   maxHold: {
     resolve: ({ maxHold }) =>
-      maxHold === undefined ? Number.POSITIVE_INFINITY : milliseconds(maxHold, 'maxHold', { min: 1, max: LONGEST }),
-    seen: NOTHING,
+      maxHold === undefined
+        ? Number.POSITIVE_INFINITY
+        : milliseconds(maxHold, 'maxHold', { min: 1, max: MAX_DURATION_MS }),
+    seen: UNSEEN,
   },
   minHold: {
     resolve: ({ minHold = 0 }, { bounds }) => milliseconds(minHold, 'minHold', { min: 0, max: bounds.max }),
@@ -85,40 +87,40 @@ export const OPTIONS = {
   notice: {
     resolve: ({ notice }, { ttl }) =>
       milliseconds(notice ?? Math.floor(ttl / 10), 'notice', { min: 0, max: Math.floor((ttl * 2) / 3) }),
-    seen: NOTHING,
+    seen: UNSEEN,
     takers: ['leader', 'once'],
   },
   adaptive: {
     resolve: ({ adaptive }, { ttl, bounds }) => adaptation(adaptive, ttl, bounds.max),
-    seen: NOTHING,
+    seen: UNSEEN,
   },
   spin: {
     resolve: (given, { traits }) => spin(given.spin, traits.spin && { ...SPIN, ...traits.spin }),
-    seen: NOTHING,
+    seen: UNSEEN,
   },
-  signal: { resolve: ({ signal }) => abortSignal(signal), seen: NOTHING, takers: ['once'] },
+  signal: { resolve: ({ signal }) => abortSignal(signal), seen: UNSEEN, takers: ['once'] },
   label: {
     resolve: ({ label = DEFAULT_LABEL }) => checkLabel(label),
-    seen: NOTHING,
+    seen: UNSEEN,
     takers: ['leader', 'once'],
   },
   awaitRelease: {
     resolve: ({ awaitRelease = true }) => flag(awaitRelease, 'awaitRelease'),
-    seen: NOTHING,
+    seen: UNSEEN,
   },
   handOff: {
     resolve: (given, { traits }) => (traits.tokenBlocks ? handOff(given.handOff) : NO_HAND_OFF),
-    seen: NOTHING,
+    seen: UNSEEN,
   },
   reentrant: {
     resolve: ({ reentrant = true }) => flag(reentrant, 'reentrant'),
-    seen: NOTHING,
+    seen: UNSEEN,
   },
   onLoss: {
     resolve: ({ onLoss = 'tell' }) => oneOf(onLoss, ['tell', 'throw'], 'onLoss'),
-    seen: NOTHING,
+    seen: UNSEEN,
   },
-  detect: { resolve: ({ detect = false }) => flag(detect, 'detect'), seen: NOTHING },
+  detect: { resolve: ({ detect = false }) => flag(detect, 'detect'), seen: UNSEEN },
 } as const satisfies { readonly [N in keyof Required<LockOptions>]: Option<N> };
 
 type Name = keyof typeof OPTIONS;
@@ -177,7 +179,7 @@ export class LayeredOptions {
 function resolve(traits: Traits, given: LockOptions): Terms {
   const delay = checkDelay(given.delay ?? 0, traits);
   const bounds = leaseBounds(traits, delay);
-  const standard = Math.min(Math.max(DEFAULT_TTL, bounds.min), bounds.max);
+  const standard = Math.min(Math.max(DEFAULT_TTL_MS, bounds.min), bounds.max);
   const setting = { traits, bounds, delay, ttl: milliseconds(given.ttl ?? standard, 'ttl', bounds) };
   const terms: Partial<Record<Name, unknown>> = {};
   for (const [name, option] of ROWS) terms[name] = option.resolve(given, setting);

@@ -1,6 +1,6 @@
 import type { Traits } from './backend.ts';
 import { invalid, shown } from './errors.ts';
-import type { Finding } from './traits.ts';
+import type { Finding } from './finding.ts';
 
 /** What a store has under a key. */
 export interface RegisterEntry {

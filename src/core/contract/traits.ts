@@ -36,7 +36,7 @@ export interface Traits {
    */
   readonly observedExpiry?: boolean;
   /**
-   * What keeps a claim there. `lease`: its own, of its ttl, so one that nobody asks for any more ends by itself. `session`: a
+   * What keeps a claim alive. `lease`: its own, of its ttl, so one that nobody asks for any more ends by itself. `session`: a
    * session, a connection or a lease that the claims of a client share, so it ends by a release, or with that.
    */
   readonly lifetime: 'lease' | 'session';
@@ -82,18 +82,6 @@ export interface QueueEntry {
   readonly since?: number;
   /** The time until it expires unless renewed, `delay` included, ms; Infinity if a session carries it. */
   readonly remaining: number;
-}
-
-/** Something about a server that endangers locks, and what to do about it. */
-export interface Finding {
-  /** `danger`: locks may fail to exclude. `warning`: they may under faults. `info`: good to know. */
-  readonly severity: 'info' | 'warning' | 'danger';
-  /** A stable name, for programs: `eviction-policy`, `no-persistence`… */
-  readonly code: string;
-  /** The fact, in a sentence. */
-  readonly message: string;
-  /** The advice: what to do about it. */
-  readonly advice: string;
 }
 
 /** Options of a listing. */

@@ -68,7 +68,7 @@ export class Activity {
 }
 
 /** The longest time that an engine may take for one call, ms. After it the outcome is unknown. */
-export const CALL_TIMEOUT = 5_000;
+export const CALL_TIMEOUT_MS = 5_000;
 /** The longest time that a backend may take to close, ms: it may have requests under way that have limits of their own. */
 const CLOSE_TIMEOUT_MS = 15_000;
 
@@ -92,7 +92,7 @@ export class Engine {
   /** @param sent the time now, where the caller knows it */
   attempt(claim: Claim, sent?: number): Promise<Attempt> {
     const { key, within } = claim;
-    const why = within < CALL_TIMEOUT ? OF_LEASE : '';
+    const why = within < CALL_TIMEOUT_MS ? OF_LEASE : '';
     return this.limit(() => this.backend.attempt(claim), within, 'take', key, why, sent);
   }
 
@@ -108,8 +108,8 @@ export class Engine {
 
   /** @param sent the time now, where the caller knows it */
   release(handle: Handle, next?: Claim, leave?: NewValue, sent?: number): Promise<Release> {
-    const within = next?.within ?? CALL_TIMEOUT;
-    const why = within < CALL_TIMEOUT ? `${OF_LEASE} of the next claim` : '';
+    const within = next?.within ?? CALL_TIMEOUT_MS;
+    const why = within < CALL_TIMEOUT_MS ? `${OF_LEASE} of the next claim` : '';
     return this.limit(() => this.backend.release(handle, next, leave), within, 'release', handle.key, why, sent);
   }
 
@@ -150,7 +150,7 @@ export class Engine {
   async check(): Promise<Finding[]> {
     const { backend } = this;
     return backend.check
-      ? this.#askEngine(() => backend.check!(), CALL_TIMEOUT, 'checked', 'asked for its settings')
+      ? this.#askEngine(() => backend.check!(), CALL_TIMEOUT_MS, 'checked', 'asked for its settings')
       : [];
   }
 
@@ -176,7 +176,7 @@ export class Engine {
   }
 
   #ask<T>(key: string, call: () => Promise<T>, advice: string): Promise<T> {
-    return this.limit(call, CALL_TIMEOUT, 'look at', key).catch((error) => {
+    return this.limit(call, CALL_TIMEOUT_MS, 'look at', key).catch((error) => {
       throw isLockError(error) ? error : this.unavailable(key, error, advice);
     });
   }

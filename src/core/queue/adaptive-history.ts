@@ -78,8 +78,8 @@ export interface Lesson {
   readonly lease: number;
 }
 
-const OLD = 0.8;
-const NEW = 0.2;
+const PAST_PART = 0.8;
+const RECENT_PART = 0.2;
 const HEADROOM = 1.5;
 
 /**
@@ -90,7 +90,7 @@ const HEADROOM = 1.5;
  * @param cap the longest lease, ms
  */
 export function learn(before: Lesson | undefined, took: number, ttl: number, cap: number): Lesson | undefined {
-  const usual = before ? OLD * before.usual + NEW * took : took;
+  const usual = before ? PAST_PART * before.usual + RECENT_PART * took : took;
   const lease = Math.ceil(Math.max(usual, took) * HEADROOM);
   return lease <= ttl ? undefined : { usual: Math.round(usual), lease: Math.min(lease, cap) };
 }

@@ -15,7 +15,7 @@ export interface LocalGrant {
   readonly token: bigint;
   /** As in `Grant`. */
   readonly tokenCount?: number | undefined;
-  /** The time of the request from which this grant counts. */
+  /** When the request was sent from which the lease of this grant counts. */
   readonly sent: number;
   /** The time at which this process began to count on it. */
   readonly since: number;

@@ -4,7 +4,7 @@ import { type Duration, milliseconds } from '../contract/duration.ts';
 import { invalid, LockError, quoted, shown } from '../contract/errors.ts';
 import { leaseBounds } from '../contract/terms.ts';
 import type { StoreOutcome } from '../contract/values.ts';
-import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
+import { CALL_TIMEOUT_MS, type Engine } from '../engine/engine.ts';
 import { endGone } from './eviction.ts';
 import { currentClaim, type Hold } from './hold.ts';
 import { noteRenewal } from './watchdog.ts';
@@ -114,7 +114,7 @@ export class HeldLease implements AnyLease {
       timing.doubt(timing.ttl);
       return this.#engine.unavailable(this.key, why, 'The old deadline stands; try again before it');
     };
-    const [answer] = await this.#engine.renew([currentClaim(hold)], CALL_TIMEOUT).catch((error) => {
+    const [answer] = await this.#engine.renew([currentClaim(hold)], CALL_TIMEOUT_MS).catch((error) => {
       throw unknown(error);
     });
     if (answer === 'gone') await endGone(hold, 'the engine no longer has it');

@@ -2,7 +2,7 @@ import { ArrivalQueue } from '../contract/admission.ts';
 import type { NewValue, ValueState } from '../contract/backend.ts';
 import { channels } from '../contract/events.ts';
 import type { StoreOutcome } from '../contract/values.ts';
-import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
+import { CALL_TIMEOUT_MS, type Engine } from '../engine/engine.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
 import type { QueuedClaim } from './claim.ts';
 import type { PiggybackedAttempt } from './claim-step.ts';
@@ -218,7 +218,7 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
 async function keepTaken(engine: Engine, hold: Hold, left: number): Promise<boolean> {
   const ttl = Math.max(Math.ceil(left), engine.backend.traits.ttl.min);
   const { settled } = hold; // else an earlier request may arrive after this one, and set its own, longer lease
-  const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT).catch(() => []);
+  const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT_MS).catch(() => []);
   // Without an answer the key might stay taken for the whole lease. That is too long, but never too short.
   if (!settled || answer === undefined || answer === 'unknown') takeBack(engine, hold);
   return typeof answer === 'object';

@@ -54,7 +54,7 @@ export function backOff({ pause, bound, jitter }: Terms['spin'], tries: number, 
 }
 
 /** The time for which a waiter asks an engine that does not answer, ms. */
-export const TROUBLE = 10_000;
+export const MAX_OUTAGE_MS = 10_000;
 /** All claims share this error: a stack for each would say nothing, and cost more than many attempts. */
 export const UNANSWERED = new Error('no request was answered so far');
 
@@ -80,7 +80,7 @@ export class Outage {
 
   /** The time until which a caller that began at `began` waits. */
   limit(began: number): number {
-    return Math.max(this.#since, began) + TROUBLE;
+    return Math.max(this.#since, began) + MAX_OUTAGE_MS;
   }
 
   /** Shortens a pause so that the last attempt is sent no later than at the limit, and ends within the limit of a call. */

@@ -5,7 +5,7 @@ import type { StoreOutcome } from '../contract/values.ts';
 import type { Engine } from '../engine/engine.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
 import { currentClaim, type Hold } from './hold.ts';
-import { TROUBLE } from './pause.ts';
+import { MAX_OUTAGE_MS } from './pause.ts';
 
 /** The first pause after a release without an answer, ms. Each later one is twice as long, up to the last. */
 const FIRST_PAUSE_MS = 50;
@@ -74,7 +74,7 @@ async function untilStored(
   onTrouble: () => void,
 ): Promise<StoreOutcome> {
   const { activity, clock } = engine;
-  const patient = clock.now() + TROUBLE;
+  const patient = clock.now() + MAX_OUTAGE_MS;
   let unanswered = false;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
     try {

@@ -54,8 +54,8 @@ export function lastsFor({ deadline, confirmation }: HoldTiming, next: Terms, no
 }
 
 /**
- * Gives the time for which a hold is kept for the next caller of this process, ms: its linger, within its tenure, if an equal request could
- * have it. 0 where others are known to want the key.
+ * Gives the time for which a hold is kept for the next caller of this process, ms: its `linger`, but not past its hand-over budget, if a
+ * request with the same options could take it. 0 if another process is known to want the key.
  */
 export function lingerOf(hold: Hold, now: number): number {
   const { owner, terms, tenure } = hold;

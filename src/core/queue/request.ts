@@ -3,7 +3,7 @@ import type { Cancel } from '../contract/clock.ts';
 import { LockError, quoted } from '../contract/errors.ts';
 import { type Circumstances, type Enclosing, labelFor, MAX_ENCLOSING, type ProcessName } from '../contract/origin.ts';
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
-import { CALL_TIMEOUT } from '../engine/engine.ts';
+import { CALL_TIMEOUT_MS } from '../engine/engine.ts';
 import { type Claimant, QueuedClaim } from './claim.ts';
 import type { LocalClaim } from './claim-step.ts';
 import type { Hold } from './hold.ts';
@@ -11,7 +11,7 @@ import type { Outage } from './pause.ts';
 import type { RequestEvents } from './request-events.ts';
 import { limitWait } from './wait-limit.ts';
 
-const NOBODY: readonly never[] = [];
+const NO_ITEMS: readonly never[] = [];
 
 /** Gives the holds of this process that the functions of `run` around a caller run under, the innermost first. */
 export type HoldsAround = (name: ProcessName) => Iterable<Hold>;
@@ -36,7 +36,7 @@ export class AcquireRequest implements Claimant {
   /** It is dropped when the request is settled, so that a hold does not keep it alive. */
   #around: HoldsAround | undefined;
   /** Ends the wait inside of each hold around the caller. */
-  #endWaits: readonly (() => void)[] = NOBODY;
+  #endWaits: readonly (() => void)[] = NO_ITEMS;
   /** Gives the hold, or undefined where the caller does not wait and was refused. */
   readonly outcome: Promise<Hold | undefined>;
   readonly #resolve: (hold: Hold | undefined) => void;
@@ -91,7 +91,7 @@ export class AcquireRequest implements Claimant {
     this.state = 'settled';
     this.#around = undefined;
     for (const end of this.#endWaits) end();
-    this.#endWaits = NOBODY;
+    this.#endWaits = NO_ITEMS;
     this.#cancel?.();
     this.#unlisten?.();
   }
@@ -174,7 +174,7 @@ export function claimFor(request: AcquireRequest, outage?: Outage): QueuedClaim 
   const process = name.word!;
   const origin = circumstances
     ? { process, claim: number, ...circumstances }
-    : { process, claim: number, inside: NOBODY, cut: false };
+    : { process, claim: number, inside: NO_ITEMS, cut: false };
   const queue = terms.wait > 0 && backend.traits.fair;
   const claim: LocalClaim = {
     key,
@@ -186,7 +186,7 @@ export function claimFor(request: AcquireRequest, outage?: Outage): QueuedClaim 
     queue,
     placeTtl: queue ? lengths.place : undefined,
     tokenCount: request.exclusive ? terms.handOff.max + 1 : 1,
-    within: Math.min(CALL_TIMEOUT, Math.max(lengths.lease / 2, 100)),
+    within: Math.min(CALL_TIMEOUT_MS, Math.max(lengths.lease / 2, 100)),
     accepts: terms.inquiry?.answerable(clock.now()),
     lingers: terms.minHold > 0 || terms.delay > 0,
     label: labelFor(terms.label, origin),

@@ -6,7 +6,7 @@ import { nextNumber } from '../contract/events.ts';
 import { type ProcessName, processName } from '../contract/origin.ts';
 import { type Terms, withWaitUntil } from '../contract/terms.ts';
 import { RefusalThrottle } from '../engine/back-pressure.ts';
-import { CALL_TIMEOUT, Engine } from '../engine/engine.ts';
+import { CALL_TIMEOUT_MS, Engine } from '../engine/engine.ts';
 import { AdaptiveHistory } from './adaptive-history.ts';
 import { Frame, frames } from './frame.ts';
 import { HeldLease } from './held-lease.ts';
@@ -142,7 +142,7 @@ export class LockRuntime implements QueueContext {
     }
     this.watchdog.close();
     await undefined; // this may be called in the middle of a release, which counts as under way only after this turn
-    await this.engine.activity.quiet(CALL_TIMEOUT);
+    await this.engine.activity.quiet(CALL_TIMEOUT_MS);
     await this.engine.close();
   }
 }

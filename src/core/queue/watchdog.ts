@@ -2,7 +2,7 @@ import { inNoContext } from '../contract/clock.ts';
 import { reasonOf } from '../contract/errors.ts';
 import { leastOf } from '../contract/extremes.ts';
 import { Agenda } from '../engine/call-timeouts.ts';
-import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
+import { CALL_TIMEOUT_MS, type Engine } from '../engine/engine.ts';
 import { dispose } from '../engine/listener.ts';
 import { endGone } from './eviction.ts';
 import { currentClaim, type Hold, WATCHED_AFTER_MS } from './hold.ts';
@@ -112,7 +112,7 @@ export class Watchdog {
     if (hold.over || hold.loss) return;
     const { clock, backend } = this.#engine;
     const ttl = Math.max(Math.ceil(leaseLeft(hold.timing, clock.now())), backend.traits.ttl.min);
-    const [answer] = await this.#engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT).catch(() => []);
+    const [answer] = await this.#engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT_MS).catch(() => []);
     if (answer === 'gone') await endGone(hold, 'the engine no longer has it');
     else if (typeof answer !== 'object') hold.timing.doubt(ttl);
   }
@@ -158,7 +158,7 @@ function due({ loss, timing, watchAt }: Hold): number {
 const patienceOf = (hold: Hold): number => Math.floor(Math.log2(timeoutFor(hold)));
 
 /** Gives the time that a renewal may take, ms: it leaves time for another one before the deadline. */
-const timeoutFor = ({ timing }: Hold): number => Math.min(CALL_TIMEOUT, timing.confirmedFor / 3);
+const timeoutFor = ({ timing }: Hold): number => Math.min(CALL_TIMEOUT_MS, timing.confirmedFor / 3);
 
 /** Notes an answer to a renewal. @param sent when that was sent @param validFor the time for which the answer is good, ms */
 export function noteRenewal(hold: Hold, sent: number, validFor: number): void {

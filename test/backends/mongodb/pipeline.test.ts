@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { idOf, type QueueDocument } from '../../../src/backends/mongodb/documents.ts';
+import { idOf, type QueueRecord } from '../../../src/backends/mongodb/documents.ts';
 import { attempting, leaving, renewing } from '../../../src/backends/mongodb/pipeline.ts';
 import { admitted, EXCLUSIVE, SHARED } from '../../../src/core/contract/admission.ts';
 import { type Claim, PLACE_TTL_MS } from '../../../src/core/contract/backend.ts';
@@ -15,10 +15,10 @@ const at = (ms: number): Date => new Date(START + ms);
 const EMPTY = { _id: idOf('a') };
 
 /** The document after these steps, each a pipeline and when it runs. */
-const steps = (...taken: [pipeline: object[], ms: number][]): QueueDocument =>
-  taken.reduce((document, [pipeline, ms]) => apply(document, pipeline, at(ms)), EMPTY as object) as QueueDocument;
-const ids = ({ queue }: QueueDocument): string[] => queue.map(({ id }) => id);
-const expiry = (document: QueueDocument, id: string): number =>
+const steps = (...taken: [pipeline: object[], ms: number][]): QueueRecord =>
+  taken.reduce((document, [pipeline, ms]) => apply(document, pipeline, at(ms)), EMPTY as object) as QueueRecord;
+const ids = ({ queue }: QueueRecord): string[] => queue.map(({ id }) => id);
+const expiry = (document: QueueRecord, id: string): number =>
   document.queue.find((place) => place.id === id)!.expires.getTime() - START;
 
 describe('the pipeline of an attempt', () => {
@@ -64,7 +64,7 @@ describe('the pipeline of an attempt', () => {
   });
 
   test('is idle only after all leases, and after the time has overtaken its tokens', () => {
-    const idle = (document: QueueDocument): number => (document as unknown as { idle: Date }).idle.getTime() - START;
+    const idle = (document: QueueRecord): number => (document as unknown as { idle: Date }).idle.getTime() - START;
     expect(idle(steps([attempting(claim('a')), 0]))).toBe(30_000);
     expect(idle(steps([attempting(claim('a', { minToken: BigInt(START + 90_000) * 1_000n })), 0]))).toBe(90_000);
     expect(idle(steps([attempting(claim('a')), 0], [leaving({ id: 'a' }), 7]))).toBe(7);
@@ -128,11 +128,11 @@ describe('the other pipelines', () => {
       const claims = line.map((seats, index) => claim(String(index), seats));
       const joined = steps(...claims.map((each): [object[], number] => [attempting(each), 0]));
       const asked = claims.reduce((document, each) => apply(document, renewing(each), at(1)), joined as object);
-      const held = (asked as QueueDocument).queue.filter(({ expires }) => expires.getTime() === START + 30_001);
+      const held = (asked as QueueRecord).queue.filter(({ expires }) => expires.getTime() === START + 30_001);
       expect(held).toHaveLength(admitted(line));
       const last = claim('last', { ...SHARED, queue: false });
       const fits = admitted([...line, last]) > line.length;
-      expect(ids(apply(joined, attempting(last), at(1)) as unknown as QueueDocument).includes('last')).toBe(fits);
+      expect(ids(apply(joined, attempting(last), at(1)) as unknown as QueueRecord).includes('last')).toBe(fits);
     });
     fc.assert(agrees);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { idOf, type QueueDocument } from '../../../src/backends/mongodb/documents.ts';
+import { idOf, type QueueRecord } from '../../../src/backends/mongodb/documents.ts';
 import { attempting, forgetting, leaving, renewing, storing } from '../../../src/backends/mongodb/pipeline.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import type { Claim, ValueCondition } from '../../../src/core/contract/backend.ts';
@@ -15,10 +15,10 @@ const at = (ms: number): Date => new Date(START + ms);
 type Step = [pipeline: object[], ms: number];
 
 /** The document after these steps, each a pipeline and when it runs. */
-const steps = (...taken: Step[]): QueueDocument =>
+const steps = (...taken: Step[]): QueueRecord =>
   taken.reduce((document, [pipeline, ms]) => apply(document, pipeline, at(ms)), {
     _id: idOf('a'),
-  } as object) as QueueDocument;
+  } as object) as QueueRecord;
 const leave = (id: string, text = 'text', ttl = 1_000): object[] => storing(id, { text, ttl });
 const asking = (one: Claim, accepts: ValueCondition, notAfter?: Date): object[] =>
   attempting({ ...one, accepts }, notAfter);
@@ -51,7 +51,7 @@ describe('the pipelines of values', () => {
       [renewing(claim('b')), 30],
       [leaving({ id: 'b' }), 40],
     ];
-    const kept = steps(...left, ...others) as QueueDocument & { readonly idle: Date };
+    const kept = steps(...left, ...others) as QueueRecord & { readonly idle: Date };
     expect(kept).toMatchObject({ queue: [], value: { text: 'text' }, idle: at(1_010) });
     expect(steps(...left, [attempting(claim('b')), 1_010]).value).toBeUndefined();
   });

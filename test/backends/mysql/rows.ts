@@ -1,5 +1,5 @@
 import type { Pool, RowDataPacket } from 'mysql2/promise';
-import type { Header, Row } from '../../../src/backends/mysql/pool.ts';
+import type { Header, PoolRow } from '../../../src/backends/mysql/pool.ts';
 import { greet } from '../../../src/backends/mysql/sql.generated.ts';
 import type { List, NamedValues } from '../../../src/backends/mysql/statements.ts';
 import { mark } from '../../../src/backends/mysql/stored-queue.ts';
@@ -80,7 +80,7 @@ export class Rows {
     return (await this.#pool.query<RowDataPacket[]>(text))[0];
   }
 
-  read(text: string, values?: NamedValues, list?: List): Promise<Row[]> {
+  read(text: string, values?: NamedValues, list?: List): Promise<PoolRow[]> {
     return this.table.read(text, values, list);
   }
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LOOK_MS } from '../../../src/backends/postgres/advisory-session.ts';
+import { LOOK_INTERVAL_MS } from '../../../src/backends/postgres/advisory-session.ts';
 import {
   type AdvisoryBackend,
   type AdvisoryOptions,
@@ -172,8 +172,8 @@ describeOn('postgres', 'advisory locks', () => {
       CREATE ROLE hired LOGIN IN ROLE owner; ALTER ROLE hired SET role = owner`);
     let looks = 0;
     const after: Clock['after'] = (ms, fn, background) => {
-      if (ms === LOOK_MS) looks++;
-      return systemClock.after(ms === LOOK_MS ? 100 : ms, fn, background);
+      if (ms === LOOK_INTERVAL_MS) looks++;
+      return systemClock.after(ms === LOOK_INTERVAL_MS ? 100 : ms, fn, background);
     };
     const hasty: Clock = { ...systemClock, after };
     const [options, config] = [{ prefix: 'hired' }, { user: 'hired' }];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Node } from '../../../src/backends/quorum/node.ts';
 import { type ClaimOfAll, NodeClaim } from '../../../src/backends/quorum/node-claim.ts';
-import { LATE, type NodeAnswer, REFUSED } from '../../../src/backends/quorum/tally.ts';
+import { type NodeAnswer, REFUSED, TOO_LATE } from '../../../src/backends/quorum/tally.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
 import { claim } from './nodes.ts';
 import { NO, yes } from './scripted.ts';
@@ -123,7 +123,7 @@ test('a node that refuses has nothing of it, late or not', () => {
   const { it, heard, releases } = scene();
   it.onAnswer(NO);
   it.onAnswer({ granted: false, late: true });
-  expect(heard).toEqual([REFUSED, LATE]);
+  expect(heard).toEqual([REFUSED, TOO_LATE]);
   expect(heard).toEqual([
     { kind: 'no', why: 'refused', mayHold: false },
     { kind: 'no', why: 'late', mayHold: false },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { QuorumContext } from '../../../src/backends/quorum/node.ts';
-import { LATE, type NodeAnswer, noOf, OPEN, REFUSED, refusalOf } from '../../../src/backends/quorum/tally.ts';
+import { type NodeAnswer, noOf, OPEN, REFUSED, refusalOf, TOO_LATE } from '../../../src/backends/quorum/tally.ts';
 import { LockError, type LockErrorCode } from '../../../src/core/contract/errors.ts';
 
 const YES: NodeAnswer = { kind: 'yes', token: 1n, tokenCount: 1, until: 1_000 };
@@ -21,13 +21,13 @@ function told(...said: NodeAnswer[]): unknown {
 test.each([
   ['a majority of nodes refused it', [REFUSED, REFUSED, away()], { granted: false }],
   ['one refused it, and one that granted it shows that others may', [REFUSED, YES, away()], { granted: false }],
-  ['one was asked too late', [REFUSED, LATE, REFUSED], { granted: false, late: true }],
+  ['one was asked too late', [REFUSED, TOO_LATE, REFUSED], { granted: false, late: true }],
 ] as [string, NodeAnswer[], unknown][])('it is refused where %s', (_, said, answer) => {
   expect(told(...said)).toEqual(answer);
 });
 
 test('it is unknown where too many nodes cannot vote, and each is named with what it said', () => {
-  expect(told(YES, LATE, REFUSED, OPEN, away(), away(), away(), away('reset'))).toEqual(
+  expect(told(YES, TOO_LATE, REFUSED, OPEN, away(), away(), away(), away('reset'))).toEqual(
     new AggregateError(
       [1, 2, 3].map(() => new Error('connection refused')).concat(new Error('reset')),
       '4 of 8 nodes cannot vote, and 5 votes are needed: node 1 granted it; node 2 was asked too late; node 3 refused it; ' +

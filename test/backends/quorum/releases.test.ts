@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { around } from '../../../products/testing/around.ts';
 import { manualClock } from '../../../products/testing/index.ts';
 import { memory } from '../../../src/backends/memory.ts';
-import { Link, Releases } from '../../../src/backends/quorum/link.ts';
+import { Link, NodeReleases } from '../../../src/backends/quorum/link.ts';
 import { CallTimeouts } from '../../../src/core/engine/call-timeouts.ts';
 
 /** A node that fails each release until it is `up`, and when it was asked. */
@@ -29,7 +29,7 @@ async function scene(expiry = 60_000) {
       cancel();
     };
   };
-  const releases = new Releases(backend, new Link(clock, new CallTimeouts(clock)));
+  const releases = new NodeReleases(backend, new Link(clock, new CallTimeouts(clock)));
   const told: unknown[] = [];
   releases.begin({ key: 'k', id: 'a' }, 100, expiry, (freed) => void told.push(freed));
   await clock.advance(1);

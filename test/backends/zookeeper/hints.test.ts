@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
 import { getChildren } from '../../../src/backends/zookeeper/wire/operations.ts';
-import { Session } from '../../../src/backends/zookeeper/wire/session.ts';
+import { ZooKeeperSession } from '../../../src/backends/zookeeper/wire/session.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { HOST } from '../../kit/net.ts';
@@ -22,7 +22,7 @@ describeOn('zookeeper', 'hints on ZooKeeper', () => {
 
   test('a hint outlives the session of its writer; one that is over goes with the next that is written; none is a key', async () => {
     const open = () => zookeeper({ servers: `${HOST}:${server.port}` });
-    const session = new Session({ servers: [server], timeout: 10_000, clock: systemClock }, silent);
+    const session = new ZooKeeperSession({ servers: [server], timeout: 10_000, clock: systemClock }, silent);
     const stored = async () => (await (await session.connection(5_000)).request(getChildren('/holdfast/@hints'))).names;
 
     const writer = open();
@@ -52,7 +52,7 @@ describeOn('zookeeper', 'hints on ZooKeeper', () => {
     const client = zookeeper({ servers: `${HOST}:${server.port}`, prefix: 'left' });
     await client.hints!.write('day', 'short', 500);
     await until('it is over', async () => (await client.hints!.read('day')) === undefined);
-    const session = new Session({ servers: [server], timeout: 10_000, clock: systemClock }, silent);
+    const session = new ZooKeeperSession({ servers: [server], timeout: 10_000, clock: systemClock }, silent);
     const connection = await session.connection(5_000);
     expect((await connection.request(getChildren('/left/@hints'))).names, 'nobody has removed it').toEqual(['day']);
     await client.hints!.write('day', 'with a blank, and\n2 lines', 60_000);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
-import type { Connection } from '../../../src/backends/zookeeper/wire/connection.ts';
+import type { ZooKeeperConnection } from '../../../src/backends/zookeeper/wire/connection.ts';
 import { Code } from '../../../src/backends/zookeeper/wire/errors.ts';
 import {
   createPersistent,
@@ -11,7 +11,7 @@ import {
   remove,
   setData,
 } from '../../../src/backends/zookeeper/wire/operations.ts';
-import { Session } from '../../../src/backends/zookeeper/wire/session.ts';
+import { ZooKeeperSession } from '../../../src/backends/zookeeper/wire/session.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import type { Backend, Claim, Release, ValueCondition } from '../../../src/core/contract/backend.ts';
 import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
@@ -47,11 +47,11 @@ const bucketOf = (key: string): string => hash('sha256', key, 'hex').slice(0, 2)
 
 describeOn('zookeeper', 'values beside the queues', () => {
   let server: Server;
-  let session: Session;
-  let connection: Connection;
+  let session: ZooKeeperSession;
+  let connection: ZooKeeperConnection;
   beforeAll(async () => {
     server = await startZookeeper({ tickTime: '200' });
-    session = new Session({ servers: [server], timeout: 10_000, clock: systemClock }, silent);
+    session = new ZooKeeperSession({ servers: [server], timeout: 10_000, clock: systemClock }, silent);
     connection = await session.connection(5_000);
   }, 60_000);
   afterAll(async () => {

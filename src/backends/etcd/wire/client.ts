@@ -1,19 +1,27 @@
 import { LockError } from '../../../core/index.ts';
-import { type Channel, GrpcError, isStatus, type Metadata, STATUS, type Stream, type StreamListener } from './grpc.ts';
+import {
+  type GrpcChannel,
+  GrpcError,
+  isStatus,
+  type Metadata,
+  STATUS,
+  type Stream,
+  type StreamListener,
+} from './grpc.ts';
 import {
   AUTHENTICATE,
+  type EtcdTransaction,
+  type GrpcMethod,
   type KeyValue,
-  type Method,
   RANGE,
   type Range,
   type RangeAnswer,
-  type Transaction,
   type TransactionAnswer,
   TXN,
 } from './messages.ts';
 import { decode, encode, type IncomingMessage, type OutgoingMessage, type Schema } from './protobuf.ts';
 
-export interface Credentials {
+export interface EtcdCredentials {
   readonly user: string;
   readonly password: string;
 }
@@ -28,14 +36,14 @@ const PAGE = 1_000n;
 const REQUIRE_LEADER: Metadata = { hasleader: 'true' };
 
 export class Client {
-  readonly #channel: Channel;
-  readonly #credentials: Credentials | undefined;
+  readonly #channel: GrpcChannel;
+  readonly #credentials: EtcdCredentials | undefined;
   readonly #timeout: number;
   #token?: Promise<string>;
   #term = 0n;
 
   /** @param timeout default limit of a call, ms */
-  constructor(channel: Channel, credentials: Credentials | undefined, timeout: number) {
+  constructor(channel: GrpcChannel, credentials: EtcdCredentials | undefined, timeout: number) {
     this.#channel = channel;
     this.#credentials = credentials;
     this.#timeout = timeout;
@@ -50,7 +58,7 @@ export class Client {
     return this.#term;
   }
 
-  async txn(request: Transaction, ms?: number): Promise<TransactionAnswer> {
+  async txn(request: EtcdTransaction, ms?: number): Promise<TransactionAnswer> {
     return this.#noteTerm(await this.call(TXN, request, ms));
   }
 
@@ -87,7 +95,7 @@ export class Client {
   }
 
   async call<Q extends Schema, R extends Schema>(
-    call: Method<Q, R>,
+    call: GrpcMethod<Q, R>,
     message: OutgoingMessage<Q>,
     ms = this.#timeout,
   ): Promise<IncomingMessage<R>> {
@@ -109,7 +117,7 @@ export class Client {
   }
 
   async #send<Q extends Schema, R extends Schema>(
-    { path, request, response }: Method<Q, R>,
+    { path, request, response }: GrpcMethod<Q, R>,
     message: OutgoingMessage<Q>,
     metadata: Metadata,
     ms: number,
@@ -127,7 +135,7 @@ export class Client {
     return token === '' ? REQUIRE_LEADER : { ...REQUIRE_LEADER, token };
   }
 
-  async #authenticate({ user, password }: Credentials): Promise<string> {
+  async #authenticate({ user, password }: EtcdCredentials): Promise<string> {
     try {
       const credentials = { name: user, password };
       return (await this.#send(AUTHENTICATE, credentials, REQUIRE_LEADER, this.#timeout)).token;

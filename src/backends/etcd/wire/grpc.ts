@@ -41,7 +41,7 @@ export interface Stream {
 
 export type Metadata = Readonly<Record<string, string>>;
 
-export class Channel {
+export class GrpcChannel {
   readonly #urls: readonly URL[];
   readonly #tls: SecureClientSessionOptions;
   readonly #patience: number;
@@ -197,10 +197,10 @@ function exchange(
   stream.on('data', (chunk: Buffer) => {
     pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
     for (;;) {
-      const end = pending.length < PREFIX ? Number.POSITIVE_INFINITY : PREFIX + pending.readUInt32BE(1);
+      const end = pending.length < PREFIX_BYTES ? Number.POSITIVE_INFINITY : PREFIX_BYTES + pending.readUInt32BE(1);
       if (pending.length < end) return;
       try {
-        listener.message(pending.subarray(PREFIX, end));
+        listener.message(pending.subarray(PREFIX_BYTES, end));
       } catch (error) {
         stream.destroy(error as Error);
         return;
@@ -217,10 +217,10 @@ function exchange(
 }
 
 /** Before each message: a byte that says "not compressed", and four bytes of length. */
-const PREFIX = 5;
+const PREFIX_BYTES = 5;
 
 function frame(message: Buffer): Buffer {
-  const prefix = Buffer.alloc(PREFIX);
+  const prefix = Buffer.alloc(PREFIX_BYTES);
   prefix.writeUInt32BE(message.length, 1);
   return Buffer.concat([prefix, message]);
 }

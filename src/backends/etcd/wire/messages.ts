@@ -3,7 +3,7 @@ import type { IncomingMessage, OutgoingMessage, Schema } from './protobuf.ts';
 /** Field numbers of `etcdserverpb`, as far as locks need them: https://etcd.io/docs/v3.5/dev-guide/api_reference_v3/ */
 const define = <const S extends Schema>(schema: S): S => schema;
 
-export interface Method<Q extends Schema, R extends Schema> {
+export interface GrpcMethod<Q extends Schema, R extends Schema> {
   readonly path: string;
   readonly request: Q;
   readonly response: R;
@@ -13,7 +13,7 @@ const method = <const Q extends Schema, const R extends Schema>(
   path: string,
   request: Q,
   response: R,
-): Method<Q, R> => ({ path: `/etcdserverpb.${path}`, request, response });
+): GrpcMethod<Q, R> => ({ path: `/etcdserverpb.${path}`, request, response });
 
 const Header = define({ revision: [3, 'int'], term: [4, 'int'] });
 
@@ -73,7 +73,7 @@ const ResponseOp = define({ range: [1, RangeResponse], delete: [3, DeleteRespons
 export const TxnRequest = define({ compare: [1, [Compare]], success: [2, [RequestOp]], failure: [3, [RequestOp]] });
 const TxnResponse = define({ header: [1, Header], succeeded: [2, 'bool'], responses: [3, [ResponseOp]] });
 export type Op = OutgoingMessage<typeof RequestOp>;
-export type Transaction = OutgoingMessage<typeof TxnRequest>;
+export type EtcdTransaction = OutgoingMessage<typeof TxnRequest>;
 export type TransactionAnswer = IncomingMessage<typeof TxnResponse>;
 type Condition = OutgoingMessage<typeof Compare>;
 

@@ -3,9 +3,9 @@
  * field numbers and kinds; a message is a plain object. Every integer is a bigint, since revisions and lease ids have 64 bits. The
  * reader skips fields that are not in the table, so newer servers may send more.
  */
-export type Kind = 'int' | 'bool' | 'bytes' | 'string' | Schema | readonly [Schema];
+export type FieldKind = 'int' | 'bool' | 'bytes' | 'string' | Schema | readonly [Schema];
 export interface Schema {
-  readonly [field: string]: readonly [number: number, kind: Kind];
+  readonly [field: string]: readonly [number: number, kind: FieldKind];
 }
 
 type Scalar<K> = K extends 'int' ? bigint : K extends 'bool' ? boolean : K extends 'bytes' ? Buffer : string;
@@ -44,7 +44,7 @@ export function encode<S extends Schema>(schema: S, message: OutgoingMessage<S>)
   return Buffer.concat(out);
 }
 
-function write(out: Buffer[], number: number, kind: Kind, value: unknown): void {
+function write(out: Buffer[], number: number, kind: FieldKind, value: unknown): void {
   if (kind === 'int' || kind === 'bool') {
     out.push(varint(BigInt((number << 3) | VARINT)), varint(BigInt(value as bigint | boolean)));
     return;
@@ -58,7 +58,7 @@ function write(out: Buffer[], number: number, kind: Kind, value: unknown): void 
   out.push(varint(BigInt((number << 3) | LENGTH)), varint(BigInt(body.length)), body);
 }
 
-type Fields = ReadonlyMap<number, readonly [field: string, kind: Kind]>;
+type Fields = ReadonlyMap<number, readonly [field: string, kind: FieldKind]>;
 const turned = new WeakMap<Schema, Fields>();
 
 function byNumber(schema: Schema): Fields {
@@ -83,13 +83,13 @@ export function decode<S extends Schema>(schema: S, buffer: Buffer): IncomingMes
   return message as IncomingMessage<S>;
 }
 
-function parse(kind: Kind, raw: Buffer): unknown {
+function parse(kind: FieldKind, raw: Buffer): unknown {
   if (kind === 'bytes') return raw;
   if (kind === 'string') return raw.toString();
   return decode(elementOf(kind), raw);
 }
 
-const elementOf = (kind: Kind): Schema => (Array.isArray(kind) ? kind[0] : kind) as Schema;
+const elementOf = (kind: FieldKind): Schema => (Array.isArray(kind) ? kind[0] : kind) as Schema;
 
 /** The fields of a message: a bigint for a varint, bytes for everything with a length. */
 function* read(buffer: Buffer): Generator<readonly [number: number, raw: bigint | Buffer]> {

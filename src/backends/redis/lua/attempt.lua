@@ -40,7 +40,7 @@ local function take(lock, last, asked, keep)
   return set_sole(lock, token, tokenCount, asked:sub($asked.words), keep)
 end
 
--- The attempt of a claim where somebody is there. Defined where the first such claim of a script is met.
+-- Attempts a claim on a key that has holders or waiters. Defined at the first such claim of a script.
 local function contention()
   local rule = queue_rule()
 

@@ -20,7 +20,7 @@ local function queue_rule()
   -- Where to be unheard is no proof of death, silence is: µs without an attempt (PLACE_TTL_MS of the contract). A grant sent there
   -- is good for no longer, until its process renews it: it may be dead.
   local SILENCE_US = 6000000
-  -- Holders that one script may count again.
+  -- How many holders one script counts again, at most.
   local MAX_RECOUNTED = 500
   -- Capacities that are counted apart.
   local MAX_CAPACITIES = 8

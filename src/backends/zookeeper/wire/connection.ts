@@ -6,10 +6,10 @@ import { type Operation, sync } from './operations.ts';
 import { type Pending, Requests, type Watcher } from './requests.ts';
 
 /** Asks for a new session. */
-export const NOBODY = { id: 0n, password: new Uint8Array(16) };
+export const NEW_SESSION = { id: 0n, password: new Uint8Array(16) };
 
 /** The answer of the server to a session that is opened or resumed. A client that has id and password may resume it on another connection. */
-export interface Welcome extends Readonly<typeof NOBODY> {
+export interface Welcome extends Readonly<typeof NEW_SESSION> {
   /** The session timeout that the server granted, ms. */
   readonly timeout: number;
 }
@@ -18,24 +18,24 @@ const WATCH_EVENT = -1;
 
 // All limits are shares of the session timeout that the server granted.
 /** How often a connection without recent writes sends a sign of life. */
-export const BEAT = 1 / 12;
+export const BEAT_PART = 1 / 12;
 /** A server is given up after this time without an answer. */
-const PATIENCE = 1 / 3;
+const ANSWER_PART = 1 / 3;
 /**
  * A follower reports its clients' signs of life at least this often. The leader asks for them twice a tick, and a session lasts at
  * least two ticks, unless `minSessionTimeout` says otherwise. That makes a quarter, and a twelfth more for a leader that is late.
  */
-export const REPORT = 1 / 3;
+export const REPORT_PART = 1 / 3;
 /** If less than this is left at an answer, the session is resumed, so that the leader hears of it: the next report may be too late. */
-export const SCARCE = 1 / 3;
+export const SCARCE_PART = 1 / 3;
 /** A session lasts this long after the leader last heard of it: a hundredth less, for clocks that run at different rates. */
-export const SURE = 0.99;
+export const SURE_PART = 0.99;
 
 /**
  * One connection that carries a session. Requests are sent and answered in order. So several may be on their way, and a later one
  * sees what an earlier one did. A connection ends once: then every request fails and every watch tells.
  */
-export class Connection {
+export class ZooKeeperConnection {
   readonly session: bigint;
   readonly welcome: Welcome;
   lastZxid: bigint;
@@ -61,18 +61,18 @@ export class Connection {
     this.#timeout = welcome.timeout;
     this.#socket = socket;
     this.#frames = frames;
-    this.#lastHeard = new LastHeard(sent, welcome.timeout * REPORT);
+    this.#lastHeard = new LastHeard(sent, welcome.timeout * REPORT_PART);
     this.#confirmed = sent;
     this.#clock = clock;
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('error', (error) => this.end(error));
     socket.on('close', () => this.end(new ConnectionLost('the server closed the connection')));
-    this.#cancelBeat = clock.after(this.#timeout * BEAT, this.#beat, true);
+    this.#cancelBeat = clock.after(this.#timeout * BEAT_PART, this.#beat, true);
   }
 
   /** The session and its nodes live until then, by the clock, even if the connection ends. */
   get sureUntil(): number {
-    return this.#lastHeard.certain + this.#timeout * SURE;
+    return this.#lastHeard.certain + this.#timeout * SURE_PART;
   }
 
   get alive(): boolean {
@@ -127,14 +127,14 @@ export class Connection {
     const now = this.#clock.now();
     this.#confirmed = sent;
     this.#lastHeard.noteAnswer(sent, now);
-    this.#scarce = this.sureUntil - now < this.#timeout * SCARCE;
+    this.#scarce = this.sureUntil - now < this.#timeout * SCARCE_PART;
   }
 
   /** Sends a sync, not a ping: a server that is cut off from the leader answers pings while the leader ends the session. */
   readonly #beat = (): void => {
     const now = this.#clock.now();
     const { oldest } = this.#requests;
-    if (oldest && now - oldest.sent > this.#timeout * PATIENCE) {
+    if (oldest && now - oldest.sent > this.#timeout * ANSWER_PART) {
       // If this process was stopped, the answer is here already, and is read before the next timer.
       this.#cancelBeat = this.#clock.after(1, () => this.#giveUp(oldest), true);
       return;
@@ -144,8 +144,8 @@ export class Connection {
       return;
     }
     // Half a beat: a confirmation from just before this beat would be too old at the next one.
-    if (now - this.#confirmed > (this.#timeout * BEAT) / 2) this.request(sync).catch(() => {});
-    this.#cancelBeat = this.#clock.after(this.#timeout * BEAT, this.#beat, true);
+    if (now - this.#confirmed > (this.#timeout * BEAT_PART) / 2) this.request(sync).catch(() => {});
+    this.#cancelBeat = this.#clock.after(this.#timeout * BEAT_PART, this.#beat, true);
   };
 
   #giveUp(unanswered: Pending): void {
@@ -167,7 +167,7 @@ export class Connection {
 }
 
 /** How many exchanges are remembered for the time between two reports, at most. More would hardly add anything. */
-const GRAIN = 16;
+const MAX_EXCHANGES = 16;
 
 /**
  * When, at the earliest, the leader has last heard of a session whose client is connected to any server.
@@ -201,6 +201,6 @@ export class LastHeard {
     }
     this.#unreported.splice(0, reported);
     const last = this.#unreported.at(-1);
-    if (!last || sent >= last.sent + this.#report / GRAIN) this.#unreported.push({ sent, answeredAt });
+    if (!last || sent >= last.sent + this.#report / MAX_EXCHANGES) this.#unreported.push({ sent, answeredAt });
   }
 }

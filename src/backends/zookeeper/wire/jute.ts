@@ -95,7 +95,7 @@ export class Decoder {
 }
 
 /** Bytes. Listings are the largest answers. A larger one is not from ZooKeeper (or `jute.maxbuffer` was raised). */
-const LARGEST = 64 * 1_024 * 1_024;
+const MAX_FRAME_BYTES = 64 * 1_024 * 1_024;
 
 /** Cuts a byte stream into frames: four bytes of length, then that many bytes. */
 export class Frames {
@@ -122,6 +122,7 @@ export class Frames {
 
 function length(bytes: Buffer): number {
   const size = bytes.readInt32BE(0);
-  if (size < 0 || size > LARGEST) throw new RangeError(`a frame of ${size} bytes was announced; is this ZooKeeper?`);
+  if (size < 0 || size > MAX_FRAME_BYTES)
+    throw new RangeError(`a frame of ${size} bytes was announced; is this ZooKeeper?`);
   return size;
 }

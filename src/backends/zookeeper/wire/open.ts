@@ -2,7 +2,7 @@ import { on } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { type Clock, invalid, shown } from '../../../core/index.ts';
-import { Connection, type NOBODY, type Welcome } from './connection.ts';
+import { type NEW_SESSION, type Welcome, ZooKeeperConnection } from './connection.ts';
 import { ConnectionLost } from './errors.ts';
 import { Decoder, Encoder, Frames } from './jute.ts';
 import { authenticate } from './operations.ts';
@@ -13,7 +13,7 @@ export interface Credentials {
 }
 
 export interface SessionSettings {
-  readonly servers: readonly Server[];
+  readonly servers: readonly ServerAddress[];
   /** The session timeout to ask for, ms. */
   readonly timeout: number;
   readonly tls?: ConnectionOptions | undefined;
@@ -32,13 +32,13 @@ export class SessionExpired extends Error {
  * @param over ends the connection, now and later
  */
 export async function open(
-  server: Server,
-  identity: typeof NOBODY,
+  server: ServerAddress,
+  identity: typeof NEW_SESSION,
   lastZxid: bigint,
   { timeout, tls, auth, clock }: SessionSettings,
   within: number,
   over: AbortSignal,
-): Promise<Connection> {
+): Promise<ZooKeeperConnection> {
   const socket = await openSocket(server, tls, within, clock, over);
   const cancel = clock.after(within, () => socket.destroy(new ConnectionLost('the server is silent')));
   try {
@@ -47,7 +47,7 @@ export async function open(
     socket.write(hello(identity, timeout, lastZxid));
     const welcome = readWelcome(await firstFrame(socket, frames));
     if (!welcome) throw new SessionExpired('the session has expired');
-    const connection = new Connection(socket, frames, welcome, sent, lastZxid, clock);
+    const connection = new ZooKeeperConnection(socket, frames, welcome, sent, lastZxid, clock);
     if (auth) await connection.request(authenticate(auth.user, auth.password));
     return connection;
   } catch (error) {
@@ -61,7 +61,7 @@ export async function open(
 const PROTOCOL = 0;
 
 /** Because of `lastZxid`, a server that has not yet seen what we have seen closes the connection. */
-function hello({ id, password }: typeof NOBODY, timeout: number, lastZxid: bigint): Buffer {
+function hello({ id, password }: typeof NEW_SESSION, timeout: number, lastZxid: bigint): Buffer {
   const request = new Encoder().int(PROTOCOL).long(lastZxid).int(timeout).long(id).bytes(password);
   return request.bool(false).frame(); // a read-only server is of no use
 }
@@ -86,7 +86,7 @@ async function firstFrame(socket: Socket, frames: Frames): Promise<Buffer> {
   throw new ConnectionLost('the server closed the connection at once');
 }
 
-export interface Server {
+export interface ServerAddress {
   readonly host: string;
   readonly port: number;
 }
@@ -97,7 +97,7 @@ const DEFAULT_PORT = 2181;
  * Reads a connect string: `h1:2181,h2,[::1]:2183`. It may have no path (a chroot): that is what `prefix` is for.
  * @throws LockError `LOCK_INVALID`.
  */
-export function parseServers(text: unknown): Server[] {
+export function parseServers(text: unknown): ServerAddress[] {
   if (typeof text !== 'string') throw invalid(`servers is ${shown(text)}; give 'host:port,host:port'`);
   return text.split(',').map((part) => {
     const match = /^\s*(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/[\]@]+))(?::(\d{1,5}))?\s*$/.exec(part);
@@ -109,7 +109,7 @@ export function parseServers(text: unknown): Server[] {
 }
 
 /** The servers in a random order, so that not every client goes to the first, again and again. */
-export function* rotation(servers: readonly Server[], random: () => number): Generator<Server, never> {
+export function* rotation(servers: readonly ServerAddress[], random: () => number): Generator<ServerAddress, never> {
   const order = [...servers];
   for (let last = order.length - 1; last > 0; last--) {
     const other = Math.floor(random() * (last + 1));
@@ -123,7 +123,7 @@ export function* rotation(servers: readonly Server[], random: () => number): Gen
  * @param over ends the socket, now and later
  */
 export function openSocket(
-  { host, port }: Server,
+  { host, port }: ServerAddress,
   tls: ConnectionOptions | undefined,
   within: number,
   clock: Clock,

@@ -80,12 +80,12 @@ export const getData = (path: string): Operation<Read> =>
   reading('getData', 4, 'node', path, (from) => ({ data: from.bytes(), stat: decodeStat(from) }));
 
 /** The names under a node, and the transaction that changed them last. */
-export interface Children {
+export interface NodeChildren {
   readonly names: readonly string[];
   readonly asOf: bigint;
 }
 
-export const getChildren = (path: string): Operation<Children> =>
+export const getChildren = (path: string): Operation<NodeChildren> =>
   reading('getChildren2', 12, 'children', path, (from) => ({
     names: from.list(() => from.text()),
     asOf: decodeStat(from).pzxid,

@@ -1,20 +1,20 @@
 import { Bell, type Cancel, LockError, withLimit } from '../../../core/index.ts';
-import { type Connection, NOBODY } from './connection.ts';
+import { NEW_SESSION, type ZooKeeperConnection } from './connection.ts';
 import { ConnectionLost, KeeperError } from './errors.ts';
-import { open, rotation, type Server, SessionExpired, type SessionSettings } from './open.ts';
+import { open, rotation, type ServerAddress, SessionExpired, type SessionSettings } from './open.ts';
 import { closeSession } from './operations.ts';
 
 /** The first pause between rounds over unreachable servers, and the longest; it doubles. ms. */
-const FIRST_PAUSE = 20;
-const LAST_PAUSE = 1_000;
+const FIRST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 1_000;
 /** After so many rounds over all servers, callers that wait get an error. The search goes on. */
-const ROUNDS = 4;
+const MAX_ROUNDS = 4;
 /** How long closing waits for a server that does not answer. ms. */
-const LAST_WORD = 2_000;
+const MAX_CLOSE_MS = 2_000;
 
 /** Nobody may wait, so a rejection may have no listener. */
-function pending(): PromiseWithResolvers<Connection> {
-  const next = Promise.withResolvers<Connection>();
+function pending(): PromiseWithResolvers<ZooKeeperConnection> {
+  const next = Promise.withResolvers<ZooKeeperConnection>();
   next.promise.catch(() => {});
   return next;
 }
@@ -24,7 +24,7 @@ const closedError = (): LockError => new LockError('LOCK_CLOSED', 'these locks w
 /** The owner of the nodes of a session. */
 interface Witness {
   /** There is a new connection, which carries this session or a new one. */
-  onConnection(connection: Connection): void;
+  onConnection(connection: ZooKeeperConnection): void;
   /** The session is over, and its nodes with it. */
   onExpiry(session: bigint): void;
   /** No server was reached for so long that the session may be over. It may also come back. */
@@ -35,12 +35,12 @@ interface Witness {
  * A session over any of the servers. It is opened when first asked for, resumed on a new connection when one ends, and replaced by a new one when
  * it has expired. Its nodes belong to `Connection.session`.
  */
-export class Session {
+export class ZooKeeperSession {
   readonly #settings: SessionSettings;
   readonly #witness: Witness;
   /** The next connection, or the next failure. */
   #next = pending();
-  #current: Connection | undefined;
+  #current: ZooKeeperConnection | undefined;
   #running: Promise<void> | undefined;
   #trouble: unknown;
   #closed = false;
@@ -64,7 +64,7 @@ export class Session {
    * @param within how long to wait for one, ms
    * @throws ConnectionLost there is none, and the last failure is the cause; KeeperError a server refused; LockError `LOCK_CLOSED`
    */
-  connection(within: number): Promise<Connection> {
+  connection(within: number): Promise<ZooKeeperConnection> {
     const current = this.#current;
     if (current?.alive) return Promise.resolve(current);
     if (this.#closed) return Promise.reject(closedError());
@@ -77,7 +77,7 @@ export class Session {
     return new ConnectionLost(`no ZooKeeper server could be had: ${message}`, { cause: this.#trouble });
   }
 
-  #settleNext(settle: (next: PromiseWithResolvers<Connection>) => void): void {
+  #settleNext(settle: (next: PromiseWithResolvers<ZooKeeperConnection>) => void): void {
     settle(this.#next);
     this.#next = pending();
   }
@@ -100,21 +100,21 @@ export class Session {
           await this.#pause(failures++);
           // A server that refuses our credentials will refuse them again.
           if (error instanceof KeeperError) this.#settleNext(({ reject }) => reject(error));
-          else if (failures >= ROUNDS * this.#settings.servers.length)
+          else if (failures >= MAX_ROUNDS * this.#settings.servers.length)
             this.#settleNext(({ reject }) => reject(this.#nobody()));
         }
       }
     }
   }
 
-  async #open(server: Server): Promise<Connection> {
+  async #open(server: ServerAddress): Promise<ZooKeeperConnection> {
     const before = this.#current;
     // Every server is tried before the session is over, of which up to a half may have passed.
     const within = Math.max(250, this.timeout / (3 * this.#settings.servers.length));
     // A server that knows less than we have seen closes the connection. But once the session and all our holds are in doubt, such a
     // server may also have lost its data, and may never know more. Then it must say whether the session exists.
     const last = before && this.#settings.clock.now() < before.sureUntil ? before.lastZxid : 0n;
-    const opened = await open(server, before?.welcome ?? NOBODY, last, this.#settings, within, this.#over.signal);
+    const opened = await open(server, before?.welcome ?? NEW_SESSION, last, this.#settings, within, this.#over.signal);
     this.#current = opened;
     this.#cancelDoubt();
     if (this.#closed) opened.end(new ConnectionLost('closed'));
@@ -122,7 +122,7 @@ export class Session {
   }
 
   /** The server cannot tell us that the session is over while we do not reach it. */
-  #doubtLater({ session, sureUntil }: Connection): void {
+  #doubtLater({ session, sureUntil }: ZooKeeperConnection): void {
     const left = Math.max(0, sureUntil - this.#settings.clock.now());
     this.#cancelDoubt = this.#settings.clock.after(left, () => this.#witness.doubtful(session), true);
   }
@@ -135,7 +135,7 @@ export class Session {
 
   async #pause(failures: number): Promise<void> {
     const rounds = Math.floor(failures / this.#settings.servers.length);
-    const full = Math.min(FIRST_PAUSE * 2 ** Math.min(rounds, 16), LAST_PAUSE);
+    const full = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(rounds, 16), MAX_PAUSE_MS);
     await this.#bell.sleep(full * (0.5 + this.#settings.clock.random() / 2), true);
   }
 
@@ -145,7 +145,7 @@ export class Session {
     this.#closed = true;
     this.#settleNext(({ reject }) => reject(closedError()));
     const connection = this.#current;
-    const cancel = this.#settings.clock.after(LAST_WORD, () => connection?.end(new ConnectionLost('closed')));
+    const cancel = this.#settings.clock.after(MAX_CLOSE_MS, () => connection?.end(new ConnectionLost('closed')));
     await connection?.request(closeSession).catch(() => {});
     cancel();
     connection?.end(new ConnectionLost('closed'));

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BEAT, LastHeard, REPORT, SCARCE, SURE } from '../../../../src/backends/zookeeper/wire/connection.ts';
+import {
+  BEAT_PART,
+  LastHeard,
+  REPORT_PART,
+  SCARCE_PART,
+  SURE_PART,
+} from '../../../../src/backends/zookeeper/wire/connection.ts';
 
 const TIMEOUT = 1_200;
 
@@ -30,12 +36,12 @@ function heardByLeader(opened: number, touches: readonly number[], reports: read
 }
 
 test('whenever a follower ends, the leader has heard of the session since what is taken for certain', () => {
-  const reportGaps = fc.array(fc.integer({ min: 1, max: TIMEOUT * REPORT }), { minLength: 200, maxLength: 200 });
+  const reportGaps = fc.array(fc.integer({ min: 1, max: TIMEOUT * REPORT_PART }), { minLength: 200, maxLength: 200 });
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), reportGaps, (steps, gaps) => {
       let at = 0;
       const reports = gaps.map((gap) => (at += gap));
-      const heard = new LastHeard(0, TIMEOUT * REPORT);
+      const heard = new LastHeard(0, TIMEOUT * REPORT_PART);
       const touches: number[] = [];
       let [sent, touched, answered] = [0, 0, 0];
       for (const { gap, there, back } of steps) {
@@ -53,12 +59,12 @@ test('whenever a follower ends, the leader has heard of the session since what i
 });
 
 test('signs of life that are answered at once keep a half of the timeout in hand, and more than is scarce', () => {
-  const heard = new LastHeard(0, TIMEOUT * REPORT);
+  const heard = new LastHeard(0, TIMEOUT * REPORT_PART);
   let least = TIMEOUT;
-  for (let sent = 0; sent < 20 * TIMEOUT; sent += TIMEOUT * BEAT) {
-    least = Math.min(least, heard.certain + TIMEOUT * SURE - sent);
+  for (let sent = 0; sent < 20 * TIMEOUT; sent += TIMEOUT * BEAT_PART) {
+    least = Math.min(least, heard.certain + TIMEOUT * SURE_PART - sent);
     heard.noteAnswer(sent, sent + 1);
   }
   expect(least).toBeGreaterThan(TIMEOUT * 0.48);
-  expect(least).toBeGreaterThan(TIMEOUT * SCARCE);
+  expect(least).toBeGreaterThan(TIMEOUT * SCARCE_PART);
 });

@@ -11,7 +11,7 @@ import {
   setData,
   sync,
 } from '../../../../src/backends/zookeeper/wire/operations.ts';
-import { Session } from '../../../../src/backends/zookeeper/wire/session.ts';
+import { ZooKeeperSession } from '../../../../src/backends/zookeeper/wire/session.ts';
 import { systemClock } from '../../../../src/core/contract/clock.ts';
 import { HOST } from '../../../kit/net.ts';
 import { startProxy } from '../../../kit/proxy.ts';
@@ -30,14 +30,14 @@ class Told {
 }
 
 interface OpenSession extends AsyncDisposable {
-  readonly session: Session;
+  readonly session: ZooKeeperSession;
   readonly told: Told;
 }
 
 function open(ports: readonly number[], wishes: Partial<SessionSettings> = {}): OpenSession {
   const told = new Told();
   const servers = ports.map((port) => ({ host: HOST, port }));
-  const session = new Session({ servers, timeout: TIMEOUT, clock: systemClock, ...wishes }, told);
+  const session = new ZooKeeperSession({ servers, timeout: TIMEOUT, clock: systemClock, ...wishes }, told);
   return { session, told, [Symbol.asyncDispose]: () => session.close() };
 }
 

@@ -1,0 +1,148 @@
+import {
+  type Cancel,
+  type Claim,
+  type Clock,
+  isLockError,
+  milliseconds,
+  type Renewal,
+  withLimit,
+} from '../../core/index.ts';
+import { repeat } from '../shared/repeat.ts';
+import type { PoolOfOne, PoolRow } from './pool.ts';
+import { FOREVER, type Queues } from './queues.ts';
+import { Server } from './server.ts';
+import * as sql from './sql.generated.ts';
+import { nameList, portions } from './statements.ts';
+import { micro } from './stored-queue.ts';
+import type { Table } from './table.ts';
+
+/** Longest wait for an answer over the connection of our own; and ms after a failure in which the pool is asked instead. */
+const MAX_WAIT_MS = 1_000;
+const RETRY_MS = 5_000;
+
+/** Renewals: over a connection of our own where there is one. Over the pool they wait behind the application's statements. */
+export class Renewals {
+  readonly #queues: Queues;
+  readonly #pool: PoolOfOne | undefined;
+  readonly #own: Server | undefined;
+  readonly #clock: Clock;
+  #notBefore = Number.NEGATIVE_INFINITY;
+
+  /** @param pool of our own connection */
+  constructor(queues: Queues, pool: PoolOfOne | undefined, clock: Clock) {
+    this.#queues = queues;
+    this.#pool = pool;
+    this.#own = pool && new Server(pool, clock);
+    this.#clock = clock;
+  }
+
+  async renew(claims: readonly Claim[]): Promise<Renewal[]> {
+    await this.#queues.table.identify();
+    if (!this.#own || this.#clock.now() < this.#notBefore) return this.#renewAll(claims);
+    try {
+      const late = () => new Error(`no answer within ${MAX_WAIT_MS} ms`);
+      return await withLimit(this.#renewAll(claims, this.#own), MAX_WAIT_MS, late, this.#clock);
+    } catch (error) {
+      if (isLockError(error)) throw error;
+      this.#notBefore = this.#clock.now() + RETRY_MS;
+      return this.#renewAll(claims);
+    }
+  }
+
+  close(): void {
+    this.#own?.close();
+    this.#pool?.end(() => {});
+  }
+
+  async #renewAll(claims: readonly Claim[], server?: Server): Promise<Renewal[]> {
+    const gone = new Set<Claim>();
+    for (const portion of [...rounds(claims)].flatMap((round) => [...portions(round)]))
+      for (const claim of await this.#notAlive(portion, server)) gone.add(claim);
+    return claims.map((claim) => (gone.has(claim) ? 'gone' : { validFor: claim.ttl }));
+  }
+
+  /** Those that are not alive. By writes alone: after a fail-over, a read may still come to the server that was the primary. */
+  async #notAlive(claims: readonly Claim[], server?: Server): Promise<readonly Claim[]> {
+    if ((await this.#queues.touch(claims, FOREVER, '0', server)) === claims.length) return [];
+    if (claims.length === 1) return claims;
+    const half = claims.length >> 1;
+    const first = await this.#notAlive(claims.slice(0, half), server);
+    return [...first, ...(await this.#notAlive(claims.slice(half), server))];
+  }
+}
+
+/** The claims in groups in which no key is there twice, each group in the order of the keys' bytes. */
+function rounds(claims: readonly Claim[]): Iterable<Claim[]> {
+  const sorted = [...claims].sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)));
+  const firsts = new Map(sorted.map(({ key }, at) => [key, at] as const).reverse());
+  return Map.groupBy(sorted, ({ key }, at) => at - firsts.get(key)!).values();
+}
+
+const IDLE_MS = 600_000;
+const SWEEP_MS = 300_000;
+/** Rows that one statement removes. */
+const MAX_ROWS = 256;
+
+export interface SweepOptions {
+  readonly idle?: number;
+  readonly sweep?: number;
+}
+
+/** Removes the rows of keys that nobody uses any more. In each interval, one of all processes does it. */
+export class Sweeper {
+  readonly #queues: Queues;
+  readonly #table: Table;
+  readonly #idle: string;
+  readonly #stop: Cancel | undefined;
+  #closed = false;
+
+  constructor(queues: Queues, clock: Clock, { idle = IDLE_MS, sweep = SWEEP_MS }: SweepOptions) {
+    this.#queues = queues;
+    this.#table = queues.table;
+    this.#idle = micro(milliseconds(idle, 'idle'));
+    const interval = milliseconds(sweep, 'sweep');
+    const pause = () => interval * (0.75 + clock.random() / 2);
+    if (interval > 0) this.#stop = repeat(clock, pause, () => this.#turn(interval));
+  }
+
+  /** Where claims in a queue have expired, it clears them, and leaves the row for a later sweep. @returns how many rows it removed */
+  async sweep(): Promise<number> {
+    await this.#table.ready();
+    let swept = 0;
+    for (let after: Buffer = Buffer.alloc(0); !this.#closed; ) {
+      const [page] = await this.#table.read(sql.page, { after });
+      const last = page?.last as Buffer | null;
+      if (last === null) return swept;
+      const rows = await this.#table.read(sql.idle, { after, last, idle: this.#idle });
+      const isFree = ({ queue }: PoolRow): boolean => (queue as Buffer).length === 0;
+      swept += await this.#remove(rows.filter(isFree));
+      for (const row of rows) if (!isFree(row)) await this.#queues.step(row.name as Buffer, () => {});
+      after = last;
+    }
+    return swept;
+  }
+
+  /** First the floor of the tokens, once for all: each change of it costs a commit. Then few rows at a time, so that nobody waits for long. */
+  async #remove(free: readonly PoolRow[]): Promise<number> {
+    if (free.length === 0) return 0;
+    const token = `${free.map((row) => BigInt(row.token as number | string)).reduce((a, b) => (a > b ? a : b))}`;
+    await this.#table.write(sql.floor, { token });
+    let removed = 0;
+    for (const portion of portions(free, MAX_ROWS)) {
+      const names = nameList(portion.map(({ name }) => name as Buffer));
+      removed += (await this.#table.write(sql.sweep, { token, idle: this.#idle }, names)).affectedRows;
+    }
+    return removed;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#stop?.();
+  }
+
+  async #turn(interval: number): Promise<void> {
+    await this.#table.ready();
+    const { affectedRows } = await this.#table.write(sql.turn, { interval: micro(interval) });
+    if (affectedRows > 0) await this.sweep();
+  }
+}
