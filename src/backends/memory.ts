@@ -78,7 +78,7 @@ class Memory implements Backend {
 
   async release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
     const released = this.#step(handle.key, (queue) => queue.release(handle, value));
-    if (released.stored) this.#waiting.wakeAnswerable(handle.key);
+    if (released.stored) this.#wakeAnswered(handle.key);
     return next ? { ...released, next: await this.attempt(next) } : released;
   }
 
@@ -128,6 +128,14 @@ class Memory implements Backend {
       const { value: key, done } = this.#sweeping.next();
       if (done) this.#sweeping = this.#queues.keys();
       else this.#step(key, () => {});
+    }
+  }
+
+  /** Not by all waiting claims of the process: there may be very many, of other keys. */
+  #wakeAnswered(key: string): void {
+    for (const { id } of this.#queues.get(key)?.claims ?? []) {
+      const waiting = this.#waiting.get(id);
+      if (waiting?.claim.accepts) waiting.wake();
     }
   }
 
