@@ -66,7 +66,7 @@ const page = {
 const GROUPS = [
   { name: 'core', test: /src[\\/](core|primitives|leading|once|waits|locks\.ts)/ },
   { name: 'shared', test: /src[\\/]backends[\\/]shared[\\/]/ },
-  { name: 'redis', test: /src[\\/]backends[\\/]redis[\\/](?!check|clocks|inspect|sharded-channel)/ },
+  { name: 'redis', test: /src[\\/]backends[\\/]redis[\\/](?!check|clocks|dangers|inspect|sharded-channel)/ },
 ];
 
 /** Each entry with its source below `folder`. */
