@@ -203,7 +203,7 @@ describe('what is in no application, or in two, is told so at the call, and neve
     };
     const first = await application(kind, orders);
     await application(kind, orders);
-    await expect(shared.grab()).rejects.toThrow(/grab is of an object that 2 applications share/);
+    await expect(shared.grab()).rejects.toThrow(/grab belongs to an object that 2 applications share/);
     await first[Symbol.asyncDispose]();
     expect(await shared.grab()).toBe('in');
   });
@@ -223,6 +223,6 @@ describe('what is in no application, or in two, is told so at the call, and neve
       () => 'started',
       ({ message }) => message,
     );
-    expect(await second).toMatch(/Feed.follow is of an object that 2 applications share/);
+    expect(await second).toMatch(/Feed.follow belongs to an object that 2 applications share/);
   });
 });

@@ -89,14 +89,14 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
     return placeTerms({ usual: placeTtlOf(claim), ttl, turns: this.#turnsBefore(claim, mine) }, this.#pace);
   };
 
-  /** Those who can hold together have one turn. */
+  /** Those who can hold together have one turn, and no claim has more than one: beside a permit, a mutex has very many units. */
   #turnsBefore({ capacity }: Claim, mine?: StoredClaim): number {
-    let units = 0;
+    let turns = 0;
     for (const claim of this.claims) {
       if (claim === mine) break;
-      units += claim.units;
+      turns += Math.min(1, claim.units / Math.min(capacity, claim.capacity));
     }
-    return units / capacity;
+    return turns;
   }
 
   /** Removes a claim. @param by the mark of the step @returns true if this step removed it, now or by an earlier attempt of the same write */
