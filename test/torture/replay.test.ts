@@ -115,6 +115,14 @@ test('each way to change a line of a log is refused', () => {
   expect(refused(SAMPLE)).toEqual(Object.keys(ALTERATIONS));
 });
 
+test('what was lost and given back at the first look after the grant was granted before', () => {
+  const asked = { what: 'asked', op: 'a', by: 0, key: 'k', ...EXCLUSIVE, at: 1 } as const;
+  const entered = { what: 'entered', op: 'a', before: 10, remaining: 2_000, token: '1', at: 12 } as const;
+  const log = logOf([asked, entered, { what: 'lost', op: 'a', at: 14 }, { what: 'freed', op: 'a', at: 20 }]);
+  expect(log.map(({ did }) => did)).toEqual(['granted', 'released']);
+  expect(objection(log)).toBeUndefined();
+});
+
 test('an empty log has no lines, and one that is not in order or not complete is refused', () => {
   expect(logOf([])).toEqual([]);
   expect(objection([SAMPLE[0]!, { ...SAMPLE[1]!, at: 0 }])).toMatch(/before the one above/);

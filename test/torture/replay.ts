@@ -60,8 +60,9 @@ function linesOf(operations: readonly OperationWithHold[], sights: Sights): Line
   for (const claim of claims.toReversed()) {
     const { key, op, units, capacity, hold } = claim[0]!;
     let until = Math.max(...claim.map((each) => firstEnd(each, sights)));
-    // A process may have looked late at what it was granted: that was before the next grant, and before the lease was over.
-    latest = Math.min(latest, until - IN_TIME_MS, ...claim.map((each) => each.hold.from));
+    const released = Math.max(...claim.map((each) => releasedAt(each, sights)));
+    // A process may have looked late at what it was granted: that was before the next grant, and before the lease was over or given back.
+    latest = Math.min(latest, until - IN_TIME_MS, released - IN_TIME_MS, ...claim.map((each) => each.hold.from));
     const name = { key, claim: op };
     const token = hold.token!;
     lines.push({ ...name, at: latest, did: 'granted', token, until, units, capacity });
@@ -76,7 +77,6 @@ function linesOf(operations: readonly OperationWithHold[], sights: Sights): Line
       });
       until = look.until;
     }
-    const released = Math.max(...claim.map((each) => releasedAt(each, sights)));
     const gone = released < until;
     lines.push(
       gone ? { ...name, at: Math.max(released, latest), did: 'released' } : { ...name, at: until, did: 'expired' },
