@@ -1,6 +1,6 @@
 import type { Attempt, Claim, Handle, NewValue, QueueEntry, Release } from '../../core/index.ts';
 import type { StoredNames } from '../shared/names.ts';
-import { EngineQueue } from '../shared/queue.ts';
+import { EngineQueue, TOO_LATE } from '../shared/queue.ts';
 import { QueuedClaims } from '../shared/queued-claims.ts';
 import { overAt, readRecord, writeRecord } from '../shared/record.ts';
 import { EngineTime, type StoredClaim, type Tokens } from '../shared/stored-queue.ts';
@@ -98,8 +98,6 @@ const claimOf = (row: ClaimRow): StoredClaim => ({
   process: row.process,
   lingers: row.lingers === 1,
 });
-
-const TOO_LATE = { granted: false, late: true } as const;
 
 /** The calls of the contract, within one transaction. It collects the processes to notify after the commit. */
 export class FileTransaction {

@@ -1,5 +1,5 @@
 import { type Attempt, type Claim, NO_MARK, type Units } from '../../core/index.ts';
-import { EngineQueue } from '../shared/queue.ts';
+import { EngineQueue, TOO_LATE } from '../shared/queue.ts';
 import type { KeyRecord } from '../shared/record.ts';
 import { byRule, EngineTime, TokenCounter } from '../shared/stored-queue.ts';
 
@@ -64,8 +64,6 @@ export function answerTo(claim: Claim, document: QueueRecord, notAfter?: Date): 
   const attempt = queue.attempt({ ...claim, minToken: 0n });
   return queue.joined ? TOO_LATE : attempt; // what the server did not store does not count
 }
-
-const TOO_LATE = { granted: false, late: true } as const;
 
 /** The queue at the time of the document. */
 export function queueOf({ queue, now, value, attempts }: QueueRecord): EngineQueue {

@@ -16,6 +16,7 @@ import {
   type Traits,
   withLimit,
 } from '../../core/index.ts';
+import { TOO_LATE } from '../shared/queue.ts';
 import type { StoredClaim } from '../shared/stored-queue.ts';
 import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { Calls } from './calls.ts';
@@ -189,8 +190,6 @@ interface Asked {
 }
 
 const signOfLife = (claim: StoredClaim | undefined): string | undefined => claim && `${claim.token} ${claim.beat}`;
-
-const TOO_LATE = { granted: false, late: true } as const;
 
 /** The claims of this process that wait for one key, or have held it for a while, and the one watch of the store that serves them. */
 class KeyWatch {

@@ -30,6 +30,9 @@ type PlaceRule = (claim: Claim, mine?: StoredClaim) => { readonly life: number; 
 
 const usualPlace: PlaceRule = (claim) => ({ life: placeTtlOf(claim), renewAt: placeTtlOf(claim) });
 
+/** The answer to an attempt that came after its `within`. */
+export const TOO_LATE = { granted: false, late: true } as const;
+
 /** The steps of the contract on one queue. Each begins with `at`. */
 export class EngineQueue {
   /** The claim that the last attempt brought into the queue. */
