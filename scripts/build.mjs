@@ -29,7 +29,7 @@ const exported = Object.values(manifest.exports)
 const ownPlaces = {
   name: 'own-places',
   transform(code, id) {
-    if (!/^(src|products)[\\/]/.test(relative(root, id))) return undefined;
+    if (placeInDist(id).startsWith('../')) return undefined; // it is no source of ours
     const own = /new URL\('([^']+)', import\.meta\.url\)/g;
     if (code.replace(own, '').includes('import.meta'))
       throw new Error(

@@ -15,9 +15,9 @@ export function placeInDist(file) {
   return folder ? path.slice(folder.length + 1) : `../${path}`;
 }
 
-/** The source of what the package has as `place`, below a folder that is laid out like this repository. */
+/** The source of what the package has as `place`, as package.json may say it too (`./dist/…`), below a folder that is laid out like this repository. */
 export function sourceOf(place, folder = root) {
-  const files = FOLDERS.map((sources) => join(folder, sources, place));
+  const files = FOLDERS.map((sources) => join(folder, sources, place.replace(/^\.\/dist\//, '')));
   const found = files.find((file) => existsSync(file));
   if (!found) throw new Error(`neither of these files exists: ${files.join(', ')}`);
   return found;

@@ -16,9 +16,7 @@ const text = (page: string): string => readFileSync(join(root, page), 'utf8');
 function paths(dist: string): Record<string, string[]> {
   const { exports } = JSON.parse(text('package.json')) as { exports: Record<string, { types?: string }> };
   const typed = Object.entries(exports).flatMap(([name, { types }]) => (types ? [[name, types] as const] : []));
-  return Object.fromEntries(
-    typed.map(([name, types]) => [`holdfast${name.slice(1)}`, [sourceOf(types.replace('./dist/', ''), dist)]]),
-  );
+  return Object.fromEntries(typed.map(([name, types]) => [`holdfast${name.slice(1)}`, [sourceOf(types, dist)]]));
 }
 
 /** What it complains of, if anything. */

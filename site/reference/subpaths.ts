@@ -45,7 +45,7 @@ export function subpaths(): Subpath[] {
     exports: Record<string, { types?: string }>;
   };
   const found = Object.entries(exports).flatMap(([path, { types: file }]) => {
-    const declared = file ? exportsOf(sourceOf(file.replace('./dist/', ''), types)) : [];
+    const declared = file ? exportsOf(sourceOf(file, types)) : [];
     return file ? [{ name: `holdfast${path.slice(1)}`, exports: firstFirst(declared) }] : [];
   });
   rmSync(types, { recursive: true });

@@ -47,7 +47,7 @@ function publishedFrom(name: string): string {
   if (name === 'holdfast') return new URL('./tracked.ts', import.meta.url).href;
   const types = exports[name.replace('holdfast', '.')]?.types;
   if (types === undefined) throw new Error(`${name} is not exported`);
-  return pathToFileURL(sourceOf(types.replace('./dist/', '').replace('.d.ts', '.ts'))).href;
+  return pathToFileURL(sourceOf(types.replace('.d.ts', '.ts'))).href;
 }
 
 const declared = (code: string): string[] =>

@@ -22,9 +22,7 @@ test('every subpath with types has a page, with a heading for each of its export
   for (const subpath of all) {
     const headings = [...text(subpath).matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
     // What a program really gets; types leave nothing behind to be asked for.
-    const source = sourceOf(
-      exports[`.${subpath.name.slice('holdfast'.length)}`].types.replace('./dist/', '').replace('.d.ts', '.ts'),
-    );
+    const source = sourceOf(exports[`.${subpath.name.slice('holdfast'.length)}`].types.replace('.d.ts', '.ts'));
     const values = Object.keys(await import(source));
     expect(headings, subpath.name).toEqual(expect.arrayContaining(values));
     expect(headings, subpath.name).toEqual(subpath.exports.map(({ name }) => name));
