@@ -32,7 +32,7 @@ const STORM_MS = 20_000;
 const QUIET_MS = 7_000;
 /** The run begins without faults, to see how it goes then. */
 const MAX_CALM_MS = 4_000;
-/** Time between two faults, of up to so many processes. Of more it is shorter, so that each is hit as often. */
+/** The time between two faults of up to four processes. With more processes it is shorter, so that each of them is hit as often. */
 const [MIN_GAP_MS, MAX_GAP_MS] = [80, 500];
 const USUAL_PROCESSES = 4;
 

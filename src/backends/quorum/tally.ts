@@ -43,7 +43,7 @@ export function flawOf(answer: Attempt | undefined): string | undefined {
 }
 
 /**
- * Explains why a ballot was lost. The claim is refused if so many nodes answered that the others could not have changed the outcome.
+ * Explains why a ballot was lost. The claim is refused if enough nodes answered that the others could not have changed the outcome.
  * @throws LockError if too many nodes will never vote. If too many nodes cannot vote for now, the error names each node and its
  * answer. A node that may still answer is not counted as failed
  */

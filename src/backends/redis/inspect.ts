@@ -120,7 +120,7 @@ export class Listings {
 
 /**
  * Gives the keys of all servers that fit the pattern, some at a time and perhaps twice.
- * @param progress is told how many were looked at so far, once these have been used
+ * @param progress called with the number of keys looked at so far, after these were used
  */
 export async function* scan(
   port: Port,
