@@ -137,4 +137,4 @@ export class Library {
   }
 }
 
-const TRAITS = { wakes: 'mailbox', tokenBlocks: true } as const;
+const TRAITS = { wakes: 'buffered', tokenBlocks: true } as const;

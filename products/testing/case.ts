@@ -15,7 +15,7 @@ const MET = {
   'renewal from anywhere': ({ traits }) => traits.renewedFrom === 'anywhere',
   'observed expiry': ({ traits }) => traits.observedExpiry === true,
   'wake-ups': ({ traits }) => traits.wakes !== 'never',
-  mailbox: ({ traits }) => traits.wakes === 'mailbox',
+  buffered: ({ traits }) => traits.wakes === 'buffered',
   inspect: (backend) => backend.inspect !== undefined,
   evict: (backend) => backend.evict !== undefined,
   changed: (backend) => backend.changed !== undefined,

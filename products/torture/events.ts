@@ -1,4 +1,4 @@
-import type { Units } from '../../src/core/index.ts';
+import type { Demand } from '../../src/core/index.ts';
 
 /**
  * What happened in a run, as the referee knows it. `at` is ms since the start by the monotonic clock of the machine, which all
@@ -18,7 +18,7 @@ export type ProcessEvent =
       readonly by: number;
       readonly key: string;
       readonly renewed?: boolean;
-    } & Units)
+    } & Demand)
   /** The process checked between `before` and `at`, and held the lock. `remaining` is null if no time ends the hold. */
   | {
       readonly what: 'entered';

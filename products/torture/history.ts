@@ -1,8 +1,8 @@
-import { mostOf, type Units } from '../../src/core/index.ts';
+import { type Demand, mostOf } from '../../src/core/index.ts';
 import type { Disturbance, Event } from './events.ts';
 
 /** A caller asks for one lock, may get it, and releases it. Times are ms since the start. */
-export interface Operation extends Units {
+export interface Operation extends Demand {
   readonly op: string;
   readonly by: number;
   readonly key: string;

@@ -149,7 +149,7 @@ async function measureRoundTrip(locks: Locks, key: string): Promise<number> {
 }
 
 /** Uses all kinds of locks that the engine has, and few keys, so that all processes want the same ones. */
-function testLocksOf(seats: Traits['units'], run: string, busy: number): TestLock[] {
+function testLocksOf(demand: Traits['units'], run: string, busy: number): TestLock[] {
   const testLock = (kind: TestLock['kind'], name: string, longPart: number): TestLock => ({
     ...{ kind, key: `${run}${name}`, permits: PERMITS, longPart },
   });
@@ -158,8 +158,8 @@ function testLocksOf(seats: Traits['units'], run: string, busy: number): TestLoc
     // At least two processes want each of them.
     ...Array.from({ length: busy }, (_, number) => testLock('mutex', `busy-${number}`, 0)),
     ...['slow-1', 'slow-2', 'slow-3'].map((name) => testLock('mutex', name, 0.3)),
-    ...(seats === 'exclusive' ? [] : [testLock('rwLock', 'shared', 0.05)]),
-    ...(seats === 'counted' ? [testLock('semaphore', 'counted', 0.05)] : []),
+    ...(demand === 'exclusive' ? [] : [testLock('rwLock', 'shared', 0.05)]),
+    ...(demand === 'counted' ? [testLock('semaphore', 'counted', 0.05)] : []),
   ];
 }
 

@@ -22,7 +22,7 @@ import { isHint } from './shared/names.ts';
 import { EngineQueue, hintsBy, valuesBy } from './shared/queue.ts';
 import { EngineTime, TokenCounter } from './shared/stored-queue.ts';
 import { QUEUE_TRAITS } from './shared/traits.ts';
-import { MailboxClaims } from './shared/waiting-claims.ts';
+import { BufferedClaims } from './shared/waiting-claims.ts';
 
 /** The number of old queues that are looked at for each new one. So those that have expired go faster than new ones come. */
 const QUEUES_PER_SWEEP = 2;
@@ -57,7 +57,7 @@ class Memory implements Backend {
   readonly #clock: Clock;
   readonly #queues = new Map<string, EngineQueue>();
   #sweeping: Iterator<string> = this.#queues.keys();
-  readonly #waiting: MailboxClaims;
+  readonly #waiting: BufferedClaims;
   /** One counter for all keys. So it grows for each key, and unused keys leave nothing behind. */
   readonly #tokens = new TokenCounter(0n);
   /** A queue of nobody, for the next key: one that has become empty is as good as new. */
@@ -65,7 +65,7 @@ class Memory implements Backend {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#waiting = new MailboxClaims(clock);
+    this.#waiting = new BufferedClaims(clock);
   }
 
   attempt(claim: Claim): Promise<Attempt> {

@@ -5,11 +5,11 @@ export {
   ArrivalQueue,
   admitted,
   asOf,
+  type Demand,
   EXCLUSIVE,
   isExclusive,
   SHARED,
   Tally,
-  type Units,
   WRITER,
 } from './contract/admission.ts';
 export { addUser, ofAllCopies, removeUser } from './contract/all-copies.ts';
@@ -135,7 +135,7 @@ export {
 export { printable, visible } from './contract/visible.ts';
 export { CallTimeouts } from './engine/call-timeouts.ts';
 export { Activity, CALL_TIMEOUT_MS, Engine, promiseOf } from './engine/engine.ts';
-export { Bell, dispose } from './engine/listener.ts';
+export { dispose, Sleeper } from './engine/listener.ts';
 export { StepLimit } from './engine/listing.ts';
 export { AdaptiveHistory } from './queue/adaptive-history.ts';
 export { type ForceOptions, forceRelease } from './queue/eviction.ts';

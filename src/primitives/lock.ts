@@ -2,6 +2,7 @@ import {
   AdaptiveHistory,
   type AnyLease,
   checkWaitersListed,
+  type Demand,
   EXCLUSIVE,
   Frame,
   type HeldLease,
@@ -16,7 +17,6 @@ import {
   reasonOf,
   shown,
   type Terms,
-  type Units,
 } from '../core/index.ts';
 
 /** A lock on a key: one caller holds it at a time, or a few do. */
@@ -188,11 +188,11 @@ function lossOf(lease: AnyLease): LockError | undefined {
 export const oneKey = <L extends AnyLease>(
   runtime: LockRuntime,
   key: string,
-  seats: Units,
+  demand: Demand,
 ): Target<L, LockOptions> => ({
   name: key,
   take: (terms, _, watched) =>
-    runtime.take(key, seats, terms, watched) as Promise<AnyLease | undefined> as Promise<L | undefined>,
+    runtime.take(key, demand, terms, watched) as Promise<AnyLease | undefined> as Promise<L | undefined>,
   inside: (lease, fn) => new Frame(runtime, lease as AnyLease as HeldLease).run(fn, lease),
 });
 

@@ -1,4 +1,4 @@
-import { ArrivalQueue, quoted, type Units } from '../core/index.ts';
+import { ArrivalQueue, type Demand, quoted } from '../core/index.ts';
 import { type ClaimQueues, enclosingOf, queuesAmong, type WaitsClaim } from './claims.ts';
 import { edgesAmong } from './edges.ts';
 
@@ -138,7 +138,7 @@ function cycleFrom(start: string, arrows: Arrows): string[] {
 }
 
 interface QueuedClaim {
-  readonly seats: Units;
+  readonly demand: Demand;
   readonly claim: WaitsClaim;
 }
 
@@ -188,7 +188,7 @@ export function stuckAmong({ queues, claims }: ClaimQueues, among: ReadonlySet<s
 
 function arrivalQueue(claims: readonly WaitsClaim[]): { queue: ArrivalQueue<QueuedClaim>; members: QueuedClaim[] } {
   const queue = new ArrivalQueue<QueuedClaim>();
-  const members = claims.map((claim) => ({ seats: claim, claim }));
+  const members = claims.map((claim) => ({ demand: claim, claim }));
   for (const member of members) queue.join(member);
   return { queue, members };
 }

@@ -1,4 +1,4 @@
-import type { Units } from '../core/index.ts';
+import type { Demand } from '../core/index.ts';
 import { type ClaimQueues, enclosingOf, type WaitsClaim } from './claims.ts';
 
 /**
@@ -34,7 +34,7 @@ export function edgesAmong({ queues, claims }: ClaimQueues, among: ReadonlySet<s
 }
 
 /** Holders with equal units: how many, and those that nobody waits for yet. */
-interface Kind extends Units {
+interface Kind extends Demand {
   count: number;
   free: string[];
 }
@@ -67,10 +67,10 @@ function kindsOf(holders: readonly WaitsClaim[]): readonly Kind[] {
 
 /** The holders whose end brings a waiter nearer to its turn. */
 function* inTheWay(
-  claim: Units,
+  claim: Demand,
   kinds: readonly Kind[],
 ): Iterable<{ readonly kind: Kind; readonly why: 'holder' | 'room' }> {
-  const conflicts = (holder: Units): boolean => holder.units + claim.units > Math.min(holder.capacity, claim.capacity);
+  const conflicts = (holder: Demand): boolean => holder.units + claim.units > Math.min(holder.capacity, claim.capacity);
   const beside = kinds.filter((kind) => !conflicts(kind));
   const taken = beside.reduce((sum, { units, count }) => sum + units * count, claim.units);
   const full = taken > beside.reduce((room, { capacity }) => Math.min(room, capacity), claim.capacity);

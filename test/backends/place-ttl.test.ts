@@ -15,8 +15,8 @@ const ASKED = 10_000;
 let ids = 0;
 const claim = (key: string, more: Partial<Claim> = {}): Claim => {
   const id = `${Date.now().toString(16)}${(++ids).toString(16)}`.padStart(32, '0');
-  const seats = { units: ALL_UNITS, capacity: ALL_UNITS, readWrite: true } as const;
-  return { key, id, ...seats, ttl: 60_000, queue: true, tokenCount: 1, within: 5_000, label: 'place', ...more };
+  const demand = { units: ALL_UNITS, capacity: ALL_UNITS, readWrite: true } as const;
+  return { key, id, ...demand, ttl: 60_000, queue: true, tokenCount: 1, within: 5_000, label: 'place', ...more };
 };
 
 /** One that holds, one that waits behind it and asked for a long place, and one more behind that. */

@@ -46,13 +46,13 @@ describeOn('redis', 'the command line among 30,000 idle keys, over a slow link',
 
 test('tables, pages and lines of JSON take 130,000 keys', async () => {
   const claim = (i: number): QueueEntry => {
-    const seats = { units: ALL_UNITS, capacity: ALL_UNITS };
+    const demand = { units: ALL_UNITS, capacity: ALL_UNITS };
     return {
       key: `order:${i}`,
       held: true,
       position: 0,
       token: BigInt(i),
-      ...seats,
+      ...demand,
       label: `web-${i}`,
       remaining: 9_000,
     };

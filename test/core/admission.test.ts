@@ -4,22 +4,22 @@ import {
   ALL_UNITS,
   admitted,
   asOf,
+  type Demand,
   EXCLUSIVE,
   isExclusive,
   SHARED,
   Tally,
-  type Units,
 } from '../../src/core/contract/admission.ts';
 
 /** Small rooms, so that random lines meet at their bounds. */
 const permits = fc
   .integer({ min: 1, max: 6 })
   .chain((of) => fc.record({ units: fc.integer({ min: 1, max: of }), capacity: fc.constant(of) }));
-const seats: fc.Arbitrary<Units> = fc.oneof(fc.constant(EXCLUSIVE), fc.constant(SHARED), permits);
-const line = fc.array(seats, { maxLength: 12 });
+const demand: fc.Arbitrary<Demand> = fc.oneof(fc.constant(EXCLUSIVE), fc.constant(SHARED), permits);
+const line = fc.array(demand, { maxLength: 12 });
 
-const taken = (holders: readonly Units[]): number => holders.reduce((sum, { units }) => sum + units, 0);
-const room = (holders: readonly Units[]): number => Math.min(...holders.map(({ capacity }) => capacity));
+const taken = (holders: readonly Demand[]): number => holders.reduce((sum, { units }) => sum + units, 0);
+const room = (holders: readonly Demand[]): number => Math.min(...holders.map(({ capacity }) => capacity));
 
 describe('the rule of admission', () => {
   test('is safe: those admitted fit the smallest room any of them named', () => {
@@ -70,16 +70,16 @@ describe('the rule of admission', () => {
   });
 
   test('makes tokens grow: along any history exclusive claims are admitted in the order they came', () => {
-    const steps = fc.array(fc.oneof(seats, fc.nat({ max: 20 })), { maxLength: 60 });
+    const steps = fc.array(fc.oneof(demand, fc.nat({ max: 20 })), { maxLength: 60 });
     fc.assert(
       fc.property(steps, (history) => {
-        let standing: { seats: Units; token: number }[] = [];
+        let standing: { demand: Demand; token: number }[] = [];
         let last = 0;
         for (const [token, step] of history.entries()) {
           if (typeof step === 'number') standing = standing.toSpliced(step % Math.max(1, standing.length), 1);
-          else standing.push({ seats: step, token: token + 1 });
+          else standing.push({ demand: step, token: token + 1 });
           const head = standing[0];
-          if (!head || !isExclusive(head.seats) || head.token === last) continue;
+          if (!head || !isExclusive(head.demand) || head.token === last) continue;
           expect(head.token).toBeGreaterThan(last);
           last = head.token;
         }
@@ -103,11 +103,11 @@ describe('the rule of admission', () => {
 
 describe('Tally', () => {
   test('agrees with the rule after any additions and removals', () => {
-    const steps = fc.array(fc.oneof(seats, fc.nat({ max: 20 })), { maxLength: 80 });
+    const steps = fc.array(fc.oneof(demand, fc.nat({ max: 20 })), { maxLength: 80 });
     fc.assert(
-      fc.property(steps, seats, (history, probe) => {
+      fc.property(steps, demand, (history, probe) => {
         const tally = new Tally();
-        let counted: Units[] = [];
+        let counted: Demand[] = [];
         for (const step of history) {
           if (typeof step !== 'number') {
             tally.add(step);
@@ -125,11 +125,11 @@ describe('Tally', () => {
 
   test('of a prefix that is admitted knows the smallest room still named, whoever leaves', () => {
     const steps = fc.array(fc.oneof(permits, fc.nat({ max: 20 })), { maxLength: 40 });
-    const one = (of: number): Units => ({ units: 1, capacity: of });
+    const one = (of: number): Demand => ({ units: 1, capacity: of });
     fc.assert(
       fc.property(steps, (history) => {
         const tally = new Tally();
-        let inside: Units[] = [];
+        let inside: Demand[] = [];
         for (const step of history) {
           if (typeof step === 'number') {
             const leaver = inside[step % Math.max(1, inside.length)];
@@ -148,7 +148,7 @@ describe('Tally', () => {
   });
 });
 
-describe('seats', () => {
+describe('demand', () => {
   test('all of them are the largest number that every engine can store as an integer of 32 bits', () => {
     expect(ALL_UNITS | 0).toBe(ALL_UNITS);
     expect((ALL_UNITS + 1) | 0).toBeLessThan(0);
@@ -162,17 +162,17 @@ describe('seats', () => {
 test('a tally of those who come and go is that of those who are there, however many rooms they name', () => {
   // Many, in rooms that are about as large as they are many: each of them is the smallest at some time, and full.
   const one = fc.integer({ min: 8, max: 14 }).map((of) => ({ units: 1, capacity: of }));
-  const step = fc.record({ leaves: fc.integer({ max: 2, min: 0 }), at: fc.nat(), seats: one });
+  const step = fc.record({ leaves: fc.integer({ max: 2, min: 0 }), at: fc.nat(), demand: one });
   const newcomer = { units: 1, capacity: ALL_UNITS };
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       const tally = new Tally();
-      const there: Units[] = [];
-      for (const { leaves, at, seats } of steps) {
+      const there: Demand[] = [];
+      for (const { leaves, at, demand } of steps) {
         if (leaves === 0 && there.length > 0) tally.remove(there.splice(at % there.length, 1)[0]!);
         else {
-          tally.add(seats);
-          there.push(seats);
+          tally.add(demand);
+          there.push(demand);
         }
         const fits = taken(there) + newcomer.units <= Math.min(room(there), newcomer.capacity);
         expect(tally.fits(newcomer)).toBe(fits);

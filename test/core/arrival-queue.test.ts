@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { ArrivalQueue, EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';
+import { ArrivalQueue, type Demand, EXCLUSIVE, SHARED } from '../../src/core/contract/admission.ts';
 
-const member = (seats: Units) => ({ seats });
+const member = (demand: Demand) => ({ demand });
 
 test('one who left its place to another lets in those who fit beside that one', () => {
-  const line = new ArrivalQueue<{ readonly seats: Units }>();
+  const line = new ArrivalQueue<{ readonly demand: Demand }>();
   const [writer, one, two, last] = [member(EXCLUSIVE), member(SHARED), member(SHARED), member(EXCLUSIVE)];
   for (const each of [writer, one, two, last]) line.join(each);
   expect(line.successor(writer)).toBe(one);
@@ -15,7 +15,7 @@ test('one who left its place to another lets in those who fit beside that one', 
 });
 
 test('one who leaves from the middle lets in whom it kept out', () => {
-  const line = new ArrivalQueue<{ readonly seats: Units }>();
+  const line = new ArrivalQueue<{ readonly demand: Demand }>();
   const [reader, writer, behind] = [member(SHARED), member(EXCLUSIVE), member(SHARED)];
   for (const each of [reader, writer, behind]) line.join(each);
   expect(line.successor(reader)).toBe(writer);
@@ -24,7 +24,7 @@ test('one who leaves from the middle lets in whom it kept out', () => {
 });
 
 test('nobody follows one after whom the first outside does not fit', () => {
-  const line = new ArrivalQueue<{ readonly seats: Units }>();
+  const line = new ArrivalQueue<{ readonly demand: Demand }>();
   const [one, two, writer] = [member(SHARED), member(SHARED), member(EXCLUSIVE)];
   for (const each of [one, two, writer]) line.join(each);
   expect(line.successor(one)).toBeUndefined();
@@ -34,7 +34,7 @@ test('nobody follows one after whom the first outside does not fit', () => {
 });
 
 test.each([3, 16, 17, 40])('%s who fit beside each other are all inside, in the order in which they came', (most) => {
-  const line = new ArrivalQueue<{ readonly seats: Units }>();
+  const line = new ArrivalQueue<{ readonly demand: Demand }>();
   const [first, second, ...others] = Array.from({ length: most }, () => member(SHARED));
   const writer = member(EXCLUSIVE);
   // Twice: what a full line leaves behind must be as good as new.
@@ -55,7 +55,7 @@ test.each([3, 16, 17, 40])('%s who fit beside each other are all inside, in the 
 });
 
 test.each([3, 17])('one who waits outside of %s leaves nothing behind', (most) => {
-  const line = new ArrivalQueue<{ readonly seats: Units }>();
+  const line = new ArrivalQueue<{ readonly demand: Demand }>();
   const inside = Array.from({ length: most }, () => member(SHARED));
   for (const each of inside) line.join(each);
   const writer = member(EXCLUSIVE);

@@ -235,7 +235,7 @@ test('a lease of which nothing is left when its answer comes is not granted, how
 });
 
 describe('a claim that goes along with a release', () => {
-  const mailbox: How['traits'] = { wakes: 'mailbox' };
+  const mailbox: How['traits'] = { wakes: 'buffered' };
   /** The second caller's claim rides on the release of the first. */
   async function riding(how: How) {
     const world = setup({ traits: mailbox, ...how, options: { handOff: false, ttl: 4_000, ...how.options } });

@@ -20,7 +20,7 @@ function asking(answer?: Attempt) {
   const heard: { readonly left: StoredValue | undefined; readonly granted: boolean; readonly sent: number }[] = [];
   let mail: Wake | undefined;
   const backend = around(memoryEngine, {
-    traits: { ...memoryEngine.traits, wakes: 'mailbox' },
+    traits: { ...memoryEngine.traits, wakes: 'buffered' },
     attempt(claim) {
       calls.attempts++;
       return answer ? Promise.resolve(answer) : memoryEngine.attempt(claim);

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { type OwnClaim, stillRefused } from '../../src/backends/etcd/queue.ts';
 import type { Client } from '../../src/backends/etcd/wire/client.ts';
 import { type Admitted, type Refused, verdictOn } from '../../src/backends/shared/line-verdict.ts';
-import { admitted, EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';
+import { admitted, type Demand, EXCLUSIVE, SHARED } from '../../src/core/contract/admission.ts';
 
-type Member = Units & { readonly name: string };
-const member = (seats: Units, at: number): Member => ({ name: `n${at}`, ...seats });
-const seats = fc.constantFrom<Units>(
+type Member = Demand & { readonly name: string };
+const member = (demand: Demand, at: number): Member => ({ name: `n${at}`, ...demand });
+const demand = fc.constantFrom<Demand>(
   EXCLUSIVE,
   SHARED,
   { units: 1, capacity: 2 },
@@ -18,7 +18,7 @@ const seats = fc.constantFrom<Units>(
 
 test('who is admitted is what the rule says', () => {
   fc.assert(
-    fc.property(fc.array(seats, { minLength: 1, maxLength: 12 }), (all) => {
+    fc.property(fc.array(demand, { minLength: 1, maxLength: 12 }), (all) => {
       const line = all.map(member);
       const inside = admitted(line);
       for (const at of line.keys()) expect(verdictOn(line, at).admitted).toBe(at < inside);
@@ -26,8 +26,8 @@ test('who is admitted is what the rule says', () => {
   );
 });
 
-const permit: Units = { units: 1, capacity: 2 };
-test.each<[string, Units[], number, string]>([
+const permit: Demand = { units: 1, capacity: 2 };
+test.each<[string, Demand[], number, string]>([
   ['an exclusive claim its predecessor', [EXCLUSIVE, EXCLUSIVE, EXCLUSIVE], 2, 'n1'],
   ['a writer the last reader', [SHARED, SHARED, EXCLUSIVE], 2, 'n1'],
   ['a reader the nearest writer ahead', [EXCLUSIVE, EXCLUSIVE, SHARED, SHARED], 3, 'n1'],
@@ -40,7 +40,7 @@ test.each<[string, Units[], number, string]>([
   expect(`${verdict.behind?.name ?? 'line'}${verdict.relayed ? ' and its news' : ''}`).toBe(expected);
 });
 
-test.each<[string, Units[], boolean]>([
+test.each<[string, Demand[], boolean]>([
   ['a permit the next permit', [permit, permit, permit], true],
   ['a permit no mutex', [permit, EXCLUSIVE], false],
   ['a permit no reader', [permit, SHARED], false],
@@ -78,7 +78,7 @@ class Crowd {
   readonly #knows = new Map<string, Admitted | Refused<Member>>();
   #joined = 0;
 
-  join(wish: Units): void {
+  join(wish: Demand): void {
     const next = member(wish, this.#joined++);
     this.line.push(next);
     this.#changed('children');
@@ -112,7 +112,7 @@ class Crowd {
 }
 
 test('by its one watch alone everybody hears of their admission, whoever leaves in whatever order', () => {
-  const step = fc.oneof({ weight: 3, arbitrary: seats }, { weight: 2, arbitrary: fc.nat() });
+  const step = fc.oneof({ weight: 3, arbitrary: demand }, { weight: 2, arbitrary: fc.nat() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const crowd = new Crowd();

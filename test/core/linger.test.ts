@@ -18,7 +18,7 @@ function setup(options: LockOptions) {
   const engine = memory({ clock });
   const asked: string[] = [];
   const backend = around(engine, {
-    traits: { ...engine.traits, wakes: 'mailbox' },
+    traits: { ...engine.traits, wakes: 'buffered' },
     attempt(claim) {
       asked.push('attempt');
       return engine.attempt(claim);

@@ -34,7 +34,7 @@ function setup(watch: (wake: Wake) => unknown, wakes: Backend['traits']['wakes']
     });
     await clock.advance(1);
     const rang = over;
-    if (!rang) listener.ring();
+    if (!rang) listener.wake();
     await sleep;
     return rang;
   };
@@ -55,7 +55,7 @@ describe('a watch that is there at once', () => {
   });
 
   test('rings not where the engine keeps a mailbox, which hears what came before', async () => {
-    const { listener, rings } = setup(() => watchOf('a'), 'mailbox');
+    const { listener, rings } = setup(() => watchOf('a'), 'buffered');
     expect(listener.arm(ours)).toBe(true);
     expect(await rings()).toBe(false);
   });
@@ -144,39 +144,39 @@ test('a backend that has no watches needs none', () => {
 
 describe('mail', () => {
   test('is the first grant that comes, and rings', async () => {
-    const { listener, wake, rings } = setup(() => watchOf('a'), 'mailbox');
+    const { listener, wake, rings } = setup(() => watchOf('a'), 'buffered');
     listener.arm(ours);
     wake[0]!(GRANT);
     wake[0]!({ ...GRANT, token: 8n });
-    expect(listener.mail).toBe(GRANT);
+    expect(listener.grant).toBe(GRANT);
     expect(await rings()).toBe(true);
   });
 
   test('is forgotten when it is in doubt, and from then on it only rings, until the next claim', async () => {
-    const { listener, wake, rings } = setup(() => watchOf('a'), 'mailbox');
+    const { listener, wake, rings } = setup(() => watchOf('a'), 'buffered');
     listener.arm(ours);
     wake[0]!(GRANT);
     await rings();
-    listener.distrustMail();
-    expect(listener.mail).toBeUndefined();
+    listener.ignoreGrants();
+    expect(listener.grant).toBeUndefined();
     wake[0]!(GRANT);
-    expect(listener.mail).toBeUndefined();
+    expect(listener.grant).toBeUndefined();
     expect(await rings()).toBe(true);
     listener.disarm();
     listener.arm(ours);
     wake[1]!(GRANT);
-    expect(listener.mail, 'of the next claim').toBe(GRANT);
+    expect(listener.grant, 'of the next claim').toBe(GRANT);
   });
 
   test('for a claim that has left is no longer heard', async () => {
-    const { listener, wake, rings } = setup(() => watchOf('a'), 'mailbox');
+    const { listener, wake, rings } = setup(() => watchOf('a'), 'buffered');
     listener.arm(ours);
     wake[0]!(GRANT);
     await rings();
     listener.disarm();
-    expect(listener.mail).toBeUndefined();
+    expect(listener.grant).toBeUndefined();
     wake[0]!(GRANT);
-    expect(listener.mail).toBeUndefined();
+    expect(listener.grant).toBeUndefined();
     expect(await rings()).toBe(false);
   });
 });
@@ -186,7 +186,7 @@ describe('words', () => {
   const asks = (age: number): Claim => claim('asks', { accepts: { age, mark: '-', counts: 0 } });
 
   test('are kept for a claim that any words answer, the first of them, and ring', async () => {
-    const { listener, wake, rings } = setup(() => watchOf('a'), 'mailbox');
+    const { listener, wake, rings } = setup(() => watchOf('a'), 'buffered');
     listener.arm(asks(Number.POSITIVE_INFINITY));
     wake[0]!(undefined, words);
     wake[0]!(undefined, { ...words, text: 'later' });
@@ -200,7 +200,7 @@ describe('words', () => {
     ['wants only those of a certain age', asks(5_000)],
     ['asked for none', ours],
   ])('only ring for a claim that %s', async (_, of) => {
-    const { listener, wake, rings } = setup(() => watchOf('a'), 'mailbox');
+    const { listener, wake, rings } = setup(() => watchOf('a'), 'buffered');
     listener.arm(of);
     wake[0]!(undefined, words);
     expect(listener.answer?.value).toBeUndefined();
@@ -208,10 +208,10 @@ describe('words', () => {
   });
 
   test('may be there of which no mail tells, so a claim that they answer takes no grant by mail', async () => {
-    const { listener, wake, rings } = setup(() => watchOf('a'), 'mailbox');
+    const { listener, wake, rings } = setup(() => watchOf('a'), 'buffered');
     listener.arm(asks(5_000));
     wake[0]!(GRANT);
-    expect(listener.mail).toBeUndefined();
+    expect(listener.grant).toBeUndefined();
     expect(await rings()).toBe(true);
   });
 });

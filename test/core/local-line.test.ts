@@ -17,8 +17,8 @@ function mailbox(clock: ReturnType<typeof manualClock>): Backend {
   const engine = memory({ clock });
   const wakes = new Map<string, Parameters<NonNullable<Backend['watch']>>[1]>();
   return {
-    name: 'mailbox',
-    traits: { ...engine.traits, wakes: 'mailbox' },
+    name: 'buffered',
+    traits: { ...engine.traits, wakes: 'buffered' },
     attempt: async (claim) => {
       const answer = await engine.attempt(claim);
       if (!answer.granted) await engine.watch?.(claim, (grant) => wakes.get(claim.id)?.(grant));

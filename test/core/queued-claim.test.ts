@@ -26,7 +26,7 @@ function watches() {
 
 test('a mailbox that is not open in time for a release is closed when it is', async () => {
   const { count, watch } = watches();
-  const { clock, mutex } = scene({ wakes: 'mailbox' }, { watch: async () => watch() });
+  const { clock, mutex } = scene({ wakes: 'buffered' }, { watch: async () => watch() });
   const first = await mutex.acquire({ handOff: false });
   const second = mutex.acquire();
   await clock.advance(1);
@@ -40,7 +40,7 @@ test('a mailbox that is not open in time for a release is closed when it is', as
 
 test('a watch ends with its claim, however that ends', async () => {
   const { count, watch } = watches();
-  const { clock, engine, mutex } = scene({ wakes: 'mailbox' }, { watch });
+  const { clock, engine, mutex } = scene({ wakes: 'buffered' }, { watch });
   const theirs = await createLocks(engine, { clock }).mutex('key').acquire();
   const refused = expect(mutex.acquire({ wait: 50 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
   await clock.advance(49);

@@ -48,7 +48,7 @@ test.each<[string, Case, string]>([
   const lease = await createLocks(backend, { clock }).mutex('key').acquire(options);
   await clock.advance(heldFor);
   const wish = next && {
-    seats: EXCLUSIVE,
+    demand: EXCLUSIVE,
     terms: new LayeredOptions(backend.traits, { ...options, ...next }).terms,
   };
   expect(releaseActOf(heldLease(lease).hold, wish, wish !== undefined, isLast, clock.now())).toBe(act);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
-import { EXCLUSIVE, SHARED, type Units, WRITER } from '../../src/core/contract/admission.ts';
+import { type Demand, EXCLUSIVE, SHARED, WRITER } from '../../src/core/contract/admission.ts';
 import type { Traits } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import type { LockOptions } from '../../src/core/contract/options.ts';
@@ -18,16 +18,16 @@ function setup(traits: Partial<Traits> = {}) {
   const engine = memory({ clock });
   const backend = around(engine, { traits: { ...engine.traits, ...traits } });
   const runtime = new LockRuntime(backend, clock);
-  const request = (options: LockOptions = {}, seats: Units = EXCLUSIVE) => {
+  const request = (options: LockOptions = {}, demand: Demand = EXCLUSIVE) => {
     const { terms } = new LayeredOptions(backend.traits, options);
-    return new AcquireRequest(new RequestEvents(runtime, 'key', seats, terms, 0), terms, 0);
+    return new AcquireRequest(new RequestEvents(runtime, 'key', demand, terms, 0), terms, 0);
   };
   const claimOf = (one: AcquireRequest) => claimFor(one).claim;
   return {
     clock,
     request,
     claimOf,
-    claim: (options?: LockOptions, seats?: Units) => claimOf(request(options, seats)),
+    claim: (options?: LockOptions, demand?: Demand) => claimOf(request(options, demand)),
   };
 }
 
@@ -85,7 +85,7 @@ describe('a request', () => {
 
   test('equals none of another kind', () => {
     const { request } = setup();
-    const kinds: Units[] = [EXCLUSIVE, WRITER, SHARED, { units: 1, capacity: 3 }, { units: 2, capacity: 3 }];
+    const kinds: Demand[] = [EXCLUSIVE, WRITER, SHARED, { units: 1, capacity: 3 }, { units: 2, capacity: 3 }];
     for (const [i, a] of kinds.entries())
       for (const [j, b] of kinds.entries())
         expect(interchangeable(request({}, a), request({}, b)), `${i} and ${j}`).toBe(i === j);
@@ -93,7 +93,7 @@ describe('a request', () => {
 });
 
 describe('its claim', () => {
-  test.each<[string, Partial<Traits>, LockOptions, Units, Record<string, unknown>]>([
+  test.each<[string, Partial<Traits>, LockOptions, Demand, Record<string, unknown>]>([
     ['waits in line', {}, {}, EXCLUSIVE, { queue: true, tokenCount: 65 }],
     ['waits in no line without a wait', {}, { wait: 0 }, EXCLUSIVE, { queue: false, placeTtl: undefined }],
     ['waits in line for half a ms, too', {}, { wait: 0.5 }, EXCLUSIVE, { queue: true }],
@@ -116,11 +116,11 @@ describe('its claim', () => {
       { ttl: 9_000 },
     ],
     ['asks for no more where a session keeps it', { lifetime: 'session' }, { ttl: 1_000 }, EXCLUSIVE, { ttl: 1_000 }],
-  ])('%s', (_, traits, options, seats, told) => {
-    expect(setup(traits).claim(options, seats)).toMatchObject({
+  ])('%s', (_, traits, options, demand, told) => {
+    expect(setup(traits).claim(options, demand)).toMatchObject({
       key: 'key',
-      units: seats.units,
-      capacity: seats.capacity,
+      units: demand.units,
+      capacity: demand.capacity,
       ...told,
     });
   });

@@ -14,8 +14,8 @@ function setup() {
   const clock = manualClock();
   const engine = memory({ clock });
   const runtime = new LockRuntime(engine, clock);
-  const take = (key: string, options: LockOptions = {}, seats = EXCLUSIVE) =>
-    runtime.take(key, seats, new LayeredOptions(engine.traits, options).terms);
+  const take = (key: string, options: LockOptions = {}, demand = EXCLUSIVE) =>
+    runtime.take(key, demand, new LayeredOptions(engine.traits, options).terms);
   return { clock, engine, runtime, take };
 }
 

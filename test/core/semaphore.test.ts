@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type SemaphoreOptions } from '../../src/index.ts';
 
-test('a semaphore has from one permit to all seats but one', () => {
+test('a semaphore has from one permit to all demand but one', () => {
   const locks = createLocks(memory());
   const invalid = expect.objectContaining({ code: 'LOCK_INVALID' });
   for (const permits of [1, 2 ** 31 - 2]) locks.semaphore('s', { permits }); // throws nothing

@@ -7,7 +7,7 @@ import type { Backend, Traits } from '../../src/core/contract/backend.ts';
 import { createLocks, type LockOptions, type Locks } from '../../src/index.ts';
 
 /** Engines by how a waiter hears of its turn: a claim is sent with a release only where that is by mail. */
-const ENGINES = ['mailbox', 'watch', 'never'] as const;
+const ENGINES = ['buffered', 'watch', 'never'] as const;
 
 function setup(wakes: Traits['wakes'], options: LockOptions, more: Partial<Traits> = {}) {
   const clock = manualClock(1);

@@ -31,7 +31,7 @@ const given = (lease: Promise<AnyLease>): Promise<AnyLease | undefined> =>
   Promise.race([lease, Promise.resolve(undefined)]);
 const force = (locks: Locks) => locks.forceRelease('key', { reason: 'the worker hangs' });
 
-describe.each(['mailbox', 'watch', 'never'] as const)('where wakes are %s', (wakes) => {
+describe.each(['buffered', 'watch', 'never'] as const)('where wakes are %s', (wakes) => {
   test.each<[string, LockOptions]>([
     ['that does not renew', { ttl: HOUR, renew: false }],
     ['whose maxHold is over', { ttl: HOUR, maxHold: 10 }],

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { MailboxClaims } from '../../src/backends/shared/waiting-claims.ts';
+import { BufferedClaims } from '../../src/backends/shared/waiting-claims.ts';
 import { systemClock } from '../../src/core/contract/clock.ts';
 import { claim } from './claim.ts';
 
 test('whoever is watched is woken, and no longer once the watch has ended', async () => {
-  const waiting = new MailboxClaims(systemClock);
+  const waiting = new BufferedClaims(systemClock);
   const woken: string[] = [];
   const watches = ['a', 'b'].map((id) => waiting.watch(claim(id), () => woken.push(id)));
   expect(waiting.get('a')!.claim.id).toBe('a');
@@ -16,7 +16,7 @@ test('whoever is watched is woken, and no longer once the watch has ended', asyn
 });
 
 test('a watch that ends while all are woken keeps none of the others from it', () => {
-  const waiting = new MailboxClaims(systemClock);
+  const waiting = new BufferedClaims(systemClock);
   const woken: string[] = [];
   for (const id of ['a', 'b', 'c'])
     waiting.watch(claim(id), () => {
@@ -28,7 +28,7 @@ test('a watch that ends while all are woken keeps none of the others from it', (
 });
 
 test('of two watches of a claim the later one counts, and the end of the first ends nothing', async () => {
-  const waiting = new MailboxClaims(systemClock);
+  const waiting = new BufferedClaims(systemClock);
   const told: string[] = [];
   const first = waiting.watch(
     claim('a'),
@@ -49,7 +49,7 @@ test('of two watches of a claim the later one counts, and the end of the first e
 });
 
 test('a claim whose turn came before its watch ended is told of no end', async () => {
-  const waiting = new MailboxClaims(systemClock);
+  const waiting = new BufferedClaims(systemClock);
   let over = 0;
   const watch = waiting.watch(
     claim('a'),
@@ -64,14 +64,14 @@ test('a claim whose turn came before its watch ended is told of no end', async (
 
 describe('a claim whose watch begins only when its attempt is answered', () => {
   const missing = {
-    'a message for it': (waiting: MailboxClaims) => void waiting.addressee('a'),
-    'words for its key': (waiting: MailboxClaims) => waiting.wakeAnswerable('key'),
-    'a time without a connection': (waiting: MailboxClaims) => waiting.wakeAll(),
+    'a message for it': (waiting: BufferedClaims) => void waiting.addressee('a'),
+    'words for its key': (waiting: BufferedClaims) => waiting.wakeAnswerable('key'),
+    'a time without a connection': (waiting: BufferedClaims) => waiting.wakeAll(),
   };
   for (const [what, miss] of Object.entries(missing))
     test(`is woken at once if it missed ${what}, and not for what came before its attempt`, () => {
       let now = 1_000;
-      const waiting = new MailboxClaims({ now: () => now });
+      const waiting = new BufferedClaims({ now: () => now });
       const woken: number[] = [];
       const watch = (age?: number): void => void waiting.watchSince(claim('a'), () => woken.push(now), age);
       watch(1_000);
@@ -87,7 +87,7 @@ describe('a claim whose watch begins only when its attempt is answered', () => {
     });
 
   test('has missed nothing when a message comes for a claim that is watched', () => {
-    const waiting = new MailboxClaims({ now: () => 5 });
+    const waiting = new BufferedClaims({ now: () => 5 });
     waiting.watch(claim('a'), () => {});
     expect(waiting.addressee('a')?.claim.id).toBe('a');
     const woken: string[] = [];

@@ -86,7 +86,7 @@ test('who waited for another caller of the process, for most of the wait, does n
 test('a claim that went along with a release whose reply is lost is served, by mail or by asking again', async () => {
   for (const taken of [true, false]) {
     const world = scene(
-      { wakes: 'mailbox' },
+      { wakes: 'buffered' },
       mailbox(() => {}),
     );
     const { clock, locks, rival } = world;
@@ -109,7 +109,7 @@ test('a claim that went along with a release whose reply is lost is served, by m
 
 test('a waiter that is gone before that reply is missed leaves nothing on the engine', async () => {
   const { clock, locks, places } = scene(
-    { wakes: 'mailbox' },
+    { wakes: 'buffered' },
     mailbox(() => {}),
   );
   const first = await locks.mutex('key').acquire();
@@ -225,7 +225,7 @@ test('a waiter whose place was taken away counts the line ahead from its new pla
 });
 
 test('readers who wait for a writer here come in together when it goes', async () => {
-  const { clock, locks } = scene({ wakes: 'mailbox' }, (engine) => ({
+  const { clock, locks } = scene({ wakes: 'buffered' }, (engine) => ({
     watch: (claim, wake) => engine.watch!(claim, wake),
   }));
   const lock = locks.rwLock('key');
@@ -357,7 +357,7 @@ function waiterOf(ttl: number, lifetime: Traits['lifetime'] = 'lease') {
     answers: refused,
     mail: (token: bigint, validFor: number, lost?: AbortSignal) => wake?.({ granted: true, token, validFor, lost }),
   };
-  const { clock, locks } = scene({ wakes: 'mailbox', lifetime }, () => ({
+  const { clock, locks } = scene({ wakes: 'buffered', lifetime }, () => ({
     attempt(claim) {
       waiter.ids.add(claim.id);
       return waiter.answers(claim);
@@ -470,7 +470,7 @@ test('what came by mail and ended while an answer was outstanding is no grant', 
 
 test('of a mail and a grant that was asked for, the one that was asked for counts', async () => {
   let box: Wake | undefined;
-  const { clock, locks } = scene({ wakes: 'mailbox' }, () => ({
+  const { clock, locks } = scene({ wakes: 'buffered' }, () => ({
     async attempt() {
       box?.({ granted: true, token: 5n, validFor: 1_000 });
       return { granted: true, token: 9n, validFor: 1_000 };

@@ -16,7 +16,7 @@ export const MEMO_PLOTS: readonly Plot[] = [
   {
     name: 'a memo, told by mail',
     clients: 2,
-    wakes: 'mailbox',
+    wakes: 'buffered',
     memos: KEPT,
     act: (actor) => actor.remembers(memo(actor)),
   },

@@ -26,11 +26,11 @@ const twoCallers = async (actor: Actor, which: number): Promise<void> => {
 
 export const PLOTS: readonly Plot[] = [
   { name: 'a mutex', clients: 2, act: (actor) => actor.uses(mutex(actor)) },
-  { name: 'a mutex, told by mail', clients: 2, wakes: 'mailbox', act: (actor) => actor.uses(mutex(actor)) },
+  { name: 'a mutex, told by mail', clients: 2, wakes: 'buffered', act: (actor) => actor.uses(mutex(actor)) },
   { name: 'a mutex where nobody is woken', clients: 2, wakes: 'never', act: (actor) => actor.uses(mutex(actor)) },
   { name: 'a mutex on a session', clients: 2, keptBy: 'session', act: (actor) => actor.uses(mutex(actor)) },
   { name: 'a mutex, three processes', clients: 3, act: (actor) => actor.uses(mutex(actor)) },
-  { name: 'hand-off', clients: 2, wakes: 'mailbox', act: twoCallers },
+  { name: 'hand-off', clients: 2, wakes: 'buffered', act: twoCallers },
   {
     name: 'work as long as the lease',
     clients: 2,
@@ -99,7 +99,7 @@ export const PLOTS: readonly Plot[] = [
   {
     name: 'a hand-off while an extension is on its way',
     clients: 2,
-    wakes: 'mailbox',
+    wakes: 'buffered',
     act: async (actor, which) => {
       if (which > 0) return actor.uses(mutex(actor));
       const options = { wait: 600, handOff: { max: 3, within: 400 } };

@@ -1,10 +1,10 @@
-import { EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';
+import { type Demand, EXCLUSIVE, SHARED } from '../../src/core/contract/admission.ts';
 import type { Backend, Claim } from '../../src/core/contract/backend.ts';
 import { systemClock } from '../../src/core/contract/clock.ts';
 import type { FaultProxy } from './proxy.ts';
 
 /** Kinds of waiters, and who holds the key meanwhile. */
-export const IDLE_LINES: readonly (readonly [kind: string, holder: Units, waiter: Units])[] = [
+export const IDLE_LINES: readonly (readonly [kind: string, holder: Demand, waiter: Demand])[] = [
   ['mutexes', EXCLUSIVE, EXCLUSIVE],
   ['readers behind a writer', EXCLUSIVE, SHARED],
   ['permits', { units: 2, capacity: 2 }, { units: 1, capacity: 2 }],
@@ -48,8 +48,8 @@ export class IdleLine implements AsyncDisposable {
       within: 30_000,
       label: 'host 1, pid 4711',
     };
-    const seats = [holder, ...Array.from({ length: count }, () => waiter)];
-    const claims = seats.map((wish) => ({ ...common, ...wish, id: systemClock.id() }));
+    const demand = [holder, ...Array.from({ length: count }, () => waiter)];
+    const claims = demand.map((wish) => ({ ...common, ...wish, id: systemClock.id() }));
     const line = new IdleLine(backend, proxy, claims);
     for (const [at, claim] of claims.entries()) {
       if (at % KEPT_ALIVE === 0) await eachOf(claims.slice(1, at), (earlier) => backend.attempt(earlier));

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { EngineQueue } from '../../src/backends/shared/queue.ts';
 import { EngineTime, TokenCounter } from '../../src/backends/shared/stored-queue.ts';
-import { EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';
+import { type Demand, EXCLUSIVE, SHARED } from '../../src/core/contract/admission.ts';
 import type { Attempt, Backend, Claim } from '../../src/core/contract/backend.ts';
 import { systemClock } from '../../src/core/contract/clock.ts';
 import type { SteppedClock } from './stepped-clock.ts';
@@ -15,7 +15,7 @@ const SECOND = 1_000;
 /** No claim expires so near to the moment at which the clock is stepped that the time of a call would decide about it. */
 const MARGIN = 2.5 * SECOND;
 
-const units: fc.Arbitrary<Units> = fc.oneof(
+const units: fc.Arbitrary<Demand> = fc.oneof(
   fc.constant(EXCLUSIVE),
   fc.constant(SHARED),
   fc.record({ units: fc.integer({ min: 1, max: 3 }), capacity: fc.constantFrom(3, 5) }),

@@ -26,7 +26,7 @@ const numberOf = (name: string): number => Number(/p(\d)/.exec(name)![1]);
 /** Three processes with a claim each. What expires is what the dead left. */
 export const grantByRelease: Scope = {
   model: 'grant-by-release',
-  plots: (['watch', 'mailbox', 'never'] as const).map((wakes) => ({
+  plots: (['watch', 'buffered', 'never'] as const).map((wakes) => ({
     name: `a line of three, ${wakes}`,
     clients: 3,
     wakes,
@@ -55,7 +55,7 @@ export const handOff: Scope = {
     {
       name: 'callers that hand over',
       clients: 2,
-      wakes: 'mailbox',
+      wakes: 'buffered',
       act: async (actor, which) => {
         const asked = asks(actor, { handOff: { max: 2, within: 10_000 } });
         await Promise.all(Array.from({ length: which > 0 ? 2 : 4 }, () => actor.uses(...asked)));

@@ -31,7 +31,7 @@ const known = (bug: string): readonly Fault[] => MUTANTS.find((mutant) => mutant
 const relay = (name: string, mosts: readonly number[], ms?: number): Plot => ({
   name,
   clients: 2,
-  wakes: 'mailbox',
+  wakes: 'buffered',
   act: async (actor) => {
     const work = ms === undefined ? undefined : () => actor.works(ms);
     const uses = (max: number) => actor.uses(...asks(actor, { handOff: { max, within: 10_000 } }), work);
@@ -50,7 +50,7 @@ export const TWINS: readonly Twin[] = [
       // ahead of it, and the third asks in between.
       name: 'a line of three who come one after the other',
       clients: 3,
-      wakes: 'mailbox',
+      wakes: 'buffered',
       act: async (actor, which) => {
         await actor.works([500, 1, 200][which]!);
         await actor.uses(...asks(actor, { handOff: false }));

@@ -1,5 +1,5 @@
 import { memory } from '../../src/backends/memory.ts';
-import { MailboxClaims } from '../../src/backends/shared/waiting-claims.ts';
+import { BufferedClaims } from '../../src/backends/shared/waiting-claims.ts';
 import type {
   Attempt,
   Backend,
@@ -100,7 +100,7 @@ export class Client implements Backend {
   readonly #engine: Engine;
   readonly #network: Wire;
   readonly #process: Process;
-  readonly #waiting: MailboxClaims;
+  readonly #waiting: BufferedClaims;
   /** The engine's time, when an answer came that told it. A lower bound: the way back took some time. */
   #known: { readonly time: number; readonly at: number } | undefined;
   #closed = false;
@@ -110,7 +110,7 @@ export class Client implements Backend {
     this.#engine = engine;
     this.#network = network;
     this.#process = process;
-    this.#waiting = new MailboxClaims(process.clock);
+    this.#waiting = new BufferedClaims(process.clock);
     const { hints, values } = engine.backend;
     this.hints = {
       read: (name) => this.#call(() => hints!.read(name)),
@@ -120,7 +120,7 @@ export class Client implements Backend {
       look: (key) => this.#call(() => values!.look(key)),
       forget: (key) => this.#call(() => values!.forget(key)),
     };
-    this.watch = { mailbox: this.#mailbox, watch: this.#watch, never: undefined }[traits.wakes];
+    this.watch = { buffered: this.#buffered, watch: this.#watch, never: undefined }[traits.wakes];
   }
 
   get watches(): number {
@@ -175,7 +175,7 @@ export class Client implements Backend {
   }
 
   readonly #mail = (claim: Claim) => (grant?: Grant) => {
-    if (this.traits.wakes === 'mailbox') this.#tell(claim, grant);
+    if (this.traits.wakes === 'buffered') this.#tell(claim, grant);
   };
 
   #tell({ id }: Claim, grant?: Grant): void {
@@ -184,12 +184,12 @@ export class Client implements Backend {
     });
   }
 
-  readonly #mailbox = (claim: Claim, wake: Wake, age?: number): AsyncDisposable =>
+  readonly #buffered = (claim: Claim, wake: Wake, age?: number): AsyncDisposable =>
     this.#waiting.watchSince(claim, wake, age);
 
   /** Arming takes a round trip; what it tells is only that it is time to ask. */
   readonly #watch = async (claim: Claim, wake: Wake): Promise<AsyncDisposable> => {
     await this.#call(() => this.#engine.listen(claim.id, () => this.#tell(claim)));
-    return this.#mailbox(claim, wake);
+    return this.#buffered(claim, wake);
   };
 }

@@ -7,7 +7,7 @@ export interface History {
 
 /** What the run was like. */
 export interface Scene {
-  readonly wakes: 'mailbox' | 'watch' | 'never';
+  readonly wakes: 'buffered' | 'watch' | 'never';
   readonly tokenBlocks: boolean;
   /** Nothing is lost but perhaps wakes, nothing stands still, and messages take at most 10 ms. */
   readonly calm: boolean;

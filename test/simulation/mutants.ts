@@ -219,7 +219,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
       listener.method(
         'Listener',
-        'ring',
+        'wake',
         (real) =>
           function () {
             if (!arming.delete(this)) real.call(this);

@@ -88,7 +88,7 @@ export async function simulate(
 
 function sceneOf(choice: Choice, nodes: number): Scene {
   return {
-    wakes: choice.pick(['mailbox', 'mailbox', 'watch', 'never']),
+    wakes: choice.pick(['buffered', 'buffered', 'watch', 'never']),
     tokenBlocks: choice.chance(0.8),
     calm: choice.chance(0.25),
     wakesLost: choice.chance(0.4),

@@ -1,7 +1,7 @@
 import { around } from '../../products/testing/around.ts';
 import { manualClock, type Subject } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
-import { MailboxClaims } from '../../src/backends/shared/waiting-claims.ts';
+import { BufferedClaims } from '../../src/backends/shared/waiting-claims.ts';
 import type { Backend, Claim } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 
@@ -78,13 +78,13 @@ class Line {
 
 /** Grants come by mail to whoever opened a mailbox, before or after the attempt. */
 function mailing(engine: Backend, line: Line, clock: Clock): Backend {
-  const waiting = new MailboxClaims(clock);
+  const waiting = new BufferedClaims(clock);
   const listen = (claim: Claim): void => {
     void engine.watch!(claim, (grant) => waiting.addressee(claim.id)?.wake(grant));
   };
   return around(engine, {
     name: 'rich',
-    traits: { ...engine.traits, wakes: 'mailbox', renewedFrom: 'anywhere' },
+    traits: { ...engine.traits, wakes: 'buffered', renewedFrom: 'anywhere' },
     async attempt(claim) {
       const sent = clock.now();
       await line.reach();

@@ -210,7 +210,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'looks only at the room of the one who asks',
-    foundBy: 'kinds mixed on one key exclude each other by their seats',
+    foundBy: 'kinds mixed on one key exclude each other by their demand',
     plant: attemptsAs(({ units, capacity }) => (units === capacity ? {} : { capacity: ALL_UNITS })),
   },
   {
@@ -230,8 +230,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'forgets what came before the watch',
-    foundBy: 'a mailbox hears of an admission between the attempt and the watch',
-    plant: (sound) => ({ traits: { ...sound.traits, wakes: 'mailbox' } }),
+    foundBy: 'an admission between the attempt and the watch reaches the waiter',
+    plant: (sound) => ({ traits: { ...sound.traits, wakes: 'buffered' } }),
   },
   {
     bug: 'arms a watch a little after it said so',

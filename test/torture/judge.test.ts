@@ -17,14 +17,14 @@ interface Holding {
   readonly to: number;
   readonly token?: number;
   readonly by?: number;
-  readonly seats?: { readonly units: number; readonly capacity: number };
+  readonly demand?: { readonly units: number; readonly capacity: number };
   readonly asked?: number;
 }
 
 /** Somebody who asks, holds, and gives back. */
-function hold({ op, from, to, token, by = 0, seats = ALL, asked = from - 1 }: Holding): Event[] {
+function hold({ op, from, to, token, by = 0, demand = ALL, asked = from - 1 }: Holding): Event[] {
   return [
-    { at: asked, what: 'asked', op, by, key: 'k', ...seats },
+    { at: asked, what: 'asked', op, by, key: 'k', ...demand },
     {
       ...{ at: from, what: 'entered', op, before: from - 0.1, remaining: TTL },
       ...(token !== undefined && { token: `${token}` }),
@@ -67,9 +67,9 @@ describe('the judge finds', () => {
   });
 
   test('a reader beside a writer, and a permit too many', () => {
-    const reader = hold({ op: 'r', from: 10, to: 30, seats: READER });
+    const reader = hold({ op: 'r', from: 10, to: 30, demand: READER });
     expect(found([...reader, ...hold({ op: 'w', from: 20, to: 40, token: 1 })])).toEqual(['exclusion']);
-    const permits = ['a', 'b', 'c'].flatMap((op) => hold({ op, from: 10, to: 20, seats: PERMIT }));
+    const permits = ['a', 'b', 'c'].flatMap((op) => hold({ op, from: 10, to: 20, demand: PERMIT }));
     expect(found(permits)).toEqual(['exclusion']);
   });
 

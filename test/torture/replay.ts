@@ -7,11 +7,11 @@ import type { Event } from '../../products/torture/events.ts';
 import { byKey, History, type OperationWithHold } from '../../products/torture/history.ts';
 import { EngineQueue } from '../../src/backends/shared/queue.ts';
 import { EngineTime, TokenCounter } from '../../src/backends/shared/stored-queue.ts';
-import type { Units } from '../../src/core/contract/admission.ts';
+import type { Demand } from '../../src/core/contract/admission.ts';
 
 /** A line of the log. `at` and `until` are ms since the start of the run; `until` is the end of the lease as of this line. */
 export type Line = { readonly at: number; readonly key: string; readonly claim: string } & (
-  | ({ readonly did: 'granted'; readonly token: bigint; readonly until: number } & Units)
+  | ({ readonly did: 'granted'; readonly token: bigint; readonly until: number } & Demand)
   | { readonly did: 'renewed'; readonly until: number }
   | { readonly did: 'released' }
   | { readonly did: 'expired' }

@@ -104,9 +104,9 @@ test('what a view shows is in its address, and what is wrong there is left out',
 /** Who stands in a line: `+` holds, with the token, and ms until it expires. */
 const standing = (key: string, text: string, more: Partial<QueueEntry> = {}): QueueEntry => {
   const [, held, token, remaining = '30000'] = /^(\+?)(\d+)(?:\/(\d+))?$/.exec(text)!;
-  const seats = { units: ALL_UNITS, capacity: ALL_UNITS };
+  const demand = { units: ALL_UNITS, capacity: ALL_UNITS };
   const who = { label: `who-${token}`, since: 1_000, position: 0 };
-  return { key, held: held === '+', token: BigInt(token!), remaining: Number(remaining), ...seats, ...who, ...more };
+  return { key, held: held === '+', token: BigInt(token!), remaining: Number(remaining), ...demand, ...who, ...more };
 };
 
 /** A board that looks at one key once a second, and finds this each time. */

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ALL_UNITS, admitted, EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';
+import { ALL_UNITS, admitted, type Demand, EXCLUSIVE, SHARED } from '../../src/core/contract/admission.ts';
 import type { QueueEntry } from '../../src/core/contract/backend.ts';
 import { type ClaimQueues, queuesOf } from '../../src/waits/claims.ts';
 import { deadlocksIn, stuckAmong } from '../../src/waits/deadlocks.ts';
 import { edgesAmong } from '../../src/waits/edges.ts';
 
-interface Claim extends Units {
+interface Claim extends Demand {
   readonly task: number;
   readonly number: number;
   readonly key: string;
@@ -32,9 +32,9 @@ class World {
     return this.claims.some((claim) => claim.task === task && !this.holds(claim));
   }
 
-  ask(task: number, key: string, seats: Units): void {
+  ask(task: number, key: string, demand: Demand): void {
     const inside = this.claims.filter((claim) => claim.task === task).map(({ number }) => number);
-    const claim = { task, key, number: ++this.#last, inside: inside.reverse(), ...seats };
+    const claim = { task, key, number: ++this.#last, inside: inside.reverse(), ...demand };
     this.queues.set(key, [...(this.queues.get(key) ?? []), claim]);
   }
 
@@ -93,16 +93,16 @@ class World {
   }
 }
 
-const seats = fc.oneof(
-  { weight: 3, arbitrary: fc.constant<Units>(EXCLUSIVE) },
-  fc.constant<Units>(SHARED),
+const demand = fc.oneof(
+  { weight: 3, arbitrary: fc.constant<Demand>(EXCLUSIVE) },
+  fc.constant<Demand>(SHARED),
   fc.record({ units: fc.integer({ min: 1, max: 2 }), capacity: fc.constant(2) }),
   fc.record({ units: fc.integer({ min: 1, max: 3 }), capacity: fc.constant(3) }),
 );
 const step = fc.record({
   task: fc.integer({ min: 0, max: 5 }),
   key: fc.integer({ min: 0, max: 3 }),
-  seats,
+  demand,
   leaves: fc.boolean(),
 });
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
@@ -110,11 +110,11 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 /** @param ordered each task asks for keys in one order only */
 function played(steps: readonly Step[], ordered = false): World {
   const world = new World();
-  for (const { task, key, seats, leaves } of steps) {
+  for (const { task, key, demand, leaves } of steps) {
     if (world.waiting(task)) continue;
     const own = world.claims.filter((claim) => claim.task === task).sort((a, b) => a.number - b.number);
     if (leaves && own.length > 0) world.leave(own.at(-1)!);
-    else if (!ordered || own.every((claim) => claim.key < `key ${key}`)) world.ask(task, `key ${key}`, seats);
+    else if (!ordered || own.every((claim) => claim.key < `key ${key}`)) world.ask(task, `key ${key}`, demand);
   }
   return world;
 }
@@ -214,12 +214,12 @@ describe('who waits for whom', () => {
 });
 
 /** Asks in this order: task, key, units. */
-function scene(...asks: readonly [task: number, key: string, seats?: Units][]): World {
+function scene(...asks: readonly [task: number, key: string, demand?: Demand][]): World {
   const world = new World();
-  for (const [task, key, seats = EXCLUSIVE] of asks) world.ask(task, key, seats);
+  for (const [task, key, demand = EXCLUSIVE] of asks) world.ask(task, key, demand);
   return world;
 }
-const permit = (units: number, capacity: number): Units => ({ units, capacity });
+const permit = (units: number, capacity: number): Demand => ({ units, capacity });
 
 test.each<[string, World, number]>([
   ['two that want what the other has', scene([1, 'a'], [2, 'b'], [1, 'b'], [2, 'a']), 1],

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
 import { memory } from '../../src/backends/memory.ts';
-import { EXCLUSIVE, SHARED, type Units } from '../../src/core/contract/admission.ts';
+import { type Demand, EXCLUSIVE, SHARED } from '../../src/core/contract/admission.ts';
 import type { Backend, QueueEntry } from '../../src/core/contract/backend.ts';
 import { createLocks, type Lock, type LockEvent, type Locks } from '../../src/index.ts';
 import { queuesOf } from '../../src/waits/claims.ts';
@@ -15,10 +15,10 @@ const claim = (
   key: string,
   position: number,
   held: boolean,
-  seats: Units,
+  demand: Demand,
   inside: readonly number[] = [],
 ): QueueEntry => ({
-  ...{ key, held, position, token: BigInt(number), ...seats, label: `task ${number}`, remaining: 9 },
+  ...{ key, held, position, token: BigInt(number), ...demand, label: `task ${number}`, remaining: 9 },
   origin: {
     process: 'process0',
     claim: number,

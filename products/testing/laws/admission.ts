@@ -41,7 +41,7 @@ const exclusion: readonly Law[] = [
     await scene.passing(permits(2)).gets();
     await scene.passing(permits(1)).waits();
   }),
-  law('kinds mixed on one key exclude each other by their seats', ['counted units'], async (scene) => {
+  law('kinds mixed on one key exclude each other by their demand', ['counted units'], async (scene) => {
     const permit = scene.passing(permits(1));
     await permit.gets();
     await scene.passing().waits();

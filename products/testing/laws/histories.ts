@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { admitted, EXCLUSIVE, SHARED, type Traits, type Units } from '../../../src/core/index.ts';
+import { admitted, type Demand, EXCLUSIVE, SHARED, type Traits } from '../../../src/core/index.ts';
 import { type Law, law } from '../case.ts';
 import type { Contender } from '../contender.ts';
 import type { Scene } from '../scene.ts';
@@ -95,9 +95,9 @@ class History {
   }
 }
 
-function unitsFor(traits: Traits, random: () => number): Units {
+function unitsFor(traits: Traits, random: () => number): Demand {
   const among = (count: number): number => 1 + Math.floor(random() * count);
   const capacity = among(5);
-  const kinds: Units[] = [EXCLUSIVE, SHARED, { units: among(capacity), capacity }];
+  const kinds: Demand[] = [EXCLUSIVE, SHARED, { units: among(capacity), capacity }];
   return kinds[Math.floor(random() * { exclusive: 1, shared: 2, counted: 3 }[traits.units])]!;
 }

@@ -94,7 +94,7 @@ async function observe(scene: Scene) {
 
 export const wakeUps: readonly Law[] = [
   ...needing('wake-ups', ofWaiters),
-  law('a mailbox hears of an admission between the attempt and the watch', ['mailbox'], async (scene) => {
+  law('an admission between the attempt and the watch reaches the waiter', ['buffered'], async (scene) => {
     await using _ = await scene.watch(scene.contender()); // it is open from now on
     for (let race = 0; race < RACES; race++) {
       const [holder, waiter] = [await scene.holder(), scene.contender()];

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { ALL_UNITS, type Claim, isExclusive, LockError, type Units } from '../../core/index.ts';
+import { ALL_UNITS, type Claim, type Demand, isExclusive, LockError } from '../../core/index.ts';
 import { REREAD_AFTER_MS, type Refused } from '../shared/line-verdict.ts';
 import type { ServerLease } from './leases.ts';
 import type { Client } from './wire/client.ts';
@@ -17,7 +17,7 @@ import {
 } from './wire/messages.ts';
 
 /** One key in etcd under the prefix of a lock. These keys, in the order of their create revisions, are the queue of the lock. */
-export interface ClaimEntry extends Units {
+export interface ClaimEntry extends Demand {
   readonly name: Buffer;
   /** The create revision. It is the place in the queue and the fencing token. */
   readonly token: bigint;
@@ -44,7 +44,7 @@ export const queuePrefix = (prefix: string, key: string): Buffer =>
 export const claimKey = (queue: Buffer, id: string): Buffer =>
   Buffer.concat([queue, Buffer.from(hash('sha256', id, 'hex').slice(0, 32))]);
 
-export const claimText = ({ units, capacity, label }: Units & { readonly label: string }): Buffer =>
+export const claimText = ({ units, capacity, label }: Demand & { readonly label: string }): Buffer =>
   Buffer.from(FORM + JSON.stringify({ units, capacity, label }));
 
 const read = (revision: bigint, { kvs, count }: RangeAnswer): SeenQueue => ({

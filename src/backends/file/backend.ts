@@ -21,7 +21,7 @@ import {
 import { type EngineQueue, hintsBy, valuesBy } from '../shared/queue.ts';
 import type { StoredClaim } from '../shared/stored-queue.ts';
 import { QUEUE_TRAITS } from '../shared/traits.ts';
-import { MailboxClaims } from '../shared/waiting-claims.ts';
+import { BufferedClaims } from '../shared/waiting-claims.ts';
 import { LocksFile } from './locks-file.ts';
 import { machineBoot, machineTime } from './machine.ts';
 import { type FileOptions, type ResolvedFileOptions, resolveFileOptions } from './options.ts';
@@ -38,7 +38,7 @@ const traits = (durability: Durability): Traits => ({
   ...QUEUE_TRAITS,
   // Where the system does not name its starts, a reboot is not always seen. Then tokens might come again after a power cut.
   fencing: machineBoot() !== '' || durability === 'power' ? 'always' : 'durable',
-  wakes: 'mailbox',
+  wakes: 'buffered',
   ttl: { min: 10, max: MAX_DURATION_MS },
 });
 
@@ -59,12 +59,12 @@ class FileBackend implements Backend, PeerEvents {
   readonly traits: Traits;
   readonly #durability: Durability;
   readonly #file: LocksFile;
-  readonly #waiting: MailboxClaims;
+  readonly #waiting: BufferedClaims;
   #attempts = 0;
 
   constructor(options: ResolvedFileOptions) {
     this.#durability = options.durability;
-    this.#waiting = new MailboxClaims(options.clock);
+    this.#waiting = new BufferedClaims(options.clock);
     this.#file = new LocksFile(options, this);
     this.traits = traits(options.durability);
   }
@@ -184,7 +184,7 @@ function findings(path: string, durability: Durability, socket: string): Finding
   if (socket === '') {
     found.push({
       severity: 'warning',
-      code: 'no-bell',
+      code: 'no-socket',
       message: 'this process has no socket: it is not woken, and its death shows by expiry only',
       advice: 'choose a shorter path, or let this user make a private directory beside the file',
     });

@@ -1,4 +1,4 @@
-import { type Attempt, type Claim, NO_MARK, type Units } from '../../core/index.ts';
+import { type Attempt, type Claim, type Demand, NO_MARK } from '../../core/index.ts';
 import { EngineQueue, TOO_LATE } from '../shared/queue.ts';
 import type { KeyRecord } from '../shared/record.ts';
 import { byRule, EngineTime, TokenCounter } from '../shared/stored-queue.ts';
@@ -25,7 +25,7 @@ export interface QueueRecord {
   readonly attempts?: AttemptsDocument | null;
 }
 
-interface ClaimDocument extends Units {
+interface ClaimDocument extends Demand {
   readonly id: string;
   readonly token: Long;
   readonly label: string;

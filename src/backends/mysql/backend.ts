@@ -28,7 +28,7 @@ import { Renewals, Sweeper } from './upkeep.ts';
 import { ServerWakeUps } from './wake-ups.ts';
 
 const { placeTtl: _, ...QUEUE } = QUEUE_TRAITS;
-const TRAITS: Traits = { ...QUEUE, wakes: 'mailbox', ttl: { min: 10, max: MAX_DURATION_MS } };
+const TRAITS: Traits = { ...QUEUE, wakes: 'buffered', ttl: { min: 10, max: MAX_DURATION_MS } };
 
 /** Options of `mysql`. */
 export interface MysqlOptions {

@@ -1,6 +1,6 @@
 import type { Cancel, Claim, Clock, Wake } from '../../core/index.ts';
 import type { StoredClaim } from '../shared/stored-queue.ts';
-import { MailboxClaims, WaitingClaims } from '../shared/waiting-claims.ts';
+import { BufferedClaims, WaitingClaims } from '../shared/waiting-claims.ts';
 import { grantOf, type RowQueue } from './stored-queue.ts';
 
 /** The farther back in a queue, the longer the pause: up to this many times as long. */
@@ -15,7 +15,7 @@ const HOLD_PAUSE_MS = 1_000;
 
 /** Looks at the queues of all claims that wait in this process, or have held for a while, by one query, while there are any. */
 export class Poller {
-  readonly #waiting: MailboxClaims;
+  readonly #waiting: BufferedClaims;
   readonly #holds = new WaitingClaims();
   /** The token of the first in the queue of each claim that a value may answer. When another one is first, a value may be there. */
   readonly #firsts = new Map<string, bigint>();
@@ -34,7 +34,7 @@ export class Poller {
   /** @param pause ms between two looks for the first in a queue */
   constructor(clock: Clock, pause: number, look: (keys: readonly string[]) => Promise<Map<string, RowQueue>>) {
     this.#clock = clock;
-    this.#waiting = new MailboxClaims(clock);
+    this.#waiting = new BufferedClaims(clock);
     this.#pause = pause;
     this.#look = look;
   }

@@ -27,7 +27,7 @@ import { attemptOf, entries, fieldsOf, hintsOf, storedValuesOf, take, valuesOf }
 import { IDLE_MS, Renewals, Sweeper } from './upkeep.ts';
 import { Mailbox } from './wake-ups.ts';
 
-const TRAITS: Traits = { ...QUEUE_TRAITS, wakes: 'mailbox', ttl: { min: 10, max: MAX_DURATION_MS } };
+const TRAITS: Traits = { ...QUEUE_TRAITS, wakes: 'buffered', ttl: { min: 10, max: MAX_DURATION_MS } };
 
 /** Locks in tables, with what makes the tables and empties them. */
 export interface PostgresBackend extends Backend {

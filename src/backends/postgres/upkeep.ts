@@ -1,4 +1,4 @@
-import { Bell, type Cancel, type Claim, type Renewal } from '../../core/index.ts';
+import { type Cancel, type Claim, type Renewal, Sleeper } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
 import { isReadOnly } from './errors.ts';
 import type { Dial } from './pool.ts';
@@ -73,7 +73,7 @@ const MIN_REST_MS = 2;
 /** Removes what nobody uses any more, part by part. About once a minute, one of the processes goes through the table. */
 export class Sweeper {
   readonly #server: Server;
-  readonly #bells = new Set<Bell>();
+  readonly #sleepers = new Set<Sleeper>();
   #stop: Cancel = () => {};
   #closed = false;
 
@@ -93,8 +93,8 @@ export class Sweeper {
   /** @param every 0: now, since a caller waits for it. @returns how many keys were removed */
   async sweep(idle: number, every: number): Promise<number> {
     const { clock } = this.#server;
-    const bell = new Bell(clock);
-    this.#bells.add(bell);
+    const sleeper = new Sleeper(clock);
+    this.#sleepers.add(sleeper);
     try {
       let removed = 0;
       for (let page: string | undefined = '0'; page && !this.#closed; ) {
@@ -103,17 +103,17 @@ export class Sweeper {
         const [gone, next] = answer.split(',');
         removed += Number(gone);
         page = next;
-        if (page) await bell.sleep(Math.max(MIN_REST_MS, clock.now() - began), every > 0);
+        if (page) await sleeper.sleep(Math.max(MIN_REST_MS, clock.now() - began), every > 0);
       }
       return removed;
     } finally {
-      this.#bells.delete(bell);
+      this.#sleepers.delete(sleeper);
     }
   }
 
   close(): void {
     this.#closed = true;
     this.#stop();
-    for (const bell of this.#bells) bell.ring();
+    for (const sleeper of this.#sleepers) sleeper.wake();
   }
 }

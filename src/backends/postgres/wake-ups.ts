@@ -1,6 +1,6 @@
 import type { Cancel, Claim, Clock, Wake } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
-import { MailboxClaims } from '../shared/waiting-claims.ts';
+import { BufferedClaims } from '../shared/waiting-claims.ts';
 import type { Listen } from './clients.ts';
 import type { Dial } from './pool.ts';
 import { Session } from './session.ts';
@@ -30,7 +30,7 @@ export class Mailbox {
   readonly #sessionPooler: boolean;
   readonly #clock: Clock;
   /** The claims that wait, and the holds that are to hear of their eviction. */
-  readonly #waiting: MailboxClaims;
+  readonly #waiting: BufferedClaims;
   readonly #evictions: string;
   #link: { end(): Promise<void> } | undefined;
   #stopLooking: Cancel = () => {};
@@ -51,7 +51,7 @@ export class Mailbox {
     this.#sessionPooler = sessionPooler;
     this.#clock = clock;
     this.#evictions = evictions;
-    this.#waiting = new MailboxClaims(clock);
+    this.#waiting = new BufferedClaims(clock);
     this.channel = `holdfast_${clock.id()}`;
   }
 

@@ -36,7 +36,7 @@ const TRAITS: Traits = {
   fair: true,
   fencing: 'durable',
   tokenBlocks: true,
-  wakes: 'mailbox',
+  wakes: 'buffered',
   expires: true,
   lifetime: 'lease',
   renewedFrom: 'anywhere',

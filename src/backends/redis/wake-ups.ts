@@ -1,6 +1,6 @@
 import type { Claim, Wake } from '../../core/index.ts';
 import { leftIn } from '../shared/record.ts';
-import { MailboxClaims } from '../shared/waiting-claims.ts';
+import { BufferedClaims } from '../shared/waiting-claims.ts';
 import { Channel, type ChannelNeeds, Impossible, shardedChannel, Unheard } from './channel.ts';
 import { slotOf } from './keys.ts';
 import type { Listening, Port } from './port.ts';
@@ -21,7 +21,7 @@ export class WakeUps {
   readonly #shards: Shards;
   readonly #port: Port;
   /** The claims that wait, and the holds that are to hear of their eviction. */
-  readonly #waiting: MailboxClaims;
+  readonly #waiting: BufferedClaims;
   /** The channels by server, each with the last key that was asked for there, and whether the last proof was not heard. */
   readonly #channels = new Map<string, { readonly channel: Channel; key: string; unheard: boolean }>();
   /** The reason why ordinary messages are used in a Cluster; undefined if sharded ones are, or if there is one server. */
@@ -31,7 +31,7 @@ export class WakeUps {
   constructor(shards: Shards) {
     this.#shards = shards;
     this.#port = shards.port;
-    this.#waiting = new MailboxClaims(shards.clock);
+    this.#waiting = new BufferedClaims(shards.clock);
     this.#isSharded = this.#port.cluster && this.#port.listenAt !== undefined;
     if (this.#port.cluster && !this.#isSharded)
       this.whyOrdinary = 'this version of the client library cannot listen to them';

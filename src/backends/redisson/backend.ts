@@ -4,6 +4,7 @@ import {
   type Claim,
   type Clock,
   checkNames,
+  type Demand,
   invalid,
   isExclusive,
   LockError,
@@ -12,7 +13,6 @@ import {
   quoted,
   shown,
   systemClock,
-  type Units,
 } from '../../core/index.ts';
 import { portOf, type RedisClient } from '../redis/client.ts';
 import { FOREIGN, ForeignBackend, type ForeignLayout } from '../redis-foreign/backend.ts';
@@ -83,7 +83,7 @@ export function ownerOf(id: string): string {
 
 type Kind = 'lock' | 'read' | 'write';
 
-function kindOf(units: Units): Kind {
+function kindOf(units: Demand): Kind {
   if (!isExclusive(units)) return 'read';
   return units.readWrite ? 'write' : 'lock';
 }

@@ -1,4 +1,4 @@
-import { ALL_UNITS, admitted, isExclusive, type Units } from '../../core/index.ts';
+import { ALL_UNITS, admitted, type Demand, isExclusive } from '../../core/index.ts';
 
 /** After this time a claim that watches an admitted permit reads the queue again, if the queue has changed. ms. */
 export const REREAD_AFTER_MS = 10_000;
@@ -26,7 +26,7 @@ export interface Refused<M> {
  * - Any holder may make room for a permit. So the first waiting permit watches the whole queue. Each later one watches its
  *   predecessor, which tells when it is admitted.
  */
-export function verdictOn<M extends Units>(queue: readonly M[], at: number): Admitted | Refused<M> {
+export function verdictOn<M extends Demand>(queue: readonly M[], at: number): Admitted | Refused<M> {
   const mine = queue[at]!;
   const inside = admitted(queue);
   if (at < inside) {
@@ -38,7 +38,7 @@ export function verdictOn<M extends Units>(queue: readonly M[], at: number): Adm
   return { admitted: false, ahead: at, behind, relayed };
 }
 
-function obstacle<M extends Units>(queue: readonly M[], at: number, inside: number): M | undefined {
+function obstacle<M extends Demand>(queue: readonly M[], at: number, inside: number): M | undefined {
   const mine = queue[at]!;
   const predecessor = queue[at - 1]!;
   if (isExclusive(mine) || isExclusive(predecessor)) return predecessor;
@@ -46,4 +46,4 @@ function obstacle<M extends Units>(queue: readonly M[], at: number, inside: numb
   return at > inside ? predecessor : undefined;
 }
 
-const isPermit = (claim: Units): boolean => !isExclusive(claim) && claim.capacity !== ALL_UNITS;
+const isPermit = (claim: Demand): boolean => !isExclusive(claim) && claim.capacity !== ALL_UNITS;

@@ -1,4 +1,4 @@
-import { type Refusal, Tally, type Units } from '../../core/index.ts';
+import { type Demand, type Refusal, Tally } from '../../core/index.ts';
 import type { QueueTime, StoredClaim } from './stored-queue.ts';
 
 /** The claims of a queue in their order, under the one rule. An engine that stores each of them by itself overrides what changes one. */
@@ -49,7 +49,7 @@ export class QueuedClaims {
     this.#admit();
   }
 
-  admits(claim: Units): boolean {
+  admits(claim: Demand): boolean {
     return this.#waiting.size === 0 && this.#tally.fits(claim);
   }
 

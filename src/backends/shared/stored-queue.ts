@@ -1,7 +1,7 @@
-import { admitted, type QueueEntry, type Units } from '../../core/index.ts';
+import { admitted, type Demand, type QueueEntry } from '../../core/index.ts';
 
 /** A claim as it stands in the queue of its key. */
-export interface StoredClaim extends Units {
+export interface StoredClaim extends Demand {
   readonly id: string;
   readonly label: string;
   token: bigint;
@@ -101,7 +101,7 @@ export function byRule(claims: StoredClaim[]): StoredClaim[] {
 }
 
 /** Whether one more claim, at the end of a queue, would be admitted. */
-export const admits = (claims: readonly Units[], newcomer: Units): boolean =>
+export const admits = (claims: readonly Demand[], newcomer: Demand): boolean =>
   admitted([...claims, newcomer]) > claims.length;
 
 /** What a listing shows of a claim, beside what follows from its queue. */

@@ -22,8 +22,8 @@ export class WaitingClaims extends Map<string, WaitingClaim> {
   }
 }
 
-/** Those of an engine with a mailbox: a message for a claim may come before the claim is watched. */
-export class MailboxClaims extends WaitingClaims {
+/** The waiting claims of an engine whose notification for a claim may come before the claim is watched. */
+export class BufferedClaims extends WaitingClaims {
   readonly #clock: Pick<Clock, 'now'>;
   /** The last time at which a claim that was not watched yet may have missed something. */
   #missed = Number.NEGATIVE_INFINITY;

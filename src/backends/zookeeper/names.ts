@@ -1,4 +1,4 @@
-import { ALL_UNITS, type Claim, checkPrefix, EXCLUSIVE, SHARED, type Units } from '../../core/index.ts';
+import { ALL_UNITS, type Claim, checkPrefix, type Demand, EXCLUSIVE, SHARED } from '../../core/index.ts';
 
 /**
  * The names of Curator's recipes, so that its locks and ours stand in one queue: `_c_<guid>-`, then `lock-` (a mutex) or `__WRIT__` or
@@ -9,7 +9,7 @@ const NAME = /^(?:_c_(.+?)-)?(?:(\d{1,10})of(\d{1,10})-)?(lock-|__READ__|__WRIT_
 /** Every sequential node ends so. */
 const NUMBER = /\d{10}$/;
 
-export interface ClaimNode extends Units {
+export interface ClaimNode extends Demand {
   readonly name: string;
   /** From the server: a signed 32-bit counter of the parent, which wraps. */
   readonly number: number;
@@ -51,7 +51,7 @@ function member(name: string): ClaimNode | undefined {
   return { name, number: Number(number) | 0, ...unitsOf(kind, Number(units), Number(capacity)) };
 }
 
-function unitsOf(kind: string, units: number, capacity: number): Units {
+function unitsOf(kind: string, units: number, capacity: number): Demand {
   if (kind === '__READ__') return SHARED;
   const sound = kind === 'lock-' && units >= 1 && units <= capacity && capacity <= ALL_UNITS;
   return sound ? { units, capacity } : EXCLUSIVE;

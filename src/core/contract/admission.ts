@@ -7,7 +7,7 @@
  * claim is ahead of an admitted one, so the admitted claims are always the head of the queue. It stays sound when kinds are mixed on one
  * key. And nobody has to store which claims hold the key: that follows from order and units, so no crash can leave it wrong.
  */
-export interface Units {
+export interface Demand {
   /** The units that this claim takes. */
   readonly units: number;
   /** The number of units that this claim says there are. */
@@ -19,22 +19,22 @@ export interface Units {
 /** Every unit there is: what a mutex or a writer takes, and the capacity that a reader names. */
 export const ALL_UNITS = 2 ** 31 - 1;
 
-export const EXCLUSIVE: Units = { units: ALL_UNITS, capacity: ALL_UNITS };
-export const WRITER: Units = { ...EXCLUSIVE, readWrite: true };
-export const SHARED: Units = { units: 1, capacity: ALL_UNITS };
+export const EXCLUSIVE: Demand = { units: ALL_UNITS, capacity: ALL_UNITS };
+export const WRITER: Demand = { ...EXCLUSIVE, readWrite: true };
+export const SHARED: Demand = { units: 1, capacity: ALL_UNITS };
 
 /**
  * Whether a claim takes all units there are, so that nobody holds beside it: mutexes and writers.
  * @example isExclusive({ units: ALL_UNITS, capacity: ALL_UNITS }); // true: a mutex, a writer
  */
-export const isExclusive = (seats: Units): boolean => seats.units === seats.capacity;
+export const isExclusive = (demand: Demand): boolean => demand.units === demand.capacity;
 
 /** A claim in words: `exclusive` for mutexes and writers, `shared` for readers, `2 of 5` for permits. */
 export type As = 'exclusive' | 'shared' | `${number} of ${number}`;
 
-export function asOf(seats: Units): As {
-  if (isExclusive(seats)) return 'exclusive';
-  return seats.capacity === ALL_UNITS ? 'shared' : `${seats.units} of ${seats.capacity}`;
+export function asOf(demand: Demand): As {
+  if (isExclusive(demand)) return 'exclusive';
+  return demand.capacity === ALL_UNITS ? 'shared' : `${demand.units} of ${demand.capacity}`;
 }
 
 /**
@@ -44,11 +44,11 @@ export function asOf(seats: Units): As {
  * const writer = { units: ALL_UNITS, capacity: ALL_UNITS };
  * admitted([reader, reader, writer, reader]); // 2
  */
-export function admitted(queue: Iterable<Units>): number {
+export function admitted(queue: Iterable<Demand>): number {
   const tally = new Tally();
   let count = 0;
-  for (const seats of queue) {
-    if (!tally.take(seats)) break;
+  for (const demand of queue) {
+    if (!tally.take(demand)) break;
     count++;
   }
   return count;
@@ -64,29 +64,29 @@ export class Tally {
   readonly #capacities = new Map<number, number>();
   #capacity = Number.POSITIVE_INFINITY;
 
-  fits(seats: Units): boolean {
-    return this.#taken + seats.units <= Math.min(this.#capacity, seats.capacity);
+  fits(demand: Demand): boolean {
+    return this.#taken + demand.units <= Math.min(this.#capacity, demand.capacity);
   }
 
-  add(seats: Units): void {
-    this.#capacity = Math.min(this.#capacity, seats.capacity);
-    this.#taken += seats.units;
-    this.#capacities.set(seats.capacity, (this.#capacities.get(seats.capacity) ?? 0) + 1);
+  add(demand: Demand): void {
+    this.#capacity = Math.min(this.#capacity, demand.capacity);
+    this.#taken += demand.units;
+    this.#capacities.set(demand.capacity, (this.#capacities.get(demand.capacity) ?? 0) + 1);
   }
 
   /** Adds the units, if they fit. @returns whether they do */
-  take(seats: Units): boolean {
-    if (!this.fits(seats)) return false;
-    this.add(seats);
+  take(demand: Demand): boolean {
+    if (!this.fits(demand)) return false;
+    this.add(demand);
     return true;
   }
 
-  remove(seats: Units): void {
-    this.#taken -= seats.units;
-    const left = this.#capacities.get(seats.capacity)! - 1;
-    if (left === 0 && this.#capacities.size > MAX_UNUSED_CAPACITIES) this.#capacities.delete(seats.capacity);
-    else this.#capacities.set(seats.capacity, left);
-    if (left > 0 || seats.capacity !== this.#capacity) return;
+  remove(demand: Demand): void {
+    this.#taken -= demand.units;
+    const left = this.#capacities.get(demand.capacity)! - 1;
+    if (left === 0 && this.#capacities.size > MAX_UNUSED_CAPACITIES) this.#capacities.delete(demand.capacity);
+    else this.#capacities.set(demand.capacity, left);
+    if (left > 0 || demand.capacity !== this.#capacity) return;
     this.#capacity = Number.POSITIVE_INFINITY;
     for (const [capacity, named] of this.#capacities)
       if (named > 0 && capacity < this.#capacity) this.#capacity = capacity;
@@ -99,7 +99,7 @@ const MAX_SEARCHED = 16;
 const NO_CLAIMS: readonly never[] = [];
 
 interface Member {
-  readonly seats: Units;
+  readonly demand: Demand;
 }
 
 /**
@@ -130,13 +130,13 @@ export class ArrivalQueue<M extends Member> {
   }
 
   /** Whether a newcomer could enter. */
-  admits(seats: Units): boolean {
-    return this.#outside.size === 0 && this.#tally.fits(seats);
+  admits(demand: Demand): boolean {
+    return this.#outside.size === 0 && this.#tally.fits(demand);
   }
 
   /** Joins at the end. @returns true when the member enters at once */
   join(member: M): boolean {
-    const enters = this.#outside.size === 0 && this.#tally.take(member.seats);
+    const enters = this.#outside.size === 0 && this.#tally.take(member.demand);
     if (enters) this.#keep(member);
     else this.#outside.add(member);
     return enters;
@@ -148,7 +148,7 @@ export class ArrivalQueue<M extends Member> {
     if (this.#outside.size === 0) return NO_CLAIMS;
     const entering: M[] = [];
     for (const next of this.#outside) {
-      if (!this.#tally.take(next.seats)) break;
+      if (!this.#tally.take(next.demand)) break;
       this.#outside.delete(next);
       this.#keep(next);
       entering.push(next);
@@ -160,9 +160,9 @@ export class ArrivalQueue<M extends Member> {
   successor(member: Member): M | undefined {
     const { head } = this;
     if (!head || !this.isInside(member)) return undefined;
-    this.#tally.remove(member.seats);
-    const fits = this.#tally.fits(head.seats);
-    this.#tally.add(member.seats);
+    this.#tally.remove(member.demand);
+    const fits = this.#tally.fits(head.demand);
+    this.#tally.add(member.demand);
     return fits ? head : undefined;
   }
 
@@ -170,7 +170,7 @@ export class ArrivalQueue<M extends Member> {
   replace(member: Member, head: M): void {
     this.#outside.delete(head);
     this.#drop(member);
-    this.#tally.add(head.seats);
+    this.#tally.add(head.demand);
     this.#keep(head);
   }
 
@@ -189,7 +189,7 @@ export class ArrivalQueue<M extends Member> {
       if (!this.#inside.delete(member)) return false;
       if (this.#inside.size === 0) this.#inside = [];
     }
-    this.#tally.remove(member.seats);
+    this.#tally.remove(member.demand);
     return true;
   }
 }

@@ -18,7 +18,7 @@
  *   attempt would have brought.
  */
 
-import type { Units } from './admission.ts';
+import type { Demand } from './admission.ts';
 import type { LockError } from './errors.ts';
 import type { Finding } from './finding.ts';
 import { type Hints, type Listing, MAX_PLACE_TTL_MS, PLACE_TTL_MS, type QueueEntry, type Traits } from './traits.ts';
@@ -57,7 +57,7 @@ export interface Refinements {
   /**
    * A waiter is woken when it is its turn, and does not have to ask again and again. From the moment at which it returns or resolves, no
    * admission of the claim is missed. It returns a promise only if it has to ask the server. Then, and where the trait `wakes` is
-   * `watch`, core attempts once more. Where it is `mailbox`, an engine that may have missed something wakes the claim at once.
+   * `watch`, core attempts once more. Where it is `buffered`, an engine that may have missed something wakes the claim at once.
    * @param age ms since the last attempt was sent; undefined if none was
    */
   watch?(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable>;
@@ -111,7 +111,7 @@ export interface Handle {
 }
 
 /** One request to hold one key. */
-export interface Claim extends Handle, Units {
+export interface Claim extends Handle, Demand {
   /** The hold expires after this many ms without a sign of life. */
   readonly ttl: number;
   /** Whether a refused claim keeps a place in the queue; if not, it leaves nothing behind. */

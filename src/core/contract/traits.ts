@@ -24,10 +24,10 @@ export interface Traits {
   /** Several tokens in a row can be reserved, so that a hold may pass from hand to hand inside a process. */
   readonly tokenBlocks: boolean;
   /**
-   * What a watch that is armed after a refusal needs. `mailbox`: nothing, it knows what it missed since the attempt was sent. `watch`: one
-   * more attempt. `never`: there is none, and waiters poll.
+   * What a watch that is armed after a refusal needs. `buffered`: nothing, for the notifications since the attempt was sent are kept. `watch`:
+   * one more attempt. `never`: there is none, and waiters poll.
    */
-  readonly wakes: 'mailbox' | 'watch' | 'never';
+  readonly wakes: 'buffered' | 'watch' | 'never';
   /** A hold can be left to expire by itself after a given time (`minHold` without a process that waits for it). */
   readonly expires: boolean;
   /**

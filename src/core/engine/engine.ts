@@ -19,15 +19,15 @@ import { KeyedSerializer } from '../contract/promises.ts';
 import { printable } from '../contract/visible.ts';
 import { Unawaited } from './back-pressure.ts';
 import { CallTimeouts } from './call-timeouts.ts';
-import { Bell } from './listener.ts';
+import { Sleeper } from './listener.ts';
 import { listed } from './listing.ts';
 
 /** The work under way on an engine, and the pauses in it. */
 export class Activity {
   readonly #clock: Clock;
-  readonly #pauses = new Set<Bell>();
+  readonly #pauses = new Set<Sleeper>();
   /** Rings when no work is under way. It is there while somebody waits for that. */
-  #idle: Bell | undefined;
+  #idle: Sleeper | undefined;
   #underWay = 0;
   /** Whether the `Locks` were closed. */
   over = false;
@@ -42,28 +42,28 @@ export class Activity {
   }
 
   end(): void {
-    if (--this.#underWay === 0) this.#idle?.ring();
+    if (--this.#underWay === 0) this.#idle?.wake();
   }
 
   /** Pauses until the time is over, all work ends, or `signal` aborts. In the background the pause does not keep the process alive. */
   async pause(ms: number, background = false, signal?: AbortSignal): Promise<void> {
     if (this.over || signal?.aborted) return;
-    const bell = new Bell(this.#clock);
-    this.#pauses.add(bell);
-    signal?.addEventListener('abort', bell.ring, { once: true });
-    await bell.sleep(ms, background);
-    signal?.removeEventListener('abort', bell.ring);
-    this.#pauses.delete(bell);
+    const sleeper = new Sleeper(this.#clock);
+    this.#pauses.add(sleeper);
+    signal?.addEventListener('abort', sleeper.wake, { once: true });
+    await sleeper.sleep(ms, background);
+    signal?.removeEventListener('abort', sleeper.wake);
+    this.#pauses.delete(sleeper);
   }
 
   /** Resolves when no work is under way, at the latest after `limit` ms. Then no work is tried again. */
   async quiet(limit: number): Promise<void> {
     const until = this.#clock.now() + limit;
-    this.#idle = new Bell(this.#clock);
+    this.#idle = new Sleeper(this.#clock);
     for (let left = limit; this.#underWay > 0 && left > 0; left = until - this.#clock.now())
       await this.#idle.sleep(left);
     this.over = true;
-    for (const bell of this.#pauses) bell.ring();
+    for (const sleeper of this.#pauses) sleeper.wake();
   }
 }
 

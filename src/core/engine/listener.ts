@@ -1,24 +1,24 @@
 import type { Backend, Claim, Grant, Refusal, StoredValue } from '../contract/backend.ts';
 import { type Clock, inNoContext } from '../contract/clock.ts';
 
-/** A sleep that can be ended early. A ring while nobody sleeps is kept for the next sleep. */
-export class Bell {
+/** A sleep that can be ended early. A wake while nobody sleeps ends the next sleep at once. */
+export class Sleeper {
   readonly #clock: Clock;
-  #rung = false;
+  #woken = false;
   #end: (() => void) | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  readonly ring = (): void => {
-    this.#rung = true;
+  readonly wake = (): void => {
+    this.#woken = true;
     this.#end?.();
   };
 
-  /** Resolves after a ring, at the latest after `ms`. */
+  /** Resolves after a wake, at the latest after `ms`. */
   async sleep(ms: number, background = false): Promise<void> {
-    if (!this.#rung) {
+    if (!this.#woken) {
       await new Promise<void>((resolve) => {
         const cancel = this.#clock.after(ms, resolve, background);
         this.#end = () => {
@@ -28,56 +28,56 @@ export class Bell {
       });
       this.#end = undefined;
     }
-    this.#rung = false;
+    this.#woken = false;
   }
 }
 
 /** Stands for a watch until the engine has armed it. */
 const ARMING: AsyncDisposable = { [Symbol.asyncDispose]: async () => {} };
 
-/** Receives what the engine tells a waiting claim: its bell, its mail, and the watch that serves both. */
+/** Receives the notifications of the engine for a waiting claim: they wake the claim, and may bring a grant or a value. */
 export class Listener {
   /** The grant that the engine sent by itself. */
-  mail: Grant | undefined;
+  grant: Grant | undefined;
   /** The value that the engine sent by itself, as a refusal has it. */
   answer: Refusal | undefined;
   readonly #backend: Backend;
   readonly #clock: Clock;
   /** Most claims are granted before they need one. */
-  #bell: Bell | undefined;
+  #sleeper: Sleeper | undefined;
   #claim: Claim | undefined;
   #watch: AsyncDisposable | undefined;
-  #distrusts = false;
+  #ignoresGrants = false;
 
   constructor(backend: Backend, clock: Clock) {
     this.#backend = backend;
     this.#clock = clock;
   }
 
-  ring(): void {
-    this.#bell ??= new Bell(this.#clock);
-    this.#bell.ring();
+  wake(): void {
+    this.#sleeper ??= new Sleeper(this.#clock);
+    this.#sleeper.wake();
   }
 
-  /** Resolves after a ring, at the latest after `ms`. */
+  /** Resolves after a wake, at the latest after `ms`. */
   sleep(ms: number): Promise<void> {
-    this.#bell ??= new Bell(this.#clock);
-    return this.#bell.sleep(ms);
+    this.#sleeper ??= new Sleeper(this.#clock);
+    return this.#sleeper.sleep(ms);
   }
 
   /**
-   * Starts to watch. A watch that does not know what came since the last attempt rings then, so that the claim is attempted once more.
+   * Starts to watch. A watch that does not know what came since the last attempt wakes the claim, so that it is attempted once more.
    * @param sent when the last attempt was sent, if there was any
    * @returns true when it is armed at once
    */
   arm(claim: Claim, sent?: number): boolean {
     if (this.#watch) return this.#watch !== ARMING;
     this.#claim = claim;
-    if (claim.accepts) this.#distrusts = true; // a value may be there by now, and only an attempt tells
+    if (claim.accepts) this.#ignoresGrants = true; // a value may be there by now, and only an attempt tells
     const watch = this.#watchFor(claim, sent === undefined ? undefined : this.#clock.now() - sent);
     if (!(watch && 'then' in watch)) {
       this.#watch = watch;
-      if (watch && this.#backend.traits.wakes === 'watch') this.ring();
+      if (watch && this.#backend.traits.wakes === 'watch') this.wake();
       return Boolean(watch);
     }
     this.#watch = ARMING;
@@ -85,7 +85,7 @@ export class Listener {
       (armed) => {
         if (this.#claim !== claim) return dispose(armed);
         this.#watch = armed;
-        this.ring();
+        this.wake();
       },
       () => {
         if (this.#claim === claim) this.#watch = undefined; // the timer wakes the claim, and the next round tries again
@@ -105,25 +105,25 @@ export class Listener {
 
   #receive(claim: Claim, grant: Grant | undefined, value: StoredValue | undefined): void {
     if (this.#claim !== claim) return;
-    if (!this.#distrusts) this.mail ??= grant;
+    if (!this.#ignoresGrants) this.grant ??= grant;
     // A claim that accepts only values up to a given age attempts again, and the engine compares their age.
     if (value && claim.accepts?.age === Number.POSITIVE_INFINITY) this.answer ??= { granted: false, value };
-    this.ring();
+    this.wake();
   }
 
-  /** Forgets the mail. From now on a wake of this claim only rings, and brings no grant. */
-  distrustMail(): void {
-    this.#distrusts = true;
-    this.mail = undefined;
+  /** Drops the grant. From now on a notification only wakes this claim. */
+  ignoreGrants(): void {
+    this.#ignoresGrants = true;
+    this.grant = undefined;
   }
 
-  /** Ends the watch and forgets the mail. */
+  /** Ends the watch, and drops what it brought. */
   disarm(): void {
     dispose(this.#watch);
     this.#watch = undefined;
     this.#claim = undefined;
-    this.#distrusts = false;
-    this.mail = undefined;
+    this.#ignoresGrants = false;
+    this.grant = undefined;
     this.answer = undefined;
   }
 }

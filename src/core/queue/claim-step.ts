@@ -28,16 +28,16 @@ export interface LocalGrant {
 }
 
 /**
- * Gives the grant that this process may count on. A refusal that arrives after the mail was made before it. A grant in the answer counts more:
- * the mail may be about an earlier place of the same id, which expired before this process heard of it.
+ * Gives the grant that this process may count on. A refusal that arrives after a notified grant was made before it. A grant in the answer counts more:
+ * the notified one may belong to an earlier place of the same id, which expired before the notification arrived.
  */
 export function countedGrant(
   attempt: Attempt | undefined,
-  mail: Grant | undefined,
+  notified: Grant | undefined,
   { sent, lateUntil }: Pick<SentRecord, 'sent' | 'lateUntil'>,
   now: number,
 ): LocalGrant | undefined {
-  const grant: Grant | undefined = attempt?.granted ? attempt : mail;
+  const grant: Grant | undefined = attempt?.granted ? attempt : notified;
   if (!grant || sent === undefined) return undefined;
   const { token, tokenCount, validFor, lost } = grant;
   return { token, tokenCount, sent, since: now, validFor, lost, lateUntil };

@@ -50,7 +50,7 @@ export class QueuedClaim {
 
   leave(): void {
     this.claimant = undefined;
-    this.#listen().ring();
+    this.#listen().wake();
   }
 
   #listen(): Listener {
@@ -58,9 +58,9 @@ export class QueuedClaim {
     return this.#listener;
   }
 
-  /** Opens the mailbox, if the engine does so at once. Then the claim may be sent with a release, and no grant is missed. */
-  openMailbox(): boolean {
-    if (this.#engine.backend.traits.wakes === 'mailbox' && this.#listen().arm(this.claim)) return true;
+  /** Watches the claim, if the engine arms a watch at once. Then the claim may be sent with a release, and no grant is missed. */
+  watchFirst(): boolean {
+    if (this.#engine.backend.traits.wakes === 'buffered' && this.#listen().arm(this.claim)) return true;
     this.#listener?.disarm();
     return false;
   }
@@ -79,10 +79,10 @@ export class QueuedClaim {
       while (this.claimant) {
         const answer = this.#listener?.answer;
         if (answer) attempt = answer;
-        else if (!(this.#listener && this.#trustedMail())) attempt ??= await this.ask(this.claimant.began);
+        else if (!(this.#listener && this.#trustedGrant())) attempt ??= await this.ask(this.claimant.began);
         const needless = attempt !== undefined && this.#terms.inquiry?.hears(attempt, record.sent ?? 0) === true;
         const now = this.#engine.clock.now();
-        const grant = countedGrant(attempt, this.#listener && this.#trustedMail(), record, now);
+        const grant = countedGrant(attempt, this.#listener && this.#trustedGrant(), record, now);
         const next = step(known, { attempt, grant, needless }, this.#terms, now);
         known = next.known;
         switch (next.act) {
@@ -134,28 +134,28 @@ export class QueuedClaim {
       // The engine may have admitted the id and let it expire before this process knew, so that this is a second place with the same id. Mail
       // for the first place may still be on its way, and is no grant of the second.
       const refused = !attempt.granted && !attempt.late;
-      if (refused && deadlineOf(record.sent!, placeTtlOf(this.claim)) <= now) this.#listen().distrustMail();
+      if (refused && deadlineOf(record.sent!, placeTtlOf(this.claim)) <= now) this.#listen().ignoreGrants();
       record.noteAnswer(attempt, sent, now);
       return attempt;
     } catch (error) {
       const refused = isLockError(error);
       const outage = record.noteFailure(error, sent, clock.now());
       if (!refused) record.noteUnanswered(sent);
-      if (this.#listener?.mail) return undefined;
+      if (this.#listener?.grant) return undefined;
       if (refused) record.takeBackSent(); // nothing has to be withdrawn
       if (refused || this.#terms.wait === 0 || outage.exceeds(began, sent, clock.now())) throw error;
       return undefined;
     }
   }
 
-  /** Gives the grant that came by itself, unless this process stood still, and too little of it is left. An attempt then renews it. */
-  #trustedMail(): Grant | undefined {
-    const mail = this.#listener?.mail;
+  /** Gives the grant of a notification, unless this process stood still, and too little time of it remains. An attempt then renews it. */
+  #trustedGrant(): Grant | undefined {
+    const grant = this.#listener?.grant;
     const { sent } = this.record;
     const ttl = this.#terms.lengths.hold;
-    if (!mail || this.claim.ttl === ttl || sent === undefined) return mail;
-    if (deadlineOf(sent, mail.validFor) >= deadlineOf(this.#engine.clock.now(), ttl)) return mail;
-    this.#listener?.distrustMail();
+    if (!grant || this.claim.ttl === ttl || sent === undefined) return grant;
+    if (deadlineOf(sent, grant.validFor) >= deadlineOf(this.#engine.clock.now(), ttl)) return grant;
+    this.#listener?.ignoreGrants();
     return undefined;
   }
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { ALL_UNITS, ArrivalQueue, isExclusive, type Units } from '../contract/admission.ts';
+import { ALL_UNITS, ArrivalQueue, type Demand, isExclusive } from '../contract/admission.ts';
 import { LockError, quoted } from '../contract/errors.ts';
 import type { ProcessName } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
@@ -13,8 +13,8 @@ export const frames = new AsyncLocalStorage<Frame>();
 
 type Kind = 'exclusive' | 'shared' | 'counted';
 
-const kindOf = (seats: Units): Kind =>
-  seats.capacity !== ALL_UNITS ? 'counted' : isExclusive(seats) ? 'exclusive' : 'shared';
+const kindOf = (demand: Demand): Kind =>
+  demand.capacity !== ALL_UNITS ? 'counted' : isExclusive(demand) ? 'exclusive' : 'shared';
 
 /**
  * What it means to ask for a kind inside a frame of another kind on the same key: enter the frame again, wait for oneself for ever, or
@@ -50,10 +50,10 @@ export class Frame {
    * Gives the frame to re-enter when `units` of a key are asked for here, if there is one.
    * @throws LockError `LOCK_DEADLOCK`
    */
-  static around(context: QueueContext, key: string, seats: Units): Frame | undefined {
+  static around(context: QueueContext, key: string, demand: Demand): Frame | undefined {
     for (let frame = frames.getStore(); frame; frame = frame.#outer) {
       if (frame.over || frame.#context !== context || frame.#lease.key !== key) continue;
-      const rule = RULES[kindOf(frame.#lease.hold.claim)][kindOf(seats)];
+      const rule = RULES[kindOf(frame.#lease.hold.claim)][kindOf(demand)];
       if (rule === 'enter') return frame;
       if (rule === 'deadlock') throw deadlock(key, context.engine.backend.name);
     }
@@ -110,7 +110,7 @@ export class Frame {
    */
   async enter(events: RequestEvents, terms: Terms, watched: boolean): Promise<HeldLease | undefined | 'ended'> {
     this.#children ??= new ArrivalQueue();
-    if (terms.wait === 0 && !this.#children.admits(events.seats)) return undefined;
+    if (terms.wait === 0 && !this.#children.admits(events.demand)) return undefined;
     const request = new AcquireRequest(events, terms, this.#context.engine.clock.now());
     request.startLimits((error) => this.#giveUp(request, error));
     if (!request.isSettled && this.#children.join(request)) this.#admit(request);

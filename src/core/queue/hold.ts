@@ -1,4 +1,4 @@
-import type { Units } from '../contract/admission.ts';
+import type { Demand } from '../contract/admission.ts';
 import type { NewValue, ValueState } from '../contract/backend.ts';
 import { LockError, quoted } from '../contract/errors.ts';
 import { channels, type LockEvent } from '../contract/events.ts';
@@ -29,7 +29,7 @@ interface Tenure {
 
 /** The request that a hold was granted to. */
 export interface HoldOwner {
-  readonly seats: Units;
+  readonly demand: Demand;
   readonly exclusive: boolean;
   readonly terms: Terms;
   readonly events: RequestEvents;

@@ -199,7 +199,7 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
     // One step gives it back and sends the claim of the caller here that comes in then, if that may go with it.
     const next = holds.queue.head && holds.queue.successor(hold.owner);
     const queued = next && next.terms.wait > 0 ? claimFor(next) : undefined;
-    if (!next || !queued?.openMailbox()) return (await engine.release(hold.claim, undefined, undefined, sent)).freed;
+    if (!next || !queued?.watchFirst()) return (await engine.release(hold.claim, undefined, undefined, sent)).freed;
     holds.queue.replace(hold.owner, next);
     const released = engine.release(hold.claim, queued.claim, undefined, sent);
     void holds.serve(next, queued, { sent, attempt: released.then((answer) => answer.next) });

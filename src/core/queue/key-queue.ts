@@ -1,4 +1,4 @@
-import type { Units } from '../contract/admission.ts';
+import type { Demand } from '../contract/admission.ts';
 import type { Origin } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
 import type { Hold } from './hold.ts';
@@ -9,7 +9,7 @@ import type { QueueContext, RequestEvents } from './request-events.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** One request of this process for a key, in the order of the queue that they have here. */
-export interface LocalEntry extends Units {
+export interface LocalEntry extends Demand {
   readonly key: string;
   readonly label: string;
   /** The time since it was asked for, ms. */
@@ -49,7 +49,7 @@ export class KeyQueue {
     const request = new AcquireRequest(events, terms, began, around);
     if (terms.detect || this.#context.traceparent) request.noteCaller();
     if (!request.startLimits((error) => this.#giveUp(request, error))) return request.outcome;
-    if (terms.wait === 0 && !queue.admits(request.seats) && !interim.isOpen) request.grant(undefined);
+    if (terms.wait === 0 && !queue.admits(request.demand) && !interim.isOpen) request.grant(undefined);
     else if ((request.detects !== undefined && this.#joinApart(request)) || queue.join(request))
       void this.#holds.serve(request, claimFor(request));
     else {
@@ -77,7 +77,7 @@ export class KeyQueue {
 
   #joinApart(request: AcquireRequest): boolean {
     const { queue, apart, interim } = this.#holds;
-    if (queue.admits(request.seats) || request.circumstances()?.detects === undefined) return false;
+    if (queue.admits(request.demand) || request.circumstances()?.detects === undefined) return false;
     interim.end(); // a hold that lingers goes back to the engine, where this request asks
     apart.add(request);
     return true;
@@ -122,7 +122,7 @@ function localEntry({ name, engine }: QueueContext, request: AcquireRequest, que
   const process = name.word;
   if (process === undefined) return [];
   const { key, began, terms } = request;
-  const { units, capacity } = request.seats;
+  const { units, capacity } = request.demand;
   const { inside = [], cut = false } = request.circumstances() ?? {};
   const detects = request.queued?.claim.origin.detects; // a caller that looks for deadlocks has a claim in the engine's queue
   const origin = { process, claim: request.reserveNumber(), inside, cut, ...(detects !== undefined && { detects }) };

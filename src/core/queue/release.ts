@@ -1,4 +1,4 @@
-import type { Units } from '../contract/admission.ts';
+import type { Demand } from '../contract/admission.ts';
 import { deadlineOf } from '../contract/clock.ts';
 import { sameForEngine } from '../contract/option-table.ts';
 import type { Terms } from '../contract/terms.ts';
@@ -9,16 +9,16 @@ import type { AcquireRequest } from './request.ts';
 
 /** What a caller asks for. */
 interface Wish {
-  readonly seats: Units;
+  readonly demand: Demand;
   readonly terms: Terms;
 }
 
 /** Whether one request may take over what was meant for the other: the engine would not see a difference. */
-export function interchangeable({ seats, terms }: Wish, other: Wish): boolean {
+export function interchangeable({ demand, terms }: Wish, other: Wish): boolean {
   return (
-    seats.units === other.seats.units &&
-    seats.capacity === other.seats.capacity &&
-    seats.readWrite === other.seats.readWrite &&
+    demand.units === other.demand.units &&
+    demand.capacity === other.demand.capacity &&
+    demand.readWrite === other.demand.readWrite &&
     !terms.inquiry &&
     !other.terms.inquiry &&
     sameForEngine(terms, other.terms)

@@ -1,4 +1,4 @@
-import { ALL_UNITS, isExclusive, type Units } from '../contract/admission.ts';
+import { ALL_UNITS, type Demand, isExclusive } from '../contract/admission.ts';
 import { Context } from '../contract/clock.ts';
 import { isLockError, type LockError } from '../contract/errors.ts';
 import { channels, EVENT_VERSION, emit, type LockEvent, type LockType, nextNumber } from '../contract/events.ts';
@@ -44,7 +44,7 @@ const ALL_CHANNELS = Object.values(channels);
 /** Tells listeners about one request, from its beginning to the end of the hold that it gets. */
 export class RequestEvents {
   readonly key: string;
-  readonly seats: Units;
+  readonly demand: Demand;
   #number: number | undefined;
   /** The async context of the caller, in which its events are published. Undefined if nobody listens by then. */
   #caller: Context | undefined;
@@ -54,10 +54,10 @@ export class RequestEvents {
   #waited = false;
 
   /** @param began when the caller asked for the units */
-  constructor(context: QueueContext, key: string, seats: Units, terms: Terms, began: number) {
+  constructor(context: QueueContext, key: string, demand: Demand, terms: Terms, began: number) {
     this.context = context;
     this.key = key;
-    this.seats = seats;
+    this.demand = demand;
     this.#terms = terms;
     this.#began = began;
     for (const each of ALL_CHANNELS) if (each.hasSubscribers) this.#caller ??= new Context();
@@ -101,7 +101,7 @@ export class RequestEvents {
   }
 
   event(token?: bigint, more?: Partial<LockEvent>): LockEvent {
-    const { units, capacity } = this.seats;
+    const { units, capacity } = this.demand;
     const { label, all } = this.#terms;
     const event: { -readonly [F in keyof LockEvent]: LockEvent[F] } = {
       version: EVENT_VERSION,
@@ -109,7 +109,7 @@ export class RequestEvents {
       request: this.number,
       backend: this.context.engine.backend.name,
       key: this.key,
-      type: typeOf(this.seats),
+      type: typeOf(this.demand),
       label,
       units,
       capacity,
@@ -121,8 +121,8 @@ export class RequestEvents {
   }
 }
 
-function typeOf(seats: Units): LockType {
-  if (seats.capacity !== ALL_UNITS) return 'semaphore';
-  if (!isExclusive(seats)) return 'reader';
-  return seats.readWrite ? 'writer' : 'mutex';
+function typeOf(demand: Demand): LockType {
+  if (demand.capacity !== ALL_UNITS) return 'semaphore';
+  if (!isExclusive(demand)) return 'reader';
+  return demand.readWrite ? 'writer' : 'mutex';
 }

@@ -1,4 +1,4 @@
-import { isExclusive, type Units } from '../contract/admission.ts';
+import { type Demand, isExclusive } from '../contract/admission.ts';
 import type { Cancel } from '../contract/clock.ts';
 import { LockError, quoted } from '../contract/errors.ts';
 import { type Circumstances, type Enclosing, labelFor, MAX_ENCLOSING, type ProcessName } from '../contract/origin.ts';
@@ -19,7 +19,7 @@ export type HoldsAround = (name: ProcessName) => Iterable<Hold>;
 /** One caller in this process that waits for one key. It is settled once: granted or refused. */
 export class AcquireRequest implements Claimant {
   readonly key: string;
-  readonly seats: Units;
+  readonly demand: Demand;
   /** Whether nobody can hold beside it. */
   readonly exclusive: boolean;
   readonly terms: Terms;
@@ -49,8 +49,8 @@ export class AcquireRequest implements Claimant {
   constructor(events: RequestEvents, terms: Terms, now: number, around?: HoldsAround) {
     this.key = events.key;
     this.#around = around;
-    this.seats = events.seats;
-    this.exclusive = isExclusive(events.seats);
+    this.demand = events.demand;
+    this.exclusive = isExclusive(events.demand);
     this.events = events;
     this.terms = terms;
     this.began = now;
@@ -164,7 +164,7 @@ function abortError({ key, terms }: AcquireRequest): LockError {
  * @param outage the outage that the claim before it met
  */
 export function claimFor(request: AcquireRequest, outage?: Outage): QueuedClaim {
-  const { key, seats, terms } = request;
+  const { key, demand, terms } = request;
   const { engine, name } = request.events.context;
   const { backend, clock } = engine;
   const { lengths } = terms;
@@ -179,9 +179,9 @@ export function claimFor(request: AcquireRequest, outage?: Outage): QueuedClaim 
   const claim: LocalClaim = {
     key,
     id,
-    units: seats.units,
-    capacity: seats.capacity,
-    readWrite: seats.readWrite,
+    units: demand.units,
+    capacity: demand.capacity,
+    readWrite: demand.readWrite,
     ttl: queue ? lengths.waiter : lengths.hold,
     queue,
     placeTtl: queue ? lengths.place : undefined,

@@ -1,4 +1,4 @@
-import type { Units } from '../contract/admission.ts';
+import type { Demand } from '../contract/admission.ts';
 import type { Backend } from '../contract/backend.ts';
 import type { Clock } from '../contract/clock.ts';
 import { LockError } from '../contract/errors.ts';
@@ -46,10 +46,10 @@ export class LockRuntime implements QueueContext {
    * @param watched whether the caller has to release the lease, so that a warning tells when it was dropped
    * @returns undefined when `wait` is 0 and they cannot be had now, and when a value has settled the request
    */
-  async take(key: string, seats: Units, terms: Terms, watched = false): Promise<HeldLease | undefined> {
+  async take(key: string, demand: Demand, terms: Terms, watched = false): Promise<HeldLease | undefined> {
     const { clock } = this.engine;
     const began = clock.now();
-    const events = new RequestEvents(this, key, seats, terms, began);
+    const events = new RequestEvents(this, key, demand, terms, began);
     const inside = frames.getStore();
     const until = began + terms.wait;
     let left = terms;
@@ -57,7 +57,7 @@ export class LockRuntime implements QueueContext {
     try {
       while (inside && terms.reentrant) {
         this.assertOpen(key);
-        const frame = Frame.around(this, key, seats);
+        const frame = Frame.around(this, key, demand);
         if (!frame) break;
         const lease = await frame.enter(events, left, watched);
         if (lease === undefined) return await this.#refuse(events);

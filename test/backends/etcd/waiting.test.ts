@@ -57,9 +57,9 @@ describeOn('etcd', 'waiting on etcd', () => {
   });
 
   /** Everyone in line, those who are refused with a watch. */
-  async function lineUp(seats: (Partial<Claim> | undefined)[], backend?: Backend): Promise<Waiter[]> {
+  async function lineUp(demand: (Partial<Claim> | undefined)[], backend?: Backend): Promise<Waiter[]> {
     const key = `line ${++last}`;
-    const line = seats.map((wish, index) => new Waiter(backend ?? backends[index % 3]!, claimOf(key, wish)));
+    const line = demand.map((wish, index) => new Waiter(backend ?? backends[index % 3]!, claimOf(key, wish)));
     for (const waiter of line) if (!(await waiter.joins()).granted) await waiter.listens();
     return line;
   }
@@ -78,7 +78,7 @@ describeOn('etcd', 'waiting on etcd', () => {
 
   test('a permit that waits behind a reader hears of its turn, also when the reader was admitted first', async () => {
     // So short that a hold needs no other lease than a place: its key is not written for that.
-    const [permit, reader] = [{ units: 1, capacity: 2 }, SHARED].map((seats) => ({ ...seats, ttl: 5_000 }));
+    const [permit, reader] = [{ units: 1, capacity: 2 }, SHARED].map((demand) => ({ ...demand, ttl: 5_000 }));
     const line = await lineUp([permit, permit, reader, permit]);
     for (const [index, next] of [2, 3].entries()) {
       await line[index]!.leaves();

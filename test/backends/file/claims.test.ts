@@ -8,10 +8,10 @@ import { FileClaims, FileTransaction } from '../../../src/backends/file/transact
 import { StoredNames } from '../../../src/backends/shared/names.ts';
 import { EngineQueue } from '../../../src/backends/shared/queue.ts';
 import { EngineTime, TokenCounter } from '../../../src/backends/shared/stored-queue.ts';
-import { ALL_UNITS, type Units } from '../../../src/core/contract/admission.ts';
+import { ALL_UNITS, type Demand } from '../../../src/core/contract/admission.ts';
 import { claim } from '../../core/claim.ts';
 
-const units: fc.Arbitrary<Units> = fc.oneof(
+const units: fc.Arbitrary<Demand> = fc.oneof(
   fc.constant({ units: ALL_UNITS, capacity: ALL_UNITS }),
   fc.constant({ units: 1, capacity: ALL_UNITS }),
   fc
@@ -31,7 +31,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('pass' as const), by, ms: fc.integer({ min: 1, max: 30 }) }),
 );
 
-const ONE: Units = { units: 1, capacity: 1 };
+const ONE: Demand = { units: 1, capacity: 1 };
 /** The second expires sooner once it holds than the sign of life that it gave while it waited would have had it. */
 const ADMITTED_TO_LESS: ReturnType<typeof step.generate>['value'][] = [
   { do: 'join', by: true, units: ONE, ttl: 3, queue: true },

@@ -219,7 +219,7 @@ describeOn('file', 'the locks file', () => {
     const [one, other] = [at.open(), at.open()];
     expect(await handOver(one, other)).toBeLessThan(TOLD);
     expect(existsSync(at.bells)).toBe(false);
-    expect(await codes(one)).not.toContain('no-bell');
+    expect(await codes(one)).not.toContain('no-socket');
   });
 
   test('a directory that others may write gets no sockets, and waiters ask by themselves', async () => {
@@ -227,7 +227,7 @@ describeOn('file', 'the locks file', () => {
     mkdirSync(at.bells);
     chmodSync(at.bells, 0o777);
     const [one, other] = [at.open(), at.open()];
-    expect(await codes(one)).toContain('no-bell');
+    expect(await codes(one)).toContain('no-socket');
     await handOver(one, other);
     expect(readdirSync(at.bells)).toEqual([]);
   });

@@ -125,7 +125,7 @@ describe('the other pipelines', () => {
       minLength: 1,
     });
     const agrees = fc.property(lines, (line) => {
-      const claims = line.map((seats, index) => claim(String(index), seats));
+      const claims = line.map((demand, index) => claim(String(index), demand));
       const joined = steps(...claims.map((each): [object[], number] => [attempting(each), 0]));
       const asked = claims.reduce((document, each) => apply(document, renewing(each), at(1)), joined as object);
       const held = (asked as QueueRecord).queue.filter(({ expires }) => expires.getTime() === START + 30_001);

@@ -10,7 +10,7 @@ export const FOREIGN_LACKS: Lacks = {
   'token blocks': 'a token is one grant of theirs or ours',
   delay: WRITES,
   'observed expiry': 'the server ends a lease',
-  mailbox: 'a waiter watches the key itself',
+  buffered: 'a waiter watches the key itself',
   changed: 'a listing of strangers is asked for, not told',
   'hold watch': 'most programs tell nobody of a force; a renewal does',
   hints: WRITES,

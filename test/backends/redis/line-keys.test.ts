@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Units } from '../../../src/core/contract/admission.ts';
+import type { Demand } from '../../../src/core/contract/admission.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
@@ -10,7 +10,7 @@ import { granted, Mail, wish } from './scene.ts';
 
 const HOUR = 3_600_000;
 const LONG = { ttl: 5 * HOUR };
-const permit = (of: number): Units => ({ units: 1, capacity: of });
+const permit = (of: number): Demand => ({ units: 1, capacity: of });
 
 describeOn('redis', 'the keys of a line of redis', () => {
   let server: Server;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { lockOf } from '../../../src/backends/redis/keys.ts';
 import { ATTEMPT } from '../../../src/backends/redis/scripts.generated.ts';
 import { attemptArgs } from '../../../src/backends/redis/wire.ts';
-import { EXCLUSIVE, SHARED, type Units } from '../../../src/core/contract/admission.ts';
+import { type Demand, EXCLUSIVE, SHARED } from '../../../src/core/contract/admission.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
@@ -11,7 +11,7 @@ import { describeOn } from '../../kit/suite.ts';
 import { Fleet } from './fleet.ts';
 import { granted, Mail, wish } from './scene.ts';
 
-const permit = (of: number): Units => ({ units: 1, capacity: of });
+const permit = (of: number): Demand => ({ units: 1, capacity: of });
 
 describeOn('redis', 'a line of redis, as its keys have it', () => {
   let server: Server;
@@ -127,8 +127,8 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     const backend = await fleet.backend();
     const client = fleet.ioredis();
     const known = async () => [await client.hlen('holdfast:{all}:claims'), await client.zcard('holdfast:{all}:queue')];
-    for (const seats of [permit(1), permit(2), SHARED, EXCLUSIVE]) {
-      const claims = Array.from({ length: 6 }, () => wish('all', {}, seats));
+    for (const demand of [permit(1), permit(2), SHARED, EXCLUSIVE]) {
+      const claims = Array.from({ length: 6 }, () => wish('all', {}, demand));
       for (const claim of claims) await backend.attempt(claim);
       expect(await known()).toEqual([6, 6]);
       // A holder, one that waits, one that is not there any more, the next holder…

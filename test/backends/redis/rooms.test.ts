@@ -92,10 +92,10 @@ class Line {
   async #checkRoom(held: readonly Claim[], exactly: boolean): Promise<void> {
     const left = Math.min(...held.map(({ capacity }) => capacity)) - held.reduce((sum, { units }) => sum + units, 0);
     const some = (take: number): Claim => wish(this.#key, { queue: false }, { units: take, capacity: ALL_UNITS });
-    expect((await this.#backend.attempt(some(left + 1))).granted, `${left + 1} seats of ${left}`).toBe(false);
+    expect((await this.#backend.attempt(some(left + 1))).granted, `${left + 1} demand of ${left}`).toBe(false);
     if (!exactly || left === 0) return;
     const all = some(left);
-    expect((await this.#backend.attempt(all)).granted, `${left} seats of ${left}`).toBe(true);
+    expect((await this.#backend.attempt(all)).granted, `${left} demand of ${left}`).toBe(true);
     await this.#backend.release(all);
   }
 

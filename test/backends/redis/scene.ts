@@ -1,13 +1,13 @@
 import { inspect } from 'node:util';
-import { EXCLUSIVE, type Units } from '../../../src/core/contract/admission.ts';
+import { type Demand, EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import type { Attempt, Backend, Claim, Grant } from '../../../src/core/contract/backend.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 
 /** A wish for one key, as core would make it. */
-export const wish = (key: string, more: Partial<Claim> = {}, seats: Units = EXCLUSIVE): Claim => ({
+export const wish = (key: string, more: Partial<Claim> = {}, demand: Demand = EXCLUSIVE): Claim => ({
   key,
   id: systemClock.id(),
-  ...seats,
+  ...demand,
   ttl: 30_000,
   queue: true,
   tokenCount: 1,

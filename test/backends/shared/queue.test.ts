@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { EngineQueue } from '../../../src/backends/shared/queue.ts';
 import { countedIn, type KeyRecord, leavingIn } from '../../../src/backends/shared/record.ts';
 import { claimsOf, EngineTime, jsonOf, TokenCounter } from '../../../src/backends/shared/stored-queue.ts';
-import { ALL_UNITS, admitted, type Units } from '../../../src/core/contract/admission.ts';
+import { ALL_UNITS, admitted, type Demand } from '../../../src/core/contract/admission.ts';
 import { claim } from '../../core/claim.ts';
 
-const units: fc.Arbitrary<Units> = fc.oneof(
+const units: fc.Arbitrary<Demand> = fc.oneof(
   fc.constant({ units: ALL_UNITS, capacity: ALL_UNITS }),
   fc.constant({ units: 1, capacity: ALL_UNITS }),
   fc

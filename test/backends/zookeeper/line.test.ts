@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
-import { EXCLUSIVE, SHARED, type Units } from '../../../src/core/contract/admission.ts';
+import { type Demand, EXCLUSIVE, SHARED } from '../../../src/core/contract/admission.ts';
 import type { Backend, Claim, Grant } from '../../../src/core/contract/backend.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import { exchange, HOST } from '../../kit/net.ts';
@@ -24,9 +24,9 @@ class Waiter {
   #admit!: (grant: Grant) => void;
   #watch?: AsyncDisposable;
 
-  constructor(backend: Backend, key: string, seats: Units) {
+  constructor(backend: Backend, key: string, demand: Demand) {
     const common = { ttl: SESSION, queue: true, tokenCount: 1, within: 5_000, label: '' };
-    this.#claim = { key, id: systemClock.id(), ...seats, ...common };
+    this.#claim = { key, id: systemClock.id(), ...demand, ...common };
     this.#backend = backend;
     this.admitted = new Promise((resolve) => {
       this.#admit = resolve;
@@ -65,7 +65,7 @@ describeOn('zookeeper', 'a line', () => {
     await server?.[Symbol.asyncDispose]();
   });
 
-  const join = (at: number, key: string, seats: Units) => new Waiter(clients[at]!, key, seats).join();
+  const join = (at: number, key: string, demand: Demand) => new Waiter(clients[at]!, key, demand).join();
   const says = async (word: string, pattern: RegExp) => Number(pattern.exec(await exchange(server.port, word))?.[1]);
 
   test('of a writer, a reader and a reader, the second reader hears the writer leave', async () => {
@@ -79,10 +79,10 @@ describeOn('zookeeper', 'a line', () => {
   test.for([
     ['mutexes', EXCLUSIVE, 1],
     ['permits of two', { units: 1, capacity: 2 }, 2],
-  ] as const)('of many waiting %s each departure wakes one, and costs it one look', async ([kind, seats, room]) => {
+  ] as const)('of many waiting %s each departure wakes one, and costs it one look', async ([kind, demand, room]) => {
     const key = `many/${kind}`;
     const line: Waiter[] = [];
-    for (let i = 0; i < clients.length; i++) line.push(await join(i, key, seats));
+    for (let i = 0; i < clients.length; i++) line.push(await join(i, key, demand));
     if (room === 1) {
       expect(await says('wchs', /Total watches:(\d+)/), 'one watch for each who waits').toBe(line.length - room);
       expect(await says('wchs', /watching (\d+) paths/), 'each on a node of its own').toBe(line.length - room);

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isOf, nodeName, sortedQueue } from '../../../src/backends/zookeeper/names.ts';
-import { ALL_UNITS, EXCLUSIVE, SHARED, type Units, WRITER } from '../../../src/core/contract/admission.ts';
+import { ALL_UNITS, type Demand, EXCLUSIVE, SHARED, WRITER } from '../../../src/core/contract/admission.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
 
-const claim = (id: string, seats: Units): Claim => ({
+const claim = (id: string, demand: Demand): Claim => ({
   key: 'k',
   id,
-  ...seats,
+  ...demand,
   ttl: 1,
   queue: true,
   tokenCount: 1,
@@ -16,8 +16,8 @@ const claim = (id: string, seats: Units): Claim => ({
 });
 const ID = '0123456789abcdef0123456789abcdef';
 const number = (n: number) => (n < 0 ? `-${String(-n).padStart(9, '0')}` : String(n).padStart(10, '0'));
-const seats = fc.oneof(
-  fc.constantFrom<Units>(EXCLUSIVE, WRITER, SHARED),
+const demand = fc.oneof(
+  fc.constantFrom<Demand>(EXCLUSIVE, WRITER, SHARED),
   fc
     .tuple(fc.integer({ min: 1, max: ALL_UNITS - 1 }), fc.integer({ min: 1, max: ALL_UNITS - 1 }))
     .map(([a, b]) => ({ units: Math.min(a, b), capacity: Math.max(a, b) })),
@@ -35,7 +35,7 @@ test("nodes have the names that Curator's mutex and read-write lock give theirs"
 
 test('what a name says is what the claim asked for, and whose it is', () => {
   fc.assert(
-    fc.property(hexId, hexId, seats, sequence, (id, other, asked, n) => {
+    fc.property(hexId, hexId, demand, sequence, (id, other, asked, n) => {
       const name = nodeName(claim(id, asked)) + number(n);
       const [member] = sortedQueue([name]);
       expect(member).toEqual({ name, number: n, units: asked.units, capacity: asked.capacity });

@@ -11,18 +11,18 @@ const done = (request: number): Event => ({ what: 'done', at: 0, request });
 
 function drawnIn(...events: Event[]): string[] {
   const coverage = new Coverage();
-  const scene = { wakes: 'mailbox', tokenBlocks: true, calm: true, wakesLost: false, keptBy: 'lease' } as const;
-  coverage.add('mailbox', { seed: 1, scene, events });
+  const scene = { wakes: 'buffered', tokenBlocks: true, calm: true, wakesLost: false, keptBy: 'lease' } as const;
+  coverage.add('buffered', { seed: 1, scene, events });
   return coverage.names;
 }
 
 test('a pair is drawn in one request, or in two for one key that are there at one time', () => {
-  expect(drawnIn(asked(1, 'p0', ['delay', 'close']), done(1))).toEqual(['mutex: delay × close, together, mailbox']);
+  expect(drawnIn(asked(1, 'p0', ['delay', 'close']), done(1))).toEqual(['mutex: delay × close, together, buffered']);
   expect(drawnIn(asked(1, 'p0', ['close']), asked(2, 'p0', ['delay']), done(1), done(2))).toEqual([
-    'mutex: delay × close, beside, mailbox',
+    'mutex: delay × close, beside, buffered',
   ]);
   expect(drawnIn(asked(1, 'p0', ['close']), asked(2, 'p1', ['delay']))).toEqual([
-    'mutex: delay × close, across, mailbox',
+    'mutex: delay × close, across, buffered',
   ]);
 });
 

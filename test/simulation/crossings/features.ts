@@ -20,8 +20,8 @@ export type Feature = (typeof FEATURES)[number];
 export const PRIMITIVES = ['mutex', 'read', 'write', 'semaphore', 'all', 'reentrant', 'memo'] as const;
 export type Primitive = (typeof PRIMITIVES)[number];
 
-/** `mailbox` and `watch` wake waiters, in one step or in two. */
-export const KINDS = ['mailbox', 'watch', 'polling', 'session'] as const;
+/** `buffered` and `watch` wake waiters, in one step or in two. */
+export const KINDS = ['buffered', 'watch', 'polling', 'session'] as const;
 export type Kind = (typeof KINDS)[number];
 
 const COUNTED: readonly Primitive[] = ['semaphore', 'all'];

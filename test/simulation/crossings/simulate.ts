@@ -118,7 +118,7 @@ export async function simulateCrossing(seed: number, create: typeof createLocks)
 }
 
 function sceneOf(kind: Kind, choice: Choice): Scene {
-  const waking = choice.pick(['mailbox', 'watch', 'never'] as const);
+  const waking = choice.pick(['buffered', 'watch', 'never'] as const);
   return {
     wakes: kind === 'session' ? waking : kind === 'polling' ? 'never' : kind,
     tokenBlocks: choice.chance(0.8),

@@ -7,7 +7,7 @@ export interface MemoHistory {
 
 /** What the run was like. */
 export interface MemoScene {
-  readonly wakes: 'mailbox' | 'watch' | 'never';
+  readonly wakes: 'buffered' | 'watch' | 'never';
   /** Nothing is lost, nothing stands still, and messages take at most 10 ms. */
   readonly calm: boolean;
   readonly wakesLost: boolean;

@@ -41,7 +41,7 @@ export async function simulateMemo(seed: number, create: typeof createLocks): Pr
   const choice = new Choice(randomFrom(seed));
   const world = new World();
   const scene: MemoScene = {
-    wakes: choice.pick(['mailbox', 'mailbox', 'watch', 'never']),
+    wakes: choice.pick(['buffered', 'buffered', 'watch', 'never']),
     calm: choice.chance(0.25),
     wakesLost: choice.chance(0.3),
     keeps: choice.chance(0.6),

@@ -1,4 +1,4 @@
-import { Bell, type Cancel, LockError, withLimit } from '../../../core/index.ts';
+import { type Cancel, LockError, Sleeper, withLimit } from '../../../core/index.ts';
 import { NEW_SESSION, type ZooKeeperConnection } from './connection.ts';
 import { ConnectionLost, KeeperError } from './errors.ts';
 import { open, rotation, type ServerAddress, SessionExpired, type SessionSettings } from './open.ts';
@@ -45,13 +45,13 @@ export class ZooKeeperSession {
   #trouble: unknown;
   #closed = false;
   readonly #over = new AbortController();
-  readonly #bell: Bell;
+  readonly #sleeper: Sleeper;
   #cancelDoubt: Cancel = () => {};
 
   constructor(settings: SessionSettings, witness: Witness) {
     this.#settings = settings;
     this.#witness = witness;
-    this.#bell = new Bell(settings.clock);
+    this.#sleeper = new Sleeper(settings.clock);
   }
 
   /** The timeout that the server granted; before its answer, the one that was asked for. ms. */
@@ -136,7 +136,7 @@ export class ZooKeeperSession {
   async #pause(failures: number): Promise<void> {
     const rounds = Math.floor(failures / this.#settings.servers.length);
     const full = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(rounds, 16), MAX_PAUSE_MS);
-    await this.#bell.sleep(full * (0.5 + this.#settings.clock.random() / 2), true);
+    await this.#sleeper.sleep(full * (0.5 + this.#settings.clock.random() / 2), true);
   }
 
   /** Ends the session, so that its nodes are removed at once. If no server is reached, they are removed when it expires. */
@@ -150,7 +150,7 @@ export class ZooKeeperSession {
     cancel();
     connection?.end(new ConnectionLost('closed'));
     this.#over.abort();
-    this.#bell.ring();
+    this.#sleeper.wake();
     await this.#running;
     this.#cancelDoubt();
   }
