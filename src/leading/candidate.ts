@@ -12,13 +12,14 @@ import {
   quoted,
 } from '../core/index.ts';
 import { type Mutex, mutex } from '../primitives/lock.ts';
-import { type LeaderEvent, publish } from './events.ts';
+import { type LeaderEvent, publish, type TermEnd } from './events.ts';
+import { type LeasedRun, leasedRun } from './leased-run.ts';
 import type { LeaderPlan } from './options.ts';
-import { HeldTerm, type TermWork } from './term.ts';
+import type { Term, TermWork } from './term.ts';
 
-/** What came of the function of a term. */
+/** How the function of a term ended. */
 interface Settled {
-  /** Whether the function failed by itself, and not because the term ended. */
+  /** Whether the function failed before its term ended. */
   readonly failed: boolean;
   readonly error?: unknown;
 }
@@ -29,14 +30,28 @@ interface PastTerm extends Settled {
   readonly lasted: number;
 }
 
+/** The term that a candidate has now. */
+interface CurrentTerm {
+  readonly term: LeasedRun & Term;
+  readonly hold: Hold;
+  readonly over: PromiseWithResolvers<void>;
+  /** The first reason of its end; undefined while it lasts. */
+  why?: TermEnd;
+}
+
+function endTerm(current: CurrentTerm, why: TermEnd, reason: unknown): void {
+  if (current.why !== undefined) return;
+  current.why = why;
+  current.term.abort(reason);
+}
+
 /** Stands for election again and again, and leads its terms. */
 export class Candidate {
   readonly #name: string;
   readonly #runtime: LockRuntime;
   readonly #mutex: Mutex;
   readonly #plan: LeaderPlan;
-  /** The current term. */
-  #current: { readonly term: HeldTerm; readonly hold: Hold; readonly over: PromiseWithResolvers<void> } | undefined;
+  #current: CurrentTerm | undefined;
 
   constructor(runtime: LockRuntime, name: string, plan: LeaderPlan) {
     this.#name = name;
@@ -62,13 +77,13 @@ export class Candidate {
     }
   }
 
-  /** @returns whether there was a term; resolves when it is over, or at once where its own function would wait for itself */
+  /** @returns whether there was a term. It resolves when the term is over, or at once inside the function of the term, which would wait for itself. */
   async resign(): Promise<boolean> {
     if (!this.#current) return false;
-    const { term, hold, over } = this.#current;
+    const { hold, over } = this.#current;
     const { name: backend } = this.#runtime.engine.backend;
     const message = `the term of ${JSON.stringify(this.#name)} on ${backend} was resigned`;
-    term.end('resigned', new LockError('LOCK_ABORTED', message, { key: this.#name, backend }));
+    endTerm(this.#current, 'resigned', new LockError('LOCK_ABORTED', message, { key: this.#name, backend }));
     if (!Frame.isInside(hold, this.#runtime)) await over.promise;
     return true;
   }
@@ -80,15 +95,15 @@ export class Candidate {
   }
 
   /**
-   * Waits to be elected, and leads. If the engine does not answer, it asks again: a candidate that gave up would be missing
-   * after the others have died.
+   * Waits to be elected, and leads. If the engine does not answer, it asks again: a candidate that gave up would not be there when all
+   * others have died.
    * @throws LockError `LOCK_CLOSED`, and what no later attempt would change
    * @returns undefined if `stop` came before a term
    */
   async #nextTerm(work: TermWork, stop: AbortSignal | undefined): Promise<PastTerm | undefined> {
     const { engine } = this.#runtime;
     const { pause } = this.#plan;
-    for (let tries = 0; !stop?.aborted; tries++) {
+    for (let attempts = 0; !stop?.aborted; attempts++) {
       try {
         return await this.#stand(work, stop);
       } catch (error) {
@@ -96,7 +111,7 @@ export class Candidate {
         if (!isLockError(error, 'LOCK_UNAVAILABLE')) throw error;
         publish('campaignFailed', () => this.event({ error }));
       }
-      await engine.activity.pause(backOff(pause, tries, engine.clock.random()), false, stop);
+      await engine.activity.pause(backOff(pause, attempts, engine.clock.random()), false, stop);
     }
     return undefined;
   }
@@ -105,13 +120,13 @@ export class Candidate {
     const { clock } = this.#runtime.engine;
     const began = clock.now();
     const over = Promise.withResolvers<void>();
-    let term!: HeldTerm;
+    let current!: CurrentTerm;
     let request: number | undefined;
     let elected = 0;
     const sinceElection = (): Partial<LeaderEvent> => ({
       request,
-      token: term.token,
-      why: term.why,
+      token: current.term.token,
+      why: current.why,
       duration: clock.now() - elected,
     });
     try {
@@ -120,15 +135,15 @@ export class Candidate {
           elected = clock.now();
           const held = heldLease(lease);
           request = held.request;
-          term = new HeldTerm(this.#name, lease);
-          this.#current = { term, hold: held.hold, over };
-          publish('elected', () => this.event({ request, token: term.token, duration: elected - began }));
-          return this.#lead(term, work, stop, () => publish('termOverdue', () => this.event(sinceElection())));
+          current = { term: leasedRun([{ lease }], { name: this.#name }), hold: held.hold, over };
+          this.#current = current;
+          publish('elected', () => this.event({ request, token: lease.token, duration: elected - began }));
+          return this.#lead(current, work, stop, () => publish('termOverdue', () => this.event(sinceElection())));
         },
         { signal: stop },
       );
       const { failed, error } = settled;
-      const why = term.why ?? (failed ? 'failed' : 'settled');
+      const why = current.why ?? (failed ? 'failed' : 'settled');
       publish('termEnded', () => this.event({ ...sinceElection(), why, ...(failed && { error }) }));
       return { ...settled, lasted: clock.now() - elected };
     } finally {
@@ -138,22 +153,32 @@ export class Candidate {
   }
 
   /**
-   * Leads one term: runs the function until it settles, and tells it if the term ends earlier. It always waits for the function:
-   * an early release would let the next leader in beside it.
+   * Runs the function until it settles, and asks it to end if the term ends earlier. The lease is kept until then: after an early release
+   * the next leader would begin beside this function.
    */
-  async #lead(term: HeldTerm, work: TermWork, stop: AbortSignal | undefined, onOverdue: () => void): Promise<Settled> {
+  async #lead(
+    current: CurrentTerm,
+    work: TermWork,
+    stop: AbortSignal | undefined,
+    onOverdue: () => void,
+  ): Promise<Settled> {
+    const { term } = current;
     let cancel: (() => void) | undefined;
     const onEnd = (): void => {
       cancel = this.#runtime.engine.clock.after(this.#plan.settle, onOverdue, true);
     };
     term.signal.addEventListener('abort', onEnd, { once: true });
-    term.follow(stop);
+    term.listen(
+      stop,
+      (loss) => endTerm(current, 'lost', loss),
+      (reason) => endTerm(current, 'stopped', reason),
+    );
     try {
-      if (term.why === undefined) await work(term);
+      if (current.why === undefined) await work(term);
       return { failed: false };
     } catch (error) {
-      // A function may throw because it was told to end, the reason of the signal for example. That is no failure.
-      return { failed: term.why === undefined, error };
+      // A function that was asked to end may throw, for example the reason of the signal. Such an error is no failure.
+      return { failed: current.why === undefined, error };
     } finally {
       cancel?.();
       term.signal.removeEventListener('abort', onEnd);

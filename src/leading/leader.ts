@@ -34,7 +34,7 @@ export interface ObserveOptions {
 const CAMPAIGN = namesOf<CampaignOptions>({ signal: true });
 const OBSERVE = namesOf<ObserveOptions>({ signal: true, every: true });
 
-/** Makes an election. The constructor is private: so what users see of the types names no part of the core. */
+/** Makes an election. The constructor is private, so that the public types name no part of the core. */
 export let leaderOf: (
   runtime: LockRuntime,
   name: string,

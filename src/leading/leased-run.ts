@@ -1,13 +1,16 @@
 import { type Lease, leastOf } from '../core/index.ts';
 
-/** @internal A lease that keeps others out of a run, as long as it is needed. */
+/** @internal A lease that keeps other processes out of a run. Without `isNeeded` the run needs it to its end. */
 export interface RunGuard {
   readonly lease: Lease;
   readonly isNeeded?: () => boolean;
 }
 
-/** @internal A function that runs under leases, as it sees that itself: the run of a tick or of a memo, or the term of a leader. */
-export abstract class LeasedRun {
+/**
+ * @internal What a function that runs under leases sees of its run. It is the base of the run of a tick, the run of a memo, and the term
+ * of a leader.
+ */
+export class LeasedRun {
   readonly #guards: readonly RunGuard[];
   readonly #controller = new AbortController();
   readonly #unlisten: (() => void)[] = [];
@@ -42,12 +45,12 @@ export abstract class LeasedRun {
     return { ...this, token: `${token}`, held, remaining };
   }
 
-  /** Tells the function to end. */
+  /** Asks the function to end, by its signal. */
   abort(reason: unknown): void {
     this.#controller.abort(reason);
   }
 
-  /** Tells it of the loss of a lease that is needed, and of a signal to stop, until `over`. */
+  /** From now until `over`, aborts when a needed lease is lost or `stop` is aborted, unless `onLoss` and `onStop` do something else. */
   listen(stop: AbortSignal | undefined, onLoss = this.abort, onStop = this.abort): void {
     for (const guard of this.#guards) {
       const { signal } = guard.lease;
@@ -56,7 +59,7 @@ export abstract class LeasedRun {
     if (stop) this.#onAbort(stop, () => onStop.call(this, stop.reason));
   }
 
-  /** The run has settled: no signal tells it anything more. */
+  /** Called when the function has settled: no signal reaches the run any more. */
   over(): void {
     for (const unlisten of this.#unlisten) unlisten();
   }
@@ -69,3 +72,7 @@ export abstract class LeasedRun {
 }
 
 const isNeeded = ({ isNeeded }: RunGuard): boolean => isNeeded?.() ?? true;
+
+/** @internal A run that also has the members of `about`, such as its name. */
+export const leasedRun = <A extends object>(guards: readonly RunGuard[], about: A): LeasedRun & A =>
+  Object.assign(new LeasedRun(guards), about);

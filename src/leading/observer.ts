@@ -8,7 +8,7 @@ import {
   type QueueEntry,
 } from '../core/index.ts';
 
-/** Who leads, as the engine has it. */
+/** The leader, as the engine knows it. */
 export interface Incumbent {
   /** The `label` option of the leader. */
   readonly label: string;
@@ -20,7 +20,7 @@ export interface Incumbent {
 
 /**
  * The leader among the claims of a key, or null.
- * @param delay how long an expired term still shows, ms
+ * @param delay for how long an engine still lists an expired term, ms
  */
 export async function incumbentOf(entries: AsyncIterable<QueueEntry>, delay = 0): Promise<Incumbent | null> {
   for await (const entry of entries) {
@@ -51,7 +51,7 @@ export interface Observation {
 /** Asks who leads, after reported changes and from time to time. */
 export class Observer {
   readonly #observation: Observation;
-  /** Aborted when there is something to ask about. */
+  /** Aborted when the engine has reported a change. */
   #changed = new AbortController();
   #watch: AsyncDisposable | undefined;
   #asked = 0;
@@ -61,8 +61,8 @@ export class Observer {
   }
 
   /**
-   * Every change of leader that a question sees, and the first answer. It asks only after the last answer was taken: so the
-   * newest leader always arrives, and one that came and went in between does not.
+   * Yields the first answer, and each answer that names another leader. It asks only when the caller takes the next value. So the newest
+   * leader always arrives; a leader between two questions does not.
    */
   async *changes(): AsyncGenerator<Incumbent | null, void, void> {
     const { ask, onFailure } = this.#observation;
@@ -71,7 +71,7 @@ export class Observer {
       while (!this.#over) {
         await this.#arm();
         const now = await ask().catch((error) => void onFailure(error));
-        // If the engine does not answer for a while, the observation goes on.
+        // Without an answer the observation goes on.
         const token = now === undefined ? known : (now?.token ?? null);
         if (!this.#over && token !== known) {
           known = token;
@@ -89,10 +89,10 @@ export class Observer {
     return signal?.aborted === true || engine.activity.over;
   }
 
-  /** Arms the watch before a question, so that it learns of every later change. If that fails, the observer polls. */
+  /** Begins to watch before a question, so that no later change is missed. If the watch fails, the observer polls. */
   async #arm(): Promise<void> {
     const { engine, key, signal } = this.#observation;
-    // Not before the first question: an observation that nobody iterates has no end, and would listen for ever.
+    // Not in the constructor: an observation that nobody iterates never ends, and its listener would stay.
     signal?.addEventListener('abort', this.#end, { once: true });
     if (engine.backend.changed && !this.#watch && !signal?.aborted) {
       this.#changed = new AbortController();

@@ -59,7 +59,7 @@ const NAMES = namesOf<LeaderOptions>({
 });
 const DEFAULT_PAUSE_MS = { pause: 100, jitter: 0.5, bound: 30_000 };
 const DEFAULT_SETTLE_MS = 10_000;
-/** How often a candidate gives a sign of life if the engine wakes it, ms: most candidates wait as long as their process lives. */
+/** How often a candidate renews its place in the queue where the engine wakes it, ms. Most candidates wait as long as their process lives. */
 const SIGN_OF_LIFE_MS = 8_000;
 
 /**
@@ -101,6 +101,6 @@ const warning = (name: string) => (error: unknown) => {
   process.emitWarning(`the function of leader ${shown(name)} failed: ${message}`, 'HoldfastLeaderWarning');
 };
 
-/** Without wake-ups the bound decides how late a candidate notices that the leader is gone. So it stays as it is. */
+/** Without wake-ups the bound of `spin` decides how late a candidate notices that the leader is gone, so it stays as it is. */
 const candidateSpin = (spin: LockOptions['spin'], wakes: Traits['wakes']): LockOptions['spin'] =>
   wakes === 'never' ? spin : { bound: SIGN_OF_LIFE_MS, ...spin };

@@ -1,7 +1,3 @@
-import type { Lease } from '../core/index.ts';
-import type { TermEnd } from './events.ts';
-import { LeasedRun } from './leased-run.ts';
-
 /** One time as leader: from the election until the function has settled. */
 export interface Term {
   /** The name of the election. */
@@ -34,34 +30,3 @@ export interface Term {
 
 /** The work of a leader in a term. */
 export type TermWork = (term: Term) => Promise<unknown> | unknown;
-
-/** @internal A term with its lease, and the reason of its end. */
-export class HeldTerm extends LeasedRun implements Term {
-  readonly name: string;
-  #why: TermEnd | undefined;
-
-  constructor(name: string, lease: Lease) {
-    super([{ lease }]);
-    this.name = name;
-  }
-
-  /** The first reason of the end; undefined while the term lasts. */
-  get why(): TermEnd | undefined {
-    return this.#why;
-  }
-
-  end(why: TermEnd, reason?: unknown): void {
-    if (this.#why !== undefined) return;
-    this.#why = why;
-    this.abort(reason);
-  }
-
-  /** Ends with its lease, or with a signal to stop, until `over`. */
-  follow(stop: AbortSignal | undefined): void {
-    this.listen(
-      stop,
-      (loss) => this.end('lost', loss),
-      (reason) => this.end('stopped', reason),
-    );
-  }
-}

@@ -7,7 +7,7 @@ import {
   type NewValue,
   type StoredValue,
 } from '../core/index.ts';
-import { LeasedRun } from '../leading/leased-run.ts';
+import { type LeasedRun, leasedRun } from '../leading/leased-run.ts';
 import type { Caller } from './caller.ts';
 import type { WaitingCallers } from './callers.ts';
 import { errorOf, readStored } from './entry.ts';
@@ -34,20 +34,10 @@ export interface RunFacts {
   onEnd(isUnanswered: boolean): void;
 }
 
-class HeldMemoRun extends LeasedRun implements MemoRun {
-  readonly key: string;
-
-  constructor(lease: HeldLease) {
-    super([{ lease: lease as Lease }]);
-    this.key = lease.key;
-    this.listen(undefined);
-  }
-}
-
 /** A caller whose function runs, until that has ended. */
 export class Runner {
   readonly caller: Caller;
-  readonly run: HeldMemoRun;
+  readonly run: LeasedRun & MemoRun;
   readonly #facts: RunFacts;
   readonly #maxBytes: number;
   #ended = false;
@@ -56,7 +46,8 @@ export class Runner {
     this.#facts = facts;
     this.caller = facts.caller;
     this.#maxBytes = facts.runtime.engine.backend.traits.values!.maxBytes;
-    this.run = new HeldMemoRun(facts.lease);
+    this.run = leasedRun([{ lease: facts.lease as Lease }], { key: facts.lease.key });
+    this.run.listen(undefined);
   }
 
   /** @returns when it is over, or has lost its lease: nothing of it is kept then, and the other callers wait for another run */

@@ -8,11 +8,11 @@ import {
   type LockOptions,
   type LockRuntime,
 } from '../core/index.ts';
-import type { RunGuard } from '../leading/leased-run.ts';
+import { leasedRun, type RunGuard } from '../leading/leased-run.ts';
 import { type Mutex, mutex } from '../primitives/lock.ts';
 import type { OncePlan } from './options.ts';
 import { failureRecordOf, holderOf, type TickRecord } from './record.ts';
-import { HeldRun, type NotRun, type OnceResult, type TickWork } from './run.ts';
+import type { NotRun, OnceResult, TickRun, TickWork } from './run.ts';
 import { keepFrom, matters, mayBegin, timeLeft } from './window.ts';
 
 /** What one instance does for one tick, which is young. */
@@ -96,7 +96,7 @@ export class TickAttempt {
   async #run<T>(fn: TickWork<T>, guards: readonly RunGuard[]): Promise<OnceResult<T>> {
     const { window, retry, signal } = this.#plan;
     const [{ lease }] = guards as [RunGuard];
-    const run = new HeldRun(this.#name, window.due, guards);
+    const run = leasedRun(guards, { name: this.#name, tick: new Date(window.due) });
     run.listen(signal);
     try {
       run.assertHeld();
@@ -109,7 +109,7 @@ export class TickAttempt {
     }
   }
 
-  async #work<T>(fn: TickWork<T>, run: HeldRun): Promise<T> {
+  async #work<T>(fn: TickWork<T>, run: TickRun): Promise<T> {
     try {
       return await fn(run);
     } catch (error) {

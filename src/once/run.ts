@@ -1,5 +1,3 @@
-import { LeasedRun, type RunGuard } from '../leading/leased-run.ts';
-
 /** One run of a tick. */
 export interface TickRun {
   /** The name that `once` got. */
@@ -60,15 +58,3 @@ export type OnceResult<T> =
       /** The `label` of the instance that was first, or whose run failed, if the engine tells. */
       readonly by?: string;
     };
-
-/** @internal */
-export class HeldRun extends LeasedRun implements TickRun {
-  readonly name: string;
-  readonly tick: Date;
-
-  constructor(name: string, due: number, guards: readonly RunGuard[]) {
-    super(guards);
-    this.name = name;
-    this.tick = new Date(due);
-  }
-}
