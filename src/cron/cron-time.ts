@@ -10,12 +10,12 @@ export interface CronTimeLike {
   getNextDateFrom(start: Date, zone?: string): { toMillis(): number };
 }
 
-/** How far to look back, ms, from near to far, up to eight years. The nearest that has a time decides, since it has few times. */
+/** How far to look back, ms, up to eight years: from near to far, since the near past has few times of a schedule. */
 const REACHES_MS = Array.from({ length: 10 }, (_, i) => 2_000 * 8 ** i);
 
 /**
- * The last time of the schedule up to and with `at`; undefined if there is none. The package calls a job at that time or a
- * little later, does not tell it, and only looks ahead.
+ * The last time of the schedule up to and with `at`; undefined if there is none. The package calls a job at that time or a little later,
+ * without the time, and can only compute times ahead.
  */
 export function lastTime(time: CronTimeLike, at: Date): Date | undefined {
   if (time.realDate) return new Date((time.source as { toMillis(): number }).toMillis());
@@ -36,7 +36,7 @@ function lastWithin(time: CronTimeLike, zone: string | undefined, from: number, 
   }
 }
 
-/** The name that the package itself uses. */
+/** The zone in the form that the package uses itself. */
 function zoneOf({ timeZone, utcOffset }: CronTimeLike): string | undefined {
   if (timeZone !== undefined || utcOffset === undefined) return timeZone;
   const hours = Math.trunc(utcOffset / 60);

@@ -52,7 +52,7 @@ function tickOf(job: CronerJob, now: number): Date {
     throw invalid('cronerTask() needs previousRuns(), which croner has from version 10');
   const once = job.getOnce();
   if (once) return once;
-  // It looks before the reference, and counts whole seconds.
+  // It finds times before the reference only, in whole seconds.
   const [last] = job.previousRuns(1, new Date(Math.floor(now / 1_000) * 1_000 + 1));
   if (last) return last;
   throw invalid('croner called a job whose pattern names no time up to now');
@@ -66,7 +66,7 @@ export interface NodeCronCoordinator {
   onComplete(key: string): Promise<void>;
 }
 
-/** What `node-cron` passes to a task: only what we need of it. */
+/** What holdfast uses of what `node-cron` passes to a task. */
 export interface NodeCronContext {
   /** When the run was due. */
   readonly date: Date;
@@ -75,11 +75,11 @@ export interface NodeCronContext {
 /** A run that `node-cron` begins here. */
 interface CronRun {
   readonly complete: () => void;
-  /** The tick is given up. */
+  /** Settles when the tick is given up. */
   readonly over: Promise<unknown>;
 }
 
-/** The name of the task, and when the run was due. */
+/** A key of `node-cron`: the name of the task, and when the run was due. */
 const KEY = /^(.+):(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)$/su;
 
 /**
@@ -104,7 +104,7 @@ export function nodeCronCoordinator(locks: Locks, options: OnceOptions = {}): No
       const run = async ({ signal }: TickRun): Promise<void> => {
         begun.set(key, { complete: complete.resolve, over });
         answer.resolve(true);
-        // A background task whose process died never completes.
+        // A task in a process of its own never completes if that process dies.
         const cancel = systemClock.after(ttlMs, complete.resolve, true);
         signal.addEventListener('abort', () => complete.resolve(), { once: true });
         await complete.promise;
@@ -141,7 +141,6 @@ export function nodeCronTask(
   return ({ date }) => runTick(locks, name, () => date, fn, options);
 }
 
-/** Runs one tick if it is this instance's turn. */
 async function runTick(
   locks: Locks,
   name: string,

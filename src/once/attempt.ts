@@ -5,17 +5,16 @@ import {
   isLockError,
   LayeredOptions,
   type Lease,
-  type LockOptions,
   type LockRuntime,
 } from '../core/index.ts';
 import { leasedRun, type RunGuard } from '../leading/leased-run.ts';
-import { type Mutex, mutex } from '../primitives/lock.ts';
+import { mutex } from '../primitives/lock.ts';
 import type { OncePlan } from './options.ts';
 import { failureRecordOf, holderOf, type TickRecord } from './record.ts';
 import type { NotRun, OnceResult, TickRun, TickWork } from './run.ts';
 import { keepFrom, matters, mayBegin, timeLeft } from './window.ts';
 
-/** What one instance does for one tick, which is young. */
+/** What one instance does for one tick, from the time when it finds the tick young. */
 export class TickAttempt {
   readonly #runtime: LockRuntime;
   readonly #engine: Engine;
@@ -23,7 +22,7 @@ export class TickAttempt {
   readonly #plan: OncePlan;
   readonly #record: TickRecord | undefined;
   readonly #failure: TickRecord | undefined;
-  /** The others leave the tick to this instance: its function has begun, or may have been recorded. */
+  /** Whether the other instances leave the tick to this one: its function has begun, or the record of the run may be written. */
   #committed = false;
 
   constructor(runtime: LockRuntime, name: string, plan: OncePlan, record: TickRecord | undefined) {
@@ -36,7 +35,7 @@ export class TickAttempt {
   }
 
   /**
-   * If the engine does not answer, it asks again while the tick is young, since otherwise nobody would run it.
+   * If the engine does not answer, this instance asks again while the tick is young: otherwise no instance might run it.
    * @throws LockError `LOCK_UNAVAILABLE` if the tick is late by then
    */
   async use<T>(fn: TickWork<T>): Promise<OnceResult<T>> {
@@ -58,24 +57,21 @@ export class TickAttempt {
       return await this.#notRun(reason, isOverlap ? keys.running : keys.done);
     } finally {
       for (const { lease: other } of guards.slice(1)) await other.release();
-      // The decision not to run it holds for all instances, as a run does.
+      // An overlap is decided for all instances, as a run is: the key stays taken.
       const decided = isOverlap || this.#committed;
       await (decided ? lease.release() : heldLease(lease).undo());
     }
   }
 
   /**
-   * Why the tick is not run, though this instance holds the key of the run. Undefined: it is run, and all other needed keys are
-   * held.
+   * @param guards has the lease of the run, and gets that of the name
+   * @returns why the tick is not run, though this instance holds the key of the run; undefined if it is run
    */
   async #waitOrGiveUp(guards: RunGuard[], retries: number): Promise<NotRun | undefined> {
     const { window, retry, overlap, keys } = this.#plan;
     if (await this.#record?.exists()) return retry ? 'done' : 'taken';
     if (overlap !== 'allow') {
-      const lease = await this.#obtain(
-        this.#mutex(keys.running),
-        waitFor(patience(this.#plan, this.#now), this.#plan, retries, this.#now),
-      );
+      const lease = await this.#obtain(keys.running, patience(this.#plan, this.#now), retries);
       if (!lease) return 'overlap';
       guards.push({ lease });
     }
@@ -84,8 +80,8 @@ export class TickAttempt {
   }
 
   /**
-   * From the first attempt on the others may find the record, and leave the tick to this instance. So it asks until it is answered,
-   * with the key in hand: without it, another may have written the record that it finds.
+   * Writes the record before the run. From the first attempt on other instances may find the record, and leave the tick to this one. So
+   * this one asks until the engine answers, while it holds the key: after a loss, a record that it finds may be that of another instance.
    */
   async #commit(record: TickRecord, lease: Lease): Promise<void> {
     const mayAgain = (): boolean => lease.held && !this.#plan.signal?.aborted;
@@ -118,22 +114,20 @@ export class TickAttempt {
     }
   }
 
-  /** Takes the key of the run. With `retry` other instances wait for it, since its holder may die or fail. */
+  /** Takes the key of the run. With `retry` it waits for the key, since the holder may die or fail. */
   #take(retries: number): Promise<Lease | null> {
     const { keys, window, retry } = this.#plan;
     const minHold = this.#record === undefined ? keepFrom(window, this.#now) : 0;
     const wait = retry ? timeLeft(window, this.#now) : 0;
-    return this.#obtain(this.#mutex(keys.run), waitFor(wait, this.#plan, retries, this.#now), { minHold });
+    return this.#obtain(keys.run, wait, retries, minHold);
   }
 
-  #mutex(key: string): Mutex {
-    return mutex(this.#runtime, key, new LayeredOptions(this.#engine.backend.traits, this.#plan.lock));
-  }
-
-  /** Null if the lock is not free within `wait`. */
-  async #obtain(lock: Mutex, wait: number, more: LockOptions = {}): Promise<Lease | null> {
+  /** @returns null if the key is not free within `patience` ms */
+  async #obtain(key: string, patience: number, retries: number, minHold = 0): Promise<Lease | null> {
+    const wait = waitFor(patience, this.#plan, retries, this.#now);
+    const lock = mutex(this.#runtime, key, new LayeredOptions(this.#engine.backend.traits, this.#plan.lock));
     try {
-      return await (wait > 0 ? lock.acquire({ ...more, wait }) : lock.tryAcquire(more));
+      return await (wait > 0 ? lock.acquire({ minHold, wait }) : lock.tryAcquire({ minHold }));
     } catch (error) {
       if (isLockError(error, 'LOCK_TIMEOUT')) return null;
       throw error;
@@ -158,12 +152,15 @@ export class TickAttempt {
 function patience({ overlap, retry, skew, ttl, window }: OncePlan, now: number): number {
   const remaining = timeLeft(window, now);
   if (overlap === 'queue') return remaining;
-  // The other holder may be a dead runner of this very tick. Its two leases end one after the other.
+  // The holder may be a dead runner of this same tick. Its lease of the run has ended, and that of the name ends soon after.
   const mayHaveDied = retry && now - window.due + 2 * skew > ttl / 2;
   return mayHaveDied ? Math.min(remaining, ttl / 3 + 250) : 0;
 }
 
-/** After an attempt without an answer, until the end of a grant that was missed: it would look like another holder. */
+/**
+ * How long to wait for a key, ms. After an attempt without an answer it waits for `ttl` at least: the engine may have granted that attempt,
+ * and the grant would look like another holder.
+ */
 const waitFor = (wait: number, { window, ttl }: OncePlan, retries: number, now: number): number =>
   retries === 0 ? wait : Math.min(timeLeft(window, now), Math.max(wait, ttl));
 
@@ -172,7 +169,7 @@ const RETRY_PAUSE = { pause: 100, jitter: 0.5, bound: 2_000 };
 
 /**
  * Asks again after no answer, or after the loss of a lease, while the tick is young and `mayAgain` says so.
- * @param ask gets how many attempts there were before
+ * @param ask gets the number of earlier attempts
  * @throws what the last attempt threw
  */
 async function whileYoung<T>(
@@ -196,8 +193,8 @@ async function whileYoung<T>(
 const RECORD_PAUSE = { pause: 50, jitter: 0.5, bound: 1_000 };
 
 /**
- * Tries until the record is written, or until `lost` says that another instance may have begun to run the tick. Then nobody
- * knows.
+ * Tries until the record is written, or until the lease is lost: then another instance may have begun to run the tick.
+ * @returns whether the record is surely written
  */
 async function isRecorded(record: TickRecord, engine: Engine, lost: AbortSignal): Promise<boolean> {
   for (let retries = 0; !engine.activity.over; retries++) {

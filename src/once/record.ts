@@ -13,12 +13,12 @@ import { rwLock } from '../primitives/rw-lock.ts';
 import type { OncePlan } from './options.ts';
 import { keepFrom } from './window.ts';
 
-/** Remembers what became of a tick, until it is late for every instance. Only the holder of the run's key asks. */
+/** A mark of what became of a tick, kept until the tick is late for every instance. Only the holder of the run's key uses it. */
 export interface TickRecord {
   /** @throws LockError `LOCK_UNAVAILABLE` */
   exists(): Promise<boolean>;
   /**
-   * Whether it is kept, by this instance or by another; false: not yet, try again.
+   * @returns whether the record is there, from this instance or another; false: not yet, try again
    * @throws LockError `LOCK_UNAVAILABLE` if nobody knows
    */
   write(): Promise<boolean>;
@@ -28,8 +28,8 @@ export interface TickRecord {
 
 /**
  * The record that a tick was run.
- * @returns undefined if the key of the run is enough: it stays held for the whole time, and nobody tries again
- * @throws LockError `LOCK_UNSUPPORTED` if nothing outlives the process, or if a look would look like a record
+ * @returns undefined if the key of the run is enough: it stays held until the tick is late, and no instance tries again
+ * @throws LockError `LOCK_UNSUPPORTED` if nothing outlives the process, or if a look cannot be told from a record
  */
 export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | undefined {
   const { name: backend, traits } = runtime.engine.backend;
@@ -55,17 +55,17 @@ function recordAt(runtime: LockRuntime, plan: OncePlan, key: string, byHold: boo
   return hints && hintedRecord(runtime.engine, hints, plan, key);
 }
 
-/** The longest lease of a look: for so long one that died in a look holds up the record. */
+/** The longest lease of a look, ms: for so long a process that died in its look keeps a record from being written. */
 const MAX_LOOK_TTL_MS = 5_000;
 
 /**
- * Remembers by a claim that nobody gives back: it takes all units of a key, and lasts beyond the end of this process. A look takes
- * one unit. So looks are in the way of no other look, and only a record refuses one, even after a process has died in its look.
+ * A record that is a claim which is never released: it takes all units of a key, and outlasts this process. A look takes one unit. So
+ * looks do not hinder each other, and only a record refuses a look, even after a process has died in its look.
  */
 function heldRecord(runtime: LockRuntime, { lock, ttl, label, window }: OncePlan, key: string): TickRecord {
   const { engine } = runtime;
   const { traits, inspect } = engine.backend;
-  const id = engine.clock.id(); // the same at each try: what was kept without an answer is found again
+  const id = engine.clock.id(); // the same at each attempt, so that a claim that was granted without an answer is granted again
   const exists = async (): Promise<boolean> => {
     const lookTtl = Math.max(traits.ttl.min, Math.min(ttl, MAX_LOOK_TTL_MS));
     const options = new LayeredOptions(traits, { ...lock, ttl: lookTtl, notice: undefined, signal: undefined });
@@ -92,16 +92,16 @@ function heldRecord(runtime: LockRuntime, { lock, ttl, label, window }: OncePlan
       };
       const { granted } = await orUnavailable(engine, key, () => engine.attempt(claim));
       if (granted) return true;
-      // On a quorum, votes that are still under way refuse a look, too. A listing tells holds from votes.
+      // On a quorum, votes that are still under way refuse a look, too. A listing shows holds only.
       return inspect ? (await incumbentOf(engine.inspect(key, { exact: true }))) !== null : exists();
     },
   };
 }
 
-/** Remembers by a hint, on engines where every hold ends with the session of its process. */
+/** A record that is a hint, on engines where every hold ends with the session of its process. */
 function hintedRecord(engine: Engine, hints: Hints, { label, window }: OncePlan, key: string): TickRecord {
   const ask = <T>(act: () => Promise<T>): Promise<T> =>
-    orUnavailable(engine, key, () => engine.limit(act, CALL_TIMEOUT_MS, 'a note'));
+    orUnavailable(engine, key, () => engine.limit(act, CALL_TIMEOUT_MS, 'a hint'));
   const by = (): Promise<string | undefined> => ask(() => hints.read(key));
   return {
     by,

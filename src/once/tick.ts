@@ -20,7 +20,7 @@ export function millisecondsOf(tick: unknown, name?: string): number {
 const shownTick = (tick: unknown): string =>
   tick instanceof Date ? (Number.isNaN(tick.getTime()) ? 'an invalid Date' : tick.toISOString()) : shown(tick);
 
-/** `Date.parse` reads the 31st of February as the third of March. */
+/** Refuses days that a month does not have: `Date.parse` reads the 31st of February as the third of March. */
 function parseTime(text: string): number {
   const [, year, month, day] = FORM.exec(text) ?? [];
   if (!day || new Date(`${year}-${month}-01`).getUTCMonth() !== Number(month) - 1) return Number.NaN;
@@ -32,9 +32,9 @@ function parseTime(text: string): number {
 export interface TickKeys {
   /** Its holder may run the tick. */
   readonly run: string;
-  /** Held, or noted, after the tick was run. */
+  /** Held, or a hint, after the tick was run. */
   readonly done: string;
-  /** Held, or noted, after the run of the tick failed. */
+  /** Held, or a hint, after the run of the tick failed. */
   readonly failed: string;
   /** Held while any tick of the name runs, if runs must not overlap. */
   readonly running: string;
@@ -61,8 +61,8 @@ const KEY_OF_TICK = /@(?:[-+\d]+-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(#done|#failed)
 export const nameOfKey = (key: string): string => (key.includes('@') ? key.replace(KEY_OF_TICK, '') : key);
 
 /**
- * What the hold of a key says: `record`: that a tick was run, and nobody holds it. `tick`: somebody runs the tick, or has run it: then it
- * is left to expire. Undefined: anything else.
+ * What the hold of a key says of a tick. `record`: it was run, or has failed. `tick`: it runs, or was run, and its hold will expire.
+ * Undefined: the key is no key of a tick.
  */
 export function tickHold(key: string): 'tick' | 'record' | undefined {
   const [found, record] = (key.includes('@') && KEY_OF_TICK.exec(key)) || [];

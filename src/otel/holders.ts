@@ -10,18 +10,18 @@ export interface Holder {
 
 /** How many holders of one key are shown. */
 const MAX_HOLDERS = 8;
-/** How many questions to the engine run at a time. Waiters for other keys get no answer meanwhile. */
+/** How many questions to the engine run at a time. Further ones get no answer. */
 const MAX_QUESTIONS = 2;
-/** How long an answer also serves other waiters for the key, ms. */
+/** For how long an answer also serves later waiters for the key, ms. */
 const FRESH_MS = 100;
 
 interface Question {
   readonly answer: Promise<readonly Holder[]>;
-  /** When the answer is stale; Infinity until it is there. */
+  /** When the answer is too old; Infinity before there is an answer. */
   staleAt: number;
 }
 
-/** Asks the engine who holds a key. It is only for a trace, so it asks seldom, and a missing answer is no trouble. */
+/** Asks the engine who holds a key. The answer is only for a trace, so it asks seldom, and may have none. */
 export class Holders {
   readonly #locks: Locks;
   /** Questions by key, so that many waiters for one key ask once. */

@@ -74,11 +74,10 @@ export function instrument(locks: Locks, options: InstrumentOptions = {}): Instr
     failed,
   );
   if (traced) runtime.traceparent = traced.begin;
-  const ends = [unlisten, ...both.map((each) => () => each.stop())];
-  if (traced)
-    ends.push(() => {
-      runtime.traceparent = undefined;
-    });
+  const endTraces = (): void => {
+    runtime.traceparent = undefined;
+  };
+  const ends = [unlisten, ...both.map((each) => () => each.stop()), endTraces];
   INSTRUMENTED.add(locks);
   const stop = (): void => {
     for (const end of ends.splice(0)) {
@@ -101,12 +100,12 @@ function checkMethod(given: unknown, method: string, name: string): void {
 
 const warn = (message: string): void => process.emitWarning(message, 'HoldfastTelemetryWarning');
 
-/** Reports the first error of OpenTelemetry. It does not disturb the lock. */
+/** Makes a function that warns of the first error of OpenTelemetry. No error disturbs a lock. */
 function failing(): (error: unknown) => void {
-  let told = false;
+  let isReported = false;
   return (error) => {
-    if (told) return;
-    told = true;
+    if (isReported) return;
+    isReported = true;
     warn(`telemetry of locks failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   };
 }

@@ -1,7 +1,7 @@
 import { shown } from '../core/index.ts';
 import { nameOfKey } from '../once/tick.ts';
 
-/** The kind of keys without a known kind, and of those beyond the most kinds. */
+/** The kind of keys that have none, and of all further kinds when there are too many. */
 const OTHER = 'other';
 /** The longest name of a kind, in characters. */
 const MAX_KIND_LENGTH = 100;
@@ -21,7 +21,7 @@ export class Kinds {
   readonly #warn: (message: string) => void;
   #warned = false;
 
-  /** @param warn called once, for a `kindOf` that throws or gives no kind */
+  /** @param warn called once, for a `kindOf` that throws or returns no kind */
   constructor(kindOf: (key: string) => string, most: number, warn: (message: string) => void) {
     this.#kindOf = kindOf;
     this.#most = most;

@@ -1,11 +1,4 @@
-import type {
-  Attributes,
-  BatchObservableCallback,
-  Counter,
-  Histogram,
-  Meter,
-  ObservableUpDownCounter,
-} from '@opentelemetry/api';
+import type { Attributes, BatchObservableCallback, Counter, Histogram, Meter } from '@opentelemetry/api';
 import { inNoContext, type LockEvent, type LockType } from '../core/index.ts';
 import type { Kinds } from './kinds.ts';
 import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';
@@ -17,20 +10,8 @@ const HOLD_BUCKETS_S = [...WAIT_BUCKETS_S, 900, 3_600];
 /** For leases from a second to some minutes. */
 const MARGIN_BUCKETS_S = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 30, 60, 120, 300];
 
-interface Instruments {
-  readonly wait: Histogram;
-  readonly hold: Histogram;
-  readonly margin: Histogram;
-  readonly requests: Counter;
-  readonly lost: Counter;
-  readonly renewalFailures: Counter;
-  readonly memoStored: Counter;
-  readonly waiting: ObservableUpDownCounter;
-  readonly held: ObservableUpDownCounter;
-}
-
 /** Follows the rules of OpenTelemetry: https://opentelemetry.io/docs/specs/semconv/general/metrics/ */
-function instrumentsOf(meter: Meter): Instruments {
+function instrumentsOf(meter: Meter) {
   const seconds = (name: string, description: string, explicitBucketBoundaries: number[]): Histogram =>
     meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries } });
   const counter = (name: string, unit: string, description: string): Counter =>
@@ -59,10 +40,12 @@ function instrumentsOf(meter: Meter): Instruments {
   };
 }
 
-/** How many values are handed over at a time. The SDK is slower than all else, and must not run inside every lock. */
+type Instruments = ReturnType<typeof instrumentsOf>;
+
+/** How many values go to the SDK at a time. It is slow, so it must not run inside every lock. */
 const MAX_BATCH = 256;
 
-/** Values with the same attributes that are not handed over yet. */
+/** Values with the same attributes that the SDK does not have yet. */
 class Measurements {
   readonly #histogram: Histogram;
   readonly #attributes: Attributes;
@@ -80,7 +63,7 @@ class Measurements {
     if (this.#values.push(value) >= MAX_BATCH) this.handOver();
   }
 
-  /** Called at the latest when metrics are collected. */
+  /** Gives the values to the SDK: when there are enough of them, or metrics are collected. */
   handOver(): void {
     const values = this.#values;
     if (values.length === 0) return;
@@ -112,7 +95,7 @@ export class LockMetrics {
   readonly #instruments: Instruments;
   readonly #series = new Map<string, Series>();
   readonly #measured: Measurements[] = [];
-  /** Kinds by key: to find the kind of a key again would take as long as all the rest. */
+  /** Series by key: to find the kind of a key takes as long as all other work here. */
   readonly #recent = new Map<string, Series>();
   /** Waiting requests and current holds, by the number of the request. */
   readonly #waiting = new Map<number, Series>();
@@ -126,8 +109,14 @@ export class LockMetrics {
       waiting: (event) => this.#waits(event),
       ...forEachEnd((event, end) => this.#countEnd(event, end)),
       released: (event) => this.#over(event, 'released'),
-      lost: (event) => this.#countLoss(event),
-      renewed: (event) => this.#countRenewal(event),
+      lost: (event) => {
+        this.#instruments.lost.add(1, this.#of(event).attributes);
+        this.#over(event, 'lost');
+      },
+      renewed: (event) => {
+        const { margin = Number.POSITIVE_INFINITY } = event;
+        if (Number.isFinite(margin)) this.#of(event).margins.add(margin / 1_000);
+      },
       left: (event) => this.#countStored(event),
       renewalFailed: (event) => this.#instruments.renewalFailures.add(1, this.#of(event).attributes),
     };
@@ -150,7 +139,7 @@ export class LockMetrics {
     }
   };
 
-  /** In no caller's context: the values come from many callers. */
+  /** Runs in no caller's context: the values come from many callers. */
   #handOver(): void {
     for (const measurements of this.#measured) inNoContext(() => measurements.handOver());
   }
@@ -178,23 +167,13 @@ export class LockMetrics {
     this.#instruments.memoStored.add(1, { ...this.#of(event).attributes, 'lock.memo.state': event.state! });
   }
 
-  #countLoss(event: LockEvent): void {
-    this.#instruments.lost.add(1, this.#of(event).attributes);
-    this.#over(event, 'lost');
-  }
-
-  /** Counts a hold once: a lost hold may be released later. */
+  /** Counts the end of a hold once: a lost hold may be released later. */
   #over({ request, duration = 0 }: LockEvent, outcome: string): void {
     const series = this.#held.get(request);
     if (!series) return;
     this.#held.delete(request);
     series.held--;
     this.#with(series, series.holds, outcome, undefined, this.#instruments.hold).add(duration / 1_000);
-  }
-
-  #countRenewal(event: LockEvent): void {
-    const { margin = Number.POSITIVE_INFINITY } = event;
-    if (Number.isFinite(margin)) this.#of(event).margins.add(margin / 1_000);
   }
 
   #of({ request, key, type, backend }: LockEvent): Series {
@@ -218,7 +197,7 @@ export class LockMetrics {
     return made;
   }
 
-  /** @param type of the error, if there was one: it says more than the outcome */
+  /** @param type of the error, if there was one. It says more than the outcome. */
   #with(
     { attributes }: Series,
     known: Map<string, Measurements>,

@@ -13,16 +13,15 @@ import { traceparentOf } from './holders.ts';
 import type { Kinds } from './kinds.ts';
 import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';
 
-/** After so long a wait asks who holds the key, ms. */
+/** After so long a wait the engine is asked who holds the key, ms. */
 const LOOK_UP_AFTER_MS = 50;
 
 interface RequestSpans {
   readonly kind: string;
   readonly attributes: Attributes;
   /**
-   * From the request to the end of its hold. This span travels in the claim, since the span of the hold is not known by then.
-   * It is called `lock.hold` if the request did not wait. Otherwise it is called `lock`, and contains a `lock.wait` and a
-   * `lock.hold`.
+   * From the request to the end of its hold. The claim has the id of this span, since the hold has no span yet. If the request did not
+   * wait, its name becomes `lock.hold`. Otherwise its name is `lock`, and it contains a `lock.wait` and a `lock.hold`.
    */
   readonly lock: Span;
   wait?: Span;
@@ -33,17 +32,14 @@ interface RequestSpans {
 
 interface SpanPlan {
   readonly kinds: Kinds;
-  /** Whether they have the key. */
+  /** Whether spans have the key. */
   readonly keys: boolean;
   /** Whether a request without a trace gets no span, and begins no trace. */
   readonly inTracesOnly: boolean;
   readonly holders: Holders;
-  /** Gets what the tracer threw if nobody else does. */
+  /** Gets what the tracer threw where no caller would get it. */
   readonly failed: (error: unknown) => void;
 }
-
-/** What is known of a request when its spans begin. */
-type RequestFacts = Pick<LockEvent, 'request' | 'key' | 'type' | 'backend'>;
 
 /** Traces the locks of one `Locks`. */
 export class LockSpans {
@@ -52,7 +48,7 @@ export class LockSpans {
   readonly #plan: SpanPlan;
   /** Spans by the number of the request; undefined if the span is not recorded. */
   readonly #open = new Map<number, RequestSpans | undefined>();
-  /** The exclusive holders in this process, for which the engine need not be asked. */
+  /** The exclusive holders in this process, by key: of them the engine need not be asked. */
   readonly #local = new Map<string, { readonly request: number; readonly holder: Holder }>();
 
   constructor(tracer: Tracer, plan: SpanPlan) {
@@ -66,7 +62,7 @@ export class LockSpans {
     };
   }
 
-  /** Begins the span of a request in its caller's context. @returns its name, which travels in the claim */
+  /** Begins the span of a request in its caller's context. @returns the id of the span, for the claim */
   readonly begin = (request: { event(): LockEvent }): string | undefined => {
     try {
       if (!this.#isTraced()) return undefined;
@@ -85,7 +81,7 @@ export class LockSpans {
     this.#local.clear();
   }
 
-  #begin({ request, key, type, backend }: RequestFacts): RequestSpans | undefined {
+  #begin({ request, key, type, backend }: LockEvent): RequestSpans | undefined {
     if (this.#open.has(request)) return this.#open.get(request);
     const kind = this.#plan.kinds.of(key);
     const attributes: Attributes = { 'lock.backend': backend, 'lock.kind': kind, 'lock.type': type };
@@ -96,7 +92,7 @@ export class LockSpans {
     return traced;
   }
 
-  /** A trace that is not sampled gets no spans from us. To find that out with a span would take ten times as long. */
+  /** Whether a request gets spans: not in a trace that is not sampled. To begin a span and ask that would take ten times as long. */
   #isTraced(): boolean {
     const caller = trace.getSpanContext(context.active());
     return caller ? (caller.traceFlags & TraceFlags.SAMPLED) !== 0 : !this.#plan.inTracesOnly;
