@@ -8,7 +8,7 @@ import {
   systemClock,
 } from '../core/index.ts';
 import type { Locks } from '../locks.ts';
-import type { CandidateState } from './leading.ts';
+import type { CandidateState } from './host.ts';
 
 /** The result of an indicator for `@nestjs/terminus` (from version 11). */
 export type LocksHealth = Record<string, LocksHealthDetail>;
@@ -37,20 +37,20 @@ const NAMES = namesOf<HealthOptions>({ timeout: true });
 const PROBE_KEY = 'holdfast:health';
 const DEFAULT_TIMEOUT_MS = 2_000;
 /**
- * Nothing that an engine or the defaults of the locks may forbid, such as a lease of its own. The lock of a dead probe disturbs
- * nobody: an engine that refuses has answered, too.
+ * No option that an engine or the defaults of the locks may forbid, such as a `ttl`. If a process dies in its probe, the next probes are
+ * refused until the lease expires, and a refusal is an answer.
  */
 const PROBE_OPTIONS: LockOptions = { minHold: 0, delay: 0 };
 
 /** Tells probes whether the engine grants locks. An instance is also healthy if another one leads. */
 export class LocksHealthIndicator {
   readonly #locks: Locks;
-  readonly #namesOf: (standing: CandidateState) => string[];
+  readonly #electionsIn: (state: CandidateState) => string[];
 
   /** @internal */
-  constructor(locks: Locks, namesOf: (standing: CandidateState) => string[]) {
+  constructor(locks: Locks, electionsIn: (state: CandidateState) => string[]) {
     this.#locks = locks;
-    this.#namesOf = namesOf;
+    this.#electionsIn = electionsIn;
   }
 
   /**
@@ -73,8 +73,8 @@ export class LocksHealthIndicator {
     const start = performance.now();
     const trouble = await this.#probe(timeout);
     const responseTime = Math.round(performance.now() - start);
-    const leading = this.#namesOf('leading');
-    const overdue = this.#namesOf('overdue');
+    const leading = this.#electionsIn('leading');
+    const overdue = this.#electionsIn('overdue');
     const message =
       trouble ??
       (overdue.length > 0 ? `what led ${overdue.join(', ')} has not settled, though its term is over` : undefined);
@@ -84,7 +84,7 @@ export class LocksHealthIndicator {
     };
   }
 
-  /** What is wrong, or undefined. */
+  /** @returns what is wrong; undefined if the engine answers */
   async #probe(timeout: number): Promise<string | undefined> {
     const late = new AbortController();
     const cancel = systemClock.after(timeout, () => late.abort(), true);

@@ -1,11 +1,10 @@
-import { type Logger, SetMetadata } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
-import { checkKey } from '../core/index.ts';
+import type { Logger } from '@nestjs/common';
+import { checkKey, invalid, shown } from '../core/index.ts';
 import { type DecoratedMethod, placeOf } from '../decorator/place.ts';
 import type { Leader } from '../leading/leader.ts';
 import { type LeaderOptions, leaderPlan } from '../leading/options.ts';
 import type { Term } from '../leading/term.ts';
-import type { Locks } from '../locks.ts';
+import { addRole, around, type CandidateState, type LocksHost, type MethodPlace } from './host.ts';
 
 type Method = (term: Term) => Promise<unknown>;
 
@@ -14,14 +13,6 @@ export interface LeadingDecorator {
   <M extends Method>(method: M, context: { readonly kind: 'method'; readonly name: string | symbol }): void;
   <M extends Method>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<M>): void;
 }
-
-/** The arguments of `@Leading` on a method. */
-export interface Candidacy {
-  readonly name: string;
-  readonly options: LeaderOptions;
-}
-
-const CANDIDACY = 'holdfast:leading';
 
 /**
  * The method runs while this instance of the application leads the election of that name. Nest calls it with the term after
@@ -41,45 +32,51 @@ const CANDIDACY = 'holdfast:leading';
  * ```
  */
 export function Leading(name: string, options: LeaderOptions = {}): LeadingDecorator {
-  leaderPlan(checkKey(name, 'the name of an election'), {}, options); // checks the options now, and not when the application has started
-  const candidacy: Candidacy = { name, options };
+  leaderPlan(checkKey(name, 'the name of an election'), {}, options); // reports errors now, where they were written
   return ((...decorated: unknown[]) => {
     const { method }: DecoratedMethod = placeOf(decorated, '@Leading');
-    SetMetadata(CANDIDACY, candidacy)(method);
+    addRole(method, { decorator: '@Leading', prepare: (host, place) => stand(host, place, name, options) });
   }) as LeadingDecorator;
 }
 
-const reflector = new Reflector();
-
-/** Undefined of a method without `@Leading`. */
-export const candidacyOf = (method: () => unknown): Candidacy | undefined =>
-  reflector.get<Candidacy | undefined>(CANDIDACY, method);
-
-/** The state of a candidate. `overdue`: its term ended long ago, and its method has not settled. */
-export type CandidateState = 'waiting' | 'leading' | 'overdue';
+/** Makes the object a candidate, from its own start to its own end. */
+function stand(host: LocksHost, { owner, method, title }: MethodPlace, name: string, options: LeaderOptions): void {
+  const other = host.candidates.find((candidate) => candidate.name === name);
+  if (other)
+    throw invalid(
+      `${title} and ${other.title} have one name, ${shown(name)}, so that only one of them would lead; name them apart`,
+    );
+  const lead = (term: Term): Promise<unknown> => owner[method]!(term);
+  const candidate = new LeadingMethod(host, name, options, title, lead);
+  host.candidates.push(candidate);
+  const { work } = host;
+  around(owner, 'onApplicationBootstrap', async (own) => {
+    await own();
+    if (!work.stopped.aborted) void work.run(owner, () => candidate.campaign(work.stopped));
+  });
+}
 
 const OVERDUE_MS = 10_000;
 
 /** One leading method of one object. */
-export class LeadingMethod {
+class LeadingMethod {
   readonly name: string;
+  readonly title: string;
   readonly #leader: Leader;
   readonly #lead: (term: Term) => Promise<unknown>;
   readonly #logger: Logger;
-  readonly #title: string;
-  /** The term whose method runs, and when the method was told to end. */
+  /** The term whose method runs, and when the signal asked the method to end. */
   #term: { ended?: number } | undefined;
 
-  /** @param title the method, for messages */
   constructor(
-    locks: Locks,
-    { name, options }: Candidacy,
+    { locks, logger }: LocksHost,
+    name: string,
+    options: LeaderOptions,
     title: string,
     lead: (term: Term) => Promise<unknown>,
-    logger: Logger,
   ) {
     this.name = name;
-    this.#title = title;
+    this.title = title;
     this.#logger = logger;
     this.#lead = lead;
     const onError = (error: unknown) =>
@@ -87,7 +84,7 @@ export class LeadingMethod {
     this.#leader = locks.leader(name, options.autoCampaign === false ? options : { onError, ...options });
   }
 
-  get standing(): CandidateState {
+  get state(): CandidateState {
     if (this.#term === undefined) return 'waiting';
     const { ended } = this.#term;
     if (ended === undefined) return 'leading';
@@ -99,7 +96,7 @@ export class LeadingMethod {
     try {
       await this.#leader.run((term) => this.#leading(term), { signal: stop });
     } catch (error) {
-      this.#logger.error(`${this.#title} does not stand for election of ${this.name} any more`, stackOf(error));
+      this.#logger.error(`${this.title} does not stand for election of ${this.name} any more`, stackOf(error));
     }
   }
 

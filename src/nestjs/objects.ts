@@ -11,17 +11,17 @@ type Wrapper = Module['providers'] extends Map<unknown, infer W> ? W : never;
 type Class = new (...args: unknown[]) => object;
 type Factory = (...args: unknown[]) => unknown;
 
-/** What Nest calls and injects in one application: also guards, interceptors, pipes, filters and middleware. */
+/** All that Nest calls or injects in one application, with guards, interceptors, pipes, filters and middleware. */
 export function* wrappersOf(modules: ModulesContainer): Iterable<Wrapper> {
   for (const { controllers, providers, injectables, middlewares } of modules.values())
     for (const wrappers of [controllers, providers, injectables, middlewares])
       yield* wrappers.values() as Iterable<Wrapper>;
 }
 
-/** Whether there is one object of it, for as long as the application lives. */
+/** Whether Nest makes one object of the class, which lives as long as the application. */
 export const isAlone = (wrapper: Wrapper): boolean => wrapper.isDependencyTreeStatic() && !wrapper.isTransient;
 
-/** Says of each object whose it is: of what exists by now, and of what Nest makes later, for a request or a user of it. */
+/** Binds each object to its application: the objects that exist, and those that Nest makes later, for a request or for one user. */
 export function bindObjects(own: Application, modules: ModulesContainer): void {
   const wrappers = [...wrappersOf(modules)];
   const ownWrapper = wrappers.find(({ token }) => token === APPLICATION)!;
@@ -47,11 +47,11 @@ function bindLater(own: Application, wrapper: Wrapper, ownWrapper: Wrapper): voi
     return;
   }
   injectInto(wrapper.metatype as unknown as Class);
-  // Nest 11 looks at the properties of a class once. If it has not yet, it will.
+  // Nest 11 reads the properties of a class once. If it has read them, they are added here.
   if (wrapper.getPropertiesMetadata()) wrapper.addPropertiesMetadata(application, ownWrapper);
 }
 
-/** The class may be in several applications: the container that makes an object injects its own. */
+/** Has Nest inject the application into each object of a class. So a class may be in several applications. */
 function injectInto(made: Class): void {
   if (Object.hasOwn(made.prototype, application)) return;
   Object.defineProperty(made.prototype, application, {
@@ -61,7 +61,7 @@ function injectInto(made: Class): void {
   });
   const target = { constructor: made };
   Inject(APPLICATION)(target, application);
-  Optional()(target, application); // of an application without LocksModule
+  Optional()(target, application); // an application without LocksModule has none to inject
 }
 
 export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -1,16 +1,13 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import { SetMetadata } from '@nestjs/common';
-import { type ModuleRef, Reflector } from '@nestjs/core';
-import type { Locks } from '../locks.ts';
 
-/** The work of the application's objects. It has to settle before they are destroyed. */
+/** The work of the application's objects under locks. It has to settle before the objects are destroyed. */
 export class Work {
   readonly #settle: number;
   readonly #running = new Map<object, Set<Promise<unknown>>>();
   readonly #stop = new AbortController();
   #deadline = Number.POSITIVE_INFINITY;
 
-  /** @param settle ms to wait for all of it, from the first call of `stop` */
+  /** @param settle how long to wait for all work, from the first call of `stop`, ms */
   constructor(settle: number) {
     this.#settle = settle;
   }
@@ -34,7 +31,7 @@ export class Work {
   }
 
   /**
-   * Tells all work to stop, and waits for the work of one owner, or of all.
+   * Aborts `stopped`, and waits for the work of one owner, or of all.
    * @returns whether it has settled in time
    */
   async stop(owner?: object): Promise<boolean> {
@@ -52,36 +49,9 @@ export class Work {
     }
   }
 
-  /** Without a limit. */
+  /** Waits without a limit. */
   async settled(owner?: object): Promise<void> {
     const groups = owner ? [this.#running.get(owner) ?? []] : [...this.#running.values()];
     await Promise.allSettled(groups.flatMap((group) => [...group]));
   }
 }
-
-/** The application that runs a scheduled method. */
-export interface ScheduleHost {
-  readonly locks: Locks;
-  readonly work: Work;
-  readonly moduleRef: ModuleRef;
-}
-
-/** What a method tells about its schedule, which runs it once among all instances. */
-interface Scheduled {
-  /**
-   * Called at the start of the application, before anything is scheduled.
-   * @param owner the object of the method
-   * @throws LockError `LOCK_INVALID` if it cannot run
-   */
-  prepare(host: ScheduleHost, owner: object): Promise<void>;
-}
-
-const SCHEDULED = 'holdfast:scheduled';
-const reflector = new Reflector();
-
-export const noteScheduled = (method: () => unknown, scheduled: Scheduled): void => {
-  SetMetadata(SCHEDULED, scheduled)(method);
-};
-
-export const scheduleOf = (method: () => unknown): Scheduled | undefined =>
-  reflector.get<Scheduled | undefined>(SCHEDULED, method);

@@ -5,7 +5,7 @@ import { placeOf } from '../../decorator/place.ts';
 import type { OnceOptions } from '../../once/options.ts';
 import type { TickRun } from '../../once/run.ts';
 import { keysOf } from '../../once/tick.ts';
-import { noteScheduled, type ScheduleHost } from '../work.ts';
+import { addRole, type LocksHost } from '../host.ts';
 
 /** The options of `locks.once`, and those of `@Cron` except its name. The end of the application is the signal. */
 export type OnceCronOptions = Omit<OnceOptions, 'signal'> & Omit<CronOptions, 'name'>;
@@ -24,7 +24,7 @@ interface Job {
   lastDate(): Date | null;
 }
 
-/** These are of `@Cron`, of all its versions: the compiler knows those of one. */
+/** The options of `@Cron` in all its versions. The types that are installed are of one version, so the compiler cannot check these. */
 const OF_CRON = namesOf({
   timeZone: true,
   utcOffset: true,
@@ -73,24 +73,25 @@ export function OnceCron(
   const others = given.filter(([option]) => OF_CRON.has(option));
   return ((...decorated: unknown[]) => {
     const { name: method, method: work, put } = placeOf(decorated, '@OnceCron');
-    const hosts = new WeakMap<object, ScheduleHost>();
+    const hosts = new WeakMap<object, LocksHost>();
     async function tick(this: object): Promise<void> {
       const host = hosts.get(this);
       if (!host)
         throw invalid(`@OnceCron(…, ${shown(name)}) is on ${method}, of an application without LocksModule.forRoot()`);
       const { stopped } = host.work;
-      if (stopped.aborted) return; // the other instances are called, too
-      // A job that is due while the scheduler makes it runs before it is in the registry.
+      if (stopped.aborted) return; // another instance runs it
+      // The scheduler runs a job that is due while it makes the job, and only then puts it into the registry.
       await undefined;
       const tick = tickOf(host, name);
       const run = (tickRun: TickRun) => Reflect.apply(work, this, [tickRun]);
       await host.work.run(this, () => host.locks.once(name, tick, run, { ...once, signal: stopped }));
     }
     const placed = put(tick);
-    noteScheduled(tick, {
-      async prepare(host, owner) {
+    addRole(tick, {
+      decorator: '@OnceCron',
+      async prepare(host, { owner }) {
         checkRegistry(host);
-        // This tick is half a century late. So the call only checks the options.
+        // The tick of 1970 is late, so this call only checks the options.
         await host.locks.once(name, 0, () => {}, once);
         hosts.set(owner, host);
       },
@@ -100,8 +101,8 @@ export function OnceCron(
   }) as OnceCronDecorator;
 }
 
-/** The scheduler does not say for which time it calls; the schedule of the job does. */
-function tickOf(host: ScheduleHost, name: string): Date {
+/** The time for which the scheduler calls, by the schedule of the job: the scheduler does not pass it. */
+function tickOf(host: LocksHost, name: string): Date {
   const job = host.moduleRef.get(SchedulerRegistry, { strict: false }).getCronJob(name) as unknown as Job;
   const called = job.lastDate() ?? new Date();
   const tick = lastTime(job.cronTime, called);
@@ -109,7 +110,7 @@ function tickOf(host: ScheduleHost, name: string): Date {
   throw invalid(`the job ${shown(name)} was called, and its schedule names no time up to ${called.toISOString()}`);
 }
 
-function checkRegistry({ moduleRef }: ScheduleHost): void {
+function checkRegistry({ moduleRef }: LocksHost): void {
   try {
     moduleRef.get(SchedulerRegistry, { strict: false });
   } catch (cause) {
