@@ -8,7 +8,7 @@ export interface EngineUrl {
   readonly example: string;
   /** The ports that servers of this kind have by default, each with the scheme to suggest for it. */
   readonly ports?: Readonly<Record<number, string>>;
-  /** How a server refuses a user or a password: the codes of the driver's errors, or how their messages begin. */
+  /** The codes of the driver's errors for a user or a password that the server refuses, or how their messages begin. */
   readonly denials?: readonly (string | RegExp)[];
   /** The parameters behind the `?`; `any` where the driver reads the URL itself, and refuses unknown parameters. */
   readonly params: readonly string[] | 'any';
@@ -37,10 +37,10 @@ export function owning(backend: Backend, end: () => unknown): Backend {
 }
 
 /**
- * Asks the server to release a lock that nobody holds. That leaves nothing behind on any engine, and shows that the address, the
+ * Asks the server to release a lock that nobody holds. The release leaves nothing behind on any engine, and shows that the address, the
  * password and the rights are good.
  * @param end ends the connection of the backend
- * @param connected where connecting is a step of its own
+ * @param connected settles when the driver has connected, if it connects in a step of its own
  */
 export function openEngine(
   address: Address,
@@ -126,8 +126,8 @@ interface Drivers {
  */
 export async function driver<N extends keyof Drivers>(name: N): Promise<Drivers[N]> {
   const loaded = await load(name);
-  // Node does not see the names of an older pg, nor an older webpack those of ioredis: what is exported there is no plain object. A
-  // compiler to CommonJS (Jest) gives just that, without `default`.
+  // The exports of an older pg are no plain object, so Node finds no names in them; nor does an older webpack in those of ioredis. All is
+  // in `default` then. A compiler to CommonJS (Jest) returns the names, without `default`.
   const isWhole = Object.keys(loaded).every((key) => key === 'default' || key === 'module.exports');
   return (isWhole ? (loaded as { default: object }).default : loaded) as Drivers[N];
 }
@@ -155,7 +155,7 @@ async function load(name: keyof Drivers): Promise<object> {
         return await import('@nats-io/kv');
     }
   } catch (cause) {
-    // Without ERR_ the code comes from a bundler.
+    // The code of a bundler has no ERR_.
     if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(String((cause as { code?: unknown }).code))) throw cause;
     throw new LockError(
       'LOCK_UNSUPPORTED',

@@ -3,7 +3,7 @@ import { createLocks, type Locks, type LocksDefaults, runtimeOf } from '../locks
 import { owning } from './engine.ts';
 import { type ConnectOptions, closeQuietly, openBackend, patiently } from './open.ts';
 
-/** Who renews holds while the event loop is blocked. */
+/** How holds are renewed while the event loop is blocked. */
 export interface RenewalOptions {
   /**
    * `worker`: a thread with a connection of its own renews the holds that this thread is late to renew, so that a blocked event loop
@@ -18,7 +18,7 @@ const DEFAULT_STALL = '2m';
 const BOUNDS = { min: 1_000, max: 86_400_000 };
 
 /**
- * @returns the stall in ms, if there is to be a worker, and the options that are not about that
+ * @returns the stall in ms, if there is to be a worker, and the options of the locks
  * @throws LockError `LOCK_INVALID`
  */
 function resolveRenewal(defaults: RenewalOptions & LocksDefaults): {
@@ -37,7 +37,7 @@ function resolveRenewal(defaults: RenewalOptions & LocksDefaults): {
 }
 
 /**
- * A worker that ends with the backend.
+ * Makes a worker that ends with the backend.
  * @throws LockError `LOCK_UNSUPPORTED`; as `connect` does
  */
 async function standInFor(backend: Backend, url: string | readonly string[], stall: number): Promise<StandIn> {

@@ -17,11 +17,13 @@ import { type EngineUrl, type OpenEngine, several, withConnectLimit } from './en
 import { ENGINES } from './registry.ts';
 import { type Address, parseAddress } from './url.ts';
 
+const engines = Object.values(ENGINES);
+
 /**
- * The end of a sentence that says what somebody may have meant by an address that is none: a host and its port, the path of a file, or
- * a scheme that is misspelt. Empty where it could be anything. It shows no part of a URL that may be a password.
+ * The end of an error about an address that no engine has: what may be meant, where it is a host and its port, the path of a file, or a
+ * misspelt scheme. Else it is empty. It shows no part of a URL that may be a password.
  */
-function didYouMean(href: unknown, engines: readonly EngineUrl[]): string {
+function didYouMean(href: unknown): string {
   if (typeof href !== 'string') return '';
   const text = href.trim();
   const port = /^(?:[\w.-]+|\[[\da-f:]+\]):(\d{1,5})$/i.exec(text)?.[1];
@@ -29,17 +31,13 @@ function didYouMean(href: unknown, engines: readonly EngineUrl[]): string {
   if (byPort) return `; did you mean ${byPort}://${text}?`;
   if (/^[\w./-]+\.(?:db|sqlite3?)$/.test(text)) return `; did you mean file:${text}?`;
   const scheme = /^([a-z][a-z0-9+]*):\/\//i.exec(text)?.[1]?.toLowerCase();
-  const meant =
-    scheme &&
-    nearest(
-      scheme,
-      engines.flatMap(({ schemes }) => schemes),
-    );
+  const schemes = engines.flatMap((engine) => engine.schemes);
+  const meant = scheme && nearest(scheme, schemes);
   return meant ? `; did you mean ${meant}:?` : '';
 }
 
 /**
- * What somebody may have meant: the one of the names that the fewest letters tell from it, if these are few.
+ * The name that differs from a text by the fewest letters, if these are few.
  * @example nearest('lits', ['list', 'show']) === 'list'
  */
 export function nearest(text: string, names: readonly string[]): string | undefined {
@@ -49,7 +47,7 @@ export function nearest(text: string, names: readonly string[]): string | undefi
   return best && best.far <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : undefined;
 }
 
-/** How many letters are missing, too many, others, or swapped with the next one. */
+/** How many letters to add, drop, change, or swap with the next one, to make one text of the other. */
 function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
@@ -71,8 +69,6 @@ function distance(a: string, b: string): number {
   return rows[a.length]![b.length]!;
 }
 
-const engines = Object.values(ENGINES);
-
 /**
  * A backend on the engine that a URL names, or a quorum of several, after it has answered. The caller closes it.
  * @throws LockError as `connect` does
@@ -88,7 +84,7 @@ export async function openBackend(url: string | readonly string[]): Promise<Back
   }
 }
 
-/** Closes within the time of a connect, and ignores errors: the caller throws the error that it has already. */
+/** Closes within the time limit of a connect, and ignores errors: the caller has an error to throw already. */
 export const closeQuietly = (backend: Backend): Promise<void> => withConnectLimit(backend.close()).catch(() => {});
 
 /**
@@ -107,11 +103,11 @@ async function open(url: string): Promise<OpenEngine> {
 
 /** @throws LockError `LOCK_INVALID` */
 function find(url: string): { readonly engine: EngineUrl; readonly address: Address } {
-  const address = parseAddress(url, (href) => didYouMean(href, engines));
+  const address = parseAddress(url, didYouMean);
   const engine = engines.find(({ schemes }) => schemes.includes(address.scheme));
   if (!engine) {
     const examples = engines.map(({ example }) => example).join(', ');
-    throw invalid(`no engine has URLs of ${address.scheme}:; there are ${examples}${didYouMean(url, engines)}`);
+    throw invalid(`no engine has URLs of ${address.scheme}:; there are ${examples}${didYouMean(url)}`);
   }
   if (engine.params !== 'any') checkParams(address, engine.params);
   return { engine, address };
@@ -139,13 +135,13 @@ export interface ConnectOptions {
 }
 
 const KNOWN = namesOf<ConnectOptions>({ within: true, signal: true, onError: true });
-/** Between two tries, ms. */
+/** The pause between two attempts, ms. */
 const RETRY_PAUSE_MS = { pause: 100, jitter: 0.5, bound: 2_000 };
 
 /**
- * Opens, again and again while that may end better.
- * @param close for what is opened when nobody waits for it any more
- * @throws LockError the last one, or `LOCK_ABORTED`
+ * Opens, again and again while another attempt may succeed.
+ * @param close called with what is opened after `signal` was aborted
+ * @throws LockError of the last attempt, or `LOCK_ABORTED`
  */
 export async function patiently<T>(
   open: () => Promise<T>,
@@ -156,16 +152,16 @@ export async function patiently<T>(
   checkNames(options, KNOWN, 'the options of connect()');
   const { signal, onError } = options;
   const until = clock.now() + waitIn(options.within ?? 0, 'within');
-  for (let tries = 0; ; tries++) {
+  for (let attempts = 0; ; attempts++) {
     if (signal?.aborted) throw abortError(signal);
     try {
       const opening = open();
       return await (signal ? unlessAborted(opening, signal, close) : opening);
     } catch (error) {
-      const left = until - clock.now();
-      if (left <= 0 || !mayPass(error)) throw error;
+      const remaining = until - clock.now();
+      if (remaining <= 0 || !mayPass(error)) throw error;
       if (onError) callListener('onError of connect()', onError, error as LockError);
-      await sleep(clock, Math.min(left, backOff(RETRY_PAUSE_MS, tries, clock.random())), signal);
+      await sleep(clock, Math.min(remaining, backOff(RETRY_PAUSE_MS, attempts, clock.random())), signal);
     }
   }
 }
@@ -183,13 +179,13 @@ const unlessAborted = <T>(opening: Promise<T>, signal: AbortSignal, close: (open
 const abortError = (signal: AbortSignal): LockError =>
   new LockError('LOCK_ABORTED', 'connect() was ended by its signal', { cause: signal.reason });
 
-const denials = Object.values(ENGINES).flatMap((engine) => engine.denials ?? []);
+const denials = engines.flatMap((engine) => engine.denials ?? []);
 /** How Node's errors about certificates begin. */
 const DISTRUST = /^(?:ERR_TLS_|CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
 
 /**
- * Whether another try may end better: the server is not there yet, its name is not known yet, it does not answer, or has no room. Not
- * where the address, the driver, a user, a password or a certificate is wrong, nor where the backend says what is wrong.
+ * Whether another attempt may succeed: where the server or its name is not there yet, does not answer, or has no room. Not where the
+ * address, the driver, a user, a password or a certificate is wrong, nor where the backend says what is wrong.
  */
 function mayPass(error: unknown): boolean {
   if (!isLockError(error, 'LOCK_UNAVAILABLE') || error.backend !== undefined) return false;

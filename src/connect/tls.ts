@@ -13,8 +13,8 @@ export interface Tls {
 }
 
 /**
- * Asked for by `?tls=true`, by a scheme, or by a file in `ca` (trusted instead of the public authorities), `cert` or `key`.
- * Certificates are always verified.
+ * The TLS that an address asks for by `?tls=true`, by its scheme, or by a file in `ca` (trusted instead of the public authorities), `cert`
+ * or `key`. Certificates are always verified.
  * @throws LockError `LOCK_INVALID`
  */
 export function tlsOf({ params }: Address, always = false): Tls | undefined {

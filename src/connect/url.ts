@@ -51,8 +51,8 @@ const fileOf = (href: string): string => href.replace(/^file:(\/\/(localhost(?=\
 export const urlOfFile = (path: string): string => `file:${path.replace(/[%?]/g, (char) => encodeURIComponent(char))}`;
 
 /**
- * A URL as it may be shown. All up to the last `@` is hidden, since a password may have one by mistake. MongoDB's authentication has
- * properties, which may be a session token.
+ * A URL as it may be shown. All up to the last `@` is hidden, since a password may have an `@` by mistake. The properties of MongoDB's
+ * authentication are hidden, since they may have a session token.
  */
 export const redacted = (href: string): string =>
   href.replace(/\/\/.*@/s, '//***@').replace(/([?&][^=&]*(?:pass|token|secret|properties)[^=&]*=)[^&]*/gi, '$1***');
@@ -91,7 +91,7 @@ export function unreachable(address: Address, error: unknown): LockError {
   );
 }
 
-/** The given ones of these parameters. */
+/** Those of these parameters that the URL has. */
 export const pick = <N extends string>({ params }: Address, ...names: readonly N[]): Partial<Record<N, string>> =>
   Object.fromEntries(names.flatMap((name) => (params.has(name) ? [[name, params.get(name)]] : []))) as Partial<
     Record<N, string>
@@ -103,29 +103,29 @@ export const endpoints = ({ hosts }: Address, port: number): string[] =>
     (each) => `${each.host.includes(':') ? `[${each.host}]` : each.host}:${each.port ?? port}`,
   );
 
-/** The server of an engine with one server. @throws LockError `LOCK_INVALID` */
+/** The host and port of an engine that is one server. @throws LockError `LOCK_INVALID` */
 export function single({ hosts, scheme }: Address, port: number): { host: string; port: number } {
   if (hosts.length > 1) throw invalid(`${scheme}: names one server, and this URL has ${hosts.length}`);
   return { host: hosts[0]?.host ?? '127.0.0.1', port: hosts[0]?.port ?? port };
 }
 
 /**
- * A driver's error with its names, codes and messages, and nothing else. Some drivers add the command (`AUTH user password`) or the
- * whole URL, and loggers would print that.
+ * A driver's error with its name, code, message and causes alone. Some drivers add the command (`AUTH user password`) or the whole URL, and
+ * a logger would print them.
  */
 function withoutSecrets(error: unknown, secrets: readonly string[]): Error {
   const safe = (text: string): string =>
-    secrets.reduce((told, secret) => (secret === '' ? told : told.replaceAll(secret, '***')), text);
+    secrets.reduce((shown, secret) => (secret === '' ? shown : shown.replaceAll(secret, '***')), text);
   if (!(error instanceof Error)) return new Error(safe(String(error)));
   const cause = error.cause === undefined ? undefined : withoutSecrets(error.cause, secrets);
   const { code } = error as { code?: unknown };
   const message = safe(error.message || reasons(error) || String(code ?? error.name));
   const { stack } = error;
-  const told = isLockError(error)
+  const safeError = isLockError(error)
     ? new LockError(error.code, message, { key: error.key, backend: error.backend, cause })
     : Object.assign(new Error(message, cause && { cause }), { name: error.name }, code === undefined ? {} : { code });
-  if (stack !== undefined) told.stack = safe(stack);
-  return told;
+  if (stack !== undefined) safeError.stack = safe(stack);
+  return safeError;
 }
 
 /** For a name with several addresses, Node lists the failures and leaves the message empty. */

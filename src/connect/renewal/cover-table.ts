@@ -1,20 +1,20 @@
 import type { Clock, Cover, Handle, Schedule } from '../../core/index.ts';
 import { between, MAX_COVERED_MS, type Moment, type RenewalPlan, Segment, type SharedTime, SLOTS } from './table.ts';
 
-/** A clock that is ahead by so much more than at the last look has noticed a suspension; less is rounding. ms. */
+/** If the clock gains more than this on the shared clock, it has noticed a suspension of the machine; less is rounding. ms */
 const MIN_SUSPENSION_MS = 100;
-/** For how long a suspension matters: no lease that is renewed from another thread is longer. ms. */
+/** For how long a suspension is remembered: longer than any lease that is renewed from another thread. ms */
 const MAX_SUSPENSION_AGE_MS = 12 * 86_400_000;
 
 /**
- * Tells what a shared moment is by a clock of this thread. That clock also counts the time for which the machine was suspended, as
- * soon as it notices; a moment before that is taken to be before the suspension, so a lease only ends sooner.
+ * Converts between shared moments and the times of a clock of this thread. That clock adds the time for which the machine was suspended, as
+ * soon as it notices. A moment before the notice counts as before the suspension, so a lease may end sooner, but not later.
  */
 export class Conversion {
   readonly #clock: Clock;
   readonly #time: SharedTime;
   #ahead: number;
-  /** ms of all suspensions, and when each was noticed. The latest is the last. */
+  /** How long each suspension was, ms, and when the clock noticed it. The latest is the last. */
   #suspensions: { readonly from: Moment; readonly slept: number }[] = [];
 
   constructor(clock: Clock, time: SharedTime) {
@@ -28,7 +28,7 @@ export class Conversion {
     return Math.floor(moment + time - now) | 0;
   }
 
-  /** By the clock; 1 ms early, beside suspensions. */
+  /** The time of a moment by the clock, without later suspensions; 1 ms early for the rounding. */
   timeOf(then: Moment): number {
     const { moment, now } = this.look();
     const since = this.#suspensions.filter(({ from }) => between(from, then) < 0);
@@ -36,7 +36,7 @@ export class Conversion {
     return now - between(then, moment) - slept - 1;
   }
 
-  /** To be called more often than every 24 days: the shared clock starts again after 49. */
+  /** To be called more often than every 24 days: a moment starts again at 0 after 49 days. */
   look(): { moment: Moment; now: number } {
     const moment = this.#time.now();
     const now = this.#clock.now();
@@ -49,7 +49,6 @@ export class Conversion {
   }
 }
 
-/** One place in a segment. */
 interface Place {
   readonly segment: Segment;
   readonly slot: number;
@@ -62,10 +61,10 @@ export class CoverTable {
   readonly #free: Place[] = [];
   #generation = 0;
 
-  /** @param grown hears of each new segment before anything stands in it */
-  constructor(conversion: Conversion, grown: (segment: Segment) => void) {
+  /** @param onGrowth called with each new segment before it has a hold */
+  constructor(conversion: Conversion, onGrowth: (segment: Segment) => void) {
     this.#conversion = conversion;
-    this.#onGrowth = grown;
+    this.#onGrowth = onGrowth;
   }
 
   take(handle: Handle, schedule: Schedule): Cover | undefined {
@@ -84,7 +83,7 @@ export class CoverTable {
     this.#free.push(place);
   }
 
-  /** Never 0. */
+  /** The next generation; never 0. */
   next(): number {
     this.#generation = (this.#generation + 1) | 0 || 1;
     return this.#generation;
@@ -116,7 +115,7 @@ class Covering implements Cover {
   readonly #place: Place;
   #generation: number;
   #ttl: number;
-  /** A renewal to an earlier lease may still be on its way. */
+  /** Whether a renewal to an earlier lease may still be on its way. */
   #doubt = false;
   #ended = false;
 
@@ -147,7 +146,7 @@ class Covering implements Cover {
     this.#ttl = schedule.ttl;
     if (schedule.ttl > MAX_COVERED_MS) segment.free(slot);
     else segment.follow(slot, this.#generation, this.#table.planOf(schedule));
-    // Only now: the worker sends nothing for the generation before, unless it said so by now.
+    // This is asked only now: if the worker has not marked the old generation by now, it sends no renewal for it.
     if (before !== this.#generation) this.#doubt ||= segment.asks(slot, before);
   }
 

@@ -11,14 +11,14 @@ import {
 } from '../../core/index.ts';
 import { between, type Control, type CoveredHold, type Moment, type Segment, type SharedTime, SLOTS } from './table.ts';
 
-/** The main thread renews each interval; this one takes over when it is so many intervals late. */
+/** The main thread renews a hold each interval. The worker renews it when so many intervals have passed. */
 const LATE_INTERVALS = 1.25;
-/** A little early, so that holds which are due at different times come to share a request. */
+/** It renews a little early, so that holds which are due at different times share a request. */
 const EARLY_FACTOR = 0.9;
-/** Looks in the shortest interval, and the longest and shortest pause between two of them, ms. */
+/** How many looks the shortest interval has, and the longest and the shortest pause between two looks, ms. */
 const LOOKS_PER_INTERVAL = 5;
-const LOOK_PAUSE_MS = { most: 500, least: 4 };
-/** How many holds one request renews, and how long it may take at most, ms. */
+const LOOK_PAUSE_MS = { max: 500, min: 4 };
+/** How many holds one request renews at most. */
 const MAX_BATCH = 500;
 const MAX_REQUEST_MS = 5_000;
 
@@ -31,17 +31,17 @@ interface Due {
   readonly claim: Claim;
 }
 
-/** What this thread knows of a slot, as far as its generation is still this one. */
+/** What the worker knows of a slot, while the slot has this generation. */
 interface SlotState {
   readonly generation: number;
-  /** The moment before which it is not asked again. */
+  /** The moment before which the hold is not renewed again. */
   notBefore: Moment;
   state: 'asking' | 'renewed' | 'unknown' | 'gone';
-  /** Some outcome was unknown: that renewal may still arrive. */
+  /** Whether the outcome of some renewal is unknown, so that the renewal may still arrive. */
   doubt: boolean;
 }
 
-/** Renews the holds in shared memory whose thread is late, while its counter has moved within `stall`. */
+/** Renews the holds in shared memory that the main thread is late to renew, if the counter of that thread has moved within `stall`. */
 export class Rounds {
   readonly #backend: Pick<Backend, 'renew'>;
   readonly #control: Control;
@@ -73,15 +73,15 @@ export class Rounds {
     const hangs = between(this.#movedAt, now) > this.#stall;
     const { due, shortest } = this.#due(now);
     for (const batch of hangs ? [] : inBatches(due)) void this.#renew(batch);
-    // It forgets short intervals slowly: where they come and go, the main thread need not wake it for each.
+    // It grows slowly: where short intervals come and go, the main thread need not wake the worker for each of them.
     const patience = Math.max(1, Math.min(shortest, 2 * (this.#control.patience || shortest)));
     this.#control.patience = patience;
-    return Math.min(LOOK_PAUSE_MS.most, Math.max(LOOK_PAUSE_MS.least, patience / LOOKS_PER_INTERVAL));
+    return Math.min(LOOK_PAUSE_MS.max, Math.max(LOOK_PAUSE_MS.min, patience / LOOKS_PER_INTERVAL));
   }
 
   #due(now: Moment): { due: Due[]; shortest: number } {
     const due: Due[] = [];
-    let shortest = LOOK_PAUSE_MS.most * LOOKS_PER_INTERVAL;
+    let shortest = LOOK_PAUSE_MS.max * LOOKS_PER_INTERVAL;
     for (const { segment, known } of this.#segments) {
       for (let slot = 0; slot < SLOTS; slot++) {
         const generation = segment.generation(slot);
@@ -118,7 +118,7 @@ export class Rounds {
     const entry = this.#segments.find((each) => each.segment === segment)!.known[slot];
     if (entry?.generation !== generation) return;
     if (typeof answer === 'object') {
-      // The main thread counts the whole lease from `sent`.
+      // The main thread adds the whole lease to this moment, and the engine may have given less.
       const earlier = Math.max(0, claim.ttl - answer.validFor);
       segment.confirm(slot, generation, (sent - Math.ceil(earlier)) | 0);
       entry.state = 'renewed';
@@ -138,7 +138,7 @@ const claimOf = ({ key, id, ttl }: CoveredHold): Claim => ({
   ...{ queue: false, tokenCount: 1, within: Math.min(MAX_REQUEST_MS, ttl / 3), label: '' },
 });
 
-/** Alike in how long they can wait for an answer, to within a factor of two. */
+/** Splits holds into batches. In a batch the leases, and so the time limits, differ by less than a factor of two. */
 function* inBatches(due: readonly Due[]): Generator<Due[]> {
   for (const group of Map.groupBy(due, ({ claim }) => Math.floor(Math.log2(claim.ttl))).values())
     for (let from = 0; from < group.length; from += MAX_BATCH) yield group.slice(from, from + MAX_BATCH);

@@ -19,14 +19,14 @@ export class SharedTime {
   }
 }
 
-/** Holds in one segment: a whole one is about 0.6 MB, of which only what was used counts. */
+/** How many holds one segment has room for. It has about 0.6 MB; the machine gives it memory as it is used. */
 export const SLOTS = 1_024;
-/** Bytes for the id of a claim, and for its key. */
-const [ID, KEY] = [32, 512];
-/** A hold that lasts longer needs no stand-in. ms. */
+const ID_BYTES = 32;
+const KEY_BYTES = 512;
+/** A hold with a longer lease needs no stand-in. ms */
 export const MAX_COVERED_MS = 10 * 86_400_000;
 
-/** What is told of each hold. The main thread writes the first group, the worker the second. */
+/** What the threads share of each hold. The main thread writes the columns up to `length`, the worker the others. */
 const COLUMNS = [
   'generation',
   'sent',
@@ -34,7 +34,7 @@ const COLUMNS = [
   'interval',
   'until',
   'length',
-  /** The generation that a renewal was sent for whose outcome is unknown. */
+  /** The generation of a renewal that is on its way, or whose outcome is unknown. */
   'asking',
   'confirmed',
   'confirmedAt',
@@ -53,16 +53,16 @@ export interface RenewalPlan {
 }
 
 /**
- * The holds of the main thread, in memory that the worker reads. A blocked thread can send no message, so each hold stands here before
- * its caller runs. A slot counts while its generation is not 0; a hold whose lease changes gets the next generation, so that no answer
- * about the shorter lease is taken for one about the longer.
+ * The holds of the main thread, in memory that the worker reads. A blocked thread can send no message, so each hold is put here before its
+ * caller runs. A slot has a hold while its generation is not 0. A hold whose lease changes gets the next generation, so that an answer about
+ * the shorter lease is not taken for an answer about the longer one.
  */
 export class Segment {
   readonly memory: SharedArrayBuffer;
   readonly #columns: Columns;
   readonly #text: Buffer;
 
-  constructor(memory = new SharedArrayBuffer(SLOTS * (COLUMNS.length * 4 + ID + KEY))) {
+  constructor(memory = new SharedArrayBuffer(SLOTS * (COLUMNS.length * 4 + ID_BYTES + KEY_BYTES))) {
     this.memory = memory;
     this.#columns = Object.fromEntries(
       COLUMNS.map((name, i) => [name, new Int32Array(memory, i * SLOTS * 4, SLOTS)]),
@@ -70,17 +70,17 @@ export class Segment {
     this.#text = Buffer.from(memory, COLUMNS.length * SLOTS * 4);
   }
 
-  /** Whether the hold fits. */
+  /** @returns whether the hold fits */
   put(slot: number, generation: number, { key, id }: Handle, plan: RenewalPlan): boolean {
-    const at = slot * (ID + KEY);
-    if (Buffer.byteLength(id) !== ID || Buffer.byteLength(key) > KEY) return false;
+    const at = slot * (ID_BYTES + KEY_BYTES);
+    if (Buffer.byteLength(id) !== ID_BYTES || Buffer.byteLength(key) > KEY_BYTES) return false;
     this.#text.write(id, at, 'latin1');
-    Atomics.store(this.#columns.length, slot, this.#text.write(key, at + ID, 'utf8'));
+    Atomics.store(this.#columns.length, slot, this.#text.write(key, at + ID_BYTES, 'utf8'));
     this.follow(slot, generation, plan);
     return true;
   }
 
-  /** The generation is written last: before, the worker does not look at the rest. */
+  /** The generation is written last: until then the worker does not look at the other columns. */
   follow(slot: number, generation: number, { ttl, sent, interval, until }: RenewalPlan): void {
     const columns = this.#columns;
     if (Atomics.load(columns.generation, slot) !== generation) Atomics.store(columns.generation, slot, 0);
@@ -95,7 +95,7 @@ export class Segment {
     Atomics.store(this.#columns.generation, slot, 0);
   }
 
-  /** When the last renewal was sent that the engine confirmed. */
+  /** @returns when the last renewal was sent that the engine has confirmed */
   lastConfirmed(slot: number, generation: number): Moment | undefined {
     const { confirmed, confirmedAt } = this.#columns;
     return Atomics.load(confirmed, slot) === generation ? Atomics.load(confirmedAt, slot) : undefined;
@@ -105,9 +105,9 @@ export class Segment {
     return Atomics.load(this.#columns.asking, slot) === generation;
   }
 
-  // What follows is the worker's.
+  // The worker calls the following.
 
-  /** 0 of a free slot. */
+  /** @returns 0 for a free slot */
   generation(slot: number): number {
     return Atomics.load(this.#columns.generation, slot);
   }
@@ -123,15 +123,16 @@ export class Segment {
   }
 
   /**
-   * Says that a renewal is about to be sent. Undefined where the hold has ended meanwhile. The lease is read after that is said: the
-   * main thread changes it before it looks whether a renewal to the old one is on its way.
+   * Marks the hold as asked for, and only then reads its lease. The main thread changes the lease first, and then looks for the mark. So
+   * one of the two threads sees what the other did.
+   * @returns undefined if the hold has ended
    */
   ask(slot: number, generation: number): CoveredHold | undefined {
     const { asking, ttl, length } = this.#columns;
     Atomics.store(asking, slot, generation);
-    const at = slot * (ID + KEY);
-    const id = this.#text.toString('latin1', at, at + ID);
-    const key = this.#text.toString('utf8', at + ID, at + ID + Atomics.load(length, slot));
+    const at = slot * (ID_BYTES + KEY_BYTES);
+    const id = this.#text.toString('latin1', at, at + ID_BYTES);
+    const key = this.#text.toString('utf8', at + ID_BYTES, at + ID_BYTES + Atomics.load(length, slot));
     const covered = { key, id, ttl: Atomics.load(ttl, slot) };
     if (this.generation(slot) === generation) return covered;
     this.settle(slot, generation);
@@ -145,7 +146,7 @@ export class Segment {
     Atomics.store(this.#columns.confirmed, slot, generation);
   }
 
-  /** No renewal is on its way, and none may be. */
+  /** Takes the mark away: surely no renewal is on its way. */
   settle(slot: number, generation: number): void {
     Atomics.compareExchange(this.#columns.asking, slot, generation, 0);
   }
@@ -153,7 +154,7 @@ export class Segment {
 
 const CONTROL = { beat: 0, patience: 1 } as const;
 
-/** What both threads know beside the holds. */
+/** What the threads share beside the holds. */
 export class Control {
   readonly memory: SharedArrayBuffer;
   readonly #cells: Int32Array;
@@ -172,7 +173,7 @@ export class Control {
     Atomics.add(this.#cells, CONTROL.beat, 1);
   }
 
-  /** The worker looks often enough for intervals that are not shorter, ms. */
+  /** The shortest interval of renewals for which the worker looks often enough, ms. */
   get patience(): number {
     return Atomics.load(this.#cells, CONTROL.patience);
   }
@@ -195,7 +196,7 @@ export interface Task {
 
 export type ToWorker =
   | { readonly segment: SharedArrayBuffer }
-  /** There is a hold with a shorter interval than it looks for. */
+  /** There is a hold with a shorter interval than `patience`. */
   | { readonly look: true }
   | { readonly end: true };
 

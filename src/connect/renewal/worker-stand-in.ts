@@ -14,15 +14,17 @@ import {
 import { Conversion, CoverTable } from './cover-table.ts';
 import { Control, type Failure, type FromWorker, SharedTime, type Task, type ToWorker } from './table.ts';
 
-/** Longest time between two beats, and how many there are at least in a stall. ms */
-const BEAT = { most: 1_000, part: 8 };
-/** For what a thread needs to start, and to connect. ms. */
+const MAX_BEAT_MS = 1_000;
+/** How many beats a stall has at least. */
+const BEATS_PER_STALL = 8;
+/** How long a thread may take to start and to connect, ms. */
 const MAX_START_MS = 20_000;
-/** How long a thread may take to end by itself, and the pause before another one takes its place, ms. */
+/** How long a thread may take to end by itself, ms. */
 const MAX_END_MS = 2_000;
+/** The pause before another thread takes the place of one that died, ms. */
 const RESTART_PAUSE_MS = 1_000;
 
-/** A stand-in that is a thread of this process with a connection of its own. What dies is replaced. */
+/** A stand-in that is a thread of this process with a connection of its own. A thread that dies is replaced. */
 export class WorkerStandIn implements StandIn {
   readonly #task: Task & { readonly segments: SharedArrayBuffer[] };
   readonly #control = new Control();
@@ -36,8 +38,8 @@ export class WorkerStandIn implements StandIn {
 
   private constructor(url: Task['url'], stall: number) {
     const origin = process.hrtime.bigint();
-    this.#beat = Math.min(BEAT.most, stall / BEAT.part);
-    // The stall may begin just before a beat.
+    this.#beat = Math.min(MAX_BEAT_MS, stall / BEATS_PER_STALL);
+    // The thread may be blocked just before a beat.
     this.#task = { url, stall: stall + this.#beat, origin, control: this.#control.memory, segments: [] };
     this.#conversion = new Conversion(systemClock, new SharedTime(origin));
     this.#table = new CoverTable(this.#conversion, ({ memory }) => {
@@ -108,7 +110,7 @@ export class WorkerStandIn implements StandIn {
     worker.unref();
   }
 
-  /** Meanwhile the main thread renews, as it always does while it can run. */
+  /** Until another thread has started, only the main thread renews. */
   #onExit(worker: Worker): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
@@ -122,12 +124,12 @@ export class WorkerStandIn implements StandIn {
 }
 
 function threadOf(workerData: Task): Worker {
-  // How the text of a program is to be read: with it, Node refuses a file. Left out, the thread inherits what is for a thread; of flags
-  // that are given, Node refuses those of V8 and of the process.
+  // With the flag `--input-type`, for a program that is given as text, Node refuses to run a file. Where `execArgv` is left out, the thread
+  // inherits the flags that are for threads; Node refuses flags of V8 and of the process in a given `execArgv`.
   const isText = process.execArgv.some((arg) => arg.startsWith('--input-type'));
   const execArgv = isText ? [] : undefined;
   try {
-    // In these words webpack and Turbopack find the file, and make the thread a part of the bundle.
+    // webpack and Turbopack know this form of the expression, and bundle the file.
     return new Worker(new URL('./worker.ts', import.meta.url), { workerData, execArgv, name: 'holdfast renewal' });
   } catch (error) {
     throw startError(error as Error);
