@@ -12,11 +12,11 @@ import { decoded, errorOf, opened, readStored, type StoredEntry } from './entry.
 import type { MemoResult, MemoWork } from './memo.ts';
 import type { MemoPlan } from './options.ts';
 
-/** What happens at the end of a wait. */
+/** What the owner of a waiting caller does at the end of its wait. */
 export interface Limits {
-  /** @param error that ends it */
+  /** Called when the wait is over, with the error for the caller. */
   giveUp(error: LockError): void;
-  /** Whether the engine has answered by then. */
+  /** Whether the engine has answered so far. */
   hasAnswer(): boolean;
 }
 
@@ -52,12 +52,12 @@ export class Caller<T = unknown> {
     return this.#outcome.promise;
   }
 
-  /** Whether it has its result, or has given up. */
+  /** Whether the caller has its result, or has given up. */
   get over(): boolean {
     return this.#over;
   }
 
-  /** Starts the limits of its wait. If they run already, from now on their end goes to `limits`. */
+  /** Starts the limits of the wait. If they run already, `limits` takes the place of the earlier ones. */
   startLimits(limits: Limits): void {
     const started = this.#limits !== undefined;
     this.#limits = limits;
@@ -79,12 +79,12 @@ export class Caller<T = unknown> {
     this.#unlisten = () => signal?.removeEventListener('abort', abort);
   }
 
-  /** Its own function runs: what it waits for now has no limit. */
+  /** Called when the function of this caller runs: the wait for it has no limit. */
   begins(): void {
     this.#cancel?.();
   }
 
-  /** Runs something in the async context that it called from. */
+  /** Runs `work` in the async context of the call. */
   inContext<R>(work: () => R): R {
     return this.#context.run(work);
   }
@@ -105,7 +105,7 @@ export class Caller<T = unknown> {
     this.#unlisten?.();
   }
 
-  /** Gives it what is stored: a value of its own, or the error that this stands for. @param own what is different for the runner */
+  /** Ends the call with what is stored, a value or an error. @param own what differs for the caller whose function ran */
   settle(value: StoredValue, stored?: StoredEntry, own?: Partial<MemoResult<T>>): void {
     try {
       this.resolve({ ...this.inContext(() => resultOf(this.#engine.clock, this.plan, value, stored)), ...own });
@@ -134,7 +134,7 @@ export class Caller<T = unknown> {
   }
 }
 
-/** What is stored, for one caller. @throws LockError that it stands for */
+/** Makes the result of one caller from what is stored. @throws LockError if an error is stored */
 export function resultOf<T>(
   clock: EngineClock,
   plan: MemoPlan<T>,
@@ -146,5 +146,5 @@ export function resultOf<T>(
   return { value: decoded(plan, entry.body), ran: false, kept: true, token, at: whenAt(clock, age) };
 }
 
-/** A time so long ago, by this machine's clock. */
+/** The time that was `age` ms ago, by this machine's clock. */
 export const whenAt = (clock: EngineClock, age: number): Date => new Date(Math.round(clock.epoch() - age));

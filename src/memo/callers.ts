@@ -12,8 +12,8 @@ import { readStored } from './entry.ts';
 import { differ, mismatch } from './match.ts';
 
 /**
- * The callers of a shared run that wait, in the order in which they came. Where the engine does not answer, each waits for its own time: an
- * outage ends the wait of those that have waited long enough.
+ * The callers of a shared run that wait, in the order in which they came. While the engine does not answer, each of them gives up when it
+ * has waited for `MAX_OUTAGE_MS`.
  */
 export class WaitingCallers {
   readonly #engine: Engine;
@@ -25,7 +25,7 @@ export class WaitingCallers {
 
   /**
    * @param hasAnswer whether the engine has ever answered @param isSilent whether it did not answer the last request
-   * @param onEmpty called in the turn in which the last ones were served
+   * @param onEmpty called at once when no caller is left
    */
   constructor(engine: Engine, key: string, hasAnswer: boolean, isSilent: boolean, onEmpty: () => void) {
     this.#engine = engine;
@@ -37,10 +37,6 @@ export class WaitingCallers {
 
   get hasAnswer(): boolean {
     return this.#hasAnswer;
-  }
-
-  get size(): number {
-    return this.#callers.size;
   }
 
   get first(): Caller | undefined {
@@ -55,12 +51,12 @@ export class WaitingCallers {
     this.#callers.add(caller);
   }
 
-  /** @returns whether it still waited */
+  /** @returns whether the caller still waited */
   remove(caller: Caller): boolean {
     return this.#callers.delete(caller);
   }
 
-  /** Serves those of `callers` that still wait. */
+  /** Removes those of `callers` that still wait, and calls `act` for each. */
   serve(act: (caller: Caller) => void, callers: readonly Caller[] = this.all): void {
     for (const caller of callers) if (this.#callers.delete(caller)) act(caller);
     this.checkEmpty();
@@ -70,7 +66,7 @@ export class WaitingCallers {
     this.serve((caller) => caller.reject(error), callers);
   }
 
-  /** Gives them what is stored. Its form is read once for all of them, its body by each. */
+  /** Ends the wait of `callers` with what is stored. The head of the text is read once, the body for each caller. */
   answer(value: StoredValue, callers?: readonly Caller[]): void {
     try {
       const stored = readStored(value.text, this.#key);
@@ -80,7 +76,7 @@ export class WaitingCallers {
     }
   }
 
-  /** Refuses those that are of another request than the run they would wait for. @param head learns it from its claim */
+  /** Refuses the callers of another request than that of the run. @param head is spared: its claim refuses it */
   refuseOthers(mark: string, head?: Caller): void {
     const others = this.all.filter((caller) => caller !== head && differ(caller.plan.match, mark));
     this.serve((caller) => caller.reject(mismatch(caller.plan)), others);
@@ -95,7 +91,7 @@ export class WaitingCallers {
     this.#isSilent = false;
   }
 
-  /** Refuses those that have waited long enough; the others go on. @param head is refused in any case */
+  /** Refuses the callers that have waited long enough; the others go on. @param head is refused in any case */
   noteSilence(head?: Caller, error?: LockError): void {
     this.#isSilent = true;
     const why = error ?? this.#engine.unavailable(this.#key, UNANSWERED, 'It was not run here; try again');
@@ -105,12 +101,12 @@ export class WaitingCallers {
     );
   }
 
-  /** Whether a caller has waited as long as callers wait for an engine in trouble. */
+  /** Whether a caller has waited for as long as an outage may last. */
   hasWaited({ began }: Caller): boolean {
     return this.#engine.clock.now() - began >= MAX_OUTAGE_MS;
   }
 
-  /** Ends a claim when the last attempt of its caller must be over, unless the engine has answered by then. */
+  /** During an outage, ends the claim of a caller at the time when its last attempt must be over, unless the engine answers before. */
   limitClaim({ began }: Caller, claim: AbortController): Cancel | undefined {
     if (!this.#isSilent) return undefined;
     const { clock } = this.#engine;

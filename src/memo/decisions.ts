@@ -10,23 +10,23 @@ import {
 import type { MemoPlan } from './options.ts';
 import { stateOf } from './state.ts';
 
-/** A call, as far as it decides which results are for it. */
+/** The facts of a call that decide which results it takes. */
 export interface Asking {
   readonly plan: Pick<MemoPlan, 'keep'>;
   /** When it called, ms. */
   readonly began: number;
 }
 
-/** The age of the oldest result that a caller takes, ms, for an attempt that is sent at a given time. */
+/** The age of the oldest result that a caller takes, ms. @param sent when the attempt is sent */
 export function maxAge({ plan: { keep }, began }: Asking, sent: number): number {
   return keep >= MIN_VALUE_TTL_MS ? Number.POSITIVE_INFINITY : Math.max(keep, passedFor(sent - began));
 }
 
-/** The callers that a result is for: those that waited when it came, and all while it is kept. */
+/** The callers that take a result: those who waited when it was stored, and all others while it is kept. */
 export const answered = <C extends Asking>(callers: readonly C[], value: StoredValue, sent: number): C[] =>
   callers.filter((caller) => (caller.plan.keep > 0 || caller.began <= sent) && isAnswer(value, maxAge(caller, sent)));
 
-/** What a later caller finds: a result that stays only for those who waited is not there. */
+/** What a caller with this `keep` finds. A result that the engine keeps for longer than `keep` is not there for it. */
 export function keptFor(keep: number, looked: ValueRecord): ValueRecord {
   const { value, ...rest } = looked;
   if (!value || keep >= MIN_VALUE_TTL_MS || stateOf(value.text) !== 'kept') return looked;
@@ -35,30 +35,30 @@ export function keptFor(keep: number, looked: ValueRecord): ValueRecord {
     : rest;
 }
 
-/** Whether a caller that finds a value makes no new one: it is no older than `refresh`, or all attempts to make one are used up. */
+/** Whether a caller needs no new value: the one that it found is younger than `refresh`, or all attempts to make one are used up. */
 export const isEnough = ({ value, attempts }: ValueRecord, plan: Pick<MemoPlan, 'refresh' | 'attempts'>): boolean =>
   value !== undefined && (value.age < plan.refresh || attempts >= plan.attempts);
 
-/** The value, seen `ms` later; undefined if it is over by then. */
+/** The value as it is `ms` later; undefined if it is no longer valid then. */
 export const aged = (value: StoredValue, ms: number): StoredValue | undefined =>
   ms < value.validFor ? { ...value, age: value.age + ms, validFor: value.validFor - ms } : undefined;
 
-/** How a claim ended that came to no hold and no value. */
+/** How a claim ended that got no hold and no value. */
 export interface FailedClaim {
-  /** What it ended with. */
+  /** The error of the claim. */
   readonly error: unknown;
-  /** Its own process ended it: since the engine was silent for too long, or since no caller was left. */
+  /** Why this process ended the claim, if it did: the engine was silent for too long, or no caller was left. */
   readonly ended: typeof UNANSWERED | 'not needed' | undefined;
   /** An old result is there. */
   readonly hasOld: boolean;
-  /** The first caller does not wait for an engine that is away, or has done so for long enough. */
+  /** The first caller does not wait, or has waited long enough for an engine that is away. */
   readonly hasWaited: boolean;
 }
 
 /**
- * What the callers get for it. `nothing`: others may have come by now. `silence`: those that have waited long enough for the engine get
- * its error. `old`: all get the old result. `refuse first`, `refuse all`: these get the error. Callers of another request than the first
- * one may be right, so they go on.
+ * What the callers get after a failed claim. `nothing`: later callers may have come. `silence`: those that have waited long enough get an
+ * error. `old`: all get the old result. `refuse first`: only the first caller gets the error, since the others may have the right request.
+ * `refuse all`: all get the error.
  */
 export function afterFailure(claim: FailedClaim): 'nothing' | 'silence' | 'old' | 'refuse first' | 'refuse all' {
   const { error, ended, hasOld, hasWaited } = claim;
@@ -69,9 +69,9 @@ export function afterFailure(claim: FailedClaim): 'nothing' | 'silence' | 'old' 
 }
 
 /**
- * What a claim is good for that holds the key. `release`: nobody of its request waits any more; or all attempts are used up, and the old
- * result is worth more than an error. `poison`: store that they are used up. `run`: run the function of a caller.
- * @param attempts how often a run was begun, this time included @param plan of the caller whose function would run
+ * What to do with a claim that holds the key. `release`: no caller of its request waits any more; or all attempts are used up, and there is
+ * an old result, which is better than an error. `poison`: store that the attempts are used up. `run`: run the function of a caller.
+ * @param attempts how often a run was begun, this time included @param plan of the caller whose function would run; undefined if there is none
  */
 export function afterGrant(
   attempts: number,

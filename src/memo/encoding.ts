@@ -2,10 +2,10 @@ import { types } from 'node:util';
 
 /** The version of the format, in front of each text. */
 const VERSION = '1';
-/** What lies deeper in a value is refused, since another process might have less room on its stack to read it. */
+/** How deep the parts of a value may be nested. Another process may have a smaller stack to read them with. */
 const MAX_DEPTH = 500;
 
-/** Says why a value or its text is refused. The message may have the place in the value; `kind` has nothing of the value. */
+/** The reason why a value or its text is refused. The message may show a path in the value; `kind` shows nothing of the value. */
 export class RefusedValue extends TypeError {
   readonly kind: string;
   readonly code: 'LOCK_INVALID' | 'LOCK_TOO_LARGE';
@@ -19,23 +19,23 @@ export class RefusedValue extends TypeError {
 
 /** How values are written. */
 interface Style {
-  /** The members of objects are in one order. Default: in their own. */
+  /** Whether the members of objects are sorted. Default: false. */
   readonly sorted?: boolean;
-  /** `undefined` is refused. Default: it is kept. */
+  /** Whether `undefined` is refused. Default: it is kept. */
   readonly whole?: boolean;
 }
 
 /**
  * Writes a value as text. What JSON lacks is kept, too: dates, bigints, `undefined`, every number, maps, sets, typed arrays and errors. An
- * object with a `toJSON` becomes what that gives, and an instance of a class becomes its own members.
+ * object with `toJSON` becomes the result of that, and an instance of a class becomes its own members.
  * @param at what the value is called in an error
- * @throws Refused for what cannot be written: a function, a symbol, a cycle, an instance that shows nothing of what it is
+ * @throws RefusedValue for what cannot be written: a function, a symbol, a cycle, an instance without members of its own
  */
 export function toText(value: unknown, at = 'value', style: Style = {}): string {
   return `${VERSION} ${JSON.stringify(new Writer(style).written(value, at))}`;
 }
 
-/** Reads the value of such a text. @throws Refused for another version, Error for what is no such text */
+/** Reads what `toText` wrote. @throws RefusedValue for another version, Error for any other text */
 export function fromText(text: string): unknown {
   const [version] = /^\d+(?= )/.exec(text) ?? [];
   if (version !== VERSION) throw new RefusedValue('it has the format of another version');
@@ -43,7 +43,7 @@ export function fromText(text: string): unknown {
   return text.includes('"$') ? read(json) : json;
 }
 
-/** Finds what stands for a value in JSON: where JSON lacks it, an object with one member, whose name is `$` and a kind. */
+/** Makes JSON of a value. What JSON lacks becomes an object with one member, whose name is `$` and a kind. */
 class Writer {
   readonly #style: Style;
   /** The objects around the one that is being written. */
@@ -105,7 +105,7 @@ class Writer {
 
 const inspected = (value: number): string => (Object.is(value, -0) ? '-0' : `${value}`);
 
-/** Says what something is by its class alone. */
+/** Names the class of a value, and nothing of its content. */
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return `${value}`;
   if (typeof value !== 'object') return `a ${typeof value}`;
@@ -113,17 +113,17 @@ function kindOf(value: unknown): string {
   return typeof name === 'string' && name ? `an instance of ${name.slice(0, 80).toWellFormed()}` : 'an object';
 }
 
-/** Whether an instance without members of its own is more than that: a Promise, or one whose fields are private. */
+/** Whether an instance without members of its own has a state that does not show: a Promise, or a class with private fields. */
 function hides(value: object): boolean {
   const kind: object | null = Object.getPrototypeOf(value);
-  // The last one is Object.prototype, of whichever realm.
+  // Only Object.prototype, of any realm, has no prototype.
   if (!kind || !Object.getPrototypeOf(kind)) return false;
   return Object.getOwnPropertyNames(kind).length > 1 || hides(kind);
 }
 
 const HIDDEN = ['name', 'message', 'cause', 'errors'];
 
-/** The members of an error that are kept: those that every error may have, and its own that show. Its stack is not for others. */
+/** The members of an error that are kept: its name, message and causes, and its enumerable members. Its stack is not for others. */
 function partsOf(error: Error): [string, unknown][] {
   const hidden = HIDDEN.filter((name) => name === 'name' || Object.hasOwn(error, name));
   const own = Object.entries(error).filter(([name]) => name !== 'stack');
@@ -163,7 +163,7 @@ const ARRAYS = [
   BigUint64Array,
 ];
 
-/** The kind of a typed array and its bytes, as the machine has them: all on which Node is tested begin with the low one. */
+/** The kind of a typed array and its bytes in the order of the machine: all machines on which Node is tested begin with the low byte. */
 function bytesIn(array: NodeJS.TypedArray, at: string): [kind: string, bytes: string] {
   const kind = array[Symbol.toStringTag];
   if (!ARRAYS.some(({ name }) => name === kind)) throw new RefusedValue(`is a ${kind}`, at);
@@ -174,7 +174,7 @@ function bytesIn(array: NodeJS.TypedArray, at: string): [kind: string, bytes: st
 function arrayOf([kind, text]: [kind: string, bytes: string]): unknown {
   const bytes = Buffer.from(text, 'base64');
   if (kind === 'Buffer') return bytes;
-  // A copy begins at a multiple of every width.
+  // The bytes are copied, since a buffer of Node may begin where no such array may.
   return new (ARRAYS.find(({ name }) => name === kind)!)(new Uint8Array(bytes).buffer);
 }
 
@@ -204,8 +204,8 @@ const membersOf = (json: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(json).map(([name, member]) => [name, read(member)]));
 
 /**
- * Calls a function of the user's on what is kept. An error says only the kind of what it throws, since its message may have the value.
- * @throws Refused if it throws, or gives a promise, for which nobody waits
+ * Calls a function of the user. If it throws, the error shows only the class of what it throws, since a message may show the value.
+ * @throws RefusedValue if the function throws, or returns a promise
  */
 export function given<R>(name: string, act: () => R): R {
   let result: R;
@@ -220,7 +220,7 @@ export function given<R>(name: string, act: () => R): R {
   throw new RefusedValue(`${name} gave a promise, and has to give what is kept at once`);
 }
 
-/** @throws Refused, also where that gives no text that every engine can keep */
+/** Calls a function of the user that returns text. @throws RefusedValue, also if the text is not well-formed */
 export function textGiven(name: string, act: () => unknown): string {
   const text = given(name, act);
   if (typeof text === 'string' && text.isWellFormed()) return text;

@@ -4,8 +4,8 @@ import { checkMatch } from './match.ts';
 import type { MemoPlan } from './options.ts';
 
 /**
- * What is stored under the key of a memo. `kept`: a result. `failed`: an error that is kept. `poisoned`: nobody begins for a while.
- * `unkept`: there was a result, which could not be kept; it is not to be made again.
+ * The kind of what is stored under the key of a memo. `kept`: a result. `failed`: an error that is kept. `poisoned`: all attempts are used
+ * up, and no run begins for a while. `unkept`: a run had a result that could not be kept; no other run begins.
  */
 export type Kind = 'kept' | 'failed' | 'poisoned' | 'unkept';
 
@@ -16,29 +16,28 @@ export interface Entry {
   readonly body: string;
 }
 
-/** An entry as it is stored: its body may be sealed. */
 export interface StoredEntry extends Entry {
+  /** Whether the body is sealed. */
   readonly sealed: boolean;
 }
 
-/** An error as it is kept. */
 export interface KeptError {
   readonly name: string;
   readonly message: string;
   readonly code?: string;
   /** The label of the process that ran it. */
   readonly by: string;
-  /** How long it is kept, ms. */
+  /** How long the error is kept, ms. */
   readonly ttl: number;
 }
 
 const MAX_MESSAGE_LENGTH = 1_000;
 const MAX_NAME_LENGTH = 100;
 
-/** What stands before the body. */
+/** The head of a stored text: version, kind, seal and mark. The body follows. */
 const HEAD = /^(\d+) (kept|failed|poisoned|unkept) (plain|sealed) (\S+) /;
 
-/** @throws Refused by `seal` */
+/** @throws RefusedValue by `seal` */
 export function writeEntry({ kind, match, body }: Entry, seal: MemoPlan['seal']): string {
   const sealed = seal && textGiven('seal.seal()', () => seal.seal(body));
   return `1 ${kind} ${seal ? 'sealed' : 'plain'} ${match} ${sealed ?? body}`;
@@ -55,7 +54,7 @@ export function readStored(text: string, key: string): StoredEntry {
   throw invalid(`what is kept of ${quoted(key)} ${why}. It is not run again; update holdfast, or forget() it`, key);
 }
 
-/** What is stored, for a memo that may see it. @throws LockError `LOCK_MISMATCH`, before it is opened; `LOCK_INVALID` */
+/** Opens an entry that a memo may see. @throws LockError `LOCK_MISMATCH`, before its seal is opened; `LOCK_INVALID` */
 export function opened(plan: Pick<MemoPlan, 'key' | 'backend' | 'match' | 'seal'>, entry: StoredEntry): Entry {
   checkMatch(plan, entry.match);
   const { key, seal } = plan;
@@ -64,15 +63,15 @@ export function opened(plan: Pick<MemoPlan, 'key' | 'backend' | 'match' | 'seal'
   return { ...entry, body: readable(key, () => textGiven('seal.open()', () => seal.open(entry.body))) };
 }
 
-/** A value as text. @throws Refused */
+/** A value as text. @throws RefusedValue */
 export const encoded = <T>({ encode }: Pick<MemoPlan<T>, 'encode'>, value: T): string =>
   textGiven(encode === toText ? 'a part of it' : 'encode()', () => encode(value));
 
-/** The value of such a text. @throws LockError `LOCK_INVALID` */
+/** The value of a text from `encoded`. @throws LockError `LOCK_INVALID` */
 export const decoded = <T>({ key, decode }: Pick<MemoPlan<T>, 'key' | 'decode'>, body: string): T =>
   readable(key, () => given('decode()', () => decode(body)));
 
-/** Reads what is stored. @throws LockError `LOCK_INVALID`, which has nothing of it */
+/** Calls `read` on what is stored. @throws LockError `LOCK_INVALID`, which shows nothing of what is stored */
 function readable<R>(key: string, read: () => R): R {
   try {
     return read();
@@ -86,7 +85,7 @@ function readable<R>(key: string, read: () => R): R {
 export const unkeepable = (key: string, { message }: RefusedValue): LockError =>
   invalid(`the result of ${quoted(key)} cannot be kept: ${message}`, key);
 
-/** Writes down an error with its bounds, since anything may be thrown, and of any size. */
+/** An error as a body of bounded length: a function may throw any value of any size. */
 export const errorBody = (error: unknown, { by, ttl }: Pick<KeptError, 'by' | 'ttl'>): string =>
   JSON.stringify({ ...partsOf(error), by, ttl } satisfies KeptError);
 
@@ -105,19 +104,19 @@ function partsOf(error: unknown): Pick<KeptError, 'name' | 'message' | 'code'> {
 
 const cut = (text: string, length: number): string => text.slice(0, length).toWellFormed();
 
-/** The body for a result that cannot be kept. @param sealed whether the result is a secret, also what names its parts */
+/** The body for a result that cannot be kept. @param sealed whether the result is a secret, so that no path in it may show */
 export const unkeptBody = ({ code, message, kind }: RefusedValue, sealed: boolean): string =>
   `${code} ${cut(sealed ? kind : message, MAX_MESSAGE_LENGTH)}`;
 
-/** ms since it was stored. Errors are stored without an age. @throws LockError `LOCK_INVALID` */
+/** How long ago an entry was stored, ms. An engine keeps no age of errors. @throws LockError `LOCK_INVALID` */
 export const ageOf = (entry: Entry, { age, validFor }: StoredValue, key: string): number =>
   entry.kind === 'failed' || entry.kind === 'poisoned' ? keptErrorIn(entry, key).ttl - validFor : age;
 
-/** @throws LockError `LOCK_INVALID` for a body that was not written so: a seal may open anything */
+/** @throws LockError `LOCK_INVALID` for a body of another form: a seal may return any text */
 const keptErrorIn = ({ body }: Entry, key: string): KeptError =>
   readable(key, () => given('its format', () => JSON.parse(body) as KeptError));
 
-/** The error that others get: the code of ours, and as its cause what was thrown. */
+/** The error for the callers whose function did not run. Its cause is what the function threw. */
 export function errorOf(entry: Entry, { key, backend }: Pick<MemoPlan, 'key' | 'backend'>): LockError {
   if (entry.kind === 'unkept') {
     const [code, ...why] = entry.body.split(' ');

@@ -3,7 +3,8 @@ import { invalid, LockError, NO_MARK, quoted } from '../core/index.ts';
 import { given, toText } from './encoding.ts';
 
 /**
- * The mark by which two requests are compared. `undefined` in one is refused: what is missing by mistake would make many requests one.
+ * The mark of a request, which is equal for equal requests. `undefined` inside is refused: with a part that is missing by mistake, many
+ * requests would have one mark.
  * @throws LockError `LOCK_INVALID` for what cannot be compared
  */
 export function fingerprint(options: { readonly match?: unknown }, key: string): string {
@@ -14,14 +15,14 @@ export function fingerprint(options: { readonly match?: unknown }, key: string):
   );
 }
 
-/** The arguments of a call as a request. They may be `undefined`. @throws LockError `LOCK_INVALID` for what cannot be compared */
+/** The arguments of a call as a request. An argument may be `undefined`. @throws LockError `LOCK_INVALID` for what cannot be compared */
 export const requestOf = (args: readonly unknown[], of: string): string =>
   comparable(args, 'arguments', false, (why) =>
     invalid(`the arguments of ${of} ${why}. Give match, a function of those that count`),
   );
 
 /**
- * A value as text that is the same for equal values. @param whole `undefined` in it is refused
+ * A value as text that is the same for equal values. @param whole whether `undefined` inside is refused
  * @throws the error of `refusal` for what cannot be compared
  */
 export function comparable(value: unknown, at: string, whole: boolean, refusal: (why: string) => LockError): string {
@@ -36,11 +37,11 @@ interface Request {
   readonly key: string;
   /** The name of the engine. */
   readonly backend: string;
-  /** Its mark, or `NO_MARK`. */
+  /** The mark, or `NO_MARK`. */
   readonly match: string;
 }
 
-/** Whether two marks are of different requests. */
+/** Whether two marks are surely of different requests. */
 export const differ = (a: string, b: string): boolean => a !== NO_MARK && b !== NO_MARK && a !== b;
 
 /** @throws LockError `LOCK_MISMATCH` */

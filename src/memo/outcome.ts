@@ -4,7 +4,7 @@ import { type Entry, encoded, errorBody, unkeptBody, writeEntry } from './entry.
 import type { MemoResult } from './memo.ts';
 import type { MemoPlan } from './options.ts';
 
-/** What a run stores: its value, or a mark that it cannot be kept. @param max bytes that the engine takes */
+/** What a run stores: its value, or the note that the value cannot be kept. @param max how many bytes the engine takes */
 export function succeeded<T>(plan: MemoPlan<T>, value: T, max: number): NewValue {
   const { match, seal } = plan;
   const ttl = Math.max(plan.keep, MIN_VALUE_TTL_MS);
@@ -16,7 +16,7 @@ export function succeeded<T>(plan: MemoPlan<T>, value: T, max: number): NewValue
   }
 }
 
-/** @throws Refused */
+/** @throws RefusedValue */
 function written(entry: Entry, seal: MemoPlan['seal'], max: number): string {
   const text = writeEntry(entry, seal);
   const size = Buffer.byteLength(text);
@@ -25,8 +25,8 @@ function written(entry: Entry, seal: MemoPlan['seal'], max: number): string {
 }
 
 /**
- * What a run that failed stores: its error, if that is to be kept, or the end of all attempts. Undefined: nothing.
- * @param refreshing whether an old result is there, which is worth more than an error
+ * What a run that failed stores: its error, if the memo keeps it, or the end of all attempts. Undefined: nothing.
+ * @param refreshing whether an old result is there, which is better than an error
  * @throws LockError `LOCK_INVALID` of `keepError`
  */
 export function failed(
@@ -41,7 +41,7 @@ export function failed(
   return attempts >= plan.attempts && !refreshing ? errorValue(plan, 'poisoned', error, plan.rest, max) : undefined;
 }
 
-/** What is stored when all attempts are used up: the last runner died. It is not sealed, since it has no secret, and a seal may throw. */
+/** What is stored when the last attempt ended with the death of its process. It has no secret, and a seal may throw, so it is not sealed. */
 export const usedUp = (plan: MemoPlan): NewValue =>
   errorValue(
     { ...plan, seal: undefined, terms: { ...plan.terms, label: 'a process that died or lost its lease' } },
@@ -68,7 +68,7 @@ function errorValue(
   }
 }
 
-/** What the caller whose work ran is told: whether its value is kept for others. @param loss why its lease was lost, if it was */
+/** Whether the value of a run is kept for others, and why not, for the caller whose function ran. @param loss why the lease was lost, if it was */
 export function forOthers(
   became: StoreOutcome,
   loss: LockError | undefined,

@@ -15,26 +15,25 @@ import type { MemoRun } from './memo.ts';
 import { failed, forOthers, succeeded } from './outcome.ts';
 import { stateOf } from './state.ts';
 
-/** What runs, and for whom. */
 export interface RunFacts {
   readonly runtime: LockRuntime;
   readonly lease: HeldLease;
-  /** Its function runs. */
+  /** The caller whose function runs. */
   readonly caller: Caller;
   /** How often a run was begun, this time included. */
   readonly attempts: number;
-  /** The result that it refreshes, until that is over. */
+  /** The result that the run refreshes, while it is valid. */
   old(): StoredValue | undefined;
-  /** They get what it gives. */
+  /** The callers that get the result. */
   readonly waiting: WaitingCallers;
   /**
-   * Called when it is over, before its caller gets the result, since that one may come again at once; or when its lease is lost.
+   * Called when the run is over or its lease is lost. It is called before the caller gets the result, since the caller may call again at once.
    * @param isUnanswered whether the engine did not answer the release
    */
   onEnd(isUnanswered: boolean): void;
 }
 
-/** A caller whose function runs, until that has ended. */
+/** Runs the function of one caller, and stores what comes of it. */
 export class Runner {
   readonly caller: Caller;
   readonly run: LeasedRun & MemoRun;
@@ -50,7 +49,7 @@ export class Runner {
     this.run.listen(undefined);
   }
 
-  /** @returns when it is over, or has lost its lease: nothing of it is kept then, and the other callers wait for another run */
+  /** Resolves when the run is over or its lease is lost. After a loss nothing is kept, and the other callers wait for another run. */
   perform(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#facts.lease.hold.listeners.onLoss(() => {
@@ -80,7 +79,7 @@ export class Runner {
     if (entry.kind === 'unkept') {
       const error = errorOf(entry, plan);
       warnOnce(plan.key, error.message);
-      if (old()) throw error; // it is no result: all have the old one
+      if (old()) throw error; // all callers get the old result
     }
     const waited = plan.keep > 0 ? undefined : waiting.all;
     const became = await lease.releaseWith(value, stateOf(value.text));
@@ -90,7 +89,7 @@ export class Runner {
     if (became === 'stored') waiting.answer(stored, waited);
   }
 
-  /** The runner has its own error, also if it cannot be stored; while an old result is there, it has that, as all others do. */
+  /** The caller gets the error of its function, even if the error cannot be stored. While an old result is there, all callers get that. */
   async #failed(error: unknown): Promise<void> {
     const { caller, lease, waiting, old, attempts } = this.#facts;
     try {
@@ -116,7 +115,7 @@ export class Runner {
   }
 }
 
-/** Stores a value, and gives it to all callers that wait. @param onEnd called before they get it */
+/** Stores a value, and ends the wait of all callers with it. @param onEnd called before the callers get the value */
 export async function releaseAll(
   lease: HeldLease,
   value: NewValue,
@@ -135,11 +134,10 @@ const storedNow = ({ text, ttl }: NewValue, { token }: HeldLease): StoredValue =
   validFor: ttl,
 });
 
-/** Keys of which there was a warning. A process may use any number of keys. */
+/** Keys of which there was a warning. Their number is bounded, since a process may use any number of keys. */
 const warned = new Set<string>();
 const MAX_WARNED_KEYS = 1_000;
 
-/** Warns once per key, since each call of it has the same trouble. */
 function warnOnce(key: string, message: string): void {
   if (warned.has(key)) return;
   if (warned.size === MAX_WARNED_KEYS) warned.clear();

@@ -21,23 +21,23 @@ import { stateOf } from './state.ts';
 
 const NO_OLD_VALUE = (): undefined => undefined;
 
-/** All callers of one key in this process, who share one claim and one run, until each has its result. */
+/** One claim and one run for all callers of one key in this process, until each has its result. */
 export class SharedRun {
   readonly #runtime: LockRuntime;
   readonly #key: string;
   readonly #callers: WaitingCallers;
   #runner: Runner | undefined;
-  /** The mark of the run that its callers wait for: one of another request is refused at once. */
+  /** The mark of the run that the callers wait for. A caller with another mark is refused at once. */
   #mark = NO_MARK;
-  /** The result that is due for a refresh, until it is over. It is for the first caller: one that comes later looks for itself. */
+  /** The result that is due for a refresh, while it is valid. It is for the first caller: each later one looks for itself. */
   #old: () => StoredValue | undefined = NO_OLD_VALUE;
   /** Ends the claim when the last caller has given up. */
   #claimEnd = new AbortController();
 
   /**
-   * @param head the first caller, to whom no result that is there will do
-   * @param looked what is there, if the engine answered: a result that is due for a refresh
-   * @param onEnd called in the turn in which it has no callers, and nobody runs: later, one may join in vain
+   * @param head the first caller, who needs a new result
+   * @param looked what the head has found, if the engine answered: perhaps a result that is due for a refresh
+   * @param onEnd called at once when no caller is left and no function runs. If it were called later, a caller could join in vain
    */
   constructor(runtime: LockRuntime, head: Caller, looked: ValueRecord | undefined, onEnd: () => void) {
     const { engine } = runtime;
@@ -47,14 +47,14 @@ export class SharedRun {
     const at = engine.clock.now();
     const old = looked?.value;
     if (old) this.#old = () => aged(old, engine.clock.now() - at);
-    const isSilent = !looked && keep > 0; // the head has looked
+    const isSilent = !looked && keep > 0; // the head has looked, and got no answer
     this.#callers = new WaitingCallers(engine, key, looked !== undefined, isSilent, () => {
       if (!this.#runner) onEnd();
     });
     this.#wait(head);
   }
 
-  /** Whether it makes a new result, while the old one serves all others. */
+  /** Whether it makes a new result while all later callers get the old one. */
   get refreshes(): boolean {
     return this.#old !== NO_OLD_VALUE;
   }
@@ -64,7 +64,7 @@ export class SharedRun {
     checkMatch(plan, this.#mark);
   }
 
-  /** @param looked what this caller found, if it looked @throws LockError `LOCK_MISMATCH` */
+  /** @param looked what the caller found, if it looked @throws LockError `LOCK_MISMATCH` */
   add(caller: Caller, looked: ValueRecord | undefined): void {
     this.check(caller);
     if (looked?.value) {
@@ -80,7 +80,7 @@ export class SharedRun {
     caller.startLimits({ giveUp: (error) => this.#giveUp(caller, error), hasAnswer: () => callers.hasAnswer });
   }
 
-  /** Serves its callers until there is none. Never rejects. */
+  /** Serves callers until there is none. Never rejects. */
   async serve(): Promise<void> {
     for (let head = this.#callers.first; head; head = this.#callers.first) {
       this.#claimEnd = new AbortController();
@@ -94,14 +94,14 @@ export class SharedRun {
     this.#callers.checkEmpty();
   }
 
-  /** Ends all waits. What runs goes on. */
+  /** Ends all waits. A function that runs goes on. */
   close(error: LockError): void {
     this.#callers.reject(error);
   }
 
   #giveUp(caller: Caller, error: unknown): void {
     if (this.#callers.remove(caller)) caller.reject(error);
-    if (this.#callers.size > 0) return;
+    if (this.#callers.first) return;
     if (!this.#runner) this.#claimEnd.abort();
     else if (this.#runner.caller.signal?.aborted) this.#runner.run.abort(this.#runner.caller.signal.reason);
   }
@@ -121,7 +121,6 @@ export class SharedRun {
     else if (act !== 'nothing') callers.reject(error, act === 'refuse first' ? [head] : undefined);
   }
 
-  /** Refuses callers of another request than the run they would wait for. @param head learns it from its claim */
   #setMark(mark: string, head?: Caller): void {
     this.#mark = mark;
     this.#callers.refuseOthers(mark, head);
@@ -148,7 +147,7 @@ export class SharedRun {
   async #run(lease: HeldLease, match: string, attempts: number): Promise<unknown> {
     const waiting = this.#callers;
     const old = this.#old;
-    // The head may have given up, and others see the mark of its request.
+    // The claim carries the mark of its first caller, even if that one has given up.
     const caller = waiting.all.find(({ plan }) => !differ(plan.match, match));
     const act = afterGrant(attempts, caller?.plan, old() !== undefined);
     if (!caller || act === 'release') return lease.release();
@@ -168,10 +167,10 @@ export class SharedRun {
   }
 }
 
-/** What the claim of a shared run asks of the value under its key, and what the engine answers. */
+/** Which stored value ends the claim of a shared run, and what the engine answers. */
 class MemoInquiry implements Inquiry {
   value: StoredValue | undefined;
-  /** How often a run was begun, this time included, where that is counted. */
+  /** How often a run was begun, this time included, if the memo counts attempts. */
   attempts = 0;
   /** When the last answered attempt was sent. */
   sent = 0;
@@ -179,7 +178,7 @@ class MemoInquiry implements Inquiry {
   readonly #hasOld: boolean;
   readonly #onAnswer: (mark: string) => void;
 
-  /** @param onAnswer gets the mark of who holds the key, for each answer of the engine */
+  /** @param onAnswer called at each answer of the engine, with the mark of the holder */
   constructor(head: Caller, hasOld: boolean, onAnswer: (mark: string) => void) {
     this.#head = head;
     this.#hasOld = hasOld;

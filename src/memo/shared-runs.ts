@@ -27,7 +27,7 @@ import { SharedRun } from './shared-run.ts';
 
 const WAIT_OPTIONS = namesOf<MemoWait>({ wait: true, signal: true });
 
-/** The shared runs of one `Locks`, and the way to them. */
+/** The calls of all memos of one `Locks`: each looks for a stored result, or joins the shared run of its key. */
 export class SharedRuns {
   readonly #runtime: LockRuntime;
   readonly #runs = new Map<string, SharedRun>();
@@ -44,7 +44,7 @@ export class SharedRuns {
     for (const [key, run] of [...this.#runs]) run.close(errorOf(key));
   }
 
-  /** No async function: a caller would have its result some turns later. */
+  /** This is no async function, since that would return the result some turns later. */
   run<T>(plan: MemoPlan<T>, fn: MemoWork<T>, options: MemoWait | undefined): Promise<MemoResult<T>> {
     return promiseOf(() => this.#call(plan, fn, options));
   }
@@ -61,7 +61,7 @@ export class SharedRuns {
     return this.#join(new Caller(engine, own, fn, engine.clock.now()));
   }
 
-  /** Looks first. Where a result is there, a caller that cannot give up before the look ends needs nothing but that. */
+  /** Looks for a stored result, and joins a run if there is none. Only a caller that may give up during the look needs a `Caller` for it. */
   #lookFirst<T>(plan: MemoPlan<T>, fn: MemoWork<T>): Promise<MemoResult<T>> {
     const { engine } = this.#runtime;
     const { key } = plan;
@@ -81,7 +81,7 @@ export class SharedRuns {
         return join(looked);
       },
       (error: unknown) => {
-        // A look that the engine did not answer finds nothing: the claim comes to a result, too, and waits for an engine that is away.
+        // The engine did not answer the look. The claim of a run waits for the engine, and gets a stored result, too.
         if (!isLockError(error, 'LOCK_UNAVAILABLE') || (wait === 0 && this.#runs.has(key))) throw error;
         return join();
       },
@@ -94,7 +94,7 @@ export class SharedRuns {
     return impatient.result;
   }
 
-  /** All callers of this process that look at the same time share one look, unless this process has forgotten or stored something since. */
+  /** Callers share a look that is under way, unless this process has forgotten the key or ended a run of it since. */
   #look(key: string): Promise<ValueRecord> {
     const known = this.#looks.get(key);
     if (known) return known.promise;
@@ -106,7 +106,7 @@ export class SharedRuns {
     return look.promise;
   }
 
-  /** @param looked what it found, if it looked */
+  /** @param looked what the caller found, if it looked */
   #join<T>(caller: Caller<T>, looked?: ValueRecord): Promise<MemoResult<T>> {
     if (!caller.over) this.#enter(caller as Caller, looked);
     return caller.result;
@@ -116,7 +116,7 @@ export class SharedRuns {
     const { key } = caller.plan;
     const known = this.#runs.get(key);
     if (Frame.holdsAny(this.#runtime)) {
-      // Others may wait for what it holds, so it is seen in the queue, with that: a ring through it can be found.
+      // Another process may wait for what this caller holds. So it has a claim of its own, with its holds, and a deadlock can be found.
       known?.check(caller);
       void new SharedRun(this.#runtime, caller, looked, () => {}).serve();
       return;
@@ -132,7 +132,7 @@ export class SharedRuns {
     void inNoContext(() => run.serve());
   }
 
-  /** A later caller shares no answer with an earlier one: that answer may be of what is gone now. */
+  /** Later callers begin without the look and the run of earlier ones, which may return what is gone by now. */
   #shareNothing(key: string): void {
     this.#looks.delete(key);
     this.#runs.delete(key);

@@ -1,6 +1,6 @@
 import type { Engine, KeyState, ValueState } from '../core/index.ts';
 
-/** What a page or a listing may show of a memo: never its value. */
+/** What a page or a listing may show of a memo. It never has the value. */
 export interface MemoSight {
   /** `absent` and `running` only after attempts that are counted: without them a memo looks like a lock. */
   readonly state: KeyState;
@@ -14,16 +14,16 @@ export interface MemoSight {
   readonly remaining?: number;
 }
 
-/** The state that a stored text says by its head alone. A text of a newer version counts as kept. */
+/** The state that the head of a stored text says. A text of a newer version counts as kept. */
 export function stateOf(text: string): ValueState {
   const [, kind] = /^\d+ (failed|poisoned|unkept) /.exec(text) ?? [];
   return kind === 'unkept' ? 'failed' : ((kind as ValueState | undefined) ?? 'kept');
 }
 
 /**
- * Looks at a key, without the options of its memo.
- * @param held whether somebody holds it
- * @returns undefined if the engine remembers nothing of it
+ * Looks at the memo of a key without its options.
+ * @param held whether the key is held
+ * @returns undefined if the engine has no value and no attempts under the key
  */
 export async function sightOf(engine: Engine, key: string, held: boolean): Promise<MemoSight | undefined> {
   if (!engine.backend.values) return undefined;

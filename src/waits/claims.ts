@@ -8,13 +8,13 @@ export interface WaitsClaim extends QueueEntry {
   readonly local?: true;
 }
 
-/** Claims and their queues: a key has one queue at the engine, and one in this process. */
+/** Claims and their queues. A key has one queue at the engine, and one of requests that wait in this process. */
 export interface ClaimQueues {
   readonly claims: ReadonlyMap<string, WaitsClaim>;
   readonly queues: readonly (readonly WaitsClaim[])[];
 }
 
-/** The queues of several sets of claims, each without all other claims. A claim is in one set at most. */
+/** For each of several sets of claims its queues, without all other claims. A claim is in one set at most. */
 export function queuesAmong({ claims, queues }: ClaimQueues, sets: readonly Iterable<string>[]): ClaimQueues[] {
   const setOf = new Map<string, number>();
   for (const [i, ids] of sets.entries()) for (const id of ids) setOf.set(id, i);
@@ -37,21 +37,21 @@ export function idOf({ origin, key, token }: QueueEntry): string {
 
 export const idOfOrigin = ({ process, claim }: Pick<Origin, 'process' | 'claim'>): string => `${process}.${claim}`;
 
-/** The ids of the holds inside which it waits. */
+/** The ids of the holds inside which a claim waits. */
 export const enclosingOf = ({ origin, held }: WaitsClaim): string[] =>
   held || !origin ? [] : origin.inside.map(({ claim }) => idOfOrigin({ process: origin.process, claim }));
 
 /**
- * Leaves out keys without waiters: nobody waits for their holders.
+ * Makes queues from a listing. It leaves out keys without waiters.
  * @param entries key by key, in the order of the queues, as from `inspect`
- * @param locals the waiters of this process, which knows more of them than an engine does
+ * @param locals the waiters of this process, which knows more of them than the engine does
  */
 export function queuesOf(entries: Iterable<QueueEntry>, locals: readonly (readonly LocalEntry[])[] = []): ClaimQueues {
   const byKey = new Map<string, WaitsClaim[]>();
   const own = new Map(locals.flat().map((local) => [idOfOrigin(local.origin), local]));
   for (const entry of entries) {
     const id = idOf(entry);
-    // A hold around it may be over by now.
+    // This process knows which of the holds around its claim are over by now.
     const origin = (entry.held ? undefined : own.get(id)?.origin) ?? entry.origin;
     const claim = { ...entry, id, ...(origin && { origin }) };
     byKey.get(claim.key)?.push(claim) ?? byKey.set(claim.key, [claim]);
@@ -66,7 +66,7 @@ export function queuesOf(entries: Iterable<QueueEntry>, locals: readonly (readon
   return { claims, queues: [...engine, ...local.filter((queue) => queue.some((claim) => claim.local))] };
 }
 
-/** Nothing if the listing was made before or after the claim was in the engine's queue. */
+/** A waiter of this process as a claim. Empty if it has a claim at the engine that the listing missed: it was too early or too late. */
 function localClaim({ queued, ...entry }: LocalEntry, listed: ReadonlyMap<string, WaitsClaim>): WaitsClaim[] {
   const id = idOfOrigin(entry.origin);
   const known = listed.get(id);

@@ -2,7 +2,7 @@ import { ArrivalQueue, type Demand, quoted } from '../core/index.ts';
 import { type ClaimQueues, enclosingOf, queuesAmong, type WaitsClaim } from './claims.ts';
 import { edgesAmong } from './edges.ts';
 
-/** Claims of which none can go on before another one does. */
+/** Claims of which each can go on only after another one of them. */
 export interface Deadlock {
   /** The ids of all of them. */
   readonly claims: readonly string[];
@@ -12,7 +12,7 @@ export interface Deadlock {
   readonly victim?: string;
 }
 
-/** How many claims to search from for the shortest cycle. In a larger deadlock a nearly shortest one is enough. */
+/** From how many claims to search for the shortest cycle. In a larger deadlock a nearly shortest cycle is enough. */
 const MAX_STARTS = 32;
 
 /** The deadlocks among these claims. A claim that only waits behind a deadlock is not part of it. */
@@ -26,7 +26,7 @@ export function deadlocksIn(
   const found = components(stuck, arrows);
   const [whole] = found;
   if (whole?.length === stuck.size) return [deadlock(queues, whole, arrows)];
-  // Each component alone: one that goes on after the others is no deadlock, but waits for one.
+  // Each component is searched alone: a component that only waits for another one is no deadlock.
   const parts = queuesAmong(queues, found);
   return found.flatMap((component, i) => deadlocksIn(parts[i]!, new Set(component)));
 }
@@ -48,7 +48,7 @@ function deadlock({ claims }: ClaimQueues, ids: readonly string[], arrows: Arrow
 
 const detects = ({ origin }: WaitsClaim): boolean => origin?.detects !== undefined;
 
-/** All processes get the same order, since it depends only on the claims. */
+/** The order depends only on the claims, so that all processes choose the same victim. */
 function lastFirst(a: WaitsClaim, b: WaitsClaim): number {
   return b.origin!.detects! - a.origin!.detects! || (a.id < b.id ? 1 : -1);
 }
@@ -57,7 +57,7 @@ function lastFirst(a: WaitsClaim, b: WaitsClaim): number {
 export function describeDeadlock({ cycle }: Deadlock, { claims }: ClaimQueues): string {
   const parts: string[] = [];
   let ahead: WaitsClaim[] = [];
-  const tellAhead = (): void => {
+  const addAhead = (): void => {
     const [first, ...more] = ahead;
     if (first) parts.push(`behind ${first.label}${more.length > 0 ? ` and ${more.length} more` : ''}`);
     ahead = [];
@@ -66,13 +66,13 @@ export function describeDeadlock({ cycle }: Deadlock, { claims }: ClaimQueues): 
   for (const id of cycle) {
     const claim = claims.get(id)!;
     if (claim.held) {
-      tellAhead();
+      addAhead();
       parts.push(`held by ${claim.label}`);
     } else if (before && !before.held) ahead.push(claim);
     else parts.push(`${before ? 'who' : claim.label} waits for ${quoted(claim.key)}`);
     before = claim;
   }
-  tellAhead();
+  addAhead();
   return parts.join(', ');
 }
 
@@ -151,7 +151,7 @@ interface QueuedClaim {
 export function stuckAmong({ queues, claims }: ClaimQueues, among: ReadonlySet<string>): Set<string> {
   const lined = queues.map((queue) => arrivalQueue(queue.filter(({ id }) => among.has(id))));
   const memberships = new Map<string, { queue: ArrivalQueue<QueuedClaim>; member: QueuedClaim }[]>();
-  /** For each claim, in how many queues it is not admitted yet, and how many claims wait inside it. */
+  /** By the id of a claim: in how many queues it is not admitted yet, and how many claims wait inside it. */
   const refused = new Map<string, number>();
   const inside = new Map<string, number>();
   const add = (counts: Map<string, number>, id: string, by: number): number => {

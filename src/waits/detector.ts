@@ -4,12 +4,12 @@ import { type Deadlock, describeDeadlock } from './deadlocks.ts';
 import { neighbourhood } from './neighbourhood.ts';
 import { CONFIRM_MS, Suspects } from './suspects.ts';
 
-/** How long a claim waits before the first look, and how long between looks, ms: a later wait elsewhere may close the cycle. */
+/** How long a claim waits before the first look, and how long between two looks, ms: a later wait elsewhere may close a cycle. */
 const FIRST_LOOK_MS = 500;
 const LOOK_INTERVAL_MS = 2_000;
-/** How many waits one look covers. The waits without a look for the longest time come first. */
+/** How many waits one look covers at most, those first that had no look for the longest time. */
 const MAX_WAITS = 64;
-/** After a look the process rests for so many times its duration, and at least for so many ms, in which other waits become due. */
+/** The rest after a look: so many times the duration of the look, and at least so many ms. Meanwhile other waits become due. */
 const REST_FACTOR = 9;
 const MIN_REST_MS = 100;
 
@@ -20,7 +20,7 @@ interface Wait {
   lookAt: number;
 }
 
-/** Looks for deadlocks of all waits that asked for it, and ends the victims. */
+/** Looks for deadlocks of all waits of this process with `detect`, and ends the victims. */
 export class Detector implements DeadlockWatch {
   readonly #runtime: LockRuntime;
   readonly #waits = new Set<Wait>();
@@ -34,7 +34,7 @@ export class Detector implements DeadlockWatch {
   }
 
   watch(key: string, request: WatchedWait, giveUp: Wait['giveUp']): void {
-    if (!this.#around(request)) return; // it holds nothing, so nobody waits for it
+    if (!this.#around(request)) return; // the caller holds nothing, so no claim waits for it
     const wait = { key, request, giveUp, lookAt: this.#runtime.engine.clock.now() + FIRST_LOOK_MS };
     this.#waits.add(wait);
     const over = (): void => void this.#waits.delete(wait);
@@ -46,7 +46,7 @@ export class Detector implements DeadlockWatch {
     this.#closed.abort();
   }
 
-  /** The keys of the holds around it; undefined if there are none. */
+  /** The keys of the holds around a wait; undefined if there are none. */
   #around(request: WatchedWait): readonly string[] | undefined {
     const inside = request.circumstances()?.inside.flatMap(({ key }) => key ?? []) ?? [];
     return inside.length > 0 ? inside : undefined;
@@ -91,14 +91,14 @@ export class Detector implements DeadlockWatch {
         const victim = own.get(deadlock.victim ?? '');
         if (!victim) continue;
         this.#giveUp(victim, deadlock, queues);
-        this.#suspects = new Suspects(); // a process that was alive in this one may be dead in the next
+        this.#suspects = new Suspects(); // the processes have to prove anew that they live
       }
     } finally {
       this.#restUntil = clock.now() + Math.max(MIN_REST_MS, (clock.now() - began) * REST_FACTOR);
     }
   }
 
-  /** It is to be looked at again soon. */
+  /** Whether the wait seems to be in a deadlock, which a look has to confirm soon. */
   #isSuspect(wait: Wait): boolean {
     return this.#suspects.open && this.#suspects.has(this.#idOf(wait));
   }

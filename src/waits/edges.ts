@@ -16,8 +16,9 @@ export interface WaitsEdge {
 }
 
 /**
- * Finds no more edges than a queue has claims, and one for each hold around a wait. A waiter has an edge to the one ahead of it,
- * and to those holders in its way that are in the way of nobody ahead of it: by way of these it waits for the others, too.
+ * The edges among some claims. A waiter has an edge to the waiter ahead of it, and to each holder in its way that is in the way of no waiter
+ * ahead: for the other holders it waits by way of the waiter ahead. So a queue has no more edges than claims, and one for each hold around
+ * a wait.
  */
 export function edgesAmong({ queues, claims }: ClaimQueues, among: ReadonlySet<string>): WaitsEdge[] {
   const edges: WaitsEdge[] = [];
@@ -33,7 +34,7 @@ export function edgesAmong({ queues, claims }: ClaimQueues, among: ReadonlySet<s
   return edges;
 }
 
-/** Holders with equal units: how many, and those that nobody waits for yet. */
+/** Holders with equal units and capacity: how many, and the ids of those to which no edge leads yet. */
 interface Kind extends Demand {
   count: number;
   free: string[];

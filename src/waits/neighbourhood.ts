@@ -1,7 +1,7 @@
 import { type LockRuntime, listOf, type QueueEntry } from '../core/index.ts';
 import { type ClaimQueues, queuesOf } from './claims.ts';
 
-/** How many keys one look reads for one wait. A wait with more needs a listing of all keys. */
+/** How many keys one look reads for one wait. For more keys only `waits()` finds a deadlock. */
 const MAX_KEYS = 64;
 
 /** A wait, and the keys of the holds around it. */
@@ -11,9 +11,9 @@ export interface Inside {
 }
 
 /**
- * Reads the queues in which a deadlock of these waits would be: those of the holds around each wait, of the holds around the
- * waiters for these, and so on, and the queue of the wait itself. If nobody waits for the holds around it, it reads only their
- * queues and gives nothing.
+ * Reads the queues in which a deadlock of these waits would be. First the queues of the holds around a wait, then those of the holds around
+ * the waiters in these queues, and so on; at last the queue of the wait itself. If no claim waits for the holds around a wait, the result
+ * has no queue for it.
  */
 export async function neighbourhood(runtime: LockRuntime, waits: readonly Inside[]): Promise<ClaimQueues> {
   const reading = new Reading(runtime);
@@ -23,7 +23,7 @@ export async function neighbourhood(runtime: LockRuntime, waits: readonly Inside
   return reading.queues(keys);
 }
 
-/** The keys of all these queues; none if nobody waits there, or there are too many keys. */
+/** The keys of the queues for one wait; none if no claim waits there, or there are too many keys. */
 async function around(reading: Reading, { key, inside }: Inside): Promise<ReadonlySet<string>> {
   const found = new Set(inside);
   let waitedFor = false;
@@ -40,7 +40,7 @@ async function around(reading: Reading, { key, inside }: Inside): Promise<Readon
   return found.add(key);
 }
 
-/** The queues of one look. It reads each queue once. */
+/** What one look reads: each queue once. */
 class Reading {
   readonly #runtime: LockRuntime;
   readonly #read = new Map<string, QueueEntry[]>();
@@ -56,7 +56,7 @@ class Reading {
     for (const entry of await entriesOf(this.#runtime, fresh)) this.#read.get(entry.key)!.push(entry);
   }
 
-  /** The keys of the holds around those who wait for this key; undefined if nobody does. Made once, however many waits lead here. */
+  /** The keys of the holds around the waiters of a key; undefined if there are no waiters. It is computed once for each key. */
   outer(key: string): ReadonlySet<string> | undefined {
     if (this.#outer.has(key)) return this.#outer.get(key);
     const waiting = [...this.queues([key]).claims.values()].filter(({ held }) => !held);

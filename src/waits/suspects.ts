@@ -1,43 +1,43 @@
 import { type ClaimQueues, queuesAmong, type WaitsClaim } from './claims.ts';
 import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 
-/** Least time between two looks that confirm a deadlock, ms. */
+/** The least time between two looks that confirm a deadlock, ms. */
 export const CONFIRM_MS = 200;
-/** A lease that ends later by more than this was renewed; by less, it may be how it is told: etcd tells whole seconds. ms. */
+/** If a lease ends later by more than this, it was renewed. A smaller difference may be rounding: etcd reports whole seconds. ms */
 const LEASE_GRAIN_MS = 1_000;
 
-/** When the queue of a claim was asked for, and when the answer was there: ms of one clock. */
+/** When the queue of a claim was asked for, and when the answer came: ms of one clock. */
 export interface AnswerTime {
   readonly began: number;
   readonly ended: number;
 }
 
-/** A claim of a deadlock, as the first look saw it that found it in one. */
+/** A claim of a deadlock, from the first look that found it there. */
 interface Sight {
   readonly key: string;
   readonly held: boolean;
   readonly at: number;
-  /** When it expires unless renewed, by the look that a renewal is compared with. */
+  /** When the claim expires unless renewed, by the look with which later looks are compared. */
   expires: number;
   /**
-   * `early`: what was sent before the first look may still arrive. `waiting`: from now on a renewal is a sign of life. `alive`: it was
-   * renewed, or nothing tells whether it was: a session keeps it.
+   * `early`: a renewal from before the first look may still arrive. `waiting`: from now on a renewal is a sign of life. `alive`: the claim
+   * was renewed, or its session keeps it without renewals.
    */
   life: 'early' | 'waiting' | 'alive';
 }
 
 /**
- * Deadlocks that a look has found, until later looks confirm them. A listing reads key after key, and is not of one moment. But a
- * claim that holds or waits in two looks did so all the time between them, since it waits once and holds once. And a process that
- * has died stays in its queues until its claims expire: a wait for it ends by itself. So each process of a deadlock has to give a
- * sign of life after the deadlock was first seen: one of its claims there is renewed. A renewal that shows within `CONFIRM_MS` of that
- * does not count: a process may send one and die.
+ * Deadlocks that a look has found, until later looks confirm them. A listing reads key after key, and is not of one moment. But a claim
+ * that holds or waits in two looks did so all the time between them, since a claim waits once and holds once. And a process that has died
+ * stays in its queues until its claims expire: a wait for it ends by itself. So each process of a deadlock has to give a sign of life
+ * after the deadlock was first seen: one of its claims is renewed. A renewal within `CONFIRM_MS` after that does not count: the process
+ * may have sent it before, and died.
  */
 export class Suspects {
   #sights = new Map<string, Sight>();
   #open = false;
 
-  /** There is a deadlock that is not confirmed yet. */
+  /** Whether some deadlock is not confirmed yet. */
   get open(): boolean {
     return this.#open;
   }
@@ -67,7 +67,7 @@ export class Suspects {
       return living.has(sourceOf(claim)) && momentOf(claim).began >= this.#sights.get(claim.id)!.at + CONFIRM_MS;
     });
     const ids = new Set(proven.map(({ id }) => id));
-    // Others have to come to the same victim: while it may be dead, nobody else gives up in its place.
+    // All processes have to choose the same victim: while the victim may be dead, no other claim gives up in its place.
     const victims = new Set(found.map(({ victim }) => victim));
     const confirmed = deadlocksIn(queuesAmong(queues, [ids])[0]!, ids).filter(({ victim }) => victims.has(victim));
     this.#open = proven.length < members.length;
@@ -87,5 +87,5 @@ export class Suspects {
   }
 }
 
-/** What gives signs of life for this claim: its process, where it is told. */
+/** What gives the signs of life of a claim: its process, if the engine lists that. */
 const sourceOf = ({ id, origin }: WaitsClaim): string => origin?.process ?? id;

@@ -25,7 +25,7 @@ export interface Waits {
   readonly deadlocks: readonly Deadlock[];
 }
 
-/** Who hears of the progress of `waits`. */
+/** Options of `waits`. */
 export type WaitsOptions = Pick<Listing, 'progress'>;
 
 const OPTIONS = namesOf<WaitsOptions>({ progress: true });
@@ -62,10 +62,10 @@ async function lookAtAll(runtime: LockRuntime, prefix: string, listing: Listing)
   return queuesOf(found.flat(), runtime.localEntries());
 }
 
-/** The longest time in which a process gives a sign of life: a waiter does so three times in the longest life of its place. */
+/** The longest time until a living process gives a sign of life: a waiter renews its place three times in the longest life of a place. */
 const MAX_SIGN_OF_LIFE_MS = MAX_PLACE_TTL_MS / 3 + 2 * CONFIRM_MS;
 
-/** Looks at some deadlocks again until each is confirmed, or over. */
+/** Looks at some deadlocks again until each of them is confirmed or over. */
 async function confirm(
   runtime: LockRuntime,
   queues: ClaimQueues,
@@ -80,7 +80,7 @@ async function confirm(
     const began = clock.now();
     const all = queuesOf(await entriesOf(runtime, keys), runtime.localEntries(keys));
     const moment = { began, ended: clock.now() };
-    // Only these are told with their claims.
+    // The result has the claims of the first look, so only deadlocks among these may be in it.
     const found = suspects.look(queuesAmong(all, [first])[0]!, () => moment, runtime.name.word);
     if (!suspects.open || clock.now() >= until || activity.over) return found;
     await activity.pause(CONFIRM_MS);
