@@ -19,7 +19,7 @@ import { fromName, fromTemplate, type KeyOf } from './template.ts';
 type AnyMethod = (...args: never[]) => unknown;
 type AnyLock = Lock<AnyLease, PermitOptions>;
 
-/** Wraps a method: it runs with the lock held, or not at all. */
+/** Wraps a method, so that it runs only with the lock held. */
 function locking<M extends AnyMethod>(method: M, given: Plan, name: string): M {
   const plan = { ...given, lock: withGroup(given, name) };
   const keyOf = keyFor(plan.key, method, name);
@@ -34,7 +34,7 @@ function locking<M extends AnyMethod>(method: M, given: Plan, name: string): M {
       try {
         return await lock.run(work, plan.kind === 'semaphore' ? { units: plan.units } : undefined);
       } catch (error) {
-        // The method's own error stays its own, even if it is a LockError.
+        // An error of the method is passed on, even if it is a LockError.
         if (began) throw error;
         const busy = isLockError(error, 'LOCK_TIMEOUT');
         if (attempts < plan.retries && (busy || isLockError(error, 'LOCK_UNAVAILABLE')))
@@ -60,7 +60,7 @@ export function keyFor(key: Plan['key'], method: AnyMethod, name: string): KeyOf
   return (args) => key(...args);
 }
 
-/** Calls with different keys do the same work, so they share what adaptive leases learn, by template or name. */
+/** Calls of one method do the same work under many keys. So they share what adaptive leases learn, by the template or the name. */
 function withGroup({ key, lock }: Plan, name: string): LockOptions {
   const group = typeof key === 'string' ? key : name;
   return lock.adaptive ? { ...lock, adaptive: { group, ...lock.adaptive } } : lock;
@@ -71,7 +71,7 @@ function lockOf({ kind, permits, lock }: Plan, locks: Locks, key: string): AnyLo
   return kind === 'mutex' ? locks.mutex(key, lock) : locks.rwLock(key, lock)[kind];
 }
 
-/** An aborted signal ends the pause early, and the next try reports it. */
+/** An aborted signal ends the pause early, and the next attempt throws its error. */
 async function pauseBefore(attempts: number, { spin, lock: { signal } }: Plan): Promise<void> {
   await pause(backOff(spin, attempts, Math.random()), undefined, { signal }).catch(() => {});
 }
@@ -92,7 +92,7 @@ export function currentLease<L extends AnyLease = Lease>(): L {
   throw new LockError('LOCK_NOT_HELD', 'currentLease() was called outside a method or function that is locked');
 }
 
-/** `unknown` if the functions of the options accept the method's arguments, and the method may return what `onBusy` returns. */
+/** `unknown` if the functions of the options accept the method's arguments, and the method may return the result of `onBusy`; else `never`. */
 type Fits<M extends Method, A extends unknown[], B> =
   Parameters<M> extends [...A, ...unknown[]] & [...BusyArgs<B>, ...unknown[]]
     ? [WhenBusy<B>] extends [Awaited<ReturnType<M>>]

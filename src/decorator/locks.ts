@@ -17,30 +17,30 @@ import type { Locks } from '../index.ts';
  */
 export const lockedBy: unique symbol = Symbol.for('holdfast.lockedBy') as never;
 
-/** @internal The application that an object belongs to. */
+/** @internal An application of a framework, which objects belong to. */
 export interface Application {
   readonly locks: Locks;
   readonly open: boolean;
 }
 
 let shared: Locks | undefined;
-/** Shared by all copies of the package: a class may be decorated by another one than its application has. */
+/** Shared by all copies of the package: a class may be decorated by another copy than that of its application. */
 const applications = ofAllCopies('applications', () => new WeakMap<object, readonly Application[]>());
 
-/** @internal The applications of an object that have not ended, or else the one that ended last. */
+/** The applications of an object that have not ended, or else the one that ended last. */
 function applicationsOf(self: unknown): readonly Application[] {
   const all = applications.get(self as object) ?? [];
   const open = all.filter((application) => application.open);
   return open.length > 0 ? open : all.slice(-1);
 }
 
-/** @internal For a framework that makes the objects: it says which application each one is of, and does not change the object. */
+/** @internal For a framework that makes objects: says which application an object is of, without a change of the object. */
 export function bindTo(application: Application, self: object): void {
   const others = applicationsOf(self).filter((other) => other.open && other !== application);
   applications.set(self, [...others, application]);
 }
 
-/** @internal Nobody could tell which of them locks. */
+/** @internal @throws LockError `LOCK_INVALID` for an object of several applications, each of which has its own locks */
 export function checkOneApplication(self: unknown, name: string): void {
   const { length } = applicationsOf(self);
   if (length > 1)
@@ -65,8 +65,8 @@ export function useLocks(locks: Locks): Disposable {
 }
 
 /**
- * The locks of the option, else of the class, else of the object, else the shared ones. It looks at every call, so they can
- * change.
+ * The locks of the option, else of the class, else of the application of the object, else those of `useLocks`. Each call looks again,
+ * so they may change.
  * @throws LockError `LOCK_INVALID`
  */
 export function locksOf(self: unknown, given: Locks | undefined, name: string): Locks {

@@ -64,7 +64,7 @@ function remembering<M extends Method>(method: M, given: Given, name: string, ow
   return inPlaceOf(method, run);
 }
 
-/** The keys of a method that was given none. @throws LockError `LOCK_INVALID` where many places would have the same */
+/** The keys of a method without the option `key`. @throws LockError `LOCK_INVALID` where other methods could have the same keys */
 function keyOfPlace(method: Method, name: string): KeyOfCall {
   if (isMinified(method)) throw needsKey(name, 'its class is minified, and others may have the same name');
   return (self, args) => {

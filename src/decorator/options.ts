@@ -57,7 +57,7 @@ export interface KeyOption<A extends unknown[] = never[]> {
   readonly key?: Key<A>;
 }
 
-/** The options, split into ours and those of the lock. */
+/** Options after checking. `lock` has those of the lock. */
 export interface Plan {
   readonly key: string | ((...args: unknown[]) => string) | undefined;
   readonly kind: 'mutex' | 'read' | 'write' | 'semaphore';
@@ -81,7 +81,7 @@ const OWN = namesOf<Omit<LockedOptions & KeyOption, keyof LockOptions>>({
 });
 const NAMES = allOf(OWN, LOCK_OPTIONS);
 
-/** @throws LockError `LOCK_INVALID` for errors that show without an engine; the call checks the engine's own bounds */
+/** @throws LockError `LOCK_INVALID` for errors that show without an engine. Each call checks the bounds of the engine. */
 export function planOf(options: LockedOptions & KeyOption): Plan {
   checkNames(options, NAMES, 'the options of @Locked and locked()');
   const { key, kind, permits, units, retries = 0, onBusy = 'throw', locks, ...lock } = options;

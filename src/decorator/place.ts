@@ -1,12 +1,12 @@
 import { invalid, type LockError } from '../core/index.ts';
 
-/** What a lock can wrap: only a method whose callers already await it. */
+/** What a decorator can wrap: only a method that returns a promise. */
 export type Method = (...args: never[]) => Promise<unknown>;
 
 export interface DecoratedMethod {
   readonly name: string;
   readonly method: Method;
-  /** Puts the new method in the place of the old one. */
+  /** Puts the new method in the place of the old one. @returns what the decorator has to return */
   put(method: Method): Method | undefined;
 }
 
@@ -42,7 +42,7 @@ export function placeOf([first, second, third]: readonly unknown[], decorator: s
 const isContext = (value: unknown): value is { kind: string; name: string | symbol } =>
   typeof value === 'object' && value !== null && 'kind' in value;
 
-/** A generator gives its first value only after the release of the lock. */
+/** A generator is refused: it would run after the release of the lock. */
 export const isMethod = (value: unknown): value is Method =>
   typeof value === 'function' && !Object.prototype.toString.call(value).includes('Generator');
 
@@ -51,7 +51,7 @@ const misplacedError = (decorator: string, name: string): LockError =>
     `${decorator} is on ${name}, but it goes on a method that returns a promise, not on a class, field, accessor, parameter or generator`,
   );
 
-/** Frameworks keep the data of their decorators, a route for example, on the function itself, by `reflect-metadata`. */
+/** Frameworks keep the data of their decorators, such as a route, with the function, by `reflect-metadata`. */
 function copyMetadata(from: Method, to: Method): void {
   const { getOwnMetadataKeys, getOwnMetadata, defineMetadata } = Reflect as Partial<ReflectMetadata>;
   for (const key of getOwnMetadataKeys?.(from) ?? []) defineMetadata?.(key, getOwnMetadata?.(key, from), to);

@@ -1,30 +1,30 @@
 import { counted, invalid, shown } from '../core/index.ts';
 
-/** What the source text of a function tells about its parameters. */
+/** What the source text of a function shows of its parameters. */
 interface Parameters {
-  /** The names in order; undefined for a pattern. Empty if the names are not reliable. */
+  /** The names in order; undefined for a parameter without one, such as a pattern. Empty if the source is not reliable. */
   readonly names: readonly (string | undefined)[];
-  /** There may be more parameters: a rest parameter, or a source that tells nothing (native, bound, wrapped, downlevelled). */
+  /** Whether there may be more parameters: a rest parameter, or a source that shows nothing (native, bound, wrapped, compiled for old engines). */
   readonly open: boolean;
 }
 
 const UNKNOWN: Parameters = { names: [], open: true };
-/** Comments and strings: brackets and commas in them mean nothing. */
+/** Comments and strings, in which brackets and commas mean nothing. */
 const NOISE = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/g;
 const ONE_BARE = /^\s*(?:async\s+)?([\p{ID_Start}$_][\p{ID_Continue}$]*)\s=>/u;
-/** Wrappers pass arguments on by this word. So do compilers, for defaults and for `async` on old engines. */
+/** A wrapper that passes all arguments on has this word. So has the output of compilers, for defaults and for `async` on old engines. */
 const ARGUMENTS = /\barguments\b/;
 /** A name or a pattern, possibly with a default. */
 const PIECE = /^\s*(\.\.\.)?\s*(?:([\p{ID_Start}$_][\p{ID_Continue}$]*)|\{[\s\S]*\}|\[[\s\S]*\])\s*(?:=[\s\S]*)?$/u;
 /**
- * In a parameter list, outside comments: the start of a regular expression, or a division. Only a parser can tell them apart,
- * so the text after it may be misread.
+ * In a parameter list, outside comments, this begins a regular expression or is a division. Only a parser can know which, so the text
+ * after it may be misread.
  */
 const OBSCURE = '/';
 
 /**
- * Reads the parameter list once. It gives up on all doubtful cases: a list that needs a parser, two parameters with one name,
- * and code from a minifier, which renames parameters, to `b` for example.
+ * Reads the parameter list. It gives up on doubtful cases: a list that needs a parser, two parameters with one name, and code from a
+ * minifier, which renames parameters.
  */
 function parametersOf(fn: (...args: never[]) => unknown): Parameters {
   const source = Function.prototype.toString.call(fn);
@@ -48,7 +48,7 @@ export function isMinified(fn: (...args: never[]) => unknown): boolean {
   return !source.includes('[native code]') && !ONE_BARE.test(text) && listOf(text) === undefined;
 }
 
-/** Replaces noise: a comment by a space, a string by an empty one, and a template with code in it by the mark for doubt. */
+/** Replaces a comment by a space, a string by an empty one, and a template string with code in it by the sign of a doubtful list. */
 function plain(noise: string): string {
   if (noise.startsWith('/')) return ' ';
   return noise.startsWith('`') && noise.includes('${') ? OBSCURE : '""';
@@ -78,7 +78,6 @@ function listOf(text: string): string[] | undefined {
   return undefined;
 }
 
-/** Makes the key of one call. */
 export type KeyOf = (args: readonly unknown[]) => string;
 
 type Method = (...args: never[]) => unknown;

@@ -15,7 +15,7 @@ const runs = new WeakMap<object, MemoRun>();
  */
 export const runOf = (request: object): MemoRun | undefined => runs.get(request);
 
-/** What Express and Fastify both have in a request. In a router that is mounted at a path, `url` lacks that path. */
+/** What the requests of Express and Fastify have in common. In a router that is mounted at a path, `url` lacks that path. */
 interface NodeRequest {
   readonly method: string;
   readonly url: string;
@@ -30,14 +30,14 @@ function askedOf({ method, url, originalUrl = url, headers, body }: NodeRequest)
   return { method, url: originalUrl, key: headers['idempotency-key'], isUnread, body: () => body };
 }
 
-/** How a framework goes on: it runs the handler, sends an answer, or fails. */
+/** How a framework goes on with a request: it runs the handler, sends an answer, or fails. */
 export interface Steps {
   readonly go: () => void;
   readonly send: (answer: Answer) => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** @param before headers that are not the handler's own */
+/** @param before headers that the handler has not set */
 export function onNode<R>(
   requests: RequestHandling<R>,
   request: R,
@@ -61,7 +61,7 @@ export function onNode<R>(
     .finally(() => held?.release());
 }
 
-/** What is used of a context of Hono. The body may be read again. */
+/** What is used of a context of Hono. Its body may be read several times. */
 interface HonoContext {
   readonly req: Pick<Request, 'method' | 'url' | 'arrayBuffer'> & { header(name: string): string | undefined };
   readonly res: Response;
@@ -89,7 +89,7 @@ export async function onHono<R>(
   return new Response(bytes, { status, headers: headers as Record<string, string> });
 }
 
-/** Two texts of one JSON value are one request. */
+/** The value of a JSON body, so that two texts of one value are one request; the bytes of any other body. */
 function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
@@ -107,7 +107,7 @@ async function answerOf(response: Response): Promise<Answer> {
     chunks.push(part.value);
     size += part.value.length;
     if (size <= MAX_BODY_BYTES) continue;
-    void reader?.cancel().catch(() => {}); // it settles when the client has all
+    void reader?.cancel().catch(() => {}); // it settles when the client has read the other copy
     return { ...answer, body: undefined };
   }
   return { ...answer, body: Buffer.concat(chunks) };

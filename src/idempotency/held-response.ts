@@ -1,21 +1,21 @@
 import type { ServerResponse } from 'node:http';
 import { type Answer, keptHeaders, MAX_BODY_BYTES } from './answer.ts';
 
-/** A response of which the client gets nothing yet. */
+/** A response that is held back from the client. */
 export interface HeldResponse {
-  /** What the handler answered; undefined if it ended the connection instead. */
+  /** What the handler answers; undefined if it ends the connection instead. */
   readonly answer: Promise<Answer | undefined>;
-  /** Sends what was held back; what comes later is sent as it comes. */
+  /** Sends what was held back. From then on nothing is held back. */
   release(): void;
 }
 
 type Act = (...given: unknown[]) => unknown;
 
 /**
- * Holds back what a handler says. Other wrappers may lie over these functions by the time of the release, so that they stay, and pass on
- * what they get.
- * @param before headers that are not the handler's own
- * @param instead goes to the client in the place of what the handler says, when that one ends the response
+ * Holds back what a handler writes. Other code may have wrapped these functions again by the time of the release. So they stay in place, and
+ * call the original ones.
+ * @param before headers that the handler has not set
+ * @param instead what the client gets when the handler ends the response, in place of what the handler wrote
  */
 export function hold(response: ServerResponse, before: object = response.getHeaders(), instead?: Answer): HeldResponse {
   const earlier = { ...before };
@@ -84,10 +84,9 @@ export function hold(response: ServerResponse, before: object = response.getHead
   return { answer, release };
 }
 
-/** After a header was set, Node remembers those that `writeHead` gets, too. */
+/** Only if a header was set before, Node also remembers the headers that `writeHead` gets. */
 const PROBE = 'x-holdfast';
 
-/** Answers, and ends the response. */
 export function sendOn(response: ServerResponse, { status, headers, body }: Answer): void {
   response.removeHeader('content-length');
   response.statusCode = status;

@@ -1,6 +1,6 @@
 import { allOf, checkGiven, flag, invalid, namesOf, oneOf, shown } from '../core/index.ts';
 import type { MemoOptions } from '../memo/memo.ts';
-import { type Answer, packed, unpacked } from './answer.ts';
+import { packed, unpacked } from './answer.ts';
 
 type OfMemo = Pick<MemoOptions, 'keep' | 'wait' | 'ttl' | 'maxHold' | 'attempts' | 'rest' | 'seal'>;
 
@@ -35,20 +35,12 @@ const NAMES = allOf(
   namesOf<Own>({ scope: true, required: true, methods: true, keepStatus: true, whenDown: true, type: true }),
 );
 
-/** Options after checking; the memo checks its own. */
-export interface IdempotencyPlan<R> extends Required<Omit<Own, 'scope' | 'methods' | 'type'>> {
-  readonly scope: (request: R) => string;
-  readonly methods: ReadonlySet<string>;
-  readonly type: string | undefined;
-  readonly memo: MemoOptions<Answer>;
-}
-
-/** They say that the client should try again. */
+/** These say that the client should try again. */
 const TRANSIENT = [408, 425, 429];
 const isLasting = (status: number): boolean => status < 500 && !TRANSIENT.includes(status);
 
 /** @throws LockError `LOCK_INVALID` */
-export function idempotencyPlan<R>(options: IdempotencyOptions<R>): IdempotencyPlan<R> {
+export function idempotencyPlan<R>(options: IdempotencyOptions<R>) {
   checkGiven(options, NAMES, 'the options of idempotency()');
   const { scope, required = true, methods = ['POST', 'PATCH'], keepStatus = isLasting, ...others } = options;
   const { whenDown = 'refuse', type, keep = '24h', wait = '1s', ...memo } = others;

@@ -6,26 +6,26 @@ import type { MemoRun } from '../memo/memo.ts';
 import { type Answer, keyIn, REPLAYED, refusalFor } from './answer.ts';
 import { type IdempotencyOptions, idempotencyPlan } from './options.ts';
 
-/** A request, as far as this is about it. */
+/** What is needed of a request, in the same form for all frameworks. */
 export interface KeyedRequest {
   readonly method: string;
   /** Path and query: `/payments?draft=1`. */
   readonly url: string;
   /** The header `Idempotency-Key`. */
   readonly key: unknown;
-  /** There is a body, and nothing has read it. */
+  /** Whether there is a body that no parser has read. */
   readonly isUnread?: boolean;
-  /** The body as parsed, by whose content requests are compared. */
+  /** The parsed body, by which requests are compared. */
   body(): unknown;
 }
 
-/** `pass`: the handler is to run without protection. `ran`: it ran, and its client gets what it says. Else the answer to send. */
+/** `pass`: the handler is to run without protection. `ran`: it ran, and has answered its client. Otherwise the answer to send. */
 export type Outcome = 'pass' | 'ran' | Answer;
 
-/** Runs the handler. Undefined: it gave no whole answer, and nothing is kept. */
+/** Runs the handler. Undefined: there is no whole answer, and nothing is kept. */
 export type Handler = (run: MemoRun) => Promise<Answer | undefined>;
 
-/** What to do with a request. It rejects with what the handler throws, and with `LOCK_INVALID` for a scope or body that is none. */
+/** Handles one request. It rejects with what the handler throws, and with `LOCK_INVALID` for a bad scope or body. */
 export type RequestHandling<R> = (request: R, asked: KeyedRequest, handler: Handler) => Promise<Outcome>;
 
 /** @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where no answer can be kept */

@@ -33,7 +33,7 @@ export function Idempotent<R = unknown>(options: IdempotencyOptions<R>): ClassDe
       return new Promise((resolve, fail) => {
         const send: Steps['send'] = (answer) => {
           hold(raw, {}, answer);
-          resolve([undefined] as unknown as Handled); // Nest takes all that RxJS makes an Observable of
+          resolve([undefined] as unknown as Handled); // RxJS makes an Observable of a list
         };
         onNode(
           this.#requests,
