@@ -124,13 +124,13 @@ function checkParams({ scheme, params }: Address, known: readonly string[]): voi
 /** Options of `connect` for a server that is not there yet. */
 export interface ConnectOptions {
   /**
-   * How long to go on trying while the server cannot be reached: 0 to a year. Default 0: one try, which takes up to 5 s. A wrong
+   * How long to go on trying while the server cannot be reached: 0 to a year. Default 0: one attempt, which takes up to 5 s. A wrong
    * address, user, password or certificate is an error at once.
    */
   readonly within?: Wait | undefined;
   /** Ends the wait: `LOCK_ABORTED`. */
   readonly signal?: AbortSignal | undefined;
-  /** Gets the error of each try that another one follows. */
+  /** Gets the error of each attempt that another one follows. */
   readonly onError?: ((error: LockError) => void) | undefined;
 }
 

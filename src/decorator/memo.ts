@@ -8,7 +8,7 @@ import { checkKeyOption, type Key } from './options.ts';
 import { isMethod, type Method, placeOf } from './place.ts';
 import { fromName, isMinified } from './template.ts';
 
-/** Options of `@Memo` and `memoized`: those of a memo, its key, and what tells requests apart. */
+/** Options of `@Memo` and `memoized`: those of a memo, its key, and what makes two requests different. */
 export interface MemoizedOptions<A extends unknown[] = never[], T = never> extends Omit<MemoOptions<T>, 'match'> {
   /**
    * A template such as `'report:{0}'`, or a function of the arguments. Default: the names of the class and of the method, and the first

@@ -1,4 +1,4 @@
-import { invalid, type LockError } from '../core/index.ts';
+import { invalid } from '../core/index.ts';
 
 /** What a decorator can wrap: only a method that returns a promise. */
 export type Method = (...args: never[]) => Promise<unknown>;
@@ -15,28 +15,21 @@ export interface DecoratedMethod {
  * @param decorator its name, for messages
  */
 export function placeOf([first, second, third]: readonly unknown[], decorator: string): DecoratedMethod {
-  if (isContext(second)) {
-    const name = String(second.name);
-    if (second.kind !== 'method' || !isMethod(first)) throw misplacedError(decorator, name);
-    const put = (wrapped: Method): Method => {
-      copyMetadata(first, wrapped);
-      return wrapped;
-    };
-    return { name, method: first, put };
-  }
+  const context = isContext(second) ? second : undefined;
   const descriptor = third as TypedPropertyDescriptor<Method> | undefined;
-  const method = descriptor?.value;
-  if (!isMethod(method))
-    throw misplacedError(decorator, String(second ?? (first as { name?: unknown } | undefined)?.name));
-  return {
-    name: String(second),
-    method,
-    put(wrapped) {
-      copyMetadata(method, wrapped);
-      descriptor!.value = wrapped;
-      return undefined;
-    },
+  const name = String(context?.name ?? second ?? (first as { name?: unknown } | undefined)?.name);
+  const method = context ? first : descriptor?.value;
+  if ((context && context.kind !== 'method') || !isMethod(method))
+    throw invalid(
+      `${decorator} is on ${name}, but it goes on a method that returns a promise, not on a class, field, accessor, parameter or generator`,
+    );
+  const put = (wrapped: Method): Method | undefined => {
+    copyMetadata(method, wrapped);
+    if (context) return wrapped;
+    descriptor!.value = wrapped;
+    return undefined;
   };
+  return { name, method, put };
 }
 
 const isContext = (value: unknown): value is { kind: string; name: string | symbol } =>
@@ -45,11 +38,6 @@ const isContext = (value: unknown): value is { kind: string; name: string | symb
 /** A generator is refused: it would run after the release of the lock. */
 export const isMethod = (value: unknown): value is Method =>
   typeof value === 'function' && !Object.prototype.toString.call(value).includes('Generator');
-
-const misplacedError = (decorator: string, name: string): LockError =>
-  invalid(
-    `${decorator} is on ${name}, but it goes on a method that returns a promise, not on a class, field, accessor, parameter or generator`,
-  );
 
 /** Frameworks keep the data of their decorators, such as a route, with the function, by `reflect-metadata`. */
 function copyMetadata(from: Method, to: Method): void {

@@ -64,7 +64,7 @@ export class Leader {
   }
 
   /**
-   * Campaigns, runs `fn` when elected, and campaigns again, until told to stop. If the function settles, the term ends, and the
+   * Campaigns, runs `fn` when elected, and campaigns again, until `signal` is aborted. If the function settles, the term ends, and the
    * next campaign follows after a pause. `onError` gets the error of a function that fails, unless the term was ending.
    * @throws LockError `LOCK_INVALID` during another `run` of this object; `LOCK_CLOSED`. With `autoCampaign: false` the error
    * of `fn`
@@ -94,7 +94,7 @@ export class Leader {
   }
 
   /**
-   * Ends the current term: its signal tells the function, and when the function has settled, the next candidate leads. `run`
+   * Ends the current term: its signal is aborted, and when the function has settled, the next candidate leads. `run`
    * then campaigns again.
    * @returns whether there was a term; resolves when it is given up. Inside the function of that term, and in what it has started, it
    * resolves at once, since the function may wait for it: the term is given up when the function has settled
@@ -120,7 +120,7 @@ export class Leader {
   }
 
   /**
-   * Tells who leads, now and after each change, whether or not this object is a candidate. It asks the engine once for each
+   * Yields who leads, now and after each change, whether or not this object is a candidate. It asks the engine once for each
    * value that you take, and at least as often as `every` says. An engine that reports changes is also asked after a change. If
    * the engine does not answer for a while, the observation goes on.
    * @throws LockError `LOCK_UNSUPPORTED`, at once, if the engine cannot list; `LOCK_INVALID`
@@ -148,7 +148,7 @@ export class Leader {
   #checkListing(): void {
     const { inspect, name: backend } = this.#runtime.engine.backend;
     if (inspect) return;
-    const message = `${backend} cannot list its locks, so nobody can be told who leads ${quoted(this.name)}`;
+    const message = `${backend} cannot list its locks, so nobody can find out who leads ${quoted(this.name)}`;
     throw new LockError('LOCK_UNSUPPORTED', message, { key: this.name, backend });
   }
 }

@@ -6,7 +6,7 @@ export interface Term {
   readonly token: bigint;
   /**
    * Aborted when the term must end: it is lost (before the deadline; the reason is the `LOCK_LOST` error), `resign()` was
-   * called, or `run` was told to stop. The next term begins only when the function has settled. After a loss it begins on its
+   * called, or the signal of `run` was aborted. The next term begins only when the function has settled. After a loss it begins on its
    * own.
    */
   readonly signal: AbortSignal;

@@ -28,6 +28,7 @@ export class Caller<T = unknown> {
   readonly #engine: Engine;
   readonly #context = new Context();
   readonly #outcome = Promise.withResolvers<MemoResult<T>>();
+  readonly result = this.#outcome.promise;
   #limits: Limits | undefined;
   #over = false;
   #cancel: Cancel | undefined;
@@ -46,10 +47,6 @@ export class Caller<T = unknown> {
 
   get signal(): AbortSignal | undefined {
     return this.plan.terms.signal;
-  }
-
-  get result(): Promise<MemoResult<T>> {
-    return this.#outcome.promise;
   }
 
   /** Whether the caller has its result, or has given up. */

@@ -62,7 +62,7 @@ export type MemoWork<T> = (run: MemoRun) => Promise<T> | T;
 export interface MemoWait {
   /** How long to wait while another one runs; 0: not at all; `'forever'`. What this call runs itself has no limit. */
   readonly wait?: Wait | undefined;
-  /** Ends the wait, and tells a run to stop that nobody else waits for. */
+  /** Ends the wait, and aborts the signal of a run that nobody else waits for. */
   readonly signal?: AbortSignal | undefined;
 }
 

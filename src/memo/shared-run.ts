@@ -1,5 +1,4 @@
 import {
-  type Attempt,
   EXCLUSIVE,
   type HeldLease,
   type Inquiry,
@@ -129,7 +128,8 @@ export class SharedRun {
   async #claim(head: Caller): Promise<void> {
     const callers = this.#callers;
     const old = this.#old();
-    const inquiry = new MemoInquiry(head, old !== undefined, (mark) => {
+    const found: Found = { attempts: 0, sent: 0 };
+    const inquiry = inquiryInto(found, head, old !== undefined, (mark) => {
       callers.noteAnswer();
       this.#setMark(mark, head);
     });
@@ -137,9 +137,9 @@ export class SharedRun {
     const terms = { ...head.plan.terms, wait, signal: this.#claimEnd.signal, inquiry };
     const endLimit = callers.limitClaim(head, this.#claimEnd);
     const lease = await this.#runtime.take(this.#key, EXCLUSIVE, terms).finally(endLimit);
-    const { value } = inquiry;
-    if (lease) await this.#run(lease, head.plan.match, inquiry.attempts);
-    else if (value) callers.answer(value, answered(callers.all, value, inquiry.sent));
+    const { value, attempts, sent } = found;
+    if (lease) await this.#run(lease, head.plan.match, attempts);
+    else if (value) callers.answer(value, answered(callers.all, value, sent));
     else if (old) callers.answer(old, [head]);
     else callers.serve((caller) => caller.reject(caller.timedOut()), [head]);
   }
@@ -167,44 +167,38 @@ export class SharedRun {
   }
 }
 
-/** Which stored value ends the claim of a shared run, and what the engine answers. */
-class MemoInquiry implements Inquiry {
-  value: StoredValue | undefined;
+/** What the claim of a shared run has found. */
+interface Found {
+  value?: StoredValue | undefined;
   /** How often a run was begun, this time included, if the memo counts attempts. */
-  attempts = 0;
+  attempts: number;
   /** When the last answered attempt was sent. */
-  sent = 0;
-  readonly #head: Caller;
-  readonly #hasOld: boolean;
-  readonly #onAnswer: (mark: string) => void;
+  sent: number;
+}
 
-  /** @param onAnswer called at each answer of the engine, with the mark of the holder */
-  constructor(head: Caller, hasOld: boolean, onAnswer: (mark: string) => void) {
-    this.#head = head;
-    this.#hasOld = hasOld;
-    this.#onAnswer = onAnswer;
-  }
-
-  answerable(sent: number): ReturnType<Inquiry['answerable']> {
-    const { match: mark, attempts, rest, refresh } = this.#head.plan;
+/**
+ * Says which stored value ends the claim of a shared run, and writes what the engine answers into `found`.
+ * @param onAnswer called at each answer of the engine, with the mark of the holder
+ */
+const inquiryInto = (found: Found, head: Caller, hasOld: boolean, onAnswer: (mark: string) => void): Inquiry => ({
+  answerable(sent) {
+    const { match: mark, attempts, rest, refresh } = head.plan;
     const counts = mark !== NO_MARK || attempts !== Number.POSITIVE_INFINITY ? rest : 0;
-    return { age: this.#hasOld ? refresh : maxAge(this.#head, sent), mark, counts };
-  }
-
-  get settled(): Inquiry['settled'] {
-    return this.value && stateOf(this.value.text);
-  }
-
-  hears(attempt: Attempt, sent: number): boolean {
-    this.sent = sent;
+    return { age: hasOld ? refresh : maxAge(head, sent), mark, counts };
+  },
+  get settled() {
+    return found.value && stateOf(found.value.text);
+  },
+  hears(attempt, sent) {
+    found.sent = sent;
     const mark = (!attempt.granted && attempt.mark) || NO_MARK;
-    this.#onAnswer(mark);
+    onAnswer(mark);
     if (attempt.granted) {
-      this.attempts = attempt.attempts ?? 0;
+      found.attempts = attempt.attempts ?? 0;
       return false;
     }
-    this.value = attempt.value;
-    checkMatch(this.#head.plan, mark);
+    found.value = attempt.value;
+    checkMatch(head.plan, mark);
     return attempt.value !== undefined;
-  }
-}
+  },
+});

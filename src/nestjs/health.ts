@@ -13,7 +13,7 @@ import type { CandidateState } from './host.ts';
 /** The result of an indicator for `@nestjs/terminus` (from version 11). */
 export type LocksHealth = Record<string, LocksHealthDetail>;
 
-/** What a health check tells. */
+/** The result of a health check. */
 export interface LocksHealthDetail {
   /** `down`: the engine grants no lock, or a method has not settled long after its term. */
   readonly status: 'up' | 'down';
@@ -42,7 +42,7 @@ const DEFAULT_TIMEOUT_MS = 2_000;
  */
 const PROBE_OPTIONS: LockOptions = { minHold: 0, delay: 0 };
 
-/** Tells probes whether the engine grants locks. An instance is also healthy if another one leads. */
+/** Reports to probes whether the engine grants locks. An instance is also healthy if another one leads. */
 export class LocksHealthIndicator {
   readonly #locks: Locks;
   readonly #electionsIn: (state: CandidateState) => string[];

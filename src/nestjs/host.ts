@@ -1,16 +1,10 @@
-import {
-  Logger,
-  type OnApplicationShutdown,
-  type OnModuleDestroy,
-  type OnModuleInit,
-  SetMetadata,
-} from '@nestjs/common';
+import { setTimeout as pass } from 'node:timers/promises';
+import { Logger, SetMetadata } from '@nestjs/common';
 import { MetadataScanner, type ModuleRef, type ModulesContainer, Reflector } from '@nestjs/core';
 import { invalid } from '../core/index.ts';
 import { type Application, checkOneApplication } from '../decorator/locks.ts';
 import type { Locks } from '../locks.ts';
 import { bindObjects, isAlone, isObject, wrappersOf } from './objects.ts';
-import { Work } from './work.ts';
 
 type Hook = 'onApplicationBootstrap' | 'onModuleDestroy';
 type WithHooks = Partial<Record<Hook, () => unknown>>;
@@ -63,7 +57,63 @@ interface Candidate {
   readonly name: string;
   /** Its method, for messages. */
   readonly title: string;
-  readonly state: CandidateState;
+  state(): CandidateState;
+}
+
+/** The work of the application's objects under locks. It has to settle before the objects are destroyed. */
+export class Work {
+  readonly #settle: number;
+  readonly #running = new Map<object, Set<Promise<unknown>>>();
+  readonly #stop = new AbortController();
+  #deadline = Number.POSITIVE_INFINITY;
+
+  /** @param settle how long to wait for all work, from the first call of `stop`, ms */
+  constructor(settle: number) {
+    this.#settle = settle;
+  }
+
+  /** Aborted when the application goes down. */
+  get stopped(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Runs the work, and keeps track of it until it has settled. */
+  async run<T>(owner: object, fn: () => Promise<T>): Promise<T> {
+    const running = fn();
+    const own = this.#running.get(owner) ?? new Set();
+    this.#running.set(owner, own.add(running));
+    try {
+      return await running;
+    } finally {
+      own.delete(running);
+      if (own.size === 0) this.#running.delete(owner);
+    }
+  }
+
+  /**
+   * Aborts `stopped`, and waits for the work of one owner, or of all.
+   * @returns whether it has settled in time
+   */
+  async stop(owner?: object): Promise<boolean> {
+    if (!this.#stop.signal.aborted) {
+      this.#deadline = performance.now() + this.#settle;
+      this.#stop.abort();
+    }
+    const late = new AbortController();
+    const wait = pass(Math.max(0, this.#deadline - performance.now()), false, { signal: late.signal });
+    try {
+      return await Promise.race([this.settled(owner).then(() => true), wait]);
+    } finally {
+      late.abort();
+      await wait.catch(() => {});
+    }
+  }
+
+  /** Waits without a limit. */
+  async settled(owner?: object): Promise<void> {
+    const groups = owner ? [this.#running.get(owner) ?? []] : [...this.#running.values()];
+    await Promise.allSettled(groups.flatMap((group) => [...group]));
+  }
 }
 
 /** The locks of one application, and the work of its objects under them. */
@@ -148,16 +198,3 @@ export class LocksHost implements Application {
     });
   }
 }
-
-/** Begins the work under locks. It is in a global module, which Nest starts first: an object may take a lock when it starts. */
-export const startup = (host: LocksHost): OnModuleInit => ({ onModuleInit: () => host.start() });
-
-/**
- * Ends the work under locks, and at the end of the shutdown, when the last requests have ended, the locks. Nest destroys a module before
- * the modules that it imports, and global ones last. So this provider belongs to the module that the application imports: in a global
- * module it would come when connections are closed already.
- */
-export const shutdown = (host: LocksHost): OnModuleDestroy & OnApplicationShutdown => ({
-  onModuleDestroy: () => host.work.stop(),
-  onApplicationShutdown: () => host.close(),
-});

@@ -7,7 +7,7 @@ export {
   InjectLocks,
   LocksModule,
   type LocksModuleAsyncOptions,
-  type LocksModuleOptions,
   type LocksOptionsFactory,
   type Visibility,
 } from './module.ts';
+export type { LocksModuleOptions } from './options.ts';

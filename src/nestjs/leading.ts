@@ -1,7 +1,5 @@
-import type { Logger } from '@nestjs/common';
 import { checkKey, invalid, shown } from '../core/index.ts';
 import { type DecoratedMethod, placeOf } from '../decorator/place.ts';
-import type { Leader } from '../leading/leader.ts';
 import { type LeaderOptions, leaderPlan } from '../leading/options.ts';
 import type { Term } from '../leading/term.ts';
 import { addRole, around, type CandidateState, type LocksHost, type MethodPlace } from './host.ts';
@@ -39,77 +37,46 @@ export function Leading(name: string, options: LeaderOptions = {}): LeadingDecor
   }) as LeadingDecorator;
 }
 
+const OVERDUE_MS = 10_000;
+
 /** Makes the object a candidate, from its own start to its own end. */
 function stand(host: LocksHost, { owner, method, title }: MethodPlace, name: string, options: LeaderOptions): void {
-  const other = host.candidates.find((candidate) => candidate.name === name);
+  const { candidates, locks, logger, work } = host;
+  const other = candidates.find((candidate) => candidate.name === name);
   if (other)
     throw invalid(
       `${title} and ${other.title} have one name, ${shown(name)}, so that only one of them would lead; name them apart`,
     );
-  const lead = (term: Term): Promise<unknown> => owner[method]!(term);
-  const candidate = new LeadingMethod(host, name, options, title, lead);
-  host.candidates.push(candidate);
-  const { work } = host;
+  const onError = (error: unknown) =>
+    logger.error(`${title} failed while it led ${name}; it will be elected again`, stackOf(error));
+  const leader = locks.leader(name, options.autoCampaign === false ? options : { onError, ...options });
+  /** The term whose method runs, and when the signal asked the method to end. */
+  let current: { ended?: number } | undefined;
+  const lead = async (term: Term): Promise<void> => {
+    const own: { ended?: number } = {};
+    current = own;
+    term.signal.addEventListener('abort', () => (own.ended = performance.now()), { once: true });
+    try {
+      await owner[method]!(term);
+    } finally {
+      current = undefined;
+    }
+  };
+  const campaign = (): Promise<void> =>
+    leader.run(lead, { signal: work.stopped }).catch((error) => {
+      logger.error(`${title} does not stand for election of ${name} any more`, stackOf(error));
+    });
+  candidates.push({ name, title, state: () => stateOf(current) });
   around(owner, 'onApplicationBootstrap', async (own) => {
     await own();
-    if (!work.stopped.aborted) void work.run(owner, () => candidate.campaign(work.stopped));
+    if (!work.stopped.aborted) void work.run(owner, campaign);
   });
 }
 
-const OVERDUE_MS = 10_000;
-
-/** One leading method of one object. */
-class LeadingMethod {
-  readonly name: string;
-  readonly title: string;
-  readonly #leader: Leader;
-  readonly #lead: (term: Term) => Promise<unknown>;
-  readonly #logger: Logger;
-  /** The term whose method runs, and when the signal asked the method to end. */
-  #term: { ended?: number } | undefined;
-
-  constructor(
-    { locks, logger }: LocksHost,
-    name: string,
-    options: LeaderOptions,
-    title: string,
-    lead: (term: Term) => Promise<unknown>,
-  ) {
-    this.name = name;
-    this.title = title;
-    this.#logger = logger;
-    this.#lead = lead;
-    const onError = (error: unknown) =>
-      logger.error(`${title} failed while it led ${name}; it will be elected again`, stackOf(error));
-    this.#leader = locks.leader(name, options.autoCampaign === false ? options : { onError, ...options });
-  }
-
-  get state(): CandidateState {
-    if (this.#term === undefined) return 'waiting';
-    const { ended } = this.#term;
-    if (ended === undefined) return 'leading';
-    return performance.now() - ended > OVERDUE_MS ? 'overdue' : 'waiting';
-  }
-
-  /** Campaigns until `stop`, and until the method has settled. */
-  async campaign(stop: AbortSignal): Promise<void> {
-    try {
-      await this.#leader.run((term) => this.#leading(term), { signal: stop });
-    } catch (error) {
-      this.#logger.error(`${this.title} does not stand for election of ${this.name} any more`, stackOf(error));
-    }
-  }
-
-  async #leading(term: Term): Promise<void> {
-    const current: { ended?: number } = {};
-    this.#term = current;
-    term.signal.addEventListener('abort', () => (current.ended = performance.now()), { once: true });
-    try {
-      await this.#lead(term);
-    } finally {
-      this.#term = undefined;
-    }
-  }
+function stateOf(term: { ended?: number } | undefined): CandidateState {
+  if (!term) return 'waiting';
+  if (term.ended === undefined) return 'leading';
+  return performance.now() - term.ended > OVERDUE_MS ? 'overdue' : 'waiting';
 }
 
 const stackOf = (error: unknown): string | undefined => (error instanceof Error ? error.stack : String(error));

@@ -9,38 +9,12 @@ import {
   type Type,
 } from '@nestjs/common';
 import { ModuleRef, ModulesContainer } from '@nestjs/core';
-import {
-  type Backend,
-  checkGiven,
-  checkNames,
-  type Duration,
-  flag,
-  invalid,
-  milliseconds,
-  namesOf,
-  shown,
-} from '../core/index.ts';
-import { createLocks, Locks, type LocksDefaults } from '../locks.ts';
+import { checkGiven, flag, invalid, namesOf } from '../core/index.ts';
+import { Locks } from '../locks.ts';
 import { LocksHealthIndicator } from './health.ts';
-import { LocksHost, shutdown, startup } from './host.ts';
+import { LocksHost } from './host.ts';
 import { APPLICATION } from './objects.ts';
-
-/** One of `url`, `backend` and `locks` says where the locks are. The module closes them when the application has ended. */
-export interface LocksModuleOptions {
-  /** As for `connect(url)`: `redis://127.0.0.1`, `file:./locks.db`… The module has a connection of its own. */
-  readonly url?: string | readonly string[];
-  /** A backend with a client of yours, `redis(client)` for example. The client stays open. */
-  readonly backend?: Backend;
-  /** Locks that you made elsewhere. */
-  readonly locks?: Locks;
-  /** The options of every lock. With `url` or `backend`. */
-  readonly defaults?: LocksDefaults;
-  /**
-   * How long a shutdown waits for leading and scheduled methods to settle, before connections close. Default 10 s, at most an
-   * hour; 0 does not wait.
-   */
-  readonly settle?: Duration;
-}
+import { type LocksModuleOptions, modulePlan } from './options.ts';
 
 /** Which modules see the locks. */
 export interface Visibility {
@@ -179,7 +153,7 @@ function assemble(
         inject: [LocksHost],
         useFactory: (host: LocksHost) =>
           new LocksHealthIndicator(host.locks, (wanted) =>
-            host.candidates.flatMap(({ name, state }) => (state === wanted ? [name] : [])),
+            host.candidates.flatMap(({ name, state }) => (state() === wanted ? [name] : [])),
           ),
       },
     ],
@@ -191,46 +165,31 @@ function assemble(
     imports: [core],
     providers: [
       { provide: APPLICATION, inject: [LocksHost], useFactory: (host: LocksHost) => host },
-      { provide: STARTUP, inject: [LocksHost], useFactory: startup },
+      // Nest starts global modules first, so each object knows its locks before its own start, in which it may take one.
+      {
+        provide: STARTUP,
+        inject: [LocksHost],
+        useFactory: (host: LocksHost) => ({ onModuleInit: () => host.start() }),
+      },
     ],
     exports: [APPLICATION],
   };
   return {
     module: LocksModule,
     imports: [core, objects],
-    providers: [{ provide: SHUTDOWN, inject: [LocksHost], useFactory: shutdown }],
+    providers: [
+      {
+        provide: SHUTDOWN,
+        inject: [LocksHost],
+        // Nest destroys a module before the modules that it imports, and global ones last. So this provider belongs to the module that the
+        // application imports: in a global module it would come when connections are closed already.
+        useFactory: (host: LocksHost) => ({
+          onModuleDestroy: () => host.work.stop(),
+          onApplicationShutdown: () => host.close(), // the last requests have ended
+        }),
+      },
+    ],
     exports: [LocksCoreModule],
-  };
-}
-
-const NAMES = namesOf<LocksModuleOptions>({ url: true, backend: true, locks: true, defaults: true, settle: true });
-const DEFAULT_SETTLE_MS = 10_000;
-const MAX_SETTLE_MS = 3_600_000;
-
-/** @throws LockError `LOCK_INVALID`, naming the option and what it must be */
-function modulePlan(options: LocksModuleOptions) {
-  if (typeof options !== 'object' || options === null)
-    throw invalid(
-      `the options of LocksModule are ${shown(options)}; give an object such as { url: 'redis://127.0.0.1' }`,
-    );
-  checkNames(options, NAMES, 'the options of LocksModule');
-  const { url, backend, locks, defaults, settle = DEFAULT_SETTLE_MS } = options;
-  const given = Object.entries({ url, backend, locks }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  if (given.length !== 1)
-    throw invalid(`LocksModule needs one of url, backend and locks; it was given ${given.join(' and ') || 'none'}`);
-  if (locks !== undefined && typeof locks?.mutex !== 'function')
-    throw invalid(`locks is ${shown(locks)}; make it with createLocks(backend), or give a url`);
-  if (locks !== undefined && defaults !== undefined)
-    throw invalid('defaults go with url or backend; locks that are made already have their own');
-  return {
-    settle: milliseconds(settle, 'settle', { min: 0, max: MAX_SETTLE_MS }),
-    async open(): Promise<Locks> {
-      if (locks) return locks;
-      if (backend) return createLocks(backend, defaults);
-      // Imported here, so that an application with a backend of its own does not load all others.
-      const { connect } = await import('../connect/index.ts');
-      return connect(url!, defaults);
-    },
   };
 }
 

@@ -42,7 +42,7 @@ export interface OnceOptions {
   readonly notice?: Duration | undefined;
   /** A name for people, in listings and in `by` of the others. Default `host:pid`. At most 128 characters. */
   readonly label?: string | undefined;
-  /** Ends the wait, and tells a run to stop. */
+  /** Ends the wait, and aborts the signal of a run. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -29,7 +29,7 @@ export interface TickRecord {
 /**
  * The record that a tick was run.
  * @returns undefined if the key of the run is enough: it stays held until the tick is late, and no instance tries again
- * @throws LockError `LOCK_UNSUPPORTED` if nothing outlives the process, or if a look cannot be told from a record
+ * @throws LockError `LOCK_UNSUPPORTED` if nothing outlives the process, or if a look would be taken for a record
  */
 export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | undefined {
   const { name: backend, traits } = runtime.engine.backend;
@@ -37,8 +37,8 @@ export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | und
   const record = recordAt(runtime, plan, plan.keys.done, traits.expires && traits.units !== 'exclusive');
   if (record) return record;
   const message = traits.expires
-    ? `${backend} cannot share a key, so it cannot tell who looks whether a tick was run from who has run it; leave retry out`
-    : `${backend} keeps nothing that outlives a process, so it cannot tell who comes later that a tick was run`;
+    ? `${backend} cannot share a key, so a look at whether a tick was run would be taken for a run of it; leave retry out`
+    : `${backend} keeps nothing that outlives a process, so an instance that asks later could not find out that a tick was run`;
   throw new LockError('LOCK_UNSUPPORTED', message, { key: plan.keys.run, backend });
 }
 

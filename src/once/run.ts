@@ -36,7 +36,7 @@ export type TickWork<T> = (run: TickRun) => Promise<T> | T;
 
 /**
  * Why this instance did not run the tick. `taken`: another instance runs it, or has. `failed`: without `retry`, its run failed on another
- * instance, if the engine tells. `done`: with `retry`, it was run before. `late`, `early`: by the clock of this instance. `overlap`: an
+ * instance, if the engine lists it. `done`: with `retry`, it was run before. `late`, `early`: by the clock of this instance. `overlap`: an
  * earlier tick still runs.
  */
 export type NotRun = 'taken' | 'failed' | 'done' | 'late' | 'early' | 'overlap';
@@ -55,6 +55,6 @@ export type OnceResult<T> =
   | {
       readonly ran: false;
       readonly reason: NotRun;
-      /** The `label` of the instance that was first, or whose run failed, if the engine tells. */
+      /** The `label` of the instance that was first, or whose run failed, if the engine lists it. */
       readonly by?: string;
     };

@@ -21,7 +21,7 @@ interface Question {
   staleAt: number;
 }
 
-/** Asks the engine who holds a key. The answer is only for a trace, so it asks seldom, and may have none. */
+/** Asks the engine who holds a key. The answer is only for a trace, so it asks rarely, and may have none. */
 export class Holders {
   readonly #locks: Locks;
   /** Questions by key, so that many waiters for one key ask once. */

@@ -15,7 +15,7 @@ export interface InstrumentOptions {
   readonly tracer?: Tracer | false | undefined;
   /** The kind of a key, 1 to 100 characters; there should be few kinds. Default the part before the first `:`. */
   readonly kindOf?: ((key: string) => string) | undefined;
-  /** How many kinds are told apart: 1 to 1,000. Further ones count as `other`. Default 100. */
+  /** How many kinds are distinguished: 1 to 1,000. Further ones count as `other`. Default 100. */
   readonly maxKinds?: number | undefined;
   /** Whether spans have the key, as `lock.key`. Metrics never have it. Default true. */
   readonly keys?: boolean | undefined;

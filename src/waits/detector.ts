@@ -91,7 +91,7 @@ export class Detector implements DeadlockWatch {
         const victim = own.get(deadlock.victim ?? '');
         if (!victim) continue;
         this.#giveUp(victim, deadlock, queues);
-        this.#suspects = new Suspects(); // the processes have to prove anew that they live
+        this.#suspects = new Suspects(); // the processes have to show again that they live
       }
     } finally {
       this.#restUntil = clock.now() + Math.max(MIN_REST_MS, (clock.now() - began) * REST_FACTOR);

@@ -1,10 +1,8 @@
-import type { Clock, Cover, Handle, Schedule } from '../../core/index.ts';
-import { between, MAX_COVERED_MS, type Moment, type RenewalPlan, Segment, type SharedTime, SLOTS } from './table.ts';
+import { type Clock, type Cover, type Handle, MAX_DURATION_MS, type Schedule } from '../../core/index.ts';
+import { type Moment, type RenewalPlan, Segment, type SharedClock, SLOTS } from './table.ts';
 
 /** If the clock gains more than this on the shared clock, it has noticed a suspension of the machine; less is rounding. ms */
 const MIN_SUSPENSION_MS = 100;
-/** For how long a suspension is remembered: longer than any lease that is renewed from another thread. ms */
-const MAX_SUSPENSION_AGE_MS = 12 * 86_400_000;
 
 /**
  * Converts between shared moments and the times of a clock of this thread. That clock adds the time for which the machine was suspended, as
@@ -12,39 +10,40 @@ const MAX_SUSPENSION_AGE_MS = 12 * 86_400_000;
  */
 export class Conversion {
   readonly #clock: Clock;
-  readonly #time: SharedTime;
+  readonly #shared: SharedClock;
   #ahead: number;
   /** How long each suspension was, ms, and when the clock noticed it. The latest is the last. */
   #suspensions: { readonly from: Moment; readonly slept: number }[] = [];
 
-  constructor(clock: Clock, time: SharedTime) {
+  constructor(clock: Clock, shared: SharedClock) {
     this.#clock = clock;
-    this.#time = time;
-    this.#ahead = clock.now() - time.now();
+    this.#shared = shared;
+    this.#ahead = clock.now() - shared();
   }
 
   momentOf(time: number): Moment {
     const { moment, now } = this.look();
-    return Math.floor(moment + time - now) | 0;
+    return moment + time - now;
   }
 
   /** The time of a moment by the clock, without later suspensions; 1 ms early for the rounding. */
   timeOf(then: Moment): number {
     const { moment, now } = this.look();
-    const since = this.#suspensions.filter(({ from }) => between(from, then) < 0);
+    const since = this.#suspensions.filter(({ from }) => from > then);
     const slept = since.reduce((sum, each) => sum + each.slept, 0);
-    return now - between(then, moment) - slept - 1;
+    return now - (moment - then) - slept - 1;
   }
 
-  /** To be called more often than every 24 days: a moment starts again at 0 after 49 days. */
+  /** To be called now and then, so that each suspension is noticed by itself. */
   look(): { moment: Moment; now: number } {
-    const moment = this.#time.now();
+    const moment = this.#shared();
     const now = this.#clock.now();
-    const slept = Math.round(now - moment - this.#ahead) | 0;
+    const slept = Math.round(now - moment - this.#ahead);
     this.#ahead = now - moment;
-    if (this.#suspensions.length > 0)
-      this.#suspensions = this.#suspensions.filter(({ from }) => between(from, moment) < MAX_SUSPENSION_AGE_MS);
-    if (slept > MIN_SUSPENSION_MS) this.#suspensions.push({ from: moment, slept });
+    if (slept > MIN_SUSPENSION_MS) {
+      const recent = this.#suspensions.filter(({ from }) => moment - from < MAX_DURATION_MS);
+      this.#suspensions = [...recent, { from: moment, slept }];
+    }
     return { moment, now };
   }
 }
@@ -68,7 +67,6 @@ export class CoverTable {
   }
 
   take(handle: Handle, schedule: Schedule): Cover | undefined {
-    if (schedule.ttl > MAX_COVERED_MS) return undefined;
     if (this.#free.length === 0) this.#grow();
     const place = this.#free.pop()!;
     const generation = this.next();
@@ -83,23 +81,21 @@ export class CoverTable {
     this.#free.push(place);
   }
 
-  /** The next generation; never 0. */
+  /** @returns a new generation, which is never 0 */
   next(): number {
-    this.#generation = (this.#generation + 1) | 0 || 1;
-    return this.#generation;
+    return ++this.#generation;
   }
 
   planOf({ ttl, sent, interval, renewedUntil }: Schedule): RenewalPlan {
-    const near = renewedUntil - sent < 2 * MAX_COVERED_MS;
     return {
-      ttl: Math.floor(ttl),
+      ttl,
       sent: this.#conversion.momentOf(sent),
-      interval: Math.max(1, Math.floor(interval)),
-      until: near ? this.#conversion.momentOf(renewedUntil) : undefined,
+      interval: Math.max(1, interval),
+      until: this.#conversion.momentOf(renewedUntil),
     };
   }
 
-  timeOf(moment: number): number {
+  timeOf(moment: Moment): number {
     return this.#conversion.timeOf(moment);
   }
 
@@ -144,8 +140,7 @@ class Covering implements Cover {
     const before = this.#generation;
     if (schedule.ttl !== this.#ttl) this.#generation = this.#table.next();
     this.#ttl = schedule.ttl;
-    if (schedule.ttl > MAX_COVERED_MS) segment.free(slot);
-    else segment.follow(slot, this.#generation, this.#table.planOf(schedule));
+    segment.follow(slot, this.#generation, this.#table.planOf(schedule));
     // This is asked only now: if the worker has not marked the old generation by now, it sends no renewal for it.
     if (before !== this.#generation) this.#doubt ||= segment.asks(slot, before);
   }

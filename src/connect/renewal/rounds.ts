@@ -9,7 +9,7 @@ import {
   systemClock,
   withLimit,
 } from '../../core/index.ts';
-import { between, type Control, type CoveredHold, type Moment, type Segment, type SharedTime, SLOTS } from './table.ts';
+import { type Control, type CoveredHold, type Moment, type Segment, type SharedClock, SLOTS } from './table.ts';
 
 /** The main thread renews a hold each interval. The worker renews it when so many intervals have passed. */
 const LATE_INTERVALS = 1.25;
@@ -45,20 +45,20 @@ interface SlotState {
 export class Rounds {
   readonly #backend: Pick<Backend, 'renew'>;
   readonly #control: Control;
-  readonly #time: SharedTime;
+  readonly #shared: SharedClock;
   readonly #stall: number;
   readonly #segments: { readonly segment: Segment; readonly known: (SlotState | undefined)[] }[] = [];
   #beats: number;
   #movedAt: Moment;
 
   /** @param stall ms, and the time between two beats of the counter */
-  constructor(backend: Pick<Backend, 'renew'>, control: Control, time: SharedTime, stall: number) {
+  constructor(backend: Pick<Backend, 'renew'>, control: Control, shared: SharedClock, stall: number) {
     this.#backend = backend;
     this.#control = control;
-    this.#time = time;
+    this.#shared = shared;
     this.#stall = stall;
     this.#beats = control.beats;
-    this.#movedAt = time.now();
+    this.#movedAt = shared();
   }
 
   add(segment: Segment): void {
@@ -67,10 +67,10 @@ export class Rounds {
 
   /** Looks at all holds once. @returns ms until the next look is due */
   look(): number {
-    const now = this.#time.now();
+    const now = this.#shared();
     const { beats } = this.#control;
     if (beats !== this.#beats) [this.#beats, this.#movedAt] = [beats, now];
-    const hangs = between(this.#movedAt, now) > this.#stall;
+    const hangs = now - this.#movedAt > this.#stall;
     const { due, shortest } = this.#due(now);
     for (const batch of hangs ? [] : inBatches(due)) void this.#renew(batch);
     // It grows slowly: where short intervals come and go, the main thread need not wake the worker for each of them.
@@ -89,9 +89,8 @@ export class Rounds {
         const { sent, interval, until } = segment.plan(slot);
         shortest = Math.min(shortest, interval);
         const last = known[slot]?.generation === generation ? known[slot] : undefined;
-        if (last && (last.state === 'gone' || last.state === 'asking' || between(last.notBefore, now) < 0)) continue;
-        if (until !== undefined && between(until, now) >= 0) continue;
-        if (between(sent, now) < interval * LATE_INTERVALS * EARLY_FACTOR) continue;
+        if (last && (last.state === 'gone' || last.state === 'asking' || now < last.notBefore)) continue;
+        if (now >= until || now - sent < interval * LATE_INTERVALS * EARLY_FACTOR) continue;
         const covered = segment.ask(slot, generation);
         if (!covered) continue;
         known[slot] = { generation, notBefore: now, state: 'asking', doubt: last?.doubt ?? false };
@@ -102,7 +101,7 @@ export class Rounds {
   }
 
   async #renew(batch: readonly Due[]): Promise<void> {
-    const sent = this.#time.now();
+    const sent = this.#shared();
     const within = Math.min(MAX_REQUEST_MS, leastOf(batch.map(({ claim }) => claim.ttl)) / 3);
     const late = (): Error => new Error(`no answer within ${inMs(within)}`);
     const answers = await withLimit(
@@ -120,14 +119,14 @@ export class Rounds {
     if (typeof answer === 'object') {
       // The main thread adds the whole lease to this moment, and the engine may have given less.
       const earlier = Math.max(0, claim.ttl - answer.validFor);
-      segment.confirm(slot, generation, (sent - Math.ceil(earlier)) | 0);
+      segment.confirm(slot, generation, sent - Math.ceil(earlier));
       entry.state = 'renewed';
-      entry.notBefore = (sent + interval) | 0;
+      entry.notBefore = sent + interval;
     } else if (answer === 'gone') entry.state = 'gone';
     else {
       entry.state = 'unknown';
       entry.doubt = true;
-      entry.notBefore = (this.#time.now() + Math.floor(claim.ttl / 24)) | 0;
+      entry.notBefore = this.#shared() + claim.ttl / 24;
     }
     if (!entry.doubt) segment.settle(slot, generation);
   }

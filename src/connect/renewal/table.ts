@@ -1,30 +1,16 @@
 import type { Claim, Handle } from '../../core/index.ts';
 
-/** A moment on the clock of all threads: ms from an origin, modulo 2³². Two of them are less than 24 days apart. */
+/** A moment on the clock that the threads of a process share: whole ms since an origin. On Linux that clock stops while the machine is suspended. */
 export type Moment = number;
 
-/** ms from `a` to `b`. */
-export const between = (a: Moment, b: Moment): number => (b - a) | 0;
-
-/** The clock that the threads of a process share. On Linux it stands still while the machine is suspended. */
-export class SharedTime {
-  readonly #origin: bigint;
-
-  constructor(origin: bigint) {
-    this.#origin = origin;
-  }
-
-  now(): Moment {
-    return Number((process.hrtime.bigint() - this.#origin) / 1_000_000n) | 0;
-  }
-}
+/** Makes the shared clock. @param origin ns by `process.hrtime` */
+export const sharedClock = (origin: bigint) => (): Moment => Number((process.hrtime.bigint() - origin) / 1_000_000n);
+export type SharedClock = ReturnType<typeof sharedClock>;
 
 /** How many holds one segment has room for. It has about 0.6 MB; the machine gives it memory as it is used. */
 export const SLOTS = 1_024;
 const ID_BYTES = 32;
 const KEY_BYTES = 512;
-/** A hold with a longer lease needs no stand-in. ms */
-export const MAX_COVERED_MS = 10 * 86_400_000;
 
 /** What the threads share of each hold. The main thread writes the columns up to `length`, the worker the others. */
 const COLUMNS = [
@@ -39,17 +25,23 @@ const COLUMNS = [
   'confirmed',
   'confirmedAt',
 ] as const;
-type Columns = Readonly<Record<(typeof COLUMNS)[number], Int32Array>>;
+type Column = (typeof COLUMNS)[number];
+const PLAN = ['ttl', 'sent', 'interval', 'until'] as const satisfies readonly Column[];
+const COLUMN_STARTS = Object.fromEntries(COLUMNS.map((name, i) => [name, i * SLOTS])) as Record<Column, number>;
+const cellOf = (column: Column, slot: number): number => COLUMN_STARTS[column] + slot;
+/** Bytes of one number: 64 bits, so that no moment overflows. */
+const CELL_BYTES = 8;
 
 /** What the worker needs to renew one hold. */
 export type CoveredHold = Pick<Claim, 'key' | 'id' | 'ttl'>;
 
-/** Plan of one hold in shared moments and whole ms. `until` undefined: no end. */
+/** When to renew one hold: moments, and whole ms. */
 export interface RenewalPlan {
   readonly ttl: number;
   readonly sent: Moment;
   readonly interval: number;
-  readonly until: Moment | undefined;
+  /** The moment from which on it is not renewed. */
+  readonly until: Moment;
 }
 
 /**
@@ -59,15 +51,22 @@ export interface RenewalPlan {
  */
 export class Segment {
   readonly memory: SharedArrayBuffer;
-  readonly #columns: Columns;
+  readonly #cells: BigInt64Array;
   readonly #text: Buffer;
 
-  constructor(memory = new SharedArrayBuffer(SLOTS * (COLUMNS.length * 4 + ID_BYTES + KEY_BYTES))) {
+  constructor(memory = new SharedArrayBuffer(SLOTS * (COLUMNS.length * CELL_BYTES + ID_BYTES + KEY_BYTES))) {
     this.memory = memory;
-    this.#columns = Object.fromEntries(
-      COLUMNS.map((name, i) => [name, new Int32Array(memory, i * SLOTS * 4, SLOTS)]),
-    ) as Columns;
-    this.#text = Buffer.from(memory, COLUMNS.length * SLOTS * 4);
+    this.#cells = new BigInt64Array(memory, 0, COLUMNS.length * SLOTS);
+    this.#text = Buffer.from(memory, COLUMNS.length * SLOTS * CELL_BYTES);
+  }
+
+  #get(column: Column, slot: number): number {
+    return Number(Atomics.load(this.#cells, cellOf(column, slot)));
+  }
+
+  #set(column: Column, slot: number, value: number): void {
+    const whole = Math.floor(Math.min(value, Number.MAX_SAFE_INTEGER));
+    Atomics.store(this.#cells, cellOf(column, slot), BigInt(whole));
   }
 
   /** @returns whether the hold fits */
@@ -75,50 +74,43 @@ export class Segment {
     const at = slot * (ID_BYTES + KEY_BYTES);
     if (Buffer.byteLength(id) !== ID_BYTES || Buffer.byteLength(key) > KEY_BYTES) return false;
     this.#text.write(id, at, 'latin1');
-    Atomics.store(this.#columns.length, slot, this.#text.write(key, at + ID_BYTES, 'utf8'));
+    this.#set('length', slot, this.#text.write(key, at + ID_BYTES, 'utf8'));
     this.follow(slot, generation, plan);
     return true;
   }
 
   /** The generation is written last: until then the worker does not look at the other columns. */
-  follow(slot: number, generation: number, { ttl, sent, interval, until }: RenewalPlan): void {
-    const columns = this.#columns;
-    if (Atomics.load(columns.generation, slot) !== generation) Atomics.store(columns.generation, slot, 0);
-    Atomics.store(columns.ttl, slot, ttl);
-    Atomics.store(columns.sent, slot, sent);
-    Atomics.store(columns.interval, slot, interval);
-    Atomics.store(columns.until, slot, until === undefined ? 0 : until || 1);
-    Atomics.store(columns.generation, slot, generation);
+  follow(slot: number, generation: number, plan: RenewalPlan): void {
+    if (this.generation(slot) !== generation) this.free(slot);
+    for (const name of PLAN) this.#set(name, slot, plan[name]);
+    this.#set('generation', slot, generation);
   }
 
   free(slot: number): void {
-    Atomics.store(this.#columns.generation, slot, 0);
+    this.#set('generation', slot, 0);
   }
 
   /** @returns when the last renewal was sent that the engine has confirmed */
   lastConfirmed(slot: number, generation: number): Moment | undefined {
-    const { confirmed, confirmedAt } = this.#columns;
-    return Atomics.load(confirmed, slot) === generation ? Atomics.load(confirmedAt, slot) : undefined;
+    return this.#get('confirmed', slot) === generation ? this.#get('confirmedAt', slot) : undefined;
   }
 
   asks(slot: number, generation: number): boolean {
-    return Atomics.load(this.#columns.asking, slot) === generation;
+    return this.#get('asking', slot) === generation;
   }
 
   // The worker calls the following.
 
   /** @returns 0 for a free slot */
   generation(slot: number): number {
-    return Atomics.load(this.#columns.generation, slot);
+    return this.#get('generation', slot);
   }
 
-  plan(slot: number): RenewalPlan {
-    const { ttl, sent, interval, until } = this.#columns;
+  plan(slot: number): Omit<RenewalPlan, 'ttl'> {
     return {
-      ttl: Atomics.load(ttl, slot),
-      sent: Atomics.load(sent, slot),
-      interval: Atomics.load(interval, slot),
-      until: Atomics.load(until, slot) || undefined,
+      sent: this.#get('sent', slot),
+      interval: this.#get('interval', slot),
+      until: this.#get('until', slot),
     };
   }
 
@@ -128,12 +120,11 @@ export class Segment {
    * @returns undefined if the hold has ended
    */
   ask(slot: number, generation: number): CoveredHold | undefined {
-    const { asking, ttl, length } = this.#columns;
-    Atomics.store(asking, slot, generation);
+    this.#set('asking', slot, generation);
     const at = slot * (ID_BYTES + KEY_BYTES);
     const id = this.#text.toString('latin1', at, at + ID_BYTES);
-    const key = this.#text.toString('utf8', at + ID_BYTES, at + ID_BYTES + Atomics.load(length, slot));
-    const covered = { key, id, ttl: Atomics.load(ttl, slot) };
+    const key = this.#text.toString('utf8', at + ID_BYTES, at + ID_BYTES + this.#get('length', slot));
+    const covered = { key, id, ttl: this.#get('ttl', slot) };
     if (this.generation(slot) === generation) return covered;
     this.settle(slot, generation);
     return undefined;
@@ -142,13 +133,13 @@ export class Segment {
   /** The engine has confirmed a renewal that was sent then. */
   confirm(slot: number, generation: number, sent: Moment): void {
     if (this.generation(slot) !== generation) return;
-    Atomics.store(this.#columns.confirmedAt, slot, sent);
-    Atomics.store(this.#columns.confirmed, slot, generation);
+    this.#set('confirmedAt', slot, sent);
+    this.#set('confirmed', slot, generation);
   }
 
   /** Takes the mark away: surely no renewal is on its way. */
   settle(slot: number, generation: number): void {
-    Atomics.compareExchange(this.#columns.asking, slot, generation, 0);
+    Atomics.compareExchange(this.#cells, cellOf('asking', slot), BigInt(generation), 0n);
   }
 }
 

@@ -12,7 +12,7 @@ import {
   withLimit,
 } from '../../core/index.ts';
 import { Conversion, CoverTable } from './cover-table.ts';
-import { Control, type Failure, type FromWorker, SharedTime, type Task, type ToWorker } from './table.ts';
+import { Control, type Failure, type FromWorker, sharedClock, type Task, type ToWorker } from './table.ts';
 
 const MAX_BEAT_MS = 1_000;
 /** How many beats a stall has at least. */
@@ -41,7 +41,7 @@ export class WorkerStandIn implements StandIn {
     this.#beat = Math.min(MAX_BEAT_MS, stall / BEATS_PER_STALL);
     // The thread may be blocked just before a beat.
     this.#task = { url, stall: stall + this.#beat, origin, control: this.#control.memory, segments: [] };
-    this.#conversion = new Conversion(systemClock, new SharedTime(origin));
+    this.#conversion = new Conversion(systemClock, sharedClock(origin));
     this.#table = new CoverTable(this.#conversion, ({ memory }) => {
       this.#task.segments.push(memory);
       this.#say({ segment: memory });

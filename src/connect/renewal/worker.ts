@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { closeQuietly, openBackend } from '../open.ts';
 import { Rounds } from './rounds.ts';
-import { Control, type FromWorker, failureOf, Segment, SharedTime, type Task, type ToWorker } from './table.ts';
+import { Control, type FromWorker, failureOf, Segment, sharedClock, type Task, type ToWorker } from './table.ts';
 
 const task = workerData as Task;
 const port = parentPort!;
@@ -10,7 +10,7 @@ const say = (message: FromWorker): void => port.postMessage(message);
 
 async function work(): Promise<void> {
   const backend = await openBackend(task.url);
-  const rounds = new Rounds(backend, new Control(task.control), new SharedTime(task.origin), task.stall);
+  const rounds = new Rounds(backend, new Control(task.control), sharedClock(task.origin), task.stall);
   for (const memory of task.segments) rounds.add(new Segment(memory));
   let timer: NodeJS.Timeout | undefined;
   const look = (): void => {

@@ -1,0 +1,50 @@
+import { type Backend, checkNames, type Duration, invalid, milliseconds, namesOf, shown } from '../core/index.ts';
+import { createLocks, type Locks, type LocksDefaults } from '../locks.ts';
+
+/** One of `url`, `backend` and `locks` says where the locks are. The module closes them when the application has ended. */
+export interface LocksModuleOptions {
+  /** As for `connect(url)`: `redis://127.0.0.1`, `file:./locks.db`… The module has a connection of its own. */
+  readonly url?: string | readonly string[];
+  /** A backend with a client of yours, `redis(client)` for example. The client stays open. */
+  readonly backend?: Backend;
+  /** Locks that you made elsewhere. */
+  readonly locks?: Locks;
+  /** The options of every lock. With `url` or `backend`. */
+  readonly defaults?: LocksDefaults;
+  /**
+   * How long a shutdown waits for leading and scheduled methods to settle, before connections close. Default 10 s, at most an
+   * hour; 0 does not wait.
+   */
+  readonly settle?: Duration;
+}
+
+const NAMES = namesOf<LocksModuleOptions>({ url: true, backend: true, locks: true, defaults: true, settle: true });
+const DEFAULT_SETTLE_MS = 10_000;
+const MAX_SETTLE_MS = 3_600_000;
+
+/** @throws LockError `LOCK_INVALID`, naming the option and what it must be */
+export function modulePlan(options: LocksModuleOptions) {
+  if (typeof options !== 'object' || options === null)
+    throw invalid(
+      `the options of LocksModule are ${shown(options)}; give an object such as { url: 'redis://127.0.0.1' }`,
+    );
+  checkNames(options, NAMES, 'the options of LocksModule');
+  const { url, backend, locks, defaults, settle = DEFAULT_SETTLE_MS } = options;
+  const given = Object.entries({ url, backend, locks }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (given.length !== 1)
+    throw invalid(`LocksModule needs one of url, backend and locks; it was given ${given.join(' and ') || 'none'}`);
+  if (locks !== undefined && typeof locks?.mutex !== 'function')
+    throw invalid(`locks is ${shown(locks)}; make it with createLocks(backend), or give a url`);
+  if (locks !== undefined && defaults !== undefined)
+    throw invalid('defaults go with url or backend; locks that are made already have their own');
+  return {
+    settle: milliseconds(settle, 'settle', { min: 0, max: MAX_SETTLE_MS }),
+    async open(): Promise<Locks> {
+      if (locks) return locks;
+      if (backend) return createLocks(backend, defaults);
+      // Imported here, so that an application with a backend of its own does not load all others.
+      const { connect } = await import('../connect/index.ts');
+      return connect(url!, defaults);
+    },
+  };
+}
