@@ -7,7 +7,7 @@ import { type ConnectOptions, closeQuietly, openBackend, patiently } from './ope
 export interface RenewalOptions {
   /**
    * `worker`: a thread with a connection of its own renews the holds that this thread is late to renew, so that a blocked event loop
-   * loses none. Default: nobody does. Not on memory, ZooKeeper, etcd and a quorum, nor with a `clock`.
+   * loses none. Default: no thread does. Not on memory, ZooKeeper, etcd and a quorum, nor with a `clock`.
    */
   readonly renewal?: 'worker' | undefined;
   /** With `renewal: 'worker'`: for how long it does, since this thread ran last. Default 2 m; 1 s to a day. */

@@ -52,7 +52,7 @@ function tickOf(job: CronerJob, now: number): Date {
     throw invalid('cronerTask() needs previousRuns(), which croner has from version 10');
   const once = job.getOnce();
   if (once) return once;
-  // It finds times before the reference only, in whole seconds.
+  // `previousRuns` finds times before the reference only, in whole seconds.
   const [last] = job.previousRuns(1, new Date(Math.floor(now / 1_000) * 1_000 + 1));
   if (last) return last;
   throw invalid('croner called a job whose pattern names no time up to now');

@@ -147,7 +147,7 @@ export function Locked(
 }
 
 /**
- * Locks a function in the same way.
+ * Runs a function only with the lock held, as `@Locked` does a method.
  * @throws LockError `LOCK_INVALID`
  * @example const build = locked({ key: 'report:{0}', onBusy: 'skip' }, async (day: string) => report(day));
  */

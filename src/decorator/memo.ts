@@ -99,7 +99,7 @@ export function Memo(options: MemoizedOptions = {}): MemoDecorator {
 }
 
 /**
- * The same for a function. It needs a key, since a minifier gives many functions the same name.
+ * Does for a function what `@Memo` does for a method. It needs a key, since a minifier gives many functions the same name.
  * @throws LockError `LOCK_INVALID`
  * @example const prices = memoized({ key: 'prices:{0}', keep: '10m', locks }, async (shop: string) => ({ shop, price: 3 }));
  */

@@ -107,8 +107,8 @@ export class Leader {
   }
 
   /**
-   * Returns the candidate that the engine has let in, or null. It asks once. A candidate that died in line may be named, until its term expires: the engine
-   * lets it in, and its function never runs.
+   * Returns the candidate that holds the lock, or null. It asks once. A candidate that died while it waited may be named, until its term
+   * expires: the engine grants the lock to it, and its function never runs.
    * @throws LockError `LOCK_UNSUPPORTED` if the engine cannot list; `LOCK_UNAVAILABLE`
    * @example
    * const who = await locks.leader('feed').current();

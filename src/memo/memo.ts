@@ -2,24 +2,24 @@ import type { Duration, LockError, Wait } from '../core/index.ts';
 
 /** What `run` came to. */
 export interface MemoResult<T> {
-  /** What the function gave, this caller's or another one's, as it was kept: decoded, and of its own for each caller. After a refresh that failed: the old one. */
+  /** The result of the function that ran, this caller's or another one's, decoded for each caller from what was kept. After a refresh that failed: the old result. */
   readonly value: T;
-  /** Whether this call's own function gave it. */
+  /** Whether the function of this call made the value. */
   readonly ran: boolean;
   /**
-   * Whether others get this value. False: its lease was lost, or the engine refused it, and others may run. `unknown`: an answer of the
-   * engine was lost, and nobody can know any more.
+   * Whether others get this value. False: the lease was lost, or the engine refused the value, and another caller may run. `unknown`: an
+   * answer of the engine was lost, so it cannot be known any more.
    */
   readonly kept: boolean | 'unknown';
   /** The fencing token of the run that made it. */
   readonly token: bigint;
-  /** When it was kept, by this machine's clock. */
+  /** When the value was kept, by this machine's clock. */
   readonly at: Date;
-  /** Why it is not kept, where that is so. */
+  /** Why the value is not kept, if it is not. */
   readonly error?: LockError;
 }
 
-/** What a memo remembers. The states are those of the page of memos. */
+/** What a memo has under its key. The states are explained on the page of memos. */
 export type MemoState<T> =
   | { readonly state: 'absent' | 'running'; readonly attempts: number; readonly by?: string }
   | { readonly state: 'kept'; readonly value: T; readonly token: bigint; readonly at: Date; readonly until: Date }
@@ -39,12 +39,12 @@ export interface MemoRun {
   readonly token: bigint;
   /** Aborted when the lease is lost, or when all callers here have given up. */
   readonly signal: AbortSignal;
-  /** Whether nobody else can have begun. Compares the clock now. */
+  /** Whether no other run can have begun. Compares the clock now. */
   readonly held: boolean;
-  /** ms until another one could begin, unless renewed. */
+  /** ms until another run could begin, unless renewed. */
   readonly remaining: number;
   /**
-   * @throws LockError `LOCK_LOST` when another one may have begun
+   * @throws LockError `LOCK_LOST` when another run may have begun
    * @example
    * await locks.memo('report', { keep: '1d' }).run(async (run) => {
    *   const rows = await report(new Date());
@@ -60,19 +60,19 @@ export type MemoWork<T> = (run: MemoRun) => Promise<T> | T;
 
 /** How one call waits for a result. */
 export interface MemoWait {
-  /** How long to wait while another one runs; 0: not at all; `'forever'`. What this call runs itself has no limit. */
+  /** How long to wait while another caller's function runs; 0: not at all; `'forever'`. The function of this call has no limit. */
   readonly wait?: Wait | undefined;
   /** Ends the wait, and aborts the signal of a run that nobody else waits for. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A key that remembers: of all callers one runs, and everybody has the result. */
+/** A key with a result: of all callers one runs its function, and all get what it returns. */
 export interface Memo<T = unknown> {
   /** Its key. */
   readonly key: string;
   /**
-   * Gives the result that is kept. If there is none, one caller at a time runs its function, and all others get what it gave. After an
-   * error, or the death of the runner, the next in line runs.
+   * Gives the result that is kept. If there is none, one caller at a time runs its function, and all others get its result. After an
+   * error, or the death of its process, the function of the next caller runs.
    * @throws what `fn` throws, to its own caller, unless an old result is there; LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_MISMATCH`, `LOCK_POISONED`,
    * `LOCK_FAILED`, `LOCK_TOO_LARGE`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`, `LOCK_DEADLOCK`, `LOCK_INVALID`
    * @example const { value } = await locks.memo('report', { keep: '1d' }).run((run) => report(run.token));
@@ -85,7 +85,7 @@ export interface Memo<T = unknown> {
    */
   peek(): Promise<MemoState<T>>;
   /**
-   * Forgets the result, a kept error and the attempts. No later call of this process gets them. What runs now may still store its result.
+   * Forgets the result, a kept error and the attempts. No later call of this process gets them. A run under way may still store its result.
    * @returns whether there was anything
    * @example await locks.memo('report').forget();
    */
@@ -93,7 +93,7 @@ export interface Memo<T = unknown> {
 }
 
 /**
- * Makes text unreadable for others, and readable again. Both functions give text, and no promise.
+ * Makes text unreadable for others, and readable again. Both functions return text, and no promise.
  * @example
  * const seal = {
  *   seal: (text: string) => Buffer.from(text).toString('base64'), // put a cipher here
@@ -104,40 +104,40 @@ export interface Memo<T = unknown> {
 export interface Seal {
   /** What is stored instead of the text. */
   seal(text: string): string;
-  /** The text again; throws for what it did not seal. */
+  /** Returns the text again; throws for text that `seal` did not make. */
   open(sealed: string): string;
 }
 
 /** Options of a memo. All callers of a key should give the same. */
 export interface MemoOptions<T = unknown> {
-  /** How long a result counts, by the engine's clock, up to a year. Default 0: only for those who wait when it comes. */
+  /** How long a result counts, by the engine's clock, up to a year. Default 0: only for callers that wait when it comes. */
   readonly keep?: Duration | undefined;
   /**
-   * What the request is, as data. A caller with another one gets `LOCK_MISMATCH`, also while the first is running. Its SHA-256 is kept.
-   * `undefined`, also inside of it, is `LOCK_INVALID`. Default: nobody asks which request it is.
+   * The request, as data. A caller with another request gets `LOCK_MISMATCH`, also while the first one is running. The SHA-256 of the data
+   * is kept. `undefined`, also inside the data, is `LOCK_INVALID`. Default: requests are not compared.
    */
   readonly match?: unknown;
-  /** Begun so often without a result, deaths included, it rests: all get the old result, or `LOCK_POISONED`. Default: no limit. */
+  /** After so many runs without a result, deaths included, no run begins for a while: all get the old result, or `LOCK_POISONED`. Default: no limit. */
   readonly attempts?: number | undefined;
-  /** How long it rests then. Default 1 hour. */
+  /** How long no run begins then. Default 1 hour. */
   readonly rest?: Duration | undefined;
-  /** How long an error is kept for all others, or false: the next in line runs. Default: no error is kept. */
+  /** How long an error is kept for all others; false: the function of the next caller runs. Default: no error is kept. */
   readonly keepError?: ((error: unknown) => Duration | false) | undefined;
-  /** When the result is older than this, one caller makes a new one, and all others get the old one at once. Less than `keep`. Default: never. */
+  /** When the result is older than this, one caller makes a new one, and all others get the old result at once. Less than `keep`. Default: never. */
   readonly refresh?: Duration | undefined;
   /** The value as text. Default: JSON that keeps dates, bigints, `undefined`, maps, sets, typed arrays and errors, too. */
   readonly encode?: ((value: T) => string) | undefined;
-  /** The value of such a text, for the runner, too. Default: as `encode` by default. */
+  /** The value of a text from `encode`, for the caller whose function ran, too. Default: the reverse of the default of `encode`. */
   readonly decode?: ((text: string) => T) | undefined;
   /** For results that are secrets: what is stored is sealed. */
   readonly seal?: Seal | undefined;
   /** How long to wait for a result, unless a call says otherwise; 0: not at all. Default `'forever'`. */
   readonly wait?: Wait | undefined;
-  /** The lease of a run: so long after its death another one begins. Default 30 s; the engine sets the bounds. */
+  /** The lease of a run: so long after the death of its process another run begins. Default 30 s; the engine sets the bounds. */
   readonly ttl?: Duration | undefined;
   /** How long before the deadline of the lease a run learns of its loss. Default a tenth of `ttl`; at most two thirds of it. */
   readonly notice?: Duration | undefined;
-  /** How long a run is renewed at most: after that it loses its lease, and another one begins. Default: no limit. */
+  /** How long a run is renewed at most: after that it loses its lease, and another run begins. Default: no limit. */
   readonly maxHold?: Duration | undefined;
   /** Give up with `LOCK_DEADLOCK` when the wait can never end, as that of a lock does. Default false. */
   readonly detect?: boolean | undefined;

@@ -3,7 +3,7 @@ import type { Memo, MemoOptions } from './memo.ts';
 import { memoPlan } from './options.ts';
 import type { SharedRuns } from './shared-runs.ts';
 
-/** @internal The memos of one `Locks`. What runs them is loaded with the first one that is used. */
+/** @internal The memos of one `Locks`. The code that runs them is loaded at the first use of a memo. */
 export class Memos {
   readonly #runtime: LockRuntime;
   readonly #defaults: LockOptions;

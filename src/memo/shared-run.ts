@@ -36,7 +36,7 @@ export class SharedRun {
   /**
    * @param head the first caller, who needs a new result
    * @param looked what the head has found, if the engine answered: perhaps a result that is due for a refresh
-   * @param onEnd called at once when no caller is left and no function runs. If it were called later, a caller could join in vain
+   * @param onEnd called at once when no caller is left and no function runs. If it were called later, a caller could join a run that is over
    */
   constructor(runtime: LockRuntime, head: Caller, looked: ValueRecord | undefined, onEnd: () => void) {
     const { engine } = runtime;
@@ -147,7 +147,7 @@ export class SharedRun {
   async #run(lease: HeldLease, match: string, attempts: number): Promise<unknown> {
     const waiting = this.#callers;
     const old = this.#old;
-    // The claim carries the mark of its first caller, even if that one has given up.
+    // The claim carries the mark of its first caller, even if that caller has given up.
     const caller = waiting.all.find(({ plan }) => !differ(plan.match, match));
     const act = afterGrant(attempts, caller?.plan, old() !== undefined);
     if (!caller || act === 'release') return lease.release();

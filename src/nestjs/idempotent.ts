@@ -10,8 +10,8 @@ type Handled = ReturnType<CallHandler['handle']>;
 
 /**
  * The header `Idempotency-Key` for a controller or one of its methods, on Express and Fastify, with the locks of the application. It is an
- * interceptor, so `scope` sees what the guards found out. What `holdfast/idempotency` says of answers is true of those of exception
- * filters, too.
+ * interceptor, so `scope` sees what the guards have set. Answers of exception filters are kept as those of handlers are: see
+ * `holdfast/idempotency`.
  * @throws LockError `LOCK_INVALID`
  * @example
  * const idempotent = Idempotent({ scope: (request: { user: { id: string } }) => request.user.id }); // @Idempotent(…) on a method

@@ -80,8 +80,8 @@ export class TickAttempt {
   }
 
   /**
-   * Writes the record before the run. From the first attempt on other instances may find the record, and leave the tick to this one. So
-   * this one asks until the engine answers, while it holds the key: after a loss, a record that it finds may be that of another instance.
+   * Writes the record before the run. From the first attempt on other instances may find the record, and leave the tick to this one. So this
+   * instance asks until the engine answers, while it holds the key: after a loss, a record that it finds may be that of another instance.
    */
   async #commit(record: TickRecord, lease: Lease): Promise<void> {
     const mayAgain = (): boolean => lease.held && !this.#plan.signal?.aborted;

@@ -19,7 +19,7 @@ export interface TickRecord {
   exists(): Promise<boolean>;
   /**
    * @returns whether the record is there, from this instance or another; false: not yet, try again
-   * @throws LockError `LOCK_UNAVAILABLE` if nobody knows
+   * @throws LockError `LOCK_UNAVAILABLE` if that is unknown
    */
   write(): Promise<boolean>;
   /** The label of the instance that wrote it, if there is one and the engine lists it. */
@@ -43,8 +43,8 @@ export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | und
 }
 
 /**
- * The record that the run of a tick failed. Without `retry` nobody runs such a tick again, so the others learn why. It is only
- * information: what goes wrong with it is no error of the tick.
+ * The record that the run of a tick failed. Without `retry` no instance runs such a tick again, and this record says why. It is only
+ * information: a failure to write or read it is no error of the tick.
  */
 export const failureRecordOf = (runtime: LockRuntime, plan: OncePlan): TickRecord | undefined =>
   plan.retry ? undefined : recordAt(runtime, plan, plan.keys.failed, runtime.engine.backend.traits.expires);

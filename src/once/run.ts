@@ -47,7 +47,7 @@ export type OnceResult<T> =
       readonly ran: true;
       readonly value: T;
       /**
-       * False only with `retry`: the engine did not answer, so nobody knows whether the others know of the run. Another
+       * False only with `retry`: the engine did not answer, so it is unknown whether the others know of the run. Another
        * instance may run the tick again.
        */
       readonly recorded: boolean;

@@ -26,7 +26,7 @@ interface RequestSpans {
   readonly lock: Span;
   wait?: Span;
   hold?: Span;
-  /** Cancels the question who holds the key. */
+  /** Cancels the look-up of the holders. */
   cancel?: Cancel;
 }
 

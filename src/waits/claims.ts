@@ -4,7 +4,7 @@ import type { LocalEntry, Origin, QueueEntry } from '../core/index.ts';
 export interface WaitsClaim extends QueueEntry {
   /** `<process>.<claim>` of its origin; without an origin, its key and token. */
   readonly id: string;
-  /** It waits in this process behind others, and is not in the engine's queue yet: its token is 0. */
+  /** True: it waits in this process behind others, and is not in the engine's queue yet. Its token is 0. */
   readonly local?: true;
 }
 

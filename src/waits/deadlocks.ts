@@ -53,7 +53,7 @@ function lastFirst(a: WaitsClaim, b: WaitsClaim): number {
   return b.origin!.detects! - a.origin!.detects! || (a.id < b.id ? 1 : -1);
 }
 
-/** The cycle in words: `host:1 waits for "b", held by host:2, who waits for "a", held by host:1`. Of a long queue it names the first. */
+/** The cycle in words: `host:1 waits for "b", held by host:2, who waits for "a", held by host:1`. Of several waiters in a row it names the first. */
 export function describeDeadlock({ cycle }: Deadlock, { claims }: ClaimQueues): string {
   const parts: string[] = [];
   let ahead: WaitsClaim[] = [];
