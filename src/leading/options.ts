@@ -2,6 +2,7 @@ import {
   checkNames,
   DEFAULT_LABEL,
   type Duration,
+  flag,
   invalid,
   type LockOptions,
   milliseconds,
@@ -83,15 +84,13 @@ export function leaderPlan(
     autoCampaign = true,
     onError = warning(name),
   } = options;
-  if (typeof autoCampaign !== 'boolean')
-    throw invalid(`autoCampaign is ${shown(autoCampaign)}; it must be true or false`, name);
   if (typeof onError !== 'function') throw invalid(`onError is ${shown(onError)}; it must be a function`, name);
   return {
     lock: { wait: 'forever', ttl, delay, notice, label, spin: candidateSpin(defaults.spin, wakes), ...UNSHARED_HOLD },
     label,
     pause: pause === undefined ? DEFAULT_PAUSE_MS : spin({ ...DEFAULT_PAUSE_MS, ...pause }),
     settle: milliseconds(settle, 'settle'),
-    autoCampaign,
+    autoCampaign: flag(autoCampaign, 'autoCampaign', name),
     onError,
   };
 }

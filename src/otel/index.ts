@@ -1,5 +1,5 @@
 import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
-import { checkNames, invalid, namesOf, shown, whole } from '../core/index.ts';
+import { checkNames, flag, invalid, namesOf, shown, whole } from '../core/index.ts';
 import { type Locks, runtimeOf } from '../locks.ts';
 import { Holders } from './holders.ts';
 import { Kinds, kindOfKey } from './kinds.ts';
@@ -57,8 +57,7 @@ export function instrument(locks: Locks, options: InstrumentOptions = {}): Instr
   const { kindOf = kindOfKey, maxKinds = 100, keys = true, inTracesOnly = false } = options;
   checkMethod(meter, 'createHistogram', 'meter');
   checkMethod(tracer, 'startSpan', 'tracer');
-  for (const [name, value] of Object.entries({ keys, inTracesOnly }))
-    if (typeof value !== 'boolean') throw invalid(`${name} is ${shown(value)}; it must be true or false`);
+  for (const [name, value] of Object.entries({ keys, inTracesOnly })) flag(value, name);
   if (typeof kindOf !== 'function') throw invalid(`kindOf is ${shown(kindOf)}; it must be a function`);
   const kinds = new Kinds(kindOf, whole(maxKinds, 'maxKinds', 1, 1_000), warn);
   runtime.assertOpen();
