@@ -45,12 +45,12 @@ const PROBE_OPTIONS: LockOptions = { minHold: 0, delay: 0 };
 /** Reports to probes whether the engine grants locks. An instance is also healthy if another one leads. */
 export class LocksHealthIndicator {
   readonly #locks: Locks;
-  readonly #electionsIn: (state: CandidateState) => string[];
+  readonly #namesOf: (standing: CandidateState) => string[];
 
   /** @internal */
-  constructor(locks: Locks, electionsIn: (state: CandidateState) => string[]) {
+  constructor(locks: Locks, namesOf: (standing: CandidateState) => string[]) {
     this.#locks = locks;
-    this.#electionsIn = electionsIn;
+    this.#namesOf = namesOf;
   }
 
   /**
@@ -73,8 +73,8 @@ export class LocksHealthIndicator {
     const start = performance.now();
     const trouble = await this.#probe(timeout);
     const responseTime = Math.round(performance.now() - start);
-    const leading = this.#electionsIn('leading');
-    const overdue = this.#electionsIn('overdue');
+    const leading = this.#namesOf('leading');
+    const overdue = this.#namesOf('overdue');
     const message =
       trouble ??
       (overdue.length > 0 ? `what led ${overdue.join(', ')} has not settled, though its term is over` : undefined);
