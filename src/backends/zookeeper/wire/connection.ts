@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Cancel, Clock } from '../../../core/index.ts';
 import { ConnectionLost } from './errors.ts';
-import { Decoder, type Frames } from './jute.ts';
+import { Frame, type Frames, int, long, record } from './jute.ts';
 import { type Operation, sync } from './operations.ts';
 import { type Pending, Requests, type Watcher } from './requests.ts';
 
@@ -14,6 +14,7 @@ export interface Welcome extends Readonly<typeof NEW_SESSION> {
   readonly timeout: number;
 }
 
+const HEADER = record({ xid: int, zxid: long, code: int });
 const WATCH_EVENT = -1;
 
 // All limits are shares of the session timeout that the server granted.
@@ -106,16 +107,14 @@ export class ZooKeeperConnection {
 
   #receive(chunk: Buffer): void {
     try {
-      for (const frame of this.#frames.take(chunk)) this.#answer(new Decoder(frame));
+      for (const frame of this.#frames.take(chunk)) this.#answer(new Frame(frame));
     } catch (error) {
       this.end(error as Error);
     }
   }
 
-  #answer(from: Decoder): void {
-    const xid = from.int();
-    const zxid = from.long();
-    const code = from.int();
+  #answer(from: Frame): void {
+    const { xid, zxid, code } = HEADER.read(from);
     if (zxid > this.lastZxid) this.lastZxid = zxid;
     if (xid === WATCH_EVENT) this.#requests.watches.event(from);
     else this.#noteAnswer(this.#requests.answer(xid, code, from));

@@ -1,97 +1,133 @@
-/** Jute, ZooKeeper's encoding: big-endian numbers; four bytes of length before text, bytes and lists; −1 is null. */
-export class Encoder {
-  readonly #parts: Uint8Array[] = [];
-
-  #put(size: number, write: (bytes: Buffer) => void): this {
-    const bytes = Buffer.allocUnsafe(size);
-    write(bytes);
-    this.#parts.push(bytes);
-    return this;
-  }
-
-  int(value: number): this {
-    return this.#put(4, (bytes) => bytes.writeInt32BE(value));
-  }
-
-  long(value: bigint): this {
-    return this.#put(8, (bytes) => bytes.writeBigInt64BE(value));
-  }
-
-  bool(value: boolean): this {
-    return this.#put(1, (bytes) => bytes.writeInt8(value ? 1 : 0));
-  }
-
-  bytes(value: Uint8Array): this {
-    this.int(value.length);
-    this.#parts.push(value);
-    return this;
-  }
-
-  text(value: string): this {
-    return this.bytes(Buffer.from(value));
-  }
-
-  list<T>(values: readonly T[], each: (value: T) => void): this {
-    this.int(values.length);
-    for (const value of values) each(value);
-    return this;
-  }
-
-  /** One frame: the length, and everything written. */
-  frame(): Buffer {
-    return Buffer.concat(new Encoder().bytes(Buffer.concat(this.#parts)).#parts);
-  }
+/**
+ * Jute, ZooKeeper's encoding. Numbers are big-endian. Text, bytes and lists have four bytes of length in front; a length of −1 is null. The
+ * fields of a record follow each other without names, so a message is a table of its fields: it is written and read by that table.
+ */
+export interface Kind<Written, Read = Written> {
+  write(to: Draft, value: Written): void;
+  read(from: Frame): Read;
 }
 
-/** Reads what `Encoder` writes. It checks every length: a broken frame throws `RangeError`. */
-export class Decoder {
-  readonly #bytes: Buffer;
+/** The bytes of one message, read from the first to the last. It checks every length: a broken frame throws `RangeError`. */
+export class Frame {
+  readonly bytes: Buffer;
   #at = 0;
 
   constructor(bytes: Buffer) {
-    this.#bytes = bytes;
+    this.bytes = bytes;
   }
 
-  #skip(size: number): number {
+  get remaining(): number {
+    return this.bytes.length - this.#at;
+  }
+
+  /** @returns where the next `size` bytes begin */
+  skip(size: number): number {
     const at = this.#at;
-    if (size > this.#bytes.length - at) {
-      throw new RangeError(`the frame ends after ${this.#bytes.length} bytes, but ${at + size} were announced`);
+    if (size > this.remaining) {
+      throw new RangeError(`the frame ends after ${this.bytes.length} bytes, but ${at + size} were announced`);
     }
     this.#at = at + size;
     return at;
   }
+}
 
-  get left(): number {
-    return this.#bytes.length - this.#at;
+/** A frame while it is written: four bytes for its length, and the fields so far. */
+export class Draft {
+  bytes = Buffer.allocUnsafe(256);
+  #end = 4;
+
+  /** @returns where the next `size` bytes begin */
+  reserve(size: number): number {
+    const at = this.#end;
+    this.#end = at + size;
+    if (this.#end > this.bytes.length) this.bytes = Buffer.concat([this.bytes], 2 * this.#end);
+    return at;
   }
 
-  int(): number {
-    return this.#bytes.readInt32BE(this.#skip(4));
+  frame(): Buffer {
+    this.bytes.writeInt32BE(this.#end - 4);
+    return this.bytes.subarray(0, this.#end);
   }
+}
 
-  long(): bigint {
-    return this.#bytes.readBigInt64BE(this.#skip(8));
-  }
+type Put<T> = (this: Buffer, value: T, at: number) => unknown;
 
-  bool(): boolean {
-    return this.#bytes[this.#skip(1)] !== 0;
-  }
+const fixed = <T>(size: number, put: Put<T>, get: (this: Buffer, at: number) => T): Kind<T> => ({
+  write(to, value) {
+    const at = to.reserve(size);
+    put.call(to.bytes, value, at);
+  },
+  read: (from) => get.call(from.bytes, from.skip(size)),
+});
 
-  bytes(): Buffer {
-    const size = Math.max(0, this.int());
-    const at = this.#skip(size);
-    return this.#bytes.subarray(at, at + size);
-  }
+/** A kind that is stored as another one. */
+const as = <T, S>(stored: Kind<S>, write: (value: T) => S, read: (value: S) => T): Kind<T> => ({
+  write: (to, value) => stored.write(to, write(value)),
+  read: (from) => read(stored.read(from)),
+});
 
-  text(): string {
-    return this.bytes().toString('utf8');
-  }
+export const int = fixed<number>(4, Buffer.prototype.writeInt32BE, Buffer.prototype.readInt32BE);
+export const long = fixed<bigint>(8, Buffer.prototype.writeBigInt64BE, Buffer.prototype.readBigInt64BE);
+export const bool = as<boolean, number>(
+  fixed(1, Buffer.prototype.writeInt8, Buffer.prototype.readInt8),
+  Number,
+  Boolean,
+);
+/** ms. */
+export const time = as<number, bigint>(long, BigInt, Number);
 
-  list<T>(each: () => T): T[] {
+export const bytes: Kind<Uint8Array, Buffer> = {
+  write(to, value) {
+    int.write(to, value.length);
+    const at = to.reserve(value.length);
+    to.bytes.set(value, at);
+  },
+  read(from) {
+    const size = Math.max(0, int.read(from));
+    const at = from.skip(size);
+    return from.bytes.subarray(at, at + size);
+  },
+};
+
+export const text: Kind<string> = {
+  write(to, value) {
+    const size = Buffer.byteLength(value);
+    int.write(to, size);
+    const at = to.reserve(size);
+    to.bytes.write(value, at);
+  },
+  read: (from) => bytes.read(from).toString(),
+};
+
+export const list = <T>(each: Kind<T>): Kind<readonly T[]> => ({
+  write(to, values) {
+    int.write(to, values.length);
+    for (const value of values) each.write(to, value);
+  },
+  read(from) {
     const values: T[] = [];
-    for (let left = this.int(); left > 0; left--) values.push(each());
+    for (let rest = int.read(from); rest > 0; rest--) values.push(each.read(from));
     return values;
-  }
+  },
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: a table has fields of any type
+type Fields = Readonly<Record<string, Kind<any, any>>>;
+type Written<F extends Fields> = { readonly [N in keyof F]: Parameters<F[N]['write']>[1] };
+type Read<F extends Fields> = { readonly [N in keyof F]: ReturnType<F[N]['read']> };
+
+export function record<F extends Fields>(fields: F): Kind<Written<F>, Read<F>> {
+  const kinds = Object.entries(fields);
+  return {
+    write(to, value) {
+      for (const [name, kind] of kinds) kind.write(to, value[name]);
+    },
+    read(from) {
+      const found: Record<string, unknown> = {};
+      for (const [name, kind] of kinds) found[name] = kind.read(from);
+      return found as Read<F>;
+    },
+  };
 }
 
 /** Bytes. Listings are the largest answers. A larger one is not from ZooKeeper (or `jute.maxbuffer` was raised). */

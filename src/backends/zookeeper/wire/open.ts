@@ -4,7 +4,7 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { type Clock, invalid, shown } from '../../../core/index.ts';
 import { type NEW_SESSION, type Welcome, ZooKeeperConnection } from './connection.ts';
 import { ConnectionLost } from './errors.ts';
-import { Decoder, Encoder, Frames } from './jute.ts';
+import { bool, bytes, Draft, Frame, Frames, int, long, record } from './jute.ts';
 import { authenticate } from './operations.ts';
 
 export interface Credentials {
@@ -59,22 +59,21 @@ export async function open(
 }
 
 const PROTOCOL = 0;
+const HELLO = record({ protocol: int, lastZxid: long, timeout: int, id: long, password: bytes, isReadOnly: bool });
+const WELCOME = record({ protocol: int, timeout: int, id: long, password: bytes });
 
-/** Because of `lastZxid`, a server that has not yet seen what we have seen closes the connection. */
-function hello({ id, password }: typeof NEW_SESSION, timeout: number, lastZxid: bigint): Buffer {
-  const request = new Encoder().int(PROTOCOL).long(lastZxid).int(timeout).long(id).bytes(password);
-  return request.bool(false).frame(); // a read-only server is of no use
+/** Because of `lastZxid`, a server that has not yet seen what we have seen closes the connection. A read-only server is of no use. */
+function hello(identity: typeof NEW_SESSION, timeout: number, lastZxid: bigint): Buffer {
+  const draft = new Draft();
+  HELLO.write(draft, { ...identity, protocol: PROTOCOL, lastZxid, timeout, isReadOnly: false });
+  return draft.frame();
 }
 
 /** @returns undefined when the session has expired */
 function readWelcome(frame: Buffer): Welcome | undefined {
-  const from = new Decoder(frame);
-  const protocol = from.int();
+  const { protocol, timeout, id, password } = WELCOME.read(new Frame(frame));
   if (protocol !== PROTOCOL) throw new RangeError(`protocol ${protocol} was answered; is this ZooKeeper?`);
-  const timeout = from.int();
-  const id = from.long();
-  const password = Uint8Array.from(from.bytes());
-  return timeout > 0 && id !== 0n ? { id, password, timeout } : undefined;
+  return timeout > 0 && id !== 0n ? { id, password: Uint8Array.from(password), timeout } : undefined;
 }
 
 /** The server sends nothing after its first frame until we ask for something. */

@@ -1,5 +1,5 @@
 import { Code, KeeperError } from './errors.ts';
-import { type Decoder, Encoder } from './jute.ts';
+import { Draft, type Frame, int, record, text } from './jute.ts';
 import type { Operation } from './operations.ts';
 
 export interface Pending {
@@ -10,6 +10,8 @@ export interface Pending {
   readonly reject: (error: Error) => void;
   readonly watcher?: Watcher;
 }
+
+const HEADER = record({ xid: int, code: int });
 
 /** The unanswered requests of one connection, in the order in which they were sent. */
 export class Requests {
@@ -26,17 +28,18 @@ export class Requests {
     const { operation, watcher } = pending;
     this.#xid = (this.#xid + 1) & 0x7fffffff;
     const xid = operation.xid ?? this.#xid;
-    const request = new Encoder().int(xid).int(operation.code);
-    operation.encode(request, watcher !== undefined);
+    const draft = new Draft();
+    HEADER.write(draft, { xid, code: operation.code });
+    operation.write(draft, watcher !== undefined);
     this.#pending.set(xid, pending);
-    return request.frame();
+    return draft.frame();
   }
 
   /**
    * @returns when it was sent, if the leader had a part in the answer
    * @throws what ends the connection: an answer without a request, or the end of the session
    */
-  answer(xid: number, code: number, from: Decoder): number | undefined {
+  answer(xid: number, code: number, from: Frame): number | undefined {
     const pending = this.#pending.get(xid);
     if (!pending) throw new RangeError(`an answer to request ${xid}, which nobody has made`);
     const { operation, sent, watcher, resolve, reject } = pending;
@@ -45,7 +48,7 @@ export class Requests {
     const { watches } = operation;
     const isSet = code === 0 || (code === Code.noNode && watches?.ifMissing);
     if (isSet && watcher && watches) this.watches.add(watches, watcher);
-    if (code === 0) resolve(operation.decode(from));
+    if (code === 0) resolve(operation.read(from));
     else reject(new KeeperError(code, operation.name));
     this.#pending.delete(xid);
     return operation.viaLeader ? sent : undefined;
@@ -57,6 +60,7 @@ export class Requests {
   }
 }
 
+const EVENT = record({ type: int, sessionState: int, path: text });
 const DELETED = 2;
 const CHILDREN_CHANGED = 4;
 
@@ -83,10 +87,8 @@ export class Watches {
     this.#waiting.set(name, left);
   }
 
-  event(from: Decoder): void {
-    const type = from.int();
-    from.int(); // state of the session
-    const path = from.text();
+  event(from: Frame): void {
+    const { type, path } = EVENT.read(from);
     if (type !== CHILDREN_CHANGED) this.#notify(`node ${path}`);
     if (type === CHILDREN_CHANGED || type === DELETED) this.#notify(`children ${path}`);
   }
