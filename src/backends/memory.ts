@@ -24,7 +24,7 @@ import { EngineTime, TokenCounter } from './shared/stored-queue.ts';
 import { QUEUE_TRAITS } from './shared/traits.ts';
 import { BufferedClaims } from './shared/waiting-claims.ts';
 
-/** The number of old queues that are looked at for each new one. So those that have expired go faster than new ones come. */
+/** For each new queue, so many old ones are looked at. So empty queues are removed faster than new queues come. */
 const QUEUES_PER_SWEEP = 2;
 
 const { renewedFrom: _, ...QUEUE } = QUEUE_TRAITS;
@@ -58,9 +58,9 @@ class Memory implements Backend {
   readonly #queues = new Map<string, EngineQueue>();
   #sweeping: Iterator<string> = this.#queues.keys();
   readonly #waiting: BufferedClaims;
-  /** One counter for all keys. So it grows for each key, and unused keys leave nothing behind. */
+  /** One counter for all keys: so the tokens of each key grow, and nothing is kept for a key that is not in use. */
   readonly #tokens = new TokenCounter(0n);
-  /** A queue of nobody, for the next key: one that has become empty is as good as new. */
+  /** An empty queue, for the next new key. A queue that has become empty is used again. */
   #spare = new EngineQueue(this.#tokens);
 
   constructor(clock: Clock) {
@@ -122,7 +122,7 @@ class Memory implements Backend {
     return answer;
   }
 
-  /** Looks at the next queues for what has expired, left by `minHold`, by memos or by callers that stopped. */
+  /** Removes from the next queues what has expired: holds of `minHold`, values of memos, claims of callers that stopped. */
   #sweep(): void {
     for (let looked = 0; looked < QUEUES_PER_SWEEP; looked++) {
       const { value: key, done } = this.#sweeping.next();
@@ -131,7 +131,7 @@ class Memory implements Backend {
     }
   }
 
-  /** Not by all waiting claims of the process: there may be very many, of other keys. */
+  /** Wakes the claims of the key that a value may answer. It looks only at the queue of the key: very many claims may wait for other keys. */
   #wakeAnswered(key: string): void {
     for (const { id } of this.#queues.get(key)?.claims ?? []) {
       const waiting = this.#waiting.get(id);

@@ -61,7 +61,7 @@ const storeOf = (client: DynamoLike, TableName: string): RegisterStore => ({
       TableName,
       Item: { id, text, version },
       ConditionExpression: isThere ? '#v = :v' : 'attribute_not_exists(#v)',
-      // Something of anybody else has no version, but it has an id.
+      // An item of another program has no version, but it has an id.
       ExpressionAttributeNames: { '#v': isThere ? 'version' : 'id' },
       ...(isThere && { ExpressionAttributeValues: { ':v': ifVersion } }),
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
@@ -89,7 +89,7 @@ const storeOf = (client: DynamoLike, TableName: string): RegisterStore => ({
   },
 });
 
-/** In an error the values are as they travel: `{ S: 'text' }`. Something of anybody else has no text, and is refused as such. */
+/** In an error each value has its type: `{ S: 'text' }`. An item of another program has no text, and is refused later. */
 function entryOf(item: Item | undefined): RegisterEntry | undefined {
   const of = (value: { S?: string } | string | undefined) => (typeof value === 'object' ? value.S : value);
   return item && { text: of(item.text) ?? '', version: of(item.version) ?? '' };
@@ -98,11 +98,11 @@ function entryOf(item: Item | undefined): RegisterEntry | undefined {
 const ADVICE: Readonly<Record<string, string>> = {
   ResourceNotFoundException: 'make it first, with the string id as its partition key and no sort key',
   ValidationException: 'its partition key must be the string id, and it must have no sort key',
-  AccessDeniedException: 'dynamodb:GetItem and dynamodb:PutItem are needed; DeleteItem and Scan for notes and listings',
+  AccessDeniedException: 'dynamodb:GetItem and dynamodb:PutItem are needed; DeleteItem and Scan for hints and listings',
   UnrecognizedClientException: 'the access key of the client is not known there',
 };
 
-/** A `LockError` where the table did nothing for sure. */
+/** @throws the error: a `LockError` if the table has surely done nothing */
 const definiteRefusal =
   (table: string) =>
   (cause: unknown): never => {

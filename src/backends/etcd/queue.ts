@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { ALL_UNITS, type Claim, type Demand, isExclusive, LockError } from '../../core/index.ts';
-import { REREAD_AFTER_MS, type Refused } from '../shared/line-verdict.ts';
+import { REREAD_AFTER_MS, type Refused } from '../shared/queue-verdict.ts';
 import type { ServerLease } from './leases.ts';
 import type { Client } from './wire/client.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Attempt, Claim, Wake } from '../../core/index.ts';
-import { verdictOn } from '../shared/line-verdict.ts';
+import { verdictOn } from '../shared/queue-verdict.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import type { Moves } from './moves.ts';
 import type { EtcdConnection } from './options.ts';

@@ -29,14 +29,14 @@ import { checkSqlite } from './statements.ts';
 import type { Durability } from './store.ts';
 import type { Message, PeerEvents } from './wake-ups.ts';
 
-/** Holds renewed in one transaction. Others, and this process, wait about a millisecond for it. */
+/** The holds that one transaction renews. It takes about a millisecond, in which no process can do anything else with the file. */
 const MAX_BATCH = 100;
-/** The number of attempts between two sweeps, which remove expired claims of keys that no caller asks for. */
+/** After this number of attempts one removes expired claims of keys that no caller asks for. */
 const ATTEMPTS_PER_SWEEP = 1_024;
 
 const traits = (durability: Durability): Traits => ({
   ...QUEUE_TRAITS,
-  // Where the system does not name its starts, a reboot is not always seen. Then tokens might come again after a power cut.
+  // Where the system gives its starts no name, a reboot may go unseen. Then a power cut might bring the same tokens again.
   fencing: machineBoot() !== '' || durability === 'power' ? 'always' : 'durable',
   wakes: 'buffered',
   ttl: { min: 10, max: MAX_DURATION_MS },
@@ -160,7 +160,7 @@ async function* eachOf<T>(list: Promise<readonly T[]>): AsyncIterable<T> {
 /** With less free space, a log that grows for a while may fill the disk. */
 const FREE_BYTES = 64 * 2 ** 20;
 
-/** @param socket '' when this process has none */
+/** @param socket the name of the socket of this process; '' when it has none */
 function findings(path: string, durability: Durability, socket: string): Finding[] {
   const found: Finding[] = [];
   const { bavail, bsize } = statfsSync(dirname(path));
@@ -185,7 +185,7 @@ function findings(path: string, durability: Durability, socket: string): Finding
     found.push({
       severity: 'warning',
       code: 'no-socket',
-      message: 'this process has no socket: it is not woken, and its death shows by expiry only',
+      message: 'this process has no socket: nobody can notify it, and if it dies, others wait until its leases expire',
       advice: 'choose a shorter path, or let this user make a private directory beside the file',
     });
   }
@@ -200,7 +200,7 @@ function findings(path: string, durability: Durability, socket: string): Finding
   return found;
 }
 
-/** Other users may write it. In a directory with the sticky bit they may not replace files of others. */
+/** Whether other users may write the file. In a directory with the sticky bit nobody may replace the files of others. */
 function isOpen(path: string): boolean {
   const { mode } = statSync(path);
   return (mode & 0o022) !== 0 && (mode & 0o1000) === 0;

@@ -1,9 +1,9 @@
 import { LockError } from '../../core/index.ts';
 
-/** SQLite's codes when another process is in a transaction, is recovering, or won a race. Nothing was done. */
+/** SQLite's codes when another process is in a transaction, recovers the file, or won a race. SQLite has done nothing then. */
 const BUSY = new Set([5, 6, 15]);
 
-/** SQLite's primary result codes after which nothing was done and another try does not help, with advice. */
+/** SQLite's primary result codes after which it has done nothing, and would refuse again, each with advice. */
 const REFUSED: Readonly<Record<number, string>> = {
   3: 'let this user read and write the file and its directory',
   8: 'let this user write the file and its directory, on a file system that is not mounted read-only',
@@ -14,7 +14,7 @@ const REFUSED: Readonly<Record<number, string>> = {
   26: 'this is not a locks file: give another path; nothing in it was changed',
 };
 
-/** The primary code is the low byte of the extended one: https://sqlite.org/rescode.html */
+/** The primary code is the low byte of the extended code: https://sqlite.org/rescode.html */
 const sqliteCode = (error: unknown): number => Number((error as { errcode?: unknown })?.errcode ?? 0) & 0xff;
 
 export const isBusy = (error: unknown): boolean => BUSY.has(sqliteCode(error));

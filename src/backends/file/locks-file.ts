@@ -7,14 +7,14 @@ import { Store } from './store.ts';
 import { type FileClaims, FileTransaction, type TransactionContext } from './transaction.ts';
 import { OwnSocket, type PeerEvents, Peers } from './wake-ups.ts';
 
-/** The limit for one step, ms. A transaction of another process takes microseconds, unless that process is stopped. */
+/** The longest wait for the transactions of others, ms. Each takes microseconds, unless its process is stopped. */
 const MAX_STEP_MS = 2_000;
-/** Tries in a row before a pause. Mostly another process is done within one try. */
+/** Attempts in a row before a pause. Mostly the other process has ended its transaction before the next attempt. */
 const STEPS_AT_ONCE = 4;
-/** Longest pause between attempts. ms. */
+/** The longest pause between attempts, ms. */
 const MAX_PAUSE_MS = 16;
 
-/** The keys whose claims are remembered. */
+/** The number of keys whose claims this process keeps in memory. */
 const MAX_KNOWN_KEYS = 1_000;
 
 interface OpenFile {
@@ -25,7 +25,7 @@ interface OpenFile {
 
 type Work<T> = (turn: FileTransaction, opened: OpenFile) => T;
 
-/** The file and its peers. The first step opens them, and so does the next one after a failure or a replacement of the file. */
+/** The file, and the sockets of its processes. The first step opens both; after a failure, or when the file was replaced, the next step does. */
 export class LocksFile {
   readonly #options: ResolvedFileOptions;
   readonly #events: PeerEvents;
@@ -39,15 +39,15 @@ export class LocksFile {
   }
 
   /**
-   * One step, as soon as the file is open and no other process is in a transaction. It never waits inside SQLite: a process that is
-   * stopped in its transaction must not stop others.
+   * Does one step as soon as the file is open and no other process is in a transaction. A wait inside SQLite would stop this process, too,
+   * if another one is stopped in its transaction. So it asks again and again.
    * @throws LockError a definite refusal
-   * @throws Error when others were in the way for too long, or when the outcome is unknown
+   * @throws Error when other processes kept the file busy for too long, or when the outcome is unknown
    */
   async transact<T>(work: Work<T>, within: number = MAX_STEP_MS): Promise<T> {
     const { path, clock } = this.#options;
-    const patience = Math.min(within, MAX_STEP_MS);
-    const until = machineTime() + patience;
+    const limit = Math.min(within, MAX_STEP_MS);
+    const until = machineTime() + limit;
     for (let attempts = 1; ; attempts++) {
       try {
         if (!this.#ready()) await this.#open();
@@ -57,7 +57,7 @@ export class LocksFile {
         if (!isBusy(error)) throw faultOf(error, path);
         if (machineTime() >= until) {
           throw new Error(
-            `another process has been inside a transaction on ${path} for ${patience} ms: it may be stopped; continue or end it`,
+            `another process has been inside a transaction on ${path} for ${limit} ms: it may be stopped; continue or end it`,
             { cause: error },
           );
         }
@@ -100,7 +100,7 @@ export class LocksFile {
         return work(turn, opened);
       });
     } catch (error) {
-      context.known.clear(); // the steps that were taken did not happen
+      context.known.clear(); // they have steps that SQLite has taken back
       throw error;
     }
     const { admitted, evicted } = turn;

@@ -25,7 +25,7 @@ export function machineTime(): number {
   return seconds * 1_000 + nanoseconds / 1e6 - SHIFT;
 }
 
-/** The name of this start of the machine; '' where the system gives none. Then a reboot shows by times in the future. */
+/** The name of this start of the machine; '' where the system gives none. Without it, a reboot shows by stored times in the future. */
 export const machineBoot = (): string => textOf('/proc/sys/kernel/random/boot_id').trim();
 
 /** The magic numbers of network file systems in Linux's statfs(2). */
@@ -48,8 +48,8 @@ export function networkOf(directory: string): string | undefined {
 }
 
 /**
- * Whether this single file is mounted, as containers may do. SQLite keeps the log and the locks under the name of the file. So a
- * process that has it under another name would have others: https://sqlite.org/howtocorrupt.html, 2.3
+ * Whether this file is mounted alone, without its directory, as containers may do. SQLite names its log and its locks after the file. So
+ * a process that sees the file under another name would have another log and other locks: https://sqlite.org/howtocorrupt.html, 2.3
  */
 export function isMounted(path: string): boolean {
   const point = path.replace(/[ \t\n\\]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);

@@ -18,7 +18,7 @@ export interface FileOptions {
 
 const KNOWN = namesOf<FileOptions>({ path: true, durability: true, prefix: true, clock: true });
 
-/** Its path is absolute. */
+/** The options with their defaults. The path is absolute. */
 export type ResolvedFileOptions = Required<FileOptions>;
 
 /** @throws LockError `LOCK_INVALID` */

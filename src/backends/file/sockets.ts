@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** `sun_path` has 108 bytes on Linux and 104 elsewhere, and ends with a NUL. A longer name would be cut without an error. */
+/** The system keeps the path of a socket in 108 bytes on Linux and 104 elsewhere, and ends it with a NUL. It cuts a longer path silently. */
 const MAX_PATH = process.platform === 'linux' ? 107 : 103;
 const NAME_LENGTH = 16;
 /** The last characters of a name are the process id, in base 36. */
@@ -24,10 +24,10 @@ export function socketDirectory(file: string): string {
   return join(tmpdir(), `holdfast-${process.getuid!()}-${short}`);
 }
 
-/** Then the name alone says where the socket is, also to a process that sees the directory under another path. */
+/** Beside the file, a name alone says where its socket is, also to a process that sees the directory under another path. */
 export const isBeside = (directory: string, file: string): boolean => isPipe || directory === beside(file);
 
-const beside = (file: string): string => `${file}-bells`;
+const beside = (file: string): string => `${file}-sockets`;
 
 const fits = (directory: string): boolean => Buffer.byteLength(directory) + 1 + NAME_LENGTH <= MAX_PATH;
 
@@ -49,16 +49,16 @@ export function makePrivate(directory: string): void {
 
 export function removeSocket(path: string): void {
   try {
-    // Not rmSync(): in some Nodes it looks at the socket first. After such a look the next realpathSync() does not follow links.
-    // import() needs that to find a package (those of pnpm are links).
+    // Not rmSync(): some versions of Node read the state of the socket first, and after that the next realpathSync() does not follow links.
+    // Then import() does not find a package that is a link, as those of pnpm are.
     if (!isPipe) unlinkSync(path);
-  } catch {} // it is gone, or this user may not remove it, or it is no socket
+  } catch {} // the socket is gone, this user may not remove it, or the name is that of something else
 }
 
 /**
  * Whether this error of a connection proves that the process with this socket is dead. Linux refuses a connection only if no process
- * listens. macOS and the BSDs also refuse one while the backlog of a process that is stopped is full (unix(4), connect(2)). There the
- * process must be gone, too. If another process has its id by now, the claims of the dead one end with their leases.
+ * listens. macOS and the BSDs also refuse a connection while the backlog of a stopped process is full (unix(4), connect(2)). So there the
+ * process id must be gone, too. If another process has that id by now, the claims of the dead process end with their leases.
  */
 export function provesDeath(
   trouble: string | undefined,
@@ -80,7 +80,7 @@ function isProcessGone(pid: number): boolean {
   }
 }
 
-/** A connection that never keeps the process alive and never throws. `over` is called once, with the code of the error if there was one. */
+/** A connection that never keeps the process alive and never throws. Its end calls `over` once, with the code of the error if there was one. */
 export function dial(path: string, met: () => void, over: (trouble: string | undefined) => void): Socket {
   let trouble: string | undefined;
   return connect(path)
@@ -93,7 +93,7 @@ export function dial(path: string, met: () => void, over: (trouble: string | und
     .resume();
 }
 
-/** Whether anybody listens: answers undefined, or else the code of the error. */
+/** Connects and closes again. `answer` gets undefined if a process listens, else the code of the error. */
 export function probe(path: string, answer: (trouble: string | undefined) => void): void {
   const socket = dial(path, () => socket.destroy(), answer);
 }
@@ -101,6 +101,6 @@ export function probe(path: string, answer: (trouble: string | undefined) => voi
 /** Whether the process with this name may be alive. */
 export function answers(file: string, name: string): Promise<boolean> {
   const path = resolve(socketDirectory(file), name);
-  // Without its socket no process will ever listen under the name.
+  // ENOENT: the socket was removed, and no process will listen under its name again.
   return new Promise((answer) => probe(path, (trouble) => answer(trouble !== 'ENOENT' && !provesDeath(trouble, name))));
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LockError } from '../../core/index.ts';
 
-/** An import would end the program with a stack where a runtime has no SQLite. */
+/** Where a runtime has no SQLite, an import would end the program with a stack. */
 const sqlite = (): typeof import('node:sqlite') | undefined => process.getBuiltinModule?.('node:sqlite');
 
 /** @throws LockError `LOCK_UNSUPPORTED` where the runtime has no SQLite */
@@ -39,11 +39,11 @@ const SQL = {
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
   rollback: 'ROLLBACK',
-  /** (at least, tokens, format, boot) → the last token of these; no row when the file has changed. */
+  /** (lowest token, number of tokens, format, boot) → the last of these tokens; no row if another process changed `format` or `boot`. */
   draw: 'UPDATE ledger SET last = max(last + 1, ?) + ? - 1 WHERE format = ? AND boot = ? RETURNING last',
-  /** (token, format, boot) → a row, as of `draw`. */
+  /** (token, format, boot) → the last token; no row as in `draw`. */
   lift: 'UPDATE ledger SET last = max(last, ?) WHERE format = ? AND boot = ? RETURNING last',
-  /** The version of a queue stands in its first row. */
+  /** The first row has the version of the queue. */
   version: 'SELECT version FROM claim WHERE name = ? ORDER BY token LIMIT 1',
   claims: `SELECT token, id, label, units, capacity, ttl, joined, expires, held, lingers, process, version
     FROM claim WHERE name = ? ORDER BY token`,
@@ -52,9 +52,9 @@ const SQL = {
   stamp: `UPDATE claim SET version = ? ${ONE}`,
   /** Some keys with claims that have expired. */
   expiredNames: 'SELECT DISTINCT name FROM claim WHERE expires <= ? LIMIT 100',
-  /** Some claims that end with their process. */
+  /** Some claims that end with their process: those that wait, and holds that do not outlive it. */
   mortal: 'SELECT * FROM claim WHERE process = ? AND (held = 0 OR lingers = 0) LIMIT 100',
-  /** (a new version, process, process) */
+  /** (new version, process, process). The claims of a dead process that outlive it lose its name; their queues get a new version. */
   orphan: `UPDATE claim SET version = ?, process = CASE process WHEN ? THEN '' ELSE process END
     WHERE name IN (SELECT name FROM claim WHERE process = ?)`,
   names: 'SELECT DISTINCT name FROM claim WHERE name >= ? AND name < ? ORDER BY name',
@@ -62,7 +62,7 @@ const SQL = {
   valueNames: 'SELECT name FROM value WHERE name >= ? AND name < ? AND expires > ?',
   keepValue: 'INSERT OR REPLACE INTO value VALUES (?, ?, ?)',
   removeValue: 'DELETE FROM value WHERE name = ?',
-  /** More than one that is written: so those that are over go faster than new ones come. */
+  /** Runs with each value that is written, and removes up to two: so expired values go faster than new ones come. */
   removeExpiredValues: 'DELETE FROM value WHERE rowid IN (SELECT rowid FROM value WHERE expires <= ? LIMIT 2)',
 } as const;
 

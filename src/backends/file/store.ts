@@ -19,27 +19,27 @@ import { answers } from './sockets.ts';
 import { schema } from './sql.generated.ts';
 import { openDatabase, prepare, type Statements } from './statements.ts';
 
-/** `process`: a grant outlives every process. `power`: it also outlives a power cut; each step waits for the disk. */
+/** `process`: a grant outlives every process. `power`: it also outlives a power cut, and each step waits for the disk. */
 export type Durability = 'process' | 'power';
 
 /** 'hold' in the header of the file: https://sqlite.org/pragma.html#pragma_application_id */
 const APPLICATION = 0x686f6c64;
 const FORMAT = 2;
 /**
- * Tokens skipped at each start of the machine. These are more than can have been given out since the file was last on disk, so no
- * token comes again after a power cut. 2^17 starts fit below 2^53.
+ * The tokens that are skipped at each start of the machine. A power cut takes back the tokens that were given out since the file was last
+ * written to disk. They are fewer than this number, so none of them comes again. 2^17 starts fit below 2^53.
  */
 const SKIPPED_TOKENS = 2 ** 36;
-/** The processes that have claims which have not expired. */
+/** The processes with claims that have not expired. */
 const PROCESSES = "SELECT DISTINCT process FROM claim WHERE expires > ? AND process <> ''";
-/** A row has about 250 bytes. Every step writes whole pages to the log, so small pages keep it small. */
+/** A row has about 250 bytes. Every step writes whole pages to the log, so small pages keep the log small. */
 const PAGE_BYTES = 1_024;
 const OTHER_BOOT_ID =
   'a process that holds or waits in it sees another /proc/sys/kernel/random/boot_id, as in a container that has one of its own; let all see that of the host';
-/** How long a look at the directory is good for. ms. */
+/** How often a process looks whether the file was replaced, ms. */
 const DIRECTORY_KNOWN_MS = 10;
 
-/** A locks file that is open and known to be one. Every method throws SQLite's busy error at once instead of waiting. */
+/** An open locks file. Every method throws SQLite's busy error at once instead of waiting. */
 export class Store implements Tokens {
   /** The real path, without links. */
   readonly path: string;
@@ -50,7 +50,7 @@ export class Store implements Tokens {
   readonly #boot = machineBoot();
   #lookAgain = 0;
 
-  /** @throws LockError `LOCK_UNAVAILABLE`; then the file is unchanged. */
+  /** @throws LockError `LOCK_UNAVAILABLE`, after which the file is unchanged */
   static async open(path: string, durability: Durability): Promise<Store> {
     const store = new Store(path, durability);
     try {
@@ -68,7 +68,7 @@ export class Store implements Tokens {
     }
   }
 
-  /** Opens the file and changes nothing in it. Use `open`. */
+  /** Opens the file and changes no locks in it. Use `open`. */
   constructor(path: string, durability: Durability) {
     this.#given = path;
     try {
@@ -81,7 +81,7 @@ export class Store implements Tokens {
     if (isMounted(this.path)) {
       throw unavailable(path, 'it is mounted without what SQLite keeps beside it: mount its directory instead');
     }
-    // Its busy_timeout is 0. A wait inside SQLite would stop the event loop for as long as another process is stopped.
+    // Its busy_timeout is 0: a wait inside SQLite would stop the event loop for as long as another process is stopped.
     this.#db = openDatabase(this.path);
     try {
       identify(this.#db, this.path);
@@ -107,7 +107,7 @@ export class Store implements Tokens {
     }
   }
 
-  /** Within a transaction. @throws LockError when the file is no longer as it was opened */
+  /** Within a transaction. @throws LockError when another process has changed the format, or the start of the machine */
   reserve(count: number, min: bigint): bigint {
     const { last } = this.#known(this.#sql.draw.get(min, count, FORMAT, this.#boot));
     return BigInt(last - count + 1);
@@ -153,8 +153,8 @@ function create(path: string): string {
 }
 
 /**
- * The file gets its name after it is closed here. If this closed a file that another thread may have opened, SQLite would lose its
- * locks on that file in this process (https://sqlite.org/howtocorrupt.html, 2.2).
+ * The file gets its name after this function has closed it. With the name first, another thread might open the file meanwhile. Then the
+ * close here would end the locks that SQLite has on it in this process (https://sqlite.org/howtocorrupt.html, 2.2).
  */
 function make(path: string, directory: string): void {
   const workshop = mkdtempSync(join(directory, '.holdfast-'));
@@ -172,7 +172,8 @@ function make(path: string, directory: string): void {
 
 /** Checks that the file is a locks file, or empty, and changes nothing. */
 function identify(db: DatabaseSync, path: string): void {
-  const made = tables(db) > 0; // first: another process may make it just now, with tables and application in one step
+  // Before the application id is read: another process may write both just now, in one step.
+  const made = tables(db) > 0;
   const { application_id: application } = db.prepare('PRAGMA application_id').get() as { application_id: number };
   if (application !== APPLICATION && (application !== 0 || made)) {
     throw unavailable(path, 'it belongs to another application: give another path; nothing in it was changed');
@@ -182,9 +183,9 @@ function identify(db: DatabaseSync, path: string): void {
 }
 
 /**
- * Makes the tables of a new file, and removes the claims of an earlier start of the machine. To a process in a container with a
- * `boot_id` of its own, every other process seems to be of another start. But only processes of this start can be alive.
- * @returns the process of a claim that must be asked first; when it is known to be `dead`, call this again
+ * Makes the tables of a new file, and removes the claims of an earlier start of the machine. Only processes of this start can be alive. But
+ * in a container with a `boot_id` of its own, the claims of all other processes seem to be of another start. So their processes are asked.
+ * @returns a process to ask whether it lives; when it is known to be `dead`, call this again
  */
 function settle(db: DatabaseSync, path: string, own: string, dead: ReadonlySet<string>): string | undefined {
   db.exec('BEGIN IMMEDIATE');

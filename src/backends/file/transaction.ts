@@ -11,23 +11,23 @@ export interface TransactionContext {
   /** The socket of this process. */
   readonly process: string;
   readonly tokens: Tokens;
-  /** The claims of keys, as this process knows them. */
+  /** The claims of each key, as this process read or wrote them last. */
   readonly known: Map<string, FileClaims>;
   /** Gives a version that no queue has had. */
   readonly newVersion: () => string;
 }
 
 /**
- * The claims of one key, as this process read or wrote them last. They are good while the first row has the same version. So a process that
- * is alone with a queue reads nothing of it, however long it is. With 64 claims, a queue stored as one text cost six times as much, and one
- * that is read again whenever another process has changed the file (`PRAGMA data_version`) three to seven times as much.
+ * The claims of one key, as this process read or wrote them last. They are current while the first row has the same version. So a process
+ * that is alone with a queue reads only that version, however long the queue is. Measured with 64 claims: a queue stored as one text costs
+ * six times as much; a queue that is read again after each change of the file (`PRAGMA data_version`) three to seven times.
  */
 export class FileClaims extends QueuedClaims {
   readonly #sql: Statements;
   readonly #name: Uint8Array;
   readonly #newVersion: () => string;
   #version: string | undefined;
-  /** The version that the step under way makes, and the claims that are written with it. */
+  /** The version of the queue after the step under way, and the claims that were written with it. */
   #next: string | undefined;
   readonly #written = new Set<StoredClaim>();
 
@@ -40,7 +40,7 @@ export class FileClaims extends QueuedClaims {
     this.#version = rows[0]?.version;
   }
 
-  /** Whether nobody else has changed the queue since. */
+  /** Whether no other process has changed the queue since. */
   get current(): boolean {
     return (this.#sql.version.get(this.#name) as ClaimRow | undefined)?.version === this.#version;
   }
@@ -50,7 +50,7 @@ export class FileClaims extends QueuedClaims {
     this.#write(claim);
   }
 
-  /** The rows are in the order of their tokens, so only the last claim can have a higher one; a quorum has one claim in a queue. */
+  /** The rows are in the order of their tokens, so only the last claim can get a higher token. Only a quorum asks for that, and it has one claim in a queue. */
   override raise(claim: StoredClaim, token: bigint): void {
     if ([...this].at(-1) !== claim) return;
     this.#sql.remove.run(this.#name, claim.token);
@@ -84,7 +84,7 @@ export class FileClaims extends QueuedClaims {
   }
 }
 
-/** Without a spread, which takes three times as long. */
+/** Each field by itself: a spread takes three times as long. */
 const claimOf = (row: ClaimRow): StoredClaim => ({
   id: row.id,
   label: JSON.parse(row.label),
@@ -99,9 +99,9 @@ const claimOf = (row: ClaimRow): StoredClaim => ({
   lingers: row.lingers === 1,
 });
 
-/** The calls of the contract, within one transaction. It collects the processes to notify after the commit. */
+/** The calls of the contract, within one transaction. It collects what its caller notifies processes of after the commit. */
 export class FileTransaction {
-  /** Claims that were admitted because another left. */
+  /** Claims that were admitted because another claim left. */
   readonly admitted: StoredClaim[] = [];
   /** The hold that was evicted. */
   evicted: StoredClaim | undefined;
@@ -126,7 +126,7 @@ export class FileTransaction {
     const { key, id, accepts } = claim;
     const act = (queue: EngineQueue): Attempt => {
       const attempt = queue.attempt(claim, this.#context.process);
-      // A queue ahead only gets shorter, so all who are in the way are seen now. A claim that does not wait may come back.
+      // The queue ahead of a claim only gets shorter, so all processes ahead of it are seen when it joins. A claim that does not wait may come again.
       if (!attempt.granted && !attempt.value && (queue.joined || !claim.queue))
         this.ahead = new Set(
           Array.from(queue.claims, (other) => (other.id !== id && other.process) || '').filter(Boolean),
@@ -147,15 +147,15 @@ export class FileTransaction {
     return evicted !== undefined;
   }
 
-  /** Removes some claims of a dead process; true when none is left. */
+  /** Removes some claims of a dead process. @returns whether all of them are gone */
   removeDead(process: string): boolean {
     const rows = this.#sql.mortal.all(process) as unknown as ClaimRow[];
     for (const { name, id } of rows) this.step(this.#names.keyOf(name), (queue) => queue.release({ id }));
-    if (rows.length === 0) this.#sql.orphan.run(this.#context.newVersion(), process, process); // the others outlive their process
+    if (rows.length === 0) this.#sql.orphan.run(this.#context.newVersion(), process, process);
     return rows.length === 0;
   }
 
-  /** Removes some claims that have expired, of any key; true when none is left. */
+  /** Removes some claims that have expired, of any key. @returns whether all of them are gone */
   sweep(): boolean {
     const rows = this.#sql.expiredNames.all(this.#now) as unknown as Pick<ClaimRow, 'name'>[];
     for (const { name } of rows) this.step(this.#names.keyOf(name), () => {});
@@ -169,14 +169,14 @@ export class FileTransaction {
     return keys.flatMap((key) => this.step(key, (queue) => queue.entries(key)));
   }
 
-  /** The keys of which memos know something. */
+  /** The keys with a value, or with holds that stored none. */
   remembered(prefix: string): string[] {
     const { from, to } = this.#names.range(prefix);
     const rows = this.#sql.valueNames.all(from, to, this.#now) as unknown as Pick<ClaimRow, 'name'>[];
     return rows.map(({ name }) => this.#names.keyOf(name));
   }
 
-  /** One step of a queue. @param remembers with what memos know of the key */
+  /** One step of a queue. @param remembers whether the step may need the record of the key */
   step<T>(key: string, act: (queue: EngineQueue) => T, remembers = false): T {
     const name = this.#names.of(key);
     const value = remembers ? this.#sql.value.get(name, this.#now) : undefined;
@@ -199,7 +199,7 @@ export class FileTransaction {
     return claims;
   }
 
-  /** Removes some values that are over, too. */
+  /** Stores the record of a key, or removes it. Removes some expired values, too. */
   #keep(name: Uint8Array, text: string | undefined, expires = 0): void {
     this.#sql.removeExpiredValues.run(this.#now);
     if (text === undefined) this.#sql.removeValue.run(name);

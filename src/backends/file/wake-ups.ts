@@ -15,24 +15,24 @@ import {
   socketName,
 } from './sockets.ts';
 
-/** The number of connections in a row that may end without a proof of death. After that the claims of the process expire by themselves. */
+/** So many connections to a process may end in a row without a proof of its death. After that its claims end by expiry. */
 const MAX_RETRIES = 5;
-/** The limit for last messages, and for the time from getting a name to listening under it. ms. */
+/** The limit for the last messages of a process, and for its time between the name of its socket and listening there. ms. */
 const MOMENT_MS = 200;
-/** The first pause between tries to remove the claims of a dead process, and the longest; it doubles. ms. */
+/** The first and the longest pause before claims of a dead process are removed again after a failure; it doubles. ms. */
 const MIN_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 1_000;
 /** Bytes of one message. */
 const MAX_MESSAGE_BYTES = 4_096;
 
-/** A claim was admitted, with this token, or evicted. */
+/** Says that a claim was admitted, with this token, or evicted. */
 export interface Message {
   readonly id: string;
   readonly token: number;
   readonly evicted?: boolean;
 }
 
-/** The socket on which this process hears that its claims were admitted, or evicted. Its name is never used twice. */
+/** The socket on which other processes notify this one that its claims were admitted or evicted. Its name is never used twice. */
 export class OwnSocket {
   /** The name as it is stored; '' if this process has no socket. */
   readonly name: string;
@@ -40,43 +40,48 @@ export class OwnSocket {
   readonly #server: Server | undefined;
   readonly #callers = new Set<Socket>();
 
-  private constructor(directory: string, name: string, server: Server | undefined, heard: (message: Message) => void) {
+  private constructor(
+    directory: string,
+    name: string,
+    server: Server | undefined,
+    onMessage: (message: Message) => void,
+  ) {
     this.directory = directory;
     this.name = name;
     this.#server = server;
-    server?.on('connection', (socket) => this.#listen(socket, heard)).on('error', () => {});
+    server?.on('connection', (socket) => this.#listen(socket, onMessage)).on('error', () => {});
   }
 
-  /** Without a socket (no rights, or its name is too long) a process hears nothing: it still asks by itself. */
-  static async open(file: string, clock: Clock, heard: (message: Message) => void): Promise<OwnSocket> {
+  /** Without a socket (no rights, or its path is too long) nobody can notify this process: it asks by its own timer. */
+  static async open(file: string, clock: Clock, onMessage: (message: Message) => void): Promise<OwnSocket> {
     const directory = socketDirectory(file);
     const [made, name] = [socketName(clock.id()), socketName(clock.id())];
     const server = createServer().unref();
     try {
       makePrivate(directory);
-      // In a cluster of Node a socket that is not exclusive listens in the primary, and outlives its process.
+      // In a worker of node:cluster, a socket that is not exclusive listens in the primary process, and outlives the worker.
       const at = { path: resolve(directory, isPipe ? name : made), exclusive: true };
       await new Promise<void>((listening, failed) => {
         server.once('error', failed).listen(at, listening);
       });
       server.removeAllListeners('error');
-      // Node removes the name it made when the process ends, and then nobody could tell that it is dead. So the name is changed.
+      // When the process ends, Node removes the name that it made, and then nobody could see that the process is dead. So the name is changed.
       if (!isPipe) renameSync(at.path, resolve(directory, name));
-      return new OwnSocket(directory, isBeside(directory, file) ? name : resolve(directory, name), server, heard);
+      return new OwnSocket(directory, isBeside(directory, file) ? name : resolve(directory, name), server, onMessage);
     } catch {
       server.close();
-      return new OwnSocket(directory, '', undefined, heard);
+      return new OwnSocket(directory, '', undefined, onMessage);
     }
   }
 
-  /** The name is removed first, so that this process is not taken for dead: claims that it could not release expire. */
+  /** Removes the name first, so that nobody takes this process for dead. The claims that it could not release expire. */
   close(): void {
     if (this.#server) removeSocket(resolve(this.directory, this.name));
     this.#server?.close();
     for (const caller of this.#callers) caller.destroy();
   }
 
-  #listen(caller: Socket, heard: (message: Message) => void): void {
+  #listen(caller: Socket, onMessage: (message: Message) => void): void {
     this.#callers.add(caller);
     let text = '';
     caller
@@ -90,7 +95,7 @@ export class OwnSocket {
         if (text.length > MAX_MESSAGE_BYTES) caller.destroy();
         for (const line of lines) {
           const message = read(line);
-          if (message) heard(message);
+          if (message) onMessage(message);
           else caller.destroy();
         }
       });
@@ -101,23 +106,23 @@ function read(line: string): Message | undefined {
   try {
     const { id, token, evicted = false } = JSON.parse(line) as Partial<Message>;
     if (typeof id === 'string' && Number.isSafeInteger(token)) return { id, token: token!, evicted };
-  } catch {} // it is not our message
+  } catch {} // the line is no message of ours
   return undefined;
 }
 
 export interface PeerEvents {
   /** A claim of this process was admitted, or evicted. */
   onMessage(message: Message): void;
-  /** A process has ended, perhaps after it admitted a claim and before it told about that. */
+  /** A process has ended, perhaps between the admission of a claim and its message about that. */
   onDisconnect(): Promise<void>;
-  /** No process listens, or will ever listen, under this name. */
+  /** The process with this name is dead. */
   onDeath(peer: string): Promise<void>;
 }
 
 /**
- * The sockets of the processes that share a locks file. A process that tells another one, or waits behind it, keeps a connection to
- * it. If the connection ends and nobody listens there any more, the other process is dead. This needs no process id, which could
- * be used again. A process that is only stopped still listens.
+ * The sockets of the processes that share a locks file. A process that notifies another process, or waits behind it, keeps a connection to
+ * it. If the connection ends and nobody listens at that socket any more, the other process is dead. A process id would prove less: another
+ * process may have it by now. A process that is only stopped still listens.
  */
 export class Peers {
   readonly #own: OwnSocket;
@@ -148,13 +153,13 @@ export class Peers {
     if (peer !== this.name && !this.#closed) this.#link(peer);
   }
 
-  /** Removes what processes left that died while nobody watched: claims and sockets. */
+  /** Removes the claims and the sockets of processes that died while nobody watched them. */
   async tidy(): Promise<void> {
     const entries = this.name === '' || isPipe ? [] : await readdir(this.#own.directory).catch(() => []);
     for (const entry of entries) {
       const peer = this.name.includes(sep) ? this.#path(entry) : entry;
       if (peer === this.name) continue;
-      // Asked twice: a process that has a name and does not listen yet seems dead.
+      // Asked twice: a process whose socket has its name, and does not listen yet, seems dead.
       this.#ifDead(peer, () =>
         this.#clock.after(MOMENT_MS, () => this.#ifDead(peer, () => this.#removeDead(peer)), true),
       );
@@ -200,8 +205,8 @@ export class Peers {
   }
 
   /**
-   * The socket is removed last: while it is there, later processes also find the dead one. A step fails where other processes keep the
-   * file busy, or where the disk is full. It is tried again, since waiters learn only once that the process is dead.
+   * Removes the socket last: while it is there, processes that come later also see that this one is dead. A step fails when other processes
+   * keep the file busy, or when the disk is full. It is repeated, since a waiter notices the death of a process only once.
    */
   #removeDead(peer: string, pause = MIN_PAUSE_MS): void {
     if (this.#closed) return;

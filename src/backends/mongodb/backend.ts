@@ -30,9 +30,9 @@ import { type ChangeListener, Changes } from './wake-ups.ts';
 
 const TRAITS: Traits = { ...QUEUE_TRAITS, wakes: 'watch', ttl: { min: 1, max: 365 * 86_400_000 } };
 
-/** A grant counts only when a majority has it; otherwise a fail-over undoes it. Nothing is read from a secondary. */
+/** A grant counts only when a majority of the members has it: otherwise a fail-over may undo it. Nothing is read from a secondary. */
 const BY_MAJORITY = { writeConcern: { w: 'majority', journal: true }, readPreference: 'primary' };
-/** The longest time for which an eviction waits for the message to its holder, ms. */
+/** The limit for the write that notifies an evicted holder, ms. */
 const NOTIFY_MS = 1_000;
 /** How long closing waits for a server that does not answer, ms. */
 const CLOSE_MS = 2_000;
@@ -70,7 +70,7 @@ class Mongo implements Backend {
   readonly #db: MongoDb;
   readonly #queues: Queues;
   readonly #changes: Changes;
-  /** They have a collection of their own, in which only an eviction writes: a process that holds hears of nothing else. */
+  /** Evictions are written to a collection of their own. So the stream of a holder brings nothing else. */
   readonly #evictions: Changes;
   readonly #evicted: MongoCollection;
   readonly #clock: Clock;
@@ -111,7 +111,7 @@ class Mongo implements Backend {
     );
   }
 
-  /** Undefined when it came too late and changed nothing. Then the server's time is known. */
+  /** @returns undefined when the renewal came too late and changed nothing. Then the server's time is known for the next one. */
   async #renew(claim: Claim): Promise<Renewal | undefined> {
     const { key, within } = claim;
     const notAfter = this.#queues.notAfter(within);
@@ -121,7 +121,7 @@ class Mongo implements Backend {
   }
 
   async release({ key, id }: Handle, next?: Claim, value?: NewValue): Promise<Release> {
-    // A claim that a value may answer does not join in the same step.
+    // A claim that a value may answer joins in a step of its own, which looks for the value.
     const joins = next && !value && !next.accepts;
     if (joins) {
       const notAfter = this.#queues.notAfter(next.within);
@@ -137,7 +137,7 @@ class Mongo implements Backend {
     const onChange = (document?: QueueRecord): void => {
       const isNews = document !== undefined && hasNews(document);
       const mine = document?.v === FORM ? queueOf(document).find(claim.id) : undefined;
-      // Silent while the claim still waits. If it seems to hold, the next attempt tells, since the hold may be at its end.
+      // Silent while the claim still waits. If it seems to hold, it is woken without a grant: the hold may be at its end, so it attempts again.
       if (!mine || mine.held || isNews) wake();
     };
     return this.#listen(this.#changes, claim, onChange);
@@ -159,11 +159,11 @@ class Mongo implements Backend {
 
   async evict(key: string, token: bigint): Promise<boolean> {
     const evicted = (await this.#queues.change(key, leaving({ token })))?.freed ?? false;
-    if (evicted) await this.#notifyHolder(key).catch(() => {}); // then its next renewal tells
+    if (evicted) await this.#notifyHolder(key).catch(() => {}); // then the next renewal of the holder finds out
     return evicted;
   }
 
-  /** The document goes by itself: only its change is of use. */
+  /** Writes a document only because its change is sent to the holder. The server removes the document after an hour. */
   async #notifyHolder(key: string): Promise<void> {
     const options = { upsert: true, maxTimeMS: NOTIFY_MS };
     await this.#evicted.findOneAndUpdate({ _id: idOf(key) }, [{ $set: { at: '$$NOW' } }], options);
@@ -185,7 +185,6 @@ async function findings(db: MongoDb): Promise<Finding[]> {
   return [...versionFindings(String(version)), ...memberFindings(hello)];
 }
 
-/** For mongos, a router, whose shards are replica sets. */
 const SHARDED: Finding = {
   severity: 'warning',
   code: 'sharded',

@@ -8,7 +8,7 @@ export const FORM = 1;
 export const idOf = (key: string): string => `=${key}`;
 export const keyOf = (id: string): string => id.slice(1);
 
-/** A 64-bit number of the driver. By the client's settings it is a number, a bigint or a class of the driver. */
+/** A 64-bit number. The settings of the client decide whether the driver gives a number, a bigint or a class of its own. */
 interface Long {
   toString(): string;
 }
@@ -33,11 +33,11 @@ interface ClaimDocument extends Demand {
   readonly expires: Date;
 }
 
-/** What a memo keeps under the key. */
+/** The value of a memo. */
 interface ValueDocument {
   readonly text: string;
   readonly token: Long;
-  /** Its age begins here. */
+  /** When the age of the value begins. */
   readonly at: Date;
   readonly until: Date;
 }
@@ -45,7 +45,7 @@ interface ValueDocument {
 /** The holds that stored no value. */
 interface AttemptsDocument {
   readonly count: number;
-  /** The token of the last of them. */
+  /** The token of the last one. */
   readonly begun: Long;
   readonly mark: string;
   readonly counts: Date;
@@ -54,8 +54,8 @@ interface AttemptsDocument {
 const tokenOf = (token: Long | undefined): bigint => BigInt(token?.toString() ?? 0);
 
 /**
- * The answer to an attempt that the server has made, at the time of the document.
- * @param notAfter then it was too late to join, or to take a value
+ * The answer to an attempt, from the document that the server made of it.
+ * @param notAfter the attempt was too late to join, or to take a value, if the time of the document is later
  */
 export function answerTo(claim: Claim, document: QueueRecord, notAfter?: Date): Attempt {
   const isLate = notAfter !== undefined && document.now > notAfter;
@@ -85,7 +85,7 @@ export function queueOf({ queue, now, value, attempts }: QueueRecord): EngineQue
   return new EngineQueue(new TokenCounter(0n), byRule(claims), record).at(new EngineTime(now.getTime()));
 }
 
-/** Tells of each document whether it has a value that none before it had. */
+/** @returns a function that says of each document whether it has another value than the document before it */
 export function newsOfValues(): (document: QueueRecord) => boolean {
   let last: string | undefined;
   return ({ value }) => {

@@ -1,6 +1,6 @@
 import { LockError } from '../../core/index.ts';
 
-/** There are no change streams: the server is not part of a replica set, does not support them, or the user has no right to them. */
+/** The codes of a server without change streams: it is not part of a replica set, does not support them, or the user has no right to them. */
 export const NO_CHANGE_STREAMS: ReadonlySet<unknown> = new Set([40_573, 115, 13]);
 
 /** Definite refusals: the server did nothing. https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml */

@@ -1,14 +1,14 @@
 /**
- * Pure functions that build the change of one key's document: an aggregation pipeline, so that the server does it in one step, by its
- * own clock. The time is `$$NOW`, or the time of the last change if that is later. A router fills in its own time, a delayed message
- * brings an old one, and the clocks of members differ. So the time of a key never goes back. The last stage writes the queue and
+ * Pure functions that build the change of one key's document: an aggregation pipeline, which the server runs in one step, by its own clock.
+ * The time is `$$NOW`, or the time of the last change if that is later. So the time of a key never goes back, although a router puts in
+ * its own time, a delayed message brings an old time, and the clocks of members differ. The last stage writes the queue and
  *
- *   v     the form of the document; a document in another form stays as it was
+ *   v     the form of the document; a document in a form that this version does not know stays as it was
  *   last  the highest token given or reserved
- *   freed whether a departure found its claim
+ *   freed whether the release or eviction found its claim
  *   now   the time, as above
  *   idle  when the document is of no more use: for the TTL index
- *   value, attempts  what a memo keeps under the key, and the holds that stored nothing, until they are over
+ *   value, attempts  the value of a memo, and the number of holds that stored none, until both expire
  */
 import { type Claim, type NewValue, placeTtlOf, type ValueCondition } from '../../core/index.ts';
 import { FORM } from './documents.ts';
@@ -16,8 +16,8 @@ import { FORM } from './documents.ts';
 export type Stage = Readonly<Record<string, unknown>>;
 
 /**
- * An attempt joins the queue, or is a sign of life. After `notAfter`, by the server's clock, it does not join. A claim that a value answers
- * leaves the queue.
+ * An attempt joins the queue, or is a sign of life of a claim in it. After `notAfter`, by the server's clock, it does not join. A claim
+ * that a value answers leaves the queue.
  */
 export const attempting = (claim: Claim, notAfter?: Date): Stage[] => [
   ...OPEN,
@@ -34,7 +34,7 @@ export const renewing = (claim: Claim, notAfter?: Date): Stage[] => [
   CLOSE,
 ];
 
-/** A departure, by id, or by token if it is forced. The next claim of the process, which no value answers, joins in the same step. */
+/** A release by id, or an eviction by token. The next claim of the process, which no value can answer, joins in the same step. */
 export const leaving = (who: Leaver, next?: Claim, notAfter?: Date): Stage[] => [
   ...OPEN,
   leave(who),
@@ -44,7 +44,7 @@ export const leaving = (who: Leaver, next?: Claim, notAfter?: Date): Stage[] => 
 
 type Leaver = { readonly id: string } | { readonly token: bigint };
 
-/** A departure that stores a value, if the claim holds. */
+/** A release that stores a value, if the claim holds. */
 export const storing = (id: string, { text, ttl, ageless }: NewValue): Stage[] => {
   const until = { $add: ['$now', Math.ceil(ttl)] };
   const value = { text: { $literal: text }, token: '$holder', at: ageless ? until : '$now', until };
@@ -63,7 +63,7 @@ export const storing = (id: string, { text, ttl, ageless }: NewValue): Stage[] =
   ];
 };
 
-/** `freed` tells whether there was anything. */
+/** `freed`: whether there was a value, or a hold that stored none. */
 export const forgetting = (): Stage[] => [
   ...OPEN,
   { $set: { freed: { $gt: [{ $max: ['$value.until', '$attempts.counts'] }, '$now'] }, value: null, attempts: null } },
@@ -123,11 +123,11 @@ function join(claim: Claim, notAfter: Date | undefined): Stage {
 
 const inTime = (notAfter: Date | undefined): object[] => (notAfter ? [{ $lte: ['$now', notAfter] }] : []);
 
-/** A renewal sets the expiry. A repeated attempt may be an old message, so it never makes a claim expire sooner. */
+/** A renewal sets the expiry. An attempt may be an old message, so it never makes a claim expire sooner. */
 const newExpiry = (expires: object): object => expires;
 const latestExpiry = (expires: object): object => ({ $max: ['$$this.expires', expires] });
 
-/** Sets the claim to expire after its ttl if it is admitted, after a shorter time while it waits. */
+/** A sign of life: the claim expires after its ttl if it is admitted, after a shorter time while it waits. */
 function refresh(claim: Claim, as: typeof latestExpiry, notAfter?: Date): Stage {
   const life = { $cond: [ADMITTED, claim.ttl, placeTtlOf(claim)] };
   const alive = { $mergeObjects: ['$$this', { expires: as({ $add: ['$now', life] }) }] };
@@ -151,7 +151,7 @@ function holderOf(id: string): Stage {
 
 const HOLDS = { $ne: ['$holder', null] };
 
-/** Counts a hold once. */
+/** Counts a hold of the claim, if it is not the hold that was counted last. */
 function count({ ttl }: Claim, { mark, counts }: ValueCondition): Stage {
   const before = { $cond: [{ $gt: ['$attempts.counts', '$now'] }, '$attempts.count', 0] };
   const begun = {
@@ -177,7 +177,7 @@ const CLOSE: Stage = {
         now: '$now',
         value: { $cond: [{ $gt: ['$value.until', '$now'] }, '$value', '$$REMOVE'] },
         attempts: { $cond: [{ $gt: ['$attempts.counts', '$now'] }, '$attempts', '$$REMOVE'] },
-        // Not before the time is later than its tokens, since the tokens of the next document begin with the time.
+        // The tokens of the next document begin with the time. So this document stays until the time is past its tokens.
         idle: {
           $max: [
             '$now',

@@ -9,17 +9,17 @@ import type { Stage } from './pipeline.ts';
 const IDLE_SECONDS = 86_400;
 /** The limit of a call without a limit of its own, ms. */
 const MAX_CALL_MS = 5_000;
-/** Two clients made the document at once, and the other was first. It is there now. */
+/** Two clients made the document at once, and the other client was first. */
 const DUPLICATE_KEY = 11_000;
 
-/** The documents of all keys. Each change is one step on the server, and its answer has the server's time. */
+/** The documents of all keys. Each change is one step on the server, and the answer has the server's time. */
 export class Queues {
   readonly #db: MongoDb;
   readonly #collection: MongoCollection;
   readonly #clock: Clock;
   readonly #serverClock: ServerClock;
   /**
-   * Asked before the first write.
+   * The first write waits for it.
    * @throws LockError `LOCK_UNSUPPORTED`
    */
   readonly kind: () => Promise<ServerKind> = onceFor(() => serverKind(this.#db, MAX_CALL_MS));
@@ -32,13 +32,13 @@ export class Queues {
     this.#serverClock = new ServerClock(clock);
   }
 
-  /** After this server's time, a request that is sent now is too late. Unknown before the first answer. */
+  /** The time of the server after which a request that is sent now is too late; undefined before the first answer of the server. */
   notAfter(within: number): Date | undefined {
     const time = this.#serverClock.in(within);
     return time === undefined ? undefined : new Date(Math.ceil(time));
   }
 
-  /** Makes the index by which the server removes idle documents. Without the right to make it they stay, which does no harm. */
+  /** Makes the index by which the server removes idle documents. Without the right to make the index they stay, which does no harm. */
   index(): void {
     if (this.#indexed) return;
     this.#indexed = true;
@@ -47,7 +47,7 @@ export class Queues {
       .catch(() => undefined);
   }
 
-  /** Undefined where there is no document. With `upsert` a missing document is made. */
+  /** @returns undefined where there is no document; with `upsert` a missing document is made */
   async change(key: string, pipeline: Stage[], within = MAX_CALL_MS, upsert = false): Promise<QueueRecord | undefined> {
     try {
       await this.kind();
@@ -74,7 +74,7 @@ export class Queues {
     return document;
   }
 
-  /** Reads what a majority has: what only the primary has may be undone by a fail-over. */
+  /** Reads what a majority has: a fail-over may undo what only the primary has. */
   async look(key: string): Promise<ValueRecord | undefined> {
     const pipeline = [{ $match: { _id: { $eq: idOf(key) } } }, { $set: { now: { $max: ['$$NOW', '$now'] } } }];
     const found = this.#collection.aggregate(pipeline, { readConcern: { level: 'majority' } });
@@ -82,7 +82,7 @@ export class Queues {
     return undefined;
   }
 
-  /** The keys that begin with `prefix` and of which memos keep something. */
+  /** The keys that begin with `prefix`, with a value or with holds that stored none. */
   async *keys(prefix: string): AsyncIterable<string> {
     const fields = { value: { until: 1 }, attempts: { counts: 1 } };
     for await (const { _id, value, attempts, now } of this.#all(prefix, false, fields))
@@ -126,7 +126,7 @@ interface HelloReply {
 }
 
 /** Unauthorized, AuthenticationFailed, CommandNotFound: the server answers, and does not say what it is. */
-const TELLS_NOTHING: ReadonlySet<unknown> = new Set([13, 18, 59]);
+const ANONYMOUS: ReadonlySet<unknown> = new Set([13, 18, 59]);
 
 /** The name of another product, if the answers show one; undefined for MongoDB, and for a product that shows no trace. */
 function lookalike({ buildInfo, hello }: HelloReply): string | undefined {
@@ -138,19 +138,18 @@ function lookalike({ buildInfo, hello }: HelloReply): string | undefined {
   return undefined;
 }
 
-/** A router (`mongos`) gives its own time, and holds the changes of a stream up. */
+/** A router (`mongos`) gives its own time, and delays the changes of a stream. */
 type ServerKind = 'member' | 'router';
 
 /**
- * Gives the kind of server. It refuses those whose upsert by `_id` overwrites a document that another client has just made: there both
- * would hold.
- * @param maxTimeMS longest time the server may take
+ * Refuses products whose upsert by `_id` overwrites a document that another client has just made: there both clients would hold.
+ * @param maxTimeMS the longest time that the server may take
  * @throws LockError `LOCK_UNSUPPORTED`
  */
 async function serverKind(db: MongoDb, maxTimeMS: number): Promise<ServerKind> {
   const ask = (command: object): Promise<Record<string, unknown>> =>
     db.command({ ...command, maxTimeMS }).catch((error: unknown) => {
-      if (!TELLS_NOTHING.has(codeOf(error))) throw error;
+      if (!ANONYMOUS.has(codeOf(error))) throw error;
       return {};
     });
   const [buildInfo, hello] = await Promise.all([ask({ buildInfo: 1 }), ask({ hello: 1 })]);

@@ -3,17 +3,17 @@ import type { QueueRecord } from './documents.ts';
 import type { MongoCollection, MongoStream } from './driver.ts';
 import { codeOf, NO_CHANGE_STREAMS } from './errors.ts';
 
-/** How often waiters ask if there are no change streams, and how soon a broken stream is opened again. ms. */
+/** How often waiters ask if there are no change streams, and the pause before a broken stream is opened again. ms. */
 const POLL_MS = 250;
 /** How long a stream without a listener stays open for the next one: to open and to kill one costs two commands. ms. */
 const IDLE_MS = 1_000;
 
-/** A waiter asks for the value by an attempt, so it is not sent to every process that listens. */
+/** A waiter gets the value by an attempt. So the value is not sent to every process that listens. */
 const WITHOUT_TEXT = [{ $project: { 'fullDocument.value.text': 0 } }];
 
 export interface ChangeListener {
   readonly id: string;
-  /** The document after a change; undefined when it is not known, and the waiter must ask. */
+  /** @param document the document after a change; undefined if it is not known, and the waiter must ask */
   onChange(document?: QueueRecord): void;
 }
 
@@ -29,19 +29,19 @@ export class Changes {
   #idle?: Cancel;
   #unsupported = false;
 
-  /** @param polls whether listeners ask again and again where the server has no change streams */
+  /** @param polls whether listeners are woken again and again where the server has no change streams */
   constructor(collection: MongoCollection, clock: Clock, polls = true) {
     this.#collection = collection;
     this.#clock = clock;
     this.#polls = polls;
   }
 
-  /** From now on waiters ask, as where the server has no change streams. */
+  /** From now on this opens no change stream: waiters ask, as where the server has none. */
   poll(): void {
     this.#unsupported = true;
   }
 
-  /** Resolves when changes are heard, or cannot be, with the function that ends it. */
+  /** Resolves when the stream is open, or cannot be opened, with the function that ends the listening. */
   async listen(listener: ChangeListener): Promise<() => void> {
     this.#listeners.add(listener);
     this.#idle?.();
@@ -67,7 +67,7 @@ export class Changes {
     const stream = this.#collection.watch(WITHOUT_TEXT, { fullDocument: 'updateLookup' });
     this.#stream = stream;
     this.#opened = new Promise((resolve) => {
-      // The first token comes with the answer that opens the stream. Changes are heard from then on.
+      // The first token comes with the answer that opens the stream. The stream brings all changes from then on.
       stream.on('resumeTokenChanged', resolve);
       stream.on('close', resolve);
       stream.on('error', () => resolve());
@@ -77,7 +77,7 @@ export class Changes {
       if (NO_CHANGE_STREAMS.has(codeOf(error))) this.#unsupported = true;
       this.#onBreak(stream);
     });
-    // The driver tells of the close before its cause. A second close in between would hide the cause.
+    // The driver reports the close before its cause. A second close in between would hide the cause.
     stream.on('close', () => this.#clock.after(1, () => this.#onBreak(stream), true));
   }
 
@@ -94,7 +94,7 @@ export class Changes {
     if (this.#listeners.size > 0) this.#later();
   }
 
-  /** Changes may have gone unheard meanwhile, so every waiter asks. */
+  /** Opens the stream again, and wakes every waiter: it may have missed changes meanwhile. */
   #later(): void {
     this.#again = this.#clock.after(POLL_MS, () => {
       this.#again = undefined;

@@ -2,7 +2,7 @@ import { type Backend, checkNames, type Finding, invalid, namesOf } from '../../
 import { type RegisterEntry, type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
 import { type Danger, findingsOf } from '../shared/danger.ts';
 
-/** What holdfast uses of a bucket, as `Kvm` of `@nats-io/kv` opens it, or `js.views.kv()` of `nats`. It imports neither. */
+/** What holdfast uses of a bucket that `Kvm` of `@nats-io/kv`, or `js.views.kv()` of `nats`, has opened. It imports neither. */
 export interface NatsKv {
   get(key: string): Promise<NatsEntry | null>;
   create(key: string, data: Uint8Array): Promise<number>;
@@ -63,8 +63,8 @@ export function nats(bucket: NatsKv, options: NatsOptions = {}): Backend {
 }
 
 /**
- * The bucket as its leader has it. A replica that answers a read may be behind what this process wrote itself: of three on one machine, it was
- * for one read of five.
+ * The bucket, read from its leader. A replica may not have what this process wrote last: with three replicas on one machine, one read of five
+ * was too old.
  */
 const ledBy = (bucket: NatsKv): NatsKv =>
   bucket.direct === undefined ? bucket : Object.assign(Object.create(bucket), { direct: false });
@@ -72,8 +72,8 @@ const ledBy = (bucket: NatsKv): NatsKv =>
 const OPTIONS = namesOf<NatsOptions>({ prefix: true, clock: true, synced: true });
 
 /**
- * The server's codes of a write that came with another revision than there is; the second one where servers are several, and another write
- * of the entry is under way.
+ * The server's codes for a write with a revision that is not the last one. The second code comes from a cluster, while another write of the
+ * entry is under way.
  */
 const REFUSALS: ReadonlySet<unknown> = new Set([10_071, 10_164]);
 const encoder = new TextEncoder();
@@ -94,13 +94,13 @@ const storeOf = (bucket: NatsKv, synced: boolean): RegisterStore => ({
       throw error;
     }
   },
-  async watch(key, tell) {
+  async watch(key, notify) {
     const changes = await bucket.watch({ key });
     void (async () => {
-      for await (const entry of changes) tell(entryOf(entry));
+      for await (const entry of changes) notify(entryOf(entry));
     })()
       .catch(() => {})
-      .then(() => tell()); // nothing is heard any more, so those who wait have to ask
+      .then(() => notify()); // the watch has ended, so the claims that wait have to ask
     return { [Symbol.asyncDispose]: async () => end(changes) };
   },
   async *list(prefix) {
@@ -124,8 +124,8 @@ const storeOf = (bucket: NatsKv, synced: boolean): RegisterStore => ({
 });
 
 /**
- * The client stops hearing, and leaves its consumer to the server, which keeps it for five minutes, and takes about a thousand of a stream.
- * Nobody waits for the end of it: what cannot be deleted goes by itself.
+ * Ends a watch or a listing, and deletes its consumer. The client only stops to listen: the server would keep the consumer for five minutes,
+ * and takes about a thousand for a stream. Nobody waits for the deletion: if it fails, the server does it later.
  */
 function end(hearing: NatsHearing<unknown>): void {
   hearing.stop();
@@ -141,7 +141,7 @@ export interface Facts extends Omit<NatsStatus, 'streamInfo'> {
   readonly mirror: boolean;
 }
 
-/** Longest text of a queue that an engine may have to write, bytes. */
+/** The longest text of a queue that this engine may have to write, bytes. */
 const MAX_QUEUE_BYTES = 65_536;
 
 export const DANGERS: readonly Danger<Facts>[] = [
@@ -172,7 +172,8 @@ export const DANGERS: readonly Danger<Facts>[] = [
     severity: 'danger',
     code: 'mirror',
     when: ({ mirror }) => mirror,
-    message: 'the bucket is a mirror: it is behind what was written, so a holder may be told that its lock is gone',
+    message:
+      'the bucket is a mirror: it is behind what was written, so a holder may learn that its lock is gone although it is not',
     advice: 'use the bucket that it mirrors',
   },
   {

@@ -28,10 +28,10 @@ import { checkStore, type RegisterOptions, resolveRegisterOptions } from './opti
 import { proof, storeProof } from './proof.ts';
 import { Sightings } from './sightings.ts';
 
-/** This part of a lease a renewal may take: less than the third for which the core waits, and time for another try is left. */
+/** The part of a lease that a renewal may take: less than the third for which the core waits, so that another renewal can follow. */
 const RENEWAL_PART = 0.3;
 const MAX_READS_AT_ONCE = 16;
-/** While so many keys are watched, no hold is: a watch may cost the server more than the renewals of a hold. */
+/** With so many watched keys, no hold is watched: a watch may cost the server more than the renewals of a hold. */
 const MAX_WATCHED_KEYS = 100;
 const MAX_KEPT_QUEUES = 10_000;
 
@@ -99,7 +99,7 @@ class Register implements Backend {
       return { attempt: queue.attempt(claim), joined: signOfLife(queue.joined) };
     });
     if (joined === undefined || !isLate()) return attempt;
-    // An attempt that followed it meanwhile may have been told of a grant: that one was another sign of life.
+    // Too late: the claim is removed. But an attempt that followed may have got a grant. It has left another sign of life, and then the claim stays.
     await this.#document(claim.key).take({ settles: true }, (queue) =>
       queue.remove(claim.id, (claim) => signOfLife(claim) === joined),
     );
@@ -112,7 +112,7 @@ class Register implements Backend {
       claims.map((claim) => {
         const kept = this.#calls.proof?.refusal(claim.ttl);
         const renewed = this.#document(claim.key).take({ ttl: within }, (queue) => queue.renew(claim, kept));
-        // The core hears of all of them at once, and one that is not answered must not keep the others from it.
+        // The core gets all answers at once. So one that does not come must not delay the others.
         return withLimit(renewed, within, Error, this.#calls.clock).catch((): Renewal => 'unknown');
       }),
     );
@@ -183,7 +183,7 @@ async function* inParts(names: AsyncIterable<string>): AsyncIterable<string[]> {
   yield part;
 }
 
-/** What came of an attempt, and the sign of life that it left if it brought the claim into the queue. */
+/** The answer to an attempt, and its sign of life if it brought the claim into the queue. */
 interface Asked {
   readonly attempt: Attempt;
   readonly joined?: string | undefined;
@@ -191,39 +191,39 @@ interface Asked {
 
 const signOfLife = (claim: StoredClaim | undefined): string | undefined => claim && `${claim.token} ${claim.beat}`;
 
-/** The claims of this process that wait for one key, or have held it for a while, and the one watch of the store that serves them. */
+/** The one watch of the store that serves all claims of this process that wait for one key, or hold it for a while. */
 class KeyWatch {
   readonly #claims = new Set<{ readonly id: string; readonly wake: () => void; readonly holds: boolean }>();
   readonly #learn: (entry: RegisterEntry) => OpenQueue;
   readonly #over: () => void;
   readonly #armed: Promise<AsyncDisposable>;
 
-  /** @param over told when nobody waits any more, and the watch has ended */
+  /** @param over called when no claim needs the watch any more */
   constructor(store: RegisterStore, name: string, learn: (entry: RegisterEntry) => OpenQueue, over: () => void) {
     this.#learn = learn;
     this.#over = over;
-    this.#armed = (async () => store.watch!(name, (entry) => this.#tell(entry)))();
+    this.#armed = (async () => store.watch!(name, (entry) => this.#notify(entry)))();
     this.#armed.catch(over); // the next waiter tries again, with a watch of its own
   }
 
-  /** @param holds wakes it when it holds no more, instead of when it no longer waits */
+  /** @param holds whether the claim holds: it is woken when it does so no more; a claim that waits, when it waits no more */
   async add({ id }: Claim, wake: () => void, holds = false): Promise<AsyncDisposable> {
     const mine = { id, wake, holds };
     this.#claims.add(mine);
     await this.#armed;
-    return { [Symbol.asyncDispose]: async () => void (this.#claims.delete(mine) && this.#left()) };
+    return { [Symbol.asyncDispose]: async () => void (this.#claims.delete(mine) && this.#endIfUnused()) };
   }
 
-  /** Silent while a claim still waits, or holds: a queue changes with every sign of life in it. */
-  #tell(entry: RegisterEntry | undefined): void {
+  /** Wakes the claims that wait, or hold, no more. A queue changes with every sign of life, so most changes wake nobody. */
+  #notify(entry: RegisterEntry | undefined): void {
     let queue: OpenQueue | undefined;
     try {
       queue = entry && this.#learn(entry);
-    } catch {} // the attempt that follows says what is wrong
+    } catch {} // all are woken, and the next attempt reports the error
     for (const { id, wake, holds } of [...this.#claims]) if (queue?.find(id)?.held !== holds) wake();
   }
 
-  #left(): void {
+  #endIfUnused(): void {
     if (this.#claims.size > 0) return;
     this.#over();
     this.#armed.then((watch) => watch[Symbol.asyncDispose]()).catch(() => {});

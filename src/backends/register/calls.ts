@@ -9,34 +9,34 @@ import {
   writeOutcome,
 } from '../../core/index.ts';
 
-/** A change is given up after so many writes in a row that were refused. */
+/** After so many refused writes in a row, a change is given up. */
 export const MAX_CONFLICTS = 64;
-/** Longest time for one request, ms: less than the core has patience for, so that a step that follows can still be taken. */
+/** The longest time for one request, ms: less than the time for which the core waits, so that another request can follow. */
 const MAX_REQUEST_MS = 4_000;
-/** The time that a request has even for the shortest lease, ms. */
+/** The time of a request for the shortest lease, ms. */
 const MIN_REQUEST_MS = 100;
 
-/** Some stores take one write of an object in so many ms. */
+/** Some stores take only one write of an object in this time, ms. */
 const WRITE_INTERVAL_MS = 1_000;
 const MAX_RESENDS = 2;
 
-/** The store did nothing, because an object is written too often. Whether the condition of the write held, it does not say. */
+/** The store has done nothing, because an object is written too often. It does not say whether the condition of the write held. */
 export class Throttled extends Error {}
 
-/** The proof that the store keeps to versions. It comes before the first write of a queue. */
+/** The proof that the store keeps the conditions of writes. It comes before the first write of a queue. */
 export interface Proof {
   passed(): Promise<void>;
-  /** For so many ms the store keeps what is written, as far as is known. */
+  /** How long the store keeps what is written, as far as is known, ms. */
   readonly kept: number;
-  /** The error for what lives for so many ms, where the store would remove it before its end: known when the proof has passed. */
+  /** @returns the error for something that lives for `life` ms, if the store would remove it earlier; known when the proof has passed */
   refusal(life: number): LockError | undefined;
-  /** A caller waits for `within` ms at most, and the proof is a part of that. */
+  /** A caller waits for `within` ms at most, also for the proof. */
   hurry(within: number): void;
 }
 
 /**
- * The store with a limit around every request. The answer to one may be lost, as at a cut, and what is asked of the same key waits for it
- * in this process: so it is given up when a lease has passed, or the part of it that a renewal has.
+ * The store, with a limit around every request. If an answer is lost, as when a connection is cut, the next requests for that key wait
+ * behind it in this process. So a request is given up after the time of the shortest lease, or renewal, that waits.
  */
 export class Calls {
   readonly store: RegisterStore;
@@ -44,7 +44,7 @@ export class Calls {
   readonly prefix: string;
   readonly proof: Proof | undefined;
   #limit = MAX_REQUEST_MS;
-  /** Each puts the limit of now on a request that is under way. */
+  /** Each function shortens a request that is under way to the limit of now. */
   readonly #hurries = new Set<() => unknown>();
 
   constructor(store: RegisterStore, prefix: string, clock: Clock, proof?: Proof) {
@@ -58,7 +58,7 @@ export class Calls {
     return new Calls(this.store, this.prefix, this.clock, this.proof);
   }
 
-  /** Something is asked that waits for so many ms, also for the request that is under way. */
+  /** A caller waits for `within` ms at most, also for the request that is under way. */
   hurry(within: number): void {
     this.proof?.hurry(within);
     const before = this.#limit;
@@ -70,7 +70,7 @@ export class Calls {
     return readEntry(await this.limited((signal) => this.store.read(key, signal), 'a read'), this.store);
   }
 
-  /** @throws Throttled after some tries, each of which came too soon after another write */
+  /** @throws Throttled after some attempts, each of which came too soon after another write */
   async write(
     key: string,
     text: string,
@@ -89,12 +89,12 @@ export class Calls {
     }
   }
 
-  /** Gives a short random mark, another one for each write. */
+  /** @returns a short random mark for a write */
   mark(): string {
     return this.clock.id().slice(0, 16);
   }
 
-  /** @param what it is, in an error */
+  /** @param what names the request in an error */
   async limited<T>(act: (signal: AbortSignal) => Promise<T>, what: string): Promise<T> {
     const { clock, store } = this;
     const end = new AbortController();

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { LockError, quoted } from '../../core/index.ts';
 import { claimsOf, type JsonClaim, jsonOf, type StoredClaim } from '../shared/stored-queue.ts';
 
-/** The form of what is written: a later one is refused, never guessed. */
+/** The form of a stored document. A form of a newer version is refused. */
 const FORM = 1;
 
 export interface QueueDocument {
@@ -81,7 +81,7 @@ function refuse(key: string, store: string): never {
 
 /** The longest name that is spelt out. */
 const MAX_NAME_BYTES = 512;
-/** How much of a longer name is spelt out: the rest is a digest. */
+/** So many characters of a longer name are spelt out; a digest follows. */
 const HEAD_LENGTH = 440;
 const PLAIN = /^[A-Za-z0-9_-]$/;
 
@@ -97,5 +97,5 @@ export const nameOf = (key: string): string => {
   return name.length <= MAX_NAME_BYTES ? name : `${name.slice(0, HEAD_LENGTH)}.${hash('sha256', key, 'base64url')}`;
 };
 
-/** What the names of all keys begin with that begin with `prefix`; others may, too. */
+/** The beginning of the names of all keys that begin with `prefix`. Names of other keys may begin so, too. */
 export const headOf = (prefix: string): string => spelt(prefix).slice(0, HEAD_LENGTH);

@@ -3,10 +3,10 @@ import { type Calls, MAX_CONFLICTS } from './calls.ts';
 import { hintOf, hintText, nameOf } from './document.ts';
 import { Sightings, StoreTime } from './sightings.ts';
 
-/** How rivals part. */
+/** The pause of a process whose write was refused, so that it does not meet its rivals again. */
 export const RIVALRY = { pause: 2, jitter: 1, bound: 250 };
 
-/** Hints in a register. The last write stays. Without a clock of the store, a hint is over when it was seen unchanged for its time. */
+/** Hints in a register. The last write stays. If the store has no clock, a hint expires when a process has seen it unchanged for its time. */
 export class RegisterHints implements Hints {
   readonly #calls: Calls;
   /** Where the store has no clock. */

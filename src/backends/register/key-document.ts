@@ -7,26 +7,26 @@ import type { Sight } from './sightings.ts';
 /** One change of a queue, or a question about it. */
 interface Step extends PromiseWithResolvers<unknown> {
   readonly apply: (queue: OpenQueue) => unknown;
-  /** It is written in any case, if an earlier write may still be under way: that one finds another version then. */
+  /** If an earlier write may still come, this step writes in any case: then that write finds another version, and is refused. */
   readonly settles?: boolean;
-  /** Answers it without a change, where that can wait. @param age of what is known, ms; undefined: others were first with their writes */
+  /** Answers the step without a change, if the change can wait. @param age of the known queue, ms; undefined: the writes of others came first */
   readonly putOff?: (queue: OpenQueue, age?: number) => unknown;
 }
 
-/** For so long a queue is remembered, ms. Somebody may remove the document of an idle key, and in some stores its versions begin again. */
+/** How long a known queue is used, ms. Somebody may remove the document of an idle key, and in some stores its versions begin again. */
 const REMEMBERED_MS = 60_000;
-/** So many writes in a row that were refused, and what can wait does. */
+/** After so many refused writes in a row, the steps that can wait do. */
 const MAX_REFUSED_WRITES = 2;
-/** What is known of a queue of several claims is likely over after the time of so many requests. */
+/** After the time of so many requests, others have probably changed a queue of several claims. */
 const KNOWN_REQUESTS = 4;
-/** A store that refuses so often to make what is not there will go on with it. */
+/** A store that has refused so often to make a missing document will refuse it again. */
 const MAX_REFUSED_OVER_NOTHING = 8;
 const REFUSED_OVER_NOTHING =
   'shows nothing there, and refuses to make it as if something were: some stores take the delete marker of a versioned bucket for an object. Use a bucket without versioning, or remove the marker';
-/** Longest pause, after a conflict or to leave room, ms. */
+/** The longest pause after a conflict, or to leave room for others, ms. */
 const MAX_PAUSE_MS = 1_000;
 
-/** Answers from what is known, if all steps can do with that. @param age of that, ms; undefined: others were first with their writes */
+/** Answers all steps from the known queue, if each of them can wait. @param age as in `Step.putOff` */
 function putOff(
   steps: readonly Step[],
   known: QueueState | undefined,
@@ -40,15 +40,15 @@ function putOff(
 }
 
 /**
- * The queue of one key, in its document. All steps of this process that come together go into one write, and no two of its writes meet. A step is decided on
- * what is known, and counts when the store has taken the write that follows of it; where nothing follows of it, it is decided on a
- * fresh read.
+ * The queue of one key, in its document. All steps of this process that come together go into one write, and it has one write under way at
+ * a time. A step is decided on the known queue, and counts when the store has taken the write. A step that changes nothing is decided on
+ * a fresh read.
  */
 export class KeyDocument {
   readonly #reader: QueueReader;
   readonly #room = new Room();
   #known: QueueState | undefined;
-  /** A write was not answered: it may still come. */
+  /** A write was not answered, so it may still come. */
   #doubt = false;
   #new = true;
   #pending: Step[] = [];
@@ -62,7 +62,7 @@ export class KeyDocument {
     return !this.#running && !this.#doubt;
   }
 
-  /** @param ttl ms: it waits for a lost request no longer */
+  /** @param ttl how long the step waits for a request before it, ms */
   take<T>(
     { ttl, ...how }: { ttl?: number | undefined } & Pick<Step, 'settles' | 'putOff'>,
     apply: (queue: OpenQueue) => T,
@@ -74,7 +74,7 @@ export class KeyDocument {
     return step.promise as Promise<T>;
   }
 
-  /** What a watch has brought. */
+  /** Takes the entry that a watch has brought. */
   learn(entry: RegisterEntry): OpenQueue {
     const known = this.#reader.stateOf(entry, this.#reader.calls.clock.now());
     if (!this.#running && !this.#reader.calls.store.tellsTime) this.#known = known;
@@ -83,7 +83,7 @@ export class KeyDocument {
 
   async #run(): Promise<void> {
     this.#running = true;
-    await undefined; // what comes in the same turn goes along
+    await undefined; // the steps that come in the same turn go along
     while (this.#pending.length > 0) {
       const steps: Step[] = [];
       try {
@@ -97,7 +97,7 @@ export class KeyDocument {
     this.#running = false;
   }
 
-  /** @param steps gets the steps that go along */
+  /** @param steps gets the steps that this commit answers */
   async #commit(steps: Step[]): Promise<unknown[]> {
     const { clock, store } = this.#reader.calls;
     let [fresh, refusedOverNothing] = [false, 0];
@@ -107,7 +107,7 @@ export class KeyDocument {
       const known = this.#doubt ? undefined : putOff(steps, this.#known, this.#reader, age);
       if (known) return known;
     }
-    // What it knew of the time is over, or of the queue.
+    // The known time, or the known queue, is too old.
     const isCrowd = Array.from(this.#known?.queue.claims ?? []).length > 1;
     if (store.tellsTime || age > REMEMBERED_MS || (isCrowd && age > KNOWN_REQUESTS * this.#reader.took))
       this.#known = undefined;
@@ -119,7 +119,7 @@ export class KeyDocument {
       if (room > 0) await sleep(clock, Math.min(MAX_PAUSE_MS, room));
       for (const step of this.#pending.splice(0)) steps.push(step);
       if (!this.#known) {
-        // A guess costs nothing there: either nothing is under the key, or the refusal tells what is.
+        // There a guess costs nothing: either the key has no document, or the refusal brings it.
         const guess = this.#new && store.tellsConflicts === true;
         this.#known = guess ? this.#reader.stateOf(undefined, 0) : await this.#reader.read();
         fresh = !guess;
@@ -143,8 +143,8 @@ export class KeyDocument {
   }
 
   /**
-   * @param conflicts so many writes were refused before
-   * @returns whether the store took it; if not, what is known then is what is there instead
+   * @param conflicts the number of writes that were refused before
+   * @returns whether the store took the write; if not, the known queue is the one that is there instead
    */
   async #write(open: OpenQueue, sight: Sight, version: string | undefined, conflicts: number): Promise<boolean> {
     const { clock, store } = this.#reader.calls;
@@ -164,14 +164,14 @@ export class KeyDocument {
         if (isLockError(error)) this.#doubt = doubt;
         throw error;
       });
-    // A client that sends again by itself may meet its own first try.
+    // A client that sends a request again by itself may be refused because its first attempt was taken.
     if (!taken && found?.text !== text) {
-      // Rivals part: by up to as long as this took, and more with each conflict. What is read before a pause would be old after it.
+      // The random pause separates rivals. It grows with each conflict. It comes before the read: otherwise that would be old.
       const pause = Math.min(MAX_PAUSE_MS, (clock.now() - sent) * conflicts) * clock.random();
       if (pause > 0) await sleep(clock, pause);
-      const told = conflicts === 0 && !store.tellsTime ? found : undefined;
-      this.#known = told ? this.#reader.stateOf(told, 0) : await this.#reader.read();
-      // Refused, though it has the version that is there: another write is under way, which may be its own first try, and still come.
+      const isEnough = found && conflicts === 0 && !store.tellsTime;
+      this.#known = isEnough ? this.#reader.stateOf(found, 0) : await this.#reader.read();
+      // Refused although the version is still there: another write is under way. It may be the first attempt of this one, and may still come.
       this.#doubt = doubt || this.#known.version === version;
       if (this.#known.text !== text) return false;
     }
@@ -185,14 +185,14 @@ export class KeyDocument {
   }
 }
 
-/** So many writes in a row on what the process itself wrote last; then it leaves room. */
+/** After so many writes in a row, each on the version of its own last write, a process leaves room for others. */
 const MAX_WRITES_IN_A_ROW = 8;
-/** For so many times as long as the last write took: another process reads and writes in the meantime, and begins at any moment. */
+/** The room is so many times as long as the last write: time in which another process begins, reads and writes. */
 const ROOM_FACTOR = 3;
 
 /**
- * When a process leaves room to others. It knows what it wrote last, so a change takes it one request. A process that comes to the queue has to
- * read first: if nobody ever paused, it would find another version each time that it writes.
+ * Decides when a process leaves room for others. It knows what it wrote last, so its next change takes one request. Another process has to
+ * read first. If the first one never paused, the other would find a newer version each time it writes.
  */
 class Room {
   #inARow = 0;
@@ -200,13 +200,13 @@ class Room {
   #took = 0;
   #end = 0;
 
-  /** @returns for how long others may change it before a change of this version, ms */
+  /** @returns how long to wait before a change of this version, ms */
   pause(version: string | undefined, now: number): number {
     if (this.#inARow < MAX_WRITES_IN_A_ROW || version !== this.#version) return 0;
     return Math.max(0, this.#end + ROOM_FACTOR * this.#took - now);
   }
 
-  /** @param on the version that was there before @param version the one that is there now */
+  /** @param on the version before the write @param version the version after it */
   wrote(on: string | undefined, version: string | undefined, sent: number, now: number): void {
     const atOnce = on === this.#version && sent - this.#end <= this.#took;
     this.#inARow = atOnce ? this.#inARow + 1 : 1;

@@ -5,30 +5,30 @@ import type { Calls } from './calls.ts';
 import { type QueueDocument, queueDocumentOf } from './document.ts';
 import { type Sight, type Sightings, StoreTime } from './sightings.ts';
 
-/** Longest life of a place, ms. */
+/** The longest life of a place, ms. */
 const MAX_LIFE_MS = 120_000;
-/** A life is shorter by up to this part of it, at random: those who came together need not give their signs of life together. */
+/** A random part of a life, up to this one, is cut off: so claims that came together give their signs of life at different times. */
 const SPREAD_PART = 0.4;
-/** This number of turns is near: their places live as those of all engines, and ask as often. */
+/** A claim with so many turns before it, or fewer, is near: its place lives as long as on other engines, and it asks as often. */
 export const NEAR_TURNS = 4;
-/** For each turn farther a place lives for the time of this number of writes: so all signs of life are a small part of all writes. */
+/** With each turn more, a place lives longer by the time of so many writes: so signs of life stay a small part of all writes. */
 const WRITES_PER_TURN = 200;
-/** A turn takes no fewer requests than this: a hold is released, then noticed. */
+/** A turn takes at least so many requests: the hold is released, then others notice. */
 const REQUESTS_PER_TURN = 3;
-/** The part of a usual life that has to be left for two more tries of a sign of life. */
+/** The part of a usual life that must remain, so that a sign of life can be attempted twice more. */
 const RETRIES_PART = 0.75;
 
 /**
- * Decides how long a place lives, and how often its claim asks. Each sign of life is a write of the one document, so the deeper a place is
- * in the queue, the longer it lives. The price: a dead waiter deep in the queue is noticed later, when it comes near at the latest.
- * @param usual how long a place lives otherwise, ms
- * @param ttl of its claim, ms: it may be admitted at any moment, and has to notice that within its lease
+ * Decides how long a place lives, and how often its claim asks. Each sign of life is a write of the one document. So a place far back in the
+ * queue lives longer. The price: a dead waiter far back is noticed later, at the latest when it comes near.
+ * @param usual how long a place lives on other engines, ms
+ * @param ttl the lease of its claim, ms: the claim may be admitted at any moment, and has to notice that within its lease
  * @param turns the number of turns of others that come first
  * @param took what a request takes, ms
  * @param longest the longest life that the store can keep, ms
  * @param random from 0 to 1
- * @returns in ms: `life`, from its last sign of life until the place expires; `renewAt`, of which no more is left when it gives the next one;
- *   `rest`: its questions need no request while the queue was seen less than that ago
+ * @returns in ms: `life`, from a sign of life until the place expires; `renewAt`: with less than that remaining, it gives the next sign of life;
+ *   `rest`: an attempt within that time after the queue was read needs no request
  */
 export function placeTerms(
   { usual, ttl, turns }: { usual: number; ttl: number; turns: number },
@@ -44,7 +44,7 @@ export function placeTerms(
 
 const MAX_MARKS = 4;
 
-/** The queue of a key while steps change it. It may be thrown away: nothing happens before it is written. */
+/** The queue of a key while steps change it. Nothing happens before it is written, so it may be thrown away. */
 export class OpenQueue extends EngineQueue implements QueueDocument {
   out: readonly string[];
   readonly #counter: TokenCounter;
@@ -53,7 +53,7 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
 
   constructor({ last, claims, out }: QueueDocument, sight: Sight, pace: Parameters<typeof placeTerms>[1]) {
     const counter = new TokenCounter(last);
-    // A process that writes the queue, for any reason, leaves to those who come later for how long each claim was watched until now.
+    // Each write of the queue also stores how long this process has seen the last sign of life of each claim.
     super(
       counter,
       Array.from(claims, (claim) => ({ ...claim, watched: sight.watched(claim) })),
@@ -70,17 +70,17 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
   }
 
   /**
-   * Answers a claim that waits far behind, without a change of the queue.
-   * @param age of what is known, ms; undefined: it is new, and others were first with their writes again and again
-   * @returns undefined where it has to be a real attempt
+   * Answers a claim far back in the queue without a change of the queue.
+   * @param age of this queue, ms; undefined: it is fresh, and the writes of others came first again and again
+   * @returns undefined if a real attempt is needed
    */
   putOff(claim: Claim, age?: number): Attempt | undefined {
     const mine = this.find(claim.id);
     if (!claim.queue || mine?.held) return undefined;
     const { renewAt, rest } = this.placeOf(claim, mine);
     if (age === undefined && !mine) return this.#turnsBefore(claim) > NEAR_TURNS ? { granted: false } : undefined;
-    const left = mine ? this.#sight.remaining(mine) : 0;
-    const isEnough = age === undefined ? left > renewAt / 2 : age < rest && left > renewAt;
+    const remaining = mine ? this.#sight.remaining(mine) : 0;
+    const isEnough = age === undefined ? remaining > renewAt / 2 : age < rest && remaining > renewAt;
     return mine && isEnough ? this.attempt(claim) : undefined;
   }
 
@@ -89,7 +89,7 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
     return placeTerms({ usual: placeTtlOf(claim), ttl, turns: this.#turnsBefore(claim, mine) }, this.#pace);
   };
 
-  /** Those who can hold together have one turn, and no claim has more than one: beside a permit, a mutex has very many units. */
+  /** Claims that can hold together share a turn. No claim counts as more than one turn: a mutex between permits has very many units. */
   #turnsBefore({ capacity }: Claim, mine?: StoredClaim): number {
     let turns = 0;
     for (const claim of this.claims) {
@@ -99,7 +99,7 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
     return turns;
   }
 
-  /** Removes a claim. @param by the mark of the step @returns true if this step removed it, now or by an earlier attempt of the same write */
+  /** Removes a claim. @param by the mark of the step @returns whether this step has removed it, now or by a write that was sent before */
   remove(by: string, isIt: (claim: StoredClaim) => boolean): boolean {
     if (!this.evict(isIt)) return this.out.includes(by);
     this.out = [by, ...this.out].slice(0, MAX_MARKS);
@@ -107,7 +107,7 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
   }
 }
 
-/** The queue of a key, as it was when it was last read or written here. */
+/** The queue of a key, as this process last read or wrote it. */
 export interface QueueState {
   readonly queue: QueueDocument;
   readonly text: string | undefined;
@@ -118,7 +118,7 @@ export interface QueueState {
 }
 
 export class QueueReader {
-  /** What the last read took, ms. */
+  /** How long the last read took, ms. */
   took = 0;
   readonly key: string;
   readonly name: string;
@@ -140,11 +140,11 @@ export class QueueReader {
     return this.stateOf(entry, sent);
   }
 
-  /** @param sent when the entry was asked for */
+  /** @param sent when the request for the entry was sent */
   stateOf(entry: RegisterEntry | undefined, sent: number): QueueState {
     const { clock, store } = this.calls;
     const { text, version, now } = entry ?? {};
-    // Where a store has forgotten the last token, the clock on the wall is very likely ahead of it.
+    // The last token may be gone with a removed document. The wall clock, in µs, is very likely ahead of it.
     const queue =
       text === undefined
         ? { last: BigInt(Math.floor(clock.epoch?.() ?? systemClock.epoch())) * 1_000n, claims: [], out: [] }

@@ -9,7 +9,7 @@ import {
   systemClock,
 } from '../../core/index.ts';
 
-/** Options of `register`, and of the engines that are made of it. */
+/** Options of `register`, and of the engines over it. */
 export interface RegisterOptions {
   /** What all keys in the store begin with. Default `holdfast`. */
   readonly prefix?: string | undefined;

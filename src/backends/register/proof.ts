@@ -3,21 +3,21 @@ import { type Calls, type Proof, Throttled } from './calls.ts';
 import { hintOf, hintText } from './document.ts';
 import { RIVALRY } from './hints.ts';
 
-/** Others may prove at the same time. That a write is refused because of them proves something, too. */
+/** Other processes may test the store at the same time. Then their writes, too, may be why a write is refused, and the test is repeated. */
 const MAX_ATTEMPTS = 6;
-/** New objects that are made at the same time, and the writes that want to make each. */
+/** So many new objects are made at the same time, and so many writes want to make each. */
 const RACES = 8;
 const RIVALS = 3;
-/** A store that takes one write of an object in a second gets each again: of three at the same time, and of those of a few other processes. */
+/** A store may take only one write of an object in a second. So each write is sent again: it has two rivals here, and a few in other processes. */
 const MAX_RESENDS = 6;
-/** What the object of the proof says once the races were run. */
+/** The text of the proof's object once the races were run. */
 const RACED = 'of compare and set, with races';
 
 /**
- * Tests whether the store keeps the conditions of a write: some ignore them, others check them before the write and not with it. It sends two
- * writes of one version at the same time, of which one must fail, and one that must fail since the object is there. That takes four requests, two
- * more the first time. A store that has imitations must also pass races, once for all processes: the object then says that they were run.
- * @param always run the races, also if the object says that they were run
+ * Tests whether the store keeps the conditions of writes. Some stores ignore them, others check them before the write and not with it. The test
+ * sends three writes at the same time: two over one version, of which one must fail, and one for a missing object, which must fail. That takes
+ * four requests, two more the first time. A store with imitations must also pass races, once: then the object says that they were run.
+ * @param always whether to run the races although the object says that they were run
  */
 export async function proof(calls: Calls, always = false): Promise<Finding | undefined> {
   const where = await wrong(calls, always);
@@ -52,13 +52,13 @@ async function wrong(calls: Calls, always: boolean): Promise<string | undefined>
       if (isRaced && error instanceof Throttled) return undefined;
       throw error;
     });
-    if (!written) return undefined; // others write it all the time, and one of them has proved the store
+    if (!written) return undefined; // other processes write the object all the time, and one of them has proved the store
     const taken = written.slice(0, 2).filter(({ taken }) => taken);
     if (taken.length === 2) return 'over a version that was gone';
     if (written[2]!.taken) return 'over something that was there';
     if (taken.length === 1) {
       if (!store.imitated || isRaced) return undefined;
-      // No lease limits these: where a store takes one write after another, the last one waits for all.
+      // No lease limits the races: where a store takes one write after another, the last one waits for all others.
       if (await races(calls.apart())) return 'over one that was under way';
       if (taken[0]!.version !== undefined) await writing(calls, name, RACED)(taken[0]!.version);
       return undefined;
@@ -75,7 +75,7 @@ async function races(calls: Calls): Promise<boolean> {
     const taken = (await Promise.all(Array.from({ length: RIVALS }, () => write()))).filter(
       ({ taken }) => taken,
     ).length;
-    await calls.store.remove?.(name).catch(() => {}); // without the right to remove it stays
+    await calls.store.remove?.(name).catch(() => {}); // without the right to remove it, the object stays
     return taken > 1;
   };
   const all = Array.from({ length: RACES }, () => race(`${calls.prefix}/proofs/${calls.mark()}`));
@@ -83,7 +83,7 @@ async function races(calls: Calls): Promise<boolean> {
 }
 
 /**
- * The proof of a store before its first lock, once for a process; a store that failed is not asked until it has luck.
+ * The proof of a store before its first lock, once for a process. A store that failed is not tested again until it passes by luck.
  * @returns `passed` throws LockError `LOCK_UNSUPPORTED` for a store that does not keep to versions
  */
 export function storeProof(calls: Calls): Proof {

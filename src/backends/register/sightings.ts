@@ -5,26 +5,26 @@ type Beating = Pick<StoredClaim, 'id' | 'beat' | 'life' | 'watched'> & Partial<P
 
 export interface Sight extends QueueTime {
   remaining(claim: Beating & Pick<StoredClaim, 'expires'>): number;
-  /** For how long its last sign of life has not moved at least, ms; undefined where the store's clock tells that. */
+  /** For how long, at least, its last sign of life has not changed, ms; undefined where the store has a clock. */
   watched(claim: Beating): number | undefined;
 }
 
-/** A sign of life, and a time of this process at which it was there already. */
+/** A sign of life, and the earliest time at which it is known to have been there, by the clock of this process. */
 interface Seen {
   readonly sign: string;
   readonly since: number;
 }
 
-/** A claim that expired and came again has another token, and counts from the start. */
+/** With the token: a claim that expired and came again gets another one, and counts from the start. */
 const signOf = ({ token, beat }: Beating): string => `${token} ${beat}`;
 
-/** Keys of which it is remembered which claims were in their queues: many more than queues are, since a process that has seen a dead hold twice frees it. */
+/** The number of keys whose signs of life are remembered. It is large: only a process that remembers a dead hold can see that it is dead. */
 const MAX_KEYS = 100_000;
 
 /**
- * For how long the signs of life of others have not moved. No two clocks are compared, so clocks may differ as they like; only their rates
- * count. A document tells of each sign of life for how long others have watched it before they wrote. Who reads that counts on from there, by
- * its own clock: it adds what passes after the watch of the others, never what it watched beside them.
+ * For how long the signs of life of other processes have not changed. No two clocks are compared: clocks may differ, only their rates count.
+ * A document says of each sign of life how long its writer had seen it unchanged. A reader counts on from that time by its own clock. It never
+ * adds time in which both have seen the same sign of life.
  */
 export class Sightings {
   readonly #seen: RecentKeys<ReadonlyMap<string, Seen>>;
@@ -58,15 +58,15 @@ export class Sightings {
   }
 }
 
-/** What this process saw and what others wrote that they saw are both true. So the longer time counts, not their sum. */
+/** What this process saw, and what the writer says it saw, are both true. So the longer of both times counts, not their sum. */
 function seenOf(claim: Beating, before: Seen | undefined, now: number): Seen {
-  const [sign, told] = [signOf(claim), now - (claim.watched ?? 0)];
-  return { sign, since: before?.sign === sign ? Math.min(before.since, told) : told };
+  const [sign, stored] = [signOf(claim), now - (claim.watched ?? 0)];
+  return { sign, since: before?.sign === sign ? Math.min(before.since, stored) : stored };
 }
 
 /** The time of a store that has a clock. */
 export class StoreTime extends EngineTime implements Sight {
-  /** @param time what it showed at a read that has just come @param spent ms since that was asked for */
+  /** @param time the store's time in an answer that has just come @param spent the ms since the request was sent */
   constructor(time: number, spent: number) {
     super(time, time + spent);
   }

@@ -50,7 +50,7 @@ const storeOf = (client: S3Like, Bucket: string): RegisterStore => ({
     const condition = version === undefined ? { IfNoneMatch: '*' } : { IfMatch: version };
     const input = { Bucket, Key, Body, ContentType: 'application/json', ...condition };
     try {
-      // 404: what had that version is gone. 409: another write of the object is under way.
+      // 404: the object with that version is gone. 409: another write of the object is under way.
       const written = await client.putObject(input, { abortSignal }).catch(unless(412, Bucket, 409, 404));
       return written !== undefined && (written.ETag ?? true);
     } catch (error) {
@@ -68,7 +68,7 @@ const storeOf = (client: S3Like, Bucket: string): RegisterStore => ({
   async remove(Key) {
     const removed = client.deleteObject({ Bucket, Key }).catch(async (error) => {
       if (statusOf(error) !== 403) throw error;
-      // The policy of a bucket may ask for a condition here; not every store knows one. 412: somebody has written since.
+      // The policy of a bucket may require a condition here, which not every store knows. 412: another process has written since.
       const { ETag } = await client.getObject({ Bucket, Key }, { abortSignal: new AbortController().signal });
       await client.deleteObject(Object.assign({ Bucket, Key }, { IfMatch: ETag })).catch(unless(404, Bucket, 412));
     });
@@ -85,7 +85,7 @@ const ADVICE: Readonly<Record<number, string>> = {
 const statusOf = (error: unknown): number =>
   (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode ?? 0;
 
-/** Undefined for one of these answers; else the error, as a `LockError` where the store did nothing for sure. */
+/** @returns undefined for these statuses. @throws the error for others: a `LockError` if the store has surely done nothing */
 const unless =
   (...[status, bucket, ...more]: [number, string, ...number[]]) =>
   (error: unknown): undefined => {

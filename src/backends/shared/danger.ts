@@ -1,6 +1,6 @@
 import type { Finding } from '../../core/index.ts';
 
-/** Something that endangers locks, as data: the facts that show it, and the words for it. */
+/** A finding of a check, as data: which facts show the danger, and the message about it. */
 export interface Danger<Facts> extends Omit<Finding, 'message'> {
   readonly when: (facts: Facts) => boolean;
   readonly message: string | ((facts: Facts) => string);

@@ -1,19 +1,19 @@
 import type { Cancel, Clock } from '../../core/index.ts';
 
-/** What a watch calls when it fires. */
+/** The function that a watch calls when it fires. */
 export interface Notify {
   (): void;
-  /** Whether nobody waits for it any more. */
+  /** Whether nobody waits for this watch any more. */
   isOver(): boolean;
 }
 
-/** Sets the one-time watch that is needed now, and gives what ends it. Gives undefined when there is nothing to wait for any more. */
+/** Sets the one-time watch that is needed now. @returns the function that ends that watch; undefined if there is nothing to wait for any more */
 type SetWatch = (notify: Notify) => Promise<Cancel | undefined>;
 
-/** The pause before a watch that could not be set is set again, ms. Meanwhile the claim asks by its own timer. */
+/** The pause after a watch could not be set, ms. Meanwhile the claim asks by its own timer. */
 const RETRY_MS = 250;
 
-/** A watch that goes on: each time the server's one-time watch fires, the next one is set, until it is disposed of. */
+/** A watch for servers whose watches fire once: each time a watch fires, the next one is set, until this is disposed of. */
 export class RepeatedWatch implements AsyncDisposable {
   readonly #set: SetWatch;
   readonly #trouble: () => void;
@@ -29,11 +29,11 @@ export class RepeatedWatch implements AsyncDisposable {
     this.#clock = clock;
   }
 
-  /** Settles when the first watch is set. Never rejects. */
+  /** Sets the next watch. Never rejects. */
   async arm(): Promise<void> {
     if (this.#over) return;
     const turn = ++this.#turn;
-    // Only the first watch of this turn that fires starts the next turn. Otherwise one thing would be watched twice.
+    // Several watches of one turn may fire. Only the first one starts the next turn: otherwise two turns would watch the same.
     const isOver = (): boolean => this.#over || turn !== this.#turn;
     const notify = (): void => {
       if (!isOver()) void this.arm();
@@ -62,7 +62,7 @@ export const together = (...watches: (AsyncDisposable | undefined)[]): AsyncDisp
   },
 });
 
-/** Wakes a claim each time something of it changes, when the next watch is set. @param set sets a one-time watch, of a value or a hold */
+/** Wakes a claim after each change, as soon as the next watch is set. @param set sets a one-time watch of a value, or of a hold */
 export function watchEach(set: (notify: Notify) => Promise<Cancel>, wake: () => void, clock: Clock): RepeatedWatch {
   let isFirst = true;
   const setAgain: SetWatch = async (notify) => {

@@ -1,7 +1,7 @@
 import { MAX_PLACE_TTL_MS, type Traits } from '../../core/index.ts';
 import { MAX_VALUE_BYTES } from './record.ts';
 
-/** An engine that keeps the queue of each key itself, with leases by its own clock. */
+/** The traits of engines that store the queue of each key, with leases by their own clock. */
 export const QUEUE_TRAITS = {
   units: 'counted',
   fair: true,
@@ -14,7 +14,7 @@ export const QUEUE_TRAITS = {
   values: { maxBytes: MAX_VALUE_BYTES },
 } as const satisfies Partial<Traits>;
 
-/** An engine whose server keeps a lock for as long as a session lives. */
+/** The traits of engines whose server keeps a lock for as long as a session lives. */
 export const SESSION_TRAITS = {
   fair: false,
   fencing: 'durable',
@@ -24,7 +24,7 @@ export const SESSION_TRAITS = {
   lifetime: 'session',
 } as const satisfies Partial<Traits>;
 
-/** An engine of a consensus cluster: the order of its writes makes the queue and the tokens. */
+/** The traits of engines of a consensus cluster: the order of its writes makes the queue and the tokens. */
 export const CONSENSUS_TRAITS = {
   units: 'counted',
   fair: true,

@@ -1,18 +1,18 @@
 import { type Attempt, type Claim, NO_MARK, type ValueCondition } from '../../core/index.ts';
 import { answerIn, countedIn, type KeyRecord } from './record.ts';
 
-/** What an engine found beside a queue after an attempt, and what it can do there. */
+/** The record of a key that is stored beside its queue, as it was after an attempt, and what can be done with it. */
 interface Beside {
   readonly record: KeyRecord | undefined;
-  /** The time of the engine that the record is as of, ms. The age of its value counts to when the attempt was sent. */
+  /** The engine's time at which the record was read, ms. The age of its value is that at the time when the attempt was sent. */
   readonly now: number;
   withdraw(): Promise<unknown>;
-  /** Whether the hold that was counted last stands first in the queue. */
+  /** Whether the hold that was counted last is the first in the queue. */
   stands(): Promise<boolean>;
   count(changed: KeyRecord): Promise<unknown>;
 }
 
-/** Looks after the attempt: only a holder stores a value, so a claim that was granted has seen the last of them. */
+/** Reads the record after the attempt. Only a holder stores a value. So a claim that was granted reads the last one. */
 export async function askBeside(
   claim: Claim,
   accepts: ValueCondition,
@@ -25,7 +25,7 @@ export async function askBeside(
   const { record, now } = beside;
   const value = answerIn(record, accepts, now);
   if (value) {
-    // If this fails, the claim ends with its lease or session. The id is never attempted again.
+    // If the withdrawal fails, the claim ends with its lease or session. Its id is never attempted again.
     await beside.withdraw().catch(() => undefined);
     return { granted: false, value };
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/index.ts';
-import { type Admitted, REREAD_AFTER_MS, type Refused, verdictOn } from '../shared/line-verdict.ts';
+import { type Admitted, REREAD_AFTER_MS, type Refused, verdictOn } from '../shared/queue-verdict.ts';
 import { type ClaimNode, sortedQueue } from './names.ts';
 import { caughtUp, list, read, stat } from './nodes.ts';
 import type { ZooKeeperConnection } from './wire/connection.ts';

@@ -268,6 +268,6 @@ describeOn('file', 'a file, and processes that die or stop', () => {
     await dead.kill();
     await locks.mutex('other').run(() => {});
     await until('the key of the dead is free', async () => (await length(locks)) === 0);
-    await until('one socket is left', () => readdirSync(at.bells).length === 1);
+    await until('one socket is left', () => readdirSync(at.sockets).length === 1);
   });
 });

@@ -19,8 +19,8 @@ export class LocksFile implements AsyncDisposable {
   }
 
   /** Where the sockets are, as long as the path is not too long for them. */
-  get bells(): string {
-    return `${this.path}-bells`;
+  get sockets(): string {
+    return `${this.path}-sockets`;
   }
 
   /** One more user, as another process would be one. */

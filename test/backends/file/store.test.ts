@@ -48,7 +48,7 @@ describeOn('file', 'the locks file', () => {
     await using at = new LocksFile();
     await at.open().mutex('k').acquire();
     const mode = (name: string): number => statSync(name).mode & 0o777;
-    expect(mode(at.bells)).toBe(0o700);
+    expect(mode(at.sockets)).toBe(0o700);
     for (const suffix of ['', '-wal', '-shm']) expect(mode(at.path + suffix), suffix).toBe(0o600);
   });
 
@@ -218,28 +218,28 @@ describeOn('file', 'the locks file', () => {
     mkdirSync(dirname(at.path));
     const [one, other] = [at.open(), at.open()];
     expect(await handOver(one, other)).toBeLessThan(TOLD);
-    expect(existsSync(at.bells)).toBe(false);
+    expect(existsSync(at.sockets)).toBe(false);
     expect(await codes(one)).not.toContain('no-socket');
   });
 
   test('a directory that others may write gets no sockets, and waiters ask by themselves', async () => {
     await using at = new LocksFile();
-    mkdirSync(at.bells);
-    chmodSync(at.bells, 0o777);
+    mkdirSync(at.sockets);
+    chmodSync(at.sockets, 0o777);
     const [one, other] = [at.open(), at.open()];
     expect(await codes(one)).toContain('no-socket');
     await handOver(one, other);
-    expect(readdirSync(at.bells)).toEqual([]);
+    expect(readdirSync(at.sockets)).toEqual([]);
   });
 
   test('noise at the door is not a bell', async () => {
     await using at = new LocksFile();
     const [one, other] = [at.open(), at.open()];
     await token(one);
-    const [name] = readdirSync(at.bells);
+    const [name] = readdirSync(at.sockets);
     for (const noise of ['\n', '{}\n', 'null\n', '[1]\n', '{"id":"x","token":1e99}\n', 'x'.repeat(100_000)]) {
       await new Promise<void>((closed) => {
-        const caller = connect(join(at.bells, name!)).once('close', () => closed());
+        const caller = connect(join(at.sockets, name!)).once('close', () => closed());
         caller.on('error', () => {}).resume();
         caller.end(noise);
       });
@@ -249,10 +249,10 @@ describeOn('file', 'the locks file', () => {
 
   test('what is no socket among the sockets disturbs nobody', async () => {
     await using at = new LocksFile();
-    mkdirSync(join(at.bells, 'a folder'), { recursive: true, mode: 0o700 });
-    writeFileSync(join(at.bells, 'a file'), '');
+    mkdirSync(join(at.sockets, 'a folder'), { recursive: true, mode: 0o700 });
+    writeFileSync(join(at.sockets, 'a file'), '');
     await token(at.open());
-    await until('they were looked at', () => !existsSync(join(at.bells, 'a file')));
+    await until('they were looked at', () => !existsSync(join(at.sockets, 'a file')));
   });
 
   test('check tells what endangers locks', async () => {

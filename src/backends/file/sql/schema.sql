@@ -1,9 +1,8 @@
--- What it does: makes the tables of an empty locks file. Run once, in one transaction, under the write lock.
+-- Makes the tables of an empty locks file. Run once, in one transaction, under the write lock.
 -- Times are ms of the machine's monotonic clock, the same for all its processes. Names are prefix, '/', key: bytes, compared as bytes.
--- Arguments: none. Result: none.
 
--- One row. `last` is the highest token given out: one counter for all keys, so nothing is kept for keys not in use.
--- A process writes tokens only while `format` and `boot` are what it knows.
+-- One row. `last` is the highest token of all keys. One counter serves all keys, so nothing is kept for a key that is not in use.
+-- A process takes a token only while `format` and `boot` are still as it read them when it opened the file.
 CREATE TABLE ledger (
   one    INTEGER PRIMARY KEY CHECK (one = 1),
   format INTEGER NOT NULL,
@@ -11,7 +10,7 @@ CREATE TABLE ledger (
   last   INTEGER NOT NULL
 ) STRICT;
 
--- A queue is a run of neighbouring rows in the order of their tokens.
+-- The rows with one name, in the order of their tokens, are the queue of that key.
 CREATE TABLE claim (
   name     BLOB    NOT NULL,
   token    INTEGER NOT NULL,
@@ -22,19 +21,18 @@ CREATE TABLE claim (
   ttl      REAL    NOT NULL,
   joined   REAL    NOT NULL,
   expires  REAL    NOT NULL,
-  held     INTEGER NOT NULL, -- 1: admitted, and told so
+  held     INTEGER NOT NULL, -- 1: admitted
   lingers  INTEGER NOT NULL, -- 1: the hold outlives its process
-  process  TEXT    NOT NULL, -- the socket of its process; '' where there is none
-  version  TEXT    NOT NULL, -- in the first row of a queue: another one after each change of the queue
+  process  TEXT    NOT NULL, -- the name of the socket of its process; '' where that has none
+  version  TEXT    NOT NULL, -- in the first row of a queue: a new one after each change of the queue
   PRIMARY KEY (name, token)
 ) STRICT, WITHOUT ROWID;
 
--- What memos keep, and how often they were begun. Hints of processes for each other beside the locks have names with a mark in front:
--- advice, which may be gone.
+-- The values of memos, with the number of holds that stored none. Hints, whose loss does no harm, have names with a mark in front.
 CREATE TABLE value (
   name    BLOB PRIMARY KEY,
-  record  BLOB NOT NULL, -- see shared/record.ts; of a hint its text
-  expires REAL NOT NULL  -- nothing of it counts from then on
+  record  BLOB NOT NULL, -- in the form of shared/record.ts
+  expires REAL NOT NULL  -- when nothing in the record counts any more
 ) STRICT;
 
 CREATE INDEX value_expires ON value (expires);
