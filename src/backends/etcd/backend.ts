@@ -30,15 +30,15 @@ import { endOf, remove, stillStands, TIME_TO_LIVE } from './wire/messages.ts';
 const TRAITS: Traits = {
   ...CONSENSUS_TRAITS,
   expires: true,
-  // Each hold has its own lease. A lease is used again only when the key under it is surely deleted.
+  // Each hold has a lease of its own. A lease is used again only when its key is surely deleted.
   lifetime: 'lease',
-  // In whole seconds. The server raises what is below one and a half of its election timeouts.
+  // etcd counts whole seconds, and grants no less than one and a half of its election timeouts.
   ttl: { min: 1_000, max: 9_000_000_000_000 },
 };
 
 /** etcd takes 128 operations in a transaction unless told otherwise (`--max-txn-ops`). */
 const MAX_BATCH = 128;
-/** How many batches of a large renewal run at a time. If ten thousand ran at once, hardly one would be answered in time. */
+/** How many batches of a large renewal run at a time. If ten thousand holds were renewed at once, hardly one would be answered in time. */
 const MAX_BATCHES = 8;
 
 /**
@@ -78,7 +78,7 @@ export class Etcd implements Backend {
         return claim.accepts ? this.values.ask(claim, claim.accepts, sent, attempt) : attempt();
       });
     } catch (error) {
-      // A definite refusal must leave nothing behind, also if it came after the first step.
+      // A definite refusal may come after the claim has joined, and must leave nothing behind.
       if (error instanceof LockError) await this.release(claim).catch(() => undefined);
       throw error;
     }
@@ -86,7 +86,7 @@ export class Etcd implements Backend {
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const sent = this.#etcd.clock.now();
-    // This leaves time for a second call, to another member, before the hold expires.
+    // A third of the lease: time is left for a second call, to another member, before the hold expires.
     const ms = leastOf(
       claims.map(({ ttl }) => ttl / 3),
       this.#etcd.timeout,
@@ -138,7 +138,7 @@ export class Etcd implements Backend {
     return watch;
   }
 
-  /** Queue by queue, as of one revision. */
+  /** Lists queue after queue, all as of one revision. */
   async *inspect(start: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {
     const { client, prefix } = this.#etcd;
     const queue: ClaimEntry[] = [];
@@ -150,7 +150,7 @@ export class Etcd implements Backend {
       [first, from],
       [to, until],
     ];
-    // In the order of the names, so that the claims of one key follow each other.
+    // In the order of the names the claims of one key follow each other.
     for await (const found of client.all(start === '' && !exact ? around : [[first, until]])) {
       const next = keyOf(found.key);
       if (next === undefined) continue;
@@ -195,14 +195,14 @@ async function entries(client: Client, key: string, queue: ClaimEntry[]): Promis
   );
 }
 
-/** ms. etcd tells full seconds, rounded down. A key without a lease, which only another program puts, stays for ever. */
+/** @returns ms. etcd gives whole seconds, rounded down. A key without a lease, which only another program puts, stays for ever. */
 async function remaining(client: Client, lease: bigint): Promise<number> {
   if (lease === 0n) return Number.POSITIVE_INFINITY;
   const { ttl, granted } = await client.call(TIME_TO_LIVE, { id: lease });
   return ttl < 0n ? 0 : Math.min(Number(ttl) + 1, Number(granted)) * 1_000;
 }
 
-/** The key whose queue this name stands in; undefined for another program's name that stands in none. */
+/** @returns the key of the queue with this name; undefined for the name of another program, which is in no queue */
 function keyOf(name: Buffer): string | undefined {
   const parts = name.toString().split('/');
   try {

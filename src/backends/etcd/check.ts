@@ -35,7 +35,7 @@ export async function check(client: Client): Promise<Finding[]> {
     const has = `the cluster has ${voters} voting member${voters === 1 ? '' : 's'}`;
     add('warning', 'few-members', `${has} and does not survive the loss of one`, 'run three or five members');
   }
-  // One and a half of the election timeout, in full seconds. So long locks stop when a leader is lost. With an alarm etcd grants no lease.
+  // The server grants no less than one and a half of its election timeout, for which locks stop when a leader is lost. With an alarm it grants none.
   const { id, ttl: seconds } = alarms.length > 0 ? { ttl: 0n } : await client.call(GRANT, { ttl: 1n });
   if (id) await client.call(REVOKE, { id });
   if (seconds > 2n) {

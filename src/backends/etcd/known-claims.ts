@@ -4,12 +4,12 @@ import type { EtcdConnection } from './options.ts';
 import { claimKey, type OwnClaim, queuePrefix, secondsOf } from './queue.ts';
 import type { Waiters } from './waiters.ts';
 
-/** With fewer claims it is not worth while to look for those that are over. */
+/** With fewer claims it is not worth while to look for claims that have expired. */
 const MIN_PRUNED = 1_000;
 
 export class KnownClaims {
   readonly #all = new Map<string, OwnClaim>();
-  /** Whether a claim was given up before there was a lease for it: no message names it so far, and none may follow. */
+  /** The claims that wait for their lease, and whether each was given up meanwhile: then no message may name it. */
   readonly #coming = new Map<string, { over: boolean }>();
   #pruneAt = MIN_PRUNED;
   readonly #leases: Leases;
@@ -30,13 +30,13 @@ export class KnownClaims {
     return this.#all.get(id);
   }
 
-  /** What is known of a claim that stands in the queue, as far as this process knows. */
+  /** The claim, if it is in its queue as far as this process knows. */
   standing(id: string): OwnClaim | undefined {
     const me = this.#all.get(id);
     return me?.token === undefined ? undefined : me;
   }
 
-  /** Makes a claim of this process, or gives it again, with a lease that has most of its time ahead. */
+  /** Makes a claim of this process, or finds it, with a lease that has most of its time ahead. */
   async take(claim: Claim, ms: number): Promise<OwnClaim> {
     this.#prune();
     const known = this.#all.get(claim.id);
@@ -60,7 +60,7 @@ export class KnownClaims {
     return me;
   }
 
-  /** A message of a claim that is over may still come. So nothing is done for the claim until the lease in that message has ended. */
+  /** A message of a claim that is over may still come. So the lease in that message is ended before anything else is done for the claim. */
   async discard(id: string, ms?: number): Promise<void> {
     const me = this.#all.get(id);
     if (me?.state.is !== 'over') return;
@@ -68,7 +68,7 @@ export class KnownClaims {
     this.forget(id);
   }
 
-  /** Ends what this process does for a claim. The key is gone, or it goes with its lease. */
+  /** Ends what this process does for a claim. Its key is gone, or will go with its lease. */
   forget(id: string): void {
     const coming = this.#coming.get(id);
     if (coming) coming.over = true;
@@ -80,7 +80,7 @@ export class KnownClaims {
     this.#waiters.stop(id);
   }
 
-  /** Now and then, forgets holds that were left to expire: nobody tells when they have. */
+  /** Now and then forgets the claims whose leases have ended: nothing reports when a hold has expired. */
   #prune(): void {
     if (this.#all.size < this.#pruneAt) return;
     for (const [id, { lease }] of this.#all) if (lease.goodUntil < this.#etcd.clock.now()) this.forget(id);

@@ -3,29 +3,28 @@ import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 import { GRANT, KEEP_ALIVE, REVOKE } from './wire/messages.ts';
 
-/** A lease on the server. When it ends, the key under it is deleted. */
+/** A lease on the server. When the lease ends, the server deletes the key under it. */
 export interface ServerLease {
   readonly id: bigint;
-  /** The time that was asked for. The server may have granted more. */
+  /** The time that was asked for, s. The server may have granted more. */
   readonly seconds: number;
   /** The time that was granted, ms. */
   readonly ttl: number;
-  /** It was granted in this term of a leader, or later. */
+  /** The lease was granted in this term of a leader, or a later one. */
   readonly term: bigint;
-  /** The end of the lease by our clock. It counts from before the message was sent, so it is never later than the server's end. */
+  /** When the lease ends, by our clock. Counted from when its request was sent, so never later than the end on the server. */
   goodUntil: number;
-  /** `named`: a message that names this lease may still be on its way. Only a revoke ends such a lease. */
+  /** `named`: a message that names this lease may still be on its way. So the lease is not used again, but revoked. */
   state: 'free' | 'named';
 }
 
-/** A spare lease with less than this share of its time left is kept alive once before it is used. */
+/** A spare lease with less than this part of its time remaining is kept alive before it is used. */
 const FRESH_PART = 0.97;
 const MAX_SPARES = 128;
 
 /**
- * Each hold has its own lease, and so its own ttl. But not each hold gets a new lease: a grant and a revoke would double the writes
- * of a cycle. The lease of a key that is surely deleted waits here for the next hold with the same ttl. Nobody keeps a spare lease
- * alive: it expires on the server by itself.
+ * Each hold has a lease of its own, and so its own ttl. But a new lease for each hold would double the writes: a grant, and a revoke. So the
+ * lease of a key that is surely deleted waits here for the next hold with the same ttl. Nobody keeps a spare lease alive, so it expires.
  */
 export class Leases {
   readonly #client: Client;
@@ -37,7 +36,7 @@ export class Leases {
     this.#clock = clock;
   }
 
-  /** @param whole the lease must start again now */
+  /** @param whole whether the lease must have its whole time from now */
   async take(seconds: number, ms?: number, whole?: boolean): Promise<ServerLease> {
     for (;;) {
       const spare = this.#spares.get(seconds)?.pop();
@@ -47,14 +46,14 @@ export class Leases {
     }
   }
 
-  /** The lease, with most of its time ahead, or a new one if it is gone. */
+  /** @returns the lease, with most of its time ahead, or a new one if the lease is gone */
   async freshen(lease: ServerLease, ms?: number): Promise<ServerLease> {
     return (await this.#isFresh(lease, ms)) ? lease : this.grant(lease.seconds, ms);
   }
 
   /**
-   * Does something that puts a key under the lease. A lease that died unseen is replaced. Until the answer comes the lease is
-   * `named`: if it is given back meanwhile, it is ended, since the message may still be on its way.
+   * Does something that puts a key under the lease. If the server says that the lease is gone, a new one takes its place. Until the answer
+   * comes, the lease is `named`: if it is given back meanwhile, it is revoked, since the message may still be on its way.
    */
   async use<T>(lease: ServerLease, ms: number | undefined, act: (lease: ServerLease) => Promise<T>): Promise<T> {
     for (let used = lease; ; used = await this.grant(lease.seconds, ms)) {
@@ -65,30 +64,30 @@ export class Leases {
         used.state = before;
         return answer;
       } catch (error) {
-        if (error instanceof LockError) used.state = before; // refused for good: that message puts nothing under it
-        // Refused because the lease is gone. Nothing was done, so a new lease may be tried.
+        if (error instanceof LockError) used.state = before; // refused for good: that message puts no key under the lease
+        // Refused because the lease is gone: nothing was done. So it is repeated once with a new lease.
         if (!isStatus(error, STATUS.notFound) || used !== lease) throw error;
       }
     }
   }
 
   async #isFresh(lease: ServerLease, ms?: number): Promise<boolean> {
-    const left = lease.goodUntil - this.#clock.resync(); // the machine may have been suspended meanwhile
-    return left >= lease.ttl * FRESH_PART || (left > 0 && (await this.keepAlive(lease, ms)));
+    const remaining = lease.goodUntil - this.#clock.resync(); // the machine may have been suspended meanwhile
+    return remaining >= lease.ttl * FRESH_PART || (remaining > 0 && (await this.keepAlive(lease, ms)));
   }
 
   async grant(seconds: number, ms?: number): Promise<ServerLease> {
     const sent = this.#clock.now();
-    const { term } = this.#client; // as known before: the answer may tell of a leader that was elected since the lease was granted
+    const { term } = this.#client; // read before the call: a leader may be elected after the lease was granted and before the answer comes
     const { id, ttl } = await this.#client.call(GRANT, { ttl: BigInt(seconds) }, ms);
     const granted = Number(ttl) * 1_000;
     return { id, seconds, ttl: granted, term, goodUntil: sent + granted, state: 'free' };
   }
 
-  /** Renews the lease to its full time. Returns whether it was still there. */
+  /** Renews the lease to its full time. @returns whether the lease was still there */
   async keepAlive(lease: ServerLease, ms?: number): Promise<boolean> {
     const sent = this.#clock.now();
-    // For etcd a dead lease is no error: the answer has no ttl.
+    // A lease that is gone is no error for etcd: the answer then has no ttl.
     const alive = (await this.#client.call(KEEP_ALIVE, { id: lease.id }, ms)).ttl > 0n;
     lease.goodUntil = alive ? sent + lease.ttl : 0;
     return alive;
@@ -114,7 +113,7 @@ export class Leases {
     });
   }
 
-  /** If this fails, the lease expires, since nobody keeps it alive. */
+  /** Ends a lease in the background. If that fails, the lease expires, since nobody keeps it alive. */
   endSoon(id: bigint): void {
     this.end(id).catch(() => undefined);
   }

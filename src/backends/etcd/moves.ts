@@ -5,7 +5,7 @@ import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 import { get, head, isUnder, type KeyValue, shift, stillStands } from './wire/messages.ts';
 
-/** Moves keys to other leases: the place of a waiter to a short one, a hold whose ttl changed to a longer one, all to those of a new leader. */
+/** Moves keys to other leases: that of a waiter to a short lease, that of a hold to one of its ttl, all keys to leases of a new leader. */
 export class Moves {
   readonly #client: Client;
   readonly #leases: Leases;
@@ -17,27 +17,27 @@ export class Moves {
   }
 
   /**
-   * Whether the key is known to be under a lease that the leader of now has granted. An earlier leader that stood still, and goes on,
-   * may revoke the leases that it knows, for it has not seen that they were kept alive since
-   * (https://github.com/etcd-io/etcd/issues/15247).
-   * @param seconds of the lease; undefined: of any
+   * Whether the key is surely under a lease that the present leader has granted. An earlier leader may have been stopped, and go on: it has
+   * not seen that its leases were kept alive since, and may revoke them (https://github.com/etcd-io/etcd/issues/15247).
+   * @param seconds the time that the lease must have; by default any
    */
   isSettled({ lease, key }: OwnClaim, seconds = lease.seconds): boolean {
     return key === 'settled' && lease.term >= this.#client.term && lease.seconds === seconds;
   }
 
   /**
-   * Gives the head of the queue, or undefined if the key is gone. A claim has one move at a time. The answers to two moves may be read in
-   * another order than they were carried out. Then the lease that has the key would be taken for a spare one.
+   * Moves the key of a claim to a lease of so many seconds, one move at a time. Of two moves at once, the answers may come in another order
+   * than etcd made the moves. Then the lease that has the key would be taken for a spare one.
+   * @returns the head of the queue; undefined if the key is gone
    */
   to(me: OwnClaim, seconds: number, ms?: number, whole?: boolean): Promise<SeenQueue | undefined> {
     return this.#turns.take(me, () => this.#move(me, seconds, ms, whole));
   }
 
   /**
-   * Renews the lease of the key, or moves the key to a lease of so many seconds. Returns whether the key was still there, or why
-   * the server refused the move, and the lease that the key is under was renewed instead: a server without space writes
-   * nothing, but keeps leases alive. Of two such calls at once only the first moves the key.
+   * Renews the lease of the key, or moves the key to a lease of so many seconds. Of two such calls at once only the first moves the key.
+   * @returns whether the key was still there; the error if the server refused the move and its present lease was renewed instead, since a
+   *   server without space writes nothing, but keeps leases alive
    */
   keep(me: OwnClaim, seconds: number, ms?: number): Promise<boolean | LockError> {
     return this.#turns.take(me, async () => {
@@ -60,20 +60,20 @@ export class Moves {
       this.#leases.giveBack(target);
       return undefined;
     }
-    // Until the answer comes, the key may be under either lease. A failed move is repeated.
+    // Until the answer comes, the key may be under either lease. If the move fails, the next call repeats it.
     const before = me.key;
     me.key = 'moving';
     const from = (under: bigint) =>
       this.#leases.use(target, ms, (lease) => {
         target = lease;
-        // Only from this lease: an earlier move whose answer was lost may still come, and must not undo this one.
+        // The key moves only from this lease. So an earlier move whose answer was lost, and which may still come, does not undo this one.
         const compare = [stillStands(me.name, token), isUnder(me.name, under)];
         const success = [shift(me.name, lease.id), head(me.queue)];
         return this.#client.txn({ compare, success, failure: [get(me.name)] }, ms);
       });
     let answer = await from(me.lease.id).catch((error: unknown) => {
       if (error instanceof LockError) {
-        me.key = before; // refused for good: it is where it was
+        me.key = before; // refused for good: the key is where it was
         this.#leases.giveBack(target);
       }
       throw error;
@@ -81,9 +81,9 @@ export class Moves {
     while (!answer.succeeded && !isOver()) {
       const [found] = answer.responses[0]!.range!.kvs;
       if (found?.createRevision !== token) break;
-      answer = await from(found.lease); // an earlier move has put it there
+      answer = await from(found.lease); // an earlier move has put the key under that lease
     }
-    // If the claim was given up meanwhile, its old lease was given back then, and the key under the new lease must go.
+    // If the claim was given up meanwhile, its old lease was given back then. The new lease is revoked, with the key under it.
     if (isOver()) target.state = 'named';
     this.#leases.giveBack(answer.succeeded && !isOver() ? me.lease : target);
     if (!answer.succeeded || isOver()) return undefined;
@@ -94,11 +94,11 @@ export class Moves {
 }
 
 /**
- * Renews the holds of one transaction: all their leases at once, then one look at all their keys. Only the look proves a hold: a key
- * that somebody deleted leaves its lease alive, and servers before 3.4.38 may call a lease alive that is being revoked.
- * After the election of a leader all keys move to leases that it has granted: see `Moves.isSettled`.
- * @param sent the deadlines of the holds count from then
- * @throws what went wrong, if nothing is known of any hold
+ * Renews holds: all their leases at once, then one transaction reads all their keys. Only the key proves a hold: if somebody has deleted the
+ * key, its lease is still alive, and servers before 3.4.38 may call a lease alive that is being revoked. After the election of a leader
+ * all keys move to leases that it has granted: see `Moves.isSettled`.
+ * @param sent when the renewal began, by the clock: the deadlines count from then
+ * @throws the error of the read, if nothing is known of any hold
  */
 export async function renew(
   client: Client,
@@ -130,7 +130,7 @@ export async function renew(
   });
 }
 
-/** Their keys as they are now. Asks in halves where the server takes fewer operations at a time (`--max-txn-ops`). */
+/** Reads the keys of these claims. If the server takes fewer operations at a time (`--max-txn-ops`), it asks for each half. */
 async function lookAt(client: Client, looks: readonly OwnClaim[], ms: number): Promise<(KeyValue | undefined)[]> {
   try {
     const { responses } = await client.txn({ success: looks.map(({ name }) => get(name)) }, ms);

@@ -35,7 +35,7 @@ export interface EtcdOptions {
 /** Certificates and keys, as `node:tls` takes them. */
 export type EtcdTls = Pick<SecureClientSessionOptions, 'ca' | 'cert' | 'key' | 'passphrase' | 'servername'>;
 
-/** A client of our own, which connects when it is first asked, and the limit of its calls, ms. */
+/** An opened engine: its client connects with the first call. `timeout` limits each call, ms. */
 export type EtcdConnection = Readonly<ReturnType<typeof open>>;
 
 const KNOWN = namesOf<EtcdOptions>({

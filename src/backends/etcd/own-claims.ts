@@ -31,7 +31,7 @@ import {
 
 const placeSecondsOf = ({ placeTtl = PLACE_TTL_MS }: Claim): number => secondsOf(placeTtl);
 
-/** Joins queues, finds out where its claims stand, and leaves. */
+/** The claims of this process: they join queues, ask whether they are admitted, and leave. */
 export class OwnClaims {
   readonly moves: Moves;
   readonly watches: StreamWatches;
@@ -55,7 +55,7 @@ export class OwnClaims {
     const queue = await this.#lookAgain(claim, sent, ms);
     if (queue === 'refused') return { granted: false };
     if (queue) return this.#settle(claim, this.known.get(claim.id)!, queue, sent, ms);
-    // A lease is of a term that was known before it was granted.
+    // The term must be known before a lease is granted: any answer has it.
     if (this.#etcd.client.term === 0n)
       await this.#etcd.client.txn({ success: [look(this.known.queueOf(claim.key))] }, ms);
     const me = await this.known.take(claim, ms);
@@ -64,8 +64,8 @@ export class OwnClaims {
       return await this.#join(claim, me, sent, ms);
     } catch (error) {
       if (!isStatus(error, STATUS.deadlineExceeded)) throw error;
-      // etcd cannot refuse a message because it is late. But it refuses a message that names a revoked lease, and it deletes the keys
-      // under that lease. So once the lease is revoked, this attempt has no effect, whenever it arrives.
+      // etcd cannot refuse a message because it is late. But it refuses a message that names a revoked lease, and a revoke deletes the
+      // keys under the lease. So once the lease is revoked, this attempt has no effect, whenever it arrives.
       me.state = { is: 'over' };
       await this.known.discard(claim.id).catch(() => Promise.reject(error));
       return this.#isLate(claim);
@@ -95,7 +95,7 @@ export class OwnClaims {
     }
   }
 
-  /** Deletes the claim's key by its name. No other claim ever has that name, so a repeated or late message robs nobody. */
+  /** Deletes the claim's key by its name. No other claim ever has that name, so a repeated or late message removes no other claim. */
   async release(handle: Handle, next: Claim | undefined, ms: number): Promise<Release> {
     const sent = this.#etcd.clock.now();
     const queue = this.known.queueOf(handle.key);
@@ -108,11 +108,11 @@ export class OwnClaims {
         : await this.#etcd.client.txn({ success: [gone] }, ms);
       freed = answer.responses[0]!.delete!.deleted > 0n;
       if (!successor) return { freed };
-      // The release is done. If the rest fails, the next claim's own attempt will tell.
+      // The release is done. If the rest fails, the next claim attempts by itself.
       const seen = this.waiters.seenAtJoin(next!, successor, answer, 1);
       return { freed, next: await this.#settle(next!, successor, seen, sent, ms).catch(() => undefined) };
     } finally {
-      // A key that was not there may still come: answers may be read in another order than their messages were carried out.
+      // The key was not there. But an earlier message may still put it there, since its answer was lost. So its lease is revoked.
       const me = this.known.get(handle.id);
       if (me && !freed) me.lease.state = 'named';
       this.known.forget(handle.id);
@@ -123,7 +123,7 @@ export class OwnClaims {
     return this.watches.close().then(() => this.leases.close(ms));
   }
 
-  /** A sign of life. Gives the queue if that may admit the claim, and undefined for a claim that does not stand in it (any more). */
+  /** A sign of life. @returns the queue, if the claim may be admitted; undefined if the claim is not in the queue (any more) */
   async #lookAgain(claim: Claim, sent: number, ms: number): Promise<SeenQueue | 'refused' | undefined> {
     const me = this.known.standing(claim.id);
     if (!me) return undefined;
@@ -139,34 +139,34 @@ export class OwnClaims {
   }
 
   async #lookAround(claim: Claim, me: OwnClaim, ms: number): Promise<SeenQueue | 'refused'> {
-    const watched = this.waiters.hears(claim.id);
+    const watched = this.waiters.isWatching(claim.id);
     const refused =
       this.#isPlaced(claim, me) && (await stillRefused(this.#etcd.client, me, watched, this.#etcd.clock.now(), ms));
     return refused ? 'refused' : queueNow(this.#etcd.client, me.queue, ms);
   }
 
-  /** Sends a transaction that puts a claim in the queue, under its lease. If that lease died unseen, a new one replaces it. */
+  /** Sends a transaction that puts the key of a claim in the queue, under its lease, or under a new lease if that one is gone. */
   #put(me: OwnClaim, ms: number, request: (join: (claim: Claim) => Op) => EtcdTransaction): Promise<TransactionAnswer> {
     return this.leases.use(me.lease, ms, (lease) => {
-      if (me.state.is === 'over') throw new Error('given up meanwhile'); // its key is removed: nothing may follow
+      if (me.state.is === 'over') throw new Error('given up meanwhile'); // its key was removed: no message may put it there again
       me.lease = lease;
       const join = (claim: Claim): Op => stand(me.name, claimText(claim), lease.id);
       return this.#etcd.client.txn(request(join), ms);
     });
   }
 
-  /** Whether its key is under the lease of a place. Else it must be moved. */
+  /** Whether its key is under a lease as short as that of a waiter. Else it must be moved. */
   #isPlaced(claim: Claim, me: OwnClaim): boolean {
     return me.lease.seconds <= placeSecondsOf(claim) && this.moves.isSettled(me);
   }
 
-  /** What the queue means for a claim that stands in it. */
+  /** The answer to an attempt of a claim that is in this queue. */
   async #settle(claim: Claim, me: OwnClaim, queue: SeenQueue, sent: number, ms: number): Promise<Attempt> {
     if (me.state.is === 'over') return { granted: false };
     me.sent = Math.max(me.sent, sent);
     const attempt = await this.waiters.judge(claim, me, queue, ms);
     if (attempt.granted) {
-      const seconds = Math.max(secondsOf(claim.ttl), me.lease.seconds); // never less than a renewal confirmed
+      const seconds = Math.max(secondsOf(claim.ttl), me.lease.seconds); // no less than a renewal has confirmed
       if (this.moves.isSettled(me, seconds)) return attempt;
       const moved = await this.moves.to(me, seconds, ms, claim.lingers);
       return moved ? this.#settle(claim, me, moved, sent, ms) : { granted: false };
@@ -176,8 +176,8 @@ export class OwnClaims {
       return attempt;
     }
     if (this.#isPlaced(claim, me)) return attempt;
-    // A dead waiter must not keep its place for as long as a holder may keep the key. If the move fails, the next attempt repeats it.
+    // The place of a dead waiter must end sooner than the hold of a dead holder. If the move fails, the next attempt repeats it.
     const moved = await this.moves.to(me, placeSecondsOf(claim), ms).catch(() => undefined);
-    return moved ? this.#settle(claim, me, moved, sent, ms) : attempt; // its turn may have come meanwhile
+    return moved ? this.#settle(claim, me, moved, sent, ms) : attempt; // its turn may have come during the move
   }
 }

@@ -16,10 +16,10 @@ import {
   type TransactionAnswer,
 } from './wire/messages.ts';
 
-/** One key in etcd under the prefix of a lock. These keys, in the order of their create revisions, are the queue of the lock. */
+/** One key of etcd, a claim. The keys with the prefix of a lock, in the order of their create revisions, are its queue. */
 export interface ClaimEntry extends Demand {
   readonly name: Buffer;
-  /** The create revision. It is the place in the queue and the fencing token. */
+  /** The create revision. It gives the place in the queue, and is the fencing token. */
   readonly token: bigint;
   readonly lease: bigint;
   readonly label: string;
@@ -28,11 +28,11 @@ export interface ClaimEntry extends Demand {
 export interface SeenQueue {
   readonly revision: bigint;
   readonly claims: readonly ClaimEntry[];
-  /** How many are in the queue: more than `claims` where only its head was read. */
+  /** The number of claims in the queue: more than in `claims` if only the head was read. */
   readonly count: bigint;
 }
 
-/** Our values begin with this, and the version of their form. All others are of other programs: `etcdctl lock` stores nothing. */
+/** The text of our claims begins with this, and the version of its form. Others are of other programs: `etcdctl lock` stores nothing. */
 const FAMILY = 'holdfast/';
 const FORM = `${FAMILY}1 `;
 
@@ -40,7 +40,7 @@ const FORM = `${FAMILY}1 `;
 export const queuePrefix = (prefix: string, key: string): Buffer =>
   Buffer.from(`${prefix}/${encodeURIComponent(key)}/`);
 
-/** The name of a claim's own key. It is a digest: a user that may list the keys must not learn the ids. */
+/** The name of a claim's own key: a digest, so that a user who may list the keys does not learn the ids. */
 export const claimKey = (queue: Buffer, id: string): Buffer =>
   Buffer.concat([queue, Buffer.from(hash('sha256', id, 'hex').slice(0, 32))]);
 
@@ -80,66 +80,65 @@ export function entryOf({ key, createRevision, value, lease }: KeyValue): ClaimE
   return { name: key, token: createRevision, lease, ...stored };
 }
 
-/** Why a claim was refused when its queue was last listed, and what that queue was. */
+/** Why a claim was refused when its queue was last listed, and how long that queue was. */
 interface Blocked extends Refused<Pick<ClaimEntry, 'name'>> {
-  /** The first revision that is news. */
+  /** The first revision after that listing. */
   readonly from: bigint;
-  /** How many stood in the queue, and the token of the last of them. */
+  /** The number of claims in the queue, and the token of the last one. */
   readonly count: bigint;
   readonly newest: bigint;
-  /** When it was listed, by the clock. */
+  /** The time of that listing, by the clock. */
   readonly listed: number;
 }
 
 /**
- * `joining`: no answer has told where the claim stands. `waiting`: it was refused, and somebody may watch it. `over`: it was given
- * up, and no later answer changes that.
+ * `joining`: its place is not known yet. `waiting`: it was refused. `over`: it was given up, and no later answer changes that.
  */
 type ClaimState =
   | { readonly is: 'joining' | 'admitted' | 'over' }
   | { readonly is: 'waiting'; readonly obstacle: Blocked };
 
-/** A claim of this process that stands in a queue, or is about to. */
+/** A claim of this process that is in a queue, or about to join it. */
 export interface OwnClaim {
   readonly queue: Buffer;
   readonly name: Buffer;
   state: ClaimState;
   lease: ServerLease;
-  /** `moving`: the answer to a move to another lease is missing, so the key may be under that lease. */
+  /** `moving`: a move to another lease was not answered, so the key may be under that lease. */
   key: 'settled' | 'moving';
   /** Its create revision, once known. */
   token?: bigint;
-  /** When the youngest answered attempt was sent. The deadline of a grant counts from then. */
+  /** When the last answered attempt was sent. The deadline of a grant counts from then. */
   sent: number;
-  /** Before anything was sent of it, by the clock. */
+  /** A time before the first message of the claim was sent, by the clock. */
   readonly began: number;
-  /** The revision of its key when it was last read, and the time of that. */
+  /** The revision of the store when its value was last looked for, and the time of that. */
   looked?: { readonly revision: bigint; readonly at: number };
-  /** The lease of the value that it stores, which nobody keeps alive, while an answer to the release is missing. */
+  /** The lease of the value that it stores, while the release is not answered. Nobody keeps that lease alive. */
   valueLease?: ServerLease;
 }
 
-/** Where it stands in the queue; below 0 when it does not. */
+/** Its place in the queue, from 0; below 0 if it is not in the queue. */
 export const indexOf = ({ claims }: SeenQueue, { name, token }: OwnClaim): number =>
   claims.findIndex((place) => place.name.equals(name) && (token === undefined || place.token === token));
 
-/** Whether so much of the queue was read that it decides about this claim: all of it, or the claim and one behind it. */
+/** Whether enough of the queue was read to decide about this claim: all of it, or the claim and the next one. */
 export const decides = (queue: SeenQueue, me: OwnClaim): boolean =>
   BigInt(queue.claims.length) >= queue.count || indexOf({ ...queue, claims: queue.claims.slice(0, -1) }, me) >= 0;
 
-/** Whether a claim that joins needs no more of a long queue than its predecessor. */
+/** Whether a claim that joins has to know only its predecessor in a long queue. */
 export const joinsBehind = (claim: Claim): boolean => claim.queue && isExclusive(claim);
 
 /**
- * The operations by which a claim joins, and what the last ones tell of the queue. An exclusive claim needs no more than the head and its
- * predecessor, so that a thousand processes that join do not each read a thousand claims.
+ * The operations by which a claim joins and reads the queue. An exclusive claim reads only the head and its predecessor: otherwise, of a
+ * thousand processes that join, each would read a thousand claims.
  */
 export const joining = ({ queue, name }: OwnClaim, claim: Claim, join: Op): readonly Op[] =>
   joinsBehind(claim) ? [newest(queue), join, look(name), head(queue)] : [join, list(queue)];
 
 /**
- * The token of an exclusive claim that has joined just now behind others, and its state; undefined where it is the first, or another message of it
- * has come before.
+ * @returns the token and the state of an exclusive claim that has just joined behind others; undefined if it is the first one, or an
+ *   earlier message had made its key
  */
 export function behindLast(
   answer: TransactionAnswer,
@@ -158,9 +157,9 @@ export function behindLast(
 export const secondsOf = (ttl: number): number => Math.ceil(ttl / 1_000);
 
 /**
- * Whether a refused claim is still refused. It asks for its own key and for the obstacle only, so the answer does not grow with the
- * queue. False also means that this is not certain; the queue must be listed then.
- * @param watched the claim will be told when its obstacle changes
+ * Whether a refused claim is surely still refused. It reads only its own key and that of its obstacle, so the answer does not grow with the
+ * queue. If it returns false, the queue must be listed.
+ * @param watched whether the obstacle is watched
  */
 export async function stillRefused(
   client: Client,
@@ -179,7 +178,7 @@ export async function stillRefused(
   if (own!.kvs[0]?.createRevision !== token) return false;
   if (!behind) return other!.kvs.length === before.ahead;
   const [found] = other!.kvs;
-  // A newer key of that name stands further back: the watched claim has left. A key that was written has told of its admission.
+  // The watched claim has left if its key is gone, or is a newer one further back. A permit whose key was written again was admitted.
   if (!found || found.createRevision >= from || (relayed && found.modRevision >= from)) return false;
   return !queue || (queue.count === before.count && queue.kvs[0]?.createRevision === before.newest);
 }

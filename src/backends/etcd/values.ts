@@ -30,28 +30,28 @@ import {
   TIME_TO_LIVE,
 } from './wire/messages.ts';
 
-/** No queue has this name, as `@` is encoded in keys. */
+/** No queue has this name: in keys, `@` is percent-encoded. */
 const FOLDER = '@values';
 
-/** The begin and the end of all names of values, between those of queues. */
+/** The first name of a value, and the end of these names, among the names of queues. */
 export const valueSpan = (prefix: string): Span => [
   Buffer.from(`${prefix}/${FOLDER}/`),
   Buffer.from(`${prefix}/${FOLDER}0`),
 ];
 
-/** What is stored of a key at one revision of the store, and its record as of the time 0. */
+/** What is stored beside the queue of a key at one revision of the store. Its record has the time 0 as the present. */
 interface Seen {
   readonly revision: bigint;
   readonly attempts?: KeyValue;
   readonly record?: KeyRecord;
 }
 
-/** A value is stored behind the term of a leader in which its lease was granted, or an earlier one. */
+/** In front of a value stands a term: its lease was granted in that term, or later. */
 const VALUE = /^(\d+) (.*)$/s;
 
 /**
- * Values beside the queues: two keys for each key, `value` and `attempts`, the holds that stored none. The server has no clock, so each is
- * under a lease of its own, which ends it.
+ * Values beside the queues, in two keys of etcd for each key: `value`, and `attempts` for the holds that stored none. The server has no clock.
+ * So each is under a lease of its own, and ends with that.
  */
 export class EtcdValues implements Values {
   readonly #etcd: EtcdConnection;
@@ -86,7 +86,7 @@ export class EtcdValues implements Values {
     return kvs.length > 0;
   }
 
-  /** @param sent when the attempt was asked for, by the clock */
+  /** @param sent when the attempt began, by the clock */
   ask(claim: Claim, accepts: ValueCondition, sent: number, attempt: () => Promise<Attempt>): Promise<Attempt> {
     return askBeside(claim, accepts, attempt, async () => {
       const me = this.#own.known.get(claim.id);
@@ -121,10 +121,10 @@ export class EtcdValues implements Values {
     me.valueLease ??= await this.#own.leases.grant(secondsOf(value.ttl));
     const { id } = me.valueLease;
     const stored = await this.#put(me, handle.key, me.valueLease, value).catch((error: unknown) => {
-      if (isStatus(error, STATUS.notFound)) me.valueLease = undefined; // it ended before an answer came
+      if (isStatus(error, STATUS.notFound)) me.valueLease = undefined; // the lease ended before the value was put under it
       throw error;
     });
-    // If this release is repeated, the first one may have put the value under that lease.
+    // If this release is repeated, its first message may have put the value under that lease, so that must stay.
     if (!stored && !isRepeated) this.#own.leases.endSoon(id);
     if (!stored) me.lease.state = 'named';
     known.forget(handle.id);
@@ -162,7 +162,7 @@ export class EtcdValues implements Values {
     return watchEach((notify) => this.#own.watches.next(value, notify), wake, this.#etcd.clock);
   }
 
-  /** @param both what both names begin with */
+  /** @param both the beginning of both names */
   #namesOf(key: string, both = `${this.#folder}${encodeURIComponent(key)}/`) {
     return { both: Buffer.from(both), value: Buffer.from(`${both}value`), attempts: Buffer.from(`${both}attempts`) };
   }
@@ -173,22 +173,22 @@ export class EtcdValues implements Values {
     const [stored, attempts] = [names.value, names.attempts].map((name) => kvs.find((found) => found.key.equals(name)));
     const { revision } = header!;
     if (!stored && !attempts) return { revision };
-    // The leases end both: what is there counts.
+    // Their leases end both keys. So attempts that are there count.
     const counted = attempts && { ...readRecord(attempts.value.toString()), counts: Number.POSITIVE_INFINITY };
     return { revision, attempts, record: recordOf(stored && (await this.#valueIn(stored, me, sent)), counted) };
   }
 
   /**
-   * The age of a value is never told as less than it is. Two things tell it: what is left of its lease, in whole seconds; and its revision, if
-   * that is later than the one this process saw when it looked last.
-   * @param sent the time that the age is of, by the clock
+   * The age that is returned is never less than the real one. It has two upper bounds: the time that has passed of its lease, in whole
+   * seconds; and, if the value came after this process looked last, the time since that look.
+   * @param sent the time at which the age is asked for, by the clock
    */
   async #valueIn(value: KeyValue, me?: OwnClaim, sent = 0): Promise<KeyRecord | undefined> {
     const [, term = '', text = ''] = VALUE.exec(value.value.toString()) ?? [];
     const record = readRecord(text);
     const { header, ttl, granted } = await this.#etcd.client.call(TIME_TO_LIVE, { id: value.lease });
     if (ttl < 0n) return undefined;
-    // A new leader gives each lease its whole time again. Then the value may be as old as values get.
+    // A new leader gives each lease its whole time again. Then only the lease as a whole bounds the age.
     const passed = Number(header!.term === BigInt(term) ? granted - ttl : granted) * 1_000;
     const looked = me?.looked ?? (me?.token !== undefined && { revision: me.token, at: me.began });
     const since = looked && value.modRevision > looked.revision ? Math.max(0, sent - looked.at) : passed;

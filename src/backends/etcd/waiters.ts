@@ -28,11 +28,11 @@ import {
 } from './wire/messages.ts';
 import { decode, encode, type IncomingMessage } from './wire/protobuf.ts';
 
-/** Says what a queue means for a claim in it, and watches the obstacles of the claims that wait. */
+/** Decides what a queue means for a claim in it, and watches the obstacles of the claims that wait. */
 export class Waiters {
-  /** They outlive the keys of their claims: a claim that lost its place takes another. */
+  /** The claims that listen. A claim that lost its key goes on listening, and joins again. */
   readonly #claims = new WaitingClaims();
-  /** The watch of the obstacle of each claim, by the id of the claim. Resolves with the function that ends the watch. */
+  /** By the id of a claim, the watch of its obstacle: the promise of a function that ends the watch. */
   readonly #watching = new Map<string, Promise<() => void>>();
   readonly #etcd: EtcdConnection;
   readonly #moves: Moves;
@@ -57,7 +57,7 @@ export class Waiters {
     }
   }
 
-  hears(id: string): boolean {
+  isWatching(id: string): boolean {
     return this.#watching.has(id);
   }
 
@@ -69,7 +69,7 @@ export class Waiters {
     this.#watching.delete(id);
   }
 
-  /** The queue as the answer to its joining shows it. @param first the first operation of `joining` in it */
+  /** The queue that a claim saw as it joined. @param first the index of the first operation of `joining` in the answer */
   seenAtJoin(claim: Claim, me: OwnClaim, answer: TransactionAnswer, first: number): SeenQueue {
     if (!joinsBehind(claim)) return readFrom(answer, first + 1);
     const queue = readFrom(answer, first + 3);
@@ -81,7 +81,7 @@ export class Waiters {
     return queue;
   }
 
-  /** What a queue means for a claim that stands in it. The watch of a claim behind the head fires when that moves up. */
+  /** The answer of this queue to a claim in it. A claim behind the head waits until the watch of its obstacle fires. */
   async judge(claim: Claim, me: OwnClaim, queue: SeenQueue, ms: number): Promise<Attempt> {
     if (decides(queue, me)) return this.#verdict(claim, me, queue);
     if (me.state.is === 'waiting') return { granted: false, ahead: me.state.obstacle.ahead };
@@ -102,7 +102,7 @@ export class Waiters {
       return { granted: false, ahead: index };
     }
     if (verdict.relay && me.state.is !== 'admitted') {
-      // The write of its own key wakes the next permit. If it is lost, that permit looks by itself.
+      // The write of its own key wakes the next permit. If the write is lost, that permit asks by its own timer.
       const waking = { compare: [stillStands(me.name, token)], success: [touch(me.name)] };
       this.#etcd.client.txn(waking).catch(() => undefined);
     }
@@ -110,11 +110,11 @@ export class Waiters {
     return { granted: true, token, validFor: me.lease.goodUntil - me.sent };
   }
 
-  /** Watches the obstacle of a claim, if somebody listens and nothing is watched yet. */
+  /** Watches the obstacle of a claim, if the claim listens and its obstacle is not watched yet. */
   arm(claim: Claim, me: OwnClaim): void {
     const { id } = claim;
     const wake = this.#claims.get(id)?.wake;
-    if (!wake || this.hears(id) || me.state.is !== 'waiting') return;
+    if (!wake || this.isWatching(id) || me.state.is !== 'waiting') return;
     const { behind, relayed, from } = me.state.obstacle;
     const range = behind ? { key: behind.name } : { key: me.queue, rangeEnd: endOf(me.queue) };
     const isOver = (): boolean => this.#watching.get(id) === watching && this.#watching.delete(id);
@@ -125,10 +125,10 @@ export class Waiters {
     watching.catch(isOver);
   }
 
-  /** Something changed, or may have. Reads the head of the queue, with the claim's own key, before it tells anybody. */
+  /** The obstacle has changed, or may have. Reads the head of the queue, and wakes the claim only if it is admitted, or lost. */
   async #look(claim: Claim, me: OwnClaim, wake: Wake): Promise<void> {
     try {
-      // It is probably this claim's turn. So its key moves to the lease of a hold in the same step, and back if it is not.
+      // It is probably this claim's turn. So one step reads the queue, and moves its key to the lease of a hold. If the claim is refused, its next attempt moves it back.
       const seconds = secondsOf(claim.ttl);
       const isUnder = (): boolean => this.#moves.isSettled(me, seconds);
       let queue = isUnder() ? await queueNow(this.#etcd.client, me.queue, undefined, firstOf(me.queue)) : undefined;
@@ -139,7 +139,7 @@ export class Waiters {
       if (attempt?.granted && isUnder()) wake(attempt);
       else if (!attempt || attempt.granted) wake();
     } catch {
-      wake(); // the next attempt watches again, or throws what is wrong
+      wake(); // the next attempt watches again, or throws the error
     }
   }
 }
@@ -147,9 +147,9 @@ export class Waiters {
 interface WatchedRange {
   readonly key: Buffer;
   readonly rangeEnd?: Buffer;
-  /** Also tell of writes, not only of deletions. */
+  /** Whether writes count, too, and not only deletions. */
   readonly puts: boolean;
-  /** The first revision that is news. */
+  /** The first revision that counts. */
   readonly from: bigint;
 }
 
@@ -165,8 +165,8 @@ export class StreamWatches {
   }
 
   /**
-   * Resolves as soon as the request is on its way, with the function that ends the watch. The request names the first revision that
-   * is news, so the server tells of that one however late it reads the request. `fired` may be called first.
+   * Resolves with the function that ends the watch, as soon as the request is on its way. `fired` may be called before that. The request
+   * names the first revision that counts. So no change is missed, however late the server reads the request.
    */
   async watch({ key, rangeEnd, puts, from }: WatchedRange, fired: () => void): Promise<() => void> {
     this.#stream ??= this.#open();
@@ -210,15 +210,15 @@ export class StreamWatches {
     fired?.();
     if (!canceled) void stream.then(({ write }) => write(encode(WatchRequest, { cancel: { watchId } })));
     else if (created) {
-      // The watch never began, so this does not answer our own cancel. The server refused the token that this stream began with: the
-      // next stream gets a new token.
+      // Not the answer to our own cancel, since the watch never began. The server has refused the token of this stream, so the next stream
+      // gets a new one.
       this.#client.forgetToken();
       this.#endStream(stream);
       void stream.then(({ close }) => close());
     }
   }
 
-  /** Changes may have gone unseen meanwhile, so every watcher looks again. */
+  /** The watches on this stream are gone. Every one fires: it may have missed changes. */
   #endStream(stream: Promise<Stream>): void {
     if (this.#stream !== stream) return;
     this.#stream = undefined;

@@ -26,13 +26,13 @@ export interface EtcdCredentials {
   readonly password: string;
 }
 
-/** From a name up to another one, which is no part of it. */
+/** The names from the first one up to the second one, which does not belong to it. */
 export type Span = readonly [from: Buffer, to: Buffer];
 
-/** Keys of a listing that are asked for at once. */
+/** The keys that one call of a listing asks for. */
 const PAGE = 1_000n;
 
-/** Then a member without a leader says so at once; otherwise the call would hang. */
+/** With this, a member without a leader refuses the call at once; otherwise the call would hang. */
 const REQUIRE_LEADER: Metadata = { hasleader: 'true' };
 
 export class Client {
@@ -53,7 +53,7 @@ export class Client {
     return this.#credentials !== undefined;
   }
 
-  /** Grows with each election of a leader. As the newest answer to a transaction or a range told it; 0 before the first. */
+  /** The highest term in an answer to a transaction or a range; 0 before the first answer. It grows with each election of a leader. */
   get term(): bigint {
     return this.#term;
   }
@@ -66,7 +66,7 @@ export class Client {
     return this.#noteTerm(await this.call(RANGE, request, ms));
   }
 
-  /** All keys of these spans in the order of their names, as of one revision. `namesOnly`: without values, as of each page. */
+  /** All keys of these spans in the order of their names, as of one revision. With `namesOnly` they have no values, and each page has its own revision. */
   async *all(spans: readonly Span[], namesOnly = false): AsyncIterable<KeyValue> {
     let revision = 0n;
     for (const [from, rangeEnd] of spans) {
@@ -85,7 +85,7 @@ export class Client {
     return this.#channel.stream('/etcdserverpb.Watch/Watch', await this.#metadata(), listener);
   }
 
-  /** The token was refused, or the rights have changed: the next call asks for a new token. */
+  /** The next call asks for a new token: the server refused this one. */
   forgetToken(): void {
     this.#token = undefined;
   }
@@ -103,7 +103,7 @@ export class Client {
     try {
       return await send().catch((error: unknown) => {
         if (!this.#credentials || !isStale(error)) throw error;
-        this.forgetToken(); // the call was refused for its token, so it had no effect and may be sent again
+        this.forgetToken(); // a call with a refused token has no effect, so it may be sent again
         return send();
       });
     } catch (error) {
@@ -140,7 +140,7 @@ export class Client {
       const credentials = { name: user, password };
       return (await this.#send(AUTHENTICATE, credentials, REQUIRE_LEADER, this.#timeout)).token;
     } catch (error) {
-      // The cluster has no authentication (yet), so no token is needed.
+      // The cluster has no authentication (yet): calls need no token.
       if (isStatus(error, STATUS.failedPrecondition)) return '';
       throw error;
     }
@@ -148,7 +148,7 @@ export class Client {
 }
 
 const LARGER = 'raise `--max-request-bytes` of the servers, or put less at a time';
-/** Definite refusals, by status and words, with advice. */
+/** Definite refusals, by status and text of the error, with advice. */
 const ADVICE: readonly (readonly [status: number, words: RegExp, advice: string])[] = [
   [STATUS.invalidArgument, /too many operations/, 'raise `--max-txn-ops` of the servers, or ask for less at a time'],
   [STATUS.invalidArgument, /too large/, LARGER],

@@ -44,18 +44,18 @@ export type Metadata = Readonly<Record<string, string>>;
 export class GrpcChannel {
   readonly #urls: readonly URL[];
   readonly #tls: SecureClientSessionOptions;
-  readonly #patience: number;
+  readonly #connectMs: number;
   readonly #clock: Clock;
   #turn = 0;
   #session?: ClientHttp2Session;
   #connecting?: Promise<ClientHttp2Session>;
   #closed = false;
 
-  /** @param patience ms to connect; the members share it */
-  constructor(urls: readonly URL[], tls: SecureClientSessionOptions, patience: number, clock: Clock) {
+  /** @param connectMs the limit of connecting, ms: each member gets an equal part of it */
+  constructor(urls: readonly URL[], tls: SecureClientSessionOptions, connectMs: number, clock: Clock) {
     this.#urls = urls;
     this.#tls = tls;
-    this.#patience = patience;
+    this.#connectMs = connectMs;
     this.#clock = clock;
   }
 
@@ -70,7 +70,7 @@ export class GrpcChannel {
         },
         end: (error) => {
           stop();
-          // This member has no leader, or is shutting down. Another member may do better.
+          // This member has no leader, or shuts down. Another member may answer.
           if (error?.status === STATUS.unavailable) this.#abandon(session);
           if (!error && answer) resolve(answer);
           else reject(error ?? new GrpcError(STATUS.unavailable, 'an answer without a message'));
@@ -133,16 +133,16 @@ export class GrpcChannel {
         reject(error);
         session.destroy();
       };
-      const stop = this.#clock.after(this.#patience / this.#urls.length, () => fail(new Error('timed out')));
-      session.on('error', fail); // not once: a later error without a listener would end the process
-      // A server refuses our certificate after the handshake. Then the session never reports its close, and leaves the socket open.
+      const stop = this.#clock.after(this.#connectMs / this.#urls.length, () => fail(new Error('timed out')));
+      session.on('error', fail); // not `once`: a later error without a listener would end the process
+      // A server refuses our certificate only after the handshake. Then Node's session never reports its close, and leaves the socket open.
       session.once('connect', (_, socket) =>
         socket.once('error', (error) => {
           fail(error);
           socket.destroy();
         }),
       );
-      // The first sign of a live member. The system accepts connections for a stopped process too.
+      // The first sign that the member is alive: the system accepts connections also for a stopped process.
       session.once('remoteSettings', () => {
         stop();
         resolve(session);
@@ -191,7 +191,7 @@ function exchange(
     // The protocol percent-encodes it. etcd's own messages are ASCII, where that changes little.
     message = String(headers['grpc-message'] ?? '');
   };
-  stream.on('response', judge); // a refusal without a message has its status here
+  stream.on('response', judge); // a refusal without a message has its status in these headers
   stream.on('trailers', judge);
   let pending: Buffer = Buffer.alloc(0);
   stream.on('data', (chunk: Buffer) => {

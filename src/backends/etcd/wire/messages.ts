@@ -36,7 +36,7 @@ const RangeRequest = define({
   keysOnly: [8, 'bool'],
   maxCreateRevision: [13, 'int'],
 });
-/** `count` is the number of all keys in the range, beyond the limit too. */
+/** `count` is the number of all keys in the range, also of those beyond `limit`. */
 export const RangeResponse = define({
   header: [1, Header],
   kvs: [2, [KeyValueFields]],
@@ -81,7 +81,7 @@ const WatchCreate = define({
   key: [1, 'bytes'],
   rangeEnd: [2, 'bytes'],
   startRevision: [3, 'int'],
-  /** A packed list of one-byte enums, so it is sent as bytes. */
+  /** A list of one-byte numbers, which is sent as bytes. */
   filters: [5, 'bytes'],
   watchId: [7, 'int'],
 });
@@ -95,7 +95,7 @@ export const WatchResponse = define({
 export const NO_PUTS: Buffer = Buffer.from([0]);
 
 const LeaseRequest = define({ id: [1, 'int'] });
-/** Also the answer to a keep-alive. A ttl of 0 or less says that the lease is gone. */
+/** The answer to a grant, and to a keep-alive. A ttl of 0 or less says that the lease is gone. */
 const LeaseResponse = define({ id: [2, 'int'], ttl: [3, 'int'] });
 const Empty = define({});
 
@@ -103,7 +103,7 @@ export const TXN = method('KV/Txn', TxnRequest, TxnResponse);
 export const RANGE = method('KV/Range', RangeRequest, RangeResponse);
 export const GRANT = method('Lease/LeaseGrant', { ttl: [1, 'int'] }, LeaseResponse);
 export const REVOKE = method('Lease/LeaseRevoke', LeaseRequest, Empty);
-// Declared as a stream. A stream with one message each way works as well, and the server then serves many at once.
+// etcd declares it as a stream. A stream for each keep-alive, with one message each way, works too, and the server then serves many at once.
 export const KEEP_ALIVE = method('Lease/LeaseKeepAlive', LeaseRequest, LeaseResponse);
 export const TIME_TO_LIVE = method('Lease/LeaseTimeToLive', LeaseRequest, {
   header: [1, Header],
@@ -128,18 +128,18 @@ export function endOf(start: Buffer): Buffer {
   return end;
 }
 
-/** Repeated, it is the same place: a write of an existing key keeps its create revision. */
+/** If it is repeated, the place stays: a write of an existing key keeps its create revision. */
 export const stand = (key: Buffer, value: Buffer, lease: bigint): Op => ({ put: { key, value, lease } });
-/** Without a lease, so it stays until somebody removes it. */
+/** A key without a lease stays until somebody removes it. */
 export const put = (key: Buffer, value: Buffer): Op => ({ put: { key, value } });
 /** Puts an existing key under another lease. */
 export const shift = (key: Buffer, lease: bigint): Op => ({ put: { key, lease, ignoreValue: true } });
-/** Changes nothing, but watchers hear of it. */
+/** Writes a key again as it is, so that its watches fire. */
 export const touch = (key: Buffer): Op => ({ put: { key, ignoreValue: true, ignoreLease: true } });
 export const remove = (key: Buffer): Op => ({ delete: { key } });
-/** With its value, as etcd 3.7 tells the lease only then: https://github.com/etcd-io/etcd/issues/22209 */
+/** Reads a key with its value: etcd 3.7 gives the lease only then (https://github.com/etcd-io/etcd/issues/22209). */
 export const get = (key: Buffer): Op => ({ range: { key } });
-/** Without its value, so without its lease. */
+/** Reads a key without its value, and so without its lease. */
 export const look = (key: Buffer): Op => ({ range: { key, keysOnly: true } });
 
 export const listing = (queue: Buffer): Range => ({
@@ -149,7 +149,7 @@ export const listing = (queue: Buffer): Range => ({
   sortTarget: SORT.byCreateRevision,
 });
 export const list = (queue: Buffer): Op => ({ range: listing(queue) });
-/** The first claims: whose turn it is stands among them, however long the queue. */
+/** The first claims of a queue: those whose turn it is are among them, however long the queue is. */
 export const firstOf = (queue: Buffer): Range => ({ ...listing(queue), limit: 32n });
 export const head = (queue: Buffer): Op => ({ range: firstOf(queue) });
 
@@ -166,10 +166,10 @@ const equals = (target: bigint, condition: Condition): Condition => ({ target, r
 export const stillStands = (key: Buffer, token: bigint): Condition =>
   equals(COMPARE.createRevision, { key, createRevision: token });
 export const isUnder = (key: Buffer, lease: bigint): Condition => equals(COMPARE.lease, { key, lease });
-/** The revision that was read; 0 means that there was no key. */
+/** @param modRevision the revision of the key as it was read; 0 if there was no key */
 export const ifUnchanged = (key: Buffer, modRevision: bigint): Condition =>
   equals(COMPARE.modRevision, { key, modRevision });
-/** True of an empty queue too. A claim that left does not matter: it only makes room. */
+/** It also holds for an empty queue. A claim that left since does not matter: that only makes room. */
 export const nobodyJoinedAfter = (queue: Buffer, revision: bigint): Condition => ({
   key: queue,
   rangeEnd: endOf(queue),

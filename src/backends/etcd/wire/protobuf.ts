@@ -1,7 +1,7 @@
 /**
- * The part of Protocol Buffers (https://protobuf.dev/programming-guides/encoding/) that etcd's messages need. A schema is a table of
- * field numbers and kinds; a message is a plain object. Every integer is a bigint, since revisions and lease ids have 64 bits. The
- * reader skips fields that are not in the table, so newer servers may send more.
+ * The part of Protocol Buffers (https://protobuf.dev/programming-guides/encoding/) that the messages of etcd need. A schema is a table of
+ * field numbers and kinds, and a message is a plain object. Every integer is a bigint, since revisions and lease ids have 64 bits. The
+ * reader skips fields that are not in the table: newer servers may send more.
  */
 export type FieldKind = 'int' | 'bool' | 'bytes' | 'string' | Schema | readonly [Schema];
 export interface Schema {
