@@ -112,7 +112,7 @@ export class OwnClaims {
       const seen = this.waiters.seenAtJoin(next!, successor, answer, 1);
       return { freed, next: await this.#settle(next!, successor, seen, sent, ms).catch(() => undefined) };
     } finally {
-      // The key was not there. But an earlier message may still put it there, since its answer was lost. So its lease is revoked.
+      // The key was not there. But an earlier message may still come and put it there. So its lease is revoked.
       const me = this.known.get(handle.id);
       if (me && !freed) me.lease.state = 'named';
       this.known.forget(handle.id);

@@ -7,7 +7,7 @@ import { ConnectionLost, translateError } from './wire/errors.ts';
 import { setData } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
 
-/** Finds out, over a connection, whether our places are admitted, and how long a hold is good. */
+/** Finds out whether the claims of this process are admitted, and how long a hold is good. */
 export class Admissions {
   readonly #own: OwnNodes;
   readonly #clock: Clock;
@@ -17,7 +17,7 @@ export class Admissions {
     this.#clock = clock;
   }
 
-  /** A definite refusal must have no effect. So a node that was made before it is removed first. */
+  /** A definite refusal may come after the node was made, and must leave nothing behind. So the node is removed first. */
   async attempt(connection: ZooKeeperConnection, claim: Claim, began: number): Promise<Attempt> {
     try {
       return await this.#stand(connection, claim, began);
@@ -36,7 +36,7 @@ export class Admissions {
     return { validFor: validFor(connection, claim, began) };
   }
 
-  /** Gives the grant, or sets the one watch that the claim needs now. */
+  /** @returns the grant; undefined if the claim is refused, and then the watch that it needs is set */
   async look(connection: ZooKeeperConnection, claim: Claim, notify: Watcher): Promise<Grant | undefined> {
     const place = this.#own.get(claim.id, connection.session);
     if (!place) throw new ConnectionLost('there is no place in the queue');
@@ -54,7 +54,7 @@ export class Admissions {
     const [place, listing] = await this.#own.stand(connection, claim);
     place.made ??= began;
     place.asked = began;
-    // ZooKeeper cannot refuse a late request. So a place that came too late is given up.
+    // ZooKeeper cannot refuse a request because it is late. So a node that was made too late is given up.
     const late = this.#clock.now() - began > claim.within;
     const verdict = verdictFrom(place, listing, this.#clock.now());
     if (verdict.admitted && !late) return this.#grant(connection, claim, place, verdict.relay);
@@ -71,7 +71,7 @@ export class Admissions {
     return { granted: true, token, validFor: validFor(connection, claim, asked), lost: lost.signal };
   }
 
-  /** Writes the node, so that the next in the queue hears. If the write fails, the next renewal repeats it. */
+  /** Writes the node, so that the watch of the next permit fires. If the write fails, the next renewal repeats it. */
   #relay(connection: ZooKeeperConnection, claim: Claim, place: OwnNode): void {
     if (place.relay !== 'owed') return;
     place.relay = 'sent';
@@ -81,8 +81,8 @@ export class Admissions {
   }
 
   /**
-   * Whether the node is there and belongs to the session of this connection. From then on the node is watched, so the next proof on
-   * this connection asks nothing, and a holder whose node was removed hears of it at once.
+   * Whether the node is there, and is of the session of this connection. From then on it is watched. So the next proof on this connection
+   * asks nothing, and a holder whose node is removed is notified at once.
    */
   async #proven(connection: ZooKeeperConnection, id: string, place: OwnNode): Promise<boolean> {
     while (place.seenOn !== connection) {
@@ -90,7 +90,7 @@ export class Admissions {
       const node = await read(connection, place.path, () => {
         changed = true;
         place.seenOn = undefined;
-        // The end of a connection says nothing about the node: the next renewal looks on another connection.
+        // If only the connection has ended, the node may still be there: the next renewal looks on another connection.
         if (connection.alive && this.#own.has(id, place)) this.#proven(connection, id, place).catch(() => {});
       });
       if (node?.stat.ephemeralOwner !== connection.session) {

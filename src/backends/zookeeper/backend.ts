@@ -42,9 +42,9 @@ import { sync } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
 import { ZooKeeperSession } from './wire/session.ts';
 
-/** Nodes read at once: enough to keep the connection busy, too few to delay the process's own requests. */
+/** The nodes of a listing that are read at once: enough to keep the connection busy, too few to delay other requests. */
 const MAX_BATCH = 256;
-/** How long a call without a limit of its own waits for a connection. ms. */
+/** How long a call without a limit of its own waits for a connection, ms. */
 const MAX_CONNECT_MS = 5_000;
 
 /**
@@ -62,7 +62,7 @@ class Zookeeper implements Backend {
   readonly traits: Traits;
   readonly hints: Hints;
   readonly values: ZookeeperValues;
-  /** The renewal that core sends then sets a watch on the node of the hold, and `lost` of the grant tells of its end. */
+  /** Core sends a renewal then. That sets a watch on the node of the hold, and the signal `lost` of the grant notifies of its end. */
   readonly watchHold = async (): Promise<AsyncDisposable> => together();
   readonly #settings: Settings;
   readonly #session: ZooKeeperSession;
@@ -95,7 +95,7 @@ class Zookeeper implements Backend {
       expires: false,
       lifetime: 'session',
       sessionGrace: timeout,
-      // The servers only know the session, so all locks of a dead process are freed together.
+      // For the servers a hold lives as long as its session. So no ttl is shorter than that may be.
       ttl: { min: timeout, max: MAX_DURATION_MS },
     };
   }
@@ -118,7 +118,7 @@ class Zookeeper implements Backend {
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const began = this.#settings.clock.now();
     const connection = await this.#session.connection(MAX_CONNECT_MS);
-    // The answer shows that the session is alive. All earlier events of our watches came before it, so a watched node is still there.
+    // The answer proves that the session is alive. The events of our watches come before it. So a node that is still watched is there.
     await connection.request(sync);
     const renewed = (claim: Claim): Promise<Renewal> => this.#admissions.renew(connection, claim, began);
     return Promise.all(claims.map((claim) => renewed(claim).catch((): Renewal => 'unknown')));
@@ -135,12 +135,12 @@ class Zookeeper implements Backend {
     return next && value ? { ...released, next: await this.attempt(next) } : released;
   }
 
-  /** Removes the nodes of claims that were given up. Nobody may ask for them any more, and the session still keeps them. */
+  /** Removes the nodes of claims that were given up: the session still keeps them, and no caller asks for them any more. */
   #clear(connection: ZooKeeperConnection): void {
     for (const handle of this.#own.leaving) {
       const leave = (): Promise<unknown> => this.#own.leave(connection, handle);
       this.#turns.take(handle.id, leave).catch((error) => {
-        // After a definite refusal the node is not ours to remove. After another error the next connection tries again.
+        // After a definite refusal this process may not remove the node. After another error the next connection removes it.
         if (translateError(error, 'leave') instanceof LockError) this.#own.forgive(handle.id);
       });
     }
@@ -205,7 +205,7 @@ class Zookeeper implements Backend {
   }
 }
 
-/** All claims on a key, also those of Curator's clients. */
+/** Lists all claims of a key, also those of Curator's clients. */
 async function* entriesOn(connection: ZooKeeperConnection, key: string, parent: string): AsyncIterable<QueueEntry> {
   const queue = sortedQueue((await list(connection, parent)).names);
   const unread = { token: 0n, label: '', remaining: Number.POSITIVE_INFINITY };

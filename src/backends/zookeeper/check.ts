@@ -4,7 +4,7 @@ import type { ZooKeeperConnection } from './wire/connection.ts';
 import { openSocket, type ServerAddress } from './wire/open.ts';
 import { getAcl } from './wire/operations.ts';
 
-/** How long to wait for the report of a server, which may be down. ms. */
+/** How long to wait for the report of a server, which may be down, ms. */
 const MAX_REPORT_MS = 1_000;
 
 /** @param granted the session timeout that the server granted, ms */
@@ -31,7 +31,7 @@ export async function check(connection: ZooKeeperConnection, granted: number, se
     add(
       'warning',
       'standalone',
-      'one server alone: when it is down nobody gets a lock, and when its disk is lost tokens begin anew',
+      'one server alone: when it is down nobody gets a lock, and when its disk is lost, tokens begin again',
       'Run three or five servers.',
     );
   }
@@ -54,7 +54,7 @@ export async function check(connection: ZooKeeperConnection, granted: number, se
   return found;
 }
 
-/** The server's answer to `srvr`, the four-letter word that is allowed by default; '' where none came in time. */
+/** The answer to `srvr`, the one four-letter command that servers allow by default; '' if none came in time. */
 async function serverReport(server: ServerAddress, { tls, clock }: Settings): Promise<string> {
   try {
     const socket = await openSocket(server, tls, MAX_REPORT_MS, clock);
@@ -68,6 +68,6 @@ async function serverReport(server: ServerAddress, { tls, clock }: Settings): Pr
       cancel();
     }
   } catch {
-    return ''; // the word may be forbidden
+    return ''; // the command may be forbidden
   }
 }

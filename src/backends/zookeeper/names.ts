@@ -6,16 +6,16 @@ import { ALL_UNITS, type Claim, checkPrefix, type Demand, EXCLUSIVE, SHARED } fr
  * name their units before `lock-`: `_c_<guid>-2of5-lock-`.
  */
 const NAME = /^(?:_c_(.+?)-)?(?:(\d{1,10})of(\d{1,10})-)?(lock-|__READ__|__WRIT__)(-?\d{9,10})$/;
-/** Every sequential node ends so. */
+/** The end of the name of every sequential node. */
 const NUMBER = /\d{10}$/;
 
 export interface ClaimNode extends Demand {
   readonly name: string;
-  /** From the server: a signed 32-bit counter of the parent, which wraps. */
+  /** The number that the server has appended: a signed 32-bit counter of the parent, which wraps. */
   readonly number: number;
 }
 
-/** The id in the form of a UUID, as Curator has it. By it an own node is found again when the reply was lost. */
+/** The id in the form of a UUID, as Curator has it. If the answer to the creation of a node was lost, the node is found by this. */
 function guid(id: string): string {
   const form = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(id);
   return form ? form.slice(1).join('-') : encodeURIComponent(id);
@@ -23,7 +23,7 @@ function guid(id: string): string {
 
 export const isOf = (id: string, name: string): boolean => name.startsWith(`_c_${guid(id)}-`);
 
-/** The name to create, to which the server appends the number. */
+/** The name of a new node, to which the server appends the number. */
 export const nodeName = (claim: Claim): string => `_c_${guid(claim.id)}-${kindOf(claim)}`;
 
 function kindOf({ units, capacity, readWrite }: Claim): string {
@@ -33,8 +33,8 @@ function kindOf({ units, capacity, readWrite }: Claim): string {
 }
 
 /**
- * The queue, in order. A sequential node with an unknown name takes all units, since nobody knows what it stands for. A child without
- * a number is no claim.
+ * The queue, in order. A sequential node with an unknown name takes all units, since its meaning is not known. A child without a number is
+ * no claim.
  */
 export function sortedQueue(names: readonly string[]): ClaimNode[] {
   const queue = names.map(member).filter((found) => found !== undefined);
@@ -57,7 +57,7 @@ function unitsOf(kind: string, units: number, capacity: number): Demand {
   return sound ? { units, capacity } : EXCLUSIVE;
 }
 
-/** Several segments are allowed, so that locks may be where a team's other clients have theirs: `app/locks`. */
+/** Several segments are allowed, so that locks may be where other clients of a team have theirs: `app/locks`. */
 const PREFIX =
   /^(?=.{1,256}$)(?!zookeeper(?:\/|$))(?!\.\.?(?:\/|$))[A-Za-z0-9_.:-]+(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9_.:-]+)*$/;
 
@@ -67,8 +67,8 @@ export function rootOf(prefix: string): string {
 }
 
 /**
- * A key is one segment, percent-encoded. So it has no `/` and nothing that ZooKeeper refuses in a path (control characters, surrogates,
- * private use, `.` and `..` alone), and no two keys meet.
+ * A key is one segment, percent-encoded. So no two keys have one path, and the segment has no `/`, and nothing that ZooKeeper refuses in a
+ * path (control characters, surrogates, private use, `.` and `..` alone).
  */
 export const encodeKey = (key: string): string =>
   key === '.' || key === '..' ? key.replaceAll('.', '%2E') : encodeURIComponent(key);

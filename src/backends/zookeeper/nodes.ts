@@ -20,10 +20,10 @@ import {
 import type { Watcher } from './wire/requests.ts';
 
 /**
- * Asks over a connection, and translates what that throws.
- * @param what for messages: what is asked
- * @param ask gets the connection, and when it was first waited for, by the clock
- * @param within how long to wait for one, ms; 5 s by default
+ * Asks over a connection, and translates errors.
+ * @param what says in an error what was asked
+ * @param ask gets the connection, and when the call began, by the clock
+ * @param within how long to wait for a connection, ms; 5 s by default
  */
 export type Ask = <T>(
   what: string,
@@ -59,36 +59,36 @@ export const list = (connection: ZooKeeperConnection, path: string, watcher?: Wa
 const NO_NODE = '_c_-none';
 
 /**
- * Resolves after the server has applied everything that any server had answered before. On a follower a `sync` would do. The leader
- * answers a `sync` at once, and may lag behind what its followers have told their clients. But a write has its place among all other
- * writes, and the removal of a missing node changes nothing.
+ * Resolves when the server has applied all writes that any server has answered before. On a follower, a `sync` would be enough. But the leader
+ * answers a `sync` at once, and may not have applied yet what its followers have answered to their clients. A write has its place among all
+ * other writes, so this removes a node that never exists.
  */
 export async function caughtUp(connection: ZooKeeperConnection, parent: string): Promise<void> {
   await connection.request(remove(`${parent}/${NO_NODE}`)).catch((error) => {
-    // A write that the leader refused has had its place, too.
+    // A write that the leader refuses has its place among all writes, too.
     if (!isKeeperError(error, Code.noNode) && !isKeeperError(error, Code.noAuth)) throw error;
   });
 }
 
-/** The names under a node as of now. Both are sent at once, since the server answers in order. */
+/** The names under a node as of now. Both requests are sent at once: the server answers in order. */
 export async function listNow(connection: ZooKeeperConnection, path: string): Promise<NodeChildren> {
   const [, listing] = await Promise.all([caughtUp(connection, path), list(connection, path)]);
   return listing;
 }
 
-/** @returns undefined when it is not there; then a watcher is told when it is made */
+/** @returns undefined when the node is not there; then a watcher is called when it is made */
 export const stat = (connection: ZooKeeperConnection, path: string, watcher?: Watcher): Promise<Stat | undefined> =>
   orElse(connection, exists(path), undefined, watcher);
 
-/** @returns undefined when it is not there, and then nothing is watched */
+/** @returns undefined when the node is not there, and then nothing is watched */
 export const read = (connection: ZooKeeperConnection, path: string, watcher?: Watcher): Promise<Read | undefined> =>
   orElse(connection, getData(path), undefined, watcher);
 
-/** @returns whether it was there */
+/** @returns whether the node was there */
 export const removeNode = async (connection: ZooKeeperConnection, path: string): Promise<boolean> =>
   (await orElse(connection, remove(path), false)) !== false;
 
-/** Does what needs the container of a node. It is made where it is missing; the server removes it when it was empty for a while. */
+/** Does something that needs the container of a node. A missing container is made: the server removes it when it was empty for a while. */
 export async function inContainer<T>(
   connection: ZooKeeperConnection,
   path: string,
@@ -118,10 +118,10 @@ export const putNode = (
 ): Promise<unknown> =>
   inContainer(connection, path, acl, async () => {
     const made = await connection.request(createPersistent(path, data, acl)).catch(unless(Code.nodeExists, undefined));
-    return made ?? connection.request(setData(path, data)); // if it was removed meanwhile, it is made
+    return made ?? connection.request(setData(path, data)); // if the node was removed meanwhile, the error starts the next attempt
   });
 
-/** The time of the leader, ms since 1970. Only a write tells it. Where the container is gone, nothing is stored any more: it is 0. */
+/** The time of the leader, ms since 1970, which only the answer to a write has. 0 if the container is gone: then it has no nodes either. */
 export async function timeAt(connection: ZooKeeperConnection, container: string): Promise<number> {
   return (await orElse(connection, setData(container, new Uint8Array()), { mtime: 0 })).mtime;
 }
@@ -129,7 +129,7 @@ export async function timeAt(connection: ZooKeeperConnection, container: string)
 const MAX_SWEPT = 16;
 
 /**
- * Removes what is over among some nodes of a container.
+ * Looks at some nodes of a container, and removes those that have expired.
  * @param from where to begin, from 0 to 1
  * @param lasts for how many ms after it was written the data of a node count
  */
@@ -146,15 +146,15 @@ export async function sweep(
     const node = await read(connection, `${container}/${name}`);
     const isOver = node !== undefined && lasts(node.data.toString()) + node.stat.mtime <= now; // never true of NaN
     if (!isOver) return;
-    await connection.request(remove(`${container}/${name}`, node.stat.version)); // not, if it was written meanwhile
+    await connection.request(remove(`${container}/${name}`, node.stat.version)); // refused if the node was written meanwhile
   };
   await Promise.allSettled(some.map(look));
 }
 
-/** What ends a watch on a node: it is forgotten when it is over (`Watcher.isOver`). */
+/** Ends a watch on a node by doing nothing: a watcher that is over (`Watcher.isOver`) is forgotten later. */
 export const WATCH_ENDS_ITSELF = (): void => {};
 
-/** Tells once when a node under `parent` is made or removed, or when the connection ends. */
+/** Notifies once: when a node under `parent` is made or removed, or when the connection ends. */
 export async function watchChildren(
   connection: ZooKeeperConnection,
   parent: string,
@@ -168,7 +168,7 @@ export async function watchChildren(
   };
   const watcher = Object.assign(notifyOnce, { isOver: () => over });
   const { asOf } = await list(connection, parent, watcher);
-  // A missing node has no children to watch. If it was made since, its children can be watched after all.
+  // While `parent` is missing, its creation is watched instead. If it was made just now, its children can be watched after all.
   if (asOf === 0n && (await stat(connection, parent, watcher))) await list(connection, parent, watcher);
   return {
     [Symbol.asyncDispose]: async () => {
@@ -177,17 +177,17 @@ export async function watchChildren(
   };
 }
 
-/** No key has this node: `@` is encoded in keys. */
+/** No key has this node: in keys, `@` is percent-encoded. */
 const HINTS = '@hints';
 
-/** Hints in persistent nodes. A hint counts for so many ms from the time at which its node was written, by the clock of the leader. */
+/** Hints in persistent nodes. A hint counts from when its node was written, by the clock of the leader. */
 export function hintsIn({ root, acl, clock }: Settings, ask: Ask): Hints {
   const folder = `${root}/${HINTS}`;
   const pathOf = (name: string): string => `${folder}/${encodeKey(name)}`;
   return {
     read: (name) =>
       ask('read a hint', async (connection) => {
-        // Both are sent at once, since the server answers in order. The write that tells the time also sees all earlier writes.
+        // Both are sent at once: the server answers in order. The write for the time also makes sure that no earlier write is missed.
         const [now, node] = await Promise.all([timeAt(connection, folder), read(connection, pathOf(name))]);
         if (!node) return undefined;
         const stored = node.data.toString();

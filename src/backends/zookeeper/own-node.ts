@@ -7,35 +7,35 @@ import { ConnectionLost } from './wire/errors.ts';
 import { type NodeChildren, sync } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
 
-/** A node of ours in a queue. It is the place, and later the hold. */
+/** A node of this process in a queue. It is the place of a claim, and later the hold. */
 export interface OwnNode {
   readonly session: bigint;
   readonly path: string;
   readonly name: string;
   readonly token: bigint;
-  /** Made with the first grant: only a hold can be lost. */
+  /** Aborted when the hold is lost. Made with the first grant. */
   lost?: AbortController;
-  /** A time before its creation was sent, by the clock. Set by the first answered attempt. */
+  /** A time before the creation of the node was sent, by the clock. Set by the first answered attempt. */
   made?: number;
   /** When the last answered attempt began. */
   asked: number;
-  /** Whether the next in the queue was told of this admission. */
+  /** Whether the node was written, to notify the next permit of this admission. */
   relay?: 'owed' | 'sent';
-  /** The connection on which the node was seen and is watched. While it lives and tells nothing, the node is there. */
+  /** The connection on which the node was seen and is watched. While that lives and the watch does not fire, the node is there. */
   seenOn?: ZooKeeperConnection;
-  /** Why it waits, by the last listing of its queue. */
+  /** Why the claim waits, by the last listing of its queue. */
   refusal?: {
     readonly verdict: Refused<ClaimNode>;
-    /** The transaction that had changed the queue last. */
+    /** The last transaction in that listing that had changed the queue. */
     readonly asOf: bigint;
     /** The time of that listing, by the clock. */
     readonly listed: number;
   };
-  /** The watch that tells when that changes. */
+  /** The watch of what the claim waits for. */
   guard?: Watcher & { readonly connection: ZooKeeperConnection };
 }
 
-/** What a listing of its queue means for a place. The place remembers a refusal. */
+/** Decides what a listing of its queue means for a node. A refusal is remembered in `refusal`. */
 export function verdictFrom(place: OwnNode, { names, asOf }: NodeChildren, now: number): Admitted | Refused<ClaimNode> {
   const queue = sortedQueue(names);
   const at = queue.findIndex(({ name }) => name === place.name);
@@ -46,8 +46,8 @@ export function verdictFrom(place: OwnNode, { names, asOf }: NodeChildren, now: 
 }
 
 /**
- * Whether a refused place is still refused. It asks for its own node and for the obstacle only, so the cost does not grow with the
- * queue. False also means that this is not certain; the queue must be listed then.
+ * Whether a refused claim is surely still refused. It reads only its own node and its obstacle, so the cost does not grow with the queue.
+ * If it returns false, the queue must be listed.
  */
 export async function stillRefused(
   connection: ZooKeeperConnection,
@@ -58,7 +58,7 @@ export async function stillRefused(
   const { refusal, guard } = place;
   if (!refusal) return false;
   const { behind, relayed } = refusal.verdict;
-  // A watched obstacle tells by itself, as soon as the server that is asked knows of a change. Then it is no harm if the leader lags.
+  // A watch fires as soon as this server knows of a change. So for a watched obstacle a `sync` is enough, even if the leader lags.
   const isWatched = guard?.connection === connection && !guard.isOver?.();
   const byQueue = behind === undefined || (relayed && (!isWatched || now - refusal.listed >= REREAD_AFTER_MS));
   const [, own, obstacle, queue] = await Promise.all([
@@ -72,7 +72,7 @@ export async function stillRefused(
   return !byQueue || queue?.pzxid === refusal.asOf;
 }
 
-/** Sets the one watch that a refused place needs now. Gives the admission, if the place is admitted after all. */
+/** Sets the one watch that a refused claim needs now. @returns the admission, if the claim is admitted after all */
 export async function watchObstacle(
   connection: ZooKeeperConnection,
   parent: string,
@@ -98,7 +98,7 @@ export async function watchObstacle(
       continue;
     }
     const node = await read(connection, `${parent}/${behind.name}`, watcher);
-    // A written permit has told of its admission, maybe before this watch. A listing after that misses nothing.
+    // A permit that was written is admitted, maybe since before this watch. So the queue is listed once more, after the watch was set.
     if (node && (!relayed || node.stat.version === 0 || written === behind.name)) return undefined;
     written = node && behind.name;
     place.refusal = undefined;

@@ -5,21 +5,21 @@ import type { OwnNode } from './own-node.ts';
 import type { ZooKeeperConnection } from './wire/connection.ts';
 import { type Acl, type CreatedNode, createEphemeralSequential, type NodeChildren } from './wire/operations.ts';
 
-/** A place, and a listing of its queue from after it was taken. */
+/** A node, and a listing of its queue that has it. */
 type Stand = readonly [place: OwnNode, listing: NodeChildren];
 
-/** A claim that was given up; its node may still be there, under this path if that is known. */
+/** A claim that was given up. Its node may still be there, under this path if the path is known. */
 type Leaving = Handle & { readonly path?: string };
 
 export class OwnNodes {
   readonly #root: string;
   readonly #acl: readonly Acl[];
   readonly #own = new Map<string, OwnNode>();
-  /** Nodes that may be there, by the id of the claim. With a path: its session may be over. Without one: its creation was not answered. */
+  /** By the id of a claim, a node that may be there: with its path if its session may be over; without if its creation was not answered. */
   readonly #doubts = new Map<string, string | undefined>();
-  /** Ids of claims for which no node was asked for yet. */
+  /** The ids of claims for which no creation of a node was sent yet. */
   readonly #unsent = new Set<string>();
-  /** Claims that were given up, by id. The session may still keep their nodes, so they stay here until the nodes are surely gone. */
+  /** The claims that were given up, by id. The session may keep their nodes, so they stay here until the nodes are surely gone. */
   readonly #leaving = new Map<string, Leaving>();
 
   constructor(root: string, acl: readonly Acl[]) {
@@ -35,7 +35,7 @@ export class OwnNodes {
     return [...this.#leaving.values()];
   }
 
-  /** Our place, if its node is of this session. A node of an earlier session is lost. */
+  /** The node of a claim, if it is of this session. A node of an earlier session is lost. */
   get(id: string, session: bigint): OwnNode | undefined {
     const place = this.#own.get(id);
     if (!place || place.session === session) return place;
@@ -47,12 +47,12 @@ export class OwnNodes {
     if (!this.#own.has(id) && !this.#doubts.has(id)) this.#unsent.add(id);
   }
 
-  /** Whether there is surely nothing of a claim, because it has only waited for a connection. */
+  /** Forgets a claim that has only waited for a connection. @returns whether it was one, so that there is surely no node of it */
   endUnsent({ id }: Handle): boolean {
     return this.#unsent.delete(id);
   }
 
-  /** Takes a place in the queue, or finds the one that was taken. */
+  /** Makes the node of a claim, or finds the one that was made. */
   async stand(connection: ZooKeeperConnection, claim: Claim): Promise<Stand> {
     const place = this.get(claim.id, connection.session) ?? (await this.#adopt(connection, claim));
     if (place) {
@@ -70,8 +70,8 @@ export class OwnNodes {
     return inContainer(connection, path, this.#acl, async () => {
       this.#unsent.delete(claim.id);
       this.#doubts.set(claim.id, undefined);
-      // Both are sent at once. The server answers in order, so the listing has the new node and all nodes ahead of it. The path is
-      // kept as soon as it is known: a user who may make nodes but not list them can then still remove the node.
+      // Both are sent at once. The server answers in order, so the listing has the new node and all nodes ahead of it. The path is kept
+      // even if the listing fails: a user who may make nodes, but not list them, can then remove the node.
       const making = connection.request(creation).then((created) => this.#keep(claim, connection, created));
       return Promise.all([making, list(connection, parent)]);
     });
@@ -86,8 +86,8 @@ export class OwnNodes {
   }
 
   /**
-   * The node of a claim whose creation was never answered. A node of an earlier session ends with that session and must not be taken
-   * for ours (CURATOR-498). It is removed, so that nobody waits for it.
+   * Finds the node of a claim whose creation was never answered. A node of an earlier session is removed: it ends with that session, so it
+   * must not be taken for the place of the claim (CURATOR-498), and nobody should wait for it.
    */
   async #adopt(connection: ZooKeeperConnection, claim: Claim): Promise<OwnNode | undefined> {
     if (!this.#doubts.has(claim.id)) return undefined;
@@ -101,7 +101,7 @@ export class OwnNodes {
     return adopted;
   }
 
-  /** From now on the end of the node is no loss. The node must still be removed, until `leave` has succeeded. */
+  /** From now on the end of the node is no loss. The node has to be removed, which `leave` does. */
   giveUp({ id, key }: Handle): void {
     const place = this.#own.get(id);
     this.#own.delete(id);
@@ -109,7 +109,7 @@ export class OwnNodes {
     if (place || this.#doubts.has(id)) this.#leaving.set(id, { id, key, path });
   }
 
-  /** Removes the node of a claim that was given up, by its path or by its name. @returns whether there was one */
+  /** Removes the node of a claim that was given up, by its path or by its name. @returns whether there was a node */
   async leave(connection: ZooKeeperConnection, handle: Handle): Promise<boolean> {
     const path = this.#leaving.get(handle.id)?.path;
     const paths = path === undefined ? await nodesOf(connection, this.parent(handle.key), handle.id) : [path];
@@ -124,7 +124,7 @@ export class OwnNodes {
     return this.leave(connection, handle);
   }
 
-  /** There is nothing left that we could remove. */
+  /** Forgets a claim that was given up: this process has nothing more to remove. */
   forgive(id: string): void {
     this.#leaving.delete(id);
     this.#doubts.delete(id);
@@ -134,7 +134,7 @@ export class OwnNodes {
     return this.#own.get(id) === place;
   }
 
-  /** The node is gone, and we did not remove it. */
+  /** The node is gone, and this process has not removed it. */
   lose(id: string, place: OwnNode): void {
     if (!this.has(id, place)) return;
     this.#own.delete(id);
@@ -146,7 +146,7 @@ export class OwnNodes {
     for (const [id, place] of this.#own) if (place.session === session) this.lose(id, place);
   }
 
-  /** Holds are lost for good, even if the session comes back: their holders have been told. Places wait on. */
+  /** The session may be over. Its holds are lost for good, even if it comes back, since their holders are notified now. Places wait on. */
   doubtful(session: bigint): void {
     for (const [id, place] of this.#own) {
       if (place.session !== session || !place.lost) continue;

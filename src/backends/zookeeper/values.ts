@@ -44,25 +44,25 @@ import { Code, KeeperError } from './wire/errors.ts';
 import { createPersistent, multi, type Read, remove, setData } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
 
-/** No key has this node: `@` is encoded in keys. */
+/** No key has this node: in keys, `@` is percent-encoded. */
 const FOLDER = '@values';
 
-/** One release in so many removes values of other keys that are over. */
+/** One release in so many also removes expired values of other keys. */
 const RELEASES_PER_SWEEP = 8;
 
-/** What is stored of a key, with all times by the leader's clock. */
+/** What is stored beside the queue of a key. All times are by the leader's clock. */
 interface Stored {
   readonly record?: KeyRecord;
-  /** The leader's time, ms since 1970; 0 where nothing is stored. */
+  /** The leader's time, ms since 1970; 0 if nothing is stored. */
   readonly now: number;
   readonly zxid: bigint;
-  /** The name that the node of the last hold that counts has, or had, in its queue. */
+  /** The name of the node of the hold that was counted last, in its queue. */
   readonly counted?: string;
 }
 
 /**
- * Values beside the queues, in two persistent nodes for each key: the value, and the holds that stored none. What is stored counts from the
- * time at which its node was written, which the leader sets. So no client's clock has a part in it.
+ * Values beside the queues, in two persistent nodes for each key: the value, and the number of holds that stored none. Their times count
+ * from when the node was written, which the leader notes. So no clock of a client matters.
  */
 export class ZookeeperValues implements Values {
   readonly #folder: string;
@@ -104,7 +104,7 @@ export class ZookeeperValues implements Values {
     });
   }
 
-  /** @param sent when the attempt was asked for, by the clock */
+  /** @param sent when the attempt began, by the clock */
   ask(
     connection: ZooKeeperConnection,
     claim: Claim,
@@ -137,7 +137,7 @@ export class ZookeeperValues implements Values {
     const stored = isHeld && (await this.#put(connection, key, place, value));
     if (isHeld && clock.random() < 1 / RELEASES_PER_SWEEP) {
       const swept = sweep(connection, this.#paths(key).bucket, clock.random(), (data) => overAt(readRecord(data)));
-      swept.catch(() => undefined); // the next sweep finds them, too
+      swept.catch(() => undefined); // the next sweep finds the same values
     }
     this.#own.giveUp(handle);
     if (stored) this.#own.forgive(id);
@@ -155,12 +155,12 @@ export class ZookeeperValues implements Values {
   }
 
   /**
-   * Only a write tells the leader's time, and it is made only where something is stored.
-   * @param newest nothing that was answered anywhere before is missed
+   * Only the answer to a write has the leader's time. So a write is made, but only where something is stored.
+   * @param newest whether to miss nothing that any server has answered before
    */
   async #read(connection: ZooKeeperConnection, key: string, newest: boolean): Promise<Stored> {
     const paths = this.#paths(key);
-    // All are sent at once, since the server answers in order.
+    // All are sent at once: the server answers in order.
     const [touched, value, counted] = await Promise.all([
       newest ? timeAt(connection, paths.bucket) : undefined,
       read(connection, paths.value),
@@ -186,7 +186,7 @@ export class ZookeeperValues implements Values {
     const there = await Promise.all([stat(connection, value), stat(connection, attempts)]);
     let [hasValue, hasAttempts] = there.map((found) => found !== undefined);
     for (let turn = 1; turn <= MAX_ATTEMPTS; turn++) {
-      // The value comes first: a process that finds the node of the holder gone finds it.
+      // The value is written first: a process that finds the node of the holder gone also finds the value.
       const put = hasValue ? setData(value, data) : createPersistent(value, data, acl);
       const steps = [put, ...(hasAttempts ? [remove(attempts)] : []), remove(path)];
       const refused = await connection.request(multi(steps));
@@ -201,7 +201,7 @@ export class ZookeeperValues implements Values {
     throw new Error(`the value was removed, or stored, ${MAX_ATTEMPTS} times while it was written`);
   }
 
-  /** @param record whose text is the name of the node of the hold @param now by which its times are told */
+  /** @param record its text is the name of the node of the hold @param now the time as of which its times are given */
   #count(connection: ZooKeeperConnection, key: string, record: KeyRecord, now: number): Promise<unknown> {
     const stored = writeRecord({ ...recordOf(undefined, record), counts: record.counts - now, text: record.text });
     return putNode(connection, this.#paths(key).attempts, Buffer.from(stored), this.#settings.acl);
@@ -215,7 +215,7 @@ export class ZookeeperValues implements Values {
   }
 }
 
-/** A record whose times count from when its node was written, as of the leader's clock. @throws LockError `LOCK_INVALID` for another format */
+/** The record of a node, whose times count from when it was written. @throws LockError `LOCK_INVALID` for another format */
 function dated(node: Read): KeyRecord {
   const { counts, at, until, ...record } = readRecord(node.data.toString());
   const { mtime } = node.stat;
@@ -223,10 +223,10 @@ function dated(node: Read): KeyRecord {
 }
 
 /**
- * The record, with the age of its value as of when an attempt was sent, and never told as less. Two things tell it: the leader's clock, and
- * the order of its transactions, where the value was stored after the claim had its node.
- * @param since how long before the look the attempt was sent, ms
- * @param place how long before the attempt that node was made at most, ms
+ * The record, with the age of its value at the time when an attempt was sent. The age is never less than the real one. It has two upper bounds:
+ * one by the leader's clock; and, if the value was stored after the claim had its node, the time that the claim has waited.
+ * @param since how long before the read the attempt was sent, ms
+ * @param place the token of that node, and how long before the attempt it was made at most, ms
  */
 function recordAsOf(
   { record, now, zxid }: Stored,

@@ -8,7 +8,7 @@ import { type Pending, Requests, type Watcher } from './requests.ts';
 /** Asks for a new session. */
 export const NEW_SESSION = { id: 0n, password: new Uint8Array(16) };
 
-/** The answer of the server to a session that is opened or resumed. A client that has id and password may resume it on another connection. */
+/** The answer of the server when a session is opened or resumed. With id and password, the client may resume it on another connection. */
 export interface Welcome extends Readonly<typeof NEW_SESSION> {
   /** The session timeout that the server granted, ms. */
   readonly timeout: number;
@@ -17,24 +17,24 @@ export interface Welcome extends Readonly<typeof NEW_SESSION> {
 const HEADER = record({ xid: int, zxid: long, code: int });
 const WATCH_EVENT = -1;
 
-// All limits are shares of the session timeout that the server granted.
-/** How often a connection without recent writes sends a sign of life. */
+// All limits are parts of the session timeout that the server granted.
+/** The time between two signs of life of a connection without other requests. */
 export const BEAT_PART = 1 / 12;
-/** A server is given up after this time without an answer. */
+/** After this time without an answer, the connection is ended. */
 const ANSWER_PART = 1 / 3;
 /**
- * A follower reports its clients' signs of life at least this often. The leader asks for them twice a tick, and a session lasts at
- * least two ticks, unless `minSessionTimeout` says otherwise. That makes a quarter, and a twelfth more for a leader that is late.
+ * The longest time between two reports of a follower about its clients' signs of life. The leader asks for a report twice a tick, and a session
+ * lasts at least two ticks, unless `minSessionTimeout` says otherwise. That makes a quarter, and a twelfth more for a leader that is late.
  */
 export const REPORT_PART = 1 / 3;
-/** If less than this is left at an answer, the session is resumed, so that the leader hears of it: the next report may be too late. */
+/** With less than this remaining at an answer, the next report may be too late. So the session is resumed on another connection, of which the leader learns. */
 export const SCARCE_PART = 1 / 3;
-/** A session lasts this long after the leader last heard of it: a hundredth less, for clocks that run at different rates. */
+/** A session lasts for its timeout after the leader last heard of it. A hundredth is taken off for clocks that run at different rates. */
 export const SURE_PART = 0.99;
 
 /**
- * One connection that carries a session. Requests are sent and answered in order. So several may be on their way, and a later one
- * sees what an earlier one did. A connection ends once: then every request fails and every watch tells.
+ * One connection that carries a session. Requests are sent and answered in order. So several may be on their way, and a later one sees the
+ * effect of an earlier one. When the connection ends, every request fails and every watch fires.
  */
 export class ZooKeeperConnection {
   readonly session: bigint;
@@ -46,15 +46,15 @@ export class ZooKeeperConnection {
   readonly #clock: Clock;
   readonly #requests = new Requests();
   readonly #lastHeard: LastHeard;
-  /** When the last request was sent that the leader had a part in and that was answered. */
+  /** When the last answered request in which the leader had a part was sent. */
   #confirmed: number;
-  /** This process or the server was stopped for so long that the session may be over before the next report counts. */
+  /** Whether so little time remains that the session may end before the next report counts: this process or the server was stopped. */
   #scarce = false;
   #cancelBeat: Cancel;
   #trouble: Error | undefined;
   readonly #ended = Promise.withResolvers<void>();
 
-  /** @param sent when the handshake was sent: the leader hears of each session that is opened or resumed */
+  /** @param sent when the session was asked to be opened or resumed, of which the leader learns */
   constructor(socket: Socket, frames: Frames, welcome: Welcome, sent: number, lastZxid: bigint, clock: Clock) {
     this.session = welcome.id;
     this.welcome = welcome;
@@ -86,7 +86,7 @@ export class ZooKeeperConnection {
   }
 
   /**
-   * @param watcher told once, when the data that was read has changed or the connection has ended
+   * @param watcher called once, when the data that was read has changed or the connection has ended
    * @throws KeeperError the server refused; ConnectionLost the outcome is unknown
    */
   request<T>(operation: Operation<T>, watcher?: Watcher): Promise<T> {
@@ -96,7 +96,7 @@ export class ZooKeeperConnection {
     return promise as Promise<T>;
   }
 
-  /** Requests of one turn of the event loop leave in one packet. */
+  /** Requests of one turn of the event loop are sent in one packet. */
   #send(frame: Buffer): void {
     if (this.#socket.writableCorked === 0) {
       this.#socket.cork();
@@ -129,12 +129,12 @@ export class ZooKeeperConnection {
     this.#scarce = this.sureUntil - now < this.#timeout * SCARCE_PART;
   }
 
-  /** Sends a sync, not a ping: a server that is cut off from the leader answers pings while the leader ends the session. */
+  /** Sends a sync, not a ping: a server that is cut off from the leader still answers pings while the leader ends the session. */
   readonly #beat = (): void => {
     const now = this.#clock.now();
     const { oldest } = this.#requests;
     if (oldest && now - oldest.sent > this.#timeout * ANSWER_PART) {
-      // If this process was stopped, the answer is here already, and is read before the next timer.
+      // If this process was stopped, the answer may be here already. It is read before the next timer.
       this.#cancelBeat = this.#clock.after(1, () => this.#giveUp(oldest), true);
       return;
     }
@@ -142,7 +142,7 @@ export class ZooKeeperConnection {
       this.end(new ConnectionLost('the session goes on over another connection, so that the leader hears of it'));
       return;
     }
-    // Half a beat: a confirmation from just before this beat would be too old at the next one.
+    // Half a beat: a request from just before this beat would be too old at the next beat.
     if (now - this.#confirmed > (this.#timeout * BEAT_PART) / 2) this.request(sync).catch(() => {});
     this.#cancelBeat = this.#clock.after(this.#timeout * BEAT_PART, this.#beat, true);
   };
@@ -165,20 +165,20 @@ export class ZooKeeperConnection {
   }
 }
 
-/** How many exchanges are remembered for the time between two reports, at most. More would hardly add anything. */
+/** At most so many exchanges are remembered for the time between two reports. More would hardly make the result better. */
 const MAX_EXCHANGES = 16;
 
 /**
- * When, at the earliest, the leader has last heard of a session whose client is connected to any server.
+ * The earliest time at which the leader may have heard last of a session.
  *
- * The leader does not learn of a client by its requests, not even by those that it has a part in. It learns of it when the session is
- * opened or resumed, and then by the follower's reports, from time to time. So an exchange alone proves nothing: the follower may end
- * before it reports. An exchange counts after a later one was answered with the leader's help, if that was sent so long after the
- * answer to the first that a report must lie between them. Then the follower was there to report.
+ * The leader does not learn of a client by its requests, not even by those in which it has a part. It learns of the client when the session
+ * is opened or resumed, and then by the reports of the follower, from time to time. So an exchange of request and answer alone proves
+ * nothing: the follower may end before it reports. A later exchange with the leader proves an earlier one, if its request was sent so long
+ * after the earlier answer that a report must lie between: then the follower was there to report.
  * @see https://github.com/apache/zookeeper/blob/master/zookeeper-server/src/main/java/org/apache/zookeeper/server/quorum/LearnerSessionTracker.java
  */
 export class LastHeard {
-  /** By the clock. */
+  /** That time, by the clock. */
   certain: number;
   readonly #report: number;
   /** Answered requests; times are by the clock. */
@@ -190,7 +190,7 @@ export class LastHeard {
     this.#report = report;
   }
 
-  /** To be called in the order in which the requests were sent. */
+  /** Call this in the order in which the requests were sent. */
   noteAnswer(sent: number, answeredAt: number): void {
     let reported = 0;
     for (const earlier of this.#unreported) {

@@ -25,7 +25,7 @@ export class KeeperError extends Error {
   }
 }
 
-/** No answer will come. The request may have an effect, now or later. */
+/** The connection ended before the answer. The request may still have an effect. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }
@@ -33,7 +33,7 @@ export class ConnectionLost extends Error {
 export const isKeeperError = (error: unknown, code: number): boolean =>
   error instanceof KeeperError && error.code === code;
 
-/** Errors that another try would get again, with advice. */
+/** Errors that another attempt would get again, with advice. */
 const FOR_GOOD: ReadonlyMap<number, string> = new Map([
   [Code.noAuth, 'the nodes belong to another user. Give the `auth` they were made with, or another prefix'],
   [Code.invalidAcl, 'it does not take this `acl`. One for `auth` needs `auth: { user, password }`'],

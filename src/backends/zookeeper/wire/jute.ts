@@ -130,14 +130,14 @@ export function record<F extends Fields>(fields: F): Kind<Written<F>, Read<F>> {
   };
 }
 
-/** Bytes. Listings are the largest answers. A larger one is not from ZooKeeper (or `jute.maxbuffer` was raised). */
+/** Listings are the largest answers. A larger frame is not from ZooKeeper, or `jute.maxbuffer` was raised. */
 const MAX_FRAME_BYTES = 64 * 1_024 * 1_024;
 
 /** Cuts a byte stream into frames: four bytes of length, then that many bytes. */
 export class Frames {
   #rest: Buffer[] = [];
   #size = 0;
-  /** Bytes needed before the next frame is whole. */
+  /** The bytes that are needed for the next frame. */
   #wanted = 4;
 
   *take(chunk: Buffer): Generator<Buffer> {

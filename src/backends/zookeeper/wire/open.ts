@@ -29,7 +29,7 @@ export class SessionExpired extends Error {
 /**
  * Opens a connection, opens or resumes a session on it, and authenticates.
  * @param within limit of all this, ms
- * @param over ends the connection, now and later
+ * @param over ends the connection, also after it was opened
  */
 export async function open(
   server: ServerAddress,
@@ -62,7 +62,7 @@ const PROTOCOL = 0;
 const HELLO = record({ protocol: int, lastZxid: long, timeout: int, id: long, password: bytes, isReadOnly: bool });
 const WELCOME = record({ protocol: int, timeout: int, id: long, password: bytes });
 
-/** Because of `lastZxid`, a server that has not yet seen what we have seen closes the connection. A read-only server is of no use. */
+/** A server that has not applied `lastZxid` yet closes the connection. A read-only server is of no use. */
 function hello(identity: typeof NEW_SESSION, timeout: number, lastZxid: bigint): Buffer {
   const draft = new Draft();
   HELLO.write(draft, { ...identity, protocol: PROTOCOL, lastZxid, timeout, isReadOnly: false });
@@ -79,7 +79,7 @@ function readWelcome(frame: Buffer): Welcome | undefined {
 /** The server sends nothing after its first frame until we ask for something. */
 async function firstFrame(socket: Socket, frames: Frames): Promise<Buffer> {
   for await (const [chunk] of on(socket, 'data', { close: ['close'] })) {
-    const [frame] = [...frames.take(chunk)]; // taken to the end, so that they keep what follows
+    const [frame] = [...frames.take(chunk)]; // taken to the end, so that `frames` keeps the bytes that follow
     if (frame) return frame;
   }
   throw new ConnectionLost('the server closed the connection at once');
@@ -93,7 +93,7 @@ export interface ServerAddress {
 const DEFAULT_PORT = 2181;
 
 /**
- * Reads a connect string: `h1:2181,h2,[::1]:2183`. It may have no path (a chroot): that is what `prefix` is for.
+ * Reads a connect string: `h1:2181,h2,[::1]:2183`. It may have no path (a chroot): use `prefix` for that.
  * @throws LockError `LOCK_INVALID`.
  */
 export function parseServers(text: unknown): ServerAddress[] {
@@ -107,7 +107,7 @@ export function parseServers(text: unknown): ServerAddress[] {
   });
 }
 
-/** The servers in a random order, so that not every client goes to the first, again and again. */
+/** The servers in a random order, again and again: so not every client goes to the first one. */
 export function* rotation(servers: readonly ServerAddress[], random: () => number): Generator<ServerAddress, never> {
   const order = [...servers];
   for (let last = order.length - 1; last > 0; last--) {
@@ -118,8 +118,8 @@ export function* rotation(servers: readonly ServerAddress[], random: () => numbe
 }
 
 /**
- * A connected socket, with TLS if asked for. It has a listener for errors from the start.
- * @param over ends the socket, now and later
+ * Connects a socket, with TLS if asked for. It has a listener for errors from the start.
+ * @param over ends the socket, also after it was connected
  */
 export function openSocket(
   { host, port }: ServerAddress,

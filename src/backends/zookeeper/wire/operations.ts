@@ -4,9 +4,9 @@ import { bool, bytes, type Draft, type Frame, int, type Kind, list, long, record
 export interface Operation<T> {
   readonly name: string;
   readonly code: number;
-  /** The protocol fixes it for the few requests that are not answered in order. */
+  /** The number of the request, where the protocol fixes it: for the few requests that are not answered in order. */
   readonly xid?: number;
-  /** The leader has a part in the answer. So the answer shows that the session is alive there, too. */
+  /** Whether the leader has a part in the answer. */
   readonly viaLeader?: boolean;
   /** What a watcher of this request watches. */
   readonly watches?: { readonly kind: 'node' | 'children'; readonly path: string; readonly ifMissing?: true };
@@ -65,7 +65,7 @@ const viaLeader = <M, T>(
 export const createEphemeralSequential = (path: string, data: Uint8Array, acl: readonly Acl[]) =>
   viaLeader('create2', 15, NODE, { path, data, acl, mode: 3 }, CREATED);
 
-/** A node of just this name, which stays until somebody removes it. A transaction takes no `create2`, which would give the state, too. */
+/** A node with exactly this name, which stays until somebody removes it. Not `create2`, whose answer has the state: no transaction takes it. */
 export const createPersistent = (path: string, data: Uint8Array, acl: readonly Acl[]) =>
   viaLeader('create', 1, NODE, { path, data, acl, mode: 0 }, text);
 
@@ -73,7 +73,7 @@ export const createPersistent = (path: string, data: Uint8Array, acl: readonly A
 export const createContainer = (path: string, acl: readonly Acl[]) =>
   viaLeader('createContainer', 19, NODE, { path, data: new Uint8Array(), acl, mode: 4 }, CREATED);
 
-/** @param version that it must have, if that matters */
+/** @param version the version that the node must have, if that matters */
 export const remove = (path: string, version: number = ANY_VERSION): Operation<void> =>
   viaLeader('delete', 2, REMOVAL, { path, version }, NOTHING);
 
@@ -138,7 +138,7 @@ const STEP = record({ type: int, isLast: bool, error: int });
 const END = { type: -1, isLast: true, error: -1 };
 const ERROR = -1;
 
-/** Several writes in one transaction, in their order. The answer is undefined, or the step for which it was refused: then none has an effect. */
+/** Several writes in one transaction, in their order. The answer is undefined, or names the step that was refused: then none has an effect. */
 export const multi = (
   steps: readonly Operation<unknown>[],
 ): Operation<{ readonly index: number; readonly code: number } | undefined> => ({
@@ -157,7 +157,7 @@ export const multi = (
   },
 });
 
-/** 0, or below 0 if the server refused this step, or any step before it. */
+/** @returns 0, or the code of an error (below 0) if the server refused this step or one before it */
 function outcomeOf(step: Operation<unknown>, from: Frame): number {
   if (STEP.read(from).type === ERROR) return int.read(from);
   step.read(from);

@@ -36,7 +36,7 @@ export class Requests {
   }
 
   /**
-   * @returns when it was sent, if the leader had a part in the answer
+   * @returns when the request was sent, if the leader had a part in the answer
    * @throws what ends the connection: an answer without a request, or the end of the session
    */
   answer(xid: number, code: number, from: Frame): number | undefined {
@@ -44,7 +44,7 @@ export class Requests {
     if (!pending) throw new RangeError(`an answer to request ${xid}, which nobody has made`);
     const { operation, sent, watcher, resolve, reject } = pending;
     if (code === Code.sessionExpired) throw new KeeperError(code, operation.name);
-    // The watch is added before the next frame is read: that may be the event it waits for.
+    // The watch is added before the next frame is read, since that may be its event.
     const { watches } = operation;
     const isSet = code === 0 || (code === Code.noNode && watches?.ifMissing);
     if (isSet && watcher && watches) this.watches.add(watches, watcher);
@@ -64,15 +64,15 @@ const EVENT = record({ type: int, sessionState: int, path: text });
 const DELETED = 2;
 const CHILDREN_CHANGED = 4;
 
-/** Told once. A watcher that is over is forgotten, since a node may be there for longer than many wait. */
+/** Called once. A watcher that is over is forgotten: a node may exist longer than many claims wait for it. */
 export interface Watcher {
   (): void;
   isOver?(): boolean;
 }
 
 /**
- * The watchers that are told when a node changes. As on the server, a watch tells once, and it ends with its connection. Then every watcher is told,
- * looks again and sets a new watch; the next server is not asked for the same watches.
+ * The watchers of the nodes. As on the server, a watch fires once, and it ends with its connection. Then every watcher is called, looks again
+ * and sets a new watch: the next server is not asked for the old watches.
  */
 export class Watches {
   readonly #waiting = new Map<string, Watcher[]>();
@@ -80,11 +80,11 @@ export class Watches {
   add({ kind, path }: NonNullable<Operation<unknown>['watches']>, watcher: Watcher): void {
     const name = `${kind} ${path}`;
     const others = this.#waiting.get(name) ?? [];
-    // Only at 1, 2, 4, 8…: a look at all watchers each time would cost the square of their number.
+    // Only when there are 1, 2, 4, 8… others: to look at all of them each time would cost the square of their number.
     const isTime = (others.length & (others.length - 1)) === 0;
-    const left = isTime ? others.filter((other) => !other.isOver?.()) : others;
-    left.push(watcher);
-    this.#waiting.set(name, left);
+    const watchers = isTime ? others.filter((other) => !other.isOver?.()) : others;
+    watchers.push(watcher);
+    this.#waiting.set(name, watchers);
   }
 
   event(from: Frame): void {

@@ -4,15 +4,15 @@ import { ConnectionLost, KeeperError } from './errors.ts';
 import { open, rotation, type ServerAddress, SessionExpired, type SessionSettings } from './open.ts';
 import { closeSession } from './operations.ts';
 
-/** The first pause between rounds over unreachable servers, and the longest; it doubles. ms. */
+/** The first and the longest pause between rounds over unreachable servers; it doubles. ms. */
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 1_000;
-/** After so many rounds over all servers, callers that wait get an error. The search goes on. */
+/** After so many rounds over all servers, the callers that wait get an error. The search goes on. */
 const MAX_ROUNDS = 4;
-/** How long closing waits for a server that does not answer. ms. */
+/** How long closing waits for a server that does not answer, ms. */
 const MAX_CLOSE_MS = 2_000;
 
-/** Nobody may wait, so a rejection may have no listener. */
+/** Perhaps no caller waits for it: then its rejection is ignored. */
 function pending(): PromiseWithResolvers<ZooKeeperConnection> {
   const next = Promise.withResolvers<ZooKeeperConnection>();
   next.promise.catch(() => {});
@@ -21,23 +21,23 @@ function pending(): PromiseWithResolvers<ZooKeeperConnection> {
 
 const closedError = (): LockError => new LockError('LOCK_CLOSED', 'these locks were closed', { backend: 'zookeeper' });
 
-/** The owner of the nodes of a session. */
-interface Witness {
+/** What the session reports to the owner of its nodes. */
+interface SessionEvents {
   /** There is a new connection, which carries this session or a new one. */
   onConnection(connection: ZooKeeperConnection): void;
   /** The session is over, and its nodes with it. */
   onExpiry(session: bigint): void;
-  /** No server was reached for so long that the session may be over. It may also come back. */
+  /** The session may be over: no server was reached for a long time. It may also come back. */
   doubtful(session: bigint): void;
 }
 
 /**
- * A session over any of the servers. It is opened when first asked for, resumed on a new connection when one ends, and replaced by a new one when
- * it has expired. Its nodes belong to `Connection.session`.
+ * A session over any of the servers. The first caller opens it. When its connection ends, it is resumed on another one, and when it has
+ * expired, a new session is opened.
  */
 export class ZooKeeperSession {
   readonly #settings: SessionSettings;
-  readonly #witness: Witness;
+  readonly #owner: SessionEvents;
   /** The next connection, or the next failure. */
   #next = pending();
   #current: ZooKeeperConnection | undefined;
@@ -48,21 +48,21 @@ export class ZooKeeperSession {
   readonly #sleeper: Sleeper;
   #cancelDoubt: Cancel = () => {};
 
-  constructor(settings: SessionSettings, witness: Witness) {
+  constructor(settings: SessionSettings, owner: SessionEvents) {
     this.#settings = settings;
-    this.#witness = witness;
+    this.#owner = owner;
     this.#sleeper = new Sleeper(settings.clock);
   }
 
-  /** The timeout that the server granted; before its answer, the one that was asked for. ms. */
+  /** The timeout that the server granted; before its answer, the timeout that was asked for. ms. */
   get timeout(): number {
     return this.#current?.welcome.timeout ?? this.#settings.timeout;
   }
 
   /**
    * A connection that is alive, as far as this process knows.
-   * @param within how long to wait for one, ms
-   * @throws ConnectionLost there is none, and the last failure is the cause; KeeperError a server refused; LockError `LOCK_CLOSED`
+   * @param within how long to wait for a connection, ms
+   * @throws ConnectionLost if no server could be reached, with the last failure as its cause; KeeperError if a server refused; LockError `LOCK_CLOSED`
    */
   connection(within: number): Promise<ZooKeeperConnection> {
     const current = this.#current;
@@ -89,7 +89,7 @@ export class ZooKeeperSession {
         const opened = await this.#open(next.next().value);
         failures = 0;
         this.#settleNext(({ resolve }) => resolve(opened));
-        this.#witness.onConnection(opened);
+        this.#owner.onConnection(opened);
         await opened.ended;
         this.#doubtLater(opened);
         await this.#pause(0);
@@ -109,10 +109,10 @@ export class ZooKeeperSession {
 
   async #open(server: ServerAddress): Promise<ZooKeeperConnection> {
     const before = this.#current;
-    // Every server is tried before the session is over, of which up to a half may have passed.
+    // Up to half of the session timeout may have passed. All servers are tried in a third of it, before the session is over.
     const within = Math.max(250, this.timeout / (3 * this.#settings.servers.length));
-    // A server that knows less than we have seen closes the connection. But once the session and all our holds are in doubt, such a
-    // server may also have lost its data, and may never know more. Then it must say whether the session exists.
+    // A server that has not applied what this process has seen closes the connection. But if the session is in doubt, so are all its
+    // holds, and the server may have lost its data for good. Then it only has to say whether the session exists.
     const last = before && this.#settings.clock.now() < before.sureUntil ? before.lastZxid : 0n;
     const opened = await open(server, before?.welcome ?? NEW_SESSION, last, this.#settings, within, this.#over.signal);
     this.#current = opened;
@@ -121,16 +121,16 @@ export class ZooKeeperSession {
     return opened;
   }
 
-  /** The server cannot tell us that the session is over while we do not reach it. */
+  /** While no server is reached, none can say that the session is over. So it is in doubt when it may be. */
   #doubtLater({ session, sureUntil }: ZooKeeperConnection): void {
-    const left = Math.max(0, sureUntil - this.#settings.clock.now());
-    this.#cancelDoubt = this.#settings.clock.after(left, () => this.#witness.doubtful(session), true);
+    const remaining = Math.max(0, sureUntil - this.#settings.clock.now());
+    this.#cancelDoubt = this.#settings.clock.after(remaining, () => this.#owner.doubtful(session), true);
   }
 
   #forget(session: bigint): void {
     this.#cancelDoubt();
     this.#current = undefined;
-    this.#witness.onExpiry(session);
+    this.#owner.onExpiry(session);
   }
 
   async #pause(failures: number): Promise<void> {
