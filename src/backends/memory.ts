@@ -49,11 +49,9 @@ export function memory(options: MemoryOptions = {}): Backend {
 class Memory implements Backend {
   readonly name = 'memory';
   readonly traits = TRAITS;
-  readonly hints: Hints = hintsBy(async (key, act) => this.#step(key, act));
-  readonly values: Values = valuesBy(
-    async (key, act) => this.#step(key, act),
-    (prefix) => this.#keysWithValues(prefix),
-  );
+  readonly #ask = async <T>(key: string, act: (queue: EngineQueue) => T): Promise<T> => this.#step(key, act);
+  readonly hints: Hints = hintsBy(this.#ask);
+  readonly values: Values = valuesBy(this.#ask, (prefix) => this.#keysWithValues(prefix));
   readonly #clock: Clock;
   readonly #queues = new Map<string, EngineQueue>();
   #sweeping: Iterator<string> = this.#queues.keys();

@@ -115,13 +115,14 @@ class FileBackend implements Backend, PeerEvents {
   }
 
   async check(): Promise<Finding[]> {
-    return this.#file.transact((_, { store, peers }) => findings(store.path, this.#durability, peers.name));
+    return this.#file.transact((_, { tokens, process }) => findings(tokens.path, this.#durability, process));
   }
 
-  readonly hints: Hints = hintsBy((key, act) => this.#step(key, act));
-  readonly values: Values = valuesBy(
-    (key, act) => this.#step(key, act),
-    (prefix) => eachOf(this.#file.transact((turn) => turn.remembered(prefix))),
+  readonly #ask = <T>(key: string, act: (queue: EngineQueue) => T): Promise<T> =>
+    this.#file.transact((turn) => turn.step(key, act, true));
+  readonly hints: Hints = hintsBy(this.#ask);
+  readonly values: Values = valuesBy(this.#ask, (prefix) =>
+    eachOf(this.#file.transact((turn) => turn.keysWithValues(prefix))),
   );
 
   close(): Promise<void> {
@@ -144,10 +145,6 @@ class FileBackend implements Backend, PeerEvents {
       waiting.map(({ claim: { key, id } }) => turn.step(key, (queue) => queue.find(id))),
     );
     for (const [i, { claim, wake }] of waiting.entries()) if (found[i]?.held) wake(grantOf(claim, found[i].token));
-  }
-
-  #step<T>(key: string, act: (queue: EngineQueue) => T): Promise<T> {
-    return this.#file.transact((turn) => turn.step(key, act, true));
   }
 }
 

@@ -1,4 +1,4 @@
-import { LockError, RecentKeys, sleep } from '../../core/index.ts';
+import { backOff, LockError, RecentKeys, sleep } from '../../core/index.ts';
 import { StoredNames } from '../shared/names.ts';
 import { faultOf, isBusy } from './errors.ts';
 import { machineTime } from './machine.ts';
@@ -10,17 +10,15 @@ import { OwnSocket, type PeerEvents, Peers } from './wake-ups.ts';
 /** The longest wait for the transactions of others, ms. Each takes microseconds, unless its process is stopped. */
 const MAX_STEP_MS = 2_000;
 /** Attempts in a row before a pause. Mostly the other process has ended its transaction before the next attempt. */
-const STEPS_AT_ONCE = 4;
-/** The longest pause between attempts, ms. */
-const MAX_PAUSE_MS = 16;
+const ATTEMPTS_AT_ONCE = 4;
+const BUSY = { pause: 1, bound: 16, jitter: 0.5 };
 
 /** The number of keys whose claims this process keeps in memory. */
 const MAX_KNOWN_KEYS = 1_000;
 
-interface OpenFile {
-  readonly store: Store;
+interface OpenFile extends TransactionContext {
+  readonly tokens: Store;
   readonly peers: Peers;
-  readonly context: TransactionContext;
 }
 
 type Work<T> = (turn: FileTransaction, opened: OpenFile) => T;
@@ -62,9 +60,8 @@ export class LocksFile {
           );
         }
       }
-      if (attempts % STEPS_AT_ONCE === 0) {
-        await this.pause(Math.min(2 ** (attempts / STEPS_AT_ONCE - 1), MAX_PAUSE_MS) * (0.5 + clock.random() / 2));
-      }
+      const pauses = attempts / ATTEMPTS_AT_ONCE - 1;
+      if (Number.isInteger(pauses)) await this.pause(backOff(BUSY, pauses, clock.random()));
     }
   }
 
@@ -87,20 +84,20 @@ export class LocksFile {
     const opened = this.#opened;
     this.#opened = undefined;
     await opened?.peers.close();
-    opened?.store.close();
+    opened?.tokens.close();
   }
 
   #step<T>(opened: OpenFile, work: Work<T>): T {
-    const { store, peers, context } = opened;
+    const { tokens: store, peers, known } = opened;
     let turn!: FileTransaction;
     let result: T;
     try {
       result = store.transact((sql, now) => {
-        turn = new FileTransaction(context, sql, now);
+        turn = new FileTransaction(opened, sql, now);
         return work(turn, opened);
       });
     } catch (error) {
-      context.known.clear(); // they have steps that SQLite has taken back
+      known.clear(); // they have steps that SQLite has taken back
       throw error;
     }
     const { admitted, evicted } = turn;
@@ -116,9 +113,9 @@ export class LocksFile {
 
   #ready(): OpenFile | undefined {
     if (this.#closed) throw new LockError('LOCK_CLOSED', 'this file backend is closed', { backend: 'file' });
-    if (this.#opened?.store.replaced) {
+    if (this.#opened?.tokens.replaced) {
       void this.#opened.peers.close();
-      this.#opened.store.close();
+      this.#opened.tokens.close();
       this.#opened = undefined;
     }
     return this.#opened;
@@ -140,10 +137,8 @@ export class LocksFile {
     let versions = 0;
     const newVersion = (): string => `${id}/${++versions}`;
     const known = new RecentKeys<FileClaims>(MAX_KNOWN_KEYS);
-    this.#opened = {
-      ...{ store, peers },
-      context: { names: new StoredNames(prefix), process: peers.name, tokens: store, known, newVersion },
-    };
+    const names = new StoredNames(prefix);
+    this.#opened = { tokens: store, peers, process: peers.name, names, known, newVersion };
     void peers.tidy();
   }
 }

@@ -157,23 +157,25 @@ export class FileTransaction {
 
   /** Removes some claims that have expired, of any key. @returns whether all of them are gone */
   sweep(): boolean {
-    const rows = this.#sql.expiredNames.all(this.#now) as unknown as Pick<ClaimRow, 'name'>[];
-    for (const { name } of rows) this.step(this.#names.keyOf(name), () => {});
-    return rows.length === 0;
+    const keys = this.#keysIn(this.#sql.expiredNames.all(this.#now));
+    for (const key of keys) this.step(key, () => {});
+    return keys.length === 0;
   }
 
   inspect(prefix: string, exact: boolean): QueueEntry[] {
     const { from, to } = this.#names.range(prefix, exact);
-    const rows = this.#sql.names.all(from, to) as unknown as Pick<ClaimRow, 'name'>[];
-    const keys = rows.map(({ name }) => this.#names.keyOf(name));
+    const keys = this.#keysIn(this.#sql.names.all(from, to));
     return keys.flatMap((key) => this.step(key, (queue) => queue.entries(key)));
   }
 
   /** The keys with a value, or with holds that stored none. */
-  remembered(prefix: string): string[] {
+  keysWithValues(prefix: string): string[] {
     const { from, to } = this.#names.range(prefix);
-    const rows = this.#sql.valueNames.all(from, to, this.#now) as unknown as Pick<ClaimRow, 'name'>[];
-    return rows.map(({ name }) => this.#names.keyOf(name));
+    return this.#keysIn(this.#sql.valueNames.all(from, to, this.#now));
+  }
+
+  #keysIn(rows: unknown[]): string[] {
+    return (rows as Pick<ClaimRow, 'name'>[]).map(({ name }) => this.#names.keyOf(name));
   }
 
   /** One step of a queue. @param remembers whether the step may need the record of the key */

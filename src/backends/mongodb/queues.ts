@@ -1,4 +1,4 @@
-import { type Clock, LockError, onceFor, type QueueEntry, type ValueRecord } from '../../core/index.ts';
+import { CALL_TIMEOUT_MS, type Clock, LockError, onceFor, type QueueEntry } from '../../core/index.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import { FORM, idOf, keyOf, type QueueRecord, queueOf } from './documents.ts';
 import type { MongoCollection, MongoDb } from './driver.ts';
@@ -7,8 +7,6 @@ import type { Stage } from './pipeline.ts';
 
 /** How long a document is kept after its last use, s. It outlasts any usual step back of a server's clock. */
 const IDLE_SECONDS = 86_400;
-/** The limit of a call without a limit of its own, ms. */
-const MAX_CALL_MS = 5_000;
 /** Two clients made the document at once, and the other client was first. */
 const DUPLICATE_KEY = 11_000;
 
@@ -22,7 +20,7 @@ export class Queues {
    * The first write waits for it.
    * @throws LockError `LOCK_UNSUPPORTED`
    */
-  readonly kind: () => Promise<ServerKind> = onceFor(() => serverKind(this.#db, MAX_CALL_MS));
+  readonly kind: () => Promise<ServerKind> = onceFor(() => serverKind(this.#db));
   #indexed = false;
 
   constructor(db: MongoDb, collection: MongoCollection, clock: Clock) {
@@ -48,7 +46,12 @@ export class Queues {
   }
 
   /** @returns undefined where there is no document; with `upsert` a missing document is made */
-  async change(key: string, pipeline: Stage[], within = MAX_CALL_MS, upsert = false): Promise<QueueRecord | undefined> {
+  async change(
+    key: string,
+    pipeline: Stage[],
+    within = CALL_TIMEOUT_MS,
+    upsert = false,
+  ): Promise<QueueRecord | undefined> {
     try {
       await this.kind();
       const send = (): Promise<QueueRecord | undefined> => this.#send(key, pipeline, within, upsert);
@@ -75,7 +78,7 @@ export class Queues {
   }
 
   /** Reads what a majority has: a fail-over may undo what only the primary has. */
-  async look(key: string): Promise<ValueRecord | undefined> {
+  async look(key: string) {
     const pipeline = [{ $match: { _id: { $eq: idOf(key) } } }, { $set: { now: { $max: ['$$NOW', '$now'] } } }];
     const found = this.#collection.aggregate(pipeline, { readConcern: { level: 'majority' } });
     for await (const document of found as AsyncIterable<QueueRecord>) return queueOf(known(document)!).look();
@@ -143,12 +146,11 @@ type ServerKind = 'member' | 'router';
 
 /**
  * Refuses products whose upsert by `_id` overwrites a document that another client has just made: there both clients would hold.
- * @param maxTimeMS the longest time that the server may take
  * @throws LockError `LOCK_UNSUPPORTED`
  */
-async function serverKind(db: MongoDb, maxTimeMS: number): Promise<ServerKind> {
+async function serverKind(db: MongoDb): Promise<ServerKind> {
   const ask = (command: object): Promise<Record<string, unknown>> =>
-    db.command({ ...command, maxTimeMS }).catch((error: unknown) => {
+    db.command({ ...command, maxTimeMS: CALL_TIMEOUT_MS }).catch((error: unknown) => {
       if (!ANONYMOUS.has(codeOf(error))) throw error;
       return {};
     });

@@ -1,6 +1,7 @@
 import {
   type Attempt,
   type Backend,
+  CALL_TIMEOUT_MS,
   type Claim,
   type Finding,
   type Handle,
@@ -44,8 +45,6 @@ import { ZooKeeperSession } from './wire/session.ts';
 
 /** The nodes of a listing that are read at once: enough to keep the connection busy, too few to delay other requests. */
 const MAX_BATCH = 256;
-/** How long a call without a limit of its own waits for a connection, ms. */
-const MAX_CONNECT_MS = 5_000;
 
 /**
  * Locks on ZooKeeper: ephemeral sequential nodes in the layout of Curator's recipes, in a session of its own. It connects when it is
@@ -69,7 +68,7 @@ class Zookeeper implements Backend {
   readonly #own: OwnNodes;
   readonly #admissions: Admissions;
   readonly #turns = new KeyedSerializer();
-  readonly #ask: Ask = async (what, ask, within = MAX_CONNECT_MS) => {
+  readonly #ask: Ask = async (what, ask, within = CALL_TIMEOUT_MS) => {
     const began = this.#settings.clock.now();
     try {
       return await ask(await this.#session.connection(within), began);
@@ -117,7 +116,7 @@ class Zookeeper implements Backend {
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const began = this.#settings.clock.now();
-    const connection = await this.#session.connection(MAX_CONNECT_MS);
+    const connection = await this.#session.connection(CALL_TIMEOUT_MS);
     // The answer proves that the session is alive. The events of our watches come before it. So a node that is still watched is there.
     await connection.request(sync);
     const renewed = (claim: Claim): Promise<Renewal> => this.#admissions.renew(connection, claim, began);
@@ -148,7 +147,7 @@ class Zookeeper implements Backend {
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
     const set = async (notify: Watcher) => {
-      const grant = await this.#admissions.look(await this.#session.connection(MAX_CONNECT_MS), claim, notify);
+      const grant = await this.#admissions.look(await this.#session.connection(CALL_TIMEOUT_MS), claim, notify);
       if (grant) wake(grant);
       return grant ? undefined : WATCH_ENDS_ITSELF;
     };
@@ -160,7 +159,7 @@ class Zookeeper implements Backend {
 
   async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<QueueEntry> {
     try {
-      const connection = await this.#session.connection(MAX_CONNECT_MS);
+      const connection = await this.#session.connection(CALL_TIMEOUT_MS);
       if (exact) {
         await caughtUp(connection, this.#own.parent(prefix));
         return yield* entriesOn(connection, prefix, this.#own.parent(prefix));

@@ -1,4 +1,5 @@
 import type { Hints } from '../../core/index.ts';
+import { type KeyRecord, leavingIn, leftIn, overAt, readRecord, writeRecord } from '../shared/record.ts';
 import { encodeKey } from './names.ts';
 import type { Settings } from './options.ts';
 import type { ZooKeeperConnection } from './wire/connection.ts';
@@ -126,26 +127,26 @@ export async function timeAt(connection: ZooKeeperConnection, container: string)
   return (await orElse(connection, setData(container, new Uint8Array()), { mtime: 0 })).mtime;
 }
 
+/** The record in a node, whose times count from when it was written. @throws LockError `LOCK_INVALID` for another format */
+export function recordIn(node: Read): KeyRecord {
+  const { counts, at, until, ...record } = readRecord(node.data.toString());
+  const { mtime } = node.stat;
+  return { ...record, counts: counts + mtime, at: at + mtime, until: until + mtime };
+}
+
 const MAX_SWEPT = 16;
 
 /**
  * Looks at some nodes of a container, and removes those that have expired.
  * @param from where to begin, from 0 to 1
- * @param lasts for how many ms after it was written the data of a node count
  */
-export async function sweep(
-  connection: ZooKeeperConnection,
-  container: string,
-  from: number,
-  lasts: (data: string) => number,
-): Promise<void> {
+export async function sweep(connection: ZooKeeperConnection, container: string, from: number): Promise<void> {
   const [now, { names }] = await Promise.all([timeAt(connection, container), list(connection, container)]);
   const begin = Math.floor(from * names.length);
   const some = [...names.slice(begin), ...names.slice(0, begin)].slice(0, MAX_SWEPT);
   const look = async (name: string): Promise<void> => {
     const node = await read(connection, `${container}/${name}`);
-    const isOver = node !== undefined && lasts(node.data.toString()) + node.stat.mtime <= now; // never true of NaN
-    if (!isOver) return;
+    if (!node || overAt(recordIn(node)) > now) return;
     await connection.request(remove(`${container}/${name}`, node.stat.version)); // refused if the node was written meanwhile
   };
   await Promise.allSettled(some.map(look));
@@ -189,19 +190,14 @@ export function hintsIn({ root, acl, clock }: Settings, ask: Ask): Hints {
       ask('read a hint', async (connection) => {
         // Both are sent at once: the server answers in order. The write for the time also makes sure that no earlier write is missed.
         const [now, node] = await Promise.all([timeAt(connection, folder), read(connection, pathOf(name))]);
-        if (!node) return undefined;
-        const stored = node.data.toString();
-        return node.stat.mtime + lasts(stored) > now ? stored.slice(stored.indexOf(' ') + 1) : undefined;
+        return leftIn(node && recordIn(node), now)?.text;
       }),
     write: (name, text, ttl) =>
       ask('write a hint', async (connection) => {
         const path = pathOf(name);
         if (text === undefined) await removeNode(connection, path);
-        else await putNode(connection, path, Buffer.from(`${Math.ceil(ttl)} ${text}`), acl);
-        await sweep(connection, folder, clock.random(), lasts);
+        else await putNode(connection, path, Buffer.from(writeRecord(leavingIn(0n, { text, ttl }, 0))), acl);
+        await sweep(connection, folder, clock.random());
       }),
   };
 }
-
-/** The ms for which a stored hint counts. */
-const lasts = (stored: string): number => Number.parseInt(stored, 10);

@@ -9,16 +9,7 @@ import type {
   ValueRecord,
   Values,
 } from '../../core/index.ts';
-import {
-  type KeyRecord,
-  leavingIn,
-  leftIn,
-  overAt,
-  readRecord,
-  recordOf,
-  rememberedIn,
-  writeRecord,
-} from '../shared/record.ts';
+import { type KeyRecord, leavingIn, leftIn, recordOf, rememberedIn, writeRecord } from '../shared/record.ts';
 import { type RepeatedWatch, watchEach } from '../shared/repeated-watch.ts';
 import { askBeside } from '../shared/values-beside.ts';
 import { decodeKey, encodeKey } from './names.ts';
@@ -30,6 +21,7 @@ import {
   MAX_ATTEMPTS,
   putNode,
   read,
+  recordIn,
   removeNode,
   stat,
   sweep,
@@ -41,7 +33,7 @@ import type { OwnNode } from './own-node.ts';
 import type { OwnNodes } from './own-nodes.ts';
 import type { ZooKeeperConnection } from './wire/connection.ts';
 import { Code, KeeperError } from './wire/errors.ts';
-import { createPersistent, multi, type Read, remove, setData } from './wire/operations.ts';
+import { createPersistent, multi, remove, setData } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
 
 /** No key has this node: in keys, `@` is percent-encoded. */
@@ -136,7 +128,7 @@ export class ZookeeperValues implements Values {
     const isHeld = place?.lost !== undefined;
     const stored = isHeld && (await this.#put(connection, key, place, value));
     if (isHeld && clock.random() < 1 / RELEASES_PER_SWEEP) {
-      const swept = sweep(connection, this.#paths(key).bucket, clock.random(), (data) => overAt(readRecord(data)));
+      const swept = sweep(connection, this.#paths(key).bucket, clock.random());
       swept.catch(() => undefined); // the next sweep finds the same values
     }
     this.#own.giveUp(handle);
@@ -168,8 +160,8 @@ export class ZookeeperValues implements Values {
     ]);
     if (!value && !counted) return { now: 0, zxid: 0n };
     const now = touched ?? (await timeAt(connection, paths.bucket));
-    const attempts = counted && dated(counted);
-    const record = recordOf(value && dated(value), attempts);
+    const attempts = counted && recordIn(counted);
+    const record = recordOf(value && recordIn(value), attempts);
     return { record, now, zxid: value?.stat.mzxid ?? 0n, ...(attempts && { counted: attempts.text }) };
   }
 
@@ -213,13 +205,6 @@ export class ZookeeperValues implements Values {
     const name = `${bucket}/${encodeKey(key)}`;
     return { bucket, value: `${name}@value`, attempts: `${name}@attempts` };
   }
-}
-
-/** The record of a node, whose times count from when it was written. @throws LockError `LOCK_INVALID` for another format */
-function dated(node: Read): KeyRecord {
-  const { counts, at, until, ...record } = readRecord(node.data.toString());
-  const { mtime } = node.stat;
-  return { ...record, counts: counts + mtime, at: at + mtime, until: until + mtime };
 }
 
 /**

@@ -1,12 +1,11 @@
-import { type Cancel, LockError, Sleeper, withLimit } from '../../../core/index.ts';
+import { backOff, type Cancel, LockError, Sleeper, withLimit } from '../../../core/index.ts';
 import { NEW_SESSION, type ZooKeeperConnection } from './connection.ts';
 import { ConnectionLost, KeeperError } from './errors.ts';
 import { open, rotation, type ServerAddress, SessionExpired, type SessionSettings } from './open.ts';
 import { closeSession } from './operations.ts';
 
-/** The first and the longest pause between rounds over unreachable servers; it doubles. ms. */
-const FIRST_PAUSE_MS = 20;
-const MAX_PAUSE_MS = 1_000;
+/** The pause between rounds over unreachable servers. */
+const ROUNDS = { pause: 20, bound: 1_000, jitter: 0.5 };
 /** After so many rounds over all servers, the callers that wait get an error. The search goes on. */
 const MAX_ROUNDS = 4;
 /** How long closing waits for a server that does not answer, ms. */
@@ -135,8 +134,7 @@ export class ZooKeeperSession {
 
   async #pause(failures: number): Promise<void> {
     const rounds = Math.floor(failures / this.#settings.servers.length);
-    const full = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(rounds, 16), MAX_PAUSE_MS);
-    await this.#sleeper.sleep(full * (0.5 + this.#settings.clock.random() / 2), true);
+    await this.#sleeper.sleep(backOff(ROUNDS, rounds, this.#settings.clock.random()), true);
   }
 
   /** Ends the session, so that its nodes are removed at once. If no server is reached, they are removed when it expires. */
