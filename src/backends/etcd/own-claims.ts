@@ -123,7 +123,7 @@ export class OwnClaims {
     return this.watches.close().then(() => this.leases.close(ms));
   }
 
-  /** A sign of life. @returns the queue, if the claim may be admitted; undefined if the claim is not in the queue (any more) */
+  /** A sign of life. @returns the queue, if the claim may be admitted by now; undefined if the claim is not in the queue (any more) */
   async #lookAgain(claim: Claim, sent: number, ms: number): Promise<SeenQueue | 'refused' | undefined> {
     const me = this.known.standing(claim.id);
     if (!me) return undefined;

@@ -35,14 +35,14 @@ export const renewing = (claim: Claim, notAfter?: Date): Stage[] => [
 ];
 
 /** A release by id, or an eviction by token. The next claim of the process, which no value can answer, joins in the same step. */
-export const leaving = (who: Leaver, next?: Claim, notAfter?: Date): Stage[] => [
+export const leaving = (which: ClaimKey, next?: Claim, notAfter?: Date): Stage[] => [
   ...OPEN,
-  leave(who),
+  leave(which),
   ...(next ? joining(next, notAfter) : []),
   CLOSE,
 ];
 
-type Leaver = { readonly id: string } | { readonly token: bigint };
+type ClaimKey = { readonly id: string } | { readonly token: bigint };
 
 /** A release that stores a value, if the claim holds. */
 export const storing = (id: string, { text, ttl, ageless }: NewValue): Stage[] => {
@@ -79,8 +79,8 @@ const others = (field: string, value: unknown): object => ({
   $filter: { input: '$queue', cond: { $ne: [`$$this.${field}`, value] } },
 });
 
-function leave(who: Leaver): Stage {
-  const [[field, value]] = Object.entries(who) as [[string, string | bigint]];
+function leave(which: ClaimKey): Stage {
+  const [[field, value]] = Object.entries(which) as [[string, string | bigint]];
   return { $set: { freed: { $in: [value, `$queue.${field}`] }, queue: others(field, value) } };
 }
 

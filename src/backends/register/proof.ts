@@ -35,7 +35,7 @@ const writing =
   (ifVersion?: string): Promise<WriteOutcome> =>
     calls.write(name, hintText('proof', { text, life: 0 }, calls.mark()), ifVersion, maxResends);
 
-/** @returns what a write went over that had to be refused */
+/** @returns undefined if the store is sound; else what was overwritten by a write that the store had to refuse */
 async function wrong(calls: Calls, always: boolean): Promise<string | undefined> {
   const { clock, prefix, store } = calls;
   const name = `${prefix}/proof`;

@@ -169,7 +169,7 @@ export class ZooKeeperConnection {
 const MAX_EXCHANGES = 16;
 
 /**
- * The earliest time at which the leader may have heard last of a session.
+ * A lower bound of the time at which the leader last heard of a session.
  *
  * The leader does not learn of a client by its requests, not even by those in which it has a part. It learns of the client when the session
  * is opened or resumed, and then by the reports of the follower, from time to time. So an exchange of request and answer alone proves
