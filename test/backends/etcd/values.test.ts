@@ -73,7 +73,7 @@ describeOn('etcd', 'values beside the queues', () => {
   test('a waiter gets a result that is not kept, in another process, too', () =>
     waiterGetsUnkept(() => open('waiters')));
 
-  test('a waiter whose watch broke, and could not be set again for a while, hears of the words that are left then', async () => {
+  test('a waiter whose watch broke, and could not be set again for a while, is notified of the value that is stored then', async () => {
     await using proxy = await startProxy(server.port);
     const [holding, cut] = [open('cut'), etcd({ endpoints: endpoint(proxy), prefix: 'cut', timeout: 500 })];
     const holder = claimOf('key', { accepts: NONE });
@@ -93,7 +93,7 @@ describeOn('etcd', 'values beside the queues', () => {
     });
     const before = woken;
     await holding.release(holder, undefined, { text: 'for all', ttl: HOUR });
-    await until('it hears of the words', () => woken > before);
+    await until('it is notified of the value', () => woken > before);
     expect(await cut.attempt(waiters[1])).toMatchObject({ value: { text: 'for all' } });
     await Promise.all([holding.close(), cut.close()]);
   });

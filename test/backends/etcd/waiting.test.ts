@@ -76,7 +76,7 @@ describeOn('etcd', 'waiting on etcd', () => {
     expect(line.map(({ wakes }) => wakes)).toEqual(line.map((_, index) => (index < holders ? 0 : 1)));
   }
 
-  test('a permit that waits behind a reader hears of its turn, also when the reader was admitted first', async () => {
+  test('a permit that waits behind a reader is notified of its turn, also when the reader was admitted first', async () => {
     // So short that a hold needs no other lease than a place: its key is not written for that.
     const [permit, reader] = [{ units: 1, capacity: 2 }, SHARED].map((demand) => ({ ...demand, ttl: 5_000 }));
     const line = await lineUp([permit, permit, reader, permit]);
@@ -109,7 +109,7 @@ describeOn('etcd', 'waiting on etcd', () => {
     for (const waiter of [line[1]!, line[3]!, line[4]!]) await waiter.leaves();
   });
 
-  test('of a writer, a reader and a reader, the second reader hears the writer leave too', async () => {
+  test('of a writer, a reader and a reader, the second reader is notified when the writer leaves, too', async () => {
     const [writer, first, second] = await lineUp([undefined, SHARED, SHARED]);
     await writer!.leaves();
     await until('both readers are admitted', () => first!.grant !== undefined && second!.grant !== undefined);

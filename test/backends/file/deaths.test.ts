@@ -87,7 +87,7 @@ describeOn('file', 'a file, and processes that die or stop', () => {
     await got(next, TOLD);
   });
 
-  test('a process that dies between the release and the bell leaves nobody waiting', async () => {
+  test('a process that dies between the release and the notification leaves nobody waiting', async () => {
     const holder = await start();
     await holder.call('acquire', 'k');
     const waiter = await waiting('k');
@@ -98,7 +98,7 @@ describeOn('file', 'a file, and processes that die or stop', () => {
     expect((await got(waiter)).at - died).toBeLessThan(TOLD);
   });
 
-  test('a process that ends leaves nobody waiting, though it rang just before', async () => {
+  test('a process that ends leaves nobody waiting, though it had just notified them', async () => {
     const holder = await start();
     await holder.call('acquire', 'k');
     const waiter = await waiting('k');

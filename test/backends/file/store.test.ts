@@ -232,7 +232,7 @@ describeOn('file', 'the locks file', () => {
     expect(readdirSync(at.sockets)).toEqual([]);
   });
 
-  test('noise at the door is not a bell', async () => {
+  test('what is no message of a process wakes nobody', async () => {
     await using at = new LocksFile();
     const [one, other] = [at.open(), at.open()];
     await token(one);

@@ -113,7 +113,7 @@ describeOn('zookeeper', 'rights, TLS and what endangers locks', () => {
     }
   };
 
-  test('check hears of the version from any server, and has an answer also where none says it', async () => {
+  test('check gets the version from any server, and has an answer also where none says it', async () => {
     await using silent = await startProxy(server.port);
     silent.stall('up');
     const servers = `${HOST}:${silent.port},${HOST}:${server.port}`;

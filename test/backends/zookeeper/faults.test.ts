@@ -164,7 +164,7 @@ describeOn('zookeeper', 'one server that can be hard to reach', () => {
     );
   });
 
-  test('a hold that has once been renewed hears at once that somebody has removed it', async () => {
+  test('a hold that has once been renewed is notified at once that somebody has removed it', async () => {
     await using locks = client(`${HOST}:${server.port}`, 16_000); // renewed every four seconds
     await using other = client(`${HOST}:${server.port}`, 5_000);
     const lease = await locks.mutex('robbed').acquire();

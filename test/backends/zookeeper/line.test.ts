@@ -68,7 +68,7 @@ describeOn('zookeeper', 'a line', () => {
   const join = (at: number, key: string, demand: Demand) => new Waiter(clients[at]!, key, demand).join();
   const says = async (word: string, pattern: RegExp) => Number(pattern.exec(await exchange(server.port, word))?.[1]);
 
-  test('of a writer, a reader and a reader, the second reader hears the writer leave', async () => {
+  test('of a writer, a reader and a reader, the second reader is notified when the writer leaves', async () => {
     const writer = await join(0, 'wrr', EXCLUSIVE);
     const readers = [await join(1, 'wrr', SHARED), await join(2, 'wrr', SHARED)];
     await writer.leave();
