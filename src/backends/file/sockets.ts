@@ -24,7 +24,7 @@ export function socketDirectory(file: string): string {
   return join(tmpdir(), `holdfast-${process.getuid!()}-${short}`);
 }
 
-/** Beside the file, a name alone says where its socket is, also to a process that sees the directory under another path. */
+/** A socket beside the file is found by its name alone, also by a process that sees the directory under another path. */
 export const isBeside = (directory: string, file: string): boolean => isPipe || directory === beside(file);
 
 const beside = (file: string): string => `${file}-sockets`;

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Cancel, Clock } from '../../../core/index.ts';
 import { ConnectionLost } from './errors.ts';
-import { Frame, type Frames, int, long, record } from './jute.ts';
+import { type Frames, int, JuteFrame, long, record } from './jute.ts';
 import { type Operation, sync } from './operations.ts';
 import { type Pending, Requests, type Watcher } from './requests.ts';
 
@@ -107,13 +107,13 @@ export class ZooKeeperConnection {
 
   #receive(chunk: Buffer): void {
     try {
-      for (const frame of this.#frames.take(chunk)) this.#answer(new Frame(frame));
+      for (const frame of this.#frames.take(chunk)) this.#answer(new JuteFrame(frame));
     } catch (error) {
       this.end(error as Error);
     }
   }
 
-  #answer(from: Frame): void {
+  #answer(from: JuteFrame): void {
     const { xid, zxid, code } = HEADER.read(from);
     if (zxid > this.lastZxid) this.lastZxid = zxid;
     if (xid === WATCH_EVENT) this.#requests.watches.event(from);

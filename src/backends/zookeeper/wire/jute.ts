@@ -2,13 +2,13 @@
  * Jute, ZooKeeper's encoding. Numbers are big-endian. Text, bytes and lists have four bytes of length in front; a length of −1 is null. The
  * fields of a record follow each other without names, so a message is a table of its fields: it is written and read by that table.
  */
-export interface Kind<Written, Read = Written> {
+export interface JuteKind<Written, Read = Written> {
   write(to: Draft, value: Written): void;
-  read(from: Frame): Read;
+  read(from: JuteFrame): Read;
 }
 
 /** The bytes of one message, read from the first to the last. It checks every length: a broken frame throws `RangeError`. */
-export class Frame {
+export class JuteFrame {
   readonly bytes: Buffer;
   #at = 0;
 
@@ -52,7 +52,7 @@ export class Draft {
 
 type Put<T> = (this: Buffer, value: T, at: number) => unknown;
 
-const fixed = <T>(size: number, put: Put<T>, get: (this: Buffer, at: number) => T): Kind<T> => ({
+const fixed = <T>(size: number, put: Put<T>, get: (this: Buffer, at: number) => T): JuteKind<T> => ({
   write(to, value) {
     const at = to.reserve(size);
     put.call(to.bytes, value, at);
@@ -61,7 +61,7 @@ const fixed = <T>(size: number, put: Put<T>, get: (this: Buffer, at: number) => 
 });
 
 /** A kind that is stored as another one. */
-const as = <T, S>(stored: Kind<S>, write: (value: T) => S, read: (value: S) => T): Kind<T> => ({
+const as = <T, S>(stored: JuteKind<S>, write: (value: T) => S, read: (value: S) => T): JuteKind<T> => ({
   write: (to, value) => stored.write(to, write(value)),
   read: (from) => read(stored.read(from)),
 });
@@ -76,7 +76,7 @@ export const bool = as<boolean, number>(
 /** ms. */
 export const time = as<number, bigint>(long, BigInt, Number);
 
-export const bytes: Kind<Uint8Array, Buffer> = {
+export const bytes: JuteKind<Uint8Array, Buffer> = {
   write(to, value) {
     int.write(to, value.length);
     const at = to.reserve(value.length);
@@ -89,7 +89,7 @@ export const bytes: Kind<Uint8Array, Buffer> = {
   },
 };
 
-export const text: Kind<string> = {
+export const text: JuteKind<string> = {
   write(to, value) {
     const size = Buffer.byteLength(value);
     int.write(to, size);
@@ -99,7 +99,7 @@ export const text: Kind<string> = {
   read: (from) => bytes.read(from).toString(),
 };
 
-export const list = <T>(each: Kind<T>): Kind<readonly T[]> => ({
+export const list = <T>(each: JuteKind<T>): JuteKind<readonly T[]> => ({
   write(to, values) {
     int.write(to, values.length);
     for (const value of values) each.write(to, value);
@@ -112,11 +112,11 @@ export const list = <T>(each: Kind<T>): Kind<readonly T[]> => ({
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: a table has fields of any type
-type Fields = Readonly<Record<string, Kind<any, any>>>;
+type Fields = Readonly<Record<string, JuteKind<any, any>>>;
 type Written<F extends Fields> = { readonly [N in keyof F]: Parameters<F[N]['write']>[1] };
 type Read<F extends Fields> = { readonly [N in keyof F]: ReturnType<F[N]['read']> };
 
-export function record<F extends Fields>(fields: F): Kind<Written<F>, Read<F>> {
+export function record<F extends Fields>(fields: F): JuteKind<Written<F>, Read<F>> {
   const kinds = Object.entries(fields);
   return {
     write(to, value) {

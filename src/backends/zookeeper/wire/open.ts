@@ -4,7 +4,7 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { type Clock, invalid, shown } from '../../../core/index.ts';
 import { type NEW_SESSION, type Welcome, ZooKeeperConnection } from './connection.ts';
 import { ConnectionLost } from './errors.ts';
-import { bool, bytes, Draft, Frame, Frames, int, long, record } from './jute.ts';
+import { bool, bytes, Draft, Frames, int, JuteFrame, long, record } from './jute.ts';
 import { authenticate } from './operations.ts';
 
 export interface Credentials {
@@ -71,7 +71,7 @@ function hello(identity: typeof NEW_SESSION, timeout: number, lastZxid: bigint):
 
 /** @returns undefined when the session has expired */
 function readWelcome(frame: Buffer): Welcome | undefined {
-  const { protocol, timeout, id, password } = WELCOME.read(new Frame(frame));
+  const { protocol, timeout, id, password } = WELCOME.read(new JuteFrame(frame));
   if (protocol !== PROTOCOL) throw new RangeError(`protocol ${protocol} was answered; is this ZooKeeper?`);
   return timeout > 0 && id !== 0n ? { id, password: Uint8Array.from(password), timeout } : undefined;
 }

@@ -1,4 +1,4 @@
-import { bool, bytes, type Draft, type Frame, int, type Kind, list, long, record, text, time } from './jute.ts';
+import { bool, bytes, type Draft, int, type JuteFrame, type JuteKind, list, long, record, text, time } from './jute.ts';
 
 /** A request: how it is written, and how its answer is read. The numbers are those of ZooKeeper's `ZooDefs`. */
 export interface Operation<T> {
@@ -11,7 +11,7 @@ export interface Operation<T> {
   /** What a watcher of this request watches. */
   readonly watches?: { readonly kind: 'node' | 'children'; readonly path: string; readonly ifMissing?: true };
   write(to: Draft, watch: boolean): void;
-  read(from: Frame): T;
+  read(from: JuteFrame): T;
 }
 
 /** Matches every version of a node. */
@@ -49,14 +49,14 @@ const NAMES = list(text);
 export type CreatedNode = ReturnType<typeof CREATED.read>;
 export type Read = ReturnType<typeof READ.read>;
 
-type Answer<T> = Pick<Kind<never, T>, 'read'>;
-const NOTHING: Answer<void> = { read() {} };
+type Answer<T> = Pick<JuteKind<never, T>, 'read'>;
+const NO_ANSWER: Answer<void> = { read() {} };
 
 /** A request that the leader has a part in. */
 const viaLeader = <M, T>(
   name: string,
   code: number,
-  request: Kind<M, unknown>,
+  request: JuteKind<M, unknown>,
   message: M,
   answer: Answer<T>,
 ): Operation<T> => ({ name, code, viaLeader: true, write: (to) => request.write(to, message), read: answer.read });
@@ -75,7 +75,7 @@ export const createContainer = (path: string, acl: readonly Acl[]) =>
 
 /** @param version the version that the node must have, if that matters */
 export const remove = (path: string, version: number = ANY_VERSION): Operation<void> =>
-  viaLeader('delete', 2, REMOVAL, { path, version }, NOTHING);
+  viaLeader('delete', 2, REMOVAL, { path, version }, NO_ANSWER);
 
 export const setData = (path: string, data: Uint8Array): Operation<Stat> =>
   viaLeader('setData', 5, CHANGE, { path, data, version: ANY_VERSION }, STAT);
@@ -122,17 +122,17 @@ export const getAcl = (path: string): Operation<readonly Acl[]> => ({
  * A follower answers only after it has asked the leader, and has applied what the leader had committed by then. The leader answers at
  * once, and may not have applied yet what its followers have answered: see `caughtUp`.
  */
-export const sync: Operation<void> = viaLeader('sync', 9, text, '/', NOTHING);
+export const sync: Operation<void> = viaLeader('sync', 9, text, '/', NO_ANSWER);
 
 const LOGIN = record({ type: int, scheme: text, credentials: text });
 
 export const authenticate = (user: string, password: string): Operation<void> => {
   const login = { type: 0, scheme: 'digest', credentials: `${user}:${password}` };
-  return { name: 'auth', code: 100, xid: -4, write: (to) => LOGIN.write(to, login), ...NOTHING };
+  return { name: 'auth', code: 100, xid: -4, write: (to) => LOGIN.write(to, login), ...NO_ANSWER };
 };
 
 /** Ends the session and its ephemeral nodes at once. */
-export const closeSession: Operation<void> = { name: 'close', code: -11, write() {}, ...NOTHING };
+export const closeSession: Operation<void> = { name: 'close', code: -11, write() {}, ...NO_ANSWER };
 
 const STEP = record({ type: int, isLast: bool, error: int });
 const END = { type: -1, isLast: true, error: -1 };
@@ -158,7 +158,7 @@ export const multi = (
 });
 
 /** @returns 0, or the code of an error (below 0) if the server refused this step or one before it */
-function outcomeOf(step: Operation<unknown>, from: Frame): number {
+function outcomeOf(step: Operation<unknown>, from: JuteFrame): number {
   if (STEP.read(from).type === ERROR) return int.read(from);
   step.read(from);
   return 0;

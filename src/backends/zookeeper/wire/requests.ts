@@ -1,5 +1,5 @@
 import { Code, KeeperError } from './errors.ts';
-import { Draft, type Frame, int, record, text } from './jute.ts';
+import { Draft, int, type JuteFrame, record, text } from './jute.ts';
 import type { Operation } from './operations.ts';
 
 export interface Pending {
@@ -39,7 +39,7 @@ export class Requests {
    * @returns when the request was sent, if the leader had a part in the answer
    * @throws what ends the connection: an answer without a request, or the end of the session
    */
-  answer(xid: number, code: number, from: Frame): number | undefined {
+  answer(xid: number, code: number, from: JuteFrame): number | undefined {
     const pending = this.#pending.get(xid);
     if (!pending) throw new RangeError(`an answer to request ${xid}, which nobody has made`);
     const { operation, sent, watcher, resolve, reject } = pending;
@@ -87,7 +87,7 @@ export class Watches {
     this.#waiting.set(name, watchers);
   }
 
-  event(from: Frame): void {
+  event(from: JuteFrame): void {
     const { type, path } = EVENT.read(from);
     if (type !== CHILDREN_CHANGED) this.#notify(`node ${path}`);
     if (type === CHILDREN_CHANGED || type === DELETED) this.#notify(`children ${path}`);

@@ -4,9 +4,9 @@ import {
   bool,
   bytes,
   Draft,
-  Frame,
   Frames,
   int,
+  JuteFrame,
   list,
   long,
   record,
@@ -38,7 +38,7 @@ test('what is written is read', () => {
     fc.property(values, (value) => {
       const frame = framed(MESSAGE, value);
       expect(frame.readInt32BE(0)).toBe(frame.length - 4);
-      const from = new Frame(frame.subarray(4));
+      const from = new JuteFrame(frame.subarray(4));
       const read = MESSAGE.read(from);
       expect({ ...read, bytes: Uint8Array.from(read.bytes) }).toEqual({ ...value });
       expect(from.remaining).toBe(0);
@@ -47,7 +47,7 @@ test('what is written is read', () => {
 });
 
 test('a length of −1 is nothing', () => {
-  const from = new Frame(framed(record({ text: int, list: int }), { text: -1, list: -1 }).subarray(4));
+  const from = new JuteFrame(framed(record({ text: int, list: int }), { text: -1, list: -1 }).subarray(4));
   expect(text.read(from)).toBe('');
   expect(list(text).read(from)).toEqual([]);
 });
@@ -56,7 +56,7 @@ test('a frame that is cut short throws, and reads nothing beyond its end', () =>
   const kind = record({ long, text, list: list(text) });
   const frame = framed(kind, { long: 7n, text: 'holdfast', list: ['a', 'b'] });
   for (let size = 4; size < frame.length; size++) {
-    expect(() => kind.read(new Frame(frame.subarray(4, size)))).toThrow(RangeError);
+    expect(() => kind.read(new JuteFrame(frame.subarray(4, size)))).toThrow(RangeError);
   }
 });
 
@@ -70,7 +70,7 @@ test('frames come out whole, however the stream is cut', () => {
       for (const size of sizes) {
         if (rest.length === 0) break;
         for (const frame of cutter.take(rest.subarray(0, size)))
-          seen.push(Uint8Array.from(bytes.read(new Frame(frame))));
+          seen.push(Uint8Array.from(bytes.read(new JuteFrame(frame))));
         rest = rest.subarray(size);
       }
       expect(seen).toEqual(frames);
