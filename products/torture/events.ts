@@ -8,7 +8,7 @@ import type { Demand } from '../../src/core/index.ts';
 export type Event = { readonly at: number } & (ProcessEvent | RefereeEvent);
 
 /**
- * What a process tells about itself. Each time errs on the safe side: a process never
+ * What a process reports about itself. Each time errs on the safe side: a process never
  * reports a hold for a time at which it may not have held the lock.
  */
 export type ProcessEvent =
@@ -35,8 +35,13 @@ export type ProcessEvent =
   | { readonly what: 'left'; readonly op: string }
   /** The release had an answer. */
   | { readonly what: 'freed'; readonly op: string }
+  /** A timer of the process came so many ms too late, or an answer to the referee did. */
+  | { readonly what: 'late'; readonly ms: number }
   /** The operation ended without a hold. `why`: what was wrong where the engine could not be asked. */
   | { readonly what: 'refused'; readonly op: string; readonly code: string; readonly why?: string };
+
+/** A timer that is late by less than this says nothing about the machine. */
+export const MIN_DELAY_MS = 10;
 
 /** What the referee sees. */
 export type RefereeEvent =
@@ -92,6 +97,8 @@ export interface TestLock {
   readonly permits: number;
   /** The part of its holds that are longer than a lease without renewal: 0 to 1. */
   readonly longPart: number;
+  /** Two processes take it again and again, without a pause. */
+  readonly busy?: boolean;
 }
 
 /** Hosts of processes and servers, and the network between them. */
@@ -99,7 +106,7 @@ export interface Network {
   /** The command that runs another one on the host of a process. */
   readonly onHost: (by: number) => readonly string[];
   /**
-   * Gives a fault of the network, which begins when it is called, and ends after `pause`. It tells whether a connection or a packet was lost.
+   * Gives a fault of the network, which begins when it is called, and ends after `pause`. It returns whether a connection or a packet was lost.
    * Undefined while another fault lasts, and where there is none of this kind.
    */
   readonly fault: (kind: NetworkFault, by: number, choice: number) => Strike | undefined;
@@ -137,8 +144,8 @@ export type ToWorker =
   | { readonly task: Task }
   /** An answer to `ask`: a port, or what the register holds. */
   | { readonly answer: number; readonly value: number }
-  /** Keep the processor busy for so long: at once, or in pieces between which little else can run. */
-  | { readonly busy: number; readonly pieces: boolean }
+  /** Block the event loop for so many ms: at once, or in pieces between which little else can run. */
+  | { readonly block: number; readonly pieces: boolean }
   /** These processes are stopped. If the referee dies, the others continue them. */
   | { readonly stopped: readonly number[] }
   | { readonly end: true };
@@ -152,7 +159,10 @@ export type Question =
 export type FromWorker =
   | { readonly ready: true }
   | { readonly failed: string }
-  | { readonly told: ProcessEvent & { readonly at: number } }
-  | { readonly ask: number; readonly question: Question }
-  /** How many locks it held when it became busy. */
+  /** What happened to the process since its last message, and then a question, if it has one. */
+  | {
+      readonly events: readonly (ProcessEvent & { readonly at: number })[];
+      readonly asked?: { readonly ask: number; readonly question: Question };
+    }
+  /** How many locks it held when its loop was blocked. */
   | { readonly held: number };

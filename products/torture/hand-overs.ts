@@ -18,6 +18,13 @@ export interface HandOver {
 const MAX_HAND_OVER_MS = 250;
 /** Round trips that a hand-over may take: the release, the wake-up, an attempt, and as many again. */
 const ROUND_TRIPS = 6;
+/**
+ * How many steps of a hand-over may each be as late as the latest timer or answer of that time. So a busy machine is not taken for an engine
+ * that does not notify.
+ */
+const LATE_STEPS = 3;
+/** Time between two looks at how late the machine and the engine are. */
+export const LATENESS_INTERVAL_MS = 1_000;
 /** A key that is free for longer than this, while a claim waits, is starved: two polls fit into this time. */
 const STARVATION_MS = 4_000;
 /** More late hand-overs than this number, and than this part of all, are no accident of a busy machine. */
@@ -39,17 +46,19 @@ export function handOvers(
   { ttl, wakes, roundTrip }: Conditions,
 ): { violations: Violation[]; quiet: HandOver[] } {
   const times = quietTimes(history, ttl);
+  const isLate = (each: HandOver, limit: number): boolean =>
+    each.ms > limit && each.ms > limit + LATE_STEPS * latenessAt(each, history);
   const violations: Violation[] = [];
   const quiet: HandOver[] = [];
   for (const { key, free, next, isHandOver } of gaps(history, JOIN_MS + 2 * roundTrip)) {
     for (const [start, end] of times) {
       const [begin, over] = [Math.max(free, start), Math.min(next, end)];
-      if (over - begin > STARVATION_MS) violations.push(starvation(key, begin, over));
+      if (isLate({ key, at: begin, ms: over - begin }, STARVATION_MS)) violations.push(starvation(key, begin, over));
       else if (isHandOver && free >= start && next <= end) quiet.push({ key, at: free, ms: next - free });
     }
   }
   const limit = MAX_HAND_OVER_MS + ROUND_TRIPS * roundTrip;
-  const late = quiet.filter(({ ms }) => ms > limit);
+  const late = quiet.filter((each) => isLate(each, limit));
   if (wakes && late.length >= MAX_LATE_HAND_OVERS && late.length > quiet.length * MAX_LATE_HAND_OVERS_PART) {
     const longest = mostOf(late.map(({ ms }) => ms));
     violations.push({
@@ -59,6 +68,16 @@ export function handOvers(
   }
   return { violations, quiet };
 }
+
+/** The longest time by which a timer or an answer was late during a hand-over, or shortly before or after it, ms. */
+const latenessAt = ({ at, ms }: HandOver, { late }: History): number =>
+  mostOf(
+    late.flatMap((each) => {
+      const isNear = each.at > at - LATENESS_INTERVAL_MS && each.at - each.ms < at + ms + LATENESS_INTERVAL_MS;
+      return isNear ? each.ms : [];
+    }),
+    0,
+  );
 
 const starvation = (key: string, begin: number, end: number): Violation => ({
   ...{ broken: 'starvation', key, at: begin, ops: [] },

@@ -62,6 +62,8 @@ export class History {
   readonly disturbances = new Map<number, FaultPeriod>();
   readonly crashes: { readonly at: number; readonly by: number; readonly how: string }[] = [];
   readonly remains: { readonly key: string; readonly label: string }[] = [];
+  /** By how much timers and answers were too late. */
+  late: { readonly at: number; readonly ms: number }[] = [];
   /** The operations of each process that are not over. */
   readonly #open = new Map<number, Set<Operation>>();
   #pauses: Pause[] = [];
@@ -91,10 +93,8 @@ export class History {
         return;
       }
       case 'crashed':
-        this.crashes.push(event);
-        this.#endAll(event.by, event.at);
-        return;
       case 'killed':
+        if (event.what === 'crashed') this.crashes.push(event);
         this.#endAll(event.by, event.at);
         return;
       case 'stopped':
@@ -105,6 +105,9 @@ export class History {
         return;
       case 'remains':
         this.remains.push(event);
+        return;
+      case 'late':
+        this.late.push(event);
         return;
       default:
         this.#applyToOperation(event);
@@ -132,6 +135,7 @@ export class History {
     }
     for (const by of this.#open.keys()) this.open(by);
     this.#pauses = this.#pauses.filter(({ to }) => to >= time);
+    this.late = this.late.filter(({ at }) => at >= time);
     this.since = time;
   }
 
@@ -174,11 +178,9 @@ export class History {
         hold.freed = at;
         return;
       case 'claimed':
-        if (event.accepted) hold.claimed = at;
-        else hold.writes.push({ at, accepted: false });
-        return;
       case 'wrote':
-        hold.writes.push({ at, accepted: event.accepted });
+        if (event.what === 'claimed' && event.accepted) hold.claimed = at;
+        else hold.writes.push({ at, accepted: event.accepted });
     }
   }
 

@@ -98,17 +98,17 @@ function register(key: string, holds: readonly OperationWithHold[]): Violation[]
   return holds.flatMap((each) =>
     each.hold.writes.flatMap(({ at, accepted }): Violation[] => {
       const { op, hold } = each;
-      const told = { broken: 'register', key, at } as const;
+      const common = { broken: 'register', key, at } as const;
       if (!accepted) {
         if (at >= hold.until) return [];
-        return [{ ...told, ops: [op], message: `at ${time(at)} ${op} held ${key}, but its token was refused` }];
+        return [{ ...common, ops: [op], message: `at ${time(at)} ${op} held ${key}, but its token was refused` }];
       }
       let later: OperationWithHold | undefined;
       for (let next = firstAfter(claims, hold.from); claims[next] && claims[next]!.hold.before < at && !later; next++)
         if (claims[next]!.hold.claimed! < at) later = claims[next];
       if (!later) return [];
       const message = `at ${time(at)} a write of ${op} to ${key} was accepted ${hold.token === undefined ? 'without a token' : 'with its token'}, but ${later.op} held the key by then`;
-      return [{ ...told, ops: [op, later.op], message }];
+      return [{ ...common, ops: [op, later.op], message }];
     }),
   );
 }

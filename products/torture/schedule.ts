@@ -7,8 +7,8 @@ export interface Fault {
   /** ms since the start. */
   readonly at: number;
   readonly kind: FaultKind;
-  /** The number of the process. */
-  readonly by: number;
+  /** The numbers of the processes that it may hit. It hits the first of them that has no other fault. */
+  readonly candidates: readonly number[];
   /** How long the fault lasts, ms. After a kill this is the time until the restart. A cut may take this long to hit something. */
   readonly lasts: number;
   /** At least 0, below 1: decides the details of the fault. */
@@ -28,13 +28,19 @@ export interface ScheduleOptions {
 }
 
 /** Faults and quiet judging take turns. */
-const STORM_MS = 20_000;
+const STORM_MS = 40_000;
 const QUIET_MS = 7_000;
 /** The run begins without faults, to see how it goes then. */
 const MAX_CALM_MS = 4_000;
 /** The time between two faults of up to four processes. With more processes it is shorter, so that each of them is hit as often. */
 const [MIN_GAP_MS, MAX_GAP_MS] = [80, 500];
 const USUAL_PROCESSES = 4;
+/**
+ * With this many processes, half of them have no faults for a while, and then the other half. Otherwise faults would block nearly all
+ * keys nearly all the time, so that there would be few holds. Pairs of processes share keys, so both of a pair rest at once.
+ */
+const MIN_PROCESSES_TO_REST = 8;
+const REST_MS = 10_000;
 
 const DECKS = {
   nothing: PROCESS_FAULTS,
@@ -51,11 +57,18 @@ export function* schedule(seed: number, options: ScheduleOptions): Generator<Fau
   for (const [start, end] of storms(duration, ttl)) {
     for (let at = start; at < end; at += between(MIN_GAP_MS, MAX_GAP_MS, random()) / often) {
       const kind = deck.next().value;
-      const by = Math.floor(random() * processes);
+      const candidates = candidatesAt(at, processes, random());
       const lasts = Math.min(durationOf(kind, ttl, random()), Math.max(0, end - at));
-      yield { at, kind, by, lasts, choice: random() };
+      yield { at, kind, candidates, lasts, choice: random() };
     }
   }
+}
+
+function candidatesAt(at: number, processes: number, part: number): number[] {
+  const resting = processes < MIN_PROCESSES_TO_REST ? undefined : Math.floor(at / REST_MS) % 2;
+  const first = Math.floor(part * processes);
+  const all = Array.from({ length: processes }, (_, turn) => (first + turn) % processes);
+  return all.filter((by) => Math.floor(by / 2) % 2 !== resting);
 }
 
 /** The times with faults. Each storm is followed by quiet until its effects are over. */

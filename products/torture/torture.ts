@@ -1,7 +1,7 @@
 import { openBackend } from '../../src/connect/open.ts';
 import { counted, inMs, LockError, type Traits } from '../../src/core/index.ts';
 import { createLocks, type Locks } from '../../src/locks.ts';
-import type { FaultKind, Network, TestLock } from './events.ts';
+import type { Event, FaultKind, Network, TestLock } from './events.ts';
 import { Crew } from './referee/crew.ts';
 import { delay, FaultInjector } from './referee/fault-injector.ts';
 import { RunRecord } from './referee/run-record.ts';
@@ -25,8 +25,7 @@ export interface Torture {
   readonly signal?: AbortSignal;
   /** Called once a second. */
   readonly progress?: (progress: Progress) => void;
-  /** Takes each event as a line of JSON. */
-  readonly write?: (line: string) => void;
+  readonly onEvent?: (event: Event) => void;
   /** How many callers of each process take one lock after the other without a pause, for more holds. Default 0. */
   readonly busy?: number;
   /** `worker`: a thread of each process renews while its loop is blocked, as `connect` has it. Default: nobody does. */
@@ -37,6 +36,8 @@ export interface Torture {
   readonly others?: boolean;
   /** The program of a process. Default: ours. */
   readonly worker?: URL;
+  /** The command that runs the program. Default: this Node.js. */
+  readonly command?: readonly string[] | undefined;
   /** Each process runs on a host of its own, and faults of the network take the place of faults of connections. */
   readonly network?: Network;
 }
@@ -48,6 +49,8 @@ export const PREFIX = 'holdfast-torture:';
 /** Short, so that leases run out often. */
 const TTL_MS = 2_000;
 const LOOK_INTERVAL_MS = 1_000;
+/** The referee judges for at most this part of its time. It also leads the connections, and must not delay them. */
+const MAX_JUDGING_PART = 0.1;
 const PATIENCE_MS = 20_000;
 const PERMITS = 2;
 
@@ -71,12 +74,29 @@ export async function torture(plan: Torture): Promise<Verdict> {
     wakes: !others && backend.traits.wakes !== 'never',
     roundTrip: await measureRoundTrip(locks, `${run}referee`),
   };
-  const record = new RunRecord(terms, plan.write ?? (() => {}));
+  const record = new RunRecord(terms, plan.onEvent);
   const between = plan.network ? 'network' : /^\s*file:/i.test(url) ? 'nothing' : 'links';
   const links = between === 'links';
-  const testLocks = testLocksOf(others ? 'exclusive' : backend.traits.units, run, busy);
+  const testLocks = testLocksOf(
+    others ? 'exclusive' : backend.traits.units,
+    run,
+    busy * Math.max(1, Math.floor(processes / 2)),
+  );
   const crew = new Crew(
-    { url, testLocks, ttl, processes, seed, label, links, busy, renewal, worker: plan.worker, network: plan.network },
+    {
+      url,
+      testLocks,
+      ttl,
+      processes,
+      seed,
+      label,
+      links,
+      busy,
+      renewal,
+      worker: plan.worker,
+      command: plan.command,
+      network: plan.network,
+    },
     record,
   );
   const [over, gone] = [new AbortController(), new AbortController()];
@@ -93,7 +113,7 @@ export async function torture(plan: Torture): Promise<Verdict> {
     await crew.start();
     began = record.now();
     running.push(
-      watchEngine(locks, `${run}referee`, record, over.signal, plan.patience ?? PATIENCE_MS, gone),
+      watchEngine(locks, `${run}referee`, terms.roundTrip, record, over.signal, plan.patience ?? PATIENCE_MS, gone),
       watchMachine(record, over.signal),
       injectAll(schedule(seed, { duration, processes, ttl, between, kinds: plan.faults }), injector, over.signal),
     );
@@ -148,15 +168,17 @@ async function measureRoundTrip(locks: Locks, key: string): Promise<number> {
   return best;
 }
 
-/** Uses all kinds of locks that the engine has, and few keys, so that all processes want the same ones. */
+/**
+ * Uses all kinds of locks that the engine has, and few keys, so that all processes want the same ones.
+ * @param busy the number of busy keys; two processes want each of them
+ */
 function testLocksOf(demand: Traits['units'], run: string, busy: number): TestLock[] {
   const testLock = (kind: TestLock['kind'], name: string, longPart: number): TestLock => ({
     ...{ kind, key: `${run}${name}`, permits: PERMITS, longPart },
   });
   return [
     testLock('mutex', 'quick', 0),
-    // At least two processes want each of them.
-    ...Array.from({ length: busy }, (_, number) => testLock('mutex', `busy-${number}`, 0)),
+    ...Array.from({ length: busy }, (_, number) => ({ ...testLock('mutex', `busy-${number}`, 0), busy: true })),
     ...['slow-1', 'slow-2', 'slow-3'].map((name) => testLock('mutex', name, 0.3)),
     ...(demand === 'exclusive' ? [] : [testLock('rwLock', 'shared', 0.05)]),
     ...(demand === 'counted' ? [testLock('semaphore', 'counted', 0.05)] : []),
@@ -185,11 +207,14 @@ async function untilEnd(
   look: () => void,
 ): Promise<EndReason> {
   const signal = AbortSignal.any([gone, ...(interrupted ? [interrupted] : [])]);
+  let pause = LOOK_INTERVAL_MS;
   while (!signal.aborted) {
-    const left = until - record.now();
-    if (left <= 0) return 'time';
-    await delay(Math.min(LOOK_INTERVAL_MS, left), signal);
+    const remaining = until - record.now();
+    if (remaining <= 0) return 'time';
+    await delay(Math.min(pause, remaining), signal);
+    const began = record.now();
     record.judge();
+    pause = Math.max(LOOK_INTERVAL_MS, (record.now() - began) / MAX_JUDGING_PART);
     look();
     if (untilBroken && Object.keys(record.broken).length > 0) return 'broken';
   }

@@ -118,7 +118,7 @@ async function run(site: HostedSite, network: HostNetwork, events: Event[]): Pro
     ...{ url: topology.url, duration: Number(values.for) * 1_000, seed: Number(values.seed), processes },
     faults: [...PROCESS_FAULTS, ...OTHERS, ...(topology.failOver ? MOVES : OTHERS)],
     network: faultyNetwork(hosts, network.named('worker'), topology),
-    write: (line) => events.push(JSON.parse(line)),
+    onEvent: (event) => events.push(event),
   });
 }
 

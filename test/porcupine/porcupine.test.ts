@@ -20,7 +20,7 @@ async function recorded(duration: number, broken?: string): Promise<Event[]> {
   const worker = broken === undefined ? undefined : new URL('../torture/broken.worker.ts', import.meta.url);
   await torture({
     ...{ url: server.url, duration, seed: 5, processes: 3, ...(worker && { worker }) },
-    write: (line) => events.push(JSON.parse(line)),
+    onEvent: (event) => events.push(event),
   });
   return events;
 }

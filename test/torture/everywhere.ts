@@ -1,7 +1,8 @@
 /** `holdfast torture` on a server of each engine that is here, and engines that break promises: `npm run prove -- torture --help`. */
 
+import { join } from 'node:path';
 import type { Event } from '../../products/torture/events.ts';
-import { torture } from '../../products/torture/torture.ts';
+import { type Torture, torture } from '../../products/torture/torture.ts';
 import type { Verdict } from '../../products/torture/verdict.ts';
 import { flagsOf } from '../kit/flags.ts';
 import { whyNot } from '../kit/selection.ts';
@@ -25,9 +26,9 @@ const BY_THREAD: ReadonlySet<string> = new Set([
 ]);
 
 const USAGE = `npm run prove -- torture [engine…] [flags]: holdfast torture on a server of each engine that is here
-  --for 60         seconds of each
+  --for 60         seconds of each; above 60 in runs of up to 60 s on one server, each with the next seed and a line of its own
   --busy 8         so many callers of each process make many quick holds; default 0
-  --processes 4    with more there are more faults in the same time
+  --processes 4    with more there are more faults in the same time; from 8 on half of them have none, in turn
   --broken <name>  only this one of the engines that break promises, each of which has to be found; none: leave them out
   --seed 1         the same faults again
   --json           a line of JSON for each
@@ -47,7 +48,12 @@ const { values, positionals } = flagsOf(USAGE, {
   allowPositionals: true,
 });
 const seed = Number(values.seed);
-const duration = Number(values.for) * 1_000;
+/** Seconds: what is kept of an interrupted run of hours is all but the last minute. A judge that is not ours needs all events of a run at once. */
+const LONGEST_RUN = 60;
+const runs = Math.ceil(Number(values.for) / LONGEST_RUN);
+const duration = (Number(values.for) * 1_000) / runs;
+/** Compiled code, so that the next process of a killed one starts in a third of the time. */
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../.tmp/compiled');
 
 const line = (engine: string, what: string, { outcome, ended, ran, totals, faults, broken }: Verdict): string => {
   const effective = Object.values(faults).reduce((sum, each) => sum + each.effective, 0);
@@ -68,7 +74,7 @@ for (const { name: engine, site, byNodeRedis } of TORTURED) {
   }
   const opened = await site.start(4_000);
   try {
-    const run = async (what: string, wanted: Verdict['outcome'], worker?: URL, renewal?: 'worker'): Promise<void> => {
+    const run = async (what: string, wanted: Verdict['outcome'], plans: Partial<Torture> = {}): Promise<void> => {
       process.env.BROKEN = what;
       const plan = {
         url: opened.url,
@@ -76,11 +82,10 @@ for (const { name: engine, site, byNodeRedis } of TORTURED) {
         seed,
         processes: Number(values.processes),
         busy: Number(values.busy),
-        ...(worker && { worker }),
-        renewal,
+        ...plans,
       };
       const events: Event[] = [];
-      const verdict = await torture({ ...plan, write: (text) => events.push(JSON.parse(text)) });
+      const verdict = await torture({ ...plan, onEvent: (event) => events.push(event) });
       const { opinion, agrees } = secondOpinion(events, verdict);
       if (values.json) {
         const { violations: _, engine: __, ...rest } = verdict;
@@ -92,14 +97,16 @@ for (const { name: engine, site, byNodeRedis } of TORTURED) {
       for (const { message } of verdict.violations.slice(0, 5)) console.log(`    ${message}`);
       for (const what of verdict.missing) console.log(`    only ${what}`);
     };
-    const client = byNodeRedis ? NODE_REDIS : undefined;
-    if (duration > 0) await run('ours', 'kept', client);
-    if (duration > 0 && BY_THREAD.has(engine)) await run('ours, renewed by a thread', 'kept', undefined, 'worker');
-    if (client) continue; // the same engine as without the words: another client plants nothing new
+    for (let turn = 0; turn < runs; turn++) {
+      const plans = { seed: seed + turn, ...(byNodeRedis && { worker: NODE_REDIS }) };
+      await run('ours', 'kept', plans);
+      if (BY_THREAD.has(engine)) await run('ours, renewed by a thread', 'kept', { ...plans, renewal: 'worker' });
+    }
+    if (byNodeRedis) continue; // the same engine as without the words: another client plants nothing new
     const names = Object.keys(BROKEN).filter((name) => !UNSEEN[engine]?.includes(name));
     const worker = new URL('broken.worker.ts', import.meta.url);
     for (const name of names)
-      if (values.broken === undefined || name.includes(values.broken)) await run(name, 'broken', worker);
+      if (values.broken === undefined || name.includes(values.broken)) await run(name, 'broken', { worker });
   } finally {
     await opened[Symbol.asyncDispose]();
   }

@@ -138,13 +138,33 @@ describe('the judge finds', () => {
     expect(found(slow.flat())).toEqual(['wake-ups']);
   });
 
+  test('waiters that nobody notifies, also where the machine is a little slow', () => {
+    expect(found([...lateHandOvers(400), ...slowMachine(30)])).toEqual(['wake-ups']);
+  });
+
   test('a hold that outlives its process, and a process that ends by itself', () => {
     expect(found([{ at: 1, what: 'remains', key: 'k', label: 'somebody' }])).toEqual(['residue']);
     expect(found([{ at: 1, what: 'crashed', by: 0, how: 'with exit code 1' }])).toEqual(['crash']);
   });
 });
 
+/** Eight hand-overs, of which each takes so many ms. */
+const lateHandOvers = (ms: number): Event[] =>
+  Array.from({ length: 8 }, (_, i) => {
+    const from = 1_000 + i * (ms + 10);
+    return hold({ op: `${i}`, asked: i * (ms + 10), from, to: from + 10, token: i });
+  }).flat();
+
+/** Each 100 ms a timer is late by so many ms. */
+const slowMachine = (ms: number): Event[] =>
+  Array.from({ length: 60 }, (_, i): Event => ({ at: 100 + i * 100, what: 'late', ms }));
+
 describe('the judge takes no offence at', () => {
+  test('waiters that are notified as late as all else happens on a slow machine', () => {
+    expect(found(lateHandOvers(400))).toEqual(['wake-ups']);
+    expect(found([...lateHandOvers(400), ...slowMachine(80)])).toEqual([]);
+  });
+
   test('a process that goes on after its deadline, and believes in nothing', () => {
     const [asked, entered] = hold({ op: 'a', from: 10, to: 0, token: 1 });
     const stop: Event[] = [

@@ -84,7 +84,7 @@ describe.each(['redis', 'postgres', 'etcd'] as const)('what %s did under torture
       await using site = await ALL_SITES[name].start();
       const events: Event[] = [];
       const run = { url: site.url, duration: 12_000, seed: 3, processes: 4, busy: 2 };
-      const verdict = await torture({ ...run, write: (line) => events.push(JSON.parse(line)) });
+      const verdict = await torture({ ...run, onEvent: (event) => events.push(event) });
       // Whether waiters were woken in time is no matter of order.
       expect(Object.keys(verdict.broken).filter((promise) => promise !== 'wake-ups')).toEqual([]);
       const log = logOf(events);

@@ -55,8 +55,7 @@ describeOn('redis', 'holdfast torture with blocked loops alone', () => {
     const renewed = new Set<string>();
     const verdict = await torture({
       ...{ url: server.url, duration: 12_000, seed: 11, processes: 3, faults: ['blocked'], renewal },
-      write: (line) => {
-        const event = JSON.parse(line);
+      onEvent: (event) => {
         if (event.what === 'asked' && event.renewed) renewed.add(event.op);
         if (event.what === 'lost' && renewed.has(event.op)) lost.add(event.op);
       },

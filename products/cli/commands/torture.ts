@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { redacted } from '../../../src/connect/url.ts';
 import { counted, milliseconds, visible } from '../../../src/core/index.ts';
+import type { Event } from '../../torture/events.ts';
 import type { Progress } from '../../torture/torture.ts';
 import type { FaultCount, Verdict, Violation } from '../../torture/verdict.ts';
 import { time } from '../child/timing.ts';
@@ -143,10 +144,10 @@ verdict.`,
       ...{ url, duration, seed, processes, renewal, signal: interruption.signal },
       besideOthers: values['beside-others'] ?? false,
       progress: (so) => console.error(progressLine(so)),
-      write: (line) => history?.write(line),
+      ...(history && { onEvent: (event: Event) => history.write(JSON.stringify(event)) }),
     });
-    const told = { ...verdict, again };
-    console.log(values.json ? JSON.stringify(told, undefined, 2) : words(told).join('\n'));
+    const result = { ...verdict, again };
+    console.log(values.json ? JSON.stringify(result, undefined, 2) : words(result).join('\n'));
     return exitCodeOf(verdict);
   },
 });

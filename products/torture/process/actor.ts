@@ -59,18 +59,18 @@ export class Actor {
     const op = `${this.#name}.${this.#operations++}`;
     const { lock, units, capacity } = this.#lock(testLock);
     const renewed = this.#context.random() < 0.85;
-    report.tell({ what: 'asked', op, by, key: testLock.key, units, capacity, renewed });
+    report.add({ what: 'asked', op, by, key: testLock.key, units, capacity, renewed });
     let lease: LibraryLease | null;
     try {
       lease = await this.#acquire(lock, renewed, ended);
     } catch (error) {
       if (!isLockError(error)) throw error;
       const unavailable = isLockError(error, 'LOCK_UNAVAILABLE');
-      report.tell({ what: 'refused', op, code: error.code, ...(unavailable && { why: reasonOf(error) }) });
+      report.add({ what: 'refused', op, code: error.code, ...(unavailable && { why: reasonOf(error) }) });
       return !unavailable;
     }
     if (lease) await this.#hold(op, lease, isExclusive({ units, capacity }), testLock.longPart, ended);
-    else report.tell({ what: 'refused', op, code: 'TAKEN' });
+    else report.add({ what: 'refused', op, code: 'TAKEN' });
     return true;
   }
 
@@ -117,7 +117,7 @@ export class Actor {
     } finally {
       this.#context.held--;
       await lease.release();
-      report.tell({ what: 'freed', op });
+      report.add({ what: 'freed', op });
     }
   }
 

@@ -30,9 +30,13 @@ export function send(message: FromWorker): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }
 
-/** What a process tells the referee, and asks it. */
+/**
+ * What a process reports to the referee, and asks it. Events wait until the end of a turn of the loop, so that one message carries several
+ * of them.
+ */
 export class Report {
   readonly #origin: bigint;
+  #events: (ProcessEvent & { readonly at: number })[] = [];
   readonly #questions = new Map<number, (value: number) => void>();
   #last = 0;
 
@@ -46,21 +50,35 @@ export class Report {
     return Number(process.hrtime.bigint() - this.#origin) / 1e6;
   }
 
-  tell(told: ProcessEvent, at: number = this.now()): void {
-    send({ told: { ...told, at } });
+  add(event: ProcessEvent, at: number = this.now()): void {
+    if (this.#events.length === 0) setImmediate(() => this.flush());
+    this.#events.push({ ...event, at });
+    // Another process may hold the lock next, and this one may be killed before the end of the turn. The referee would then think that it
+    // had held the lock until its death.
+    if (event.what === 'left' || event.what === 'lost') this.flush();
+  }
+
+  /** Sends the events that wait. */
+  flush(): void {
+    if (this.#events.length > 0) this.#send();
   }
 
   ask(question: Question): Promise<number> {
     const ask = ++this.#last;
     return new Promise((resolve) => {
       this.#questions.set(ask, resolve);
-      send({ ask, question });
+      this.#send({ ask, question });
     });
   }
 
   resolveAnswer(ask: number, value: number): void {
     this.#questions.get(ask)?.(value);
     this.#questions.delete(ask);
+  }
+
+  #send(asked?: { readonly ask: number; readonly question: Question }): void {
+    send({ events: this.#events, ...(asked && { asked }) });
+    this.#events = [];
   }
 }
 
@@ -86,11 +104,11 @@ export class HoldObserver implements Disposable {
     const before = report.now();
     const { held, remaining } = lease;
     if (!held) {
-      report.tell({ what: 'refused', op, code: 'LATE' });
+      report.add({ what: 'refused', op, code: 'LATE' });
       return undefined;
     }
     const token = lease.token?.toString();
-    report.tell({ what: 'entered', op, before, remaining: finite(remaining), ...(token !== undefined && { token }) });
+    report.add({ what: 'entered', op, before, remaining: finite(remaining), ...(token !== undefined && { token }) });
     return new HoldObserver(op, lease, report);
   }
 
@@ -105,8 +123,8 @@ export class HoldObserver implements Disposable {
     const at = this.#report.now();
     const { held, remaining } = this.#lease;
     this.#over = last || !held;
-    if (!held) this.#report.tell({ what: 'lost', op });
-    else this.#report.tell(last ? { what: 'left', op } : { what: 'held', op, remaining: finite(remaining) }, at);
+    if (!held) this.#report.add({ what: 'lost', op });
+    else this.#report.add(last ? { what: 'left', op } : { what: 'held', op, remaining: finite(remaining) }, at);
     return held;
   }
 

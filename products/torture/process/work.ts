@@ -1,6 +1,6 @@
 import { isIP, Socket } from 'node:net';
 import { randomFrom } from '../../testing/random.ts';
-import type { Task, TestLock, ToWorker } from '../events.ts';
+import { MIN_DELAY_MS, type Task, type TestLock, type ToWorker } from '../events.ts';
 import { Actor, type ActorContext } from './actor.ts';
 import { type LockLibrary, Report, send } from './observer.ts';
 
@@ -8,7 +8,7 @@ import { type LockLibrary, Report, send } from './observer.ts';
 const ACTORS = 4;
 /** A key is slow if this part of its holds is long. */
 const SLOW_PART = 0.2;
-/** How long a starved process computes before anything else may run. */
+/** How long the loop of a starved process is blocked before anything else may run. */
 const PIECE_MS = 400;
 
 interface Running {
@@ -18,7 +18,7 @@ interface Running {
 }
 
 /**
- * Runs the callers of one process until it is told to end, or dies.
+ * Runs the callers of one process until the referee ends it, or it dies.
  * @param open opens the locks of the task
  */
 export function work(open: (task: Task) => Promise<LockLibrary>): void {
@@ -41,10 +41,11 @@ export function work(open: (task: Task) => Promise<LockLibrary>): void {
       );
     } else if ('answer' in message) report?.resolveAnswer(message.answer, message.value);
     else if ('stopped' in message) stopped = message.stopped;
-    else if ('busy' in message) {
+    else if ('block' in message) {
       const { context } = (await running)!;
+      report?.flush();
       send({ held: context.held });
-      busy(message.busy, message.pieces);
+      block(message.block, message.pieces);
     } else await end(await running);
   });
 }
@@ -55,25 +56,45 @@ async function begin(task: Task, report: Report, open: (task: Task) => Promise<L
   const locks = await open(task);
   const context: ActorContext = { locks, ttl, report, random: randomFrom(seed), name, by, held: 0 };
   const ended = new AbortController();
+  watchTimers(report);
+  // Two processes want each busy key: one of them goes on while a fault has stopped the other outside of its hold.
+  const busyKey = (by: number, number: number): number => Math.floor(by / 2) * busy + number - ACTORS;
   // One actor takes the slow keys, or all would wait there. The others mostly take the first of the quick keys.
   const slow = testLocks.filter(({ longPart }) => longPart >= SLOW_PART);
-  const brisk = testLocks.filter(({ kind, longPart }) => kind === 'mutex' && longPart === 0);
-  const quick = testLocks.filter(({ longPart }) => longPart < SLOW_PART);
+  const brisk = testLocks.filter(({ busy }) => busy);
+  const quick = testLocks.filter(({ longPart, busy }) => longPart < SLOW_PART && !busy);
   const wanted = (number: number): readonly TestLock[] => (number === 0 ? slow : [quick[0]!, ...quick]);
   const actors = Array.from({ length: ACTORS + busy }, (_, number) => {
     // Faults hit actors that hold for long; the busy ones add many short holds.
     const isBusy = number >= ACTORS;
-    return new Actor(context, isBusy ? [brisk[number % brisk.length]!] : wanted(number), number, isBusy);
+    return new Actor(context, isBusy ? [brisk[busyKey(by, number) % brisk.length]!] : wanted(number), number, isBusy);
   });
   return { context, ended, working: Promise.all(actors.map((actor) => actor.work(ended.signal))) };
 }
 
-/** Blocks everything else in this process: timers, answers, renewals. */
-function busy(ms: number, pieces: boolean): void {
+const TICK_MS = 100;
+
+/** Reports how late the timers of this process are. */
+function watchTimers(report: Report): void {
+  const due = performance.now() + TICK_MS;
+  setTimeout(() => {
+    const ms = performance.now() - due;
+    if (ms >= MIN_DELAY_MS) report.add({ what: 'late', ms });
+    watchTimers(report);
+  }, TICK_MS).unref();
+}
+
+const NEVER_WOKEN = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * Blocks everything else on this thread: timers, answers, renewals. The thread sleeps, because a thread that computes would take the
+ * processor from the other processes.
+ */
+function block(ms: number, pieces: boolean): void {
   const until = performance.now() + ms;
   const piece = (): void => {
-    const end = pieces ? Math.min(until, performance.now() + PIECE_MS) : until;
-    while (performance.now() < end);
+    const remaining = until - performance.now();
+    Atomics.wait(NEVER_WOKEN, 0, 0, pieces ? Math.min(remaining, PIECE_MS) : remaining);
     if (performance.now() < until) setTimeout(piece, 1);
   };
   piece();

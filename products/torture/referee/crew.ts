@@ -9,6 +9,7 @@ export interface CrewPlan extends Job {
   readonly processes: number;
   /** The program of a process. Default: ours. */
   readonly worker?: URL | undefined;
+  readonly command?: readonly string[] | undefined;
   readonly network?: Network | undefined;
 }
 
@@ -22,8 +23,8 @@ export class Crew {
   readonly #plan: CrewPlan;
   readonly #record: RunRecord;
   readonly #turns: number[];
-  /** Each function takes the number of locks that a process held when it became busy. */
-  readonly #busyReplies = new Map<number, (held: number) => void>();
+  /** Each function takes the number of locks that a process held when its loop was blocked. */
+  readonly #blockReplies = new Map<number, (held: number) => void>();
 
   constructor(plan: CrewPlan, record: RunRecord) {
     this.#plan = plan;
@@ -44,10 +45,10 @@ export class Crew {
 
   /** Starts a process, or starts it again. */
   async begin(by: number): Promise<void> {
-    const { processes: _, worker = WORKER, seed, network, ...job } = this.#plan;
+    const { processes: _, worker = WORKER, command = [process.execPath], seed, network, ...job } = this.#plan;
     const turn = this.#turns[by]!++;
     const onCrash = (how: string): void => this.#record.add({ what: 'crashed', by, how });
-    const program = [...(network?.onHost(by) ?? []), process.execPath];
+    const program = [...(network?.onHost(by) ?? []), ...command];
     const receive = (message: FromWorker): void => this.#receive(by, member, message);
     const member = new Member(program, fileURLToPath(worker), receive, onCrash);
     this.members[by] = member;
@@ -57,17 +58,17 @@ export class Crew {
   }
 
   /** @returns how many locks it held at the start */
-  async makeBusy(by: number, ms: number, pieces: boolean, signal: AbortSignal): Promise<number> {
+  async block(by: number, ms: number, pieces: boolean, signal: AbortSignal): Promise<number> {
     const held = new Promise<number>((resolve) => {
-      this.#busyReplies.set(by, resolve);
+      this.#blockReplies.set(by, resolve);
       signal.addEventListener('abort', () => resolve(0), { once: true });
     });
-    this.members[by]!.send({ busy: ms, pieces });
+    this.members[by]!.send({ block: ms, pieces });
     return held;
   }
 
-  /** Tells the processes which others are stopped: if this process dies, they continue those. */
-  tellStopped(): void {
+  /** Informs the processes which others are stopped: if this process dies, they continue those. */
+  announceStopped(): void {
     const stopped = this.members.flatMap(({ state, pid }) => (state === 'stopped' && pid ? [pid] : []));
     for (const member of this.members) if (member.state === 'working') member.send({ stopped });
   }
@@ -79,11 +80,10 @@ export class Crew {
   }
 
   #receive(by: number, member: Member, message: FromWorker): void {
-    if ('told' in message) {
-      const { at, ...told } = message.told;
-      this.#record.add(told as ProcessEvent, at);
-    } else if ('held' in message) this.#busyReplies.get(by)?.(message.held);
-    else if ('ask' in message) void this.#answer(by, member, message.ask, message.question);
+    if ('events' in message) {
+      for (const { at, ...event } of message.events) this.#record.add(event as ProcessEvent, at);
+      if (message.asked) void this.#answer(by, member, message.asked.ask, message.asked.question);
+    } else if ('held' in message) this.#blockReplies.get(by)?.(message.held);
   }
 
   async #answer(by: number, member: Member, answer: number, question: Question): Promise<void> {

@@ -40,11 +40,13 @@ export class FaultInjector {
     this.#signal = signal;
   }
 
-  /** Skips a fault if the process has another one, or the network. */
+  /** Skips the fault if each process that it may hit has another one, or the network has. */
   async inject(fault: Fault): Promise<void> {
-    const { by, kind } = fault;
-    if (this.#disturbed.has(by) || this.#crew.members[by]?.state !== 'working') return;
-    const strike = this.#strikeOf(fault);
+    const { candidates, kind } = fault;
+    const isFree = (by: number): boolean => !this.#disturbed.has(by) && this.#crew.members[by]?.state === 'working';
+    const by = candidates.find(isFree);
+    if (by === undefined) return;
+    const strike = this.#strikeOf(fault, by);
     if (!strike) return;
     this.#disturbed.add(by);
     const end = this.#record.disturb(kind, by);
@@ -57,20 +59,20 @@ export class FaultInjector {
     }
   }
 
-  /** Gives what tells whether the fault hit something; undefined if it must not be now. At least half of the processes always work. */
-  #strikeOf(fault: Fault): (() => Promise<boolean>) | undefined {
-    const { by, kind, lasts, choice } = fault;
-    if (isLinkFault(kind)) return () => this.#onLinks(fault, kind);
+  /** Gives the function that applies the fault and returns whether it hit something; undefined if the fault is not allowed now. At least half of the processes always work. */
+  #strikeOf(fault: Fault, by: number): (() => Promise<boolean>) | undefined {
+    const { kind, lasts, choice } = fault;
+    if (isLinkFault(kind)) return () => this.#onLinks(fault, by, kind);
     if (isNetworkFault(kind)) {
       const strike = this.#crew.network?.fault(kind, by, choice);
       return strike && (() => strike((ms = lasts) => delay(ms, this.#signal)));
     }
     const { members } = this.#crew;
     const able = members.filter(({ state }) => state === 'working').length;
-    return able - 1 < members.length / 2 ? undefined : () => this.#onProcess(fault);
+    return able - 1 < members.length / 2 ? undefined : () => this.#onProcess(fault, by);
   }
 
-  async #onLinks({ by, lasts, choice }: Fault, kind: LinkFault): Promise<boolean> {
+  async #onLinks({ lasts, choice }: Fault, by: number, kind: LinkFault): Promise<boolean> {
     const proxy = this.#crew.proxies[by]!;
     proxy.beginFault(kind, choice, this.#ttl);
     const lasting = kind === 'delayed' || kind === 'stalled' || kind === 'dripped';
@@ -83,9 +85,9 @@ export class FaultInjector {
     return hit;
   }
 
-  #onProcess({ by, kind, lasts }: Fault): Promise<boolean> {
+  #onProcess({ kind, lasts }: Fault, by: number): Promise<boolean> {
     if (kind === 'killed') return this.#kill(by, lasts);
-    return kind === 'stopped' ? this.#stop(by, lasts) : this.#makeBusy(by, lasts, kind === 'starved');
+    return kind === 'stopped' ? this.#stop(by, lasts) : this.#block(by, lasts, kind === 'starved');
   }
 
   async #kill(by: number, lasts: number): Promise<boolean> {
@@ -113,20 +115,20 @@ export class FaultInjector {
     await this.#waitForHold(by);
     this.#record.add({ what: 'stopped', by });
     member.stop();
-    this.#crew.tellStopped();
+    this.#crew.announceStopped();
     const open = history.open(by);
     await delay(lasts, this.#signal);
     const now = this.#record.now();
     this.overslept += open.filter(({ hold }) => hold && !hold.over && hold.promised < now).length;
     this.#record.add({ what: 'continued', by });
     member.resume();
-    this.#crew.tellStopped();
+    this.#crew.announceStopped();
     return open.length > 0;
   }
 
-  async #makeBusy(by: number, lasts: number, pieces: boolean): Promise<boolean> {
+  async #block(by: number, lasts: number, pieces: boolean): Promise<boolean> {
     await this.#waitForHold(by);
-    const held = await this.#crew.makeBusy(by, lasts, pieces, this.#signal);
+    const held = await this.#crew.block(by, lasts, pieces, this.#signal);
     await delay(lasts, this.#signal);
     return held > 0;
   }

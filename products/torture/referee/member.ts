@@ -12,7 +12,7 @@ export type State = 'starting' | 'working' | 'stopped' | 'gone';
 /** One process, from its start to its end. */
 export class Member {
   readonly #child: ChildProcess;
-  /** How it ended, as soon as all that it said is heard. */
+  /** How it ended, as soon as its last message has come. */
   readonly exited: Promise<string>;
   #stderr = '';
   #endsOnPurpose = false;
@@ -37,10 +37,10 @@ export class Member {
     this.#child.stderr?.on('data', (text) => {
       this.#stderr = (this.#stderr + text).slice(-2_000);
     });
-    this.#child.on('error', () => {}); // a message to a process that is gone; its exit tells
+    this.#child.on('error', () => {}); // a message to a process that is gone; its exit is reported
     this.#child.on('message', onMessage);
-    const heard = once(this.#child, 'disconnect'); // after its last message
-    this.exited = Promise.all([once(this.#child, 'exit'), heard]).then(([[code, signal]]) => {
+    const received = once(this.#child, 'disconnect'); // after its last message
+    this.exited = Promise.all([once(this.#child, 'exit'), received]).then(([[code, signal]]) => {
       this.state = 'gone';
       const how = `${signal ? `by ${signal}` : `with exit code ${code}`}${this.#stderr ? `: ${this.#stderr.trim()}` : ''}`;
       if (!this.#endsOnPurpose) onCrash(how);

@@ -1,4 +1,4 @@
-import type { Disturbance, ProcessEvent, RefereeEvent } from '../events.ts';
+import type { Disturbance, Event, ProcessEvent, RefereeEvent } from '../events.ts';
 import { History } from '../history.ts';
 import { type Judgement, judge } from '../judge.ts';
 import type { Conditions, Totals, Violation } from '../verdict.ts';
@@ -20,16 +20,15 @@ export class RunRecord {
   readonly troubles = new Map<string, number>();
   readonly #known = new Set<string>();
   readonly #conditions: Conditions;
-  readonly #write: (line: string) => void;
+  readonly #onEvent: ((event: Event) => void) | undefined;
   /** Until when the effects of past faults may last. */
   #effects = 0;
   #active = 0;
   #disturbances = 0;
 
-  /** @param write takes each event as a line of JSON */
-  constructor(conditions: Conditions, write: (line: string) => void) {
+  constructor(conditions: Conditions, onEvent?: (event: Event) => void) {
     this.#conditions = conditions;
-    this.#write = write;
+    this.#onEvent = onEvent;
   }
 
   /** ms since the start. */
@@ -39,7 +38,7 @@ export class RunRecord {
 
   add(event: ProcessEvent | RefereeEvent, at: number = this.now()): void {
     const stamped = { at: Math.round(at * 1_000) / 1_000, ...event };
-    this.#write(JSON.stringify(stamped));
+    this.#onEvent?.(stamped);
     this.#count(stamped);
     this.history.apply({ ...event, at });
   }

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError, PLACE_TTL_MS } from '../../../src/core/index.ts';
 import type { Locks, QueueEntry } from '../../../src/index.ts';
+import { MIN_DELAY_MS } from '../events.ts';
+import { LATENESS_INTERVAL_MS } from '../hand-overs.ts';
 import { delay } from './fault-injector.ts';
 import type { RunRecord } from './run-record.ts';
 
 /** Time between two looks at the engine. */
-const PROBE_MS = 1_000;
+const PROBE_MS = LATENESS_INTERVAL_MS;
 /** Time between two looks at this process itself. */
 const TICK_MS = 100;
 /** After so long an engine, or a machine, is slow. */
@@ -23,6 +25,7 @@ const MORE_MS = 5_000;
 export async function watchEngine(
   locks: Locks,
   key: string,
+  roundTrip: number,
   record: RunRecord,
   signal: AbortSignal,
   patience: number,
@@ -34,8 +37,11 @@ export async function watchEngine(
       end ??= record.disturb('no answer');
     };
     const late = setTimeout(slow, SLOW_MS);
+    const asked = performance.now();
     if (await answers(locks, key)) answered = performance.now();
     else slow();
+    // A look asks the engine twice.
+    record.add({ what: 'late', ms: Math.max(0, (performance.now() - asked) / 2 - roundTrip) });
     clearTimeout(late);
     end?.(false);
     if (performance.now() - answered > patience) gone.abort();
@@ -57,7 +63,9 @@ async function answers(locks: Locks, key: string): Promise<boolean> {
 export async function watchMachine(record: RunRecord, signal: AbortSignal): Promise<void> {
   for (let last = performance.now(); !signal.aborted; last = performance.now()) {
     await delay(TICK_MS, signal);
-    if (performance.now() - last > TICK_MS + STALL_MS) record.disturb('slow machine')(false);
+    const ms = performance.now() - last - TICK_MS;
+    if (ms >= MIN_DELAY_MS) record.add({ what: 'late', ms });
+    if (ms > STALL_MS) record.disturb('slow machine')(false);
   }
 }
 
