@@ -59,6 +59,14 @@ async function compiled(source: string, jars: string): Promise<string> {
   return madeOnce(folder, (begun) => run(program('maven', 'javac'), ['-nowarn', '-cp', jars, '-d', begun, source]));
 }
 
+/** With what `java` runs a source, which is compiled once. */
+export async function argumentsOf(source: URL, jars: string, ...args: string[]): Promise<string[]> {
+  const file = fileURLToPath(source);
+  const classes = await compiled(file, jars);
+  const flags = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto'];
+  return [...flags, '-cp', `${classes}:${jars}`, basename(file, '.java'), ...args];
+}
+
 interface Pending {
   resolve(answer: string): void;
   reject(error: Error): void;
@@ -86,10 +94,7 @@ export class JavaPeer implements AsyncDisposable {
 
   /** @param source a file with one public class, with a `main`. It is compiled once. */
   static async start(source: URL, jars: string, ...args: string[]): Promise<JavaPeer> {
-    const file = fileURLToPath(source);
-    const classes = await compiled(file, jars);
-    const flags = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto'];
-    const peer = new JavaPeer([...flags, '-cp', `${classes}:${jars}`, basename(file, '.java'), ...args]);
+    const peer = new JavaPeer(await argumentsOf(source, jars, ...args));
     try {
       await settleWithin('the Java peer is ready', peer.#ready.promise, START_MS);
       return peer;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { Progress } from '../../products/torture/torture.ts';
 import { describeOn } from '../kit/suite.ts';
 import { RIVALS } from './rivals.ts';
 import { OURS, tortureRival } from './run.ts';
@@ -33,6 +34,21 @@ describeOn('redis', 'under the same pauses', () => {
     expect([broken, staleRefused]).toEqual([{}, staleWrites]);
     expect(staleWrites).toBeGreaterThan(0);
   });
+});
+
+describeOn(['redis', 'maven'], 'under the same pauses', () => {
+  test.each(['redisson', 'redisson-fenced'])(
+    '%s in Java has the faults and the judge of the others',
+    LIMIT,
+    async (name) => {
+      const enough = ({ totals, faults }: Progress): boolean =>
+        totals.holds > 100 && (faults.stopped?.effective ?? 0) > 3;
+      const { totals, faults, broken } = await tortureRival({ ...plan, name, on: 'redis', enough });
+      expect(totals.holds).toBeGreaterThan(100);
+      expect(faults.stopped?.effective).toBeGreaterThan(3);
+      expect(broken.crash, 'crashes').toBeUndefined();
+    },
+  );
 });
 
 test('no adapter is longer than 60 lines', () => {

@@ -16,3 +16,6 @@ export const RIVALS: Readonly<Record<string, { readonly on: On; readonly open: (
   'proper-lockfile': { on: 'file', open: openProperLockfile },
   etcd3: { on: 'etcd', open: openEtcd3 },
 };
+
+/** Libraries in Java, by the lock that RedissonWorker.java takes. */
+export const JAVA_RIVALS: Readonly<Record<string, string>> = { redisson: 'plain', 'redisson-fenced': 'fenced' };

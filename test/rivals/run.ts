@@ -4,13 +4,17 @@ import type { FaultKind } from '../../products/torture/events.ts';
 import { type Progress, torture } from '../../products/torture/torture.ts';
 import type { Verdict } from '../../products/torture/verdict.ts';
 import { urlOfFile } from '../../src/connect/url.ts';
+import { jarsOfRedisson, VERSIONS } from '../backends/redisson/peer.ts';
 import { startEtcd } from '../kit/etcd.ts';
 import { temporaryFolder } from '../kit/folder.ts';
+import { argumentsOf } from '../kit/java.ts';
+import { missing, program } from '../kit/programs.ts';
 import { packagesOf } from '../kit/project.ts';
 import { startRedis } from '../kit/redis.ts';
-import { type On, RIVALS } from './rivals.ts';
+import { JAVA_RIVALS, type On, RIVALS } from './rivals.ts';
 
 export const OURS = 'holdfast';
+const REDISSON = VERSIONS.at(-1)!;
 const WORKER = new URL('rival.worker.ts', import.meta.url);
 
 /** Libraries that are no packages of the repository. */
@@ -37,11 +41,21 @@ export async function tortureRival({ name, on, enough, ...plan }: RivalPlan): Pr
   const end = new AbortController();
   const packages = await packagesOf(PACKAGES);
   Object.assign(process.env, { RIVAL: name, ...(packages && { RIVAL_PACKAGES: packages }) });
+  const command = name in JAVA_RIVALS ? await commandOf(JAVA_RIVALS[name]!) : undefined;
   return await torture({
-    ...{ ...plan, url, processes: 4, others: true, signal: end.signal },
+    ...{ ...plan, url, processes: 4, others: true, signal: end.signal, command },
     progress: (so) => enough?.(so) && end.abort(),
     ...(name !== OURS && { worker: WORKER }),
   });
+}
+
+/** The fourth descriptor is the channel to the referee. */
+async function commandOf(lock: string): Promise<string[]> {
+  const jars = await jarsOfRedisson(REDISSON);
+  if (!jars) throw new Error(`Redisson ${REDISSON} is not here`);
+  const args = await argumentsOf(new URL('RedissonWorker.java', import.meta.url), jars, lock);
+  const words = [program('maven', 'java'), '-Xmx128m', ...args].map((word) => `'${word}'`);
+  return ['/bin/sh', '-c', `exec ${words.join(' ')} <&3 >&3 3>&-`];
 }
 
 export const everyone = (): [string, On][] => [
@@ -49,10 +63,12 @@ export const everyone = (): [string, On][] => [
   [OURS, 'file'],
   [OURS, 'etcd'],
   ...Object.entries(RIVALS).map(([name, { on }]): [string, On] => [name, on]),
+  ...Object.keys(missing('maven') ? {} : JAVA_RIVALS).map((name): [string, On] => [name, 'redis']),
 ];
 
 /** The version of a library that is tortured here. */
 export async function versionOf(name: string): Promise<string> {
+  if (name in JAVA_RIVALS) return REDISSON;
   const root = join(import.meta.dirname, '../..');
   const homes =
     name === OURS
