@@ -263,7 +263,7 @@ const PROOFS: readonly Proof[] = [
   },
   {
     ...{ title: 'Torture', file: 'torture', begins: 'torture', write: tortured },
-    how: '`npm run prove -- torture --busy 8 --broken none`, [what it does](../guides/torture.md)',
+    how: '`npm run prove -- torture --processes 16 --busy 4 --broken none`, [what it does](../guides/torture.md)',
     where: 'every way to reach an engine; processes, and connections through a proxy',
     sums: (results) => [locks(results), brokenIn(results, ({ engine }) => engine)],
   },
@@ -358,7 +358,9 @@ const rowIn = (page: string, title: string): string | undefined =>
 export function evidence(results: Results, before: (path: string) => string = () => ''): ReadonlyMap<string, string> {
   const done = results.flatMap(([, rounds]) => rounds);
   const missing = results.filter(([, rounds]) => rounds.length === 0).map(([part]) => part);
-  const failed = done.filter(({ code, part }) => code !== 0 && part !== 'peers').map(({ part }) => part);
+  const failed = done
+    .filter(({ code, part, interrupted }) => code !== 0 && !interrupted && part !== 'peers')
+    .map(({ part }) => part);
   const machine = `${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}`;
   const files = new Map<string, string>();
   const rows = PROOFS.map(({ title, file, begins, how, where, sums, write }) => {

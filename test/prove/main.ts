@@ -1,15 +1,17 @@
 /** Everything that shows whether the promises are kept: `npm run prove -- --help`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { nameOfSources, uncommittedSources } from '../../scripts/sources.mjs';
+import { atExit } from '../kit/cleanup.ts';
 import { flagsOf } from '../kit/flags.ts';
 import { durationOf } from './duration.ts';
 import { essence, evidence } from './evidence.ts';
 import { parts } from './parts.ts';
 import { PROOFS } from './proofs.ts';
-import type { Result } from './result.ts';
+import { type Result, restOf, wholeRounds } from './result.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -27,7 +29,7 @@ npm run prove -- <proof> [flags of it]: one of them by itself: ${Object.keys(PRO
   --anew          forgets what came of the rounds before
   --help          this
 What came of each round is kept in .results/prove, which git ignores, and the next round adds to it, from other seeds. One that was ended in the middle goes
-on with the parts it had not run. Each state of src and products has rounds of its own: the page never adds up what ran on two of them.
+on where it was: the lines that a part had printed are kept, and it gets the rest of its time, with other seeds. Each state of src and products has rounds of its own: the page never adds up what ran on two of them.
 All that a part printed is in .tmp/prove until it runs again.`;
 
 const { values } = flagsOf(USAGE, {
@@ -54,40 +56,49 @@ const fileOf = (part: string): string => join(folder, `${nameOf(part)}.json`);
 const known = (part: string): readonly Result[] =>
   existsSync(fileOf(part)) ? (JSON.parse(readFileSync(fileOf(part), 'utf8')) as Result[]) : [];
 
-async function run(part: string, args: readonly string[]): Promise<Result> {
+/** @param keep is called with each line that the part prints */
+async function run(part: string, args: readonly string[], keep: (so: Result) => void): Promise<Result> {
   const began = performance.now();
+  const date = new Date().toISOString();
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], { cwd: root });
-  let printed = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (data) => {
-      printed += data;
+  const print = join(prints, `${nameOf(part)}.txt`);
+  writeFileSync(print, '');
+  const lines: unknown[] = [];
+  const rest: string[] = [];
+  const result = (code: number | null): Result => {
+    const seconds = Math.round((performance.now() - began) / 1_000);
+    return { part, sources, date, seconds, code, lines, printed: rest.slice(-12).join('\n') };
+  };
+  for (const input of [child.stdout, child.stderr])
+    createInterface({ input }).on('line', (line) => {
+      appendFileSync(print, `${line}\n`);
+      if (!line.startsWith('{')) rest.push(line);
+      else if (lines.push(JSON.parse(line))) keep({ ...result(null), interrupted: true });
     });
+  const forget = atExit(() => child.kill());
   const [code] = (await once(child, 'close')) as [number | null];
-  writeFileSync(join(prints, `${nameOf(part)}.txt`), printed);
-  const all = printed.split('\n');
-  const lines = all.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as unknown);
-  const rest = all
-    .filter((line) => !line.startsWith('{'))
-    .slice(-12)
-    .join('\n');
-  const seconds = Math.round((performance.now() - began) / 1_000);
-  return { part, sources, date: new Date().toISOString(), seconds, code, lines, printed: rest };
+  forget();
+  return result(code);
 }
 
 const names = parts(1).map(({ name }) => name);
 const wanted = names.filter((name) => values.only?.some((part) => name.includes(part)) ?? true);
-const rounds = wanted.map((name) => known(name).length);
-const round = Math.min(...rounds) + 1;
-for (const { name, share, least = 5, args } of parts(round)) {
-  if (!wanted.includes(name)) continue;
+const round = Math.min(...wanted.map((name) => wholeRounds(known(name)))) + 1;
+for (const name of wanted) {
   const before = known(name);
-  if (before.length >= round) {
+  const rest = restOf(before, round);
+  if (!rest) {
     console.log(`${name}: done before, in round ${round}`);
     continue;
   }
-  const result = await run(name, args(Math.max(least, Math.round(total * share))));
-  const kept = [...before, essence(result)].map((each) => JSON.stringify(each)).join(',\n');
-  writeFileSync(fileOf(name), `[\n${kept}\n]\n`);
+  const { share, least = 5, args } = parts(rest.seeds).find((part) => part.name === name)!;
+  const keep = (so: Result): void => {
+    const kept = [...before, essence(so)].map((each) => JSON.stringify(each)).join(',\n');
+    writeFileSync(`${fileOf(name)}.new`, `[\n${kept}\n]\n`);
+    renameSync(`${fileOf(name)}.new`, fileOf(name));
+  };
+  const result = await run(name, args(Math.max(least, Math.round(total * share - rest.spent))), keep);
+  keep(result);
   console.log(`${name}: ${result.code === 0 ? 'right' : `ended with ${result.code}`}, ${result.seconds} s`);
   if (result.code !== 0 && name !== 'peers') process.exitCode = 1;
 }

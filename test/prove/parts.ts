@@ -15,6 +15,10 @@ export interface Part {
 
 /** Random histories of one round have seeds of their own. */
 const HISTORIES = 1_000_000;
+/** Runs of torture of one round have seeds of their own, too. */
+const RUNS = 10_000;
+/** With more processes there are more faults in the same time, until they leave no processor to the locks. */
+const PROCESSES = 16;
 
 /** @param round the first is 1. Seeds change from round to round, or a second one would show nothing new. */
 export const parts = (round: number): readonly Part[] => [
@@ -59,8 +63,8 @@ export const parts = (round: number): readonly Part[] => [
       share: 0.25 / INSTALLABLE.length,
       least: 10,
       args: (seconds) => [
-        ...['test/torture/everywhere.ts', engine, '--json', '--broken', 'none', '--busy', '8'],
-        ...['--for', `${seconds}`, '--seed', `${round}`],
+        ...['test/torture/everywhere.ts', engine, '--json', '--broken', 'none', '--busy', '4'],
+        ...['--processes', `${PROCESSES}`, '--for', `${seconds}`, '--seed', `${(round - 1) * RUNS + 1}`],
       ],
     }),
   ),
