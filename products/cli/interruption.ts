@@ -8,7 +8,7 @@ import { complain } from './terminal/screen.ts';
 
 const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Hears ^C and similar signals while somebody uses it: the wait ends, and the caller releases its lock. */
+/** Takes ^C and similar signals while it is in use: the wait ends, and the caller releases its lock. */
 export class Interruption implements Disposable {
   readonly #ended = new AbortController();
   #came: NodeJS.Signals | undefined;
@@ -17,13 +17,13 @@ export class Interruption implements Disposable {
     this.signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
   #running = false;
-  readonly #hear = (name: NodeJS.Signals): void => {
+  readonly #onEvent = (name: NodeJS.Signals): void => {
     this.#came ??= name;
     this.#end();
   };
 
   constructor() {
-    for (const name of notIgnored(NAMES)) process.on(name, this.#hear);
+    for (const name of notIgnored(NAMES)) process.on(name, this.#onEvent);
   }
 
   /** Aborted by the first signal; while a command runs, only after its end. */
@@ -66,34 +66,34 @@ export class Interruption implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const name of NAMES) process.off(name, this.#hear);
+    for (const name of NAMES) process.off(name, this.#onEvent);
   }
 }
 
 /** Reports an engine that cannot be asked and is asked again. It reports the same trouble once. */
 export class Trouble implements Disposable {
   readonly #channel: string | undefined;
-  #told: string | undefined;
-  readonly #hear = (event: unknown): void => this.tell((event as { readonly error?: unknown }).error);
+  #reported: string | undefined;
+  readonly #onEvent = (event: unknown): void => this.report((event as { readonly error?: unknown }).error);
 
-  /** @param channel of the events that tell of it, if any do */
+  /** @param channel of the events that report the trouble, if any do */
   constructor(channel?: `holdfast:${string}`) {
     this.#channel = channel;
-    if (channel) subscribe(channel, this.#hear);
+    if (channel) subscribe(channel, this.#onEvent);
   }
 
-  readonly tell = (error: unknown): void => {
+  readonly report = (error: unknown): void => {
     const line = messageOf(error);
-    if (line !== this.#told) complain(`${line}. Trying again`);
-    this.#told = line;
+    if (line !== this.#reported) complain(`${line}. Trying again`);
+    this.#reported = line;
   };
 
   /** The trouble is over: the next one is reported again. */
   over(): void {
-    this.#told = undefined;
+    this.#reported = undefined;
   }
 
   [Symbol.dispose](): void {
-    if (this.#channel) unsubscribe(this.#channel, this.#hear);
+    if (this.#channel) unsubscribe(this.#channel, this.#onEvent);
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Claim, SHARED, type ValueCondition } from '../../src/core/index.ts';
 import { type Law, law, type Need } from './case.ts';
-import type { Contender, Watching } from './contender.ts';
+import type { Participant, Watching } from './participant.ts';
 import type { Scene } from './scene.ts';
 
 /** A claim that any value answers. */
@@ -19,10 +19,10 @@ const KINDS: Readonly<Record<string, (scene: Scene) => Partial<Claim>>> = {
   fresh: () => ({ accepts: { ...ANY, age: -1 } }),
 };
 
-type Step = (claim: Contender, play: Play, other?: string) => Promise<unknown>;
+type Step = (claim: Participant, play: Play, other?: string) => Promise<unknown>;
 
 /** Releases with a value, which is the name of the claim. */
-async function stores(claim: Contender, { claims }: Play, ttl = VALUE_TTL_MS): Promise<boolean> {
+async function stores(claim: Participant, { claims }: Play, ttl = VALUE_TTL_MS): Promise<boolean> {
   const [text] = [...claims].find(([, each]) => each === claim)!;
   return (await claim.release(undefined, { text, ttl })).stored === true;
 }
@@ -47,9 +47,9 @@ const STEPS: Readonly<Record<string, Step>> = {
   'is evicted': async ({ claim, token }, { scene }) =>
     assert.equal(await scene.clients[1].evict!(claim.key, token), true, 'somebody has that token'),
   listens: async (claim, { scene, watches }) => watches.set(claim, await scene.watch(claim)),
-  'hears and gets': (claim, { watches }) => watches.get(claim)!.isAdmitted(),
+  'is notified and gets': (claim, { watches }) => watches.get(claim)!.isAdmitted(),
   'stops listening': (claim, { watches }) => watches.get(claim)![Symbol.asyncDispose](),
-  'hears nothing': async (claim, { scene, watches }) => {
+  'is not notified': async (claim, { scene, watches }) => {
     await scene.pass(scene.tolerance);
     assert.ok(watches.get(claim)!.silent, `${claim} was woken after it had stopped listening`);
   },
@@ -73,8 +73,8 @@ const EVENTS: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
 
 interface Play {
   readonly scene: Scene;
-  readonly claims: Map<string, Contender>;
-  readonly watches: Map<Contender, Watching>;
+  readonly claims: Map<string, Participant>;
+  readonly watches: Map<Participant, Watching>;
 }
 
 const PHRASE = new RegExp(`^(.+?) (${Object.keys(STEPS).toSorted().reverse().join('|')})(?: (.+))?$`);
@@ -89,7 +89,7 @@ function act(text: string): (play: Play) => Promise<unknown> {
     const { claims, scene } = play;
     let wish: Partial<Claim> = {};
     for (const word of name.split(' ')) wish = { ...wish, ...KINDS[word]?.(scene) };
-    const claim = claims.get(name) ?? scene.contender(wish);
+    const claim = claims.get(name) ?? scene.participant(wish);
     claims.set(name, claim);
     return STEPS[step]!(claim, play, other);
   };

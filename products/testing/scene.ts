@@ -10,9 +10,9 @@ import {
   systemClock,
 } from '../../src/core/index.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../../src/locks.ts';
-import { Contender, Watching } from './contender.ts';
 import { limited } from './limited.ts';
 import type { ManualClock } from './manual-clock.ts';
+import { Participant, Watching } from './participant.ts';
 import { randomFrom } from './random.ts';
 
 /** A backend to test: how to reach its engine, how quick it is, and how to disturb it. */
@@ -79,7 +79,7 @@ export class Scene {
   readonly tolerance: number;
   readonly seed: number;
   readonly random: () => number;
-  readonly #contenders: Contender[] = [];
+  readonly #participants: Participant[] = [];
   readonly #others: Backend[] = [];
   readonly #locks: Locks[] = [];
 
@@ -98,8 +98,8 @@ export class Scene {
   }
 
   /** The next claim: the clients take turns. */
-  contender(wish: Partial<Claim> = {}, client?: Backend): Contender {
-    const number = this.#contenders.length;
+  participant(wish: Partial<Claim> = {}, client?: Backend): Participant {
+    const number = this.#participants.length;
     const claim = {
       key: this.key,
       id: systemClock.id(),
@@ -108,29 +108,29 @@ export class Scene {
       queue: true,
       tokenCount: 1,
       within: LONG_TTL_MS,
-      label: `contender ${number + 1}`,
+      label: `participant ${number + 1}`,
       ...wish,
     };
-    const contender = new Contender(client ?? this.clients[number % 2]!, claim, this.clock);
-    this.#contenders.push(contender);
-    return contender;
+    const participant = new Participant(client ?? this.clients[number % 2]!, claim, this.clock);
+    this.#participants.push(participant);
+    return participant;
   }
 
   /** Claims that do not wait in the queue. */
-  passing(wish: Partial<Claim> = {}, client?: Backend): Contender {
-    return this.contender({ queue: false, ...wish }, client);
+  passing(wish: Partial<Claim> = {}, client?: Backend): Participant {
+    return this.participant({ queue: false, ...wish }, client);
   }
 
   /** The next claim, which is granted. */
-  async holder(wish?: Partial<Claim>, client?: Backend): Promise<Contender> {
-    const holder = this.contender(wish, client);
+  async holder(wish?: Partial<Claim>, client?: Backend): Promise<Participant> {
+    const holder = this.participant(wish, client);
     await holder.gets();
     return holder;
   }
 
   /** The next claim, which is refused and stands in the queue. */
-  async waiter(wish?: Partial<Claim>, client?: Backend): Promise<Contender> {
-    const waiter = this.contender(wish, client);
+  async waiter(wish?: Partial<Claim>, client?: Backend): Promise<Participant> {
+    const waiter = this.participant(wish, client);
     await waiter.waits();
     return waiter;
   }
@@ -147,8 +147,8 @@ export class Scene {
   }
 
   /** @param sent when its last attempt was sent */
-  watch(contender: Contender, sent?: number): Promise<Watching> {
-    return Watching.by(contender, this.patience, this.clock, sent);
+  watch(participant: Participant, sent?: number): Promise<Watching> {
+    return Watching.by(participant, this.patience, this.clock, sent);
   }
 
   /** The locks of one process, over a client of its own. */
@@ -208,7 +208,7 @@ export class Scene {
     const over = async (work: readonly Promise<unknown>[]): Promise<void> => {
       await limited(Promise.allSettled(work), MAX_CLEAN_UP_MS, '', this.clock).catch(() => {});
     };
-    await over(this.#contenders.map((contender) => contender.release()));
+    await over(this.#participants.map((participant) => participant.release()));
     await over(this.#locks.map((locks) => locks.close()));
     await over([...this.clients, ...this.#others].map((client) => client.close()));
   }

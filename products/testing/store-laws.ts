@@ -34,11 +34,11 @@ const write = async (store: RegisterStore, key: string, text: string, ifVersion?
   writeOutcome(await store.write(key, text, ifVersion, signal()), store);
 
 async function writes(store: RegisterStore, key: string, text: string, ifVersion?: string): Promise<string> {
-  const { taken, version: told } = await write(store, key, text, ifVersion);
+  const { taken, version: written } = await write(store, key, text, ifVersion);
   assert.ok(taken, `a write of ${key} is taken, for it has the version that is there`);
   const { text: there, version } = await read(store, key);
   assert.equal(there, text, 'what was written is read');
-  if (told !== undefined) assert.equal(version, told, 'the version that the write told');
+  if (written !== undefined) assert.equal(version, written, 'the version that the write returned');
   return version ?? assert.fail('what is there has a version');
 }
 
@@ -46,7 +46,7 @@ async function refuses(store: RegisterStore, key: string, ifVersion: string | un
   const before = await read(store, key);
   const { taken, found } = await write(store, key, 'refused', ifVersion);
   assert.ok(!taken, `a write of ${key} went over what was there; two processes would both hold`);
-  if (found) assert.equal(found.version, before.version, 'a refusal tells what is there');
+  if (found) assert.equal(found.version, before.version, 'a refusal returns what is there');
   assert.deepEqual([(await read(store, key)).text], [before.text], 'what is refused changes nothing');
 }
 
@@ -97,15 +97,15 @@ const LAWS: Readonly<Record<string, Check>> = {
     const listed = await listOf(store.list(key));
     assert.deepEqual(listed.sort(), [...keys].sort(), 'the list of what begins with a prefix');
   },
-  'what is watched tells of a write by another': async ([one, other], key) => {
+  'a watch is notified of a write by another': async ([one, other], key) => {
     if (!one.watch) return;
     const version = await writes(other, key, 'before');
-    const heard = Promise.withResolvers<void>();
+    const notified = Promise.withResolvers<void>();
     await using _ = await one.watch(key, (entry) => {
-      if (!entry || entry.text === 'after') heard.resolve();
+      if (!entry || entry.text === 'after') notified.resolve();
     });
     await writes(other, key, 'after', version);
-    await limited(heard.promise, MAX_CASE_MS / 2, 'the watch did not tell of a write', systemClock);
+    await limited(notified.promise, MAX_CASE_MS / 2, 'the watch was not notified of a write', systemClock);
   },
   'what is removed is gone': async ([one, other], key) => {
     if (!one.remove) return;

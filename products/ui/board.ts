@@ -1,17 +1,17 @@
 import { type Finding, type QueueEntry, RecentKeys } from '../../src/core/index.ts';
 import type { MemoSight } from '../../src/memo/state.ts';
-import { type KeyLine, lineFrom, updateLine } from './claim.ts';
+import { type KeyQueueView, updateView, viewFrom } from './claim.ts';
 import { Deadlocks } from './deadlocks.ts';
 import { changesBetween, History } from './history.ts';
 import type { Looks } from './wire.ts';
 
-/** How many lines are kept. Beyond that, keys without waiters are only counted. */
-const MAX_LINES = 250_000;
+/** How many keys are kept. Beyond this number, keys without waiters are only counted. */
+const MAX_KEYS = 250_000;
 
-/** How many evictions by this page are remembered. */
+/** How many evictions by this page the board remembers. */
 const MAX_EVICTIONS = 100;
 
-/** What is known of the locks of one engine, and what happened to them. It asks nobody, and reads no clock. */
+/** What the page knows of the locks of one engine, and of their past. A board asks no engine, and reads no clock. */
 export class Board {
   readonly history = new History();
   readonly deadlocks = new Deadlocks();
@@ -21,23 +21,23 @@ export class Board {
   memos: ReadonlyMap<string, { readonly sight: MemoSight; readonly at: number }> = new Map();
   /** The traces of the claims of the open keys, by token and key. */
   traces: ReadonlyMap<string, string> = new Map();
-  readonly #lines = new Map<string, KeyLine>();
+  readonly #views = new Map<string, KeyQueueView>();
   readonly #evicted = new RecentKeys<true>(MAX_EVICTIONS);
   readonly #limit: number;
   #pass = 0;
   #beyond = 0;
   #beyondNow = 0;
 
-  constructor(limit: number = MAX_LINES) {
+  constructor(limit: number = MAX_KEYS) {
     this.#limit = limit;
   }
 
-  lines(): Iterable<KeyLine> {
-    return this.#lines.values();
+  views(): Iterable<KeyQueueView> {
+    return this.#views.values();
   }
 
-  line(key: string): KeyLine | undefined {
-    return this.#lines.get(key);
+  view(key: string): KeyQueueView | undefined {
+    return this.#views.get(key);
   }
 
   /** How many held keys are not kept. */
@@ -45,46 +45,46 @@ export class Board {
     return Math.max(this.#beyond, this.#beyondNow);
   }
 
-  /** A look at all keys begins. Keys that it does not meet are free when it ends. */
+  /** A look at all keys begins. A key that this look does not meet is free when the look ends. */
   begin(): void {
     this.#pass++;
     this.#beyondNow = 0;
   }
 
-  /** What the look found at a key. `standings` is empty if somebody asked for the key by name, and it is free. */
-  see(key: string, standings: readonly QueueEntry[], at: number): void {
-    const before = this.#lines.get(key);
-    if (before && updateLine(before, standings, at)) {
+  /** What the look found at a key. `entries` is empty if a page asked for this key, and the key is free. */
+  see(key: string, entries: readonly QueueEntry[], at: number): void {
+    const before = this.#views.get(key);
+    if (before && updateView(before, entries, at)) {
       before.pass = this.#pass;
       return;
     }
     const last = before?.at ?? this.looks.at;
-    const after = standings.length > 0 ? lineFrom(key, standings, { before, last, at, pass: this.#pass }) : undefined;
-    if (after && !before && this.#lines.size >= this.#limit && after.waiters.length === 0) {
+    const after = entries.length > 0 ? viewFrom(key, entries, { before, last, at, pass: this.#pass }) : undefined;
+    if (after && !before && this.#views.size >= this.#limit && after.waiters.length === 0) {
       this.#beyondNow++;
       return;
     }
     if (last !== undefined) this.#note(key, before, after, at);
-    if (after) this.#lines.set(after.key, after);
-    else this.#lines.delete(key);
+    if (after) this.#views.set(after.key, after);
+    else this.#views.delete(key);
   }
 
   /** The look met a key of which newer facts are known. */
   meet(key: string): void {
-    const known = this.#lines.get(key);
+    const known = this.#views.get(key);
     if (known) known.pass = this.#pass;
   }
 
   /** The look was complete. */
   finish(at: number, took: number): void {
-    for (const [key, line] of this.#lines) {
-      if (line.pass === this.#pass) continue;
-      this.#note(key, line, undefined, at);
-      this.#lines.delete(key);
+    for (const [key, view] of this.#views) {
+      if (view.pass === this.#pass) continue;
+      this.#note(key, view, undefined, at);
+      this.#views.delete(key);
     }
     this.#beyond = this.#beyondNow;
     this.looks = { state: 'seen', at, took };
-    this.deadlocks.look(this.lines());
+    this.deadlocks.look(this.views());
   }
 
   /** The look failed, and the known facts grow old. */
@@ -98,7 +98,7 @@ export class Board {
     this.#evicted.set(`${token} ${key}`, true);
   }
 
-  #note(key: string, before: KeyLine | undefined, after: KeyLine | undefined, at: number): void {
+  #note(key: string, before: KeyQueueView | undefined, after: KeyQueueView | undefined, at: number): void {
     this.history.add(
       changesBetween(key, before, after, { at, evicted: (token) => this.#evicted.has(`${token} ${key}`) }),
     );

@@ -6,30 +6,30 @@ export interface ListedClaim {
   readonly label: string;
   readonly units: number;
   readonly capacity: number;
-  /** Its process and claim; kept only in a line with waiters. */
+  /** Its process and claim; kept only where claims wait. */
   readonly origin: Origin | undefined;
-  /** When it joined the line; undefined if the engine does not say. */
+  /** When the claim joined the queue; undefined if the engine does not say. */
   readonly joined: number | undefined;
   /** When a look first found it. */
   readonly firstSeen: number;
-  /** When a look first found it as a holder, if a look shortly before shows that it was none. */
+  /** When a look first found the claim as a holder; undefined unless a look shortly before found that it was none. */
   readonly granted: number | undefined;
-  /** When it expires unless renewed, by the last look; Infinity if a session keeps it. */
+  /** When the claim expires unless renewed, by the last look; Infinity if a session keeps the claim. */
   expires: number;
 }
 
-/** The process of a claim. Older versions and other programs do not name it; labels mostly tell processes apart. */
+/** The process of a claim. Other programs do not name it; labels mostly distinguish processes. */
 export const processOf = ({ origin, label }: Pick<QueueEntry, 'origin' | 'label'>): string =>
   `${origin?.process ?? ''} ${label}`;
 
-/** The line of one key. */
-export interface KeyLine {
+/** The queue of one key, as the page keeps it between looks. */
+export interface KeyQueueView {
   readonly key: string;
   readonly holders: readonly ListedClaim[];
   readonly waiters: readonly ListedClaim[];
-  /** When the last look at it was. */
+  /** When the last look at the key was. */
   at: number;
-  /** The number of the last look at all keys that found it. */
+  /** The number of the last look at all keys that found the key. */
   pass: number;
 }
 
@@ -62,47 +62,47 @@ export function finderOf(claims: readonly ListedClaim[] = NO_CLAIMS): (token: bi
 }
 
 /**
- * Updates a line to a look that found the same claims. Most looks do, so nothing new is made for a hundred thousand lines.
- * @returns whether it has; if not, it changed nothing
+ * Updates a view after a look that found the same claims. Most looks do, so they make no new objects for a hundred thousand keys.
+ * @returns whether the claims were the same; if not, it changed nothing
  */
-export function updateLine(line: KeyLine, standings: readonly QueueEntry[], at: number): boolean {
-  const { holders, waiters } = line;
+export function updateView(view: KeyQueueView, entries: readonly QueueEntry[], at: number): boolean {
+  const { holders, waiters } = view;
   const claimAt = (i: number): ListedClaim | undefined =>
     i < holders.length ? holders[i] : waiters[i - holders.length];
-  if (standings.length !== holders.length + waiters.length) return false;
-  for (const [i, { token, held }] of standings.entries())
+  if (entries.length !== holders.length + waiters.length) return false;
+  for (const [i, { token, held }] of entries.entries())
     if (claimAt(i)!.token !== token || held !== i < holders.length) return false;
-  for (const [i, { remaining }] of standings.entries()) claimAt(i)!.expires = Math.round(at + remaining);
-  line.at = at;
+  for (const [i, { remaining }] of entries.entries()) claimAt(i)!.expires = Math.round(at + remaining);
+  view.at = at;
   return true;
 }
 
 /** The facts of a look at a key, beside what it found. */
 interface Found {
-  /** What the last look found; undefined if that was nobody, or there was no look. */
-  readonly before: KeyLine | undefined;
-  /** When the last look was: what is new began after it. */
+  /** What the last look found; undefined if it found no claim, or there was no look. */
+  readonly before: KeyQueueView | undefined;
+  /** When the last look was. What this look finds for the first time began after the last one. */
   readonly last: number | undefined;
   readonly at: number;
   readonly pass: number;
 }
 
-/** Makes the line that a look has found. */
-export function lineFrom(key: string, standings: readonly QueueEntry[], { before, last, at, pass }: Found): KeyLine {
+/** Makes the view of what a look has found. */
+export function viewFrom(key: string, entries: readonly QueueEntry[], { before, last, at, pass }: Found): KeyQueueView {
   const heldBefore = finderOf(before?.holders);
   const waitedBefore = finderOf(before?.waiters);
-  const contested = standings.some(({ held }) => !held);
+  const contested = entries.some(({ held }) => !held);
   const close = last !== undefined && at - last <= MAX_GAP_MS;
-  const claimOf = (standing: QueueEntry): ListedClaim => {
-    const { token, label, since, remaining, held } = standing;
+  const claimOf = (entry: QueueEntry): ListedClaim => {
+    const { token, label, since, remaining, held } = entry;
     const holder = heldBefore(token);
     const same = holder ?? waitedBefore(token);
     return {
       token,
       label: same?.label ?? shortLabel(label),
-      units: standing.units,
-      capacity: standing.capacity,
-      origin: contested ? standing.origin : undefined,
+      units: entry.units,
+      capacity: entry.capacity,
+      origin: contested ? entry.origin : undefined,
       joined: same ? same.joined : since === undefined ? undefined : Math.round(at - since),
       firstSeen: same?.firstSeen ?? at,
       granted: held && !holder && close ? at : same?.granted,
@@ -110,7 +110,7 @@ export function lineFrom(key: string, standings: readonly QueueEntry[], { before
     };
   };
   const claims = (holding: boolean): readonly ListedClaim[] => {
-    const found = standings.filter(({ held }) => held === holding);
+    const found = entries.filter(({ held }) => held === holding);
     return found.length === 0 ? NO_CLAIMS : found.map(claimOf);
   };
   return { key: before?.key ?? ownOf(key), holders: claims(true), waiters: claims(false), at, pass };

@@ -1,34 +1,34 @@
 import { mostOf, type QueueEntry } from '../../src/core/index.ts';
 import { queuesOf, type WaitsClaim } from '../../src/waits/claims.ts';
 import { Suspects } from '../../src/waits/suspects.ts';
-import { type KeyLine, type ListedClaim, processOf } from './claim.ts';
+import { type KeyQueueView, type ListedClaim, processOf } from './claim.ts';
 import { beganAt } from './history.ts';
 import type { Deadlock, Graph, GraphEdge, GraphNode } from './wire.ts';
 
 /** How many keys of deadlocks get a close look, to see whether the deadlocks last. */
 const MAX_KEYS = 32;
 
-/** Finds claims that wait for each other without an end, and tells them when later looks at each of their keys confirm it. */
+/** Finds claims that wait for each other without an end. It reports them as soon as later looks at each of their keys have confirmed them. */
 export class Deadlocks {
   readonly #suspects = new Suspects();
-  #told: readonly Deadlock[] = [];
+  #confirmed: readonly Deadlock[] = [];
 
-  get told(): readonly Deadlock[] {
-    return this.#told;
+  get confirmed(): readonly Deadlock[] {
+    return this.#confirmed;
   }
 
   get keys(): readonly string[] {
     return this.#suspects.keys.slice(0, MAX_KEYS);
   }
 
-  look(lines: Iterable<KeyLine>): void {
-    const contested = new Map([...lines].filter(({ waiters }) => waiters.length > 0).map((line) => [line.key, line]));
-    const all = queuesOf([...contested.values()].flatMap(standingsOf));
+  look(views: Iterable<KeyQueueView>): void {
+    const contested = new Map([...views].filter(({ waiters }) => waiters.length > 0).map((view) => [view.key, view]));
+    const all = queuesOf([...contested.values()].flatMap(entriesOf));
     const found = this.#suspects.look(all, ({ key }) => {
       const { at } = contested.get(key)!;
       return { began: at, ended: at };
     });
-    this.#told = found.map(({ claims: ids, cycle }) => {
+    this.#confirmed = found.map(({ claims: ids, cycle }) => {
       const round = cycle.map((id) => all.claims.get(id)!);
       return { steps: round.map(stepOf), victim: victimOf(round, contested), claims: ids.length };
     });
@@ -36,9 +36,9 @@ export class Deadlocks {
 }
 
 /** The youngest hold has the least work to lose. */
-function victimOf(round: readonly WaitsClaim[], lines: ReadonlyMap<string, KeyLine>): Deadlock['victim'] {
+function victimOf(round: readonly WaitsClaim[], views: ReadonlyMap<string, KeyQueueView>): Deadlock['victim'] {
   const began = ({ key, token }: WaitsClaim): number =>
-    beganAt(lines.get(key)!.holders.find((holder) => holder.token === token)!);
+    beganAt(views.get(key)!.holders.find((holder) => holder.token === token)!);
   const youngest = round.filter(({ held }) => held).sort((a, b) => began(b) - began(a))[0];
   return youngest ? stepOf(youngest) : null;
 }
@@ -48,7 +48,7 @@ const stepOf = (claim: WaitsClaim): Deadlock['steps'][number] => {
   return { label, key, held, token: `${token}`, process: processOf(claim) };
 };
 
-const standingsOf = ({ key, holders, waiters, at }: KeyLine): QueueEntry[] =>
+const entriesOf = ({ key, holders, waiters, at }: KeyQueueView): QueueEntry[] =>
   [...holders, ...waiters].map(({ token, units, capacity, label, origin, expires }, position) => {
     return {
       key,
@@ -67,7 +67,7 @@ const standingsOf = ({ key, holders, waiters, at }: KeyLine): QueueEntry[] =>
 const MAX_NODES = 60;
 
 interface Node extends Pick<GraphNode, 'id' | 'what' | 'name'> {
-  /** The nodes that it leads to, and since when. */
+  /** The nodes that this node leads to, and since when. */
   readonly to: Map<string, number>;
 }
 
@@ -77,10 +77,10 @@ const idOf = (what: GraphNode['what'], name: string): string => `${what} ${name}
  * The processes that wait, and for which other ones, over all keys. An arrow leads from a process that waits to its key, and from the key to each process that
  * holds it. Nodes stand in layers; a node that waits for nobody is in the first.
  */
-export function graphOf(lines: Iterable<KeyLine>, deadlocks: readonly Deadlock[], now: number): Graph {
-  const contested = [...lines].filter(({ waiters }) => waiters.length > 0);
+export function graphOf(views: Iterable<KeyQueueView>, deadlocks: readonly Deadlock[], now: number): Graph {
+  const contested = [...views].filter(({ waiters }) => waiters.length > 0);
   const inRing = new Set(deadlocks.flatMap(({ steps }) => steps.map(({ key }) => key)));
-  const rank = ({ key, waiters }: KeyLine): number =>
+  const rank = ({ key, waiters }: KeyQueueView): number =>
     inRing.has(key) ? Number.NEGATIVE_INFINITY : sinceOf(waiters[0]!);
   contested.sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b))); // the rings first
 

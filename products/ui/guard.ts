@@ -11,7 +11,7 @@ interface RequestHead {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** What the request asks for, after the token; or why it is refused. */
+/** The path of the request after the token; or why the request is refused. */
 export type Verdict =
   | { readonly allowed: true; readonly path: string; readonly query: URLSearchParams }
   | { readonly allowed: false; readonly status: 403 | 405; readonly why: 'host' | 'token' | 'site' | 'method' };
@@ -59,7 +59,7 @@ export function judgeMounted(asked: RequestHead): Verdict {
 
 const METHODS = new Set(['GET', 'HEAD', 'POST']);
 
-/** What both have in common: other sites may only link to the page, and what changes something says where it comes from. */
+/** What both guards have in common: other sites may only link to the page, and a request that changes something must name its origin. */
 function judgeSite(
   { method, headers }: RequestHead,
   path: string,
@@ -82,7 +82,7 @@ const one = (header: string | readonly string[] | undefined): string => (typeof 
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Takes a time that says nothing about the token. */
+/** Compares in a time that says nothing about the token. */
 const same = (given: string, token: string): boolean => timingSafeEqual(digest(given), digest(token));
 
 /** The page loads and asks only what this server sends. Nobody frames it, and no text becomes a script. */
@@ -185,7 +185,7 @@ const SENTENCES = {
   method: ['This is not how it is asked', 'There is nothing here for this kind of request.', '不支持这种请求。'],
 } as const satisfies Record<(Verdict & { allowed: false })['why'], readonly [string, string, string]>;
 
-/** A simple page that says why the request is refused, and what to do. It contains nothing of the request. */
+/** A simple page that says why the request is refused, and what to do. The page contains nothing of the request. */
 export function refusalPage(why: (Verdict & { allowed: false })['why']): string {
   const [title, english, chinese] = SENTENCES[why];
   return `<!doctype html>

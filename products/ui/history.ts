@@ -1,15 +1,15 @@
 import { RecentKeys } from '../../src/core/index.ts';
 import { tickHold } from '../../src/once/tick.ts';
-import { finderOf, type KeyLine, type ListedClaim, MAX_GAP_MS } from './claim.ts';
+import { finderOf, type KeyQueueView, type ListedClaim, MAX_GAP_MS } from './claim.ts';
 import type { End, Happening } from './wire.ts';
 
 /** A hold that is over. Times are ms by the clock of this process. */
 interface Past {
   readonly label: string;
   readonly token: bigint;
-  /** When it began, as well as anybody knows. */
+  /** When the hold began, as well as the page knows. */
   readonly from: number;
-  /** When it ended; if nobody looked for long, when it was last seen. */
+  /** When the hold ended; if no look came for long, when the hold was last seen. */
   readonly to: number;
   readonly end: End;
 }
@@ -25,16 +25,16 @@ export interface Change {
   readonly past?: Past;
 }
 
-/** When a hold began: the time that was seen; else when it joined the line, or later; else when it was first met, or earlier. */
+/** When a hold began: the time that was seen; else when it joined the queue, or later; else when it was first met, or earlier. */
 export const beganAt = ({ granted, joined, firstSeen }: ListedClaim): number => granted ?? joined ?? firstSeen;
 
 const NO_CHANGES: readonly Change[] = [];
 
-/** The changes of a key between two looks, in the order of its line. */
+/** The changes of a key between two looks, in the order of its queue. */
 export function changesBetween(
   key: string,
-  before: KeyLine | undefined,
-  after: KeyLine | undefined,
+  before: KeyQueueView | undefined,
+  after: KeyQueueView | undefined,
   { at, evicted }: { readonly at: number; readonly evicted?: (token: bigint) => boolean },
 ): readonly Change[] {
   if (same(before?.holders, after?.holders) && same(before?.waiters, after?.waiters)) return NO_CHANGES;
@@ -77,7 +77,7 @@ function pastOf(
   }
 }
 
-/** How many keys keep their past: those that changed, or that somebody asked for, last. */
+/** How many keys keep their past: those that changed last, or that a page asked for last. */
 const MAX_KEYS = 1_000;
 /** How many holds of a key are kept. */
 const MAX_HOLDS = 200;
@@ -86,7 +86,7 @@ const MAX_CHANGES = 500;
 /** How many losses of all keys are kept: those of a busy hour. */
 const MAX_LOSSES = 100;
 
-/** Whether a hold was taken from its holder: these are told longer than other changes. */
+/** Whether a hold was taken from its holder: these are shown longer than other changes. */
 const isLoss = ({ past }: Change): boolean => past?.end === 'expired' || past?.end === 'evicted';
 
 /** The recent past of all keys and of each key, with a limit. */

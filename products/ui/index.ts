@@ -10,7 +10,7 @@ import type { ReleaseOrder } from './wire.ts';
 
 /** Options of `uiHandler`. */
 export interface UiHandlerOptions {
-  /** Default true: the page changes nothing. With false it can evict a holder; it asks for the reason. */
+  /** Default true: the page changes nothing. With false a user can evict a holder, and the page asks for the reason. */
   readonly readOnly?: boolean;
   /** Called after each eviction, to log it: the request says who asked, by your login. Needs `readOnly: false`. */
   readonly released?: (order: ReleaseOrder, request: IncomingMessage) => void;
@@ -48,7 +48,7 @@ interface MountedRequest {
   readonly originalUrl?: unknown;
 }
 
-/** What is left of an address below the place of the page; undefined if it is elsewhere. */
+/** The rest of an address below the place of the page; undefined if the address is elsewhere. */
 const below = (mount: string, url: string): string | undefined =>
   url.startsWith(mount) && /^([/?]|$)/.test(url.slice(mount.length)) ? url.slice(mount.length) : undefined;
 

@@ -4,7 +4,7 @@ import { type MemoSight, sightOf } from '../../src/memo/state.ts';
 import type { Board } from './board.ts';
 import { busyFor, Cost, type Pace, retryAfter, Stopwatch } from './pace.ts';
 
-/** Opens the engine when somebody first needs it, and tries again until that succeeds. */
+/** Opens the engine at the first use, and tries again until the engine is open. */
 export class Access {
   readonly #open: () => Promise<Locks>;
   #locks: Locks | undefined;
@@ -110,7 +110,7 @@ export class ListingLoop {
     const watch = new Stopwatch();
     board.begin();
     let key: string | undefined;
-    let standings: QueueEntry[] = [];
+    let entries: QueueEntry[] = [];
     let taken = 0;
     const progress = (looked: number): void => {
       watch.lap();
@@ -120,18 +120,18 @@ export class ListingLoop {
     const take = (): void => {
       if (key === undefined) return;
       // For these keys a newer look may be known already.
-      if (focus().has(key) && board.line(key)) board.meet(key);
-      else board.see(key, standings, now());
+      if (focus().has(key) && board.view(key)) board.meet(key);
+      else board.see(key, entries, now());
     };
-    for await (const standing of locks.inspect(prefix, { progress })) {
+    for await (const entry of locks.inspect(prefix, { progress })) {
       if (!goesOn()) return;
-      if (key !== standing.key) {
+      if (key !== entry.key) {
         take();
-        standings = [];
+        entries = [];
         if (++taken % KEYS_PER_TURN === 0) await new Promise(setImmediate);
       }
-      key = standing.key;
-      standings.push(standing);
+      key = entry.key;
+      entries.push(entry);
     }
     take();
     const at = now();
@@ -157,7 +157,7 @@ export class CloseUp {
   async once(goesOn: () => boolean): Promise<number> {
     const { access, board, focus, now, pace, onChange: changed } = this.#around;
     const watch = new Stopwatch();
-    // The listing reports failures, since it asks the same engine.
+    // This function reports no failures: the listing asks the same engine, and reports them.
     if (board.looks.state !== 'seen' || !access.opened) return pace.least;
     try {
       const locks = await access.locks();
@@ -165,24 +165,24 @@ export class CloseUp {
       const memos = new Map<string, { sight: MemoSight; at: number }>();
       const traces = new Map<string, string>();
       for (const key of focus()) {
-        const standings = await listOf(locks.inspect(key, { exact: true }));
+        const entries = await listOf(locks.inspect(key, { exact: true }));
         if (!goesOn()) return 0;
-        board.see(key, standings, now());
-        for (const { token, origin } of standings) {
+        board.see(key, entries, now());
+        for (const { token, origin } of entries) {
           const [, trace] = TRACEPARENT.exec(origin?.traceparent ?? '') ?? [];
           if (trace) traces.set(`${token} ${key}`, trace);
         }
         const sight = await sightOf(
           engine,
           key,
-          standings.some(({ held }) => held),
+          entries.some(({ held }) => held),
         );
         if (sight) memos.set(key, { sight, at: now() });
       }
       board.memos = memos;
       board.traces = traces;
       watch.lap();
-      board.deadlocks.look(board.lines());
+      board.deadlocks.look(board.views());
     } catch {
       return pace.least;
     }

@@ -47,10 +47,10 @@ async function bodyOf(request: IncomingMessage & { readonly body?: unknown }): P
   return Buffer.concat(parts).toString();
 }
 
-const tell = (response: ServerResponse, status: number, answer: object): void =>
+const respond = (response: ServerResponse, status: number, answer: object): void =>
   void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
 
-/** How long looks go on after the last page has closed: it may come back with another view. ms. */
+/** How long looks go on after the last page has closed: the user may open it with another view. ms. */
 const LINGER_MS = 3_000;
 
 interface LiveOptions {
@@ -75,7 +75,7 @@ interface LiveOptions {
 /** How many memos are listed. */
 const MAX_MEMOS = 200;
 
-/** The page of one engine: looks at its locks while somebody has the page open, and answers requests that a guard has let in. */
+/** The page of one engine: looks at its locks while a user has the page open, and answers requests that a guard has let in. */
 export class LivePage {
   readonly #options: LiveOptions;
   readonly #board = new Board();
@@ -130,7 +130,7 @@ export class LivePage {
       return;
     }
     if (path === 'history') return this.#tellHistory(response);
-    if (path === 'memos') return tell(response, 200, await this.#memos(query.get('in') ?? ''));
+    if (path === 'memos') return respond(response, 200, await this.#memos(query.get('in') ?? ''));
     const asset = (await this.assets()).get(path === '' ? 'page.html' : path);
     if (!asset) response.writeHead(404, { 'Content-Type': 'text/plain' }).end('There is nothing of this name.');
     else response.writeHead(200, { 'Content-Type': asset.type }).end(method === 'HEAD' ? undefined : asset.body);
@@ -144,8 +144,8 @@ export class LivePage {
 
   #tellHistory(response: ServerResponse): void {
     const { recorder } = this.#options;
-    if (recorder) tell(response, 200, recorder.history());
-    else tell(response, 404, { error: 'holdfast ui has no locks of its own, so it has no history' });
+    if (recorder) respond(response, 200, recorder.history());
+    else respond(response, 404, { error: 'holdfast ui has no locks of its own, so it has no history' });
   }
 
   #memos(within: string): Promise<MemoList | { readonly error: string }> {
@@ -160,20 +160,21 @@ export class LivePage {
 
   async #act(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await bodyOf(request);
-    if (body === undefined) return tell(response, 413, { error: 'the request is too long' });
+    if (body === undefined) return respond(response, 413, { error: 'the request is too long' });
     if (path === 'look') {
       this.#hurry();
-      return tell(response, 200, {});
+      return respond(response, 200, {});
     }
     const { access, released, readOnly } = this.#options;
-    if (path !== 'release' && path !== 'forget') return tell(response, 404, { error: 'there is nothing of this name' });
-    if (!released) return tell(response, 403, { error: readOnly });
+    if (path !== 'release' && path !== 'forget')
+      return respond(response, 404, { error: 'there is nothing of this name' });
+    if (!released) return respond(response, 403, { error: readOnly });
     const order = path === 'release' ? orderOf(body) : keyOf(body);
-    if ('wrong' in order) return tell(response, 400, { error: order.wrong });
+    if ('wrong' in order) return respond(response, 400, { error: order.wrong });
     const locks = await access.locks();
     const act =
       order.token === undefined ? this.#forget(locks, order.key, request) : this.#release(locks, order, request);
-    tell(response, 200, await act);
+    respond(response, 200, await act);
     this.#hurry();
   }
 

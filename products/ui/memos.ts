@@ -2,7 +2,7 @@ import { listOf, unsupported } from '../../src/core/index.ts';
 import { type Locks, runtimeOf } from '../../src/locks.ts';
 import { type MemoSight, sightOf } from '../../src/memo/state.ts';
 
-/** What the engine remembers of one key; undefined if that is nothing. @param held whether somebody holds it */
+/** What the engine remembers of one key; undefined if the engine remembers nothing. @param held whether the key is held */
 export const memoAt = (locks: Locks, key: string, held: boolean): Promise<MemoSight | undefined> =>
   sightOf(runtimeOf(locks, 'memos').engine, key, held);
 

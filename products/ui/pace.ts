@@ -22,7 +22,7 @@ const MAX_LOOKS = 5;
 /** The first look also opens connections. If it took less than this, the next look comes soon, to measure better. ms. */
 const QUICK_LOOK_MS = 500;
 
-/** From so many requests on, the quickest quarter says how long one takes. */
+/** From so many requests on, the quickest quarter of them says how long a request takes. */
 const MIN_SAMPLES = 8;
 /** A request may be this many times as much work. If it took longer, it waited for a processor. */
 const UNLIKE_FACTOR = 4;
@@ -72,7 +72,7 @@ export class Stopwatch {
     this.#began = performance.now();
     this.#own = process.cpuUsage();
     const computed = (this.#own.user - own.user + this.#own.system - own.system) / 1_000;
-    // An engine may work on the next request while this process reads the last answer. So a part always counts.
+    // An engine may work on the next request while this process reads the last answer. So a part of the time of a request always counts.
     const took = this.#began - began;
     this.laps.push(Math.max(took - computed, took / 4));
   }

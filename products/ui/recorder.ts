@@ -1,7 +1,7 @@
 import { asOf, channels, DEFAULT_LABEL, type ForcedEvent, type LockEvent, reasonOf } from '../../src/core/index.ts';
 
 /**
- * A hold, a wait that failed, or an eviction, as a process tells of its own locks. `holds`: the hold goes on. `evicted`: it was taken
+ * A hold, a wait that failed, or an eviction, as a process reports it about its own locks. `holds`: the hold goes on. `evicted`: it was taken
  * away by force. `lost`: it expired, or could not be renewed. `evicts`: this process evicted the holders of the key. Times are ms since 1970.
  */
 export interface HistoryEntry {
@@ -31,7 +31,7 @@ const MAX_ENTRIES = 1_000;
 
 /** The last thousand of one sort. */
 class Latest {
-  /** Twice as many at most, so that an entry costs no copy. */
+  /** The list grows to twice this length before it is cut, so that an entry costs no copy. */
   entries: HistoryEntry[] = [];
   /** When the last one ended that is forgotten, ms since 1970; before, everything is known from the beginning. */
   since: number;
@@ -67,7 +67,7 @@ export class Recorder implements Disposable {
     this.#began = now();
     this.#holds = new Latest(this.#began);
     this.#troubles = new Latest(this.#began);
-    const heard: Partial<Record<keyof typeof channels, (event: LockEvent) => void>> = {
+    const handlers: Partial<Record<keyof typeof channels, (event: LockEvent) => void>> = {
       acquired: (event) => this.#begin(event),
       handedOver: (event) => this.#begin(event),
       released: (event) => this.#end(event),
@@ -80,10 +80,10 @@ export class Recorder implements Disposable {
       const [from, label] = [this.#now(), DEFAULT_LABEL];
       if (evicted > 0) this.#troubles.add({ what: 'evicts', key, label, as: null, token: null, from, to: from, why });
     };
-    this.#unlisten = Object.entries({ ...heard, forced }).map(([name, hear]) => {
+    this.#unlisten = Object.entries({ ...handlers, forced }).map(([name, handle]) => {
       const receive = (event: unknown): void => {
         const { locks: whose, key } = event as LockEvent;
-        if (whose === locks && key.startsWith(prefix)) hear(event as LockEvent & ForcedEvent);
+        if (whose === locks && key.startsWith(prefix)) handle(event as LockEvent & ForcedEvent);
       };
       const channel = channels[name as keyof typeof channels];
       channel.subscribe(receive);
@@ -118,7 +118,7 @@ export class Recorder implements Disposable {
     this.#open.set(event.request, { ...this.#entry(event, 'holds'), from: now, to: null });
   }
 
-  /** A hold that was lost may still be released: that is no second end. */
+  /** A hold that was lost may still be released. The release is no second end. */
   #end(event: LockEvent): void {
     const began = this.#open.get(event.request);
     const isLoss = event.error !== undefined;

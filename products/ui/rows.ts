@@ -1,6 +1,6 @@
 import { asOf } from '../../src/core/index.ts';
 import { tickHold } from '../../src/once/tick.ts';
-import type { KeyLine, ListedClaim } from './claim.ts';
+import type { KeyQueueView, ListedClaim } from './claim.ts';
 import { beganAt } from './history.ts';
 import type { Query, Sort } from './query.ts';
 import type { Group, Row, Totals, Who } from './wire.ts';
@@ -23,39 +23,40 @@ export function whoOf(claim: ListedClaim, holds: boolean, now: number): Who {
   };
 }
 
-const waitStart = ({ waiters: [first] }: KeyLine): number | undefined => first && (first.joined ?? first.firstSeen);
+const waitStart = ({ waiters: [first] }: KeyQueueView): number | undefined =>
+  first && (first.joined ?? first.firstSeen);
 
-/** Whether its hold is nobody's: it remembers that a tick was run, also when its process has ended. */
+/** Whether no process holds the key: its hold only marks that a tick was run, also when the process has ended. */
 export const isMark = (key: string): boolean => tickHold(key) === 'record';
 
-const holdStart = ({ key, holders: [first] }: KeyLine): number | undefined =>
+const holdStart = ({ key, holders: [first] }: KeyQueueView): number | undefined =>
   first && !isMark(key) ? beganAt(first) : undefined;
 
-export function rowOf(line: KeyLine, now: number): Row {
-  const [first] = line.holders;
-  const from = waitStart(line);
+export function rowOf(view: KeyQueueView, now: number): Row {
+  const [first] = view.holders;
+  const from = waitStart(view);
   return {
-    key: line.key,
+    key: view.key,
     holder: first ? whoOf(first, true, now) : null,
-    holders: line.holders.length,
-    waiting: line.waiters.length,
+    holders: view.holders.length,
+    waiting: view.waiters.length,
     wait: from === undefined ? null : Math.max(0, now - from),
-    mark: isMark(line.key),
+    mark: isMark(view.key),
   };
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
-const byKey = (a: KeyLine, b: KeyLine): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+const byKey = (a: KeyQueueView, b: KeyQueueView): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 const byNumber =
-  (of: (line: KeyLine) => number | undefined) =>
-  (a: KeyLine, b: KeyLine): number => {
+  (of: (view: KeyQueueView) => number | undefined) =>
+  (a: KeyQueueView, b: KeyQueueView): number => {
     const [x, y] = [of(a) ?? NEVER, of(b) ?? NEVER];
     return x === y ? 0 : x - y;
   };
-const holderLabel = ({ holders: [first] }: KeyLine): string => first?.label ?? '\uffff';
+const holderLabel = ({ holders: [first] }: KeyQueueView): string => first?.label ?? '\uffff';
 
 /** What stands first in each order: the longest waits, the longest holds, the least time left, the most waiters. */
-const ORDERS: Readonly<Record<Sort, (a: KeyLine, b: KeyLine) => number>> = {
+const ORDERS: Readonly<Record<Sort, (a: KeyQueueView, b: KeyQueueView) => number>> = {
   trouble: (a, b) => byNumber(waitStart)(a, b) || byNumber(holdStart)(a, b),
   key: byKey,
   holder: (a, b) => (holderLabel(a) < holderLabel(b) ? -1 : holderLabel(a) > holderLabel(b) ? 1 : 0),
@@ -64,34 +65,34 @@ const ORDERS: Readonly<Record<Sort, (a: KeyLine, b: KeyLine) => number>> = {
   waiting: (a, b) => b.waiters.length - a.waiters.length,
 };
 
-const MATCHES: Readonly<Record<Query['show'], (line: KeyLine) => boolean>> = {
+const MATCHES: Readonly<Record<Query['show'], (view: KeyQueueView) => boolean>> = {
   all: () => true,
   contested: ({ waiters }) => waiters.length > 0,
   held: ({ holders }) => holders.length > 0,
 };
 
-function matcherOf({ q, in: prefix, show }: Query): (line: KeyLine) => boolean {
+function matcherOf({ q, in: prefix, show }: Query): (view: KeyQueueView) => boolean {
   const text = q.toLowerCase();
   const has = ({ label }: ListedClaim): boolean => label.toLowerCase().includes(text);
-  return (line) =>
-    line.key.startsWith(prefix) &&
-    MATCHES[show](line) &&
-    (text === '' || line.key.toLowerCase().includes(text) || line.holders.some(has) || line.waiters.some(has));
+  return (view) =>
+    view.key.startsWith(prefix) &&
+    MATCHES[show](view) &&
+    (text === '' || view.key.toLowerCase().includes(text) || view.holders.some(has) || view.waiters.some(has));
 }
 
-/** Picks the first rows in the wanted order. It does not sort all lines: there may be a million. */
-export function select(lines: Iterable<KeyLine>, query: Query): { first: readonly KeyLine[]; found: number } {
+/** Picks the first rows in the wanted order, without sorting all views: there may be a million. */
+export function select(views: Iterable<KeyQueueView>, query: Query): { first: readonly KeyQueueView[]; found: number } {
   const matches = matcherOf(query);
   const order = ORDERS[query.sort];
-  const compare = (a: KeyLine, b: KeyLine): number => (query.up ? order(b, a) : order(a, b)) || byKey(a, b);
-  let best: KeyLine[] = [];
-  let last: KeyLine | undefined; // the last of a full list
+  const compare = (a: KeyQueueView, b: KeyQueueView): number => (query.up ? order(b, a) : order(a, b)) || byKey(a, b);
+  let best: KeyQueueView[] = [];
+  let last: KeyQueueView | undefined; // the last of a full list
   let found = 0;
-  for (const line of lines) {
-    if (!matches(line)) continue;
+  for (const view of views) {
+    if (!matches(view)) continue;
     found++;
-    if (last && compare(line, last) >= 0) continue;
-    best.push(line);
+    if (last && compare(view, last) >= 0) continue;
+    best.push(view);
     if (best.length >= 4 * query.rows) {
       best = best.sort(compare).slice(0, query.rows);
       last = best.at(-1);
@@ -100,29 +101,29 @@ export function select(lines: Iterable<KeyLine>, query: Query): { first: readonl
   return { first: best.sort(compare).slice(0, query.rows), found };
 }
 
-export function totalsOf(lines: Iterable<KeyLine>, beyond: number, now: number): Totals {
+export function totalsOf(views: Iterable<KeyQueueView>, beyond: number, now: number): Totals {
   let [keys, holders, waiting, contested] = [beyond, beyond, 0, 0];
   let longestWait: { key: string; from: number } | undefined;
   let longestHold: { key: string; from: number } | undefined;
-  for (const line of lines) {
+  for (const view of views) {
     keys++;
-    if (!isMark(line.key)) holders += line.holders.length;
-    waiting += line.waiters.length;
-    if (line.waiters.length > 0) contested++;
-    const waits = waitStart(line);
-    if (waits !== undefined && waits < (longestWait?.from ?? NEVER)) longestWait = { key: line.key, from: waits };
-    const holds = holdStart(line);
-    if (holds !== undefined && holds < (longestHold?.from ?? NEVER)) longestHold = { key: line.key, from: holds };
+    if (!isMark(view.key)) holders += view.holders.length;
+    waiting += view.waiters.length;
+    if (view.waiters.length > 0) contested++;
+    const waits = waitStart(view);
+    if (waits !== undefined && waits < (longestWait?.from ?? NEVER)) longestWait = { key: view.key, from: waits };
+    const holds = holdStart(view);
+    if (holds !== undefined && holds < (longestHold?.from ?? NEVER)) longestHold = { key: view.key, from: holds };
   }
   const told = (one: { key: string; from: number } | undefined) => (one ? { key: one.key, for: now - one.from } : null);
   return { keys, holders, waiting, contested, beyond, longestWait: told(longestWait), longestHold: told(longestHold) };
 }
 
-/** Groups the keys that begin with a prefix by their part up to the next `:` or `/`. Keys without either are in no group. */
-export function groupsOf(lines: Iterable<KeyLine>, prefix: string, now: number): Group[] {
+/** Groups the keys that begin with a prefix by their part up to the next `:` or `/`. Keys without `:` and `/` are in no group. */
+export function groupsOf(views: Iterable<KeyQueueView>, prefix: string, now: number): Group[] {
   const groups = new Map<string, { keys: number; waiting: number; from: number }>();
-  for (const line of lines) {
-    const { key } = line;
+  for (const view of views) {
+    const { key } = view;
     if (!key.startsWith(prefix)) continue;
     const end = delimiterIn(key, prefix.length);
     if (end < 0 || end === key.length - 1) continue;
@@ -130,8 +131,8 @@ export function groupsOf(lines: Iterable<KeyLine>, prefix: string, now: number):
     const group = groups.get(name) ?? { keys: 0, waiting: 0, from: NEVER };
     if (group.keys === 0) groups.set(name, group);
     group.keys++;
-    group.waiting += line.waiters.length;
-    group.from = Math.min(group.from, waitStart(line) ?? NEVER);
+    group.waiting += view.waiters.length;
+    group.from = Math.min(group.from, waitStart(view) ?? NEVER);
   }
   return [...groups]
     .sort(([a, x], [b, y]) => y.waiting - x.waiting || y.keys - x.keys || (a < b ? -1 : 1))

@@ -37,10 +37,10 @@ export function snapshot(
 ): Snapshot {
   const { engine, prefix, mayRelease, began, recorder } = setting;
   const { state, at, took, next, looked, error, failingSince } = board.looks;
-  const deadlocks = board.deadlocks.told;
+  const deadlocks = board.deadlocks.confirmed;
   const seen = at !== undefined; // before, a key that is not known may be held all the same
-  const known = (key: string): boolean => seen || board.line(key) !== undefined;
-  const { first, found } = select(board.lines(), query);
+  const known = (key: string): boolean => seen || board.view(key) !== undefined;
+  const { first, found } = select(board.views(), query);
   return {
     engine,
     prefix,
@@ -55,8 +55,8 @@ export function snapshot(
       error: error ?? null,
       failingFor: failingSince === undefined ? null : now - failingSince,
     },
-    totals: seen || (looked ?? 0) > 0 ? totalsOf(board.lines(), board.beyond, now) : null,
-    groups: groupsOf(board.lines(), query.in, now),
+    totals: seen || (looked ?? 0) > 0 ? totalsOf(board.views(), board.beyond, now) : null,
+    groups: groupsOf(board.views(), query.in, now),
     rows: first.map((line) => rowOf(line, now)),
     found,
     events: board.history.latest(EVENTS, query.in).map((change) => eventOf(change, now)),
@@ -65,12 +65,12 @@ export function snapshot(
     detail: query.key !== undefined && known(query.key) ? detailOf(board, query.key, now, setting) : null,
     lanes: query.lines.filter(known).map((key) => laneOf(board, key, now)),
     deadlocks,
-    graph: query.graph || deadlocks.length > 0 ? graphOf(board.lines(), deadlocks, now) : null,
+    graph: query.graph || deadlocks.length > 0 ? graphOf(board.views(), deadlocks, now) : null,
     watched: now - began,
   };
 }
 
-/** A loss that this process tells of itself stands for the same one that a look has seen, since it says why. */
+/** A loss that this process reports replaces the same loss that a look has found, since the report says why. */
 function lossesOf(seen: readonly Change[], recorder: Recorder | undefined, prefix: string, now: number): Event[] {
   const own = (recorder?.troubles ?? []).filter(
     ({ what, key }) => key.startsWith(prefix) && what !== 'timedOut' && what !== 'failed',
@@ -85,7 +85,7 @@ function lossesOf(seen: readonly Change[], recorder: Recorder | undefined, prefi
 }
 
 function detailOf(board: Board, key: string, now: number, { recorder, traceUrl }: Setting): Detail {
-  const { holders = [], waiters = [] } = board.line(key) ?? {};
+  const { holders = [], waiters = [] } = board.view(key) ?? {};
   const personOf =
     (holds: boolean) =>
     (claim: ListedClaim): Person => {
@@ -153,7 +153,7 @@ function eventOfEntry({ what, key, label, from: began, to: ended, why }: History
 }
 
 function laneOf(board: Board, key: string, now: number): Lane {
-  const line = board.line(key);
+  const line = board.view(key);
   const past = board.history
     .of(key)
     .filter(({ to }) => now - to <= MAX_SPAN_MS)

@@ -14,7 +14,7 @@ export interface Who {
    * nobody saw it begin.
    */
   readonly known: 'seen' | 'most' | 'least';
-  /** Until it expires unless renewed; null if a session keeps it. */
+  /** The time until the claim expires unless renewed; null if a session keeps the claim. */
   readonly left: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface Row {
   readonly waiting: number;
   /** How long the first waiter has waited; null without waiters. */
   readonly wait: number | null;
-  /** Nobody holds it: it remembers that a tick was run. */
+  /** No process holds the key: its hold only marks that a tick was run. */
   readonly mark: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface Detail {
   readonly key: string;
   readonly holders: readonly Person[];
   readonly waiters: readonly Person[];
-  /** The number of all of them: a long line is cut. */
+  /** The number of all of them: a long queue is cut. */
   readonly holding: number;
   readonly waiting: number;
   /** As in its row. */
@@ -121,9 +121,9 @@ interface DeadlockStep {
 export interface Deadlock {
   /** A cycle: each waits for the next, and the last for the first. The first one waits. */
   readonly steps: readonly DeadlockStep[];
-  /** The hold whose eviction ends it: of those in the cycle the youngest. */
+  /** The hold whose eviction ends the deadlock: the youngest hold in the cycle. */
   readonly victim: DeadlockStep | null;
-  /** How many claims it has in all. */
+  /** How many claims the deadlock has in all. */
   readonly claims: number;
 }
 

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import { details, linesOf, overview, records } from '../../products/cli/listing.ts';
+import { details, overview, records, viewsOf } from '../../products/cli/listing.ts';
 import { ALL_UNITS } from '../../src/core/contract/admission.ts';
 import type { QueueEntry } from '../../src/index.ts';
 import { startProxy } from '../kit/proxy.ts';
@@ -57,7 +57,7 @@ test('tables, pages and lines of JSON take 130,000 keys', async () => {
       remaining: 9_000,
     };
   };
-  const lines = await linesOf(
+  const lines = await viewsOf(
     (async function* () {
       for (let i = 0; i < 130_000; i++) yield claim(i);
     })(),

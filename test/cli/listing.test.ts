@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { byAge, type KeyLine, overview } from '../../products/cli/listing.ts';
+import { byAge, type KeyQueueView, overview } from '../../products/cli/listing.ts';
 import { fitting } from '../../products/cli/terminal/screen.ts';
 import { span } from '../../products/cli/terminal/table.ts';
 import { startRedis } from '../kit/redis.ts';
@@ -205,14 +205,14 @@ test('who has read enough ends it, without a word', async () => {
 
 test('the oldest holds come first, then those of unknown age', () => {
   const line = (key: string, ...since: (number | undefined)[]) =>
-    ({ key, holders: since.map((each) => ({ since: each })), waiters: [] }) as unknown as KeyLine;
+    ({ key, holders: since.map((each) => ({ since: each })), waiters: [] }) as unknown as KeyQueueView;
   const lines = [line('free'), line('new', 5), line('unknown', undefined), line('old', 90, 1)];
   expect(lines.sort(byAge).map(({ key }) => key)).toEqual(['old', 'new', 'free', 'unknown']);
 });
 
 test('a table is cut at the width, and a page at the height', () => {
   const standing = { held: true, position: 0, units: 1, capacity: 5, token: 7n, label: 'here', remaining: 12_000 };
-  const line: KeyLine = { key: 'x'.repeat(40), holders: [{ key: 'x', ...standing }], waiters: [] };
+  const line: KeyQueueView = { key: 'x'.repeat(40), holders: [{ key: 'x', ...standing }], waiters: [] };
   for (const row of overview([line], 30)) expect(row.length).toBeLessThanOrEqual(30);
   // Each of these takes two columns of a terminal, where a row that is too wide would break in two.
   const [, wide] = overview([{ ...line, key: '订单'.repeat(10) }], 30);

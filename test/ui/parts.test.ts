@@ -313,7 +313,7 @@ test('who waits for whom is told over all keys, in layers, also in a circle', ()
   board.see('a', line('a', 'one', 'two'), 5_000);
   board.see('b', line('b', 'two', 'three', 'four'), 5_000);
   board.finish(5_000, 5);
-  const { nodes, edges, more } = graphOf(board.lines(), [], 6_000);
+  const { nodes, edges, more } = graphOf(board.views(), [], 6_000);
   expect(nodes.map(({ name, layer }) => `${layer} ${name}`)).toEqual([
     '0 one',
     '1 a',
@@ -331,9 +331,9 @@ test('who waits for whom is told over all keys, in layers, also in a circle', ()
   });
   expect(more).toBe(0);
   board.see('c', line('c', 'three', 'one'), 6_000);
-  expect(graphOf(board.lines(), [], 6_000).edges, 'a circle ends').toHaveLength(7);
+  expect(graphOf(board.views(), [], 6_000).edges, 'a circle ends').toHaveLength(7);
   for (let i = 0; i < 100; i++) board.see(`k${i}`, line(`k${i}`, `h${i}`, `w${i}`), 6_000);
-  expect(graphOf(board.lines(), [], 6_000)).toMatchObject({ nodes: { length: 60 }, more: 247 });
+  expect(graphOf(board.views(), [], 6_000)).toMatchObject({ nodes: { length: 60 }, more: 247 });
 });
 
 describe('a deadlock', () => {
@@ -378,11 +378,11 @@ describe('a deadlock', () => {
       ['b', 2_501],
     ] as const) {
       lookAt(key, at);
-      board.deadlocks.look(board.lines());
+      board.deadlocks.look(board.views());
       expect(view(board).deadlocks, `${key} at ${at}`).toEqual([]);
     }
     lookAt('a', 4_000);
-    board.deadlocks.look(board.lines());
+    board.deadlocks.look(board.views());
     const { deadlocks, graph } = view(board);
     expect(deadlocks).toHaveLength(1);
     expect(
@@ -398,7 +398,7 @@ describe('a deadlock', () => {
     for (let at = 2_000; at < 32_000; at += 1_000) {
       lookAt('a', at);
       lookAt('b', at);
-      board.deadlocks.look(board.lines());
+      board.deadlocks.look(board.views());
       expect(view(board).deadlocks, `${at}`).toEqual([]);
       expect(board.deadlocks.keys, 'looked at closely').toHaveLength(2);
     }
@@ -436,7 +436,7 @@ describe('a deadlock', () => {
     }
     expect(view(board).deadlocks).toHaveLength(1);
     board.see('b', [standing('b', '+1', { label: 'two' })], 6_000);
-    board.deadlocks.look(board.lines());
+    board.deadlocks.look(board.views());
     expect(view(board)).toMatchObject({ deadlocks: [], graph: null });
     expect(board.deadlocks.keys).toEqual([]);
   });

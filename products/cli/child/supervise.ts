@@ -104,9 +104,9 @@ export async function supervise(
 }
 
 async function remaining(group: ProcessGroup, lost: AbortSignal): Promise<void> {
-  const told = setTimeout(() => complain(STILL_RUNS), EXPLAINED_AFTER_MS);
+  const explained = setTimeout(() => complain(STILL_RUNS), EXPLAINED_AFTER_MS);
   await group.waitForEnd(lost);
-  clearTimeout(told);
+  clearTimeout(explained);
 }
 
 const loss = (signal: AbortSignal): Promise<void> =>

@@ -14,7 +14,7 @@ const nameOf = ({ claims }: Deadlock): string => claims.join(' ');
 
 const quotedKey = (key: string): string => visible(JSON.stringify(key));
 
-/** Tells who holds what, who waits for what, and what to do. */
+/** Says who holds what, who waits for what, and what to do. */
 function words({ claims, cycle, victim }: Deadlock, waits: Waits): string[] {
   const byId = new Map(waits.claims.map((claim) => [claim.id, claim]));
   const round = cycle.map((id) => byId.get(id)!);
@@ -57,8 +57,8 @@ function advice(round: readonly WaitsClaim[], victim: WaitsClaim | undefined): s
 function recorded({ claims, cycle, victim }: Deadlock, waits: Waits): object {
   const byId = new Map(waits.claims.map((claim) => [claim.id, claim]));
   const ids = [...new Set([...cycle, ...claims])];
-  const told = ids.map((id) => ({ id, ...recordOf(byId.get(id)!), inside: byId.get(id)!.origin?.inside ?? [] }));
-  return { cycle, victim: victim ?? null, claims: told };
+  const records = ids.map((id) => ({ id, ...recordOf(byId.get(id)!), inside: byId.get(id)!.origin?.inside ?? [] }));
+  return { cycle, victim: victim ?? null, claims: records };
 }
 
 export const deadlocks = command({

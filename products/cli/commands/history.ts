@@ -72,9 +72,9 @@ async function ask(page: string, headers: Readonly<Record<string, string>>): Pro
   });
   if ([301, 302, 303, 307, 401, 403].includes(answer.status))
     throw failed(`it wants a login (${answer.status}); give one with --header or HOLDFAST_HEADER`);
-  const told = (await answer.json().catch(() => ({}))) as Partial<ProcessHistory> & { readonly error?: string };
-  if (!told.entries) throw failed(told.error ?? `there is no page of holdfast (${answer.status})`);
-  return told as ProcessHistory;
+  const found = (await answer.json().catch(() => ({}))) as Partial<ProcessHistory> & { readonly error?: string };
+  if (!found.entries) throw failed(found.error ?? `there is no page of holdfast (${answer.status})`);
+  return found as ProcessHistory;
 }
 
 function row({ key, what, label, token, from, to, why }: HistoryEntry, now: number): string[] {

@@ -51,7 +51,7 @@ export const lead = command({
     checkCommand(rest[0]!);
     using interruption = new Interruption();
     using trouble = new Trouble('holdfast:campaign-failed');
-    const patience = { within: MAX_DURATION_MS, onError: trouble.tell };
+    const patience = { within: MAX_DURATION_MS, onError: trouble.report };
     await using locks = await openWithin(addressOf(values.url), {}, interruption, patience);
     if (!locks) return interruption.exitCode!;
     trouble.over();
@@ -67,7 +67,7 @@ export const lead = command({
       trouble.over();
       code = await supervise(term, rest, { HOLDFAST_KEY: name, HOLDFAST_TOKEN: `${term.token}` }, plan);
       const again = !oneTerm && interruption.exitCode === undefined;
-      if (again && !term.signal.aborted) complain(`the command ended with ${code}; standing for election again`);
+      if (again && !term.signal.aborted) complain(`the command ended with ${code}; entry for election again`);
     };
     await leader.run((term) => interruption.during(() => work(term)), { signal: interruption.signal });
     return code ?? interruption.exitCode ?? EXIT.OK;

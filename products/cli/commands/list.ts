@@ -5,7 +5,7 @@ import { command } from '../command.ts';
 import { addressOf, open, sourceOf, URL_OPTION } from '../engine.ts';
 import { EXIT, messageOf, UsageError } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
-import { byAge, details, findLine, linesOf, memoLine, memoRecord, nobody, overview, records } from '../listing.ts';
+import { byAge, details, findView, memoRecord, memoText, nobody, overview, records, viewsOf } from '../listing.ts';
 import { Screen, withProgress } from '../terminal/screen.ts';
 
 export const ls = command({
@@ -32,7 +32,7 @@ holder renews it. WAITING counts one for each process: further callers wait insi
     if (sort !== 'key' && sort !== 'age') throw new UsageError(`--sort takes key or age, not ${JSON.stringify(sort)}`);
     const address = addressOf(values.url);
     await using locks = await open(address);
-    const lines = await withProgress((progress) => linesOf(locks.inspect(prefix, { progress })));
+    const lines = await withProgress((progress) => viewsOf(locks.inspect(prefix, { progress })));
     if (sort === 'age') lines.sort(byAge);
     if (lines.length > 0) console.log((values.json ? records(lines) : overview(lines)).join('\n'));
     else if (!values.json) console.error(nobody(prefix, address));
@@ -58,10 +58,10 @@ for example 1 of 3 for permits. Of a memo a last line says its state, but not wh
   async run({ values, positionals: [key] }) {
     const address = addressOf(values.url);
     await using locks = await open(address);
-    const line = await findLine(locks, key!);
+    const line = await findView(locks, key!);
     const memo = await memoAt(locks, key!, (line?.holders.length ?? 0) > 0);
     if (line) console.log((values.json ? records([line]) : details(line)).join('\n'));
-    if (memo) console.log(values.json ? memoRecord(key!, memo) : memoLine(memo));
+    if (memo) console.log(values.json ? memoRecord(key!, memo) : memoText(memo));
     else if (!line && !values.json)
       console.error(`Nobody holds or waits for ${visible(JSON.stringify(key))} in ${sourceOf(address)}.`);
     return EXIT.OK;
@@ -81,7 +81,7 @@ export const watch = command({
 
   -u, --url <url>  the engine (default $HOLDFAST_URL, else a local file)
   --every <time>   how often to look, from 100ms (default 1s)
-  --json           a line of JSON for each look: { "at": ms since 1970, "standings": […] }
+  --json           a line of JSON for each look: { "at": ms since 1970, "entries": […] }
 
 Each look reads every key from the engine. With many keys on a busy server, choose a longer --every.`,
   async run({ values, positionals: [prefix = ''] }) {
@@ -92,11 +92,11 @@ Each look reads every key from the engine. With many keys on a busy server, choo
     using screen = values.json ? undefined : new Screen();
     while (!interruption.signal.aborted) {
       try {
-        const looked = withProgress((progress) => linesOf(locks.inspect(prefix, { progress })));
+        const looked = withProgress((progress) => viewsOf(locks.inspect(prefix, { progress })));
         const lines = await Promise.race([looked, interruption.ended]);
         if (!lines) break;
         if (screen) screen.show((width) => (lines.length > 0 ? overview(lines, width) : [nobody(prefix, address)]));
-        else console.log(`{"at":${Date.now()},"standings":[${records(lines).join()}]}`);
+        else console.log(`{"at":${Date.now()},"entries":[${records(lines).join()}]}`);
       } catch (error) {
         if (!screen) throw error;
         screen.show(() => [visible(messageOf(error))]); // the engine may be back at the next look

@@ -109,7 +109,7 @@ const forgetMemo = command({
 });
 
 function rows(found: Awaited<ReturnType<typeof memosOf>>): string[] {
-  const told = found.map(([key, { state, attempts, token, since, remaining }]) => [
+  const rows = found.map(([key, { state, attempts, token, since, remaining }]) => [
     key,
     state,
     token === undefined ? '-' : `${token}`,
@@ -117,7 +117,7 @@ function rows(found: Awaited<ReturnType<typeof memosOf>>): string[] {
     remaining === undefined ? '-' : span(remaining),
     attempts === 0 ? '-' : counted(attempts, 'time'),
   ]);
-  return table(['KEY', 'STATE', 'TOKEN', 'AGE', 'GONE IN', 'BEGUN WITHOUT A RESULT'], told);
+  return table(['KEY', 'STATE', 'TOKEN', 'AGE', 'GONE IN', 'BEGUN WITHOUT A RESULT'], rows);
 }
 
 const named = (key: string): string => visible(JSON.stringify(key));
@@ -158,7 +158,7 @@ const runMemo = command({
     checkCommand(rest[0]!);
     using interruption = new Interruption();
     using trouble = new Trouble();
-    const patience = { within: ANSWER_TIMEOUT_MS, onError: trouble.tell };
+    const patience = { within: ANSWER_TIMEOUT_MS, onError: trouble.report };
     await using locks = await openWithin(addressOf(values.url), {}, interruption, patience);
     if (!locks) return interruption.exitCode!;
     const kept = locks.memo<Buffer>(key!, options);

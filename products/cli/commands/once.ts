@@ -66,7 +66,7 @@ export const once = command({
     using trouble = new Trouble();
     const young = Math.min(MAX_DURATION_MS, Math.max(0, dueAt(tick) + within - now || 0));
     // In the mail of cron a trouble that passed would only be noise.
-    const patience = { within: young, onError: process.stderr.isTTY ? trouble.tell : undefined };
+    const patience = { within: young, onError: process.stderr.isTTY ? trouble.report : undefined };
     await using locks = await openWithin(addressOf(values.url), {}, interruption, patience);
     if (!locks) return interruption.exitCode!;
     const options: OnceOptions = {

@@ -5,7 +5,7 @@ import type { Locks, QueueEntry } from '../../../src/index.ts';
 import { command } from '../command.ts';
 import { addressOf, open, sourceOf, URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { details, findLine } from '../listing.ts';
+import { details, findView } from '../listing.ts';
 
 export const release = command({
   name: 'release',
@@ -58,8 +58,8 @@ Exit code: 0 a holder was evicted; 1 none was; 69 the engine is not available; 6
 /** Shows the holders and asks. It evicts only these: the user did not agree to evict a later holder. */
 async function askToRelease(locks: Locks, key: string, token: bigint | undefined): Promise<bigint[] | undefined> {
   if (!process.stdin.isTTY) throw new UsageError('release asks first, and there is no terminal to ask on; add --yes');
-  const hit = (standing: QueueEntry): boolean => token === undefined || standing.token === token;
-  const line = await findLine(locks, key);
+  const hit = (entry: QueueEntry): boolean => token === undefined || entry.token === token;
+  const line = await findView(locks, key);
   const holders = line?.holders.filter(hit) ?? [];
   if (holders.length === 0) return [];
   console.log(details({ key, holders, waiters: [] }).join('\n'));

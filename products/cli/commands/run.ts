@@ -78,7 +78,7 @@ export const run = command({
       handOff: false, // there is one command in this process
       label: labelOf(rest[0]!),
     };
-    const patience = { within: own.wait ?? ANSWER_TIMEOUT_MS, onError: trouble.tell };
+    const patience = { within: own.wait ?? ANSWER_TIMEOUT_MS, onError: trouble.report };
     await using locks = await openWithin(addressOf(values.url), defaults, interruption, patience);
     if (!locks) return interruption.exitCode!;
     const limited = wait !== undefined && wait > 0 && wait < Number.POSITIVE_INFINITY;

@@ -66,7 +66,7 @@ Exit code: 0 after ^C; 69 the port is taken, or the engine's driver is not insta
     const page = new PageServer({
       ...{ open: () => open(address), engine: redacted(url), prefix: values.prefix ?? '', pace, port },
       ...(values['allow-release'] && {
-        released: tell,
+        released: print,
         forgot: (key: string) => log(`forgot the memo ${JSON.stringify(key)}`),
       }),
       traceUrl: values['trace-url'],
@@ -113,5 +113,5 @@ async function firstAnswer(page: PageServer): Promise<void> {
 
 const log = (text: string): void => console.log(visible(`${new Date().toISOString()} ${text}`));
 
-const tell = ({ key, token, reason }: ReleaseOrder): void =>
+const print = ({ key, token, reason }: ReleaseOrder): void =>
   log(`evicted the holder of ${JSON.stringify(key)} with token ${token}: ${reason}`);

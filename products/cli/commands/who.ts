@@ -31,13 +31,13 @@ A leader that came and went between two looks is not seen.
 
 Exit code: 0 somebody leads; 1 nobody leads; 69 the engine is not available. With --follow: 0 after ^C.`,
   async run({ values, positionals: [name] }) {
-    const tell = (incumbent: Incumbent | null): void => console.log(values.json ? record(incumbent) : line(incumbent));
+    const print = (incumbent: Incumbent | null): void => console.log(values.json ? record(incumbent) : line(incumbent));
     const address = addressOf(values.url);
     await using locks = await open(address);
     const leader = locks.leader(name!);
     if (!values.follow) {
       const incumbent = await leader.current();
-      if (incumbent || values.json) tell(incumbent);
+      if (incumbent || values.json) print(incumbent);
       else console.error(`Nobody leads ${visible(JSON.stringify(name))} in ${sourceOf(address)}.`);
       return incumbent ? EXIT.OK : EXIT.NO;
     }
@@ -47,7 +47,7 @@ Exit code: 0 somebody leads; 1 nobody leads; 69 the engine is not available. Wit
     const every = timeIfGiven(values.every, '--every');
     for await (const incumbent of leader.observe({ signal: ended.signal, every })) {
       trouble.over();
-      tell(incumbent);
+      print(incumbent);
     }
     return EXIT.OK;
   },

@@ -163,9 +163,9 @@ export class Statements {
     // which another may have stored times by a clock that was set back.
     const due = `${entries} AND status = 'reserved' AND expires <= ${clock} ORDER BY expires LIMIT ${MAX_REQUESTS}`;
     const moment = `SELECT '' AS id, '' AS buyer, 0 AS units, 'now' AS status, ${clock} AS expires`;
-    const told = yield this.#say(`${moment} UNION ALL SELECT * FROM (${due}) AS due`, ...here);
-    const over = told.filter(({ status }) => String(status) !== 'now').map(entryOf);
-    const now = Number(told.find(({ status }) => String(status) === 'now')!.expires);
+    const found = yield this.#say(`${moment} UNION ALL SELECT * FROM (${due}) AS due`, ...here);
+    const over = found.filter(({ status }) => String(status) !== 'now').map(entryOf);
+    const now = Number(found.find(({ status }) => String(status) === 'now')!.expires);
     const known = new Map(over.map((entry) => [entry.id, entry]));
     for (const id of ids) {
       const [found] = yield this.#say(`${entries} AND id = ?`, ...here, id);

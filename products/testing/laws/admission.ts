@@ -19,10 +19,10 @@ const exclusion: readonly Law[] = [
   }),
   law('of many exclusive attempts at the same time at most one is granted', async (scene) => {
     const crowd = Array.from({ length: CROWD }, () => scene.passing());
-    const answers = await Promise.all(crowd.map((contender) => contender.attempt()));
+    const answers = await Promise.all(crowd.map((participant) => participant.attempt()));
     const winners = answers.filter(({ granted }) => granted).length;
     assert.ok(winners <= 1, `${winners} of ${CROWD} simultaneous exclusive attempts were granted`);
-    for (const contender of crowd) await contender.release();
+    for (const participant of crowd) await participant.release();
     await scene.holder();
   }),
   ...courses(['shared units'], {
@@ -67,11 +67,11 @@ const order: readonly Law[] = [
     }
   }),
   law('attempts at the same time form one line', ['fairness'], async (scene) => {
-    const waiting = new Set(Array.from({ length: QUEUE }, () => scene.contender()));
-    await Promise.all([...waiting].map((contender) => contender.attempt()));
+    const waiting = new Set(Array.from({ length: QUEUE }, () => scene.participant()));
+    await Promise.all([...waiting].map((participant) => participant.attempt()));
     for (let last = -1n; waiting.size > 0; ) {
       const winners = [];
-      for (const contender of waiting) if ((await contender.attempt()).granted) winners.push(contender);
+      for (const participant of waiting) if ((await participant.attempt()).granted) winners.push(participant);
       const [winner] = winners;
       assert.ok(winner, `nobody is admitted, and ${waiting.size} wait`);
       assert.equal(winners.length, 1, `${winners.join(' and ')} are admitted together`);
@@ -90,17 +90,17 @@ const order: readonly Law[] = [
     'a waiter that gives up makes room for those behind it':
       'reader gets, writer waits, late reader waits, writer leaves, late reader gets',
   }),
-  law('a refusal tells how many stand ahead and when the first of them may expire', ['fairness'], async (scene) => {
+  law('a refusal says how many stand ahead and when the first of them may expire', ['fairness'], async (scene) => {
     const holder = await scene.holder();
     for (const place of [1, 2]) {
-      const waiter = scene.contender();
+      const waiter = scene.participant();
       // An engine may leave out both figures. If it gives one, it must be right.
       const { ahead = place, retryAfter = 1 } = await waiter.waits();
       assert.equal(ahead, place, `ahead of ${waiter}`);
       const longest = holder.claim.ttl + scene.tolerance;
       assert.ok(
         retryAfter >= 0 && (retryAfter <= longest || retryAfter === Number.POSITIVE_INFINITY),
-        `${waiter} heard retryAfter ${retryAfter}`,
+        `${waiter} got retryAfter ${retryAfter}`,
       );
     }
   }),
@@ -132,7 +132,7 @@ const release: readonly Law[] = [
   }),
   law('a release hands a free key to its next claim', async (scene) => {
     const holder = await scene.holder();
-    const next = scene.contender({}, holder.client);
+    const next = scene.participant({}, holder.client);
     const answer = await holder.release(next.claim);
     assert.equal(answer.freed, true, `${holder} had a hold to free`);
     if (answer.next && !answer.next.granted) assert.fail(`${next} must be granted in the step that freed the key`);
@@ -143,7 +143,7 @@ const release: readonly Law[] = [
   }),
   law('the next claim of a release stands behind those who wait', ['fairness'], async (scene) => {
     const [holder, waiter] = [await scene.holder(), await scene.waiter()];
-    const next = scene.contender({}, holder.client);
+    const next = scene.participant({}, holder.client);
     const answer = await holder.release(next.claim);
     assert.notEqual(answer.next?.granted, true, `${next} was granted past ${waiter}`);
     await next.waits();
@@ -152,8 +152,8 @@ const release: readonly Law[] = [
     await next.gets();
   }),
   law('a release of nothing still lets its next claim in', async (scene) => {
-    const stranger = scene.contender();
-    const next = scene.contender({}, stranger.client);
+    const stranger = scene.participant();
+    const next = scene.participant({}, stranger.client);
     const answer = await stranger.release(next.claim);
     assert.equal(answer.freed, false, `${stranger} had nothing to free`);
     assert.notEqual(answer.next?.granted, false, `${next} was refused a free key`);
@@ -164,7 +164,7 @@ const release: readonly Law[] = [
 /** What a backend says of itself, and what the end of a client leaves alone. */
 const clients: readonly Law[] = [
   law('a hold without an end can tell that it is lost', async (scene) => {
-    const grant = await scene.contender().gets();
+    const grant = await scene.participant().gets();
     if (grant.validFor !== Number.POSITIVE_INFINITY) return;
     if (!grant.lost) assert.fail('validFor is Infinity and there is no lost signal: nobody would ever notice');
     assert.equal(grant.lost.aborted, false, 'lost, while the hold is good');

@@ -9,11 +9,11 @@ const COUNTED_MS = 600_000;
 /** A claim that asks, and whose hold counts. */
 const counted = (mark = '-', counts = COUNTED_MS): Pick<Claim, 'accepts'> => ({ accepts: { ...ANY, mark, counts } });
 
-/** How often a key was begun without a value, and what the engine tells of the hold before. */
+/** How often a key was begun without a value, and what the engine returns about the hold before. */
 export const attempts: readonly Law[] = needing('values', [
   law('attempts count the holds that left no words, each once, until words are left', async (scene) => {
     for (let attempts = 1; attempts <= 3; attempts++) {
-      const holder = scene.contender(counted(`try${attempts}`));
+      const holder = scene.participant(counted(`try${attempts}`));
       assert.equal((await holder.gets()).attempts, attempts);
       assert.equal((await holder.gets()).attempts, attempts, 'an attempt again is the same hold');
       const seen = await stateOf(scene);
@@ -27,21 +27,21 @@ export const attempts: readonly Law[] = needing('values', [
   law('attempts count a hold that has expired', ['expiry'], async (scene) => {
     await scene.holder({ ...counted(), ttl: scene.ttl });
     await scene.expired();
-    assert.equal((await scene.contender(counted()).gets()).attempts, 2);
+    assert.equal((await scene.participant(counted()).gets()).attempts, 2);
   }),
   law('attempts are forgotten after their time', ['expiry'], async (scene) => {
     await scene.holder({ ...counted('-', 1), ttl: scene.ttl });
     await scene.expired(scene.ttl + 1_000); // engines that count in seconds keep them longer
-    assert.equal((await scene.contender(counted()).gets()).attempts, 1);
+    assert.equal((await scene.participant(counted()).gets()).attempts, 1);
   }),
   law('a claim that asks is told the mark of the hold before it', ['fairness'], async (scene) => {
     await scene.holder(counted('a+/=9'));
-    assert.equal((await scene.contender({ accepts: ANY }).waits()).mark, 'a+/=9');
-    assert.equal((await scene.contender().waits()).mark, undefined, 'a claim that does not ask');
+    assert.equal((await scene.participant({ accepts: ANY }).waits()).mark, 'a+/=9');
+    assert.equal((await scene.participant().waits()).mark, undefined, 'a claim that does not ask');
   }),
   law('a mark is told only while the hold that set it stands first', ['fairness'], async (scene) => {
     const first = await scene.holder(counted('first'));
-    const [next, last] = [scene.contender(counted('next')), scene.contender({ accepts: ANY })];
+    const [next, last] = [scene.participant(counted('next')), scene.participant({ accepts: ANY })];
     assert.equal((await next.waits()).mark, 'first');
     assert.equal((await last.waits()).mark, 'first');
     await first.leaves();
@@ -53,12 +53,12 @@ export const attempts: readonly Law[] = needing('values', [
     await last.gets();
     await last.leaves();
     await scene.holder();
-    assert.equal((await scene.contender({ accepts: ANY }).waits()).mark, '-', 'behind a hold without a mark');
+    assert.equal((await scene.participant({ accepts: ANY }).waits()).mark, '-', 'behind a hold without a mark');
     assert.equal((await stateOf(scene)).begun, token, 'the last hold that counts');
   }),
   law('a mark ends with the expiry of its hold', ['expiry', 'fairness'], async (scene) => {
     await scene.holder({ ...counted('dead'), ttl: scene.ttl });
-    const [next, last] = [scene.contender({ accepts: ANY }), scene.contender({ accepts: ANY })];
+    const [next, last] = [scene.participant({ accepts: ANY }), scene.participant({ accepts: ANY })];
     assert.equal((await next.waits()).mark, 'dead');
     await last.waits();
     await scene.expired();

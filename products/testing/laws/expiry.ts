@@ -22,7 +22,7 @@ const renewal: readonly Law[] = [
     'renew never revives a released hold': 'former gets, former leaves, former is gone, next gets, former is gone',
   }),
   law('renewed in time, a hold outlives its ttl and is never reported lost', ['expiry'], async (scene) => {
-    const holder = scene.contender({ ttl: scene.ttl });
+    const holder = scene.participant({ ttl: scene.ttl });
     const { lost } = await holder.gets();
     for (let spent = 0; spent < scene.ttl * 1.5; spent += scene.ttl / 5) {
       await scene.pass(scene.ttl / 5);
@@ -139,7 +139,7 @@ const observed: readonly Law[] = [
       const dead = await scene.holder({ ttl: scene.ttl });
       const came = scene.clock.now();
       for (let visit = 1; ; visit++) {
-        const newcomer = scene.contender({}, await scene.another());
+        const newcomer = scene.participant({}, await scene.another());
         if ((await newcomer.attempt()).granted) break;
         // A fourth of a lease each, besides their requests: what each has watched is added up.
         const spent = scene.clock.now() - came;
@@ -153,7 +153,7 @@ const observed: readonly Law[] = [
   law(
     'where expires are observed, what several watch at the same time counts once, and a sign of life ends it',
     async (scene) => {
-      const holder = scene.contender({ ttl: scene.ttl });
+      const holder = scene.participant({ ttl: scene.ttl });
       const others: Backend[] = [];
       for (let n = 0; n < 4; n++) others.push(await scene.another());
       const [last, ...watching] = others;
@@ -166,7 +166,7 @@ const observed: readonly Law[] = [
         over = deadlineOf(sent, scene.ttl);
         // Where requests are slow, a lease may be over by then: that is no sum of watches.
         const refused = async (client: Backend | undefined, queue: boolean) => {
-          const other = scene.contender({ queue }, client);
+          const other = scene.participant({ queue }, client);
           const { granted } = await other.attempt();
           const early = over - scene.clock.now();
           assert.ok(!granted || early <= 0, `another is in ${early} ms before the end of the lease`);
@@ -195,7 +195,7 @@ export const expiry: readonly Law[] = [
     const early = scene.passing({}, client);
     await early.gets(); // now the client knows the engine's time
     await early.leaves();
-    const late = scene.contender({ within: scene.ttl }, client);
+    const late = scene.participant({ within: scene.ttl }, client);
     const resume = await scene.subject.faults!.stall!(client);
     // A client that gave up throws, since it does not know the outcome. The outcome must still be a refusal.
     const answer = client.attempt(late.claim).catch(() => undefined);
@@ -206,7 +206,7 @@ export const expiry: readonly Law[] = [
   }),
   law('what a dead client held or waited for is free again after the ttl', ['faults.die'], async (scene) => {
     const [dying, client] = scene.clients;
-    const holder = scene.contender({ ttl: scene.ttl }, dying);
+    const holder = scene.participant({ ttl: scene.ttl }, dying);
     const { lost } = await holder.gets();
     await scene.waiter({ ttl: scene.ttl }, dying);
     const next = await scene.waiter({}, client);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { admitted, type Demand, EXCLUSIVE, SHARED, type Traits } from '../../../src/core/index.ts';
 import { type Law, law } from '../case.ts';
-import type { Contender } from '../contender.ts';
+import type { Participant } from '../participant.ts';
 import type { Scene } from '../scene.ts';
 
 const STEPS = 80;
@@ -28,7 +28,7 @@ class History {
   readonly log: string[] = [];
   readonly #scene: Scene;
   readonly #traits: Traits;
-  #queue: Contender[] = [];
+  #queue: Participant[] = [];
 
   constructor(scene: Scene) {
     this.#scene = scene;
@@ -72,13 +72,13 @@ class History {
     return admitted(this.#queue.map(({ claim }) => claim));
   }
 
-  #holds(contender: Contender): boolean {
-    return !this.#traits.fair || this.#queue.indexOf(contender) < this.#admitted;
+  #holds(participant: Participant): boolean {
+    return !this.#traits.fair || this.#queue.indexOf(participant) < this.#admitted;
   }
 
   async #arrives(): Promise<void> {
     const queue = this.#scene.random() < 0.7;
-    const newcomer = this.#scene.contender({ ...unitsFor(this.#traits, this.#scene.random), queue });
+    const newcomer = this.#scene.participant({ ...unitsFor(this.#traits, this.#scene.random), queue });
     this.log.push(`${newcomer} comes${queue ? '' : ', without queue'}`);
     this.#queue.push(newcomer);
     const fits = this.#admitted === this.#queue.length;
@@ -90,8 +90,8 @@ class History {
     if (!queue) await newcomer.hasNothing();
   }
 
-  #drop(contender: Contender): void {
-    this.#queue = this.#queue.filter((other) => other !== contender);
+  #drop(participant: Participant): void {
+    this.#queue = this.#queue.filter((other) => other !== participant);
   }
 }
 

@@ -44,7 +44,7 @@ const listing: readonly Law[] = [
     'inspect keeps the order of the line where tokens become a digit longer',
     ['fairness', 'fencing'],
     async (scene) => {
-      const [first, holder, waiter] = [await scene.holder(), scene.contender(), scene.contender()];
+      const [first, holder, waiter] = [await scene.holder(), scene.participant(), scene.participant()];
       await first.leaves();
       const nines = 10n ** BigInt(`${first.token}`.length) - 1n;
       // An engine has to count no further than this. There, and where tokens cannot leap, any two tokens do.
@@ -100,7 +100,7 @@ const listing: readonly Law[] = [
 /** …and can end. */
 const eviction: readonly Law[] = [
   law('a forced release frees the hold with that token, and no other', async (scene) => {
-    const [holder, next] = [await scene.holder(), scene.contender()];
+    const [holder, next] = [await scene.holder(), scene.participant()];
     const [, other] = scene.clients;
     const { token } = holder;
     assert.equal(await other.evict!(scene.key, token + 1_000_000n), false, 'nobody has that token');

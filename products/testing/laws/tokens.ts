@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Grant, isLockError, SHARED } from '../../../src/core/index.ts';
 import { type Law, law, type Need, needing } from '../case.ts';
-import type { Contender } from '../contender.ts';
+import type { Participant } from '../participant.ts';
 import type { Scene } from '../scene.ts';
 
 const BLOCK = 16;
@@ -25,7 +25,7 @@ export const tokens: readonly Law[] = needing('fencing', [
   }),
   law('a tokenCount reserves its tokens: the next claim begins above them', ['token blocks'], async (scene) => {
     const wish = { tokenCount: BLOCK };
-    const [spanning, second, third] = [scene.contender(wish), scene.contender(wish), scene.contender(wish)];
+    const [spanning, second, third] = [scene.participant(wish), scene.participant(wish), scene.participant(wish)];
     const first = await spanning.gets();
     const again = await spanning.gets();
     assert.deepEqual(
@@ -41,14 +41,14 @@ export const tokens: readonly Law[] = needing('fencing', [
     above((await third.gets()).token, endOf(next));
   }),
   law('a token is never below the one that was proposed', async (scene) => {
-    const [first, second] = [await scene.holder(), scene.contender()];
+    const [first, second] = [await scene.holder(), scene.participant()];
     await first.leaves();
     const minToken = first.token + LEAP;
     const grant = await proposing(second, minToken);
     if (!grant) return;
     above(grant.token, minToken);
     await second.leaves();
-    above((await scene.contender().gets()).token, minToken + 1n);
+    above((await scene.participant().gets()).token, minToken + 1n);
   }),
   law('an attempt again with a higher proposal raises the token of a hold to it, or changes nothing', async (scene) => {
     const holder = scene.passing({ tokenCount: BLOCK });
@@ -67,7 +67,7 @@ export const tokens: readonly Law[] = needing('fencing', [
 ]);
 
 /** @returns undefined where the engine refuses for good: one whose tokens are its own revisions cannot leap */
-export async function proposing(claimant: Contender, minToken: bigint): Promise<Grant | undefined> {
+export async function proposing(claimant: Participant, minToken: bigint): Promise<Grant | undefined> {
   try {
     return await claimant.gets({ ...claimant.claim, minToken });
   } catch (error) {
@@ -76,7 +76,7 @@ export async function proposing(claimant: Contender, minToken: bigint): Promise<
   }
 }
 
-function growing(name: string, needs: readonly Need[], end: (holder: Contender, scene: Scene) => Promise<void>): Law {
+function growing(name: string, needs: readonly Need[], end: (holder: Participant, scene: Scene) => Promise<void>): Law {
   return law(name, needs, async (scene) => {
     let last = -1n;
     for (let round = 0; round < 2; round++) {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { listOf, type NewValue, type StoredValue } from '../../../src/core/index.ts';
 import { type Law, law, needing } from '../case.ts';
-import type { Contender } from '../contender.ts';
 import { ANY, courses, VALUE_TTL_MS } from '../course.ts';
+import type { Participant } from '../participant.ts';
 import type { Scene } from '../scene.ts';
 import { shownBy } from './inspection.ts';
 
@@ -11,7 +11,7 @@ const ASKING = { accepts: ANY };
 
 export const stateOf = ({ clients, key }: Scene) => clients[1].values!.look(key);
 
-export const stores = async (holder: Contender, text: string, how?: Partial<NewValue>): Promise<boolean> =>
+export const stores = async (holder: Participant, text: string, how?: Partial<NewValue>): Promise<boolean> =>
   (await holder.release(undefined, { text, ttl: VALUE_TTL_MS, ...how })).stored === true;
 
 /** A hold that stores a value. @returns its token */
@@ -21,15 +21,15 @@ export async function stored(scene: Scene, text: string, how?: Partial<NewValue>
   return holder.token;
 }
 
-async function isAnswered(contender: Contender, text: string): Promise<StoredValue> {
-  const { value } = await contender.waits();
-  if (!value) assert.fail(`${contender} must be answered, but was refused`);
-  assert.equal(value.text, text, `what ${contender} is answered by`);
+async function isAnswered(participant: Participant, text: string): Promise<StoredValue> {
+  const { value } = await participant.waits();
+  if (!value) assert.fail(`${participant} must be answered, but was refused`);
+  assert.equal(value.text, text, `what ${participant} is answered by`);
   return value;
 }
 
 /** One claim that asks has the key, and others wait for it. */
-async function askers(scene: Scene): Promise<[holder: Contender, waiters: Contender[]]> {
+async function askers(scene: Scene): Promise<[holder: Participant, waiters: Participant[]]> {
   const holder = await scene.holder(ASKING);
   const waiters = [];
   while (waiters.length < WAITERS) waiters.push(await scene.waiter(ASKING));
@@ -57,16 +57,16 @@ export const values: readonly Law[] = needing('values', [
   }),
   law('words left by a release answer each claim that asks for them, and no other', async (scene) => {
     const token = await stored(scene, 'result');
-    for (const contender of [scene.contender(ASKING), scene.contender(ASKING)]) {
-      const answer = await isAnswered(contender, 'result');
+    for (const participant of [scene.participant(ASKING), scene.participant(ASKING)]) {
+      const answer = await isAnswered(participant, 'result');
       assert.equal(answer.token, token, 'the token of the hold that stored it');
       assert.ok(answer.age >= 0 && answer.age < scene.patience, `stored ${answer.age} ms ago`);
       const { validFor } = answer;
       assert.ok(validFor > VALUE_TTL_MS / 2 && validFor <= VALUE_TTL_MS + 2_000, `valid for ${validFor} ms`);
-      await contender.hasNothing();
+      await participant.hasNothing();
     }
     const plain = await scene.holder();
-    await isAnswered(scene.contender(ASKING), 'result');
+    await isAnswered(scene.participant(ASKING), 'result');
     await plain.leaves();
     assert.equal((await stateOf(scene)).value?.text, 'result');
   }),
@@ -111,13 +111,13 @@ export const values: readonly Law[] = needing('values', [
     await stored(scene, 'old');
     await scene.pass(scene.tolerance);
     const picky = await scene.holder({ accepts: { ...ANY, age: 1 } });
-    await isAnswered(scene.contender(ASKING), 'old');
+    await isAnswered(scene.participant(ASKING), 'old');
     await picky.leaves();
   }),
   law('words without an age answer every claim that asks, until their time is over', async (scene) => {
     await stored(scene, 'an error', { ttl: scene.ttl, ageless: true });
     await scene.pass(Math.min(scene.tolerance, scene.ttl / 2));
-    const { age } = await isAnswered(scene.contender({ accepts: { ...ANY, age: 0 } }), 'an error');
+    const { age } = await isAnswered(scene.participant({ accepts: { ...ANY, age: 0 } }), 'an error');
     assert.equal(age, 0, 'the age that is told of it');
     await scene.expired();
     await scene.holder(ASKING);
@@ -125,7 +125,7 @@ export const values: readonly Law[] = needing('values', [
   law('the words of a later hold take the place of those before', async (scene) => {
     const [first, second] = [await stored(scene, 'first'), await stored(scene, 'second')];
     assert.ok(second > first, `token ${second} after ${first}`);
-    assert.equal((await isAnswered(scene.contender(ASKING), 'second')).token, second);
+    assert.equal((await isAnswered(scene.participant(ASKING), 'second')).token, second);
   }),
   law('one release with words answers every waiter, and leaves no place of any', ['fairness'], async (scene) => {
     const [holder, waiters] = await askers(scene);
@@ -153,7 +153,7 @@ export const values: readonly Law[] = needing('values', [
     const texts = ['', ' ', '-', '1 2 3', 'line\nline\r\n', '"\\\'{}%', '\u0000\u2028é漢😀', 'x'.repeat(maxBytes)];
     for (const text of texts) {
       await stored(scene, text);
-      await isAnswered(scene.contender(ASKING), text);
+      await isAnswered(scene.participant(ASKING), text);
     }
     const secret = 'a secret word';
     await stored(scene, secret);
@@ -163,16 +163,16 @@ export const values: readonly Law[] = needing('values', [
     await holder.leaves();
   }),
   law('of holds that end at once the words of one stay, and answer all', async (scene) => {
-    const waiting = new Set(Array.from({ length: WAITERS }, () => scene.contender(ASKING)));
+    const waiting = new Set(Array.from({ length: WAITERS }, () => scene.participant(ASKING)));
     const told = new Set<string>();
     while (waiting.size > 0) {
-      const rounds = [...waiting].map(async (contender) => {
-        const attempt = await contender.attempt();
-        const { label } = contender.claim;
-        if (attempt.granted) await stores(contender, label);
+      const rounds = [...waiting].map(async (participant) => {
+        const attempt = await participant.attempt();
+        const { label } = participant.claim;
+        if (attempt.granted) await stores(participant, label);
         else if (!attempt.value) return;
         told.add(attempt.granted ? label : attempt.value!.text);
-        waiting.delete(contender);
+        waiting.delete(participant);
       });
       await Promise.all(rounds);
       if (waiting.size > 0) await scene.pass(1);

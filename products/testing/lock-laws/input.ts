@@ -69,7 +69,7 @@ const WRONG_PERMITS: Readonly<Record<string, Call>> = {
   'no options of a semaphore': (locks) => locks.semaphore(key, bad(undefined)),
 };
 
-/** The library refuses bad input before the engine hears of it. */
+/** The library refuses bad input before the engine is asked. */
 export const input: readonly Law[] = [
   law('bad input is LOCK_INVALID before anything is sent', (scene) => refusesAll(scene, WRONG)),
   law('bad numbers of permits are LOCK_INVALID before anything is sent', ['counted units'], (scene) =>

@@ -70,7 +70,7 @@ const ending: readonly Law[] = [
   }),
 ];
 
-/** A hold lives while its process renews it, and its holder hears of the end in time. */
+/** A hold lives while its process renews it, and its holder learns of the end in time. */
 export const leases: readonly Law[] = leavingNothing([
   law('renewed in the background, a hold outlives three ttls with the token it had', async (scene) => {
     const ttl = Math.max(scene.ttl, 1_000);

@@ -84,12 +84,12 @@ export function ReleaseDialog() {
 }
 
 export function Outcome() {
-  const told = outcome.value;
-  if (!told) return null;
+  const shown = outcome.value;
+  if (!shown) return null;
   return (
-    <section class={`band ${told.bad ? 'bad' : 'done'}`} role="status">
+    <section class={`band ${shown.bad ? 'bad' : 'done'}`} role="status">
       <strong>
-        <Name text={told.text} />
+        <Name text={shown.text} />
       </strong>{' '}
       <button
         type="button"

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Contender } from '../../../products/testing/contender.ts';
+import { Participant } from '../../../products/testing/participant.ts';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
@@ -47,8 +47,8 @@ describeOn('zookeeper', 'three members of which one lags', () => {
     const [leader, follower] = [await member('leader'), await member('follower')];
     const [near, far] = [client(leader), client(follower)];
     try {
-      const holder = new Contender(far, { ...claim, id: systemClock.id() }, systemClock);
-      const waiter = new Contender(near, { ...claim, id: systemClock.id() }, systemClock);
+      const holder = new Participant(far, { ...claim, id: systemClock.id() }, systemClock);
+      const waiter = new Participant(near, { ...claim, id: systemClock.id() }, systemClock);
       await holder.gets();
       await waiter.waits();
       const asked = await (async () => {
@@ -72,8 +72,8 @@ describeOn('zookeeper', 'three members of which one lags', () => {
     const [near, far] = [client(leader), client(follower)];
     try {
       for (let round = 1; round <= ROUNDS; round++) {
-        const holder = new Contender(near, { ...claim, id: systemClock.id() }, systemClock);
-        const waiter = new Contender(far, { ...claim, id: systemClock.id() }, systemClock);
+        const holder = new Participant(near, { ...claim, id: systemClock.id() }, systemClock);
+        const waiter = new Participant(far, { ...claim, id: systemClock.id() }, systemClock);
         await holder.gets();
         await waiter.waits();
         follower.pause();

@@ -39,7 +39,7 @@ end
 local function write(id, entry)
   redis.call('HSET', REQUESTS, id, text_of(entry.status, entry.units, entry.til, entry.buyer))
 end
-local function told(is, entry)
+local function reply_of(is, entry)
   return { is = is, units = entry.units, buyer = entry.buyer, ['until'] = entry.til, now = now }
 end
 local function bought_by(buyer)
@@ -139,7 +139,7 @@ function answer.take(step)
   if known then
     local same = known.units == step.units and known.buyer == step.buyer
     if not same or (step.ttl == 0 and known.status == 'reserved') then return { is = 'reused' } end
-    return told(known.status, known)
+    return reply_of(known.status, known)
   end
   if step.limit > 0 then
     local bought = step.already + bought_by(step.buyer)
@@ -155,13 +155,13 @@ function answer.take(step)
   count(step.buyer, step.units)
   add('free', -step.units)
   add(entry.status, step.units)
-  return told('done', entry)
+  return reply_of('done', entry)
 end
 function answer.settle(step)
   if fenced(step.token) then return { is = 'fenced' } end
   local entry = known_as(step.id)
   if not entry or entry.status == 'put' then return { is = 'unknown' } end
-  if entry.status ~= 'reserved' then return told(entry.status, entry) end
+  if entry.status ~= 'reserved' then return reply_of(entry.status, entry) end
   if step.to == 'cancelled' then
     give_back(step.id, entry, 'cancelled')
   else
@@ -171,11 +171,11 @@ function answer.settle(step)
     add('reserved', -entry.units)
     add('sold', entry.units)
   end
-  return told('done', entry)
+  return reply_of('done', entry)
 end
 function answer.find(step)
   local entry = known_as(step.id)
-  local reply = entry and told(entry.status, entry) or { is = 'unknown' }
+  local reply = entry and reply_of(entry.status, entry) or { is = 'unknown' }
   reply.bought = bought_by(step.buyer)
   return reply
 end

@@ -15,14 +15,14 @@ import { limited } from './limited.ts';
 
 /** After so many refusals in a row for lateness, the backend is wrong about time. */
 const MAX_LATE_REFUSALS = 3;
-/** How often an engine that votes may refuse a claim because of old votes: a slow node hears last that an earlier claim is gone. */
+/** How often an engine that votes may refuse a claim because of old votes: a slow node learns last that an earlier claim is gone. */
 const MAX_SPLIT_VOTES = 25;
 /** So many attempts fail because too few nodes answered, with a pause between: as long as a node may be left out. */
 const MAX_SILENT = 25;
 const PAUSE_MS = 100;
 
 /** One claim of one client, and what a law expects of it. */
-export class Contender {
+export class Participant {
   readonly client: Backend;
   readonly claim: Claim;
   readonly #clock: Clock;
@@ -94,7 +94,7 @@ export class Contender {
 
   async renews(ttl?: number): Promise<{ validFor: number }> {
     const answer = await this.renew(ttl);
-    if (typeof answer === 'string') assert.fail(`${this} must be renewed, but heard ${answer}`);
+    if (typeof answer === 'string') assert.fail(`${this} must be renewed, but the answer was ${answer}`);
     assert.ok(answer.validFor > 0, `${this} was renewed for ${answer.validFor} ms`);
     return answer;
   }
@@ -121,17 +121,17 @@ export class Contender {
 const details = ({ ahead, retryAfter, late }: Refusal): string =>
   `${late ? ' as late' : ''}${ahead === undefined ? '' : `, ${ahead} ahead`}${retryAfter === undefined ? '' : `, retry after ${retryAfter} ms`}`;
 
-/** A contender that waits like the core, but without the core's timer: without a wake-up it never asks. */
+/** A participant that waits like the core, but without the core's timer: without a wake-up it never asks. */
 export class Watching implements AsyncDisposable {
-  readonly #contender: Contender;
+  readonly #participant: Participant;
   readonly #patience: number;
   readonly #clock: Clock;
-  readonly #heard: (Grant | undefined)[] = [];
+  readonly #notifications: (Grant | undefined)[] = [];
   #next = Promise.withResolvers<void>();
   #watch: AsyncDisposable | undefined;
 
-  private constructor(contender: Contender, patience: number, clock: Clock) {
-    this.#contender = contender;
+  private constructor(participant: Participant, patience: number, clock: Clock) {
+    this.#participant = participant;
     this.#patience = patience;
     this.#clock = clock;
   }
@@ -140,29 +140,31 @@ export class Watching implements AsyncDisposable {
    * @param patience ms after which a wake that has not come never will
    * @param sent when its last attempt was sent
    */
-  static async by(contender: Contender, patience: number, clock: Clock, sent?: number): Promise<Watching> {
-    const watching = new Watching(contender, patience, clock);
+  static async by(participant: Participant, patience: number, clock: Clock, sent?: number): Promise<Watching> {
+    const watching = new Watching(participant, patience, clock);
     const wake = (grant?: Grant): void => {
-      watching.#heard.push(grant);
+      watching.#notifications.push(grant);
       watching.#next.resolve();
     };
     const age = sent === undefined ? undefined : clock.now() - sent;
-    watching.#watch = await contender.client.watch!(contender.claim, wake, age);
+    watching.#watch = await participant.client.watch!(participant.claim, wake, age);
     return watching;
   }
 
   get silent(): boolean {
-    return this.#heard.length === 0;
+    return this.#notifications.length === 0;
   }
 
   /** Waits for wake-ups and asks after each one, until an attempt is granted. */
   async isAdmitted(): Promise<void> {
     for (;;) {
-      const told = await this.isWoken();
-      const answer = await this.#contender.attempt();
-      if (told && !answer.granted) assert.fail(`${this.#contender} was told of a grant that an attempt does not find`);
+      const notification = await this.isWoken();
+      const answer = await this.#participant.attempt();
+      if (notification && !answer.granted)
+        assert.fail(`${this.#participant} was notified of a grant that an attempt does not find`);
       if (!answer.granted) continue;
-      if (told) assert.equal(told.token, answer.token, 'the token told and the token found');
+      if (notification)
+        assert.equal(notification.token, answer.token, 'the token of the notification and the token found');
       return;
     }
   }
@@ -171,10 +173,10 @@ export class Watching implements AsyncDisposable {
   async isWoken(): Promise<Grant | undefined> {
     if (this.silent) {
       this.#next = Promise.withResolvers();
-      const message = `${this.#contender} was admitted and heard nothing of it in ${this.#patience} ms`;
+      const message = `${this.#participant} was admitted and not notified in ${this.#patience} ms`;
       await limited(this.#next.promise, this.#patience, message, this.#clock);
     }
-    return this.#heard.shift();
+    return this.#notifications.shift();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
