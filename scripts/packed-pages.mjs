@@ -5,6 +5,8 @@ import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** What `npm run format` reads: no reader of the package sees it. */
+const ROWS = /\n<!-- rows of other pages[\s\S]*?\n-->\n/;
 const CODE = /^ *```[\s\S]*?^ *```$|`[^`\n]*`/;
 const PICTURE = /!\[([^\]]*)\]\(([^)\s]+)\)/;
 const TAG = /<img src="([^"]+)"[^>]*?alt="([^"]*)"[^>]*>/;
@@ -21,7 +23,7 @@ function hostOf({ repository, version }) {
 /** The text of a page in the package. `isPacked` knows the files of the package by their paths. */
 export function packedPage(page, text, isPacked, manifest) {
   const host = hostOf(manifest);
-  return text.replace(PARTS, (whole, alt, picture, tagged, tagAlt, words, link) => {
+  return text.replace(ROWS, '').replace(PARTS, (whole, alt, picture, tagged, tagAlt, words, link) => {
     const target = picture ?? tagged ?? link;
     if (target === undefined || /^([a-z]+:|#)/.test(target)) return whole;
     const [file, anchor] = target.split('#');

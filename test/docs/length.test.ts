@@ -12,10 +12,10 @@ const pages = globSync('docs/**/*.md', { cwd: root }).filter(
   (page) => !page.endsWith('.zh-CN.md') && !REPORT.test(page),
 );
 
-/** Outside of code blocks, what has a letter or a digit: the bars of a table are no words. */
+/** Outside of code blocks and comments, what has a letter or a digit: the bars of a table are no words. */
 const wordsIn = (text: string): number =>
   text
-    .replace(/^ *```[\s\S]*?^ *```$/gm, '')
+    .replace(/^ *```[\s\S]*?^ *```$|<!--[\s\S]*?-->/gm, '')
     .split(/\s+/)
     .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 const wordsOf = (page: string): number => wordsIn(readFileSync(join(root, page), 'utf8'));

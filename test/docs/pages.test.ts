@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { rows } from '../../bench/rows/index.ts';
 import { COMMANDS } from '../../products/cli/commands/index.ts';
 import { createStock, memoryStock } from '../../products/stock/index.ts';
+import { pageOfEngine } from '../../scripts/write-engines.mjs';
 import { memory } from '../../src/backends/memory.ts';
 import type { EngineUrl } from '../../src/connect/engine.ts';
 import { channels } from '../../src/core/contract/events.ts';
@@ -12,7 +13,6 @@ import { LOCK_OPTIONS } from '../../src/core/contract/option-table.ts';
 import { createLocks } from '../../src/index.ts';
 import { leaderChannels } from '../../src/leading/events.ts';
 import { tickChannels } from '../../src/once/events.ts';
-import { pageOfEngine } from '../kit/engine-pages.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const pages = ['*.md', 'docs/**/*.md', 'test/**/*.md']
@@ -194,7 +194,7 @@ test('each code that `check()` may give is on the page of its engine', () => {
     // The severity stands before it: `severity: 'info', code: 'isolation'`, or `add('info', 'isolation', …`.
     const after = sources.join('').matchAll(/'(?:info|warning|danger)',\s+(?:code: )?((?:[^,'\n]*'[a-z-]+')+)/g);
     const codes = [...after].flatMap(([, code]) => [...code!.matchAll(/'([a-z-]+)'/g)].map(([, name]) => name!));
-    const page = prose(`docs/backends/${pageOfEngine(engine)}.md`);
+    const page = prose(`docs/backends/${pageOfEngine(engine === 'quorum' ? 'redlock' : engine)}.md`);
     const byRegister = sources.join('').includes('/register/index.ts');
     expect(codes.length > 0 || engine === 'redlock' || byRegister, engine).toBe(true);
     expect(

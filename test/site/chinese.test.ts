@@ -42,7 +42,8 @@ const blocks = (page: string) =>
     language,
     code,
   }));
-const prose = (page: string): string => text(page).replace(/^```.*?^```$/gms, '');
+/** Without code, and without rows that are written into tables of other pages. */
+const prose = (page: string): string => text(page).replace(/^```.*?^```$|^<!-- rows .*?^-->$/gms, '');
 /** The words of a diagram are translated, its shape is not. */
 const codeOf = (page: string): string[] =>
   blocks(page).map(({ language, code }) => (language === 'mermaid' ? `${code!.split('\n').length} lines` : code!));

@@ -25,8 +25,8 @@ export const ls = command({
   --json           a line of JSON for each holder and waiter; tokens are text, times are ms
 
 SINCE is how long ago the holder asked for the key, by the engine's clock: a wait may be in it. It is - where the engine
-does not keep that (etcd, ZooKeeper, S3, DynamoDB, NATS). EXPIRES IN is the time after which the key is free, unless its
-holder renews it. WAITING counts one for each process: further callers wait inside it.`,
+does not keep that. EXPIRES IN is the time after which the key is free, unless its holder renews it. WAITING counts one
+for each process: further callers wait inside it.`,
   async run({ values, positionals: [prefix = ''] }) {
     const { sort = 'key' } = values;
     if (sort !== 'key' && sort !== 'age') throw new UsageError(`--sort takes key or age, not ${JSON.stringify(sort)}`);
