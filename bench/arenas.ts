@@ -1,6 +1,7 @@
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { connect } from '../src/connect/index.ts';
+import { ENGINES } from '../test/kit/engines.ts';
 import { startEtcd } from '../test/kit/etcd.ts';
 import { temporaryFolder } from '../test/kit/folder.ts';
 import { startMariadb } from '../test/kit/mariadb.ts';
@@ -8,6 +9,7 @@ import { startPostgres } from '../test/kit/postgres.ts';
 import { startProxy } from '../test/kit/proxy.ts';
 import { askRedis, startRedis, startRedisNodes } from '../test/kit/redis.ts';
 import type { Server } from '../test/kit/server.ts';
+import { ALL_SITES, type SiteName, type SitePlan } from '../test/kit/sites.ts';
 import { until } from '../test/kit/wait.ts';
 import { startZookeeper } from '../test/kit/zookeeper.ts';
 import type { Arena, Group } from './row.ts';
@@ -110,7 +112,8 @@ async function mariadbDeadlocks(url: string): Promise<number> {
 
 const address = ({ host, port }: Server): string => `${host}:${port}`;
 
-export const arenas: Readonly<Record<Group, () => Promise<Arena>>> = {
+/** Servers that are set up for it. */
+const own: Readonly<Record<Group, () => Promise<Arena>>> = {
   memory: folder,
   file: folder,
   redis,
@@ -121,4 +124,19 @@ export const arenas: Readonly<Record<Group, () => Promise<Arena>>> = {
   mysql: () => server(() => startMariadb(ITS_OWN), undefined, mariadbDeadlocks),
   etcd: () => server(startEtcd, address),
   zookeeper: () => server(startZookeeper, address),
+};
+
+/** An engine as all tests start it. */
+async function connected({ start }: SitePlan): Promise<Arena> {
+  const site = await start();
+  return { place: { ...NOWHERE, url: site.url }, [Symbol.asyncDispose]: async () => site[Symbol.asyncDispose]() };
+}
+
+export const arenas: Readonly<Record<Group, () => Promise<Arena>>> = {
+  ...Object.fromEntries(
+    Object.values(ALL_SITES)
+      .filter(({ engine }) => !ENGINES[engine].unmeasured)
+      .map((site) => [site.engine, () => connected(ALL_SITES[site.engine as SiteName])]),
+  ),
+  ...own,
 };

@@ -81,7 +81,7 @@ const observer = new PerformanceObserver((list) => {
 
 await using stack = new AsyncDisposableStack();
 stack.defer(() => process.exit(0)); // a contestant ends with its process
-const arena = stack.use(await arenas.redlock());
+const arena = stack.use(await arenas.redlock!());
 const ports = arena.place.url.split(',').map(Number);
 using _apart = coresApart(arena.servers!, [process.pid]);
 const take = (await contestant({ ...arena.place, seat: 0, run: 'trace' })).lock('traced');

@@ -1,10 +1,12 @@
 import type { Backend } from '../../src/core/contract/backend.ts';
-import { createLocks, type LocksDefaults } from '../../src/index.ts';
+import { createLocks, type Locks, type LocksDefaults } from '../../src/index.ts';
 import type { Contestant, Place } from '../contestant.ts';
 
 /** The whole of us: what a user calls. */
-export function holdfast(backend: Backend, options: LocksDefaults = {}): Contestant {
-  const locks = createLocks(backend, options);
+export const holdfast = (backend: Backend, options: LocksDefaults = {}): Contestant =>
+  ofLocks(createLocks(backend, options));
+
+export function ofLocks(locks: Locks): Contestant {
   return {
     lock: (key) => {
       const mutex = locks.mutex(key);

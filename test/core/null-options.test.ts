@@ -1,25 +1,9 @@
 import { Redis } from 'ioredis';
-import { MongoClient } from 'mongodb';
-import { createPool } from 'mysql2/promise';
-import { Pool } from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createStock, memoryStock, redisStock, sqliteStock, sqlStock } from '../../products/stock/index.ts';
-import { dynamodb } from '../../src/backends/dynamodb/index.ts';
-import { etcd } from '../../src/backends/etcd/index.ts';
-import { file } from '../../src/backends/file/index.ts';
 import { memory } from '../../src/backends/memory.ts';
-import { mongodb } from '../../src/backends/mongodb/index.ts';
-import { mysql, mysqlNamed } from '../../src/backends/mysql/index.ts';
-import { nats } from '../../src/backends/nats/index.ts';
-import { postgres, postgresAdvisory, setupScript } from '../../src/backends/postgres/index.ts';
 import { quorum } from '../../src/backends/quorum/index.ts';
-import { redis } from '../../src/backends/redis/index.ts';
-import { plainRedis } from '../../src/backends/redis-plain/index.ts';
-import { redisson } from '../../src/backends/redisson/index.ts';
-import { redlock } from '../../src/backends/redlock/index.ts';
 import { register } from '../../src/backends/register/index.ts';
-import { s3 } from '../../src/backends/s3/index.ts';
-import { zookeeper } from '../../src/backends/zookeeper/index.ts';
 import { cronerTask, nodeCronCoordinator } from '../../src/cron/index.ts';
 import { Locked, locked, lockedBy } from '../../src/decorator/index.ts';
 import { etcdFence, fenceColumn, redisFence, sqlFence } from '../../src/fence/index.ts';
@@ -29,27 +13,28 @@ import { Idempotent, Leading, LocksHealthIndicator, LocksModule } from '../../sr
 import { OnceCron } from '../../src/nestjs/schedule/index.ts';
 import { instrument } from '../../src/otel/index.ts';
 import { changeRow, lockFree, lockRow, retryStale } from '../../src/transaction/index.ts';
+import type { OptionsCall } from '../kit/engine-row.ts';
+import { ENGINES } from '../kit/engines.ts';
 import { memoryStore, shared } from '../kit/register-store.ts';
 
-type Call = (options: never) => unknown;
+type Call = OptionsCall['call'];
 
 const locks = createLocks(memory());
 const stock = createStock(memoryStock(), { locks });
 // Of real kinds, and never connected: options are refused before anything is sent.
-const clients = [1, 2, 3].map(() => new Redis({ lazyConnect: true }));
-const [client] = clients as [Redis];
-const pool = new Pool();
-const mysqlPool = createPool({});
-const mongo = new MongoClient('mongodb://127.0.0.1:1');
+const client = new Redis({ lazyConnect: true });
+const ofEngines = Object.assign({}, ...(await Promise.all(Object.values(ENGINES).map((engine) => engine.options()))));
 afterAll(async () => {
-  for (const each of clients) each.disconnect();
-  await Promise.all([pool.end(), mysqlPool.end(), mongo.close(), locks.close()]);
+  client.disconnect();
+  await Promise.all(Object.values<OptionsCall>(ofEngines).map((each) => each.end?.()));
+  await locks.close();
 });
 const due = Date.now();
 const where = { id: 1 };
 
 /** Every call that takes options, and what it needs beside them. */
-const calls: Record<string, { call: Call; needs?: object; more?: string[]; inner?: Record<string, object> }> = {
+const calls: Record<string, OptionsCall> = {
+  ...ofEngines,
   createLocks: {
     call: (options) => createLocks(memory(), options),
     inner: { spin: {}, handOff: {}, adaptive: { cap: '1m' } },
@@ -75,26 +60,7 @@ const calls: Record<string, { call: Call; needs?: object; more?: string[]; inner
   inspect: { call: (options) => locks.inspect('', options) },
   waits: { call: (options) => locks.waits('', options) },
   forceRelease: { call: (options) => locks.forceRelease('f', options), needs: { reason: 'gone' } },
-  memory: { call: (options) => memory(options) },
-  file: { call: (options) => file(options), needs: { path: '/nowhere/locks.db' } },
-  redis: { call: (options) => redis(client, options), inner: { replicas: { acknowledge: 1 } } },
-  'redis-plain': { call: (options) => plainRedis(client, options) },
-  redisson: { call: (options) => redisson(client, options) },
-  redlock: {
-    call: (options) => redlock(clients, options),
-  },
   quorum: { call: (options) => quorum([memory(), memory(), memory()], options) },
-  postgres: { call: (options) => postgres(pool, options) },
-  postgresAdvisory: { call: (options) => postgresAdvisory(pool, options) },
-  setupScript: { call: (options) => setupScript(options) },
-  mysql: { call: (options) => mysql(mysqlPool, options) },
-  mysqlNamed: { call: (options) => mysqlNamed(mysqlPool, options) },
-  mongodb: { call: (options) => mongodb(mongo.db('x'), options) },
-  etcd: { call: (options) => etcd(options), needs: { endpoints: '127.0.0.1:1' }, inner: { tls: {} } },
-  zookeeper: { call: (options) => zookeeper(options), needs: { servers: '127.0.0.1:1' } },
-  nats: { call: (options) => nats({ update: async () => 1 } as never, options) },
-  s3: { call: (options) => s3({ putObject: async () => ({}) } as never, 'bucket', options) },
-  dynamodb: { call: (options) => dynamodb({ put: async () => ({}) } as never, 'table', options) },
   register: { call: (options) => register(memoryStore(shared()), options) },
   etcdFence: { call: (options) => etcdFence(options, 'r'), needs: { endpoints: '127.0.0.1:1' } },
   redisFence: { call: (options) => redisFence(client, 'r', options) },

@@ -1,4 +1,4 @@
-import { ENGINES, type EngineRow } from '../kit/engines.ts';
+import { ENGINES } from '../kit/engines.ts';
 import type { Engine } from '../kit/selection.ts';
 import { ALL_SITES, type Site } from '../kit/sites.ts';
 
@@ -8,9 +8,8 @@ export type { Site };
 export const TTL = 2_000;
 
 export type LeadingEngine = Exclude<Engine, 'memory'>;
-const rows: Readonly<Record<Engine, EngineRow>> = ENGINES;
-const named = (Object.keys(rows) as Engine[]).filter((engine) => engine !== 'memory');
-export const ALL = named.filter((engine) => !rows[engine].register);
+const named = (Object.keys(ENGINES) as LeadingEngine[]).filter((engine) => ENGINES[engine].sites);
+export const ALL = named.filter((engine) => !ENGINES[engine].register);
 export const SITES = Object.fromEntries(
   named.map((engine) => [engine, () => ALL_SITES[engine].start(TTL)]),
 ) as Readonly<Record<LeadingEngine, () => Promise<Site>>>;

@@ -6,21 +6,17 @@ import { afterAll, beforeAll } from 'vitest';
 import { conformance, laws, type Subject } from '../../products/testing/index.ts';
 import { openBackend } from '../../src/connect/open.ts';
 import type { LockOptions } from '../../src/index.ts';
+import { ENGINES } from '../kit/engines.ts';
 import { ALL_SITES, type Site } from '../kit/sites.ts';
 import { describeCases, describeOn } from '../kit/suite.ts';
+import { ALL } from '../leading/sites.ts';
 
 const OPTIONS: LockOptions = { awaitRelease: false, handOff: { linger: '3ms' } };
 
 /** Without those of the contract, which an engine keeps or does not, whenever it is sent a release. */
 const lawsOfLocks = (subject: Subject) => conformance(subject).slice(laws(subject).length);
 
-const TIMING: Readonly<Record<string, Subject['timing']>> = {
-  etcd: { ttl: 1_000, tolerance: 1_200 },
-  zookeeper: { tolerance: 400 },
-  nats: { ttl: 700, tolerance: 350 },
-};
-
-for (const engine of ['file', 'redis', 'redlock', 'postgres', 'mysql', 'etcd', 'zookeeper', 'nats'] as const) {
+for (const engine of ALL) {
   describeOn(engine === 'redlock' ? 'redis' : engine, `on ${engine}`, () => {
     let site: Site;
     beforeAll(async () => {
@@ -31,7 +27,7 @@ for (const engine of ['file', 'redis', 'redlock', 'postgres', 'mysql', 'etcd', '
       name: engine,
       open: () => openBackend(site.url),
       options: OPTIONS,
-      timing: TIMING[engine],
+      timing: ENGINES[engine].timing,
     };
     describeCases(lawsOfLocks(subject), engine === 'redlock' ? 'one by one' : 'side by side');
   });

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import type { Event } from '../../products/torture/events.ts';
 import { type Torture, torture } from '../../products/torture/torture.ts';
 import type { Verdict } from '../../products/torture/verdict.ts';
+import { connect } from '../../src/connect/index.ts';
+import { isLockError } from '../../src/index.ts';
+import { ENGINES } from '../kit/engines.ts';
 import { flagsOf } from '../kit/flags.ts';
 import { whyNot } from '../kit/selection.ts';
 import { secondOpinion } from '../porcupine/judges.ts';
@@ -11,19 +14,18 @@ import { BROKEN } from './broken.ts';
 import { NODE_REDIS } from './node-redis.ts';
 import { TORTURED } from './tortured.ts';
 
-/** What is no defect there: nobody is woken in the first place, there are no readers or permits, or a session frees what its process held. */
-const UNSEEN: Readonly<Record<string, readonly string[]>> = {
-  redlock: ['drops wake-ups', 'gives a permit too many'],
-  'redis-plain': ['lets readers in beside a writer', 'gives a permit too many'],
-  redisson: ['gives a permit too many'],
-  zookeeper: ['ignores expires'],
-};
-
-/** Where a thread can renew. */
-const BY_THREAD: ReadonlySet<string> = new Set([
-  ...['file', 'redis', 'redis-plain', 'redisson', 'postgres', 'mysql', 'mongodb', 'nats', 'nats-cluster', 's3'],
-  'dynamodb',
-]);
+/** Whether a thread can renew there. */
+const renewsByThread = (url: string): Promise<boolean> =>
+  connect(url, { renewal: 'worker' }).then(
+    async (locks) => {
+      await locks.close();
+      return true;
+    },
+    (error) => {
+      if (isLockError(error, 'LOCK_UNSUPPORTED')) return false;
+      throw error;
+    },
+  );
 
 const USAGE = `npm run prove -- torture [engine…] [flags]: holdfast torture on a server of each engine that is here
   --for 60         seconds of each; above 60 in runs of up to 60 s on one server, each with the next seed and a line of its own
@@ -97,13 +99,14 @@ for (const { name: engine, site, byNodeRedis } of TORTURED) {
       for (const { message } of verdict.violations.slice(0, 5)) console.log(`    ${message}`);
       for (const what of verdict.missing) console.log(`    only ${what}`);
     };
+    const byThread = runs > 0 && (await renewsByThread(opened.url));
     for (let turn = 0; turn < runs; turn++) {
       const plans = { seed: seed + turn, ...(byNodeRedis && { worker: NODE_REDIS }) };
       await run('ours', 'kept', plans);
-      if (BY_THREAD.has(engine)) await run('ours, renewed by a thread', 'kept', { ...plans, renewal: 'worker' });
+      if (byThread) await run('ours, renewed by a thread', 'kept', { ...plans, renewal: 'worker' });
     }
     if (byNodeRedis) continue; // the same engine as without the words: another client plants nothing new
-    const names = Object.keys(BROKEN).filter((name) => !UNSEEN[engine]?.includes(name));
+    const names = Object.keys(BROKEN).filter((name) => !ENGINES[site.engine].unseen?.includes(name));
     const worker = new URL('broken.worker.ts', import.meta.url);
     for (const name of names)
       if (values.broken === undefined || name.includes(values.broken)) await run(name, 'broken', { worker });

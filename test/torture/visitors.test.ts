@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Desk } from '../cli/shell.ts';
 import type { HolderCalls } from '../connect/holder.worker.ts';
 import { startWorker } from '../kit/processes.ts';
-import { SITES } from '../kit/sites.ts';
+import { ALL_SITES } from '../kit/sites.ts';
 import { describeOn } from '../kit/suite.ts';
 
 /** ms. The emulator answers one request at a time, and each command proves the store first. */
@@ -12,7 +12,7 @@ const TTLS = { nats: 4_000, 'nats-cluster': 4_000, s3: 12_000, dynamodb: 4_000 }
 const VISITS = 8;
 
 for (const [name, ttl] of Object.entries(TTLS)) {
-  const { engine, start } = SITES[name as keyof typeof TTLS];
+  const { engine, start } = ALL_SITES[name as keyof typeof TTLS];
   describeOn(engine, `on ${name}`, () => {
     test('what a killed process held is free after two leases of waiting, whoever comes, however short', {
       timeout: 120_000,

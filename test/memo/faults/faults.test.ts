@@ -6,7 +6,7 @@ import { urlOfFile } from '../../../src/connect/url.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
 import { startRedis } from '../../kit/redis.ts';
-import { SITES } from '../../kit/sites.ts';
+import { ALL_SITES } from '../../kit/sites.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { BROKEN } from './broken.ts';
 import { playRealRounds } from './real/rounds.ts';
@@ -37,13 +37,13 @@ describeOn('redis', 'memos on Redis, one of three processes killed, stopped or c
 
 describe('memos of real processes, one of which is killed or stopped for real', () => {
   test('keep their promises on a file', LIMIT, async () => {
-    await using site = await SITES.file.start();
+    await using site = await ALL_SITES.file.start();
     const { found, wrong } = await playRealRounds(site, { rounds: 8, lanes: 2, seed: 1, ttl: 400 });
     expect({ found, wrong }).toEqual({ found: [], wrong: 0 });
   });
 
   test('find an engine that grants beside a holder', LIMIT, async () => {
-    await using site = await SITES.file.start();
+    await using site = await ALL_SITES.file.start();
     const plan = { rounds: 4, lanes: 1, seed: 1, ttl: 400 };
     const { foundBy } = await playRealRounds(site, plan, 'grants beside a holder');
     expect([...foundBy]).toContain('exclusion');

@@ -4,7 +4,7 @@
  */
 import { openBackend } from '../../../src/connect/open.ts';
 import { flagsOf } from '../../kit/flags.ts';
-import { SITES, type SiteName } from '../../kit/sites.ts';
+import { ALL_SITES, type SiteName } from '../../kit/sites.ts';
 import { playRealRounds } from './real/rounds.ts';
 import { playRounds, type Tally } from './rounds.ts';
 
@@ -47,7 +47,7 @@ function progressOf(engine: string): (tally: Tally) => void {
 
 let failed = false;
 for (const engine of values.engines.split(',') as SiteName[]) {
-  await using site = await SITES[engine].start();
+  await using site = await ALL_SITES[engine].start();
   const plan = { rounds, lanes: lanesOf(engine), seed, progress: progressOf(engine) };
   const began = performance.now();
   if (!real && engine === 'zookeeper') throw new Error('ZooKeeper keeps a hold as long as its session: --real');

@@ -1,8 +1,9 @@
+import { ENGINES } from '../../test/kit/engines.ts';
 import { cycling, relaying } from '../entries.ts';
-import type { Row } from '../row.ts';
+import type { Group, Row } from '../row.ts';
 
 /** No floor here: bench/etcd-transport.ts and bench/zookeeper.ts compare with the bare calls of the recipe. */
-const rowsOf = (group: 'etcd' | 'zookeeper'): readonly Row[] => {
+const rowsOf = (group: Group): readonly Row[] => {
   const who = { group, contestant: 'holdfast' } as const;
   return [
     { group, title: 'one caller', entries: [cycling(who)], targets: [] },
@@ -16,4 +17,8 @@ const rowsOf = (group: 'etcd' | 'zookeeper'): readonly Row[] => {
   ];
 };
 
-export const quorumStoreRows: readonly Row[] = [...rowsOf('etcd'), ...rowsOf('zookeeper')];
+/** Those of each engine that is measured and has no rows of its own. */
+export const rowsOfOthers = (own: readonly Row[]): readonly Row[] =>
+  Object.entries(ENGINES)
+    .filter(([engine, { unmeasured }]) => !unmeasured && !own.some(({ group }) => group === engine))
+    .flatMap(([engine]) => rowsOf(engine));
