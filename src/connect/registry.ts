@@ -7,7 +7,7 @@ import { natsUrl } from './engines/nats.ts';
 import { plainRedisUrl, redissonUrl, redisUrl, redlockUrl } from './engines/redis.ts';
 import { mysqlUrl, postgresUrl } from './engines/sql.ts';
 
-/** The engines that an address can name. CONTRIBUTING.md lists what else a new one needs, and a test asks for each item of that list. */
+/** The engines that an address can name. All other lists of engines, in code and pages, come from this one, in its order. */
 const REGISTRY = {
   memory: memoryUrl,
   file: fileUrl,
@@ -19,10 +19,10 @@ const REGISTRY = {
   mysql: mysqlUrl,
   mongodb: mongodbUrl,
   etcd: etcdUrl,
+  zookeeper: zookeeperUrl,
   nats: natsUrl,
   s3: s3Url,
   dynamodb: dynamodbUrl,
-  zookeeper: zookeeperUrl,
 } as const satisfies Readonly<Record<string, EngineUrl>>;
 
 /** The name of an engine: that of its folder, of its subpath of the package, and of its page. */

@@ -35,15 +35,12 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** The rooms of core, from the ground up: each may import those before it, types included. */
 const ROOMS = ['contract', 'engine', 'queue'];
 
-/** Backends know `core` and what they share; Redlock is the quorum of several Redis, and nothing else. Layouts of others on Redis share its clients. */
+/** Backends know `core` and what they share, of which `register` is an engine, too; Redlock is the quorum of several Redis, and nothing else. Layouts of others on Redis share its clients. */
 const COMPOSED: Readonly<Record<string, readonly string[]>> = {
   redlock: ['quorum', 'redis'],
   'redis-foreign': ['redis'],
   'redis-plain': ['redis', 'redis-foreign'],
   redisson: ['redis', 'redis-foreign'],
-  s3: ['register'],
-  dynamodb: ['register'],
-  nats: ['register'],
 };
 
 /** They get time, timers and randomness from a `Clock`… */
@@ -149,8 +146,8 @@ function wrongArrow(path: string, { from, kind }: Import): string | undefined {
     return known.includes(otherPart) ? undefined : `${arrow}: ${part} may import ${known.join(', ')}`;
   }
   if (layer !== 'backends' || otherPart === part || COMPOSED[part]?.includes(otherPart)) return undefined;
-  if (otherPart === 'shared') return undefined;
-  return `${arrow}: a backend knows core and backends/shared only, never another backend`;
+  if (['shared', 'register'].includes(otherPart)) return undefined;
+  return `${arrow}: a backend knows core, backends/shared and the register only, never another backend`;
 }
 
 /** The time, timers and randomness that a piece of code takes from elsewhere than the Clock. */
