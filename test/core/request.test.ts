@@ -18,9 +18,10 @@ function setup(traits: Partial<Traits> = {}) {
   const engine = memory({ clock });
   const backend = around(engine, { traits: { ...engine.traits, ...traits } });
   const runtime = new LockRuntime(backend, clock);
+  const giveUp = (): never => expect.fail('it was given up');
   const request = (options: LockOptions = {}, demand: Demand = EXCLUSIVE) => {
     const { terms } = new LayeredOptions(backend.traits, options);
-    return new AcquireRequest(new RequestEvents(runtime, 'key', demand, terms, 0), terms, 0);
+    return new AcquireRequest(new RequestEvents(runtime, 'key', demand, terms, 0), terms, 0, giveUp);
   };
   const claimOf = (one: AcquireRequest) => claimFor(one).claim;
   return {
@@ -40,7 +41,6 @@ describe('a request', () => {
   ])('has a timer for its wait, by default only once it waits: %j', (options, first, waiting) => {
     const { clock, request } = setup();
     const one = request(options);
-    one.startLimits(() => {});
     expect(clock.pending, 'at the start').toBe(first);
     one.beginWait();
     expect(clock.pending, 'while it waits').toBe(waiting);
@@ -48,7 +48,7 @@ describe('a request', () => {
 
   test('that does not wait has no timer', () => {
     const { clock, request } = setup();
-    request({ wait: 0 }).startLimits(() => {});
+    request({ wait: 0 });
     expect(clock.pending).toBe(0);
   });
 
@@ -60,7 +60,6 @@ describe('a request', () => {
     const { signal } = new AbortController();
     const one = request({ wait: 60_000, signal });
     one.outcome.catch(() => {});
-    one.startLimits(() => expect.fail('it was given up'));
     expect(getEventListeners(signal, 'abort')).toHaveLength(1);
     settle(one);
     expect([clock.pending, getEventListeners(signal, 'abort').length, one.state]).toEqual([0, 0, 'settled']);

@@ -48,7 +48,8 @@ export function admitted(queue: Iterable<Demand>): number {
   const tally = new Tally();
   let count = 0;
   for (const demand of queue) {
-    if (!tally.take(demand)) break;
+    if (!tally.fits(demand)) break;
+    tally.add(demand);
     count++;
   }
   return count;
@@ -74,13 +75,6 @@ export class Tally {
     this.#capacities.set(demand.capacity, (this.#capacities.get(demand.capacity) ?? 0) + 1);
   }
 
-  /** Adds the units, if they fit. @returns whether they do */
-  take(demand: Demand): boolean {
-    if (!this.fits(demand)) return false;
-    this.add(demand);
-    return true;
-  }
-
   remove(demand: Demand): void {
     this.#taken -= demand.units;
     const left = this.#capacities.get(demand.capacity)! - 1;
@@ -93,71 +87,75 @@ export class Tally {
   }
 }
 
-/** Up to this number, members are kept in an array and searched one by one: filling and emptying a Set again and again costs more. */
-const MAX_SEARCHED = 16;
-
 const NO_CLAIMS: readonly never[] = [];
 
-interface Member {
+/** What stands in an `ArrivalQueue`: in one at a time. Only the queue writes the fields beside `demand`. */
+export interface QueueMember {
   readonly demand: Demand;
+  /** Undefined: it stands in no queue. */
+  place?: 'inside' | 'outside' | undefined;
+  /** The neighbours in the order of arrival. */
+  before?: QueueMember | undefined;
+  after?: QueueMember | undefined;
 }
 
 /**
- * A queue in this process, in order of arrival, under the one rule. The members inside are a prefix of it, so a tally of them decides. The
- * cost per step does not grow with their number.
+ * A queue in this process, in order of arrival, under the one rule. The members inside are the beginning of it, so a tally of them decides.
+ * It is a linked list, so the cost per step does not grow with the number of members.
  */
-export class ArrivalQueue<M extends Member> {
+export class ArrivalQueue<M extends QueueMember> {
   readonly #tally = new Tally();
-  /** The members inside, each once, in the order in which they came. */
-  #inside: Member[] | Set<Member> = [];
-  readonly #outside = new Set<M>();
+  #first: QueueMember | undefined;
+  #last: QueueMember | undefined;
+  /** The first member that waits outside. Only the queue writes it. */
+  head: M | undefined;
 
   get idle(): boolean {
-    return this.#outside.size === 0 && (Array.isArray(this.#inside) ? this.#inside.length : this.#inside.size) === 0;
-  }
-
-  /** The first member that waits outside. */
-  get head(): M | undefined {
-    return this.#outside.size === 0 ? undefined : this.#outside.values().next().value;
+    return this.#first === undefined;
   }
 
   get members(): M[] {
-    return [...(this.#inside as Iterable<M>), ...this.#outside];
+    const all: M[] = [];
+    for (let member = this.#first; member; member = member.after) all.push(member as M);
+    return all;
   }
 
-  isInside(member: Member): boolean {
-    return Array.isArray(this.#inside) ? this.#inside.includes(member) : this.#inside.has(member);
+  isInside({ place }: QueueMember): boolean {
+    return place === 'inside';
   }
 
   /** Whether a newcomer could enter. */
   admits(demand: Demand): boolean {
-    return this.#outside.size === 0 && this.#tally.fits(demand);
+    return this.head === undefined && this.#tally.fits(demand);
   }
 
   /** Joins at the end. @returns true when the member enters at once */
   join(member: M): boolean {
-    const enters = this.#outside.size === 0 && this.#tally.take(member.demand);
-    if (enters) this.#keep(member);
-    else this.#outside.add(member);
+    const enters = this.head === undefined && this.#tally.fits(member.demand);
+    if (enters) this.#tally.add(member.demand);
+    else this.head ??= member;
+    member.place = enters ? 'inside' : 'outside';
+    member.before = this.#last;
+    if (this.#last) this.#last.after = member;
+    else this.#first = member;
+    this.#last = member;
     return enters;
   }
 
   /** Leaves, if the member is still there. @returns the members that enter in its place */
-  leave(member: Member): readonly M[] {
-    if (!this.#drop(member)) this.#outside.delete(member as M);
-    if (this.#outside.size === 0) return NO_CLAIMS;
+  leave(member: QueueMember): readonly M[] {
+    this.#remove(member);
+    if (!this.head) return NO_CLAIMS;
     const entering: M[] = [];
-    for (const next of this.#outside) {
-      if (!this.#tally.take(next.demand)) break;
-      this.#outside.delete(next);
-      this.#keep(next);
+    for (let next: M | undefined = this.head; next && this.#tally.fits(next.demand); next = this.head) {
+      this.#letIn(next);
       entering.push(next);
     }
     return entering;
   }
 
   /** Gives the member that would enter first if this one, which is inside, left. */
-  successor(member: Member): M | undefined {
+  successor(member: QueueMember): M | undefined {
     const { head } = this;
     if (!head || !this.isInside(member)) return undefined;
     this.#tally.remove(member.demand);
@@ -167,29 +165,28 @@ export class ArrivalQueue<M extends Member> {
   }
 
   /** Lets the head enter in the place of a member that is inside. */
-  replace(member: Member, head: M): void {
-    this.#outside.delete(head);
-    this.#drop(member);
+  replace(member: QueueMember, head: M): void {
+    this.#remove(member);
+    this.#letIn(head);
+  }
+
+  #letIn(head: M): void {
     this.#tally.add(head.demand);
-    this.#keep(head);
+    head.place = 'inside';
+    this.head = head.after as M | undefined;
   }
 
-  #keep(member: M): void {
-    if (!Array.isArray(this.#inside)) this.#inside.add(member);
-    else if (this.#inside.push(member) > MAX_SEARCHED) this.#inside = new Set(this.#inside);
-  }
-
-  /** @returns whether it was inside */
-  #drop(member: Member): boolean {
-    if (Array.isArray(this.#inside)) {
-      const at = this.#inside.indexOf(member);
-      if (at < 0) return false;
-      this.#inside.copyWithin(at, at + 1).pop();
-    } else {
-      if (!this.#inside.delete(member)) return false;
-      if (this.#inside.size === 0) this.#inside = [];
-    }
-    this.#tally.remove(member.demand);
-    return true;
+  #remove(member: QueueMember): void {
+    const { place, before, after } = member;
+    if (place === undefined) return;
+    if (place === 'inside') this.#tally.remove(member.demand);
+    else if (member === this.head) this.head = after as M | undefined;
+    if (before) before.after = after;
+    else this.#first = after;
+    if (after) after.before = before;
+    else this.#last = before;
+    member.place = undefined;
+    member.before = undefined;
+    member.after = undefined;
   }
 }

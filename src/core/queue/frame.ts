@@ -111,8 +111,8 @@ export class Frame {
   async enter(events: RequestEvents, terms: Terms, watched: boolean): Promise<HeldLease | undefined | 'ended'> {
     this.#children ??= new ArrivalQueue();
     if (terms.wait === 0 && !this.#children.admits(events.demand)) return undefined;
-    const request = new AcquireRequest(events, terms, this.#context.engine.clock.now());
-    request.startLimits((error) => this.#giveUp(request, error));
+    const giveUp = (one: AcquireRequest, error: LockError): void => this.#giveUp(one, error);
+    const request = new AcquireRequest(events, terms, this.#context.engine.clock.now(), giveUp);
     if (!request.isSettled && this.#children.join(request)) this.#admit(request);
     if (!request.isSettled) this.#beginWait(request);
     if (!(await request.outcome)) return 'ended';

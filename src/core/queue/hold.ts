@@ -1,4 +1,4 @@
-import type { Demand } from '../contract/admission.ts';
+import type { QueueMember } from '../contract/admission.ts';
 import type { NewValue, ValueState } from '../contract/backend.ts';
 import { LockError, quoted } from '../contract/errors.ts';
 import { channels, type LockEvent } from '../contract/events.ts';
@@ -28,8 +28,7 @@ interface Tenure {
 }
 
 /** The request that a hold was granted to. */
-export interface HoldOwner {
-  readonly demand: Demand;
+export interface HoldOwner extends QueueMember {
   readonly exclusive: boolean;
   readonly terms: Terms;
   readonly events: RequestEvents;

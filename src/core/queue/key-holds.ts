@@ -51,7 +51,9 @@ export class KeyHolds implements HoldKeeper {
     const { activity } = this.engine;
     activity.begin();
     try {
-      request.takeUp(queued);
+      queued.claimant = request;
+      request.queued = queued;
+      request.number = queued.claim.origin.claim;
       queued.outcome ??= queued.pursue(piggybacked);
       const grant = await queued.outcome;
       if (queued.claimant !== request) {

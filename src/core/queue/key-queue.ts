@@ -46,9 +46,9 @@ export class KeyQueue {
    */
   join(events: RequestEvents, terms: Terms, began: number, around?: HoldsAround): Promise<Hold | undefined> {
     const { queue, interim, lookout } = this.#holds;
-    const request = new AcquireRequest(events, terms, began, around);
+    const request = new AcquireRequest(events, terms, began, this.#giveUp, around);
+    if (request.state === 'settled') return request.outcome;
     if (terms.detect || this.#context.traceparent) request.noteCaller();
-    if (!request.startLimits((error) => this.#giveUp(request, error))) return request.outcome;
     if (terms.wait === 0 && !queue.admits(request.demand) && !interim.isOpen) request.grant(undefined);
     else if ((request.detects !== undefined && this.#joinApart(request)) || queue.join(request))
       void this.#holds.serve(request, claimFor(request));
@@ -84,7 +84,7 @@ export class KeyQueue {
   }
 
   /** A caller that gives up leaves its place to the next equal one, so that short waits do not send the process to the back. */
-  #giveUp(request: AcquireRequest, error: unknown): void {
+  readonly #giveUp = (request: AcquireRequest, error: unknown): void => {
     if (request.isSettled) return;
     request.refuse(error);
     const { queue } = this.#holds;
@@ -98,7 +98,7 @@ export class KeyQueue {
       queued?.leave();
       this.#holds.leave(request);
     }
-  }
+  };
 
   get idle(): boolean {
     return this.#holds.queue.idle && this.#holds.apart.size === 0;

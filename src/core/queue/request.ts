@@ -1,4 +1,4 @@
-import { type Demand, isExclusive } from '../contract/admission.ts';
+import { type Demand, isExclusive, type QueueMember } from '../contract/admission.ts';
 import type { Cancel } from '../contract/clock.ts';
 import { LockError, quoted } from '../contract/errors.ts';
 import { type Circumstances, type Enclosing, labelFor, MAX_ENCLOSING, type ProcessName } from '../contract/origin.ts';
@@ -16,8 +16,10 @@ const NO_ITEMS: readonly never[] = [];
 /** Gives the holds of this process that the functions of `run` around a caller run under, the innermost first. */
 export type HoldsAround = (name: ProcessName) => Iterable<Hold>;
 
+type GiveUp = (request: AcquireRequest, error: LockError) => void;
+
 /** One caller in this process that waits for one key. It is settled once: granted or refused. */
-export class AcquireRequest implements Claimant {
+export class AcquireRequest implements Claimant, QueueMember {
   readonly key: string;
   readonly demand: Demand;
   /** Whether nobody can hold beside it. */
@@ -25,6 +27,10 @@ export class AcquireRequest implements Claimant {
   readonly terms: Terms;
   readonly began: number;
   readonly events: RequestEvents;
+  // What the queue of this process notes: from the beginning, so that all requests have one shape.
+  place: QueueMember['place'] = undefined;
+  before: QueueMember['before'] = undefined;
+  after: QueueMember['after'] = undefined;
   /** The claim of the request in the engine's queue, if it has one. */
   queued: QueuedClaim | undefined;
   /** The number of its claim. A listing may number it before it has one. */
@@ -41,12 +47,16 @@ export class AcquireRequest implements Claimant {
   readonly outcome: Promise<Hold | undefined>;
   readonly #resolve: (hold: Hold | undefined) => void;
   readonly #reject: (error: unknown) => void;
-  #giveUp: ((error: LockError) => void) | undefined;
+  readonly #giveUp: GiveUp;
   #cancel: Cancel | undefined;
   #unlisten: (() => void) | undefined;
   state: 'new' | 'waiting' | 'settled' = 'new';
 
-  constructor(events: RequestEvents, terms: Terms, now: number, around?: HoldsAround) {
+  /**
+   * Starts the limits, `wait` and `signal`, too.
+   * @param giveUp gets the request and the error to refuse it with: at once, if the signal has aborted
+   */
+  constructor(events: RequestEvents, terms: Terms, now: number, giveUp: GiveUp, around?: HoldsAround) {
     this.key = events.key;
     this.#around = around;
     this.demand = events.demand;
@@ -58,42 +68,36 @@ export class AcquireRequest implements Claimant {
     this.outcome = promise;
     this.#resolve = resolve;
     this.#reject = reject;
-  }
-
-  /** Starts its limits, `wait` and `signal`. @param giveUp gets the error to refuse it with @returns false when that was called at once */
-  startLimits(giveUp: (error: LockError) => void): boolean {
     this.#giveUp = giveUp;
-    const { wait, signal, isDefaultWait } = this.terms;
-    if (signal?.aborted) {
-      giveUp(abortError(this));
-      return false;
+    const { wait, signal, isDefaultWait } = terms;
+    if (signal?.aborted) giveUp(this, abortError(this));
+    else if (signal) {
+      const abort = (): void => giveUp(this, abortError(this));
+      signal.addEventListener('abort', abort, { once: true });
+      this.#unlisten = () => signal.removeEventListener('abort', abort);
     }
-    if (!isDefaultWait && wait > 0 && wait < Number.POSITIVE_INFINITY) this.#cancel = limitWait(this, giveUp);
-    if (!signal) return true;
-    const abort = () => giveUp(abortError(this));
-    signal.addEventListener('abort', abort, { once: true });
-    this.#unlisten = () => signal.removeEventListener('abort', abort);
-    return true;
+    if (!isDefaultWait && wait > 0 && wait < Number.POSITIVE_INFINITY && !signal?.aborted) this.#limitWait();
   }
 
+  #limitWait(): void {
+    this.#cancel = limitWait(this, (error) => this.#giveUp(this, error));
+  }
+
+  /** @param hold undefined where the caller does not wait and was refused */
   grant(hold: Hold | undefined): void {
     if (hold) this.number = hold.claim.origin.claim;
-    this.#settle();
-    this.#resolve(hold);
-  }
-
-  refuse(error: unknown): void {
-    this.#settle();
-    this.#reject(error);
-  }
-
-  #settle(): void {
     this.state = 'settled';
     this.#around = undefined;
     for (const end of this.#endWaits) end();
     this.#endWaits = NO_ITEMS;
     this.#cancel?.();
     this.#unlisten?.();
+    this.#resolve(hold);
+  }
+
+  refuse(error: unknown): void {
+    this.#reject(error); // from now on its promise takes no grant
+    this.grant(undefined);
   }
 
   /** Gives what the origin of its claim says beside the number of the claim; undefined if that is nothing. */
@@ -123,9 +127,10 @@ export class AcquireRequest implements Claimant {
     if (this.state !== 'new') return;
     this.state = 'waiting';
     // Most calls name no wait and have the lock at once, and a timer for each would cost more than the rest. The first attempt has limits.
-    if (this.terms.isDefaultWait) this.#cancel = limitWait(this, this.#giveUp!);
+    if (this.terms.isDefaultWait) this.#limitWait();
     this.#endWaits = Array.from(this.#enclosing(), (hold) => hold.listeners.beginWait());
-    if (this.detects !== undefined) this.events.context.deadlocks?.watch(this.key, this, this.#giveUp!);
+    if (this.detects !== undefined)
+      this.events.context.deadlocks?.watch(this.key, this, (error) => this.#giveUp(this, error));
     if (!this.isSettled) this.events.tellWait();
   }
 
@@ -144,13 +149,6 @@ export class AcquireRequest implements Claimant {
   reserveNumber(): number {
     this.number ??= this.events.context.name.reserve();
     return this.number;
-  }
-
-  /** Takes up a claim: what comes of it is for this request from now on. */
-  takeUp(queued: QueuedClaim): void {
-    queued.claimant = this;
-    this.queued = queued;
-    this.number = queued.claim.origin.claim;
   }
 }
 
