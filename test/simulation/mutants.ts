@@ -21,7 +21,6 @@ const frame = moduleOf<typeof import('../../src/core/queue/frame.ts')>('core/que
 const lease = moduleOf<typeof import('../../src/core/queue/held-lease.ts')>('core/queue/held-lease.ts');
 const hold = moduleOf<typeof import('../../src/core/queue/hold.ts')>('core/queue/hold.ts');
 const timing = moduleOf<typeof import('../../src/core/queue/hold-timing.ts')>('core/queue/hold-timing.ts');
-const holds = moduleOf<typeof import('../../src/core/queue/key-holds.ts')>('core/queue/key-holds.ts');
 const pause = moduleOf<typeof import('../../src/core/queue/pause.ts')>('core/queue/pause.ts');
 const release = moduleOf<typeof import('../../src/core/queue/release.ts')>('core/queue/release.ts');
 const request = moduleOf<typeof import('../../src/core/queue/request.ts')>('core/queue/request.ts');
@@ -168,13 +167,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'says of a late release that it was in time',
     faults: [
-      holds.method(
-        'KeyHolds',
+      hold.method(
+        'Hold',
         'release',
         (real) =>
-          function (released) {
-            released.timing.lasts = () => true;
-            return real.call(this, released);
+          function () {
+            this.timing.lasts = () => true;
+            return real.call(this);
           },
       ),
     ],
@@ -306,7 +305,7 @@ export const MUTANTS: readonly Mutant[] = [
         'leave',
         (real) =>
           function () {
-            return this.users > 1 ? this.keeper.release(this) : real.call(this);
+            return this.users > 1 ? this.release() : real.call(this);
           },
       ),
     ],

@@ -37,8 +37,8 @@ export interface HoldOwner extends QueueMember {
 /** The holds of a key, as one of them sees them. */
 export interface HoldKeeper {
   readonly engine: Engine;
-  /** Gives the hold up. Never rejects. @returns whether that freed it */
-  release(hold: Hold): Promise<boolean>;
+  /** Takes a hold that was released at `now`, and gives it to the next caller or back to the engine. @returns whether that freed it */
+  passOn(hold: Hold, now: number): boolean | Promise<boolean>;
   /** Gives the hold up, and stores a value under its key in that step. Never rejects. */
   releaseWith(hold: Hold, value: NewValue, state: ValueState): Promise<StoreOutcome>;
   /** Sees to it that the timer of a hold is set, if that will not fire any more. */
@@ -117,7 +117,13 @@ export class Hold implements EnclosingHold {
 
   /** Lets one caller leave. The last one releases the hold. @returns whether that freed it */
   leave(): Promise<boolean> {
-    return --this.#users === 0 ? this.keeper.release(this) : Promise.resolve(false);
+    return --this.#users === 0 ? this.release() : Promise.resolve(false);
+  }
+
+  /** Releases the hold, also if callers share it. Never rejects. @returns whether that freed it */
+  async release(): Promise<boolean> {
+    const now = this.markReleased();
+    return now !== undefined && this.keeper.passOn(this, now);
   }
 
   get listeners(): HoldListeners {
@@ -172,12 +178,23 @@ export class Hold implements EnclosingHold {
     };
   }
 
-  /** Ends the hold as released. It is over before a listener hears of that, since the listener may release again, or close. */
-  markReleased(): void {
+  /**
+   * Ends the hold as released. It is over before listeners are notified, since a listener may release again, or close.
+   * @returns the time; undefined if the hold was over before
+   */
+  markReleased(): number | undefined {
+    if (this.over) return undefined;
+    const { clock } = this.keeper.engine;
+    clock.lookAgain?.();
+    const now = clock.now();
+    if (!this.timing.lasts(now)) {
+      this.expire();
+      return undefined;
+    }
     this.over = true;
     this.#listeners?.unfollow();
-    if (!channels.released.hasSubscribers) return;
-    this.tell('released', { duration: this.keeper.engine.clock.now() - this.timing.since });
+    if (channels.released.hasSubscribers) this.tell('released', { duration: now - this.timing.since });
+    return now;
   }
 
   tell(name: 'renewed' | 'renewalFailed' | 'lost' | 'released' | 'releaseFailed', more: Partial<LockEvent>): void {

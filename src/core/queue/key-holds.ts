@@ -98,28 +98,14 @@ export class KeyHolds implements HoldKeeper {
     this.apart.add(head);
   }
 
-  /** Releases a hold: it passes on, is kept for a while, or goes back to the engine. */
-  async release(hold: Hold): Promise<boolean> {
-    if (hold.over) return false;
-    const { clock } = this.engine;
-    clock.lookAgain?.();
-    const now = clock.now();
-    if (!hold.timing.lasts(now)) {
-      hold.end('its deadline passed without a renewal');
-      return false;
-    }
-    hold.markReleased();
-    this.#forget(hold);
-    return this.#passOn(hold, now, false);
-  }
-
   #forget(hold: Hold): void {
     this.#watchdog.remove(hold);
     this.lookout?.remove(hold);
   }
 
-  /** @param isLast whether it has lingered, or waited a turn @returns whether the release freed the hold */
-  #passOn(hold: Hold, now: number, isLast: boolean): boolean | Promise<boolean> {
+  /** @param isLast whether it has lingered, or waited a turn */
+  passOn(hold: Hold, now: number, isLast = false): boolean | Promise<boolean> {
+    if (!isLast) this.#forget(hold);
     const { queue } = this;
     const { head } = queue;
     const next = head && queue.isInside(hold.owner) ? head : undefined;
@@ -140,11 +126,10 @@ export class KeyHolds implements HoldKeeper {
   }
 
   async #passOnLater(hold: Hold): Promise<boolean> {
-    return this.#passOn(hold, this.engine.clock.now(), true);
+    return this.passOn(hold, this.engine.clock.now(), true);
   }
 
   async releaseWith(hold: Hold, value: NewValue, state: ValueState): Promise<StoreOutcome> {
-    if (hold.over) return 'gone';
     this.#forget(hold);
     return releaseWith(this.engine, hold, value, state, () => this.leave(hold.owner));
   }

@@ -33,13 +33,8 @@ export async function releaseWith(
 
 /** @param onTrouble called when no answer came for as long as callers wait for an engine in trouble; it goes on behind that */
 async function endWith(engine: Engine, hold: Hold, value: NewValue, onTrouble: () => void): Promise<StoreOutcome> {
-  const { activity, clock } = engine;
-  clock.lookAgain?.();
-  if (!hold.held) {
-    hold.expire();
-    return 'gone';
-  }
-  hold.markReleased();
+  if (hold.markReleased() === undefined) return 'gone';
+  const { activity } = engine;
   activity.begin();
   try {
     const outcome = await untilStored(engine, hold, value, onTrouble);

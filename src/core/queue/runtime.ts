@@ -138,7 +138,7 @@ export class LockRuntime implements QueueContext {
     for (const [key, queue] of queues) queue.close(closedError(key, this.engine.backend.name));
     for (const hold of [...this.watchdog.holds]) {
       hold.lose('its Locks were closed');
-      void hold.keeper.release(hold);
+      void hold.release();
     }
     this.watchdog.close();
     await undefined; // this may be called in the middle of a release, which counts as under way only after this turn
