@@ -30,11 +30,8 @@ export {
   type Cancel,
   type Clock,
   Context,
-  deadlineOf,
   type EngineClock,
   inNoContext,
-  passedFor,
-  sentLater,
   systemClock,
 } from './contract/clock.ts';
 export {
@@ -149,7 +146,7 @@ export {
   type SharedLease,
 } from './queue/held-lease.ts';
 export { Hold } from './queue/hold.ts';
-export type { Cover, Schedule, StandIn } from './queue/hold-timing.ts';
+export { type Cover, deadlineOf, passedFor, type Schedule, type StandIn, sentLater } from './queue/hold-timing.ts';
 export type { LocalEntry } from './queue/key-queue.ts';
 export { backOff, MAX_OUTAGE_MS, UNANSWERED } from './queue/pause.ts';
 export type { DeadlockWatch, WatchedWait } from './queue/request-events.ts';

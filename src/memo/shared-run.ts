@@ -181,15 +181,15 @@ interface Found {
  * @param onAnswer called at each answer of the engine, with the mark of the holder
  */
 const inquiryInto = (found: Found, head: Caller, hasOld: boolean, onAnswer: (mark: string) => void): Inquiry => ({
-  answerable(sent) {
+  accepts(sent) {
     const { match: mark, attempts, rest, refresh } = head.plan;
     const counts = mark !== NO_MARK || attempts !== Number.POSITIVE_INFINITY ? rest : 0;
     return { age: hasOld ? refresh : maxAge(head, sent), mark, counts };
   },
-  get settled() {
+  get state() {
     return found.value && stateOf(found.value.text);
   },
-  hears(attempt, sent) {
+  settles(attempt, sent) {
     found.sent = sent;
     const mark = (!attempt.granted && attempt.mark) || NO_MARK;
     onAnswer(mark);

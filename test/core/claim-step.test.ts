@@ -1,19 +1,20 @@
 import { expect, test } from 'vitest';
-import { type Heard, type LocalGrant, NOTHING_KNOWN, step } from '../../src/core/queue/claim-step.ts';
+import { NOTHING_KNOWN, type Received, step } from '../../src/core/queue/claim-step.ts';
+import type { LocalGrant } from '../../src/core/queue/hold-timing.ts';
 
-const NOTHING: Heard = { attempt: undefined, grant: undefined, needless: false };
+const NOTHING: Received = { attempt: undefined, grant: undefined, settled: false };
 const NOW = 10_000;
 
-function granted(grant: Partial<LocalGrant> = {}): Partial<Heard> {
+function granted(grant: Partial<LocalGrant> = {}): Partial<Received> {
   const counted = { token: 1n, sent: NOW - 100, since: NOW, validFor: 1_000, ...grant };
   return { attempt: { granted: true, token: 1n, validFor: 1_000 }, grant: counted };
 }
 
-const refused = (ahead?: number): Partial<Heard> => ({
+const refused = (ahead?: number): Partial<Received> => ({
   attempt: { granted: false, ...(ahead !== undefined && { ahead }) },
 });
 
-test.each<[string, Partial<Heard>, { wait?: number; delay?: number }, string]>([
+test.each<[string, Partial<Received>, { wait?: number; delay?: number }, string]>([
   ['a grant in time', granted(), {}, 'keep'],
   ['a grant that came by itself after a refusal', { ...refused(), grant: granted().grant }, {}, 'keep'],
   ['a grant whose answer took longer than it lasts', granted({ sent: NOW - 1_000 }), {}, 'restart'],
@@ -25,10 +26,10 @@ test.each<[string, Partial<Heard>, { wait?: number; delay?: number }, string]>([
   ['a late refusal of a caller that does not wait', { attempt: { granted: false, late: true } }, { wait: 0 }, 'ask'],
   ['no answer', {}, {}, 'pause'],
   ['no answer, while a grant came by itself', { grant: granted().grant }, {}, 'keep'],
-  ['a value that does as well as the hold', { ...refused(), needless: true }, {}, 'leave'],
-  ['a value beside a grant', { ...granted(), needless: true }, {}, 'leave'],
-])('%s: the claim decides', (_, heard, terms, act) => {
-  const decided = step(NOTHING_KNOWN, { ...NOTHING, ...heard }, { wait: 1_000, delay: 0, ...terms }, NOW);
+  ['a value that does as well as the hold', { ...refused(), settled: true }, {}, 'leave'],
+  ['a value beside a grant', { ...granted(), settled: true }, {}, 'leave'],
+])('%s: the claim decides', (_, received, terms, act) => {
+  const decided = step(NOTHING_KNOWN, { ...NOTHING, ...received }, { wait: 1_000, delay: 0, ...terms }, NOW);
   expect(decided.act).toBe(act);
 });
 
@@ -43,7 +44,7 @@ test('pauses grow with each answer, and begin again when the queue before the cl
 });
 
 test('only a claim that was refused knows that others want the key', () => {
-  const of = (heard: Partial<Heard>) =>
-    step(NOTHING_KNOWN, { ...NOTHING, ...heard }, { wait: 1, delay: 0 }, NOW).known.contended;
+  const of = (received: Partial<Received>) =>
+    step(NOTHING_KNOWN, { ...NOTHING, ...received }, { wait: 1, delay: 0 }, NOW).known.contended;
   expect([of({}), of(granted()), of(refused())]).toEqual([false, false, true]);
 });

@@ -38,9 +38,9 @@ function asking(answer?: Attempt) {
   const terms = {
     ...new LayeredOptions(backend.traits, { wait: 60_000 }).terms,
     inquiry: {
-      settled: undefined,
-      answerable: () => ({ age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 }),
-      hears(attempt: Attempt, sent: number) {
+      state: undefined,
+      accepts: () => ({ age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 }),
+      settles(attempt: Attempt, sent: number) {
         const left = attempt.granted ? undefined : attempt.value;
         heard.push({ left, granted: attempt.granted, sent });
         return left !== undefined;
@@ -48,7 +48,7 @@ function asking(answer?: Attempt) {
     },
   };
   const claim: LocalClaim = {
-    ...claimOf('ours', { accepts: terms.inquiry.answerable() }),
+    ...claimOf('ours', { accepts: terms.inquiry.accepts() }),
     origin: { process: 'ours', claim: 1, inside: [], cut: false },
     within: 5_000,
   };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { deadlineOf, passedFor, sentLater } from '../../src/core/contract/clock.ts';
+import { deadlineOf, passedFor, sentLater } from '../../src/core/queue/hold-timing.ts';
 
 const ms = fc.double({ min: 0, max: 1e7, noNaN: true });
 

@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import type { LockOptions } from '../../src/core/contract/options.ts';
-import type { LocalGrant } from '../../src/core/queue/claim-step.ts';
-import type { Cover } from '../../src/core/queue/hold-timing.ts';
+import type { Cover, LocalGrant } from '../../src/core/queue/hold-timing.ts';
 import { HoldTiming } from '../../src/core/queue/hold-timing.ts';
 import { lastsFor } from '../../src/core/queue/release.ts';
 

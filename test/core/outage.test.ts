@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend } from '../../src/core/contract/backend.ts';
+import type { Attempt, Backend } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { Engine } from '../../src/core/engine/engine.ts';
@@ -236,7 +236,12 @@ describe('the reason why a claim heard nothing', () => {
     const answers = (): void => {
       answer = (sent) => memoryEngine.attempt(sent);
     };
-    return { clock, asked, fails, answers };
+    /** Lets the record of the claim receive an answer, as the loop of the claim does. */
+    const receives = async (coming: Promise<Attempt | undefined>): Promise<void> => {
+      asked.record.receive(await coming, undefined, clock.now());
+    };
+    const asks = (): Promise<void> => receives(asked.ask(0));
+    return { clock, asked, asks, receives, fails, answers };
   }
 
   test('is that nothing was answered so far, unless it asked after that moment', () => {
@@ -248,32 +253,32 @@ describe('the reason why a claim heard nothing', () => {
   });
 
   test('is what went wrong last, until something is answered', async () => {
-    const { clock, asked, fails } = scene();
-    await asked.ask(0);
+    const { clock, asked, asks, fails } = scene();
+    await asks();
     expect(asked.record.silence(clock.now()), 'it was answered').toBeUndefined();
     await clock.advance(100);
     const answered = clock.now() - 100;
     for (const wrong of [new Error('no route'), new Error('still no route')]) {
       fails(wrong);
-      await asked.ask(0);
+      await asks();
       expect([asked.record.silence(0), asked.record.outage?.limit(0)]).toEqual([wrong, answered + 10_000]);
       await clock.advance(50);
     }
   });
 
-  test.each<[string, (asked: QueuedClaim, clock: Clock) => Promise<unknown>]>([
+  test.each<[string, (asked: QueuedClaim, clock: Clock) => Promise<Attempt | undefined>]>([
     ['an attempt is answered', (asked) => asked.ask(0)],
     [
       'it is answered with a release',
       (asked, clock) => asked.record.answerOf({ sent: 1, attempt: Promise.resolve({ granted: false }) }, clock),
     ],
   ])('is no more what went wrong when %s, and the ten seconds count anew', async (_, answered) => {
-    const { clock, asked, fails, answers } = scene();
+    const { clock, asked, asks, receives, fails, answers } = scene();
     fails(new Error('no route'));
-    await asked.ask(0);
+    await asks();
     answers();
     await clock.advance(9_000);
-    await answered(asked, clock);
+    await receives(answered(asked, clock));
     expect([asked.record.silence(clock.now()), asked.record.outage]).toEqual([undefined, undefined]);
   });
 });

@@ -61,10 +61,11 @@ export const MUTANTS: readonly Mutant[] = [
     faults: [
       sentRecord.method(
         'SentRecord',
-        'noteAnswer',
+        'receive',
         (real) =>
-          function (attempt, _, now) {
-            real.call(this, attempt, now, now);
+          function (attempt, notified, now) {
+            const grant = real.call(this, attempt, notified, now);
+            return grant && { ...grant, sent: now };
           },
       ),
     ],
@@ -86,7 +87,16 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'leaves no margin for clocks that go wrong',
-    faults: [clock.exported('deadlineOf', () => (sent, validFor) => sent + validFor)],
+    faults: [
+      timing.method(
+        'HoldTiming',
+        'lasts',
+        (real) =>
+          function (now) {
+            return real.call(this, now - this.confirmation.validFor / 100 - 2);
+          },
+      ),
+    ],
     foundBy: 'exclusion',
     from: 1000,
   },

@@ -1,9 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { QueueEntry } from '../../src/core/contract/backend.ts';
-import { deadlineOf } from '../../src/core/contract/clock.ts';
 import type { LockEvent } from '../../src/core/contract/events.ts';
 import type { AnyLease, HeldLease } from '../../src/core/queue/held-lease.ts';
 import type { Hold } from '../../src/core/queue/hold.ts';
+import { deadlineOf } from '../../src/core/queue/hold-timing.ts';
 import type { MultiLease } from '../../src/primitives/multi-lease.ts';
 import { asking, isLabel, labelOf } from './asking.ts';
 import type { Event, Held } from './history.ts';

@@ -31,26 +31,6 @@ export interface Clock {
   id(): string;
 }
 
-/** The part of a lease that is left for the holder; the rest allows for clocks that run at different rates. */
-const LEASE_PART = 0.99;
-/** Allows for the rounding of both clocks, ms. */
-const ROUNDING_MS = 2;
-
-/**
- * Gives the deadline of a lease. It counts from before the request was sent, less a hundredth for clocks that run at different rates and 2
- * ms for their rounding (Gray and Cheriton, *Leases*, 1989).
- */
-export const deadlineOf = (sent: number, validFor: number): number => sent + validFor * LEASE_PART - ROUNDING_MS;
-
-/** Gives the `validFor` with which the deadline of a request that is sent now is no sooner than `until`, ms. */
-export const validUntil = (until: number, now: number): number => (until - now + ROUNDING_MS) / LEASE_PART;
-
-/** Gives how much of a time that passed here has surely passed by the clock of another machine, too, ms. */
-export const passedFor = (ms: number): number => Math.max(0, ms * LEASE_PART - ROUNDING_MS);
-
-/** Gives the `validFor` with which the deadline stays the same for a request that was sent `later` ms later. */
-export const sentLater = (validFor: number, later: number): number => validFor - later / LEASE_PART;
-
 /** A timer above 2³¹ − 1 ms fires at once in Node, so a longer one is made of several. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

@@ -29,19 +29,19 @@ export interface EnclosingHold {
   readonly claim: { readonly origin: { readonly claim: number }; readonly key: string };
 }
 
-/** A request that a value of a memo may settle. */
+/** What a memo adds to a request, since a value under the key may settle the request. */
 export interface Inquiry {
-  /** The values that its claim accepts in one attempt. @param sent when the attempt is sent */
-  answerable(sent: number): ValueCondition;
-  /** What the value says that has settled it. */
-  readonly settled: ValueState | undefined;
+  /** Gives the values that the claim accepts in an attempt. @param sent when the attempt is sent */
+  accepts(sent: number): ValueCondition;
   /**
    * Receives each answer of the engine.
    * @param sent when the attempt was sent
-   * @returns true when the request needs no hold any more
+   * @returns true when a value has settled the request, so that it needs no hold any more
    * @throws LockError the refusal for its caller
    */
-  hears(attempt: Attempt, sent: number): boolean;
+  settles(attempt: Attempt, sent: number): boolean;
+  /** The state of the value that has settled the request. */
+  readonly state: ValueState | undefined;
 }
 
 /** The terms of a request: the options after the checks. Every duration is in ms, and every default is filled in. */

@@ -19,6 +19,7 @@ export class Agenda<T extends { slot: number }> {
   /** The time at which the timer fires. */
   #fires = Number.POSITIVE_INFINITY;
   #cancel: Cancel | undefined;
+  #ending = false;
 
   /**
    * @param ring looks for the items that are due and sets the timer for the rest; it gets by how much the timer is late, ms
@@ -54,7 +55,14 @@ export class Agenda<T extends { slot: number }> {
       last.slot = slot;
     }
     item.slot = -1;
+    if (this.#ending && this.#items.length === 0) this.stop();
     return true;
+  }
+
+  /** Keeps no timer, from now on, while there are no items. */
+  endTimers(): void {
+    this.#ending = true;
+    if (this.#items.length === 0) this.stop();
   }
 
   /** Makes the timer ring at `due`, or before. */
@@ -111,7 +119,6 @@ export class CallTimeouts {
   readonly #clock: Clock;
   readonly #calls: Agenda<Call>;
   #gaveGrace = false;
-  #ending = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -127,22 +134,21 @@ export class CallTimeouts {
 
   /** Ends the limit of a call that was answered or given up. @returns whether the call was still under way */
   end(call: Call): boolean {
-    if (!this.#calls.remove(call)) return false;
-    if (this.#ending) this.#settle();
-    return true;
+    return this.#calls.remove(call);
   }
 
   /** Gives the answer, or after `ms` the error that `expired` makes. */
-  bound<T>(answer: Promise<T>, ms: number, expired: () => Error, now?: number): Promise<T> {
+  bound<T>(answer: Promise<T>, ms: number, expired: () => Error, now: number = this.#clock.now()): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const call = this.begin(ms, () => reject(expired()), now);
+    const call: Call = { due: now + ms, slot: -1, onExpiry: () => reject(expired()) };
+    this.#calls.add(call, call.due, now);
     answer.then(
       (value) => {
-        this.end(call);
+        this.#calls.remove(call);
         resolve(value);
       },
       (error) => {
-        this.end(call);
+        this.#calls.remove(call);
         reject(error);
       },
     );
@@ -151,18 +157,13 @@ export class CallTimeouts {
 
   /** Keeps no timer, from now on, while no call is under way. The calls under way keep their limits. */
   endTimers(): void {
-    this.#ending = true;
-    this.#settle();
+    this.#calls.endTimers();
   }
 
   /** Tells the callers that still wait that no answer came. */
   close(): void {
     for (const call of this.#calls.items) this.#expire(call);
     this.endTimers();
-  }
-
-  #settle(): void {
-    if (this.#calls.size === 0) this.#calls.stop();
   }
 
   #look(late: number): void {

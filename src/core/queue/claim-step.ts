@@ -1,46 +1,14 @@
 import type { Attempt, Claim, Grant } from '../contract/backend.ts';
-import { type Clock, deadlineOf } from '../contract/clock.ts';
+import type { Clock } from '../contract/clock.ts';
 import { inMs } from '../contract/errors.ts';
 import type { OwnOrigin } from '../contract/origin.ts';
 import { signOfLife, type Terms } from '../contract/terms.ts';
+import { deadlineOf, type LocalGrant } from './hold-timing.ts';
 import { Outage, UNANSWERED } from './pause.ts';
 
 /** A claim of this process. An engine gets its origin as a part of the label. */
 export interface LocalClaim extends Claim {
   readonly origin: OwnOrigin;
-}
-
-/** A grant that this process counts on, for `validFor` ms from just before its request was sent. */
-export interface LocalGrant {
-  readonly token: bigint;
-  /** As in `Grant`. */
-  readonly tokenCount?: number | undefined;
-  /** When the request was sent from which the lease of this grant counts. */
-  readonly sent: number;
-  /** The time at which this process began to count on it. */
-  readonly since: number;
-  readonly validFor: number;
-  readonly lost?: AbortSignal | undefined;
-  /** The time until which an unanswered attempt of this claim may still arrive. It would set the lease that it asked for. */
-  readonly lateUntil?: number;
-  /** Whether its claim was refused first: then others want the key, too. */
-  readonly contended?: boolean;
-}
-
-/**
- * Gives the grant that this process may count on. A refusal that arrives after a notified grant was made before it. A grant in the answer counts more:
- * the notified one may belong to an earlier place of the same id, which expired before the notification arrived.
- */
-export function countedGrant(
-  attempt: Attempt | undefined,
-  notified: Grant | undefined,
-  { sent, lateUntil }: Pick<SentRecord, 'sent' | 'lateUntil'>,
-  now: number,
-): LocalGrant | undefined {
-  const grant: Grant | undefined = attempt?.granted ? attempt : notified;
-  if (!grant || sent === undefined) return undefined;
-  const { token, tokenCount, validFor, lost } = grant;
-  return { token, tokenCount, sent, since: now, validFor, lost, lateUntil };
 }
 
 /** What a claim that waits has learnt from the answers so far. */
@@ -56,13 +24,13 @@ export interface Known {
 export const NOTHING_KNOWN: Known = { contended: false, ahead: Number.POSITIVE_INFINITY, pauses: 0 };
 
 /** What has come of a claim since its last step. */
-export interface Heard {
+export interface Received {
   /** The answer of the engine; undefined if none came. */
   readonly attempt: Attempt | undefined;
-  /** The grant that came in the answer, or by itself. */
+  /** The grant of the answer, or of a notification. */
   readonly grant: LocalGrant | undefined;
-  /** Whether the answer made a hold needless, as a value of a memo does. */
-  readonly needless: boolean;
+  /** Whether the request needs no hold any more, since a value of a memo has settled it. */
+  readonly settled: boolean;
 }
 
 /**
@@ -77,12 +45,11 @@ export interface ClaimStep {
 
 export function step(
   known: Known,
-  heard: Heard,
+  { attempt, grant, settled }: Received,
   { wait, delay }: Pick<Terms, 'wait' | 'delay'>,
   now: number,
 ): ClaimStep {
-  const { attempt, grant, needless } = heard;
-  if (needless) return { act: 'leave', known };
+  if (settled) return { act: 'leave', known };
   if (grant) {
     const lasts = deadlineOf(grant.sent, grant.validFor - delay) > now && !grant.lost?.aborted;
     return lasts ? { act: 'keep', known } : { act: 'restart', known: { ...known, pauses: known.pauses + 1 } };
@@ -125,11 +92,13 @@ export class SentRecord {
   readonly #spinBound: number;
   /** The time at which the first attempt was sent. */
   #began: number | undefined;
-  /** What `sent` was before the attempt that is under way. */
+  /** The time at which the request under way was sent. */
+  #asked: number | undefined;
+  /** What `sent` was before that request. */
   #earlier: number | undefined;
   /** The time at which the last answered request was sent. */
   #answered: number | undefined;
-  /** The time at which the last request was answered or failed. */
+  /** The time of the last step of the claim, or of the last failure. */
   #ended: number | undefined;
   #lateInARow = 0;
 
@@ -150,25 +119,43 @@ export class SentRecord {
   }
 
   noteSent(now: number): void {
+    this.#asked = now;
     this.#earlier = this.sent;
     this.#began ??= now;
     this.sent ??= now;
   }
 
-  /** Notes an answer to what was sent at `sent`. @throws when too many in a row say that the request came too late */
-  noteAnswer(attempt: Attempt, sent: number, now: number): void {
-    if (!attempt.granted && attempt.late) {
-      if (++this.#lateInARow <= MAX_LATE_ATTEMPTS) return;
+  /** Notes that the engine received a request too late. @throws when it did so too often in a row */
+  noteLate(): void {
+    if (++this.#lateInARow > MAX_LATE_ATTEMPTS)
       throw new Error(`every request came later than ${inMs(this.#claim.within)}`);
-    }
-    this.#lateInARow = 0;
-    this.#answered = sent;
+  }
+
+  /**
+   * Notes what the claim has received until `now`. If a refusal and the grant of a notification are there, the grant came after the refusal. If
+   * two grants are there, that of the answer counts: the notification may be about an earlier place of the same id, which has expired since.
+   * @param attempt the answer of the engine, if one came
+   * @param notified the grant of a notification
+   * @returns the grant that this process may count on
+   */
+  receive(attempt: Attempt | undefined, notified: Grant | undefined, now: number): LocalGrant | undefined {
+    const asked = this.#asked;
+    this.#asked = undefined;
     this.#ended = now;
-    this.outage = undefined;
-    this.sent = sent;
+    if (asked !== undefined && attempt && (attempt.granted || !attempt.late)) {
+      this.#lateInARow = 0;
+      this.#answered = asked;
+      this.outage = undefined;
+      this.sent = asked;
+    }
+    const grant: Grant | undefined = attempt?.granted ? attempt : notified;
+    if (!grant || this.sent === undefined) return undefined;
+    const { token, tokenCount, validFor, lost } = grant;
+    return { token, tokenCount, sent: this.sent, since: now, validFor, lost, lateUntil: this.lateUntil };
   }
 
   noteFailure(error: unknown, sent: number, now: number): Outage {
+    this.#asked = undefined;
     const claim = this.#claim;
     const pause = Math.max(signOfLife(claim), claim.queue ? 0 : this.#spinBound);
     this.outage ??= new Outage(this.#answered ?? sent);
@@ -179,17 +166,14 @@ export class SentRecord {
   }
 
   /**
-   * Notes the answer for a claim that was sent with a release.
+   * Waits for the answer to a claim that was sent with a release.
    * @returns undefined when the claim has to be asked again: the engine did not take it along, found it too late, or gave no answer
    */
   async answerOf({ sent, attempt }: PiggybackedAttempt, clock: Clock): Promise<Attempt | undefined> {
-    this.#began = sent;
-    this.sent = sent; // it was sent, whether or not an answer ever comes
+    this.noteSent(sent);
     try {
       const answer = await attempt;
-      if (!answer || (!answer.granted && answer.late)) return undefined;
-      this.noteAnswer(answer, sent, clock.now());
-      return answer;
+      return answer && (answer.granted || !answer.late) ? answer : undefined;
     } catch (error) {
       this.noteFailure(error, sent, clock.now());
       this.noteUnanswered(sent);

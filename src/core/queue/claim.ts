@@ -1,19 +1,11 @@
 import type { Attempt, Grant } from '../contract/backend.ts';
-import { deadlineOf } from '../contract/clock.ts';
 import { inMs, isLockError } from '../contract/errors.ts';
 import { placeTtlOf, type Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 import { Listener } from '../engine/listener.ts';
 import { withdraw } from '../engine/withdrawal.ts';
-import {
-  countedGrant,
-  type LocalClaim,
-  type LocalGrant,
-  NOTHING_KNOWN,
-  type PiggybackedAttempt,
-  SentRecord,
-  step,
-} from './claim-step.ts';
+import { type LocalClaim, NOTHING_KNOWN, type PiggybackedAttempt, SentRecord, step } from './claim-step.ts';
+import { deadlineOf, type LocalGrant } from './hold-timing.ts';
 import { type Outage, pauseAfter } from './pause.ts';
 
 /** The caller that waits for a claim. */
@@ -80,10 +72,10 @@ export class QueuedClaim {
         const answer = this.#listener?.answer;
         if (answer) attempt = answer;
         else if (!(this.#listener && this.#trustedGrant())) attempt ??= await this.ask(this.claimant.began);
-        const needless = attempt !== undefined && this.#terms.inquiry?.hears(attempt, record.sent ?? 0) === true;
         const now = this.#engine.clock.now();
-        const grant = countedGrant(attempt, this.#listener && this.#trustedGrant(), record, now);
-        const next = step(known, { attempt, grant, needless }, this.#terms, now);
+        const grant = record.receive(attempt, this.#listener && this.#trustedGrant(), now);
+        const settled = attempt !== undefined && this.#terms.inquiry?.settles(attempt, record.sent ?? 0) === true;
+        const next = step(known, { attempt, grant, settled }, this.#terms, now);
         known = next.known;
         switch (next.act) {
           case 'keep':
@@ -127,15 +119,14 @@ export class QueuedClaim {
     const sent = clock.now();
     record.noteSent(sent);
     const { inquiry } = this.#terms;
-    if (inquiry) this.claim = { ...this.claim, accepts: inquiry.answerable(sent) };
+    if (inquiry) this.claim = { ...this.claim, accepts: inquiry.accepts(sent) };
     try {
       const attempt = await this.#engine.attempt(this.claim, sent);
-      const now = clock.now();
-      // The engine may have admitted the id and let it expire before this process knew, so that this is a second place with the same id. Mail
-      // for the first place may still be on its way, and is no grant of the second.
-      const refused = !attempt.granted && !attempt.late;
-      if (refused && deadlineOf(record.sent!, placeTtlOf(this.claim)) <= now) this.#listen().ignoreGrants();
-      record.noteAnswer(attempt, sent, now);
+      if (attempt.granted) return attempt;
+      if (attempt.late) record.noteLate();
+      // The first place of the claim may have expired, so that the engine has refused a second place of the same id. A notification of a grant
+      // of the first one may still be on its way. It is no grant of the second one.
+      else if (deadlineOf(record.sent!, placeTtlOf(this.claim)) <= clock.now()) this.#listen().ignoreGrants();
       return attempt;
     } catch (error) {
       const refused = isLockError(error);

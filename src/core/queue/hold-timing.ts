@@ -1,7 +1,42 @@
 import type { Handle } from '../contract/backend.ts';
-import { deadlineOf, validUntil } from '../contract/clock.ts';
 import type { Terms } from '../contract/terms.ts';
-import type { LocalGrant } from './claim-step.ts';
+
+/** The part of a lease that a holder counts on. The rest allows for clocks that run at different rates. */
+const LEASE_PART = 0.99;
+/** What the rounding of both clocks may take, ms. */
+const ROUNDING_MS = 2;
+
+/**
+ * Gives the deadline of a lease. It counts from before the request was sent, less a hundredth for clocks that run at different rates and 2
+ * ms for their rounding (Gray and Cheriton, *Leases*, 1989).
+ */
+export const deadlineOf = (sent: number, validFor: number): number => sent + validFor * LEASE_PART - ROUNDING_MS;
+
+/** Gives the `validFor` with which the deadline of a request that is sent now is no sooner than `until`, ms. */
+export const validUntil = (until: number, now: number): number => (until - now + ROUNDING_MS) / LEASE_PART;
+
+/** Gives how much of a time that passed here has surely passed by the clock of another machine, too, ms. */
+export const passedFor = (ms: number): number => Math.max(0, ms * LEASE_PART - ROUNDING_MS);
+
+/** Gives the `validFor` with which the deadline stays the same for a request that was sent `later` ms later. */
+export const sentLater = (validFor: number, later: number): number => validFor - later / LEASE_PART;
+
+/** A grant that this process counts on, for `validFor` ms from just before its request was sent. */
+export interface LocalGrant {
+  readonly token: bigint;
+  /** As in `Grant`. */
+  readonly tokenCount?: number | undefined;
+  /** When the request was sent from which the lease of this grant counts. */
+  readonly sent: number;
+  /** The time at which this process began to count on it. */
+  readonly since: number;
+  readonly validFor: number;
+  readonly lost?: AbortSignal | undefined;
+  /** The time until which an unanswered attempt of this claim may still arrive. It would set the lease that it asked for. */
+  readonly lateUntil?: number;
+  /** Whether its claim was refused first: then others want the key, too. */
+  readonly contended?: boolean;
+}
 
 /** Knows how long a hold is good, and when its next renewal is due. Its caller gives it the time. */
 export class HoldTiming implements Schedule {

@@ -5,9 +5,9 @@ import { channels, type LockEvent } from '../contract/events.ts';
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import type { StoreOutcome } from '../contract/values.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { LocalClaim, LocalGrant } from './claim-step.ts';
+import type { LocalClaim } from './claim-step.ts';
 import { HoldListeners } from './hold-listeners.ts';
-import { HoldTiming } from './hold-timing.ts';
+import { HoldTiming, type LocalGrant } from './hold-timing.ts';
 import type { RequestEvents } from './request-events.ts';
 
 /** A hold that lasts for so long is watched for its eviction, ms. Shorter ones, which are most, cost nothing more. */

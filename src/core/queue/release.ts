@@ -1,10 +1,9 @@
 import type { Demand } from '../contract/admission.ts';
-import { deadlineOf } from '../contract/clock.ts';
 import { sameForEngine } from '../contract/option-table.ts';
 import type { Terms } from '../contract/terms.ts';
 import type { LocalClaim } from './claim-step.ts';
 import type { Hold } from './hold.ts';
-import { type HoldTiming, usableTime } from './hold-timing.ts';
+import { deadlineOf, type HoldTiming, usableTime } from './hold-timing.ts';
 import type { AcquireRequest } from './request.ts';
 
 /** What a caller asks for. */

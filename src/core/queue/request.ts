@@ -185,7 +185,7 @@ export function claimFor(request: AcquireRequest, outage?: Outage): QueuedClaim 
     placeTtl: queue ? lengths.place : undefined,
     tokenCount: request.exclusive ? terms.handOff.max + 1 : 1,
     within: Math.min(CALL_TIMEOUT_MS, Math.max(lengths.lease / 2, 100)),
-    accepts: terms.inquiry?.answerable(clock.now()),
+    accepts: terms.inquiry?.accepts(clock.now()),
     lingers: terms.minHold > 0 || terms.delay > 0,
     label: labelFor(terms.label, origin),
     origin,

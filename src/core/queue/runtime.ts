@@ -82,7 +82,7 @@ export class LockRuntime implements QueueContext {
           watched,
           history && (() => noteLesson(this.engine, hold, terms, history)),
         );
-      const state = terms.inquiry?.settled;
+      const state = terms.inquiry?.state;
       if (!state) return await this.#refuse(events);
       events.tellEnd('answered', undefined, state);
       return undefined;

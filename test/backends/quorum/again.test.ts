@@ -4,7 +4,7 @@ import { type ManualClock, manualClock } from '../../../products/testing/index.t
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import type { Attempt, Backend } from '../../../src/core/contract/backend.ts';
-import { deadlineOf } from '../../../src/core/contract/clock.ts';
+import { deadlineOf } from '../../../src/core/queue/hold-timing.ts';
 import { createLocks } from '../../../src/index.ts';
 import { claim } from './nodes.ts';
 

@@ -8,9 +8,9 @@ export interface MemoMutant extends PlantedBug {
   readonly foundBy: MemoCheckerName;
 }
 
-const clock = moduleOf<typeof import('../../../src/core/contract/clock.ts')>('core/contract/clock.ts');
 const engine = moduleOf<typeof import('../../../src/core/engine/engine.ts')>('core/engine/engine.ts');
 const listener = moduleOf<typeof import('../../../src/core/engine/listener.ts')>('core/engine/listener.ts');
+const timing = moduleOf<typeof import('../../../src/core/queue/hold-timing.ts')>('core/queue/hold-timing.ts');
 const releasing = moduleOf<typeof import('../../../src/core/queue/release-with.ts')>('core/queue/release-with.ts');
 const callers = moduleOf<typeof import('../../../src/memo/caller.ts')>('memo/caller.ts');
 const decisions = moduleOf<typeof import('../../../src/memo/decisions.ts')>('memo/decisions.ts');
@@ -69,7 +69,7 @@ export const MEMO_MUTANTS: readonly MemoMutant[] = [
   },
   {
     bug: 'trusts that another machine counts time as it does',
-    faults: [clock.exported('passedFor', () => (ms) => ms)],
+    faults: [timing.exported('passedFor', () => (ms) => ms)],
     foundBy: 'onlyWaiters',
   },
   {
