@@ -68,15 +68,17 @@ function checkPlatform(): void {
   throw new LockError('LOCK_UNSUPPORTED', `holdfast needs Node.js 22.13 or newer; this is ${process.version}`);
 }
 
-/** @internal What all locks of one `Locks` share. `taker` names the caller in the error. */
-export let runtimeOf: (locks: Locks, taker: string) => LockRuntime;
+const runtimes = new WeakMap<object, LockRuntime>();
+
+/** @internal Gives what all locks of one `Locks` share. @param taker the name of the caller, for the error */
+export function runtimeOf(locks: Locks, taker: string): LockRuntime {
+  const runtime = runtimes.get(Object(locks));
+  if (runtime) return runtime;
+  throw invalid(`${taker} takes Locks of createLocks() or connect() of this copy of holdfast, not ${shown(locks)}`);
+}
 
 /** Locks on one engine, as `createLocks` makes them: the mutexes, semaphores and leaders of a program. */
 export class Locks implements AsyncDisposable {
-  static {
-    runtimeOf = (locks, taker) => (#runtime in Object(locks) ? locks.#runtime : refuse(locks, taker));
-  }
-
   /** The number of this `Locks` in the process; its events have it as `locks`. */
   readonly number: number;
   readonly #runtime: LockRuntime;
@@ -87,6 +89,7 @@ export class Locks implements AsyncDisposable {
   /** @internal Use `createLocks`. */
   constructor(backend: Backend, { clock = systemClock, ...defaults }: LocksDefaults) {
     this.#runtime = new LockRuntime(backend, clock);
+    runtimes.set(this, this.#runtime);
     this.number = this.#runtime.number;
     this.#runtime.deadlocks = new Detector(this.#runtime);
     this.#options = new LayeredOptions(backend.traits, defaults);
@@ -126,12 +129,8 @@ export class Locks implements AsyncDisposable {
    * @example await locks.all(['account:1', 'account:2']).run((lease) => pay(lease.tokens));
    */
   all(parts: readonly (string | Lock)[], options?: LockOptions): MultiLock {
-    return multiLock(
-      this.#runtime,
-      partsOf(parts, (key) => this.mutex(key)),
-      this.#options,
-      options,
-    );
+    const locks = partsOf(parts, (key) => this.mutex(key));
+    return multiLock(this.#runtime, locks, this.#options, options);
   }
 
   /**
@@ -221,10 +220,6 @@ export class Locks implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-}
-
-function refuse(given: unknown, taker: string): never {
-  throw invalid(`${taker} takes Locks of createLocks() or connect() of this copy of holdfast, not ${shown(given)}`);
 }
 
 function inspected(engine: Engine, prefix: string, options: Listing): AsyncIterable<QueueEntry> {
