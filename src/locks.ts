@@ -194,7 +194,7 @@ export class Locks implements AsyncDisposable {
 
   /**
    * Evicts every holder of the key, also readers and permits, but no waiters; the next token fences them. They learn of it at their next
-   * contact, where the engine keeps notes with the reason and the `label` of this `Locks`. For people who know that it is gone or stuck.
+   * contact, where the engine keeps hints with the reason and the `label` of this `Locks`. For people who know that it is gone or stuck.
    * @returns how many were evicted
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` if nobody knows the outcome
    * @example await locks.forceRelease('order:42', { reason: 'its machine is gone' });

@@ -102,7 +102,7 @@ export class Runner {
       await lease.release();
       this.#end(false);
       const value = old();
-      if (value) lease.hold.owner?.events.tell('refreshFailed', lease.token, { error });
+      if (value) lease.hold.owner?.events.publish('refreshFailed', lease.token, { error });
       if (value) caller.settle(value);
       else caller.reject(error);
     }

@@ -61,7 +61,7 @@ export interface Target<L, O> {
   lockOptions?(options: O): LockOptions;
   /**
    * Takes the units. A loop of refusals is slowed, see `RefusalThrottle`.
-   * @param watched whether the caller has to release the lease, so that a warning tells when it was dropped
+   * @param watched whether the caller has to release the lease, so that a warning is printed when it is dropped
    * @returns undefined if `wait` is 0 and they are taken
    */
   take(terms: Terms, options: O | undefined, watched: boolean): Promise<L | undefined>;
@@ -110,7 +110,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   }
 
   async run<T>(fn: (lease: L) => Promise<T> | T, options?: O): Promise<T> {
-    // It is checked before the lock is taken. Otherwise others would wait for nothing.
+    // The check comes before the lock is taken. Otherwise others would wait for nothing.
     if (typeof fn !== 'function') throw invalid(`run() needs a function, not ${shown(fn)}`, this.target.name);
     const lease = await this.#take(options, false);
     try {
@@ -128,7 +128,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     return `Lock(${quoted(this.target.name)} on ${this.#runtime.engine.backend.name})`;
   }
 
-  /** Tells whether the same `Locks` made it, so that its terms fit the engine. */
+  /** Whether the same `Locks` made it, so that its terms fit the engine. */
   isOf(runtime: LockRuntime): boolean {
     return this.#runtime === runtime;
   }
@@ -173,7 +173,7 @@ async function unlessLost<T>(lease: AnyLease, work: Promise<T>): Promise<T> {
   return work;
 }
 
-/** The loss of a lease, also if the deadline has passed and no timer could tell of it yet. */
+/** The loss of a lease, also if the deadline has passed and no timer has fired yet. */
 function lossOf(lease: AnyLease): LockError | undefined {
   try {
     if (lease.signal.aborted) return lease.signal.reason as LockError;

@@ -68,7 +68,7 @@ export class Detector implements DeadlockWatch {
       for (const wait of looked) wait.lookAt = now + LOOK_INTERVAL_MS * (1 - clock.random() / 4);
       await this.#look(looked).catch((error) => {
         for (const { request } of looked)
-          if (request.state !== 'settled') request.events.tell('detectionFailed', undefined, { error });
+          if (request.state !== 'settled') request.events.publish('detectionFailed', undefined, { error });
       });
       for (const wait of looked) if (this.#isSuspect(wait)) wait.lookAt = clock.now() + CONFIRM_MS;
     }

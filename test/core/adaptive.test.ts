@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
-import { learn, lessonIn, noteOf } from '../../src/core/queue/adaptive-history.ts';
+import { learn, lessonIn, textOf } from '../../src/core/queue/adaptive-history.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
 
 const TTL = 1_000;
@@ -33,7 +33,7 @@ test('the usual is 8 parts old and 2 parts new: one quick run forgets nothing, s
 
 test('what is written is read; anything else is ignored', () => {
   const lesson = { usual: 900, lease: 1_350 };
-  expect(lessonIn(noteOf(lesson))).toEqual(lesson);
+  expect(lessonIn(textOf(lesson))).toEqual(lesson);
   for (const text of [undefined, '', '2 900 1350', '1 900', '1 -1 5', '{}']) expect(lessonIn(text)).toBeUndefined();
 });
 

@@ -13,7 +13,7 @@ function alarm(needed = true) {
   return {
     clock,
     rang,
-    by: (due: number) => set.ringBy(start + due),
+    by: (due: number) => set.fireBy(start + due),
     stop: () => set.stop(),
   };
 }
@@ -127,7 +127,7 @@ test('whatever comes and goes, nothing is rung for late, and no timer stays', as
       const late: number[] = [];
       const agenda = new Agenda<{ slot: number; readonly due: number }>(clock, () => {
         for (const item of agenda.items) {
-          if (item.due > clock.now()) agenda.ringBy(item.due);
+          if (item.due > clock.now()) agenda.fireBy(item.due);
           else if (agenda.remove(item)) late.push(clock.now() - item.due);
         }
       });

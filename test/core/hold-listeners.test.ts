@@ -12,7 +12,7 @@ test('a loss is told to all who listen by then, once, and to those who come late
   unlisten();
   hold.loss = new LockError('LOCK_LOST', 'a test');
   expect(told, 'before it is told').toEqual([]);
-  listeners.tell(hold.loss);
+  listeners.notify(hold.loss);
   expect(told).toEqual(['first', 'last']);
   const end = listeners.onLoss((error) => told.push(error.message));
   end();

@@ -4,8 +4,8 @@ import { type Clock, systemClock } from '../contract/clock.ts';
 const MAX_REFUSALS_A_TURN = 16;
 
 /**
- * Gives timers and sockets their turn beside a loop of refusals that need no engine. Promises alone would starve them, and with them the
- * release that the loop waits for.
+ * Gives timers and sockets their turn while a caller asks in a loop, and is refused without a question to the engine. Such a loop, of promises
+ * alone, would starve timers and sockets, and with them the release for which the loop waits.
  */
 export class RefusalThrottle {
   readonly #turn: NonNullable<Clock['turn']>;
@@ -17,7 +17,7 @@ export class RefusalThrottle {
     this.#turn = clock.turn ?? systemClock.turn!;
   }
 
-  /** A refused caller awaits this. It resolves at once if there were few refusals lately. */
+  /** A refused caller awaits the result, which resolves at once if there were few refusals in this turn. */
   async next(): Promise<void> {
     this.#turning ??= new Promise((resolve) => {
       this.#turn(() => {

@@ -1,18 +1,18 @@
 import type { Cancel, Clock } from '../contract/clock.ts';
 
 /**
- * The longest time that the timer outlives its items, ms. For an item that is due later it is set again. Where items come and go over and
- * over, setting and clearing a timer for each would cost more than the items.
+ * The longest time for which a timer is set, ms. So a timer outlives its items by no more, and for an item that is due later the timer is set
+ * again. A timer for each item would cost more than all that is done with the item.
  */
 const TIMER_LINGER_MS = 1_000;
 
 /**
- * Items in no order, and one timer for the first of them that is due. Each item knows its slot; below 0 it is in no
- * agenda. A Set that is filled and emptied again and again costs more.
+ * Items in no order, and one timer for the item that is due first. Each item knows its slot, which is below 0 for an item that is in no agenda.
+ * To fill and empty a Set again and again would cost more.
  */
 export class Agenda<T extends { slot: number }> {
   readonly #clock: Clock;
-  readonly #ring: (late: number) => void;
+  readonly #onDue: (late: number) => void;
   readonly #background: boolean;
   readonly #items: T[] = [];
   #due = Number.POSITIVE_INFINITY;
@@ -22,12 +22,12 @@ export class Agenda<T extends { slot: number }> {
   #ending = false;
 
   /**
-   * @param ring looks for the items that are due and sets the timer for the rest; it gets by how much the timer is late, ms
+   * @param onDue looks for the items that are due, and sets the timer for the rest; its argument is by how much the timer is late, ms
    * @param background whether the timer keeps no process alive
    */
-  constructor(clock: Clock, ring: (late: number) => void, background = true) {
+  constructor(clock: Clock, onDue: (late: number) => void, background = true) {
     this.#clock = clock;
-    this.#ring = ring;
+    this.#onDue = onDue;
     this.#background = background;
   }
 
@@ -35,14 +35,14 @@ export class Agenda<T extends { slot: number }> {
     return this.#items.length;
   }
 
-  /** Gives a copy of the items, since work on one item may change the agenda. */
+  /** A copy of the items, since work on one item may change the agenda. */
   get items(): T[] {
     return [...this.#items];
   }
 
   add(item: T, due: number, now?: number): void {
     item.slot = this.#items.push(item) - 1;
-    this.ringBy(due, now);
+    this.fireBy(due, now);
   }
 
   /** @returns whether the item was there */
@@ -65,8 +65,8 @@ export class Agenda<T extends { slot: number }> {
     if (this.#items.length === 0) this.stop();
   }
 
-  /** Makes the timer ring at `due`, or before. */
-  ringBy(due: number, now: number = this.#clock.now()): void {
+  /** Makes the timer fire at `due`, or before. */
+  fireBy(due: number, now: number = this.#clock.now()): void {
     // A timer that was set while a test had fake timers never fires once timers are real again.
     const missed = now > this.#fires + TIMER_LINGER_MS;
     if (due >= this.#due && !missed) return;
@@ -96,11 +96,11 @@ export class Agenda<T extends { slot: number }> {
     }
     this.#due = Number.POSITIVE_INFINITY;
     this.#fires = Number.POSITIVE_INFINITY;
-    if (late >= 0) this.#ring(late);
+    if (late >= 0) this.#onDue(late);
   }
 }
 
-/** A timer that is late by this much shows that the process stood still, and answers may lie unread. ms */
+/** A timer that is late by this much shows that the process stood still, so that answers may have arrived and are not read yet. ms */
 const STALL_MS = 20;
 
 /** A call that is under way, or was. */
@@ -160,7 +160,7 @@ export class CallTimeouts {
     this.#calls.endTimers();
   }
 
-  /** Tells the callers that still wait that no answer came. */
+  /** Ends the calls under way as expired. */
   close(): void {
     for (const call of this.#calls.items) this.#expire(call);
     this.endTimers();
@@ -168,16 +168,16 @@ export class CallTimeouts {
 
   #look(late: number): void {
     const now = this.#clock.now();
-    // Node reads the sockets before the next timer, so late calls get one more turn. They get it once: a loop that is always late must not
-    // wait for ever.
+    // Node reads the sockets before the next timer. So after a stall the calls get one more turn, in which their answers may come. A loop that
+    // is always late gives it only every second time, and does not wait for ever.
     this.#gaveGrace = late > STALL_MS && !this.#gaveGrace;
     if (this.#gaveGrace) {
-      this.#calls.ringBy(now + 1, now);
+      this.#calls.fireBy(now + 1, now);
       return;
     }
     for (const call of this.#calls.items) {
       if (call.due <= now) this.#expire(call);
-      else this.#calls.ringBy(call.due, now);
+      else this.#calls.fireBy(call.due, now);
     }
   }
 

@@ -60,8 +60,8 @@ export class Activity {
   async quiet(limit: number): Promise<void> {
     const until = this.#clock.now() + limit;
     this.#idle = new Sleeper(this.#clock);
-    for (let left = limit; this.#underWay > 0 && left > 0; left = until - this.#clock.now())
-      await this.#idle.sleep(left);
+    for (let rest = limit; this.#underWay > 0 && rest > 0; rest = until - this.#clock.now())
+      await this.#idle.sleep(rest);
     this.over = true;
     for (const sleeper of this.#pauses) sleeper.wake();
   }
@@ -69,7 +69,7 @@ export class Activity {
 
 /** The longest time that an engine may take for one call, ms. After it the outcome is unknown. */
 export const CALL_TIMEOUT_MS = 5_000;
-/** The longest time that a backend may take to close, ms: it may have requests under way that have limits of their own. */
+/** The longest time that a backend may take to close, ms. It may wait for requests that have limits of their own. */
 const CLOSE_TIMEOUT_MS = 15_000;
 
 /** A backend with a limit around every call. */
@@ -78,7 +78,7 @@ export class Engine {
   readonly clock: EngineClock;
   readonly activity: Activity;
   readonly #timeouts: CallTimeouts;
-  /** The extensions of a claim go one after the other: if two were under way, the server might apply the shorter one last. */
+  /** The extensions of a claim go one after the other. If two were under way, the server might apply the shorter one last. */
   readonly extensions = new KeyedSerializer();
   readonly unawaited = new Unawaited();
 
@@ -133,8 +133,8 @@ export class Engine {
   async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<QueueEntry> {
     const list = (step: (looked: number) => void) => this.backend.inspect!(prefix, { exact, progress: step });
     // An engine that cannot ask for one key by its name lists others, too.
-    for await (const standing of this.#list(prefix, list, progress))
-      if (!exact || standing.key === prefix) yield printable({ ...standing, ...labelParts(standing.label) });
+    for await (const entry of this.#list(prefix, list, progress))
+      if (!exact || entry.key === prefix) yield printable({ ...entry, ...labelParts(entry.label) });
   }
 
   /** The keys of memos. @throws LockError `LOCK_UNAVAILABLE` */
@@ -182,9 +182,9 @@ export class Engine {
   }
 
   /**
-   * Makes the call; rejects when it takes too long. A late answer is dropped: the caller that gave up settles the outcome. The call
-   * runs in no caller's context: other callers will use what a backend or its driver opens, arms and sends with it.
-   * @param why says where the limit comes from
+   * Makes the call, and rejects when the answer takes too long. A later answer is dropped, since the caller finds out the outcome by another
+   * call. The call runs in the async context of no caller: other callers use the connections and timers that a backend makes in the call.
+   * @param why where the limit comes from, for the error
    * @param sent the time now, where the caller knows it
    */
   limit<T>(

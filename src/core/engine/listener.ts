@@ -73,7 +73,7 @@ export class Listener {
   arm(claim: Claim, sent?: number): boolean {
     if (this.#watch) return this.#watch !== ARMING;
     this.#claim = claim;
-    if (claim.accepts) this.#ignoresGrants = true; // a value may be there by now, and only an attempt tells
+    if (claim.accepts) this.#ignoresGrants = true; // a value may be there by now, and only an attempt finds it
     const watch = this.#watchFor(claim, sent === undefined ? undefined : this.#clock.now() - sent);
     if (!(watch && 'then' in watch)) {
       this.#watch = watch;
@@ -88,7 +88,7 @@ export class Listener {
         this.wake();
       },
       () => {
-        if (this.#claim === claim) this.#watch = undefined; // the timer wakes the claim, and the next round tries again
+        if (this.#claim === claim) this.#watch = undefined; // the timer wakes the claim, which then arms the watch again
       },
     );
     return false;

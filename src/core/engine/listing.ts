@@ -1,10 +1,10 @@
 import { Context, inNoContext } from '../contract/clock.ts';
 
-/** A limit for work that may take any time as long as it makes progress: each step of it has the limit. */
+/** A limit for each step of work that may take any time as long as it makes progress. */
 export class StepLimit {
   #step = Promise.withResolvers<void>();
 
-  /** Tells that a step is over. */
+  /** Notes that a step is over. */
   stepDone(): void {
     this.#step.resolve();
   }
@@ -29,7 +29,7 @@ export class StepLimit {
  * Gives the items of a listing, which may take any time as long as it makes progress.
  * @param list begins the listing; it calls `step` after each request, with the number of keys looked at so far
  * @param ask gives one step its limit
- * @param progress the caller's function for the same
+ * @param progress the function of the caller, which is called after each request, too
  */
 export async function* listed<T>(
   list: (step: (looked: number) => void) => AsyncIterable<T>,
@@ -53,6 +53,6 @@ export async function* listed<T>(
       yield value;
     }
   } finally {
-    inNoContext(async () => found.return?.()).catch(() => {}); // nobody waits for this: it may hang in the very call that took too long
+    inNoContext(async () => found.return?.()).catch(() => {}); // nobody waits for the end, since the listing may hang in the call that took too long
   }
 }

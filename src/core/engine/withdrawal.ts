@@ -7,9 +7,9 @@ const FIRST_RETRY_MS = 50;
 const MAX_RETRY_PAUSE_MS = 2_000;
 
 /**
- * Takes back, in the background, all that the engine may have given to this id. It releases the id until the engine confirms that. Where
- * the lease of the claim keeps it, it stops when that lease must be over. Only `close` waits for it.
- * @param lateUntil until when an unanswered request may arrive: the id is released once more then
+ * Takes back, in the background, all that the engine may have given to this id. It releases the id again and again until the engine confirms
+ * that, or until the lease of the claim must be over, where the claim has a lease of its own. Only `close` waits for a withdrawal.
+ * @param lateUntil the time until which an unanswered request may arrive: then the id is released once more
  */
 export function withdraw(engine: Engine, claim: Claim, lateUntil = 0): void {
   withdrawAt(engine, claim, lateUntil);
@@ -33,7 +33,7 @@ async function untilReleased(engine: Engine, claim: Claim): Promise<void> {
         await engine.release(claim);
         return;
       } catch (error) {
-        if (!mayPass(error) || backend.ended?.() || clock.now() >= until) return;
+        if (!mayHelp(error) || backend.ended?.() || clock.now() >= until) return;
         await activity.pause(pause, true);
         if (activity.over) return;
       }
@@ -43,5 +43,5 @@ async function untilReleased(engine: Engine, claim: Claim): Promise<void> {
   }
 }
 
-/** A refusal for the present state of the server, such as a full disk, may pass; so may an unknown outcome. */
-const mayPass = (error: unknown): boolean => !isLockError(error) || error.code === 'LOCK_UNAVAILABLE';
+/** Whether another try may help: after an unknown outcome, or a refusal for a state of the server that may end, such as a full disk. */
+const mayHelp = (error: unknown): boolean => !isLockError(error) || error.code === 'LOCK_UNAVAILABLE';

@@ -3,26 +3,24 @@ import { unsupported } from '../contract/options.ts';
 import { lengthsFor, type Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 
-/** The time for which a lesson is remembered: a day, ms. */
+/** The time for which an engine keeps a lesson: a day, ms. */
 const LESSON_TTL_MS = 86_400_000;
 /** The longest time that a lesson may delay the lock, ms. */
-const NOTE_TIMEOUT_MS = 1_000;
+const HINT_TIMEOUT_MS = 1_000;
 
-/**
- * Holders of a group write down for the next one how long their work took. It is only advice, so an error with it is no error of the lock.
- */
+/** Holders of a group store, as a hint, how long their work took. A hint is only advice, so an error with it is no error of the lock. */
 export class AdaptiveHistory {
   readonly #hints: Hints;
   readonly #engine: Engine;
   readonly #group: string;
   readonly #cap: number;
-  #before: Lesson | undefined;
+  #lesson: Lesson | undefined;
 
   /** @throws LockError `LOCK_UNSUPPORTED` */
   constructor(engine: Engine, key: string, { group = key, cap }: NonNullable<Terms['adaptive']>) {
     const { hints, traits } = engine.backend;
     if (!hints || !traits.expires) {
-      const lack = hints ? 'carries its holds by a session' : 'keeps no notes';
+      const lack = hints ? 'carries its holds by a session' : 'keeps no hints';
       throw unsupported(engine.backend, `adapt its leases, since it ${lack}; let them renew instead`, key);
     }
     this.#hints = hints;
@@ -33,27 +31,27 @@ export class AdaptiveHistory {
 
   /** Gives the options with the lease that the last holders would have needed. */
   async lengthen(terms: Terms): Promise<Terms> {
-    this.#before = lessonIn(
-      await this.#orNothing(() => this.#hints.read(this.#group), terms.wait || NOTE_TIMEOUT_MS, terms.signal),
+    this.#lesson = lessonIn(
+      await this.#orNothing(() => this.#hints.read(this.#group), terms.wait || HINT_TIMEOUT_MS, terms.signal),
     );
-    const lease = Math.min(this.#before?.lease ?? 0, this.#cap);
+    const lease = Math.min(this.#lesson?.lease ?? 0, this.#cap);
     if (lease <= terms.ttl) return terms;
     const longer = { ...terms, ttl: lease };
     return { ...longer, lengths: lengthsFor(longer, this.#engine.backend.traits) };
   }
 
   /** @param ttl the lease that was asked for */
-  async note(took: number, ttl: number): Promise<void> {
-    const lesson = learn(this.#before, took, ttl, this.#cap);
-    if (!lesson && !this.#before) return;
+  async save(took: number, ttl: number): Promise<void> {
+    const lesson = learn(this.#lesson, took, ttl, this.#cap);
+    if (!lesson && !this.#lesson) return;
     await this.#orNothing(
-      () => this.#hints.write(this.#group, lesson && noteOf(lesson), LESSON_TTL_MS),
-      NOTE_TIMEOUT_MS,
+      () => this.#hints.write(this.#group, lesson && textOf(lesson), LESSON_TTL_MS),
+      HINT_TIMEOUT_MS,
     );
   }
 
   async #orNothing<T>(ask: () => Promise<T>, within: number, signal?: AbortSignal): Promise<T | undefined> {
-    const tried = this.#engine.limit(ask, Math.min(within, NOTE_TIMEOUT_MS), 'a note').catch(() => undefined);
+    const tried = this.#engine.limit(ask, Math.min(within, HINT_TIMEOUT_MS), 'a hint').catch(() => undefined);
     return signal ? unlessAborted(tried, signal) : tried;
   }
 }
@@ -67,9 +65,9 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 }
 
 /**
- * Decides how long a lease has to be for work whose length nobody knows. The usual duration is a moving average, 8 parts old to 2 parts
- * new, so that one slow run moves it by a fifth; a lease is half as long again as the usual or the last duration, whichever is more, so
- * that work may grow by half from one run to the next without outgrowing its lease.
+ * How long a lease has to be for work whose length nobody knows. The usual duration is a moving average of 8 parts of the past and 2 parts of
+ * the last run, so that one slow run moves it by a fifth. A lease is half as long again as the longer of the usual and the last duration. So
+ * work may take half as long again as before without a loss of its lease.
  */
 export interface Lesson {
   /** Moving average of how long the lock was held, ms. */
@@ -95,9 +93,9 @@ export function learn(before: Lesson | undefined, took: number, ttl: number, cap
   return lease <= ttl ? undefined : { usual: Math.round(usual), lease: Math.min(lease, cap) };
 }
 
-export const noteOf = ({ usual, lease }: Lesson): string => `1 ${usual} ${lease}`;
+export const textOf = ({ usual, lease }: Lesson): string => `1 ${usual} ${lease}`;
 
-/** Reads a lesson from a note. It gives undefined for any other text: a lesson is advice, and may be ignored. */
+/** Reads a lesson. It gives undefined for any other text: a lesson is advice, and may be ignored. */
 export function lessonIn(text: string | undefined): Lesson | undefined {
   const [, usual, lease] = /^1 (\d+) (\d+)$/.exec(text ?? '') ?? [];
   return lease === undefined ? undefined : { usual: Number(usual), lease: Number(lease) };

@@ -34,7 +34,7 @@ export interface Received {
 }
 
 /**
- * What a claim does next. `keep`: the process has the hold. `restart`: too little is left of the grant, so give it back, pause, and ask under
+ * What a claim does next. `keep`: the process has the hold. `restart`: too little of the grant remains, so give it back, pause, and ask under
  * another id. `ask`: at once, since the engine knows the time by now. `wait`: pause as a claim that the engine may wake. `pause`: nobody knows
  * what the engine did, so ask again later. `leave`: its caller does not wait, or needs no hold.
  */
@@ -80,7 +80,7 @@ export interface PiggybackedAttempt {
   readonly attempt: Promise<Attempt | undefined>;
 }
 
-/** What was sent for a claim, and what came of that. So it knows what the engine may have for it, and whether that is in trouble. */
+/** What was sent for a claim, and what came of that. So it knows what the engine may have of the claim, and whether the engine is in trouble. */
 export class SentRecord {
   /** What is wrong with the engine, if something is. */
   outage: Outage | undefined;
@@ -112,7 +112,7 @@ export class SentRecord {
     this.outage = outage;
   }
 
-  /** Says why a caller heard nothing, if the engine is to blame: the last error, or that a claim asked by `moment` got no answer at all. */
+  /** Gives the reason why no answer came, if the engine is to blame: the last error, or that a claim which asked by `moment` was never answered. */
   silence(moment: number): unknown {
     if (this.outage) return this.outage.last;
     return this.#answered === undefined && this.#began !== undefined && this.#began <= moment ? UNANSWERED : undefined;

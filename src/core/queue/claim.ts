@@ -8,28 +8,28 @@ import { type LocalClaim, NOTHING_KNOWN, type PiggybackedAttempt, SentRecord, st
 import { deadlineOf, type LocalGrant } from './hold-timing.ts';
 import { type Outage, pauseAfter } from './pause.ts';
 
-/** The caller that waits for a claim. */
+/** The caller that waits for a claim, as the claim sees it. */
 export interface Claimant {
   /** The time at which it began to wait. */
   readonly began: number;
-  /** Learns that its claim was refused, and that it waits. */
+  /** Notes that the claim was refused, so that the caller waits. */
   beginWait(): void;
 }
 
 /**
  * One claim in the engine's queue. It attempts, arms the watch, attempts again if the watch asks for it, and sleeps until the engine wakes
- * it or until it is time to ask again: `step` decides. However that ends, it leaves nothing behind but the hold that it gave.
+ * it or until it is time to ask again: `step` decides. In the end nothing of it stays on the engine but the hold that it gave.
  */
 export class QueuedClaim {
   claim: LocalClaim;
-  /** The caller that gets what comes of the claim. Without one the claim leaves the queue. */
+  /** The caller that gets the outcome of the claim. Without a caller the claim leaves the queue. */
   claimant: Claimant | undefined;
-  /** What comes of it, once it is pursued. */
+  /** The outcome of `pursue`, once that was called. */
   outcome: Promise<LocalGrant | undefined> | undefined;
   readonly record: SentRecord;
   readonly #engine: Engine;
   readonly #terms: Terms;
-  /** It is there once the claim has been refused. */
+  /** Undefined before the claim waits, since most claims are granted at once. */
   #listener: Listener | undefined;
 
   /** @param outage the outage that the claim before it met */

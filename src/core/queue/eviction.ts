@@ -37,15 +37,15 @@ export async function forceRelease(
   if (!backend.evict) throw unsupported(backend, 'evict a holder');
   checkListable(backend, key);
   const holders: QueueEntry[] = [];
-  for await (const standing of engine.inspect(key, { exact: true })) {
-    if (standing.held && (token === undefined || standing.token === token)) holders.push(standing);
+  for await (const entry of engine.inspect(key, { exact: true })) {
+    if (entry.held && (token === undefined || entry.token === token)) holders.push(entry);
   }
   let evicted = 0;
-  const note = evictionNote(reason, label);
+  const hint = hintText(reason, label);
   for (const { token, remaining } of holders) {
-    await noteEviction(engine, key, token, note, remaining); // before: a session tells its holder at once
+    await hintEviction(engine, key, token, hint, remaining); // before the eviction, of which a session notifies its holder at once
     if (await engine.evict(key, token)) evicted++;
-    else await noteEviction(engine, key, token);
+    else await hintEviction(engine, key, token);
   }
   emit('forced', new Context(), () => ({
     ...{ version: EVENT_VERSION, locks, backend: backend.name },
@@ -54,51 +54,51 @@ export async function forceRelease(
   return evicted;
 }
 
-/** The longest time for which a note may hold up an eviction, ms. */
+/** The longest time for which the hint may hold up an eviction, ms. */
 const WRITE_TIMEOUT_MS = 1_000;
-/** The longest time for which a note may hold up what its holder is told, ms. */
+/** The longest time for which the hint may hold up the notification of the holder, ms. */
 const READ_TIMEOUT_MS = 250;
-const MAX_NOTE_TTL_MS = 3_600_000;
+const MAX_HINT_TTL_MS = 3_600_000;
 
-/** Makes the text of a note. It has at most 328 characters: an engine may have no more room than 1,024 bytes. */
-const evictionNote = (reason: string, label: string): string => `${cut(reason, 200)}\n${cut(label, 128)}`;
+/** Makes the text of a hint. It has at most 328 characters: an engine may have no more room than 1,024 bytes. */
+const hintText = (reason: string, label: string): string => `${cut(reason, 200)}\n${cut(label, 128)}`;
 
 /**
- * Leaves a note for the holder with this token, or removes it. It is advice, so an error with it is no error of the eviction.
+ * Stores a hint for the holder with this token, or removes it. A hint is advice, so an error with it is no error of the eviction.
  * @param ttl the time within which the holder asks the engine, ms
  */
-const noteEviction = (engine: Engine, key: string, token: bigint, text?: string, ttl = 0): Promise<void> =>
-  ask(engine, WRITE_TIMEOUT_MS, (notes) =>
-    notes.write(nameOf(key, token), text, Math.min(ttl, MAX_NOTE_TTL_MS) + WRITE_TIMEOUT_MS),
+const hintEviction = (engine: Engine, key: string, token: bigint, text?: string, ttl = 0): Promise<void> =>
+  ask(engine, WRITE_TIMEOUT_MS, (hints) =>
+    hints.write(nameOf(key, token), text, Math.min(ttl, MAX_HINT_TTL_MS) + WRITE_TIMEOUT_MS),
   );
 
-/** Reads and removes the note. @param left the time after which the holder must be told, ms @returns undefined if that cannot be */
-function evictionOf(engine: Engine, key: string, token: bigint, left: number) {
-  if (!engine.backend.hints || !(left > 0)) return undefined;
-  const note = ask(engine, Math.min(left, READ_TIMEOUT_MS), (notes) => notes.read(nameOf(key, token)));
-  return note.then((text): LossReason | undefined => {
+/** Reads and removes the hint. @param rest the time after which the holder must be notified, ms @returns undefined if there is no hint to read */
+function evictionOf(engine: Engine, key: string, token: bigint, rest: number) {
+  if (!engine.backend.hints || !(rest > 0)) return undefined;
+  const hint = ask(engine, Math.min(rest, READ_TIMEOUT_MS), (hints) => hints.read(nameOf(key, token)));
+  return hint.then((text): LossReason | undefined => {
     if (text === undefined) return undefined;
-    void noteEviction(engine, key, token);
+    void hintEviction(engine, key, token);
     const [reason = '', label = ''] = text.split('\n').map(visible);
-    return { reason, words: `it was released by force: "${reason}" (by ${label})` };
+    return { reason, message: `it was released by force: "${reason}" (by ${label})` };
   });
 }
 
-/** Ends a hold that the engine says is gone. A note may say that somebody evicted it: that of its first holder here, which had the token. */
+/** Ends a hold that the engine no longer has. A hint, under the token of its first holder here, may say that somebody evicted it. */
 export function endGone(hold: Hold, reason: string): Promise<void> {
   const { keeper, claim, timing, token, tenure } = hold;
-  const left = timing.noticeAt - keeper.engine.clock.now();
-  return hold.end(reason, evictionOf(keeper.engine, claim.key, token - BigInt(tenure.passes), left));
+  const rest = timing.noticeAt - keeper.engine.clock.now();
+  return hold.end(reason, evictionOf(keeper.engine, claim.key, token - BigInt(tenure.passes), rest));
 }
 
-/** The key and the token name one hold alone. Their hash fits everywhere. */
+/** Gives the name of a hint. The key and the token name one hold alone, and each engine has room for their hash. */
 const nameOf = (key: string, token: bigint): string => `\u0001evicted/${hash('sha256', `${token}/${key}`)}`;
 
-async function ask<T>(engine: Engine, within: number, call: (notes: Hints) => Promise<T>): Promise<T | undefined> {
+async function ask<T>(engine: Engine, within: number, call: (hints: Hints) => Promise<T>): Promise<T | undefined> {
   const { activity, backend } = engine;
   if (!backend.hints) return undefined;
   activity.begin();
-  const asked = engine.limit(() => call(backend.hints!), within, 'a note');
+  const asked = engine.limit(() => call(backend.hints!), within, 'a hint');
   return asked.catch(() => undefined).finally(() => activity.end());
 }
 

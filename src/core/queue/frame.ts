@@ -8,7 +8,7 @@ import type { Hold } from './hold.ts';
 import { AcquireRequest } from './request.ts';
 import type { QueueContext, RequestEvents } from './request-events.ts';
 
-/** The innermost frame of the running async context; it may be over. Each frame knows the one around it. */
+/** The innermost frame of the async context that runs; it may be over. Each frame knows the frame around it. */
 export const frames = new AsyncLocalStorage<Frame>();
 
 type Kind = 'exclusive' | 'shared' | 'counted';
@@ -17,8 +17,8 @@ const kindOf = (demand: Demand): Kind =>
   demand.capacity !== ALL_UNITS ? 'counted' : isExclusive(demand) ? 'exclusive' : 'shared';
 
 /**
- * What it means to ask for a kind inside a frame of another kind on the same key: enter the frame again, wait for oneself for ever, or
- * nothing special. Permits never re-enter. A reader that wants to write would wait for its own read.
+ * What becomes of a request for a kind (second) inside a frame of a kind (first) on the same key. `enter`: it enters the frame again.
+ * `deadlock`: it would wait for itself, as a reader that wants to write. `queue`: it waits as any other request. Permits never re-enter.
  */
 const RULES: Readonly<Record<Kind, Readonly<Record<Kind, 'enter' | 'deadlock' | 'queue'>>>> = {
   exclusive: { exclusive: 'enter', shared: 'enter', counted: 'deadlock' },
@@ -27,8 +27,8 @@ const RULES: Readonly<Record<Kind, Readonly<Record<Kind, 'enter' | 'deadlock' | 
 };
 
 /**
- * A frame is what `run` opens around its function. A caller that asks for the same lock inside shares the hold instead of waiting for it.
- * Such callers form a queue under the one rule, so that two that start together exclude each other as strangers would.
+ * `run` opens a frame around its function. A caller that asks for the same lock inside shares the hold, and does not wait for it. Such callers
+ * form a queue under the one rule, so that two of them that start together exclude each other as strangers would.
  */
 export class Frame {
   readonly #context: QueueContext;
@@ -61,7 +61,7 @@ export class Frame {
   }
 
   /**
-   * Gives the next frame around this one that is not over. It forgets those between: a long chain of tasks must not keep every frame alive.
+   * The next frame around this one that is not over. The frames between the two are dropped: a long chain of tasks must not keep each frame alive.
    */
   get #outer(): Frame | undefined {
     while (this.#parent?.over) this.#parent = this.#parent.#parent;
@@ -91,14 +91,14 @@ export class Frame {
     return this.#ended || this.#lease.hold.users === 0;
   }
 
-  /** Runs `fn` inside. Afterwards nobody can enter, and the callers that waited for a turn inside go to the lock's own queue. */
+  /** Runs `fn` inside. Afterwards nobody can enter, and the callers that waited for a turn inside go to the queue of the lock. */
   async run<L, T>(fn: (lease: L) => Promise<T> | T, lease: L): Promise<T> {
     try {
       return await frames.run(this, fn, lease);
     } finally {
       this.#ended = true;
       if (this.#running > 0) warnOfUnawaited(this.#context, this.#lease.key);
-      // A request that is inside already has its answer.
+      // To grant a request that is inside changes nothing.
       for (const request of this.#children?.members ?? []) request.grant(undefined);
     }
   }
@@ -120,7 +120,7 @@ export class Frame {
     try {
       child.assertHeld();
       const { loss } = child.hold;
-      if (loss) throw loss; // the holder was told already, though some of the lease is left
+      if (loss) throw loss; // the holder was notified already, though its deadline is still to come
       return child;
     } catch (lost) {
       await child.release();
@@ -128,9 +128,9 @@ export class Frame {
     }
   }
 
-  /** Begins a wait. A request does not wait for a hold that is lost, or whose `Locks` were closed: the callers inside may never leave. */
+  /** Begins a wait, which the loss of the hold ends, and a `close`, since the callers inside may never leave then. */
   #beginWait(request: AcquireRequest): void {
-    request.events.tellWait();
+    request.events.publishWait();
     const unlisten = this.#lease.hold.listeners.onLoss((loss) => this.#giveUp(request, loss));
     request.outcome.then(unlisten, unlisten);
   }
@@ -145,7 +145,7 @@ export class Frame {
     for (const next of this.#children!.leave(request)) this.#admit(next);
   }
 
-  /** Lets a request in. It is inside from this moment on, and not only once its caller continues: the hold must not end in between. */
+  /** Lets a request in. It is inside from now on, and not only when its caller continues: the hold must not end in between. */
   #admit(request: AcquireRequest): void {
     if (request.isSettled) return;
     this.#lease.hold.enter();
@@ -166,7 +166,7 @@ export class Frame {
 
 const warned = new WeakSet<QueueContext>();
 
-/** Says, once, that two functions were inside at a time. A lease of `acquire` may be passed on, so it tells nothing. */
+/** Warns, once, that two functions were inside at a time. Leases of `acquire` do not count, since a caller may pass them on. */
 function warnOfUnawaited(context: QueueContext, key: string): void {
   if (warned.has(context)) return;
   warned.add(context);

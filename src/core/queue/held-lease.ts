@@ -9,14 +9,14 @@ import { endGone } from './eviction.ts';
 import { currentClaim, type Hold } from './hold.ts';
 import { noteRenewal } from './watchdog.ts';
 
-/** If the timer of the signal is overdue by this much, it will not fire any more: a test had fake timers when it was set. ms */
+/** If the timer of a hold is overdue by this much, it will not fire any more, as when a test had fake timers while it was set. ms */
 const OVERDUE_MS = 1_000;
 
 /** @internal A caller's view of a hold; several views share one while a lock is re-entered. */
 export class HeldLease implements AnyLease {
   readonly key: string;
   readonly token: bigint | undefined;
-  /** This field is private because people log leases, and the hold contains the id. */
+  /** It is private because people log leases, and a hold contains the id. */
   readonly #hold: Hold;
   readonly #engine: Engine;
   readonly #giveBack: (() => Promise<boolean>) | undefined;
@@ -26,7 +26,7 @@ export class HeldLease implements AnyLease {
   #unlisten: (() => void) | undefined;
 
   /**
-   * @param watched whether its caller has to release it, so that a warning tells when it was dropped
+   * @param watched whether its caller has to release it, so that a warning is printed when it is dropped
    * @param giveBack what a release does, called once. Default: its caller leaves the hold
    */
   constructor(engine: Engine, hold: Hold, watched: boolean, giveBack?: () => Promise<boolean>) {
@@ -91,7 +91,7 @@ export class HeldLease implements AnyLease {
     );
   }
 
-  /** @throws LockError when it is not held, or when the holder was told of its loss */
+  /** @throws LockError when it is not held, or when the holder was notified of its loss */
   #assertKept(): void {
     this.assertHeld();
     if (this.#hold.loss) throw this.#hold.loss;
@@ -104,7 +104,7 @@ export class HeldLease implements AnyLease {
 
   async #extend(ms: number): Promise<void> {
     const hold = this.#hold;
-    await hold.renewing; // it may set a shorter lease, too
+    await hold.renewing; // if it arrived later, it would set a shorter lease
     this.#assertKept();
     const sent = this.#engine.clock.now();
     const { timing } = hold;

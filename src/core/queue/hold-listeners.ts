@@ -1,18 +1,18 @@
 import { type LockError, quoted } from '../contract/errors.ts';
 
-/** A hold, as those see it that hear of its loss. */
-interface HeardHold {
+/** A hold, as the listeners for its loss see it. */
+interface ListenedHold {
   readonly claim: { readonly key: string };
   readonly over: boolean;
   readonly loss: LockError | undefined;
 }
 
 /**
- * A lease that is dropped without a release, as by `Promise.race`, is renewed until its `Locks` are closed, and nobody can release it any
- * more. A warning tells so when it is collected. The hold is not ended: a caller may hold for as long as the process lives, and keep only
- * the signal.
+ * If a caller drops a lease without a release, as with `Promise.race`, nobody can release it any more, and it is renewed until its `Locks` are
+ * closed. When the lease is collected, a warning says so. The hold is not ended, since a caller may want to hold for as long as the process
+ * lives, and keep only the signal.
  */
-const dropped = new FinalizationRegistry<HeardHold>((hold) => {
+const dropped = new FinalizationRegistry<ListenedHold>((hold) => {
   if (hold.over) return;
   process.emitWarning(
     `a lease of ${quoted(hold.claim.key)} was dropped without a release; it is renewed until its Locks are closed. Release it, or use run()`,
@@ -22,15 +22,15 @@ const dropped = new FinalizationRegistry<HeardHold>((hold) => {
 
 type LossListener = (loss: LockError) => void;
 
-/** What hangs on a hold: the listeners for its loss, the waits inside of it, and the leases that callers have to release themselves. */
+/** The listeners for the loss of a hold, the waits inside of it, and its leases that callers have to release themselves. */
 export class HoldListeners {
-  readonly #hold: HeardHold;
+  readonly #hold: ListenedHold;
   readonly #listeners = new Set<LossListener>();
   readonly #recentLeases: object[] = [];
   #waitsInside = 0;
   #unfollow: (() => void) | undefined;
 
-  constructor(hold: HeardHold) {
+  constructor(hold: ListenedHold) {
     this.#hold = hold;
   }
 
@@ -44,11 +44,11 @@ export class HoldListeners {
     return () => void this.#listeners.delete(listener);
   }
 
-  tell(loss: LockError): void {
+  notify(loss: LockError): void {
     for (const listener of [...this.#listeners]) listener(loss);
   }
 
-  /** Calls `onLost` when the engine says that it ended the hold: at once, if it has said so before. */
+  /** Calls `onLost` when the engine has ended the hold: at once, if it has done so before. */
   follow(lost: AbortSignal, onLost: () => void): void {
     if (this.#hold.over) return;
     if (lost.aborted) {
@@ -63,7 +63,7 @@ export class HoldListeners {
     this.#unfollow?.();
   }
 
-  /** Whether work that the callers left behind waits inside of the hold. */
+  /** Whether work that the callers did not await waits inside of the hold for another lock. */
   get isWaitedInside(): boolean {
     return this.#waitsInside > 0;
   }
@@ -76,7 +76,7 @@ export class HoldListeners {
     };
   }
 
-  /** A lease is kept alive until the next renewal: to watch it at once would cost more than all the rest of a short hold. */
+  /** Keeps the lease alive until the next renewal. To watch for its end at once would cost more than all the rest of a short hold. */
   addLease(lease: object): void {
     this.#recentLeases.push(lease);
   }
@@ -84,7 +84,7 @@ export class HoldListeners {
   removeLease(lease: object): void {
     const at = this.#recentLeases.lastIndexOf(lease);
     if (at >= 0) this.#recentLeases.splice(at, 1);
-    else dropped.unregister(lease); // it may be watched already
+    else dropped.unregister(lease); // a renewal has registered it
   }
 
   /** Warns from now on of each lease that is dropped. */

@@ -38,12 +38,12 @@ export interface LocalGrant {
   readonly contended?: boolean;
 }
 
-/** Knows how long a hold is good, and when its next renewal is due. Its caller gives it the time. */
+/** How long a hold is good, and when its next renewal is due. The caller gives the time. */
 export class HoldTiming implements Schedule {
   /** The time at which this holder got the hold. */
   readonly since: number;
   readonly renewedUntil: number;
-  /** Whether it may end though nobody releases it: it is not renewed, or not for ever. */
+  /** Whether it may end though nobody releases it, since it is not renewed, or not for ever. */
   readonly mayExpire: boolean;
   ttl: number;
   deadline = 0;
@@ -68,7 +68,7 @@ export class HoldTiming implements Schedule {
   readonly #terms: Terms;
   /** The end of a lease without `renew`, which a session confirms in shorter steps. */
   #leaseEnd: number;
-  /** The shortest lease that an unanswered request may still set, whenever it arrives. ms. */
+  /** The shortest lease that an unanswered request may still set when it arrives, ms. */
   #doubt = Number.POSITIVE_INFINITY;
 
   constructor(grant: LocalGrant, terms: Terms, expires: boolean) {
@@ -81,7 +81,7 @@ export class HoldTiming implements Schedule {
     this.ttl = terms.lengths.hold;
     this.keptUntil = terms.minHold > 0 ? now + terms.minHold : 0;
     this.lateUntil = grant.lateUntil ?? 0;
-    if (this.lateUntil > 0) this.#doubt = this.ttl; // it may arrive at any time: of several nodes each has its own time to refuse it
+    if (this.lateUntil > 0) this.#doubt = this.ttl; // it may arrive at any time: each node of a quorum refuses it by a time of its own
     this.confirmation = { sent, validFor };
     const usable = usableTime(validFor, Number.POSITIVE_INFINITY, terms);
     const lease = usableTime(this.ttl, this.ttl, terms);
@@ -168,8 +168,8 @@ export class HoldTiming implements Schedule {
   }
 
   /**
-   * Notes that a renewal to `ttl` may or may not have arrived. On another connection it may arrive after what is sent later, and set the
-   * shorter lease last. So from now on no answer is good for longer.
+   * Notes that a renewal to `ttl` may or may not have arrived. It may arrive after later requests, if these use another connection, and set its
+   * shorter lease last. So from now on no answer is good for longer than `ttl`.
    */
   doubt(ttl: number): void {
     this.#doubt = Math.min(this.#doubt, ttl);
@@ -196,7 +196,7 @@ export function usableTime(
 }
 
 /** Gives the lease with which a request that is sent now changes nothing for the holder, ms. No longer one is confirmed from then on. */
-export function leaseLeft(timing: HoldTiming, now: number): number {
+export function restOfLease(timing: HoldTiming, now: number): number {
   const ttl = Math.min(timing.ttl, validUntil(Math.max(timing.deadline, timing.closedUntil), now));
   timing.confirmation = { sent: now, validFor: ttl };
   return ttl;
@@ -228,6 +228,6 @@ export interface Cover {
   readonly asking: boolean;
   /** Follows a schedule that has changed. */
   follow(schedule: Schedule): void;
-  /** Ends it: the hold is over, or its holder was told to stop. It may be called again. */
+  /** Ends it: the hold is over, or its holder was notified of the loss. It may be called again. */
   end(): void;
 }

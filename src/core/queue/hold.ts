@@ -13,17 +13,17 @@ import type { RequestEvents } from './request-events.ts';
 /** A hold that lasts for so long is watched for its eviction, ms. Shorter ones, which are most, cost nothing more. */
 export const WATCHED_AFTER_MS = 500;
 
-/** What somebody else knows of a loss. */
+/** Why a hold was lost, where another process has stored that. */
 export interface LossReason {
-  readonly words: string;
+  readonly message: string;
   readonly reason: string;
 }
 
-/** Tells how often and since when a hold has passed from hand to hand. */
+/** Since when a hold has been in this process, and how often it has passed from hand to hand. */
 interface Tenure {
   readonly since: number;
   readonly passes: number;
-  /** Whether its claim had to wait in the engine's queue: then others want the key, too. */
+  /** Whether its claim had to wait in the engine's queue. Then other processes want the key, too. */
   readonly contended: boolean;
 }
 
@@ -34,14 +34,14 @@ export interface HoldOwner extends QueueMember {
   readonly events: RequestEvents;
 }
 
-/** The holds of a key, as one of them sees them. */
+/** The holds of a key, as each of these holds sees them. */
 export interface HoldKeeper {
   readonly engine: Engine;
   /** Takes a hold that was released at `now`, and gives it to the next caller or back to the engine. @returns whether that freed it */
   passOn(hold: Hold, now: number): boolean | Promise<boolean>;
   /** Gives the hold up, and stores a value under its key in that step. Never rejects. */
   releaseWith(hold: Hold, value: NewValue, state: ValueState): Promise<StoreOutcome>;
-  /** Sees to it that the timer of a hold is set, if that will not fire any more. */
+  /** Sets the timer of a hold again, if it will not fire any more. */
   attend(hold: Hold): void;
   /** Receives a hold that ended by itself. */
   onEnd(hold: Hold): void;
@@ -60,15 +60,15 @@ export class Hold implements EnclosingHold {
   readonly timing: HoldTiming;
   /** Whether it was given back, has passed on, or has ended by itself. */
   over = false;
-  /** The error that says why and when it was lost. Its holder was told to stop, and may hold until the deadline. */
+  /** The error that says why it was lost. Its holder was notified, and may hold until the deadline. */
   loss: LockError | undefined;
   /** The number of callers that share it: the first one, and those that re-entered. */
   #users = 1;
-  /** It is made when it is needed: most holds have none. */
+  /** Undefined until it is needed, since most holds need none. */
   #listeners: HoldListeners | undefined;
   /** The slot of the hold in the agenda of the watchdog. */
   slot = -1;
-  /** The time at which the engine is asked to tell of an eviction: a shorter hold is over before anybody could evict it. */
+  /** The time from which the engine is asked to notify of an eviction: a shorter hold is over before anybody could evict it. */
   watchAt: number;
   watch: AsyncDisposable | undefined;
   /** The renewal that is under way. Never rejects. */
@@ -90,8 +90,8 @@ export class Hold implements EnclosingHold {
     this.tenure = grant.tenure ?? { since: grant.since, passes: 0, contended: grant.contended === true };
     this.timing = new HoldTiming(grant, terms, keeper.engine.backend.traits.expires);
     this.watchAt = keeper.engine.backend.watchHold ? grant.since + WATCHED_AFTER_MS : Number.POSITIVE_INFINITY;
-    // The claim of a patient waiter that is woken lasts much longer than the lease: a crash before the first renewal would keep the key for
-    // all of that. Where nobody is woken it lasts as long as the lease, and a renewal would be one more request.
+    // The claim of a patient waiter lasts much longer than the lease, where the engine wakes waiters. A crash before the first renewal would
+    // keep the key for all that time, so the hold is renewed at once. Elsewhere the claim lasts as long as the lease.
     if (claim.placeTtl !== undefined && claim.ttl > this.timing.ttl) this.timing.renewAtOnce(grant.since);
     this.lost = grant.lost instanceof AbortSignal ? grant.lost : undefined;
   }
@@ -101,7 +101,7 @@ export class Hold implements EnclosingHold {
     return !this.over && this.timing.lasts(this.keeper.engine.clock.now());
   }
 
-  /** Whether no renewal is on its way, or may be. One that arrives later would set the lease of the next caller that has this hold. */
+  /** Whether surely no renewal is on its way. One that arrives later would set the lease of the next caller that gets this hold. */
   get settled(): boolean {
     return !this.renewing && !this.keeper.engine.extensions.has(this.claim.id) && this.timing.certain;
   }
@@ -131,12 +131,12 @@ export class Hold implements EnclosingHold {
     return this.#listeners;
   }
 
-  /** Whether work that its callers left behind waits inside of it. */
+  /** Whether work that its callers did not await waits inside of it for another lock. */
   get isWaitedInside(): boolean {
     return this.#listeners?.isWaitedInside === true;
   }
 
-  /** Notes the renewal that was sent now, until it is answered. No other one is due till then. */
+  /** Notes the renewal that was sent now, or undefined once it is answered. Until then no other one is due. */
   noteRenewing(renewing: Promise<unknown> | undefined): void {
     this.renewing = renewing;
     if (!renewing) return;
@@ -144,7 +144,7 @@ export class Hold implements EnclosingHold {
     this.#listeners?.watchLeases();
   }
 
-  /** Tells the holder of the loss, once. The holder may hold until the deadline: it has time to stop. */
+  /** Notifies the holder of the loss, once. It may hold until the deadline, so it has time to stop. */
   lose(reason: string, cause?: unknown): void {
     if (!this.over && !this.loss) this.#lossFor(reason, cause)();
   }
@@ -154,27 +154,27 @@ export class Hold implements EnclosingHold {
     if (!this.held) this.end('its deadline passed without a renewal');
   }
 
-  /** Ends the hold at once, though no caller asked for that. @param known why it is gone: its holder is told when that is known */
+  /** Ends the hold at once, though no caller asked for that. @param known resolves with why it is gone, if anybody knows: then the holder is notified */
   async end(reason: string, known?: Promise<LossReason | undefined>): Promise<void> {
     if (this.over) return;
     this.over = true;
-    const tell = this.loss ? undefined : this.#lossFor(reason);
+    const notify = this.loss ? undefined : this.#lossFor(reason);
     this.#listeners?.unfollow();
     this.keeper.onEnd(this);
-    const why = tell && known && (await known);
-    if (why) this.#lossFor(why.words, undefined, why.reason)();
-    else tell?.();
+    const why = notify && known && (await known);
+    if (why) this.#lossFor(why.message, undefined, why.reason)();
+    else notify?.();
   }
 
-  /** @returns a function that tells of the loss. Its listeners may run anything, such as a release or `close`: call it when all else is done */
+  /** @returns a function that notifies of the loss. Call it when all else is done: a listener may run anything, such as a release or `close` */
   #lossFor(reason: string, cause?: unknown, forced?: string): () => void {
     const { engine } = this.keeper;
     const error = lossOf(this.claim.key, engine.backend.name, reason, cause);
     const duration = engine.clock.now() - this.timing.since;
     this.loss = error;
     return () => {
-      this.tell('lost', { duration, error, ...(forced !== undefined && { reason: forced }) });
-      this.#listeners?.tell(error);
+      this.publish('lost', { duration, error, ...(forced !== undefined && { reason: forced }) });
+      this.#listeners?.notify(error);
     };
   }
 
@@ -193,16 +193,16 @@ export class Hold implements EnclosingHold {
     }
     this.over = true;
     this.#listeners?.unfollow();
-    if (channels.released.hasSubscribers) this.tell('released', { duration: now - this.timing.since });
+    if (channels.released.hasSubscribers) this.publish('released', { duration: now - this.timing.since });
     return now;
   }
 
-  tell(name: 'renewed' | 'renewalFailed' | 'lost' | 'released' | 'releaseFailed', more: Partial<LockEvent>): void {
-    this.owner.events.tell(name, this.exclusive ? this.token : undefined, more);
+  publish(name: 'renewed' | 'renewalFailed' | 'lost' | 'released' | 'releaseFailed', more: Partial<LockEvent>): void {
+    this.owner.events.publish(name, this.exclusive ? this.token : undefined, more);
   }
 }
 
-/** The claim of a hold as it is sent to the engine from now on: that of a waiter lasted longer. */
+/** The claim of a hold as it is sent to the engine from now on. While it waited, its ttl may have been longer. */
 export const currentClaim = ({ claim, timing }: Hold): LocalClaim => ({ ...claim, ttl: timing.ttl });
 
 /** Gives the same hold on the engine to the next holder, with the next token. */

@@ -2,7 +2,7 @@ import { inNoContext } from '../contract/clock.ts';
 import { Agenda } from '../engine/call-timeouts.ts';
 import type { Engine } from '../engine/engine.ts';
 
-/** Resolves when everything has run that does not wait for something. By then a caller that asks again at once has asked. */
+/** Resolves at the end of this turn. By then a caller that asks again at once has asked. */
 const endOfTurn = (): Promise<void> => new Promise((resolve) => inNoContext(process.nextTick, resolve));
 
 /** A released hold that is kept for the next caller here until it is due. */
@@ -18,7 +18,7 @@ export class Interim {
   /** The releases that leave at the end of this turn, or are on their way. None of them rejects. */
   readonly #leaving = new Set<Promise<unknown>>();
   /**
-   * A key has at most one hold that lingers, since such a hold is exclusive. The process stays alive until the hold is back at the engine.
+   * The holds that linger: at most one, since such a hold is exclusive. The process stays alive until the hold is back at the engine.
    */
   readonly #lingering: Agenda<LingeringHold>;
 
@@ -27,12 +27,12 @@ export class Interim {
     this.#lingering = new Agenda(engine.clock, () => this.#look(), false);
   }
 
-  /** Whether the hold that keeps others out here was released, so that the key will be free without anybody's help. */
+  /** Whether the hold that keeps others out here was released already, so that the key will be free soon. */
   get isOpen(): boolean {
     return this.#leaving.size > 0 || this.#lingering.size > 0;
   }
 
-  /** Resolves when the releases that are on their way now have ended, also if others begin meanwhile. */
+  /** Resolves when the releases that are on their way now have ended. It does not wait for later ones. */
   get ended(): Promise<unknown> {
     return Promise.all(this.#leaving);
   }
@@ -64,7 +64,7 @@ export class Interim {
     const now = this.#engine.clock.now();
     for (const { due } of this.#lingering.items) {
       if (due <= now) this.end();
-      else this.#lingering.ringBy(due, now);
+      else this.#lingering.fireBy(due, now);
     }
   }
 

@@ -16,7 +16,7 @@ import { releaseWith } from './release-with.ts';
 import { type AcquireRequest, claimFor } from './request.ts';
 import type { Watchdog } from './watchdog.ts';
 
-/** The number of queues that are kept for the next use of their keys, so that a busy key does not make a new one each time. */
+/** The number of queues that are kept for the next use of their keys, so that a busy key does not need a new one each time. */
 const MAX_IDLE_QUEUES = 1_000;
 
 /** The claims and holds of a key in this process: how they begin, pass from hand to hand, go back to the engine, or end by themselves. */
@@ -27,11 +27,11 @@ export class KeyHolds implements HoldKeeper {
   readonly #onLeave: () => void;
   /** The requests of this process, in order of arrival. One is inside while it holds the key or stands in the engine's queue. */
   readonly queue = new ArrivalQueue<AcquireRequest>();
-  /** These stand in the engine's queue, or hold, though it is not their turn here: for a search for deadlocks (`detect`), or `standApart`. */
+  /** The requests that stand in the engine's queue, or hold, though it is not their turn here: with `detect`, or by `#standApart`. */
   readonly apart = new Set<AcquireRequest>();
   /** Ends when a caller comes that has to wait here. */
   readonly interim: Interim;
-  /** It is made for the first hold that may expire. */
+  /** Undefined before the first hold that may expire. */
   lookout: Lookout | undefined;
 
   /**
@@ -57,7 +57,7 @@ export class KeyHolds implements HoldKeeper {
       queued.outcome ??= queued.pursue(piggybacked);
       const grant = await queued.outcome;
       if (queued.claimant !== request) {
-        if (grant && request.queued === queued) queued.withdraw(); // it gave up meanwhile
+        if (grant && request.queued === queued) queued.withdraw(); // the request gave up meanwhile
       } else if (grant) this.#begin(new Hold(this, request, queued.claim, grant), request);
       else {
         request.grant(undefined);
@@ -81,9 +81,9 @@ export class KeyHolds implements HoldKeeper {
   /** Begins a hold. Its renewal begins before the caller sees the grant. */
   #begin(hold: Hold, request: AcquireRequest): void {
     this.#watchdog.add(hold);
-    request.grant(hold); // before listeners are told: one of them may end the wait
+    request.grant(hold); // before listeners are notified, since a listener may end the wait
     const how = hold.tenure.passes > 0 ? 'handedOver' : 'acquired';
-    if (channels[how].hasSubscribers) request.events.tellEnd(how, hold.exclusive ? hold.token : undefined);
+    if (channels[how].hasSubscribers) request.events.publishEnd(how, hold.exclusive ? hold.token : undefined);
     if (hold.timing.mayExpire) this.lookout ??= new Lookout(this.engine, this.queue, () => this.#standApart());
     this.lookout?.begin(hold);
     if (hold.lost) hold.listeners.follow(hold.lost, () => void endGone(hold, 'the engine ended it'));
@@ -94,7 +94,7 @@ export class KeyHolds implements HoldKeeper {
     const { head } = this.queue;
     if (!head || [...this.apart].some(({ isSettled }) => !isSettled)) return;
     void this.serve(head, claimFor(head));
-    this.leave(head); // before those come in that it alone kept out, its own claim is on its way
+    this.leave(head); // its own claim is on its way first, before requests enter that only this one kept out
     this.apart.add(head);
   }
 
@@ -168,12 +168,12 @@ function* refuseAlike(
   }
 }
 
-/** Gives a released hold up, and tells whether that freed it. A release whose outcome is unknown goes on in the background. */
+/** Gives a released hold back. @returns whether that freed it; if the outcome is unknown, the release goes on in the background */
 async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean> {
   const { engine } = holds;
   const { keptUntil, lateUntil } = hold.timing;
-  // This is set up before the release is sent. The answer to that may come when the time is over, and says nothing about requests that
-  // arrived after it.
+  // An unanswered request may arrive until `lateUntil`, also after the release. So a second release is set up for then, before the first is
+  // sent: the answer to the first may come later than that.
   if (lateUntil > now) withdrawAt(engine, currentClaim(hold), Math.max(lateUntil, keptUntil));
   let sent = now;
   engine.activity.begin();
@@ -183,7 +183,7 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
       await engine.activity.pause(keptUntil - now);
       sent = engine.clock.now();
     }
-    // One step gives it back and sends the claim of the caller here that comes in then, if that may go with it.
+    // One step gives the hold back and sends the claim of the request that enters here then, if the two may go together.
     const next = holds.queue.head && holds.queue.successor(hold.owner);
     const queued = next && next.terms.wait > 0 ? claimFor(next) : undefined;
     if (!next || !queued?.watchFirst()) return (await engine.release(hold.claim, undefined, undefined, sent)).freed;
@@ -193,7 +193,7 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
     return (await released).freed;
   } catch (error) {
     withdraw(engine, currentClaim(hold));
-    hold.tell('releaseFailed', { error });
+    hold.publish('releaseFailed', { error });
     return false;
   } finally {
     holds.leave(hold.owner);
@@ -202,11 +202,11 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
 }
 
 /** Keeps the key taken for the rest of `minHold`, where the hold expires by itself: without this process. */
-async function keepTaken(engine: Engine, hold: Hold, left: number): Promise<boolean> {
-  const ttl = Math.max(Math.ceil(left), engine.backend.traits.ttl.min);
-  const { settled } = hold; // else an earlier request may arrive after this one, and set its own, longer lease
+async function keepTaken(engine: Engine, hold: Hold, remaining: number): Promise<boolean> {
+  const ttl = Math.max(Math.ceil(remaining), engine.backend.traits.ttl.min);
+  const { settled } = hold; // otherwise an earlier request may arrive after this one, and set its own, longer lease
   const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT_MS).catch(() => []);
-  // Without an answer the key might stay taken for the whole lease. That is too long, but never too short.
+  // Without an answer the key might stay taken for the whole lease. So the claim is withdrawn when `minHold` is over.
   if (!settled || answer === undefined || answer === 'unknown') takeBack(engine, hold);
   return typeof answer === 'object';
 }

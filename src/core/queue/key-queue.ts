@@ -28,7 +28,7 @@ export class KeyQueue {
   readonly #context: QueueContext;
   readonly #holds: KeyHolds;
 
-  /** @param queues the queues of all keys, from which it takes itself away when nobody uses it and there are too many */
+  /** @param queues the queues of all keys: this one is removed from them when it is idle and there are too many */
   constructor(context: QueueContext, watchdog: Watchdog, key: string, queues: Map<string, KeyQueue>) {
     this.#context = context;
     const onLeave = (): void => {
@@ -61,14 +61,14 @@ export class KeyQueue {
     return request.outcome;
   }
 
-  /** Rejects all waits; the last one first, so that no request inherits a place. */
+  /** Rejects all waits. The last one is the first, so that no request inherits a claim. */
   close(error: unknown): void {
     const { queue, apart, interim } = this.#holds;
     interim.close();
     for (const request of [...apart, ...queue.members.reverse()]) this.#giveUp(request, error);
   }
 
-  /** Refuses a request that came while releases were on their way, does not wait, and was not let in by them. */
+  /** Refuses a request that does not wait, and came while releases were on their way, if these did not let it in. */
   #endTry(request: AcquireRequest): void {
     if (request.isSettled || this.#holds.queue.isInside(request)) return;
     request.grant(undefined);
@@ -78,12 +78,12 @@ export class KeyQueue {
   #joinApart(request: AcquireRequest): boolean {
     const { queue, apart, interim } = this.#holds;
     if (queue.admits(request.demand) || request.circumstances()?.detects === undefined) return false;
-    interim.end(); // a hold that lingers goes back to the engine, where this request asks
+    interim.end(); // a hold that lingers goes back to the engine, since this request asks there
     apart.add(request);
     return true;
   }
 
-  /** A caller that gives up leaves its place to the next equal one, so that short waits do not send the process to the back. */
+  /** Ends a request. Its claim in the engine's queue goes to the next equal request here, so that short waits do not send the process to the back. */
   readonly #giveUp = (request: AcquireRequest, error: unknown): void => {
     if (request.isSettled) return;
     request.refuse(error);

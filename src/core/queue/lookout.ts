@@ -7,9 +7,9 @@ import type { Hold } from './hold.ts';
 const MAX_TRUST_MS = 2_000;
 
 /**
- * Looks after the holds of a key that are not renewed, or not for ever. No answer tells this process when the engine has taken one of them
- * back, as at a forced release: a claim of a caller that waits behind it finds out. The timer also keeps a process alive that waits for
- * nothing but the end of such a hold.
+ * Looks after the holds of a key that are not renewed, or not for ever. If the engine has taken one of them back, as at a forced release, no
+ * answer of a renewal says so. So a claim of a caller that waits behind the hold finds out. The timer also keeps a process alive that waits
+ * for nothing but the end of such a hold.
  */
 export class Lookout {
   readonly #engine: Engine;
@@ -60,7 +60,7 @@ export class Lookout {
     this.follow();
   };
 
-  /** Ends the holds beside which the engine would not have granted this one: it no longer has them. */
+  /** Ends the older holds beside which the engine would not have granted this one, since it no longer has them. */
   #noteGrant({ claim }: Hold): void {
     for (const old of this.#holds) {
       const fits = old.claim.units + claim.units <= Math.min(old.claim.capacity, claim.capacity);

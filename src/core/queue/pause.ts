@@ -12,19 +12,19 @@ export function pauseAfter(
   wakes: Traits['wakes'],
   claim: Waiting,
   spin: Terms['spin'],
-  tries: number,
+  attempts: number,
   random: number,
 ): number {
   if (attempt?.granted === false && wakes !== 'never') return watchedPause(claim, attempt, random);
-  return polledPause(claim, spin, tries, random, attempt);
+  return polledPause(claim, spin, attempts, random, attempt);
 }
 
-/** After an expiry each waiter looks this much later than the one ahead of it, ms. If the first one is admitted, that wakes the others. */
+/** After an expiry each waiter asks this much later than the waiter ahead of it, ms. If the first one is admitted, the engine wakes the others. */
 const STAGGER_MS = 5;
 
 /**
- * Gives the time until the earliest expiry ahead, staggered so that waiters look one after the other, or until the place needs a sign of
- * life.
+ * Gives the time until the earliest expiry ahead, and a little more for each waiter ahead, so that waiters ask one after the other. It is no
+ * longer than until the place needs a sign of life.
  */
 function watchedPause(claim: Waiting, { ahead = 1, retryAfter }: Refusal, random: number): number {
   const net = signOfLife(claim);
@@ -36,34 +36,34 @@ function watchedPause(claim: Waiting, { ahead = 1, retryAfter }: Refusal, random
 function polledPause(
   claim: Waiting,
   spin: Terms['spin'],
-  tries: number,
+  attempts: number,
   random: number,
   attempt: Attempt | undefined,
 ): number {
   const worthAsking = (attempt?.granted === false && attempt.retryAfter) || Number.POSITIVE_INFINITY;
   return Math.min(
-    backOff(spin, tries, random),
+    backOff(spin, attempts, random),
     worthAsking,
     claim.queue ? signOfLife(claim) : Number.POSITIVE_INFINITY,
   );
 }
 
 /** Gives a pause that doubles with each try. A part of it is random, so that rivals do not ask at the same moments. */
-export function backOff({ pause, bound, jitter }: Terms['spin'], tries: number, random: number): number {
-  return Math.min(pause * 2 ** Math.min(tries, 16), bound) * (1 - jitter * random);
+export function backOff({ pause, bound, jitter }: Terms['spin'], attempts: number, random: number): number {
+  return Math.min(pause * 2 ** Math.min(attempts, 16), bound) * (1 - jitter * random);
 }
 
 /** The time for which a waiter asks an engine that does not answer, ms. */
 export const MAX_OUTAGE_MS = 10_000;
-/** All claims share this error: a stack for each would say nothing, and cost more than many attempts. */
+/** All claims share this error. A stack for each would say nothing, and cost more than many attempts. */
 export const UNANSWERED = new Error('no request was answered so far');
 
 /**
- * What went wrong since the engine answered last. It outlives the request that met it: the next one in its place waits for the same
- * engine, and has its own ten seconds from when it began.
+ * What went wrong since the engine answered last. It outlives the request that met it: the next request in its place waits for the same
+ * engine, for ten seconds from its own beginning.
  */
 export class Outage {
-  /** The time at which the last answered request was sent, or else the first one that failed. */
+  /** The time at which the last answered request was sent; before any answer, the time of the first one that failed. */
   #since: number;
   /** The last error. */
   last: unknown;
@@ -72,7 +72,7 @@ export class Outage {
     this.#since = since;
   }
 
-  /** @param stoodStill the time in which this process stood still, ms: the engine was not asked */
+  /** @param stoodStill the time for which this process stood still, ms, in which it did not ask the engine */
   noteError(error: unknown, stoodStill: number): void {
     this.last = error;
     this.#since += stoodStill;

@@ -12,8 +12,8 @@ const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 
 /**
- * Gives a hold up, and stores a value in that step. It takes back what the engine may still have, or get later. Never rejects.
- * @param onTold called when the caller is told
+ * Releases a hold, and stores a value in that step. It withdraws what the engine may still have of the claim, or get later. Never rejects.
+ * @param onOutcome called when the caller gets the outcome
  * @returns what became of the value, no later than anybody waits for an engine in trouble
  */
 export async function releaseWith(
@@ -21,17 +21,17 @@ export async function releaseWith(
   hold: Hold,
   value: NewValue,
   state: ValueState,
-  onTold: () => void,
+  onOutcome: () => void,
 ): Promise<StoreOutcome> {
   const { promise: troubled, resolve } = Promise.withResolvers<StoreOutcome>();
   const ended = endWith(engine, hold, value, () => resolve('unknown'));
-  void ended.then((end) => end === 'stored' && hold.owner.events.tell('left', hold.token, { state }));
+  void ended.then((end) => end === 'stored' && hold.owner.events.publish('left', hold.token, { state }));
   const outcome = await Promise.race([ended, troubled]);
-  onTold();
+  onOutcome();
   return outcome;
 }
 
-/** @param onTrouble called when no answer came for as long as callers wait for an engine in trouble; it goes on behind that */
+/** @param onTrouble called when no answer has come for as long as callers wait for an engine in trouble; the release goes on */
 async function endWith(engine: Engine, hold: Hold, value: NewValue, onTrouble: () => void): Promise<StoreOutcome> {
   if (hold.markReleased() === undefined) return 'gone';
   const { activity } = engine;
@@ -49,7 +49,7 @@ async function endWith(engine: Engine, hold: Hold, value: NewValue, onTrouble: (
   }
 }
 
-/** Tells what became of the value of a hold that is gone, by the token of the value that is there now: a later one may have replaced it. */
+/** Decides what became of the value of a hold that is gone, by the token of the value that is there now, which may be a later one. */
 function outcomeBy(token: bigint, there: bigint | undefined): StoreOutcome {
   if (there === token) return 'stored';
   return there !== undefined && there < token ? 'gone' : 'unknown';
@@ -57,7 +57,7 @@ function outcomeBy(token: bigint, there: bigint | undefined): StoreOutcome {
 
 /**
  * Asks again and again until an answer comes, or the lease is over. Nobody waits for that longer than for any engine in trouble. A release
- * that was not answered may have been carried out. Then the next one finds no hold, and the token of the value tells which hold stored it.
+ * that was not answered may have been carried out. Then the next one finds no hold, and the token of the value shows which hold stored it.
  * A refusal is an answer, unless an earlier release has none: the caller has its result at once, and does not wait for a server that has
  * no room.
  * @throws LockError what the engine refuses with
@@ -77,7 +77,7 @@ async function untilStored(
       if (stored) return 'stored';
       if (freed) throw unsupported(engine.backend, 'store a value when it frees a key');
       const isFirst = !unanswered;
-      unanswered = true; // the client may have sent it twice: the value tells which hold freed it
+      unanswered = true; // the client may have sent the release twice: the value shows which hold freed the key
       const there = (await engine.look(claim.key)).value?.token;
       return isFirst && there === undefined ? 'gone' : outcomeBy(token, there);
     } catch (error) {

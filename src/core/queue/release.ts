@@ -6,13 +6,13 @@ import type { Hold } from './hold.ts';
 import { deadlineOf, type HoldTiming, usableTime } from './hold-timing.ts';
 import type { AcquireRequest } from './request.ts';
 
-/** What a caller asks for. */
+/** The demand and the terms of a request. */
 interface Wish {
   readonly demand: Demand;
   readonly terms: Terms;
 }
 
-/** Whether one request may take over what was meant for the other: the engine would not see a difference. */
+/** Whether one request may take over the claim or hold of the other, since the engine would see no difference. */
 export function interchangeable({ demand, terms }: Wish, other: Wish): boolean {
   return (
     demand.units === other.demand.units &&
@@ -24,7 +24,7 @@ export function interchangeable({ demand, terms }: Wish, other: Wish): boolean {
   );
 }
 
-/** Whether a request may take over the place of a claim in the engine's queue: what its origin says has to be true of it. */
+/** Whether a request may take over a claim in the engine's queue: the origin in the claim has to be true of the request, too. */
 export function mayInherit({ origin }: LocalClaim, next: AcquireRequest): boolean {
   const { inside, detects } = origin;
   const own = next.circumstances();
@@ -36,9 +36,9 @@ export function mayInherit({ origin }: LocalClaim, next: AcquireRequest): boolea
 export function mayPass(hold: Hold, next: Wish, now: number): boolean {
   const { owner, terms, tenure, timing } = hold;
   if (!interchangeable(next, owner) || !hold.exclusive) return false;
-  if (hold.isWaitedInside) return false; // work that its function left running would be inside the hold of the next function
+  if (hold.isWaitedInside) return false; // otherwise work that its function did not await would be inside the hold of the next function
   if (hold.loss || terms.minHold > 0) return false;
-  if (timing.ttl !== next.terms.lengths.hold || !hold.settled) return false; // it was extended, or may have been
+  if (timing.ttl !== next.terms.lengths.hold || !hold.settled) return false; // it was extended, or a renewal may be on its way
   if (tenure.passes + 1 >= hold.tokenCount) return false; // the tokens that the first holder asked for are used up
   if (tenure.passes >= terms.handOff.max || next.terms.handOff.max <= tenure.passes) return false;
   return now - tenure.since < terms.handOff.within && lastsFor(timing, next.terms, now);

@@ -14,9 +14,9 @@ export interface QueueContext {
   readonly engine: Engine;
   /** The name of this process in the labels of its claims. */
   readonly name: ProcessName;
-  /** Gives the span that a request belongs to, 55 characters. It is asked once a request, in the context of its caller. */
+  /** Gives the span that a request belongs to, 55 characters. It is called once for a request, in the context of the caller. */
   readonly traceparent: ((request: { event(): LockEvent }) => string | undefined) | undefined;
-  /** Looks whether waits can ever end, for those that ask for it. */
+  /** Searches for deadlocks of the requests with `detect`. */
   readonly deadlocks: DeadlockWatch | undefined;
 }
 
@@ -28,11 +28,11 @@ export interface WatchedWait {
   /** Settles when the wait is over. */
   readonly outcome: Promise<unknown>;
   circumstances(): Circumstances | undefined;
-  /** Tells listeners about the wait. */
-  readonly events: { tell(name: 'detectionFailed', token: undefined, more: Partial<LockEvent>): void };
+  /** Publishes events about the wait. */
+  readonly events: { publish(name: 'detectionFailed', token: undefined, more: Partial<LockEvent>): void };
 }
 
-/** Looks whether waits can ever end. */
+/** The search for deadlocks. */
 export interface DeadlockWatch {
   /** @param giveUp ends the wait with this error */
   watch(key: string, wait: WatchedWait, giveUp: (error: LockError) => void): void;
@@ -41,7 +41,7 @@ export interface DeadlockWatch {
 
 const ALL_CHANNELS = Object.values(channels);
 
-/** Tells listeners about one request, from its beginning to the end of the hold that it gets. */
+/** Publishes the events of one request, from its beginning to the end of the hold that it gets. */
 export class RequestEvents {
   readonly key: string;
   readonly demand: Demand;
@@ -63,41 +63,41 @@ export class RequestEvents {
     for (const each of ALL_CHANNELS) if (each.hasSubscribers) this.#caller ??= new Context();
   }
 
-  /** A request gets its number when somebody asks for it, as a listener does. */
+  /** A request gets its number at the first use, as by a listener. */
   get number(): number {
     this.#number ??= nextNumber('requests');
     return this.#number;
   }
 
   /** @param token the token of an exclusive hold */
-  tell(name: Exclude<keyof typeof channels, 'forced'>, token?: bigint, more?: Partial<LockEvent>): void {
+  publish(name: Exclude<keyof typeof channels, 'forced'>, token?: bigint, more?: Partial<LockEvent>): void {
     if (channels[name].hasSubscribers) emit(name, this.#caller, () => this.event(token, more));
   }
 
-  /** Tells listeners, once, that the request waits: here or in the engine's queue. */
-  tellWait(): void {
+  /** Publishes, once, that the request waits, here or in the engine's queue. */
+  publishWait(): void {
     if (this.#waited) return;
     this.#waited = true;
-    this.tell('waiting');
+    this.publish('waiting');
   }
 
-  tellEnd(
+  publishEnd(
     how: 'acquired' | 'handedOver' | 'reentered' | 'answered' | 'refused',
     token?: bigint,
     state?: ValueState,
   ): void {
     if (!channels[how].hasSubscribers) return;
     const duration = this.context.engine.clock.now() - this.#began;
-    this.tell(how, token, state ? { duration, state } : { duration });
+    this.publish(how, token, state ? { duration, state } : { duration });
   }
 
-  tellFailure(error: unknown): void {
+  publishFailure(error: unknown): void {
     const how = isLockError(error, 'LOCK_TIMEOUT')
       ? 'timedOut'
       : isLockError(error, 'LOCK_ABORTED')
         ? 'aborted'
         : 'failed';
-    this.tell(how, undefined, { duration: this.context.engine.clock.now() - this.#began, error });
+    this.publish(how, undefined, { duration: this.context.engine.clock.now() - this.#began, error });
   }
 
   event(token?: bigint, more?: Partial<LockEvent>): LockEvent {

@@ -27,19 +27,19 @@ export class AcquireRequest implements Claimant, QueueMember {
   readonly terms: Terms;
   readonly began: number;
   readonly events: RequestEvents;
-  // What the queue of this process notes: from the beginning, so that all requests have one shape.
+  // The queue of this process writes these. They are there from the beginning, so that all requests have one shape in memory.
   place: QueueMember['place'] = undefined;
   before: QueueMember['before'] = undefined;
   after: QueueMember['after'] = undefined;
   /** The claim of the request in the engine's queue, if it has one. */
   queued: QueuedClaim | undefined;
-  /** The number of its claim. A listing may number it before it has one. */
+  /** The number of its claim. A listing may give it a number before it has a claim. */
   number: number | undefined;
   /** The time at which it began to wait, ms since 1970; undefined unless it asked for the search for deadlocks (`detect`). */
   detects: number | undefined;
   /** The span of the caller's trace. Listings show it. */
   traceparent: string | undefined;
-  /** It is dropped when the request is settled, so that a hold does not keep it alive. */
+  /** Undefined once the request is settled, so that a hold does not keep the frames around it alive. */
   #around: HoldsAround | undefined;
   /** Ends the wait inside of each hold around the caller. */
   #endWaits: readonly (() => void)[] = NO_ITEMS;
@@ -100,14 +100,14 @@ export class AcquireRequest implements Claimant, QueueMember {
     this.grant(undefined);
   }
 
-  /** Gives what the origin of its claim says beside the number of the claim; undefined if that is nothing. */
+  /** Gives what the origin of its claim says beside the number of the claim; undefined if there is nothing more to say. */
   circumstances(): Circumstances | undefined {
     const { traceparent } = this;
     if (!this.#around && !this.terms.beside?.length && traceparent === undefined) return undefined;
     const inside: Enclosing[] = [];
     let cut = false;
     for (const { claim } of this.#enclosing()) {
-      if (inside.some((other) => other.claim === claim.origin.claim)) continue; // the caller re-entered it
+      if (inside.some((other) => other.claim === claim.origin.claim)) continue; // the caller re-entered this hold
       cut = inside.length === MAX_ENCLOSING;
       if (cut) break;
       inside.push({ claim: claim.origin.claim, key: claim.key });
@@ -122,23 +122,23 @@ export class AcquireRequest implements Claimant, QueueMember {
     if (this.#around) yield* this.#around(this.events.context.name);
   }
 
-  /** Begins the wait, once, whether it waits here first or in the engine's queue. Until it ends, the holds around the caller keep their claims. */
+  /** Begins the wait, here or in the engine's queue, unless it has begun. Until the wait ends, the holds around the caller do not pass on. */
   beginWait(): void {
     if (this.state !== 'new') return;
     this.state = 'waiting';
-    // Most calls name no wait and have the lock at once, and a timer for each would cost more than the rest. The first attempt has limits.
+    // Most calls name no wait and get the lock at once, and a timer for each would cost more than the rest. The first attempt has its own limit.
     if (this.terms.isDefaultWait) this.#limitWait();
     this.#endWaits = Array.from(this.#enclosing(), (hold) => hold.listeners.beginWait());
     if (this.detects !== undefined)
       this.events.context.deadlocks?.watch(this.key, this, (error) => this.#giveUp(this, error));
-    if (!this.isSettled) this.events.tellWait();
+    if (!this.isSettled) this.events.publishWait();
   }
 
   get isSettled(): boolean {
     return this.state === 'settled';
   }
 
-  /** Notes what the origin of its claim tells of the caller. It is called in the context of that. */
+  /** Notes what the origin of its claim says of the caller. It is called in the context of the caller. */
   noteCaller(): void {
     const { traceparent, engine } = this.events.context;
     this.traceparent = traceparent?.(this.events);
@@ -158,7 +158,7 @@ function abortError({ key, terms }: AcquireRequest): LockError {
 }
 
 /**
- * Makes the claim for a request. Its id is new each time: an id that was given back is never used again.
+ * Makes the claim for a request. The id is new each time, since an id that was released is never used again.
  * @param outage the outage that the claim before it met
  */
 export function claimFor(request: AcquireRequest, outage?: Outage): QueuedClaim {

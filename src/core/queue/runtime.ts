@@ -24,7 +24,7 @@ export class LockRuntime implements QueueContext {
   readonly name: ProcessName;
   traceparent: QueueContext['traceparent'];
   deadlocks: DeadlockWatch | undefined;
-  /** Its memos, whose callers stand in no queue while a look or a run is under way. */
+  /** The memos, whose callers stand in no queue while a look or a run is under way. */
   memos: { close(errorOf: (key: string) => LockError): void } | undefined;
   readonly #queues = new Map<string, KeyQueue>();
   #closed: PromiseWithResolvers<void> | undefined;
@@ -42,8 +42,8 @@ export class LockRuntime implements QueueContext {
   }
 
   /**
-   * Takes units of a key. If a frame of that key is around the caller and may be re-entered, it enters that.
-   * @param watched whether the caller has to release the lease, so that a warning tells when it was dropped
+   * Takes units of a key. If the caller runs in a frame of that key that may be re-entered, it enters the frame.
+   * @param watched whether the caller has to release the lease, so that a warning is printed when it is dropped
    * @returns undefined when `wait` is 0 and they cannot be had now, and when a value has settled the request
    */
   async take(key: string, demand: Demand, terms: Terms, watched = false): Promise<HeldLease | undefined> {
@@ -52,48 +52,48 @@ export class LockRuntime implements QueueContext {
     const events = new RequestEvents(this, key, demand, terms, began);
     const inside = frames.getStore();
     const until = began + terms.wait;
-    let left = terms;
+    let rest = terms;
     let now = began;
     try {
       while (inside && terms.reentrant) {
         this.assertOpen(key);
         const frame = Frame.around(this, key, demand);
         if (!frame) break;
-        const lease = await frame.enter(events, left, watched);
+        const lease = await frame.enter(events, rest, watched);
         if (lease === undefined) return await this.#refuse(events);
         if (lease !== 'ended') {
-          events.tellEnd('reentered');
+          events.publishEnd('reentered');
           return lease;
         }
         now = clock.now();
-        left = withWaitUntil(terms, until, now);
+        rest = withWaitUntil(terms, until, now);
       }
       const history = terms.adaptive && new AdaptiveHistory(this.engine, key, terms.adaptive);
       if (history) {
-        const longer = await history.lengthen(left);
+        const longer = await history.lengthen(rest);
         now = clock.now();
-        left = withWaitUntil(longer, until, now);
+        rest = withWaitUntil(longer, until, now);
       }
-      const hold = await this.queue(key).join(events, left, now, inside && ((name) => inside.holds(name)));
+      const hold = await this.queue(key).join(events, rest, now, inside && ((name) => inside.holds(name)));
       if (hold)
         return new HeldLease(
           this.engine,
           hold,
           watched,
-          history && (() => noteLesson(this.engine, hold, terms, history)),
+          history && (() => saveLesson(this.engine, hold, terms, history)),
         );
       const state = terms.inquiry?.state;
       if (!state) return await this.#refuse(events);
-      events.tellEnd('answered', undefined, state);
+      events.publishEnd('answered', undefined, state);
       return undefined;
     } catch (error) {
-      events.tellFailure(error);
+      events.publishFailure(error);
       return this.refusals.refuse(error);
     }
   }
 
   async #refuse(events: RequestEvents): Promise<undefined> {
-    events.tellEnd('refused');
+    events.publishEnd('refused');
     await this.refusals.next();
   }
 
@@ -130,7 +130,7 @@ export class LockRuntime implements QueueContext {
     return this.#closed.promise;
   }
 
-  /** Ends all waits and holds before anything else can run. A request that a listener makes in between is refused as closed. */
+  /** Ends all waits and holds in this turn. A request that a listener makes meanwhile is refused as closed. */
   async #close(): Promise<void> {
     const queues = [...this.#queues];
     this.deadlocks?.close();
@@ -141,18 +141,18 @@ export class LockRuntime implements QueueContext {
       void hold.release();
     }
     this.watchdog.close();
-    await undefined; // this may be called in the middle of a release, which counts as under way only after this turn
+    await undefined; // `close` may be called in the middle of a release, which counts as work under way only after this turn
     await this.engine.activity.quiet(CALL_TIMEOUT_MS);
     await this.engine.close();
   }
 }
 
-/** Releases the hold, and notes for the next holder how long the work took. */
-async function noteLesson(engine: Engine, hold: Hold, { ttl }: Terms, history: AdaptiveHistory): Promise<boolean> {
-  // Both run at once, and end before the caller goes on: it may tell another caller about the release, and that one reads the lesson.
-  const noted = history.note(engine.clock.now() - hold.timing.since, ttl);
+/** Releases the hold, and stores for the next holder how long the work took. */
+async function saveLesson(engine: Engine, hold: Hold, { ttl }: Terms, history: AdaptiveHistory): Promise<boolean> {
+  // Both end before the caller goes on. Otherwise another caller, which it makes ask next, might read the lesson before this one is stored.
+  const saved = history.save(engine.clock.now() - hold.timing.since, ttl);
   const freed = await hold.leave();
-  await noted;
+  await saved;
   return freed;
 }
 

@@ -29,12 +29,12 @@ export function limitWait(request: LimitedRequest, giveUp: (error: LockError) =>
   let holders = '';
   const end = (): void => giveUp(timeoutError(request, holders));
   if (!terms.isDefaultWait) return clock.after(terms.wait, end);
-  // It begins with the wait, which may be later than the call.
-  const left = Math.max(0, began + terms.wait - clock.now());
-  if (!engine.backend.inspect) return clock.after(left, end);
+  // This is called when the wait begins, which may be later than `began`.
+  const rest = Math.max(0, began + terms.wait - clock.now());
+  if (!engine.backend.inspect) return clock.after(rest, end);
   // The look comes before the end, so that the wait takes no longer for it.
-  const ahead = Math.min(LOOK_AHEAD_MS, left);
-  let cancel = clock.after(left - ahead, () => {
+  const ahead = Math.min(LOOK_AHEAD_MS, rest);
+  let cancel = clock.after(rest - ahead, () => {
     cancel = clock.after(ahead, end);
     void holdersOf(engine, key).then((found) => {
       holders = found;
@@ -69,8 +69,8 @@ async function look(engine: Engine, key: string): Promise<string> {
 }
 
 /**
- * Makes the error at the end of a wait. If the engine did not answer, it says so, since the reader then has to do something else. It does
- * not if other callers of this process had the key most of the time: then the engine was asked only just now.
+ * Makes the error at the end of a wait. If the engine did not answer during the second half of the wait, the error says so, since the reader has to do
+ * something else then. If other callers of this process had the key until then, the engine was asked only just now, and is not to blame.
  */
 function timeoutError({ key, queued, began, terms, events }: LimitedRequest, holders: string): LockError {
   const { wait, isDefaultWait } = terms;

@@ -6,14 +6,14 @@ import { CALL_TIMEOUT_MS, type Engine } from '../engine/engine.ts';
 import { dispose } from '../engine/listener.ts';
 import { endGone } from './eviction.ts';
 import { currentClaim, type Hold, WATCHED_AFTER_MS } from './hold.ts';
-import { type HoldTiming, leaseLeft, type StandIn } from './hold-timing.ts';
+import { type HoldTiming, restOfLease, type StandIn } from './hold-timing.ts';
 
 /** The number of holds that one call renews. */
 const MAX_BATCH = 500;
 
 /**
- * The watchdog: one timer for all holds of an engine, and one call for many renewals. It only notifies. The clock decides whether a hold is
- * good, also here, since Node may run this timer late after a stall.
+ * One timer for all holds of an engine, and one call for many renewals. The watchdog only notifies. Whether a hold is good, the clock decides,
+ * since Node may run this timer late after a stall.
  */
 export class Watchdog {
   standIn: StandIn | undefined;
@@ -37,9 +37,9 @@ export class Watchdog {
     if (hold.watch) dispose(hold.watch);
   }
 
-  /** Sees to it that the timer rings when the hold is due. */
+  /** Makes the timer fire when the hold is due. */
   attend(hold: Hold): void {
-    this.#holds.ringBy(due(hold));
+    this.#holds.fireBy(due(hold));
   }
 
   get holds(): Iterable<Hold> {
@@ -55,7 +55,7 @@ export class Watchdog {
     const batch: Hold[] = [];
     for (const hold of this.#holds.items) {
       const { timing } = hold;
-      // A little early, too, so that many holds cost few looks at all of them.
+      // A little early, so that holds that are due at about the same time share one look at all of them.
       if (now >= hold.watchAt - WATCHED_AFTER_MS / 2) this.#watch(hold, now);
       if (!timing.lasts(now)) hold.expire();
       else if (now >= timing.noticeAt) {
@@ -71,10 +71,10 @@ export class Watchdog {
     for (const holds of Map.groupBy(batch, patienceOf).values()) {
       for (let i = 0; i < holds.length; i += MAX_BATCH) void this.#renew(holds.slice(i, i + MAX_BATCH));
     }
-    for (const hold of this.#holds.items) this.#holds.ringBy(due(hold), now);
+    for (const hold of this.#holds.items) this.#holds.fireBy(due(hold), now);
   }
 
-  /** Lets the engine tell of an eviction. If it cannot now, the next renewal tells. */
+  /** Asks the engine to notify of an eviction. If it cannot do so now, the next renewal finds out. */
   #watch(hold: Hold, now: number): void {
     hold.watchAt = Number.POSITIVE_INFINITY;
     const look = (): void => void this.#lookAt(hold);
@@ -97,21 +97,21 @@ export class Watchdog {
 
   /** Asks the engine for a hold that may be gone. */
   async #lookAt(hold: Hold): Promise<void> {
-    await hold.renewing; // it may have been sent before
+    await hold.renewing; // its answer may be older than the notification
     if (hold.over || hold.loss) return;
     const { clock, extensions } = this.#engine;
     const now = clock.resync();
     if (hold.timing.renews(now)) {
       hold.timing.renewAtOnce(now);
-      this.#holds.ringBy(now);
+      this.#holds.fireBy(now);
     } else await extensions.take(hold.claim.id, () => this.#confirm(hold));
   }
 
-  /** Asks for a hold that is not renewed: the engine keeps it for no longer than its holder counts on. */
+  /** Asks for a hold that is not renewed, with a renewal for the rest of its time alone. */
   async #confirm(hold: Hold): Promise<void> {
     if (hold.over || hold.loss) return;
     const { clock, backend } = this.#engine;
-    const ttl = Math.max(Math.ceil(leaseLeft(hold.timing, clock.now())), backend.traits.ttl.min);
+    const ttl = Math.max(Math.ceil(restOfLease(hold.timing, clock.now())), backend.traits.ttl.min);
     const [answer] = await this.#engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT_MS).catch(() => []);
     if (answer === 'gone') await endGone(hold, 'the engine no longer has it');
     else if (typeof answer !== 'object') hold.timing.doubt(ttl);
@@ -131,17 +131,17 @@ export class Watchdog {
       hold.noteRenewing(undefined);
       if (hold.over || hold.loss) continue;
       const answer = answers[i];
-      const late = !hold.held; // a caller that looked in that time was told that it is over
+      const late = !hold.held; // a caller may have seen meanwhile that it is not held
       if (late) hold.end('its renewal was answered after the deadline');
       else if (answer === 'gone') endGone(hold, 'the engine no longer has it');
       else if (answer === undefined || answer === 'unknown') noteFailedRenewal(hold, claims[i]!.ttl, error);
       else noteRenewal(hold, sent, answer.validFor);
-      this.#holds.ringBy(due(hold));
+      this.#holds.fireBy(due(hold));
     }
   }
 }
 
-/** Says why a hold is lost that is about to reach its deadline. */
+/** Gives the reason for the loss of a hold that is about to reach its deadline. */
 function whyLost(timing: HoldTiming, now: number): { readonly reason: string; readonly cause?: unknown } {
   const { failure } = timing;
   if (!timing.renews(now)) return { reason: 'its time is up and it is not renewed' };
@@ -154,10 +154,10 @@ function due({ loss, timing, watchAt }: Hold): number {
   return loss ? timing.deadline : Math.min(timing.renewAt, timing.noticeAt, watchAt);
 }
 
-/** Gives the time that a hold can wait for an answer, to within a factor of two: a short lease must not share the limit of a long one. */
+/** Groups holds by the time that they can wait for an answer, to within a factor of two. So a long lease does not get the limit of a short one. */
 const patienceOf = (hold: Hold): number => Math.floor(Math.log2(timeoutFor(hold)));
 
-/** Gives the time that a renewal may take, ms: it leaves time for another one before the deadline. */
+/** Gives the time that a renewal may take, ms: so short that another one can follow before the deadline. */
 const timeoutFor = ({ timing }: Hold): number => Math.min(CALL_TIMEOUT_MS, timing.confirmedFor / 3);
 
 /** Notes an answer to a renewal. @param sent when that was sent @param validFor the time for which the answer is good, ms */
@@ -166,7 +166,7 @@ export function noteRenewal(hold: Hold, sent: number, validFor: number): void {
   const now = keeper.engine.clock.now();
   const margin = timing.deadline - now;
   timing.noteRenewal(sent, validFor, now);
-  hold.tell('renewed', { margin });
+  hold.publish('renewed', { margin });
 }
 
 /** Notes that nobody knows whether the renewal to `ttl` took effect. The old deadline stands, and the next renewal comes soon. */
@@ -174,5 +174,5 @@ function noteFailedRenewal(hold: Hold, ttl: number, error: unknown): void {
   const { timing, keeper } = hold;
   const now = keeper.engine.clock.now();
   timing.renewalFailed(ttl, error, now);
-  hold.tell('renewalFailed', { margin: timing.deadline - now, error });
+  hold.publish('renewalFailed', { margin: timing.deadline - now, error });
 }
