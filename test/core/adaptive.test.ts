@@ -218,7 +218,7 @@ test('what cannot be is refused when the lock is made', () => {
   expect(() => createLocks(without).mutex('k', { adaptive: { cap: '1h' } })).toThrow(
     expect.objectContaining({
       code: 'LOCK_UNSUPPORTED',
-      message: expect.stringMatching(/"plain" cannot adapt its leases, since it keeps no notes/),
+      message: expect.stringMatching(/"plain" cannot adapt its leases, since it keeps no hints/),
     }),
   );
   const engine = memory();

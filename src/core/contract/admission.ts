@@ -3,16 +3,16 @@
  *
  *   a claim is admitted when all units taken up to and including it fit the smallest capacity named among them.
  *
- * It is safe: the claim that is admitted last has counted all others, in a capacity that is no larger than theirs. It is fair: no refused
- * claim is ahead of an admitted one, so the admitted claims are always the head of the queue. It stays sound when kinds are mixed on one
- * key. And nobody has to store which claims hold the key: that follows from order and units, so no crash can leave it wrong.
+ * The rule is safe: the units of all admitted claims fit the smallest capacity that one of them names. It is fair: no refused claim is ahead of
+ * an admitted one, so the admitted claims are always the head of the queue. It stays sound when kinds are mixed on one key. And nobody has to
+ * store which claims hold the key: that follows from order and units, so a crash cannot make it wrong.
  */
 export interface Demand {
   /** The units that this claim takes. */
   readonly units: number;
   /** The number of units that this claim says there are. */
   readonly capacity: number;
-  /** It is set for a lock that has readers, too. The rule ignores it; some engines store such claims under another name. */
+  /** Set for a lock that has readers, too. The rule ignores it; some engines store such claims under another name. */
   readonly readWrite?: true;
 }
 
@@ -55,10 +55,10 @@ export function admitted(queue: Iterable<Demand>): number {
   return count;
 }
 
-/** The number of capacities that are kept though no claim names them: filling and emptying a Map again and again costs more. */
+/** The number of capacities that are kept though no claim names them. To fill and empty a Map again and again would cost more. */
 const MAX_UNUSED_CAPACITIES = 4;
 
-/** Keeps the units of an admitted prefix, so that a step of the rule costs the same in a long queue as in a short one. */
+/** Counts the units of the admitted claims, so that a step of the rule costs the same in a long queue as in a short one. */
 export class Tally {
   #taken = 0;
   /** How many claims name each capacity. */
@@ -77,13 +77,13 @@ export class Tally {
 
   remove(demand: Demand): void {
     this.#taken -= demand.units;
-    const left = this.#capacities.get(demand.capacity)! - 1;
-    if (left === 0 && this.#capacities.size > MAX_UNUSED_CAPACITIES) this.#capacities.delete(demand.capacity);
-    else this.#capacities.set(demand.capacity, left);
-    if (left > 0 || demand.capacity !== this.#capacity) return;
+    const named = this.#capacities.get(demand.capacity)! - 1;
+    if (named === 0 && this.#capacities.size > MAX_UNUSED_CAPACITIES) this.#capacities.delete(demand.capacity);
+    else this.#capacities.set(demand.capacity, named);
+    if (named > 0 || demand.capacity !== this.#capacity) return;
     this.#capacity = Number.POSITIVE_INFINITY;
-    for (const [capacity, named] of this.#capacities)
-      if (named > 0 && capacity < this.#capacity) this.#capacity = capacity;
+    for (const [capacity, claims] of this.#capacities)
+      if (claims > 0 && capacity < this.#capacity) this.#capacity = capacity;
   }
 }
 

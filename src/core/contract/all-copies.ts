@@ -1,6 +1,6 @@
 import type { Backend } from './backend.ts';
 
-/** Makes one thing for all copies of the package in this process. They may be of different versions, so its form never changes. */
+/** Makes one object for all copies of the package in this process. The copies may be of different versions, so its form never changes. */
 export function ofAllCopies<T extends object>(name: string, make: () => T): T {
   const known = globalThis as { [name: symbol]: T | undefined };
   const symbol = Symbol.for(`holdfast.${name}`);
@@ -8,7 +8,7 @@ export function ofAllCopies<T extends object>(name: string, make: () => T): T {
   return known[symbol];
 }
 
-/** The number of users of each backend. Several `Locks` of one process may use it, and a quorum of which it is a node. */
+/** The number of users of each backend: `Locks` of this process, and quorums of which it is a node. */
 const users = ofAllCopies('users', () => new WeakMap<Backend, number>());
 
 /** Counts one more user of the backend. */
@@ -16,7 +16,7 @@ export function addUser(backend: Backend): void {
   users.set(backend, (users.get(backend) ?? 0) + 1);
 }
 
-/** Counts one user less. The last one closes the backend: an earlier end of its connections would end the holds of the others. */
+/** Counts one user less. The last one closes the backend: to end its connections earlier would end the holds of the other users. */
 export async function removeUser(backend: Backend): Promise<void> {
   const others = (users.get(backend) ?? 1) - 1;
   users.set(backend, others);

@@ -62,9 +62,9 @@ export interface Refinements {
    */
   watch?(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable>;
   /**
-   * An evicted holder is told at once, and not only at its next renewal. Core calls it for a hold that has lasted for a while, and renews the
+   * An evicted holder is notified at once, and not only at its next renewal. Core calls it for a hold that has lasted for a while, and renews the
    * hold after each wake: the answer counts. It returns a promise only if it has to ask the server; core renews once more when that resolves.
-   * Otherwise an engine that may have missed something wakes at once. Where the grant has `lost`, that may tell it instead of a wake.
+   * Otherwise an engine that may have missed something wakes at once. Where the grant has `lost`, that may abort instead of a wake.
    * @param age ms since the last request was sent that confirmed the hold
    */
   watchHold?(claim: Claim, wake: () => void, age: number): AsyncDisposable | Promise<AsyncDisposable>;
@@ -73,7 +73,7 @@ export interface Refinements {
    * the queue of a key, or when it can no longer tell. From the moment at which it returns or resolves, no such change is missed.
    */
   changed?(key: string, tell: () => void): AsyncDisposable | Promise<AsyncDisposable>;
-  /** Adaptive leases, and forced releases that say why: the engine keeps a few words for all processes. */
+  /** Adaptive leases, and forced releases that say why: the engine keeps short texts for all processes. */
   readonly hints?: Hints;
   /** Memos: a hold stores a value under its key that answers all waiting and later callers. `traits.values` says how long it may be. */
   readonly values?: Values;
@@ -135,7 +135,7 @@ export interface Claim extends Handle, Demand {
   /** A value under the key is as good as the lock. It is asked only of an engine whose traits have `values`, of an exclusive claim. */
   readonly accepts?: ValueCondition;
   /**
-   * Words for people, followed by the origin of the claim (`origin.ts`). `inspect` gives it back as it is: well-formed text of up to 896
+   * Text for people, followed by the origin of the claim (`origin.ts`). `inspect` gives it back as it is: well-formed text of up to 896
    * bytes.
    */
   readonly label: string;
@@ -143,7 +143,7 @@ export interface Claim extends Handle, Demand {
 
 /** The yes of an engine. */
 export interface Grant {
-  /** It tells a grant from a refusal. */
+  /** What a refusal does not have. */
   readonly granted: true;
   /** The fencing token: it grows with every exclusive grant of the key. */
   readonly token: bigint;
@@ -170,7 +170,7 @@ export type Refusal = {
   readonly mark?: string;
 };
 /**
- * Tells a waiting claim that it may be its turn. It may bring the grant; or a value that was stored: if that answers the claim, core
+ * Notifies a waiting claim that it may be its turn. It may bring the grant; or a value that was stored: if that answers the claim, core
  * withdraws it.
  */
 export type Wake = (grant?: Grant, left?: StoredValue) => void;
@@ -192,7 +192,7 @@ export type Release = { readonly freed: boolean; readonly next?: Attempt; readon
 export interface Run {
   readonly id: string;
   /**
-   * The run had lasted at least this many ms when it was first told. Undefined means that a process that comes later cannot see a restart.
+   * The run had lasted at least this many ms when it was first read. Undefined means that a process that comes later cannot see a restart.
    */
   readonly age?: number;
   /** Whether acknowledged writes survive its end, also a power failure. */

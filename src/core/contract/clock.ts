@@ -48,7 +48,7 @@ function inParts(ms: number, fn: () => void, background: boolean): Cancel {
 const MIN_SLEEP_MS = 250;
 
 /**
- * Draws an id at the moment: what is drawn ahead is the same in all processes that begin from one startup snapshot. Clones of a running
+ * Draws an id when it is needed: ids drawn ahead would be the same in all processes that begin from one startup snapshot. Clones of a running
  * machine share the state of the generator, too. The time keeps their ids apart, unless both draw in the same nanosecond.
  */
 function randomId(): string {
@@ -57,7 +57,7 @@ function randomId(): string {
   return drawn.slice(0, 24) + (mixed >>> 0).toString(16).padStart(8, '0');
 }
 
-/** Calls `fn` in each process that begins from a startup snapshot, if this one is building that. What a module measured before the snapshot is out of date there. */
+/** If this process builds a startup snapshot, calls `fn` in each process that begins from it: what a module has measured is out of date there. */
 export function inEachClone(fn: () => void): void {
   const { startupSnapshot } = process.getBuiltinModule?.('v8') ?? {};
   if (startupSnapshot?.isBuildingSnapshot?.()) startupSnapshot.addDeserializeCallback(fn);
@@ -66,7 +66,7 @@ export function inEachClone(fn: () => void): void {
 /** A clock that knows the time of day, its own or the machine's. */
 export type EngineClock = Clock & Required<Pick<Clock, 'epoch'>>;
 
-/** Wraps a given clock so that its callbacks run in no caller's context, as those of the machine's clock do: its timers are shared. */
+/** Wraps a clock so that its callbacks run in the async context of no caller, as those of `systemClock` do, since callers share its timers. */
 export function withoutContext(clock: Clock): EngineClock {
   if (clock === systemClock) return systemClock;
   return {
@@ -82,10 +82,10 @@ export function withoutContext(clock: Clock): EngineClock {
 }
 
 let asleep = 0;
-/** The time by which `uptime` may be behind, ms: macOS and the BSDs tell whole seconds. */
+/** The time by which `uptime` may be behind, ms: macOS and the BSDs give whole seconds. */
 let behind = 1_000;
 let awakeSince = up() - performance.now();
-/** It tells the time of this process from that of fake timers, which do not fake `uptime`: in theirs the machine never sleeps. */
+/** Another `timeOrigin` means fake timers. They do not fake `uptime`, so a sleep of the machine cannot be seen under them. */
 let origin = performance.timeOrigin;
 inEachClone(() => {
   awakeSince = up() - performance.now() - asleep;
@@ -106,7 +106,7 @@ let wall = Date.now() - performance.now();
 export const systemClock: EngineClock = {
   now: () => performance.now() + asleep,
   epoch: Date.now,
-  // `uptime` reads a file, which takes longer than a hand-over. The wall clock is read in no time, and also counts during a sleep.
+  // `uptime` reads a file, which takes longer than a hand-over. The wall clock costs next to nothing, and also counts during a sleep.
   lookAgain() {
     if (Math.abs(Date.now() - performance.now() - wall) > MIN_SLEEP_MS) systemClock.resync();
   },
@@ -114,8 +114,8 @@ export const systemClock: EngineClock = {
     if (performance.timeOrigin !== origin) return systemClock.now();
     wall = Date.now() - performance.now();
     const slept = up() - performance.now() - awakeSince - asleep;
-    // A step of `behind` may be a new second, and no sleep. After a sleep the clock is rather ahead than behind, since a lease may end
-    // sooner but not later.
+    // A difference of up to `behind` may be a new second, and no sleep. After a sleep `behind` is added: the clock may be ahead, so that a lease
+    // ends sooner, but never behind.
     if (slept > MIN_SLEEP_MS + behind) asleep += slept + behind;
     return performance.now() + asleep;
   },
@@ -134,9 +134,9 @@ export const systemClock: EngineClock = {
 const MANUAL = { requireManualDestroy: true } as const;
 
 /**
- * The async context of the caller that makes one: what `AsyncLocalStorage` gives there. Timers, sockets and event listeners run in the
- * context of the caller that armed, opened or triggered them. If callers share these, one of them would run in the context of another:
- * it would read the other's request and re-enter the other's locks.
+ * The async context of the caller that makes it, in which `AsyncLocalStorage` gives what that caller has set. Timers, sockets and event listeners
+ * run in the context of the caller that armed, opened or triggered them. Where callers share one of these, the work of one caller would run in
+ * the context of another: it would read the request of the other, and re-enter its locks.
  */
 export class Context {
   readonly #resource = new AsyncResource('holdfast', MANUAL);
@@ -146,10 +146,10 @@ export class Context {
   }
 }
 
-/** The context of nobody: it is made when the module is loaded. A snapshot of `AsyncLocalStorage` would take ten times as long. */
+/** The context of no caller, made when the module is loaded. A snapshot of `AsyncLocalStorage` would take ten times as long. */
 export const nobody = new AsyncResource('holdfast', MANUAL);
 
-/** Calls `fn` in the context of no caller. It is for what callers share. */
+/** Calls `fn` in the context of no caller: for what callers share. */
 export function inNoContext<A extends unknown[], T>(fn: (...args: A) => T, ...args: A): T {
   return nobody.runInAsyncScope(fn, undefined, ...args);
 }

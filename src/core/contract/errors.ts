@@ -10,7 +10,7 @@ export type LockErrorCode =
   | 'LOCK_NOT_HELD'
   /** The `Locks` were closed. */
   | 'LOCK_CLOSED'
-  /** The caller would wait for itself; or, with `detect`, in a ring with others. */
+  /** The caller would wait for itself; or, with `detect`, it waits for a caller that waits for it. */
   | 'LOCK_DEADLOCK'
   /** A guard has seen a newer token. */
   | 'LOCK_FENCED'
@@ -36,7 +36,7 @@ export interface LockErrorDetails {
   readonly outcome?: PromiseSettledResult<unknown>;
 }
 
-/** Every copy of the package sees this mark; `instanceof` sees only the errors of its own copy. */
+/** All copies of the package know this mark. `instanceof` knows only the errors of its own copy. */
 const BRAND = Symbol.for('holdfast.LockError');
 
 /**
@@ -52,7 +52,7 @@ export class LockError extends Error {
   override readonly name = 'LockError';
   /** The reason, for programs to compare. */
   readonly code: LockErrorCode;
-  // These are only declared, so that an error does not print properties that are not known.
+  // These are only declared, so that an error has no properties that are undefined.
   /** The key that it is about, if it is about one. */
   declare readonly key?: string;
   /** The engine that it is about, if it is about one. */

@@ -36,11 +36,11 @@ export interface LockEvent {
   readonly token?: bigint;
   /** At the end of a request: the time since it was made, ms. With `released` and `lost`: the time for which it was held, ms. */
   readonly duration?: number;
-  /** With `renewed` and `renewalFailed`: the time that was left of the lease before, ms; Infinity if it has no end. */
+  /** With `renewed` and `renewalFailed`: the time that remained of the lease before, ms; Infinity if it has no end. */
   readonly margin?: number;
   /** With `answered` and `left`: what the value says. The value itself is never in an event. */
   readonly state?: ValueState;
-  /** With `lost`, after a forced release: the reason that it was given, where the engine keeps notes. At most 200 characters. */
+  /** With `lost`, after a forced release: the reason that it was given, where the engine keeps hints. At most 200 characters. */
   readonly reason?: string;
   /** `lost`, `renewalFailed`, `refreshFailed`, `releaseFailed`, `detectionFailed`, `timedOut`, `aborted`, `failed`: the reason. */
   readonly error?: unknown;
@@ -53,11 +53,11 @@ export interface LockEvent {
  * in one of these. `acquired`: the engine granted. `handedOver`: a hold passed on inside the process. `reentered`: the caller holds it
  * already. `answered`: a kept result settled a memo. `refused`: it did not want to wait. `timedOut`, `aborted`. `failed`: any other error.
  * A hold that was acquired or handed over is `renewed`, or not (`renewalFailed`: it is tried again until the deadline), and ends in
- * `released`, in `lost`, or in both: a hold that was lost before its deadline may still be released. `left`: the release of a memo left its
+ * `released`, in `lost`, or in both: a hold that was lost before its deadline may still be released. `left`: the release of a memo stored its
  * result or its error, and the engine has confirmed that. `refreshFailed`: the function of a memo failed when a new result was due, and its caller has the
  * old one. `releaseFailed`: the engine did not answer a release, which is tried again in the
  * background; it ends in `released`, too. `detectionFailed`: a search for deadlocks failed, and is tried again. Each wait with `detect`
- * gets this event. `forced`: somebody evicted holders by `forceRelease`; it tells what `ForcedEvent` says.
+ * gets this event. `forced`: somebody evicted holders by `forceRelease`; its facts are those of `ForcedEvent`.
  */
 export const channels = {
   waiting: channel('holdfast:waiting'),
@@ -98,7 +98,7 @@ export interface ForcedEvent {
 
 type Counters = { locks: number; requests: number };
 
-/** All copies of the package share these numbers: their events come on the same channels. */
+/** All copies of the package share these numbers, since their events come on the same channels. */
 const counters = ofAllCopies<Counters>('counters', () => ({ locks: 0, requests: 0 }));
 
 /** Gives the numbers from 1 on, each once in this process. */

@@ -18,17 +18,18 @@ import {
 import { checkDelay, leaseBounds, leaseLength, lengthsFor, type Terms } from './terms.ts';
 import type { Traits } from './traits.ts';
 
-// These are shared, so that a waiter does not carry its own.
+// All terms share these objects, so that a waiter has none of its own.
 const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0, linger: 0 };
 const HAND_OFF: Terms['handOff'] = { max: 64, within: 10, linger: 0 };
 /**
- * Tokens in a row that a hold may use. A hold that lingers comes back so often that fewer would send it to the engine every millisecond.
+ * The hand-overs of a hold for which the engine may reserve tokens. With fewer of them a hold that lingers would go back to the engine every
+ * millisecond.
  */
 const MAX_PASSES = 1_023;
 const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
 /** The usual lease, ms, within the bounds of the engine. */
 export const DEFAULT_TTL_MS = 30_000;
-/** A call that names no `wait` may have forgotten it, and must not hang for ever. */
+/** The wait of a call that names none, ms. The caller may have forgotten it, and must not hang for ever. */
 export const DEFAULT_WAIT_MS = 30_000;
 export const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
 
@@ -45,15 +46,15 @@ interface Setting {
   readonly ttl: number;
 }
 
-/** A feature that takes some of the options of a lock among its own. `run` is a command of the command line. */
+/** A feature that has some options of a lock among its own. `run` is a command of the command line. */
 type Taker = 'leader' | 'once' | 'run';
 
 interface Option<N extends keyof LockOptions> {
-  /** Checks what was given, and fills in the default. */
+  /** Checks the value that was given, or gives the default. */
   readonly resolve: (given: LockOptions, setting: Setting) => Terms[N];
   /**
-   * Gives what an engine can see of it. If an engine sees no difference between two requests, one may take over the claim or hold of the
-   * other.
+   * Gives what an engine can see of the option. If an engine sees no difference between two requests, one may take over the claim or hold of
+   * the other.
    */
   readonly seen: ((terms: Terms) => unknown) | undefined;
   readonly takers?: readonly Taker[];
@@ -62,7 +63,7 @@ interface Option<N extends keyof LockOptions> {
 /** An engine sees nothing of this option. */
 const UNSEEN = undefined;
 
-/** Every option of a lock. A new one needs its row here, its words in `LockOptions`, its place in `Terms`, and what makes use of it. */
+/** Every option of a lock. A new one needs its row here, its docstring in `LockOptions`, its field in `Terms`, and code that uses it. */
 export const OPTIONS = {
   wait: {
     resolve: ({ wait = DEFAULT_WAIT_MS }) => waitIn(wait),
@@ -150,12 +151,12 @@ const SEEN = ROWS.flatMap(([, { seen }]) => seen ?? []);
 export const sameForEngine = (some: Terms, others: Terms): boolean => SEEN.every((seen) => seen(some) === seen(others));
 
 /**
- * The options of a hold that its caller shares with nobody. A hold that passes from hand to hand keeps the label of its first holder, so
- * others would name the wrong one; and nobody may enter it again from inside.
+ * The options of a hold that its caller shares with nobody: it does not pass from hand to hand, since it would keep the label of its first
+ * holder, and listings would name the wrong one. And nobody may enter it again from inside.
  */
 export const UNSHARED_HOLD = { handOff: false, reentrant: false } as const satisfies LockOptions;
 
-/** Options in layers: the nearest one wins. They are checked once, when a layer is added, and not at each call. */
+/** Options in layers, of which the nearest wins. They are checked when a layer is added, and not at each call. */
 export class LayeredOptions {
   readonly terms: Terms;
   readonly #traits: Traits;

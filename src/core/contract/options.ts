@@ -48,7 +48,7 @@ export interface LockOptions {
   readonly reentrant?: boolean | undefined;
   /**
    * What `run` does if its lease was lost before its function ended. `'tell'` (default): it gives what the function gave; `lease.signal` has
-   * told the function. `'throw'`: when the function has ended, it rejects with `LOCK_LOST`; `outcome` of the error is what that gave.
+   * notified the function. `'throw'`: when the function has ended, it rejects with `LOCK_LOST`; `outcome` of the error is what that gave.
    */
   readonly onLoss?: 'tell' | 'throw' | undefined;
   /**

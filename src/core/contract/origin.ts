@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import { type Clock, inEachClone } from './clock.ts';
 
 /**
- * Tells whose a claim is: its process, and the holds that its caller had. It travels in the claim's label, behind the words for people, so
- * that a backend stores and lists it without knowing it:
+ * Whose a claim is: its process, and the holds that its caller had. The label of the claim carries it, behind the text for people, so that a
+ * backend stores and lists it as a part of that text:
  *
  *   <label>~<process>.<claim>[,<claim>[=<key>]]…[+][;d<ms since 1970>][;t<traceparent>]
  *
- * The numbers are base 36, the keys percent-encoded. It has no `~` but the first, so the last `~` of a label begins it, also if the words
- * for people or the keys have others. What older versions and other programs wrote has none, and stays a label.
+ * The numbers are base 36, the keys percent-encoded. The origin has no `~` but the first, so the last `~` of a label begins it, also if the text
+ * for people has others. A label of another program has no origin, and stays as it is.
  */
 export interface Origin {
   /** A random word of 8 characters, the same for all claims of a process. It is no secret; an id is. */
@@ -29,7 +29,7 @@ export interface Origin {
 export interface Enclosing {
   /** The number of its claim in that process. */
   readonly claim: number;
-  /** Its key, unless that is too long to be told. */
+  /** Its key, unless that is too long for the label. */
   readonly key?: string;
 }
 
@@ -38,7 +38,7 @@ export interface Circumstances {
   readonly inside: readonly Enclosing[];
   readonly cut: boolean;
   readonly detects?: number | undefined;
-  /** Text that is no span is not told. */
+  /** Text that is no span is left out. */
   readonly traceparent?: string | undefined;
 }
 
@@ -72,7 +72,7 @@ export function labelFor(label: string, { process, claim, inside, cut, detects, 
   return text;
 }
 
-/** Splits a label that was listed into the words for people and the origin. */
+/** Splits a label that was listed into the text for people and the origin. */
 export function labelParts(text: string): { readonly label: string; readonly origin?: Origin } {
   const at = text.lastIndexOf('~');
   const origin = at < 0 ? undefined : originIn(text.slice(at + 1));
@@ -92,7 +92,7 @@ function originIn(tag: string): Origin | undefined {
       ...(traceparent !== undefined && { traceparent }),
     };
   } catch {
-    return undefined; // it is no percent-encoding, so another program wrote it
+    return undefined; // the key is not percent-encoded, so another program wrote the label
   }
 }
 
@@ -101,7 +101,7 @@ function enclosingIn(text: string): Enclosing {
   return { claim: Number.parseInt(claim, 36), ...(key !== undefined && { key: decodeURIComponent(key) }) };
 }
 
-/** Gives the claims of this process a word and numbers, which tell them from all others. */
+/** Gives the claims of this process a word and numbers, which no other claims have together. */
 export class ProcessName {
   /**
    * A word of 8 characters: among 10,000 processes on one engine, two have the same one in 50,000 times. It is a digest of the first id,

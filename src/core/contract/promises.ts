@@ -40,7 +40,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Makes the calls for one id one after the other. None may overtake an earlier one that it repeats or takes back. */
+/** Makes the calls for one id one after the other, so that none overtakes an earlier call, which it may repeat or take back. */
 export class KeyedSerializer<K = string> {
   readonly #last = new Map<K, Promise<unknown>>();
 
@@ -60,12 +60,12 @@ export class KeyedSerializer<K = string> {
   }
 }
 
-/** Tells a user's function something. What that throws, or rejects with, a warning tells; it harms nothing else. */
-export function callListener<T>(name: string, listener: (told: T) => unknown, told: T): void {
+/** Calls a function of the user. An error of that function becomes a warning, and harms nothing else. */
+export function callListener<T>(name: string, listener: (argument: T) => unknown, argument: T): void {
   const warn = (error: unknown): void =>
     process.emitWarning(`${name} failed, and holdfast goes on: ${reasonOf(error)}`, 'HoldfastListenerWarning');
   try {
-    Promise.resolve(listener(told)).catch(warn);
+    Promise.resolve(listener(argument)).catch(warn);
   } catch (error) {
     warn(error);
   }

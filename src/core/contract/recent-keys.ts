@@ -1,19 +1,19 @@
-/** How many keys are remembered. */
+/** The number of keys that are kept. */
 const MAX_KEPT_KEYS = 1_000;
 
-/** What a process knows of the keys that it used last. A key that is not used for long makes room for others. */
+/** A value for each of the keys that were used last. A key that was not used for long makes room for others. */
 export class RecentKeys<V> extends Map<string, V> {
   readonly #kept: number;
   readonly #stays: (value: V) => boolean;
 
-  /** @param stays tells which values are not forgotten yet, however long ago they were used */
+  /** @param stays whether a value has to stay, however long ago its key was used */
   constructor(kept: number = MAX_KEPT_KEYS, stays: (value: V) => boolean = () => false) {
     super();
     this.#kept = kept;
     this.#stays = stays;
   }
 
-  /** Remembers the key as the one that was used last, and forgets those that were not used for longest. */
+  /** Keeps the key as the one that was used last, and drops the keys that were not used for longest. */
   override set(key: string, value: V): this {
     this.delete(key);
     super.set(key, value);

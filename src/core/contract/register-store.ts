@@ -17,16 +17,16 @@ export interface RegisterEntry {
 
 /**
  * The result of a write. `false`: somebody else has written, and nothing was changed. An entry: the same, and what is there now. A string:
- * the new version, which saves the next step a read. `true`: done, by a store that tells no version.
+ * the new version, which saves the next step a read. `true`: done, by a store that gives no version.
  */
 export type Written = boolean | string | RegisterEntry;
 
 /** What a write came to. */
 export interface WriteOutcome {
   readonly taken: boolean;
-  /** The new one, where the store tells it. */
+  /** The new version, where the store gives it. */
   readonly version?: string;
-  /** What is there instead, where the store tells it. */
+  /** What is there instead, where the store gives it. */
   readonly found?: RegisterEntry;
 }
 
@@ -119,7 +119,7 @@ export interface RegisterStore {
   readonly imitated?: boolean;
   /** A refused write says what is there: then the first step for a key is a write, and no read. Default false. */
   readonly tellsConflicts?: boolean;
-  /** It has one clock for all clients, and every read tells its time: then expires go by it. Default false. */
+  /** It has one clock for all clients, and every read gives its time: then claims expire by that clock. Default false. */
   readonly tellsTime?: boolean;
   /**
    * Reads what is there, or undefined. It must not be older than what this client wrote or read before: a hold that such a read does not show
@@ -132,7 +132,7 @@ export interface RegisterStore {
   watch?(key: string, tell: (entry?: RegisterEntry) => void): AsyncDisposable | Promise<AsyncDisposable>;
   /** The keys that begin with this, in any order. Without it nobody can list locks. */
   list?(prefix: string): AsyncIterable<string>;
-  /** Removes what is there: a note that is over. Without it an empty note stays. */
+  /** Removes what is there: a hint that is over. Without this method an empty hint stays. */
   remove?(key: string): Promise<void>;
   /**
    * For so many ms what is written stays there, where the store removes it by itself then; undefined: for good. It is asked once, before the

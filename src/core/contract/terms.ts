@@ -6,9 +6,9 @@ import type { ValueState } from './values.ts';
 
 /** The times that follow from the options and the engine, ms. They are the same for all requests of the same terms. */
 export interface Lengths {
-  /** The lease that the holder counts on. With `minHold` a crash must not free the key early either. */
+  /** The lease that the holder counts on: at least `minHold`, so that a crash does not free the key earlier either. */
   readonly lease: number;
-  /** The ttl that the engine is asked for: after an expiry it lets nobody in before `delay` is over. */
+  /** The ttl that the engine is asked for: the lease and `delay`, so that after the deadline nobody gets in before `delay` is over. */
   readonly hold: number;
   /** The ttl of a claim that waits. */
   readonly waiter: number;
@@ -23,8 +23,8 @@ export interface EnclosingHold {
     beginWait(): () => void;
   };
   /**
-   * A claim that is waited for inside this hold names it by these two. A claim of other `Locks` does, too: if they use another server, a
-   * search finds no claim of this number under the key there.
+   * A claim that is waited for inside this hold names the hold by these two, also a claim of other `Locks`. If those use another server, a search
+   * there finds no claim of this number under the key.
    */
   readonly claim: { readonly origin: { readonly claim: number }; readonly key: string };
 }
@@ -47,7 +47,7 @@ export interface Inquiry {
 /** The terms of a request: the options after the checks. Every duration is in ms, and every default is filled in. */
 export interface Terms {
   readonly wait: number;
-  /** Whether nobody gave a `wait`. The error says so then. */
+  /** Whether the caller gave no `wait`. The error says so then. */
   readonly isDefaultWait: boolean;
   readonly ttl: number;
   readonly renew: boolean;
@@ -67,17 +67,17 @@ export interface Terms {
   readonly lengths: Lengths;
   /** The number that the events of all parts of one `all()` share. */
   readonly all?: number;
-  /** The holds that the same caller has already and gives back together with this one: the earlier parts of `all()`. */
+  /** The earlier parts of `all()`: holds that the same caller has already, and releases together with this one. */
   readonly beside?: readonly EnclosingHold[];
-  /** A value under the key may settle the request. */
+  /** Set for a memo. */
   readonly inquiry?: Inquiry;
 }
 
-/** Gives the terms with the time that is left of the wait. It is never 0, since a request with 0 does not wait at all. */
+/** Gives the terms with the rest of the wait. It is never 0, since a request with 0 does not wait at all. */
 export const withWaitUntil = (terms: Terms, until: number, now: number): Terms =>
   terms.wait === 0 ? terms : { ...terms, wait: Math.max(1, Math.ceil(until - now)) };
 
-/** The shortest lease, ms: `deadlineOf` would leave nothing of a shorter one. */
+/** The shortest lease, ms: for a shorter one `deadlineOf` gives a time that has passed. */
 const MIN_LEASE_MS = 3;
 
 /** Gives the bounds of a lease, ms. @param delay the time for which the key stays taken after it */
@@ -91,8 +91,8 @@ export const leaseBounds = ({ ttl }: Traits, delay: number): Bounds => ({
 const MAX_DELAY_MS = 60_000;
 
 /**
- * Gives the time for which the key stays taken after a hold that expired, ms. The engine is asked for so much more than the holder counts
- * on. Where a session carries the hold, the holder counts on so much less than the session is good for; it may take half of that at most.
+ * Gives the time for which the key stays taken after a hold that expired, ms. The engine is asked for a ttl that is longer by this time. Where a
+ * session carries the hold, the holder counts on a time that is shorter by it; it may be half of what the session is good for at most.
  * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where a hold ends with the connection of its process, or may be another program's
  */
 export function checkDelay(given: Duration, { lifetime, sessionGrace = 0, ttl, hasStrangers = false }: Traits): number {
@@ -140,9 +140,9 @@ export function placeTtlFor(
 }
 
 /**
- * Gives how much longer than its lease the claim of a waiter has to last, ms. The lease counts from the last sign of life that was
- * answered, since the waiter cannot know when the engine admitted it after that. When the waiter learns of its grant, this much of the
- * lease may be over: a pause, a late timer, the way of the next sign of life, and the difference of the clocks.
+ * Gives how much longer than its lease the claim of a waiter has to last, ms. The waiter cannot know when the engine admitted it, so its lease
+ * counts from the last sign of life that was answered before. So this much of the lease may be over when the waiter gets the grant: a pause, a
+ * late timer, the way of the next sign of life, and the difference of the clocks.
  */
 export const waiterMargin = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
   Math.ceil(1.25 * signOfLife(claim)) + 25;

@@ -10,14 +10,14 @@ export interface Traits {
   /** A claim comes to the queue by a race of writes, so others may have several turns before it stands there. Default false. */
   readonly joinsByRace?: boolean;
   /**
-   * A client that asks without pause may keep others out for long: the engine keeps no queue, and nothing makes clients take turns.
+   * A client that asks without pause may keep others out for long, since the engine keeps no queue, and nothing makes clients take turns.
    * Default false. With it, the conformance suite leaves out its laws on starvation.
    */
   readonly canStarve?: boolean;
   /** Exclusive tokens strictly grow: `always`; `durable`, as long as the engine keeps what it acknowledged; or `never`. */
   readonly fencing: 'always' | 'durable' | 'never';
   /**
-   * Programs without holdfast hold keys here, too. What only our holders would keep to is refused: a pause after an expiry (`delay`).
+   * Programs without holdfast hold keys here, too. So `delay` is refused: only our holders would keep to a pause after an expiry.
    * Default false.
    */
   readonly hasStrangers?: boolean;
@@ -28,7 +28,7 @@ export interface Traits {
    * one more attempt. `never`: there is none, and waiters poll.
    */
   readonly wakes: 'buffered' | 'watch' | 'never';
-  /** A hold can be left to expire by itself after a given time (`minHold` without a process that waits for it). */
+  /** A hold can be made to expire by itself after a given time. Then `minHold` needs no process that waits. */
   readonly expires: boolean;
   /**
    * The engine has no clock: an expiry is seen only by a process that has watched the claim for what others have not watched of its lease, so
@@ -92,10 +92,10 @@ export interface Listing {
   readonly progress?: (looked: number) => void;
 }
 
-/** Words kept beside the locks, under names of their own. They are advice: they may be gone any time, and the last write wins. */
+/** Short texts beside the locks, under names of their own. They are advice: they may be gone at any time, and the last write wins. */
 export interface Hints {
-  /** Reads a note; undefined if there is none, or no longer. */
+  /** Reads a hint; undefined if there is none, or no longer. */
   read(name: string): Promise<string | undefined>;
-  /** Keeps a note for `ttl` ms. Undefined forgets it. */
+  /** Keeps a hint for `ttl` ms. Undefined removes it. */
   write(name: string, text: string | undefined, ttl: number): Promise<void>;
 }

@@ -1,9 +1,9 @@
 /**
- * Makes text that may be shown to people. It writes control characters, and those that change the direction of the text, as `\u001b`. The
- * name that somebody gave a key must not steer a terminal, or make a page show what is not there.
+ * Makes text that may be shown to people. It writes control characters, and characters that change the direction of text, in the form `\u001b`.
+ * So the name of a key cannot control a terminal, or make a page show another text.
  */
 export const visible = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to replace
   text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, unicodeEscape);
 
 const unicodeEscape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
