@@ -10,7 +10,7 @@
 export interface Demand {
   /** The units that this claim takes. */
   readonly units: number;
-  /** The number of units that this claim says there are. */
+  /** The number of units that there are, by what this claim says. */
   readonly capacity: number;
   /** Set for a lock that has readers, too. The rule ignores it; some engines store such claims under another name. */
   readonly readWrite?: true;

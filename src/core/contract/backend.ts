@@ -84,7 +84,7 @@ export interface Refinements {
    * takes for all of them.
    */
   inspect?(prefix: string, listing?: Listing): AsyncIterable<QueueEntry>;
-  /** Locks can be released by force. It removes the claim with this token, of any process. */
+  /** Locks can be released by force. This removes the claim with this token, of any process. */
   evict?(key: string, token: bigint): Promise<boolean>;
   /** `holdfast check` says what endangers locks on this server. */
   check?(): Promise<Finding[]>;
@@ -92,7 +92,7 @@ export interface Refinements {
   // For a client that has no connection to give, or none any more.
   /** An error says why a request may not even have been sent, as an end of a sentence: `all 10 connections … are in use`. */
   obstacle?(): string | undefined;
-  /** Core stops asking once the given client is closed for good: nothing will ever be answered. */
+  /** Whether the given client is closed for good, so that core stops to ask: nothing will ever be answered. */
   ended?(): boolean;
 
   // For a quorum of such engines.
@@ -157,9 +157,9 @@ export interface Grant {
   readonly lost?: AbortSignal;
 }
 /**
- * `retryAfter`: ms until the earliest expiry ahead, or until it is worth asking again where nobody is woken. `late`: it came after `within`;
- * the engine's time is known now, so ask again. `value`: this answers the claim, and nothing of it stands any more. `mark`:
- * that of the hold that stands first, if it counts, for a claim that may be answered; else `NO_MARK`.
+ * `retryAfter`: ms until the earliest expiry ahead, or until it is worth asking again where nobody is woken. `late`: the request came after
+ * `within`; the time of the engine is known now, so ask again. `value`: it answers the claim, which stands in the queue no more. `mark`: that of
+ * the hold at the head, if that counts, for a claim that a value may answer; else `NO_MARK`.
  */
 export type Refusal = {
   readonly granted: false;

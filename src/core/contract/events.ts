@@ -10,7 +10,7 @@ export const EVENT_VERSION = 1;
 /** The kind of lock. A part of `all()` has its own kind. */
 export type LockType = 'mutex' | 'reader' | 'writer' | 'semaphore';
 
-/** The facts in every event of a lock. It never has an owner id. */
+/** The facts in every event of a lock. The id of a claim is never among them. */
 export interface LockEvent {
   /** The version of the events: 1. A change that breaks a listener raises it. */
   readonly version: typeof EVENT_VERSION;

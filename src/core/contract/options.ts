@@ -30,7 +30,7 @@ export interface LockOptions {
   readonly spin?: Spin | undefined;
   /**
    * Whether `run` and the end of a block with `await using` wait until the engine has answered the release. Default true. False: it is sent
-   * in the same turn, and `close()` waits for it. Until it arrives, others find the lock taken. After 256 under way the next is waited for.
+   * in the same turn, and `close()` waits for it. Until it arrives, others find the lock taken. While 256 are under way, the next one is waited for.
    */
   readonly awaitRelease?: boolean | undefined;
   /** Ends the wait. */
@@ -86,8 +86,8 @@ export interface Spin {
   /** The random part of each pause, 0 to 1. Default 0.5. */
   readonly jitter?: number;
   /**
-   * Longest pause. Default 1 s. Where the engine wakes waiters, one still asks this often, from 2 s on, if the engine allows that: a long
-   * one costs less, and a waiter that died in the queue, or a wake-up that was lost, is noticed later.
+   * The longest pause. Default 1 s. Where the engine wakes waiters, a `bound` from 2 s on is how often a waiter asks beside that, if the engine
+   * allows it: a long one costs less, but a waiter that died in the queue, or a notification that was lost, is noticed later.
    */
   readonly bound?: Duration;
 }

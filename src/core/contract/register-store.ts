@@ -16,7 +16,7 @@ export interface RegisterEntry {
 }
 
 /**
- * The result of a write. `false`: somebody else has written, and nothing was changed. An entry: the same, and what is there now. A string:
+ * The result of a write. `false`: somebody else has written before, so nothing was changed. An entry: as `false`, with what is there now. A string:
  * the new version, which saves the next step a read. `true`: done, by a store that gives no version.
  */
 export type Written = boolean | string | RegisterEntry;

@@ -31,8 +31,8 @@ export interface Traits {
   /** A hold can be made to expire by itself after a given time. Then `minHold` needs no process that waits. */
   readonly expires: boolean;
   /**
-   * The engine has no clock: an expiry is seen only by a process that has watched the claim for what others have not watched of its lease, so
-   * a newcomer takes over an old hold no sooner. Default false.
+   * The engine has no clock: a process sees an expiry only after it has watched the claim itself for the lease, or for the part of the lease that
+   * no other process has watched. So a newcomer takes over an old hold no sooner. Default false.
    */
   readonly observedExpiry?: boolean;
   /**

@@ -113,7 +113,7 @@ export interface Call {
 
 /**
  * Limits for the calls under way, with one timer for all. Nearly every call is answered long before its limit, and a timer for each would
- * cost more than many answers. The timer keeps no process alive; what the call waits for does.
+ * cost more than many answers. The timer does not keep the process alive; the socket of the call does.
  */
 export class CallTimeouts {
   readonly #clock: Clock;

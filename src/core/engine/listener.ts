@@ -117,7 +117,7 @@ export class Listener {
     this.grant = undefined;
   }
 
-  /** Ends the watch, and drops what it brought. */
+  /** Ends the watch, and drops the grant and the value of its notifications. */
   disarm(): void {
     dispose(this.#watch);
     this.#watch = undefined;

@@ -21,7 +21,7 @@ export const passedFor = (ms: number): number => Math.max(0, ms * LEASE_PART - R
 /** Gives the `validFor` with which the deadline stays the same for a request that was sent `later` ms later. */
 export const sentLater = (validFor: number, later: number): number => validFor - later / LEASE_PART;
 
-/** A grant that this process counts on, for `validFor` ms from just before its request was sent. */
+/** A grant that this process counts on. The lease lasts `validFor` ms, from `sent` on. */
 export interface LocalGrant {
   readonly token: bigint;
   /** As in `Grant`. */
@@ -57,7 +57,7 @@ export class HoldTiming implements Schedule {
   renewAt = 0;
   /** The error of the last renewal, if that is known. */
   failure: unknown;
-  /** Until this time an unanswered attempt may still arrive. If that is after a release, it brings the hold back. */
+  /** The time until which an unanswered attempt may still arrive. If it arrives after a release, the engine has the hold again. */
   readonly lateUntil: number;
   /** The time until which the key stays taken, by `minHold`; 0 without that. */
   keptUntil: number;
@@ -66,7 +66,7 @@ export class HoldTiming implements Schedule {
   /** The stand-in that renews it while this thread cannot run, if it has one. */
   cover: Cover | undefined;
   readonly #terms: Terms;
-  /** The end of a lease without `renew`, which a session confirms in shorter steps. */
+  /** The end of a lease without `renew`. A session confirms such a lease in shorter steps. */
   #leaseEnd: number;
   /** The shortest lease that an unanswered request may still set when it arrives, ms. */
   #doubt = Number.POSITIVE_INFINITY;
@@ -175,7 +175,7 @@ export class HoldTiming implements Schedule {
     this.#doubt = Math.min(this.#doubt, ttl);
   }
 
-  /** Whether no unanswered request may still set the lease: it would set that of the next caller that has this hold. */
+  /** Whether no unanswered request may still set the lease. After a hand-over such a request would set the lease of the next caller. */
   get certain(): boolean {
     return this.#doubt === Number.POSITIVE_INFINITY && !this.cover?.asking;
   }
@@ -183,7 +183,7 @@ export class HoldTiming implements Schedule {
 
 /**
  * Gives the part of what the engine confirms that the holder may count on, ms. With `maxHold` it is no longer than the lease: otherwise a
- * session would carry the hold for ever. It is at least 1, so that a timer made of it makes progress.
+ * session would carry the hold for ever. It is at least 1, so that a timer of this length makes progress.
  * @param ttl the lease that is asked of the engine
  */
 export function usableTime(
@@ -222,7 +222,7 @@ export interface Schedule {
 
 /** The stand-in of one hold. */
 export interface Cover {
-  /** The time at which the last renewal was sent that the engine confirmed, to the lease of the schedule. */
+  /** The time at which the stand-in sent the last renewal that the engine has confirmed. */
   readonly confirmed: number | undefined;
   /** Whether a renewal of it is on its way, or may be. */
   readonly asking: boolean;

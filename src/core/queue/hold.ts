@@ -47,7 +47,7 @@ export interface HoldKeeper {
   onEnd(hold: Hold): void;
 }
 
-/** A hold of this process: its callers, how they learn of its loss, and how it ends. */
+/** A hold of this process: its callers, the notification of its loss, and its end. */
 export class Hold implements EnclosingHold {
   readonly claim: LocalClaim;
   readonly owner: HoldOwner;

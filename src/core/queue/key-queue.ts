@@ -21,7 +21,7 @@ export interface LocalEntry extends Demand {
 }
 
 /**
- * The callers of one key inside this process, under the same rule as the engine's queue. The requests that the rule would admit stand in the
+ * The callers of one key inside this process, under the rule of the engine's queue. The requests that the rule would admit stand in the
  * engine's queue. The others wait here, and cost the engine nothing. A hold may pass from hand to hand for a while before it goes back.
  */
 export class KeyQueue {

@@ -88,7 +88,7 @@ export class Outage {
     return Math.min(pause, Math.max(1, this.limit(began) - now));
   }
 
-  /** Whether the request that was sent at `sent` and failed now exceeds the limit. The first one does not. */
+  /** Whether a request that was sent at `sent` and failed now exceeds the limit. The first request of an outage does not. */
   exceeds(began: number, sent: number, now: number): boolean {
     return now > this.limit(began) && sent > this.#since;
   }

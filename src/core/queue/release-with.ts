@@ -7,7 +7,7 @@ import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
 import { currentClaim, type Hold } from './hold.ts';
 import { MAX_OUTAGE_MS } from './pause.ts';
 
-/** The first pause after a release without an answer, ms. Each later one is twice as long, up to the last. */
+/** The first pause after a release without an answer, ms. Each later pause is twice as long, up to the longest. */
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 

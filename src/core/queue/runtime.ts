@@ -103,7 +103,7 @@ export class LockRuntime implements QueueContext {
     return this.#queues.get(key) ?? this.#newQueue(key);
   }
 
-  /** Whether a caller of this process waits for the key, and does not stand in the engine's queue. */
+  /** Whether a caller of this process waits for the key here, without a claim in the engine's queue. */
   isWaitedFor(key: string): boolean {
     return this.#queues.get(key)?.isWaitedFor === true;
   }
