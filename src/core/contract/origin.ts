@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Clock, inEachClone } from './clock.ts';
 
 /**
- * Whose a claim is: its process, and the holds that its caller had. The label of the claim carries it, behind the text for people, so that a
+ * The process of a claim, and the holds that its caller had. The label of the claim carries it, behind the text for people, so that a
  * backend stores and lists it as a part of that text:
  *
  *   <label>~<process>.<claim>[,<claim>[=<key>]]…[+][;d<ms since 1970>][;t<traceparent>]

@@ -183,14 +183,11 @@ export class Hold implements EnclosingHold {
    * @returns the time; undefined if the hold was over before
    */
   markReleased(): number | undefined {
-    if (this.over) return undefined;
     const { clock } = this.keeper.engine;
     clock.lookAgain?.();
     const now = clock.now();
-    if (!this.timing.lasts(now)) {
-      this.expire();
-      return undefined;
-    }
+    if (!this.timing.lasts(now)) this.expire();
+    if (this.over) return undefined;
     this.over = true;
     this.#listeners?.unfollow();
     if (channels.released.hasSubscribers) this.publish('released', { duration: now - this.timing.since });
