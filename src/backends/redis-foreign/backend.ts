@@ -14,7 +14,7 @@ import {
   type Wake,
 } from '../../core/index.ts';
 import { renewals } from '../redis/renewals.ts';
-import { Incarnation } from '../redis/server.ts';
+import { Incarnation } from '../redis/server-info.ts';
 import type { Command, ForeignServer } from './server.ts';
 import { type AdmitsReaders, KeyWakeUps } from './wake-ups.ts';
 
@@ -95,13 +95,13 @@ export class ForeignBackend implements Backend {
     const began = clock.now();
     const answer = async (): Promise<unknown[]> => {
       const sent = clock.now();
-      const limit = Math.floor((this.#server.clockOf(name).in(within, began) ?? 0) * 1_000);
+      const limit = Math.floor((this.#server.clocks.of(name).in(within, began) ?? 0) * 1_000);
       const reply = await this.#server.ask('attempt', this.#layout.attempt(claim, `${limit}`), name);
-      this.#server.clockOf(name).learn(Number((reply as unknown[])[1]) / 1_000, sent);
+      this.#server.clocks.of(name).learn(Number((reply as unknown[])[1]) / 1_000, sent);
       return reply as unknown[];
     };
     // The first answer of a server only tells its time.
-    const isKnown = this.#server.clockOf(name).known;
+    const isKnown = this.#server.clocks.of(name).known;
     const first = await answer();
     const reply = isKnown ? first : await answer();
     const what = `${reply[0]}`;

@@ -1,7 +1,6 @@
 import { type Listing, LockError, type QueueEntry } from '../../core/index.ts';
 import { parts } from '../redis/command-batcher.ts';
-import { scan } from '../redis/inspect.ts';
-import { escapePattern } from '../redis/keys.ts';
+import { escapePattern, scan } from '../redis/inspect.ts';
 import type { ForeignServer } from './server.ts';
 
 /** The number of keys that one script looks at. */

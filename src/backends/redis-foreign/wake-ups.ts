@@ -1,7 +1,6 @@
 import { type Cancel, type Claim, type Clock, isExclusive, type Wake } from '../../core/index.ts';
 import { Channel, Impossible, REFUSED } from '../redis/channel.ts';
-import { slotOf } from '../redis/keys.ts';
-import type { Listening, OwnConnection, Port } from '../redis/port.ts';
+import { type Listening, type OwnConnection, type Port, slotOf } from '../redis/port.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 
 /** A server that refused to tell of changes is asked again after this many ms. */

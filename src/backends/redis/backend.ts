@@ -25,11 +25,11 @@ import { Releases } from './releases.ts';
 import { renewals } from './renewals.ts';
 import { isTooFew, ReplicatedServers } from './replicated-servers.ts';
 import { ATTEMPT, PASS, RELEASE, RENEW } from './scripts.generated.ts';
-import { Incarnation } from './server.ts';
-import { Shards } from './shards.ts';
+import { Shards } from './server.ts';
+import { Incarnation } from './server-info.ts';
 import { hintsOf, RedisValues } from './values.ts';
 import { WakeUps } from './wake-ups.ts';
-import { attemptArgs, isFailure, readAttempt, releaseArgs, renewArgs } from './wire.ts';
+import { attemptArgs, isFailure, readAttempt, readFreed, releaseArgs, renewArgs } from './wire.ts';
 
 const TRAITS: Traits = {
   units: 'counted',
@@ -101,14 +101,15 @@ class Redis implements Backend {
     const { key, within } = claim;
     const sent = this.#shards.clock.now();
     try {
-      const request = { key, args: this.#attemptArgs(claim, sent) ?? (await this.#learntArgs(claim, sent)) };
+      const limit = this.#shards.clocks.of(key).in(within, sent) ?? (await this.#shards.learnLimit(claim, sent));
+      const args = attemptArgs(claim, this.#wakeUps.channelOf(claim), limit, this.#shards.remember);
       // The queue may be too long for one script. The loop ends with `within`: a caller that gave up then has released the claim.
       do {
         const { attempt, time } =
           claim.accepts && this.values
-            ? await this.values.ask(claim, claim.accepts, request.args)
-            : readAttempt(await this.#attempts.ask(request), claim);
-        this.#shards.clockOf(key).learn(time, sent); // this asks for the clock again, since the key may have moved to another server
+            ? await this.values.ask(claim, claim.accepts, args)
+            : readAttempt(await this.#attempts.ask({ key, args }), claim);
+        this.#shards.clocks.of(key).learn(time, sent); // the key may have moved to a server with another clock
         if (attempt) return attempt;
       } while (this.#shards.clock.now() < sent + within);
       return { granted: false, late: true };
@@ -121,51 +122,38 @@ class Redis implements Backend {
   async release({ key, id }: Handle, next?: Claim, value?: NewValue): Promise<Release> {
     try {
       const args = releaseArgs(id, this.#shards.remember);
-      if (value && this.values) {
-        const { stored, reply } = await this.values.store(key, args, value);
-        return { ...this.#releases.freedBy(key, reply), stored };
-      }
       const { resends } = this.#shards;
-      // If replicas must acknowledge a grant, the next claim asks by itself.
-      const answer =
-        next && !this.#replicated
-          ? await this.#pass(args, next)
-          : this.#releases.freedBy(key, await this.#released.ask({ key, args }));
-      if (answer.freed || resends === this.#shards.resends) return answer;
-      return { ...answer, freed: await this.#releases.freedBefore(key) };
+      const { reply, ...others } =
+        value && this.values
+          ? await this.values.store(key, args, value)
+          : // If replicas must acknowledge a grant, the next claim asks by itself.
+            next && !this.#replicated
+            ? await this.#pass(args, next)
+            : { reply: await this.#released.ask({ key, args }) };
+      const { freed, more } = readFreed(reply);
+      if (more) this.#releases.finish(key);
+      if (freed || 'stored' in others || resends === this.#shards.resends) return { ...others, freed };
+      return { ...others, freed: await this.#releases.freedBefore(key) };
     } catch (error) {
       throw meaning(error, 'release', key);
     }
   }
 
-  /** Releases, and attempts the next claim, in one script. `next` is undefined if that attempt failed: the claim then asks for itself. */
-  async #pass(release: readonly string[], next: Claim): Promise<Release> {
-    const { key } = next;
+  /** Releases, and attempts the next claim, in one script. `next` is left out if that attempt failed: the claim then asks for itself. */
+  async #pass(
+    release: readonly string[],
+    next: Claim,
+  ): Promise<{ readonly reply: unknown; readonly next?: Attempt | undefined }> {
+    const { key, within } = next;
     const sent = this.#shards.clock.now();
-    const args = this.#attemptArgs(next, sent) ?? (await this.#learntArgs(next, sent));
-    const request = { key, args: [...release, ...args] };
-    const [released, reply] = (await this.#shards.askOne(PASS, request)) as unknown[];
-    const freed = this.#releases.freedBy(key, released);
-    if (isFailure(reply)) return freed;
-    const { attempt, time } = readAttempt(reply, next);
-    this.#shards.clockOf(key).learn(time, sent);
-    return { ...freed, next: attempt };
-  }
-
-  /**
-   * @param sent when the attempt began, before the time was learnt: a caller that gave up since then has released the claim
-   * @returns undefined while the clock of the server is not known
-   */
-  #attemptArgs(claim: Claim, sent: number, unknown?: number): string[] | undefined {
-    const limit = this.#shards.clockOf(claim.key).in(claim.within, sent) ?? unknown;
-    if (limit === undefined) return undefined;
-    return attemptArgs(claim, this.#wakeUps.channelOf(claim), limit, this.#shards.remember);
-  }
-
-  /** Asks for the time first. If the key moves meanwhile to a server whose clock is not known, that one answers that it is too late. */
-  async #learntArgs(claim: Claim, sent: number): Promise<string[]> {
-    await this.#shards.learnTime(claim.key);
-    return this.#attemptArgs(claim, sent, 0)!;
+    const limit = this.#shards.clocks.of(key).in(within, sent) ?? (await this.#shards.learnLimit(next, sent));
+    const args = attemptArgs(next, this.#wakeUps.channelOf(next), limit, this.#shards.remember);
+    const replies = await this.#shards.askOne(PASS, { key, args: [...release, ...args] });
+    const [reply, passed] = replies as unknown[];
+    if (isFailure(passed)) return { reply };
+    const { attempt, time } = readAttempt(passed, next);
+    this.#shards.clocks.of(key).learn(time, sent);
+    return { reply, next: attempt };
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {

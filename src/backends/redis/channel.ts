@@ -1,6 +1,5 @@
 import { type Cancel, type Clock, withLimit } from '../../core/index.ts';
-import { slotOf } from './keys.ts';
-import type { Listening, Port } from './port.ts';
+import { type Listening, type Port, slotOf } from './port.ts';
 
 const SUBSCRIBE_TIMEOUT_MS = 5_000;
 /** The pause after the first failed try. Each later one is twice as long, up to the last, until a connection stands for that long. */

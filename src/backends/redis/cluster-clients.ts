@@ -5,9 +5,17 @@ import {
   type IoredisSender,
   listenOver as listenOverIoredis,
 } from './ioredis.ts';
-import { SLOTS, slotOf } from './keys.ts';
 import { connectionOver, type KeyPrefix, listenOver, type NodeRedisLike, raw } from './node-redis.ts';
-import { CHANGED_KEYS, connections, type Listening, listenLater, type OwnConnection, type Port } from './port.ts';
+import {
+  CHANGED_KEYS,
+  connections,
+  type Listening,
+  listenLater,
+  type OwnConnection,
+  type Port,
+  SLOTS,
+  slotOf,
+} from './port.ts';
 
 /** The difference between the clients of a Cluster: N is the client of one of its servers. */
 interface ClusterClient<N> {

@@ -1,7 +1,7 @@
 import { counted } from '../../core/index.ts';
 import type { Danger } from '../shared/danger.ts';
 import type { RedisNode } from './port.ts';
-import { fieldsOf, settingsOf, whyUnsupported } from './server.ts';
+import { fieldsOf, settingsOf, whyUnsupported } from './server-info.ts';
 
 /** The facts that a server tells about itself: the fields of INFO, and the settings of CONFIG GET if the user may ask for them. */
 interface ServerFacts {

@@ -1,12 +1,11 @@
 import type { Listing, QueueEntry } from '../../core/index.ts';
 import { parts } from './command-batcher.ts';
 import { closedError, meaning } from './errors.ts';
-import { nameOf, patternOf, valueKeyOf } from './keys.ts';
 import { layouts } from './layout.ts';
 import type { Port } from './port.ts';
 import { INSPECT, LIST } from './scripts.generated.ts';
-import type { Shards } from './shards.ts';
-import { inOrder, isFailure, readEntry } from './wire.ts';
+import { encode, type Shards, valueKeyOf } from './server.ts';
+import { isFailure, US_PER_MS } from './wire.ts';
 
 const KEYS_PER_SCAN = '1000';
 /**
@@ -117,6 +116,46 @@ export class Listings {
     }
   }
 }
+
+const ENTRY = /^([01]) (\d+) (\d+) (\d+) (\d+) (.*)$/s;
+
+/** Reads a claim of lua/inspect.lua. @param now the time of the engine, µs */
+export function readEntry(key: string, now: string, row: string): Omit<QueueEntry, 'position'> {
+  const [, held, token, expiry, units, capacity, label] = ENTRY.exec(row)!;
+  return {
+    key,
+    held: held === '1',
+    token: BigInt(token!),
+    units: Number(units),
+    capacity: Number(capacity),
+    label: label!,
+    // A token is the time at which it was given, or just after it.
+    since: Math.max(0, Number(now) - Number(token)) / US_PER_MS,
+    remaining: (Number(expiry) - Number(now)) / US_PER_MS,
+  };
+}
+
+/** Sorts the holders before the waiters, even where a raise gave a holder a later token. */
+export const inOrder = (entries: readonly Omit<QueueEntry, 'position'>[]): QueueEntry[] =>
+  [...entries]
+    .sort((a, b) => Number(b.held) - Number(a.held) || Number(a.token - b.token))
+    .map((entry, position) => ({ ...entry, position }));
+
+/** Gives the name behind a lock's key, or undefined for any other key. */
+export function nameOf(prefix: string, key: string): string | undefined {
+  const start = `${prefix}:{`;
+  if (!key.startsWith(start) || !key.endsWith('}')) return undefined;
+  const encoded = key.slice(start.length, -1);
+  return encoded.includes('}') ? undefined : encoded.replace(/%(25|7B|7D)/g, decodeURIComponent);
+}
+
+/** Makes the pattern with which SCAN finds all locks whose names begin with `start`. */
+export function patternOf(prefix: string, start: string): string {
+  return `${escapePattern(`${prefix}:{${encode(start)}`)}*}`;
+}
+
+/** Makes a pattern of SCAN that only this text fits. */
+export const escapePattern = (text: string): string => text.replace(/[\\*?[\]^-]/g, '\\$&');
 
 /**
  * Gives the keys of all servers that fit the pattern, some at a time and perhaps twice.

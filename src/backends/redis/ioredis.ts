@@ -49,11 +49,23 @@ const OURS = {
   failoverDetector: true,
 };
 
-export const commandsOf = (client: IoredisSender, within: InDatabase = (call) => call()): OwnConnection => ({
-  evalSha: (sha1, keys, args) => within(() => client.evalsha(sha1, keys.length, ...keys, ...args)),
-  eval: (text, keys, args) => within(() => client.eval(text, keys.length, ...keys, ...args)),
-  command: (name, keys, ...args) => within(() => client.call(name, ...keys, ...args)),
-});
+/** @param chosen the database of the client; undefined where every connection is in the right one */
+export function commandsOf(client: IoredisSender, chosen?: ChosenDatabase): OwnConnection {
+  const runner =
+    (name: 'evalsha' | 'eval'): OwnConnection['evalSha'] =>
+    (script, keys, args) => {
+      if (!chosen?.number) return client[name](script, keys.length, ...keys, ...args);
+      return chosen.within(() => client[name](script, keys.length, ...keys, ...args));
+    };
+  return {
+    evalSha: runner('evalsha'),
+    eval: runner('eval'),
+    command(name, keys, ...args) {
+      const send = (): Promise<unknown> => client.call(name, ...keys, ...args);
+      return chosen?.number ? chosen.within(send) : send();
+    },
+  };
+}
 
 /**
  * Sends each command at once, over a client that collects commands. `CommandBatcher` decides what goes together. The client's own pipelines go
@@ -70,8 +82,7 @@ export function overIoredis(client: IoredisLike): Port {
     throw new LockError('LOCK_INVALID', message, { backend: 'redis' });
   }
   const collects = client.options?.enableAutoPipelining && client.createBuiltinCommand !== undefined;
-  const inDatabase = ioredisDatabase(client, (database) => client.call('select', `${database}`));
-  const commands = commandsOf(collects ? directly(client) : client, inDatabase);
+  const commands = commandsOf(collects ? directly(client) : client, new ChosenDatabase(client));
   return {
     get ended() {
       return client.status === 'end';
@@ -124,7 +135,7 @@ export async function connectionOver(
   lost: () => void,
   keyPrefix = client.options?.keyPrefix,
 ): Promise<OwnConnection> {
-  const db = databaseOf(client);
+  const db = new ChosenDatabase(client).number;
   const own = client.duplicate({ ...OURS, keyPrefix, db });
   own.on('end', lost);
   over.addEventListener(
@@ -132,12 +143,9 @@ export async function connectionOver(
     hangUpOf(own, () => own.disconnect()),
   );
   await own.connect();
-  if (db > 0) await selectDatabase(db, (database) => own.call('select', `${database}`));
+  if (db > 0) await selectDatabase(own, db);
   return commandsOf(own);
 }
-
-/** Makes a call on a connection, in the database that its client names or not at all. */
-type InDatabase = <T>(call: () => Promise<T>) => Promise<T>;
 
 /** The facts that an ioredis client has about the database of its connection: what it asked for, not the outcome. */
 interface Selecting {
@@ -149,57 +157,63 @@ interface Selecting {
   readonly prevCondition?: { readonly select?: number } | null;
 }
 
-/** Gives the database that `select()` chose last, or that of the options. */
-const databaseOf = (client: object): number => {
-  const { prevCondition, condition, options } = client as Selecting;
-  return (prevCondition ?? condition)?.select ?? options?.db ?? 0;
-};
-
 /**
- * If the server refuses its `SELECT`, ioredis (6.0) goes on in database 0, at every new connection. So the first call on each connection
- * waits for a `SELECT` of ours. Database 0 needs none, since a new connection is in it.
+ * The database that the user of a client chose. If the server refuses its `SELECT`, ioredis (6.0) goes on in database 0, at every new
+ * connection. So the first call on each connection waits for a `SELECT` of ours. Database 0 needs none, since a new connection is in it.
  */
-function ioredisDatabase(client: object, select: (database: number) => Promise<unknown>): InDatabase {
-  let confirmed: { readonly stream: unknown; readonly database: number } | undefined;
-  let asking: Promise<void> | undefined;
-  const isConfirmed = (database: number): boolean => {
-    const { stream, status } = client as Selecting;
-    // Until the client is connected again it has the old stream, and commands that are sent then wait for the new one.
-    return (
-      status === 'ready' && confirmed !== undefined && confirmed.stream === stream && confirmed.database === database
-    );
-  };
-  const ask = async (): Promise<void> => {
-    const database = databaseOf(client);
-    await selectDatabase(database, select);
-    confirmed = { stream: (client as Selecting).stream, database };
-  };
-  const makeSure = (): Promise<void> => {
-    asking ??= ask().finally(() => {
-      asking = undefined;
-    });
-    return asking;
-  };
-  const within = async <T>(database: number, call: () => Promise<T>): Promise<T> => {
-    if (!isConfirmed(database)) await makeSure();
+class ChosenDatabase {
+  readonly #client: IoredisSender & Selecting;
+  /** The connection that is surely in its database. */
+  #confirmed: { readonly stream: unknown; readonly database: number } | undefined;
+  #asking: Promise<void> | undefined;
+
+  constructor(client: IoredisSender) {
+    this.#client = client as IoredisSender & Selecting;
+  }
+
+  /** The database that `select()` chose last, or that of the options. */
+  get number(): number {
+    const { prevCondition, condition, options } = this.#client;
+    return (prevCondition ?? condition)?.select ?? options?.db ?? 0;
+  }
+
+  /** Makes a call in this database, or not at all. */
+  async within<T>(call: () => Promise<T>): Promise<T> {
+    const database = this.number;
+    if (!this.#isConfirmed(database)) await this.#makeSure();
     const answer = await call();
-    if (isConfirmed(database)) return answer;
+    if (this.#isConfirmed(database)) return answer;
     // The client may have sent the command again over another connection, whose database was not checked first.
-    await makeSure().catch((cause: Error) => {
+    await this.#makeSure().catch((cause: Error) => {
       throw new Error(`it is not known in which database it was done: ${cause.message}`, { cause });
     });
     return answer;
-  };
-  return (call) => {
-    const database = databaseOf(client);
-    return database === 0 ? call() : within(database, call);
-  };
+  }
+
+  #isConfirmed(database: number): boolean {
+    const { stream, status } = this.#client;
+    // Until the client is connected again it has the old stream, and commands that are sent then wait for the new one.
+    return status === 'ready' && this.#confirmed?.stream === stream && this.#confirmed?.database === database;
+  }
+
+  #makeSure(): Promise<void> {
+    this.#asking ??= this.#select().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  async #select(): Promise<void> {
+    const database = this.number;
+    await selectDatabase(this.#client, database);
+    this.#confirmed = { stream: this.#client.stream, database };
+  }
 }
 
 /** @throws LockError `LOCK_UNAVAILABLE` if the server refuses the database */
-async function selectDatabase(database: number, select: (database: number) => Promise<unknown>): Promise<void> {
+async function selectDatabase(client: IoredisSender, database: number): Promise<void> {
   try {
-    await select(database);
+    await client.call('select', `${database}`);
   } catch (error) {
     if (!['ERR', 'NOPERM', 'NOAUTH'].some((code) => isReply(error, code))) throw error;
     throw new LockError(

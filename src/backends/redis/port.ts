@@ -49,6 +49,26 @@ export interface Port {
   listenForKeys?(slot: number, heard: (key: string) => void, lost: () => void): Listening<string>;
 }
 
+export const SLOTS = 16_384;
+
+/** CRC-16/XMODEM (polynomial 0x1021), as the Redis Cluster specification wants it. */
+function crc16(bytes: Uint8Array): number {
+  let crc = 0;
+  for (const byte of bytes) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++) crc = (crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1) & 0xffff;
+  }
+  return crc;
+}
+
+/** Gives the slot of a key in a Redis Cluster. If there is text in the first pair of braces, it alone decides the slot. */
+export function slotOf(key: string): number {
+  const open = key.indexOf('{');
+  const close = key.indexOf('}', open + 1);
+  const tag = open >= 0 && close > open + 1 ? key.slice(open + 1, close) : key;
+  return crc16(new TextEncoder().encode(tag)) % SLOTS;
+}
+
 /** The channel on which a server names the keys that have changed. A connection of RESP3 would get pushes there. */
 export const CHANGED_KEYS = '__redis__:invalidate';
 

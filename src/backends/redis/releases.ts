@@ -1,8 +1,7 @@
 import { meaning } from './errors.ts';
 import { digits } from './layout.ts';
 import { EVICT, RELEASE } from './scripts.generated.ts';
-import { unknownEffect } from './server.ts';
-import type { Shards } from './shards.ts';
+import { type Shards, unknownEffect } from './server.ts';
 import { readFreed, releaseArgs } from './wire.ts';
 
 /** An id that no claim has. Its release frees nothing, and continues the work at which the last script stopped. */
@@ -22,13 +21,6 @@ export class Releases {
     this.#shards = shards;
   }
 
-  /** Reads the reply of a script that gave up a hold or a place. */
-  freedBy(key: string, reply: unknown): { freed: boolean } {
-    const { freed, more } = readFreed(reply);
-    if (more) this.finish(key);
-    return { freed };
-  }
-
   /**
    * Tells of a release that was sent twice and found nothing. A server that still knows the key has lost nothing, so the first one freed it.
    */
@@ -45,7 +37,10 @@ export class Releases {
         .catch((error) => {
           throw meaning(error, 'evict', key);
         });
-      if (!place.startsWith('h')) return this.freedBy(key, place).freed;
+      if (place.startsWith('h')) continue;
+      const { freed, more } = readFreed(place);
+      if (more) this.finish(key);
+      return freed;
     }
   }
 

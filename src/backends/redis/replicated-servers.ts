@@ -4,7 +4,7 @@ import { closedError, isReply } from './errors.ts';
 import type { Acknowledgement } from './options.ts';
 import type { OwnConnection } from './port.ts';
 import type { Script } from './scripts.generated.ts';
-import { repliesTo, type Shards } from './shards.ts';
+import { repliesTo, type Shards } from './server.ts';
 
 /** The time that a connection has to answer after the time for its replicas is over. Then the connection is given up. */
 const SILENCE_MS = 1_500;

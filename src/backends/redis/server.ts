@@ -1,9 +1,12 @@
-import { type Clock, isLockError, LockError, type Run } from '../../core/index.ts';
-import { ServerClock } from '../shared/server-clock.ts';
+import { type Claim, type Clock, isLockError } from '../../core/index.ts';
+import { ServerClocks } from '../shared/server-clock.ts';
+import type { Request, ScriptServers } from './command-batcher.ts';
 import { closedError, isReply, meaning } from './errors.ts';
-import { slotOf } from './keys.ts';
-import type { Port } from './port.ts';
-import type { Script } from './scripts.generated.ts';
+import type { ResolvedRedisOptions } from './options.ts';
+import { type Port, slotOf } from './port.ts';
+import { ATTEMPT, type Script } from './scripts.generated.ts';
+import { infosOf, refuseUnsupported } from './server-info.ts';
+import { attemptArgs, readAttempt } from './wire.ts';
 
 /** The server, or the servers of a Cluster, as one. */
 export class Server {
@@ -62,14 +65,12 @@ export class Server {
 /** Such a server, or a Cluster, with the keys and the clocks that locks have there. */
 export abstract class KeyedServer extends Server {
   readonly clock: Clock;
-  /** The clock of the server, unless this is a Cluster. */
-  readonly #serverClock: ServerClock;
-  readonly #clockOf = new Map<string, ServerClock>();
+  readonly clocks: ServerClocks;
 
   constructor(port: Port, clock: Clock) {
     super(port);
     this.clock = clock;
-    this.#serverClock = new ServerClock(clock);
+    this.clocks = new ServerClocks(clock, port.cluster ? (key) => this.nodeOf(key) : undefined);
   }
 
   abstract keyOf(key: string): string;
@@ -78,21 +79,14 @@ export abstract class KeyedServer extends Server {
     return slotOf(this.port.keyPrefix + this.keyOf(key));
   }
 
+  /** Names the server that has this key now. */
+  nodeOf(key: string): string {
+    return this.port.nodeOf(this.slotOf(key));
+  }
+
   /** Gives the group of a request. One script may answer the requests of one group. Undefined means that it may answer any. */
   get groupOf(): ((request: { readonly key: string }) => number) | undefined {
     return this.port.cluster ? ({ key }) => this.slotOf(key) : undefined;
-  }
-
-  /** Gives the clock of the server that has this key now: each server has its own. */
-  clockOf(key: string): ServerClock {
-    if (!this.port.cluster) return this.#serverClock;
-    const node = this.port.nodeOf(this.slotOf(key));
-    let clock = this.#clockOf.get(node);
-    if (!clock) {
-      clock = new ServerClock(this.clock);
-      this.#clockOf.set(node, clock);
-    }
-    return clock;
   }
 }
 
@@ -101,107 +95,121 @@ export function unknownEffect(): never {
   throw new Error('the connection was lost and the client sent it again: nobody knows what it did the first time');
 }
 
-/** Asks for the run of the server, once for each connection: a server that starts again ends those it had. */
-export class Incarnation {
-  readonly #server: Server;
-  #run: Run | undefined;
-  #connection = 0;
-  #unlisten: (() => void) | undefined;
+const ESCAPES: Readonly<Record<string, string>> = { '%': '%25', '{': '%7B', '}': '%7D' };
 
-  constructor(server: Server) {
-    this.#server = server;
-  }
-
-  ask(): Run | Promise<Run> {
-    return this.#run ?? this.#ask();
-  }
-
-  close(): void {
-    this.#unlisten?.();
-  }
-
-  async #ask(): Promise<Run> {
-    this.#unlisten ??= this.#server.port.onConnection?.(() => {
-      this.#connection++;
-      this.#run = undefined;
-    });
-    const connection = this.#connection;
-    const info = await this.#info('server');
-    const id = /^run_id:(\w+)/m.exec(info)?.[1];
-    if (!id) throw new Error('INFO server names no run_id');
-    // The uptime is the difference of two clocks in whole seconds, each up to one second behind.
-    const seconds = Number(/^uptime_in_seconds:(\d+)/m.exec(info)?.[1] ?? 0);
-    const run = { id, age: Math.max(0, seconds - 1) * 1_000, durable: await this.#isDurable() };
-    if (connection === this.#connection) this.#run = run;
-    return run;
-  }
-
-  /** Tells whether each write is on the disk before it is acknowledged. If the user may not ask for that, the answer is no. */
-  async #isDurable(): Promise<boolean> {
-    try {
-      const reply = await this.#server.command('ask for its settings', 'CONFIG', [], 'GET', '*append*');
-      const known = settingsOf(reply);
-      const has = Object.entries(SYNCED).every(([name, value]) => known.get(name) === value);
-      // While the file is rewritten, or written for the first time, not all of the data may be in it.
-      return has && !/^aof_rewrite_(in_progress|scheduled):1\b/m.test(await this.#info('persistence'));
-    } catch (error) {
-      if (isLockError(error)) return false;
-      throw error;
-    }
-  }
-
-  async #info(section: string): Promise<string> {
-    return String(await this.#server.command(`ask for INFO ${section}`, 'INFO', [], section));
-  }
-}
-
-const SYNCED = { appendonly: 'yes', appendfsync: 'always', 'no-appendfsync-on-rewrite': 'no' };
-
-/** Reads what the server sends as a map. Clients give it different shapes. */
-export function settingsOf(reply: unknown): Map<string, string> {
-  const pairs: (readonly [unknown, unknown])[] = Array.isArray(reply)
-    ? reply.flatMap((name, i) => (i % 2 === 0 ? [[name, reply[i + 1]] as const] : []))
-    : reply instanceof Map
-      ? [...reply]
-      : Object.entries(reply ?? {});
-  return new Map(pairs.map(([name, value]) => [`${name}`, `${value}`]));
-}
+/** Encodes a name, so that its braces do not move the hash tag, and no two names become one. */
+export const encode = (name: string): string => name.replace(/[%{}]/g, (char) => ESCAPES[char]!);
 
 /**
- * Names a server that speaks the protocol, but on which our scripts do not lock: Dragonfly refuses a script the keys that the call did not
- * name, and runs another Lua. Undefined for Redis, Valkey, and a server that does not say.
+ * Gives the key in which a lock is kept. Scripts use two more, `…:queue` and `…:claims`. They have the same hash tag, and so the same slot
+ * of a Cluster.
  */
-export function whyUnsupported(info: ReadonlyMap<string, string>): string | undefined {
-  const version = info.get('dragonfly_version');
-  return version === undefined ? undefined : `Dragonfly ${version}`;
-}
-
-export const fieldsOf = (info: string): Map<string, string> =>
-  new Map(
-    info
-      .split('\r\n')
-      .filter((line) => line.includes(':'))
-      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
-  );
+export const lockOf = (prefix: string, name: string): string =>
+  `${prefix}:{${/[%{}]/.test(name) ? encode(name) : name}}`;
 
 /**
- * @param infos what the server answered, by several names
- * @throws LockError `LOCK_UNSUPPORTED`
+ * Gives the keys that a command names for these locks in a Cluster. To one server it names the locks alone, and the scripts derive the
+ * other keys. A Cluster that moves a slot, key by key, refuses a command whose named keys are not all at one server (TRYAGAIN). Only that
+ * keeps a script from a lock without its queue, which would look like a lock that nobody holds.
  */
-export function refuseUnsupported(infos: readonly string[]): void {
-  const fields = infos.map(fieldsOf);
-  const server = whyUnsupported(fields[0]!);
-  if (server)
-    refuse(`was given a client of ${server}, on which its scripts were never run. Use Redis 6.2 or newer, or Valkey`);
-  // One script is about many keys, and such a proxy sends it where the first of them belongs.
-  if (new Set(fields.map((field) => field.get('run_id'))).size > 1) {
-    refuse(
-      'was given a client of a proxy that spreads names over several servers (twemproxy, Envoy, the proxy of a Cluster). ' +
-        'Connect to one server, or to the Cluster itself with a client of a Cluster',
-    );
-  }
+function keysOf(locks: readonly string[], withValue = false): readonly string[] {
+  const others = [':queue', ':claims', ...(withValue ? [valueKeyOf('')] : [])];
+  return [...locks, ...locks.flatMap((lock) => others.map((end) => `${lock}${end}`))];
 }
 
-function refuse(why: string): never {
-  throw new LockError('LOCK_UNSUPPORTED', `redis() ${why}`, { backend: 'redis' });
+/** Gives the key of the value under a lock. The scripts for values derive it from the key of the lock. */
+export const valueKeyOf = (lock: string): string => `${lock}:value`;
+
+/** Gives the key of a hint. A lock of the same name has other keys. */
+export const hintKeyOf = (prefix: string, name: string): string => `${lockOf(prefix, name)}:hint`;
+
+/** A script that answers many requests gives the reply to a single one without a list around it. */
+export const repliesTo = (requests: readonly Request[], reply: unknown): unknown[] =>
+  requests.length === 1 ? [reply] : (reply as unknown[]);
+
+/** A claim that nobody makes. */
+const PROBE_CLAIM = {
+  id: '-',
+  units: 1,
+  capacity: 1,
+  tokenCount: 1,
+  ttl: 1_000,
+  queue: false,
+  within: 1_000,
+  label: '',
+};
+
+/** Sends requests to the server that has their key, and knows the options. */
+export class Shards extends KeyedServer implements ScriptServers {
+  readonly prefix: string;
+  /** For how long a key that nobody uses keeps its last token, ms. */
+  readonly remember: number;
+  #supported: Promise<void> | undefined;
+
+  constructor(port: Port, { prefix, clock, remember }: Pick<ResolvedRedisOptions, 'prefix' | 'clock' | 'remember'>) {
+    super(port, clock);
+    this.prefix = prefix;
+    this.remember = remember;
+  }
+
+  /** Asks a server for its time. It sends an attempt that is already too late, which changes nothing, and whose refusal tells the time. */
+  async learnTime(key: string): Promise<number> {
+    await this.#refuseUnsupported(key);
+    const sent = this.clock.now();
+    const reply = await this.askOne(ATTEMPT, { key, args: attemptArgs({ ...PROBE_CLAIM, key }, '-', 0, 0) });
+    const { time } = readAttempt(reply, PROBE_CLAIM);
+    this.clocks.of(key).learn(time, sent);
+    return time;
+  }
+
+  /**
+   * Gives the last moment at which the server may grant a claim that was sent at `sent`, after asking for the server's time. If the key moves
+   * meanwhile to a server whose clock is not known, this is 0, and that server answers that the claim is too late.
+   */
+  async learnLimit({ key, within }: Pick<Claim, 'key' | 'within'>, sent: number): Promise<number> {
+    await this.learnTime(key);
+    return this.clocks.of(key).in(within, sent) ?? 0;
+  }
+
+  /**
+   * Asks once which software the server is, and whether it is one. A user without the right to ask is not refused. A Cluster is not asked:
+   * the node that answers might be one that hangs, and there every script names all its keys anyway.
+   * @throws LockError `LOCK_UNSUPPORTED`
+   */
+  async #refuseUnsupported(key: string): Promise<void> {
+    if (this.port.cluster) return;
+    this.#supported ??= infosOf(this.port, (end) => this.keyOf(key + end))
+      .then(refuseUnsupported)
+      .catch((error: unknown) => {
+        // The server did not answer, or another one may answer later.
+        if (isLockError(error) || !isLockError(meaning(error, 'say which server it is'))) this.#supported = undefined;
+        if (isLockError(error)) throw error;
+      });
+    await this.#supported;
+  }
+
+  keyOf(key: string): string {
+    return lockOf(this.prefix, key);
+  }
+
+  wire(requests: readonly Request[]): { keys: readonly string[]; args: string[] } {
+    const locks = requests.map(({ key }) => this.keyOf(key));
+    return { keys: this.port.cluster ? keysOf(locks) : locks, args: requests.flatMap(({ args }) => args) };
+  }
+
+  async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
+    const { keys, args } = this.wire(requests);
+    return repliesTo(requests, await this.run(script, keys, args));
+  }
+
+  /** @param withValue whether the script is about the value of the key, too */
+  askOne(script: Script, { key, args }: Request, withValue = false): Promise<unknown> {
+    const locks = [lockOf(this.prefix, key)];
+    return this.run(script, this.port.cluster ? keysOf(locks, withValue) : locks, args);
+  }
+
+  /** Makes the client find out which server has this key now. */
+  find({ key }: { readonly key: string }): Promise<unknown> {
+    return this.port.command('GET', [this.keyOf(key)]);
+  }
 }

@@ -11,9 +11,8 @@ import {
 } from '../../core/index.ts';
 import { leftIn, readRecord, rememberedIn } from '../shared/record.ts';
 import type { Listings } from './inspect.ts';
-import { hintKeyOf, valueKeyOf } from './keys.ts';
 import { ASK, STORE } from './scripts.generated.ts';
-import type { Shards } from './shards.ts';
+import { hintKeyOf, type Shards, valueKeyOf } from './server.ts';
 import { readAttempt, readValue, releaseArgs, US_PER_MS } from './wire.ts';
 
 /** An age above that of any value, µs. lua/values.lua has it, too. */
@@ -37,7 +36,7 @@ export class RedisValues implements Values {
     return this.#shards.command('look for a value', 'GET', [valueKeyOf(this.#shards.keyOf(key))]).then((stored) => {
       if (stored === null) return rememberedIn(undefined, 0);
       const record = readRecord(String(stored), US_PER_MS);
-      const now = this.#shards.clockOf(key).lately(CLOCK_ESTIMATE_MS);
+      const now = this.#shards.clocks.of(key).lately(CLOCK_ESTIMATE_MS);
       // The server drops what is over, by its own clock. But attempts may count for longer than the value beside them, and a value for less.
       const isDropped = record.counts <= record.until && record.until - record.at > MIN_VALUE_TTL_MS;
       if (now !== undefined && (isDropped || record.until <= now)) return rememberedIn(record, now);

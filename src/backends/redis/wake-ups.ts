@@ -2,9 +2,8 @@ import type { Claim, Wake } from '../../core/index.ts';
 import { leftIn } from '../shared/record.ts';
 import { BufferedClaims } from '../shared/waiting-claims.ts';
 import { Channel, type ChannelNeeds, Impossible, shardedChannel, Unheard } from './channel.ts';
-import { slotOf } from './keys.ts';
-import type { Listening, Port } from './port.ts';
-import type { Shards } from './shards.ts';
+import { type Listening, type Port, slotOf } from './port.ts';
+import type { Shards } from './server.ts';
 import { readMessage } from './wire.ts';
 
 /** The place of the channel, if the process needs only one. */
@@ -71,12 +70,8 @@ export class WakeUps {
     for (const { channel } of this.#channels.values()) channel.close();
   }
 
-  #placeOf(key: string): string {
-    return this.#isSharded ? this.#port.nodeOf(this.#shards.slotOf(key)) : ANYWHERE;
-  }
-
   #channelAt(key: string): Channel {
-    const place = this.#placeOf(key);
+    const place = this.#isSharded ? this.#shards.nodeOf(key) : ANYWHERE;
     let known = this.#channels.get(place);
     if (!known) {
       const needs = place === ANYWHERE ? this.#everywhere() : this.#shard(place);
@@ -88,7 +83,7 @@ export class WakeUps {
   }
 
   #everywhere(): ChannelNeeds {
-    const name = `${this.#shards.prefix}:mail:${this.#shards.clock.id()}`;
+    const name = `${this.#shards.prefix}:wake:${this.#shards.clock.id()}`;
     return {
       name: () => name,
       listen: (channel, heard, lost) => this.#port.listen(channel, heard, lost),
@@ -100,8 +95,8 @@ export class WakeUps {
   }
 
   #shard(place: string): ChannelNeeds {
-    const name = `${this.#shards.prefix}:mail:${this.#shards.clock.id()}`;
-    const here = (claim: { readonly key: string }): boolean => this.#placeOf(claim.key) === place;
+    const name = `${this.#shards.prefix}:wake:${this.#shards.clock.id()}`;
+    const here = (claim: { readonly key: string }): boolean => this.#shards.nodeOf(claim.key) === place;
     let tried = 0;
     return {
       // Gives a name whose slot this server has. The next name has another slot, since that of the last one may have moved.
@@ -149,7 +144,7 @@ export class WakeUps {
     else if ('grant' in message) waiter.wake(message.grant);
     else {
       // The message may have lain unread for long, while this process stood still.
-      const time = this.#shards.clockOf(waiter.claim.key).in(0);
+      const time = this.#shards.clocks.of(waiter.claim.key).in(0);
       waiter.wake(undefined, leftIn(message.value, time ?? Number.POSITIVE_INFINITY));
     }
   }

@@ -1,4 +1,4 @@
-import { type Attempt, type Claim, type Grant, invalid, type QueueEntry, type Renewal } from '../../core/index.ts';
+import { type Attempt, type Claim, type Grant, invalid, type Renewal } from '../../core/index.ts';
 import { type Layout, layouts, NO_TOKEN } from './layout.ts';
 
 type Fields<L extends Layout> = Readonly<Record<keyof L['fixed'] | keyof L['words'], string | number | bigint>>;
@@ -50,18 +50,16 @@ export const releaseArgs = (id: string, remember: number): string[] => [`${id} $
  */
 export const isFailure = (reply: unknown): boolean => String(reply)[0] === '!';
 
-function textOf(reply: unknown): string {
-  const text = String(reply);
-  if (text[0] === '!') throw new Error(text.slice(2));
-  return text;
-}
+const errorIn = (failure: string): Error => new Error(failure.slice(2));
 
 /** Reads a reply of the script `attempt`: the attempt, or undefined if the claim must ask again, and the server's time in ms. */
 export function readAttempt(
   reply: unknown,
   { ttl: validFor }: Pick<Claim, 'ttl'>,
 ): { attempt: Attempt | undefined; time: number } {
-  const [token, now, third, wait] = textOf(reply).split(' ');
+  const text = String(reply);
+  if (text[0] === '!') throw errorIn(text);
+  const [token, now, third, wait] = text.split(' ');
   const time = Number(now) / US_PER_MS;
   if (token === '0') return { attempt: { granted: false, ahead: Number(third), retryAfter: Number(wait) }, time };
   if (token === '-1') return { attempt: { granted: false, late: true }, time };
@@ -71,7 +69,9 @@ export function readAttempt(
 
 /** Reads a reply of the script `release` or `evict`. `more` says that the queue has more work than one script does. */
 export function readFreed(reply: unknown): { freed: boolean; more: boolean } {
-  const bits = Number(textOf(reply));
+  const text = String(reply);
+  if (text[0] === '!') throw errorIn(text);
+  const bits = Number(text);
   return { freed: bits % 2 === 1, more: bits > 1 };
 }
 
@@ -109,27 +109,3 @@ export function readMessage(message: string): ClaimMessage | undefined {
   // It is good for so long since the last answered attempt.
   return { id, grant: { granted: true, token: BigInt(token), tokenCount: Number(third), validFor: Number(second) } };
 }
-
-const ENTRY = /^([01]) (\d+) (\d+) (\d+) (\d+) (.*)$/s;
-
-/** Reads a claim of lua/inspect.lua. @param now the time of the engine, µs */
-export function readEntry(key: string, now: string, row: string): Omit<QueueEntry, 'position'> {
-  const [, held, token, expiry, units, capacity, label] = ENTRY.exec(row)!;
-  return {
-    key,
-    held: held === '1',
-    token: BigInt(token!),
-    units: Number(units),
-    capacity: Number(capacity),
-    label: label!,
-    // A token is the time at which it was given, or just after it.
-    since: Math.max(0, Number(now) - Number(token)) / US_PER_MS,
-    remaining: (Number(expiry) - Number(now)) / US_PER_MS,
-  };
-}
-
-/** Sorts the holders before the waiters, even where a raise gave a holder a later token. */
-export const inOrder = (entries: readonly Omit<QueueEntry, 'position'>[]): QueueEntry[] =>
-  [...entries]
-    .sort((a, b) => Number(b.held) - Number(a.held) || Number(a.token - b.token))
-    .map((entry, position) => ({ ...entry, position }));

@@ -1,5 +1,5 @@
 import { invalid, quoted } from '../../core/index.ts';
-import { slotOf } from '../redis/keys.ts';
+import { slotOf } from '../redis/port.ts';
 import type { ForeignNaming } from '../redis-foreign/server.ts';
 
 /** The keys and channels that Redisson has beside a lock, all in the slot of its name. */

@@ -52,3 +52,30 @@ export class ServerClock {
     return this.#ahead === undefined ? undefined : since + ms + this.#ahead;
   }
 }
+
+/** The clocks of the servers that have our keys: each server has its own. */
+export class ServerClocks {
+  readonly #clock: Clock;
+  readonly #nodeOf: ((key: string) => string) | undefined;
+  readonly #only: ServerClock;
+  readonly #byNode = new Map<string, ServerClock>();
+
+  /** @param nodeOf names the server that has a key now; undefined where there is one server */
+  constructor(clock: Clock, nodeOf: ((key: string) => string) | undefined) {
+    this.#clock = clock;
+    this.#nodeOf = nodeOf;
+    this.#only = new ServerClock(clock);
+  }
+
+  /** Gives the clock of the server that has this key now. */
+  of(key: string): ServerClock {
+    if (!this.#nodeOf) return this.#only;
+    const node = this.#nodeOf(key);
+    let clock = this.#byNode.get(node);
+    if (!clock) {
+      clock = new ServerClock(this.#clock);
+      this.#byNode.set(node, clock);
+    }
+    return clock;
+  }
+}

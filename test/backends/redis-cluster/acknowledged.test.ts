@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { slotOf } from '../../../src/backends/redis/keys.ts';
+import { slotOf } from '../../../src/backends/redis/port.ts';
 import { startRedisCluster } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';

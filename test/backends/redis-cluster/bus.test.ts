@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { slotOf } from '../../../src/backends/redis/keys.ts';
+import { slotOf } from '../../../src/backends/redis/port.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { askRedis } from '../../kit/redis.ts';
 import type { Servers } from '../../kit/server.ts';
@@ -61,7 +61,7 @@ describeOn('redis', 'redis-cluster, what a hand-over costs its bus', () => {
       const [holders, waiters] = [await site.fleet.backend(library), await site.fleet.backend(library)];
       await handOver(holders, waiters, key);
       const channels = async (): Promise<string[]> =>
-        (await askRedis(from.port, 'PUBSUB SHARDCHANNELS')).split('\r\n').filter((line) => line.includes(':mail:'));
+        (await askRedis(from.port, 'PUBSUB SHARDCHANNELS')).split('\r\n').filter((line) => line.includes(':wake:'));
       const [channel] = (await channels()) as [string];
       await move(slotOf(channel), 'lock last', from, to, [other]);
       await using _ = await Mail.of(waiters, wish(key));

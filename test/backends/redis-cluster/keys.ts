@@ -1,4 +1,4 @@
-import { slotOf } from '../../../src/backends/redis/keys.ts';
+import { slotOf } from '../../../src/backends/redis/port.ts';
 import { askRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 

@@ -1,6 +1,6 @@
 import type { Cluster } from 'ioredis';
 import { expect, test } from 'vitest';
-import { slotOf } from '../../../src/backends/redis/keys.ts';
+import { slotOf } from '../../../src/backends/redis/port.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/index.ts';
 import { askRedis, untilWhole } from '../../kit/redis.ts';
@@ -16,7 +16,7 @@ import { type ClusterSite, sharedCluster } from './site.ts';
 
 /** The channels of mailboxes to which somebody listens at this node. */
 const channelsAt = async ({ port }: Server): Promise<string[]> =>
-  (await askRedis(port, 'PUBSUB SHARDCHANNELS')).split('\r\n').filter((line) => line.includes(':mail:'));
+  (await askRedis(port, 'PUBSUB SHARDCHANNELS')).split('\r\n').filter((line) => line.includes(':wake:'));
 
 /** The primaries as they are now: each test may have moved them. */
 async function primariesOf({ cluster }: ClusterSite): Promise<Server[]> {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { slotOf } from '../../../src/backends/redis/keys.ts';
+import { slotOf } from '../../../src/backends/redis/port.ts';
 import { createLocks, isLockError, type Lease, type Locks } from '../../../src/index.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { LIBRARIES } from '../redis/fleet.ts';

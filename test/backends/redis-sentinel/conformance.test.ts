@@ -20,7 +20,7 @@ describeOn('redis', 'redis-sentinel', () => {
   afterAll(async () => {
     await fleet[Symbol.asyncDispose]();
     // The clients of node-redis end a little later than they say, and would connect again to servers that are gone.
-    const listening = async (): Promise<string> => askRedis(started.servers[0]!.port, 'PUBSUB CHANNELS *:mail:*');
+    const listening = async (): Promise<string> => askRedis(started.servers[0]!.port, 'PUBSUB CHANNELS *:wake:*');
     await until('nobody listens any more', async () => (await listening()) === '*0\r\n');
     await started[Symbol.asyncDispose]();
   });

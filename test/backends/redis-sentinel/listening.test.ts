@@ -41,7 +41,7 @@ describeOn('redis', 'redis-sentinel, listening', () => {
   test('whenever it is closed, also while it opens, nobody is left listening', { timeout: 60_000 }, async () => {
     await using group = await startRedisSentinel();
     await using fleet = sentinelFleet(group);
-    const listening = (): Promise<string> => askRedis(group.servers[0]!.port, 'PUBSUB CHANNELS *:mail:*');
+    const listening = (): Promise<string> => askRedis(group.servers[0]!.port, 'PUBSUB CHANNELS *:wake:*');
     for (const library of LIBRARIES) {
       for (const after of [0, 1, 3, 10, 30, 100]) {
         const backend = await fleet.backend(library);
@@ -69,7 +69,7 @@ describeOn('redis', 'redis-sentinel, listening', () => {
       await Mail.of(backend, wish('cached'));
       await backend.close();
       await until('the listener is gone', async () => {
-        const channels = await askRedis(group.servers[0]!.port, 'PUBSUB CHANNELS *:mail:*');
+        const channels = await askRedis(group.servers[0]!.port, 'PUBSUB CHANNELS *:wake:*');
         return channels === '*0\r\n';
       });
       expect(clientSideCache.size()).toBe(1);

@@ -211,7 +211,7 @@ describeOn('redis', 'redis under faults', () => {
       await using _ = await Mail.of(backend, wish('close'));
       await until(
         'it listens',
-        async () => (await askRedis(server.port, 'PUBSUB CHANNELS holdfast:mail:*')) !== '*0\r\n',
+        async () => (await askRedis(server.port, 'PUBSUB CHANNELS holdfast:wake:*')) !== '*0\r\n',
       );
       await backend.close();
       await until('it listens no more', async () => (await askRedis(server.port, 'PUBSUB CHANNELS *')) === '*0\r\n');

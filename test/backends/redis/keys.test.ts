@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { lockOf, nameOf, patternOf } from '../../../src/backends/redis/keys.ts';
+import { nameOf, patternOf } from '../../../src/backends/redis/inspect.ts';
+import { lockOf } from '../../../src/backends/redis/server.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { granted, wish } from './scene.ts';

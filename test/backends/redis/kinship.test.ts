@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { clocksApart } from '../../../src/backends/redis/check.ts';
 import { meaning } from '../../../src/backends/redis/errors.ts';
-import { fieldsOf, refuseUnsupported, whyUnsupported } from '../../../src/backends/redis/server.ts';
+import { fieldsOf, refuseUnsupported, whyUnsupported } from '../../../src/backends/redis/server-info.ts';
 import { isLockError } from '../../../src/core/contract/errors.ts';
 
 // As Dragonfly documents its INFO; it was not run.

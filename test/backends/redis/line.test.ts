@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { lockOf } from '../../../src/backends/redis/keys.ts';
 import { ATTEMPT } from '../../../src/backends/redis/scripts.generated.ts';
+import { lockOf } from '../../../src/backends/redis/server.ts';
 import { attemptArgs } from '../../../src/backends/redis/wire.ts';
 import { type Demand, EXCLUSIVE, SHARED } from '../../../src/core/contract/admission.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { lockOf } from '../../../src/backends/redis/keys.ts';
 import { ATTEMPT, INSPECT, RELEASE, RENEW } from '../../../src/backends/redis/scripts.generated.ts';
+import { lockOf } from '../../../src/backends/redis/server.ts';
 import { attemptArgs, releaseArgs, renewArgs } from '../../../src/backends/redis/wire.ts';
 import { SHARED } from '../../../src/core/contract/admission.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
@@ -37,7 +37,7 @@ describeOn('redis', 'redis and long lines: no script does more than a portion', 
   /** Claims that stand in line, of a process that is gone. */
   async function dead(key: string): Promise<void> {
     const listening = async (): Promise<string> =>
-      (await askRedis(server.port, 'PUBSUB CHANNELS *:mail:*')).split('\r\n')[0]!;
+      (await askRedis(server.port, 'PUBSUB CHANNELS *:wake:*')).split('\r\n')[0]!;
     const before = await listening();
     const gone = await fleet.backend();
     const claims = Array.from({ length: MANY }, () => wish(key));

@@ -56,7 +56,7 @@ describeOn('redis', 'redis among processes', () => {
     await dying.kill();
     await until(
       'its connections are gone',
-      async () => !(await here.fleet.ioredis().pubsub('CHANNELS', 'holdfast:mail:*'))[2],
+      async () => !(await here.fleet.ioredis().pubsub('CHANNELS', 'holdfast:wake:*'))[2],
     );
     await holder.call('release', 'killed-waiter');
     await settleWithin('the next one is told', waiting, TOLD);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { lockOf } from '../../../src/backends/redis/keys.ts';
+import { lockOf } from '../../../src/backends/redis/server.ts';
 import { askRedis } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { granted, wish } from './scene.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { lockOf } from '../../../src/backends/redis/keys.ts';
+import { lockOf } from '../../../src/backends/redis/server.ts';
 import { ALL_UNITS, admitted } from '../../../src/core/contract/admission.ts';
 import type { Backend, Claim } from '../../../src/core/contract/backend.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { lockOf } from '../../../src/backends/redis/keys.ts';
 import { ATTEMPT, RENEW } from '../../../src/backends/redis/scripts.generated.ts';
+import { lockOf } from '../../../src/backends/redis/server.ts';
 import { attemptArgs, renewArgs } from '../../../src/backends/redis/wire.ts';
 import { SHARED } from '../../../src/core/contract/admission.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
@@ -16,7 +16,7 @@ import { writesInScripts } from './version.ts';
 
 /** As docs/backends/redis.md gives it. */
 const RIGHTS =
-  '~holdfast:* resetchannels &holdfast:mail:* +eval +evalsha +time +get +set +setrange +del +unlink +pexpireat +hset +hget +hdel +hgetall +zadd +zrem +zscore +zrank +zcard +zcount +zrange +zrangebyscore +zrevrangebyscore +publish +subscribe +unsubscribe +scan'.split(
+  '~holdfast:* resetchannels &holdfast:wake:* +eval +evalsha +time +get +set +setrange +del +unlink +pexpireat +hset +hget +hdel +hgetall +zadd +zrem +zscore +zrank +zcard +zcount +zrange +zrangebyscore +zrevrangebyscore +publish +subscribe +unsubscribe +scan'.split(
     ' ',
   );
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { lockOf, slotOf } from '../../../src/backends/redis/keys.ts';
+import { slotOf } from '../../../src/backends/redis/port.ts';
+import { lockOf } from '../../../src/backends/redis/server.ts';
 
 test('the slot is that of the specification', () => {
   expect(slotOf('123456789')).toBe(0x31c3 % 16_384);

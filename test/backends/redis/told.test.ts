@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { lockOf } from '../../../src/backends/redis/keys.ts';
 import { RELEASE } from '../../../src/backends/redis/scripts.generated.ts';
+import { lockOf } from '../../../src/backends/redis/server.ts';
 import { SHARED } from '../../../src/core/contract/admission.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { granted, Mail, wish } from './scene.ts';

@@ -144,7 +144,7 @@ end
 -- @script attempt
 -- Takes holds or, if asked to, takes or keeps places: any number of claims, each on its own. Repeating one is harmless and
 -- a sign of life.
---   KEYS  per claim: lock; of a Cluster, then the others (see src/backends/redis/keys.ts)
+--   KEYS  per claim: lock; of a Cluster, then the others (see src/backends/redis/server.ts)
 --   ARGV  per claim: what is asked (`asked` of src/backends/redis/layout.ts), ms to keep the key
 --   ->    per claim, and of one claim by itself:
 --         granted    "<token> <now> <tokenCount>"

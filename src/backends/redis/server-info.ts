@@ -1,0 +1,128 @@
+import { isLockError, LockError, type Run } from '../../core/index.ts';
+import type { Port } from './port.ts';
+import type { Server } from './server.ts';
+
+/** Asks for the run of the server, once for each connection: a server that starts again ends those it had. */
+export class Incarnation {
+  readonly #server: Server;
+  #run: Run | undefined;
+  #connection = 0;
+  #unlisten: (() => void) | undefined;
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  ask(): Run | Promise<Run> {
+    return this.#run ?? this.#ask();
+  }
+
+  close(): void {
+    this.#unlisten?.();
+  }
+
+  async #ask(): Promise<Run> {
+    this.#unlisten ??= this.#server.port.onConnection?.(() => {
+      this.#connection++;
+      this.#run = undefined;
+    });
+    const connection = this.#connection;
+    const info = await this.#info('server');
+    const id = /^run_id:(\w+)/m.exec(info)?.[1];
+    if (!id) throw new Error('INFO server names no run_id');
+    // The uptime is the difference of two clocks in whole seconds, each up to one second behind.
+    const seconds = Number(/^uptime_in_seconds:(\d+)/m.exec(info)?.[1] ?? 0);
+    const run = { id, age: Math.max(0, seconds - 1) * 1_000, durable: await this.#isDurable() };
+    if (connection === this.#connection) this.#run = run;
+    return run;
+  }
+
+  /** Tells whether each write is on the disk before it is acknowledged. If the user may not ask for that, the answer is no. */
+  async #isDurable(): Promise<boolean> {
+    try {
+      const reply = await this.#server.command('ask for its settings', 'CONFIG', [], 'GET', '*append*');
+      const known = settingsOf(reply);
+      const has = Object.entries(SYNCED).every(([name, value]) => known.get(name) === value);
+      // While the file is rewritten, or written for the first time, not all of the data may be in it.
+      return has && !/^aof_rewrite_(in_progress|scheduled):1\b/m.test(await this.#info('persistence'));
+    } catch (error) {
+      if (isLockError(error)) return false;
+      throw error;
+    }
+  }
+
+  async #info(section: string): Promise<string> {
+    return String(await this.#server.command(`ask for INFO ${section}`, 'INFO', [], section));
+  }
+}
+
+const SYNCED = { appendonly: 'yes', appendfsync: 'always', 'no-appendfsync-on-rewrite': 'no' };
+
+/** Reads what the server sends as a map. Clients give it different shapes. */
+export function settingsOf(reply: unknown): Map<string, string> {
+  const pairs: (readonly [unknown, unknown])[] = Array.isArray(reply)
+    ? reply.flatMap((name, i) => (i % 2 === 0 ? [[name, reply[i + 1]] as const] : []))
+    : reply instanceof Map
+      ? [...reply]
+      : Object.entries(reply ?? {});
+  return new Map(pairs.map(([name, value]) => [`${name}`, `${value}`]));
+}
+
+/**
+ * Names a server that speaks the protocol, but on which our scripts do not lock: Dragonfly refuses a script the keys that the call did not
+ * name, and runs another Lua. Undefined for Redis, Valkey, and a server that does not say.
+ */
+export function whyUnsupported(info: ReadonlyMap<string, string>): string | undefined {
+  const version = info.get('dragonfly_version');
+  return version === undefined ? undefined : `Dragonfly ${version}`;
+}
+
+export const fieldsOf = (info: string): Map<string, string> =>
+  new Map(
+    info
+      .split('\r\n')
+      .filter((line) => line.includes(':'))
+      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
+  );
+
+/**
+ * @param infos what the server answered, by several names
+ * @throws LockError `LOCK_UNSUPPORTED`
+ */
+export function refuseUnsupported(infos: readonly string[]): void {
+  const fields = infos.map(fieldsOf);
+  const server = whyUnsupported(fields[0]!);
+  if (server)
+    refuse(`was given a client of ${server}, on which its scripts were never run. Use Redis 6.2 or newer, or Valkey`);
+  // One script is about many keys, and such a proxy sends it where the first of them belongs.
+  if (new Set(fields.map((field) => field.get('run_id'))).size > 1) {
+    refuse(
+      'was given a client of a proxy that spreads names over several servers (twemproxy, Envoy, the proxy of a Cluster). ' +
+        'Connect to one server, or to the Cluster itself with a client of a Cluster',
+    );
+  }
+}
+
+function refuse(why: string): never {
+  throw new LockError('LOCK_UNSUPPORTED', `redis() ${why}`, { backend: 'redis' });
+}
+
+/** The number of names by which a proxy that spreads names over servers is found. It hides from that once in 30,000 times, at most. */
+const PROBED_NAMES = 16;
+const WHICH = "return redis.call('INFO', 'server')";
+
+/** Asks for INFO by several names of a lock: the answers differ where a proxy spreads names over servers. */
+export const infosOf = (port: Port, nameOf: (end: string) => string): Promise<string[]> =>
+  Promise.all(Array.from({ length: PROBED_NAMES }, (_, i) => infoOf(port, nameOf(`:${i}`))));
+
+/**
+ * A script asks, since some proxies (twemproxy) end a connection for INFO, which ioredis would then send again for ever. A server that does
+ * not let scripts ask is behind no such proxy.
+ */
+async function infoOf(port: Port, key: string): Promise<string> {
+  const info = port.eval(WHICH, [key], []).catch((error: Error) => {
+    if (!/not allowed from script/i.test(error.message)) throw error;
+    return port.command('INFO', [], 'server');
+  });
+  return String(await info);
+}
